@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { formatInstant } from '../core/time/timestamps.ts';
-import { addCorrections } from '../sql/event-log/clock-corrections.ts';
+import { insertCorrections } from '../sql/event-log/clock-corrections.ts';
 import { advanceStreams, type RegisteredStream, registerStream } from '../sql/event-log/streams.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../test/support/api.ts';
 import { openEventStream, originOf } from '../test/support/event-stream.ts';
@@ -39,7 +39,7 @@ function markAt(micros: number, isSetBack = false): Promise<void> {
 
 async function correct(): Promise<void> {
   const { streamId, ordinal } = stream;
-  await addCorrections(api.stores.pool, [
+  await insertCorrections(api.stores.pool, [
     {
       streamId,
       ordinal,

@@ -1,6 +1,6 @@
 import { NANOS_PER_MICRO, NANOS_PER_SECOND, nowNanos } from '../core/time/timestamps.ts';
 import type { Queryable } from '../sql/database/pool.ts';
-import { shiftOf } from '../sql/event-log/clock-corrections.ts';
+import { clockShiftAt } from '../sql/event-log/clock-corrections.ts';
 
 /** A reader whose clock is a little ahead means what it says. */
 const SLACK = 5n * NANOS_PER_SECOND;
@@ -14,5 +14,5 @@ const SLACK = 5n * NANOS_PER_SECOND;
  */
 export async function aheadOfClock(db: Queryable, place: bigint): Promise<bigint> {
   if (place <= nowNanos() + SLACK) return 0n;
-  return BigInt(await shiftOf(db, place / NANOS_PER_MICRO)) * NANOS_PER_MICRO;
+  return BigInt(await clockShiftAt(db, place / NANOS_PER_MICRO)) * NANOS_PER_MICRO;
 }

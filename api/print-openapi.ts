@@ -21,6 +21,7 @@ const noEventLog = (): never => {
 };
 const eventLog: EventLogWriter = {
   stream: { streamId: '00000000-0000-0000-0000-000000000000', ordinal: 0 },
+  ready: noEventLog,
   append: noEventLog,
   flush: noEventLog,
   fill: noEventLog,

@@ -8,7 +8,7 @@ import {
   forgetOrdersNaming,
   forgetSignupsNaming,
   forgetVisitors,
-  namesOfVisitorAlone,
+  namesOnlyOfVisitor,
   requestErasure,
 } from '../sql/erasure/erasures.ts';
 import { watermark } from '../sql/event-log/streams.ts';
@@ -34,7 +34,7 @@ export async function eraseVisitor(
   { pool, clickhouse }: Stores,
   { workspaceId, visitorId }: { workspaceId: string; visitorId: string },
 ): Promise<{ deleted: number }> {
-  const names = await namesOfVisitorAlone(pool, workspaceId, visitorId);
+  const names = await namesOnlyOfVisitor(pool, workspaceId, visitorId);
   const erased = { workspaceId, kind: 'visitor', targetId: visitorId } as const;
   const { clicks, identifies } = await hideVisitor(clickhouse, erased, names);
   const orders = await inTransaction(pool, async (tx) => {

@@ -4,7 +4,11 @@ import {
   migrate as migrateClickHouse,
 } from '../clickhouse/migrate.ts';
 import type { Config } from '../core/settings/config.ts';
-import { applyMissing, inTurn, migrationsOfLater as laterInPostgres } from '../sql/database/migrate.ts';
+import {
+  applyPendingMigrations,
+  migrationsOfLater as laterInPostgres,
+  withMigrationLock,
+} from '../sql/database/migrate.ts';
 import type { Pool } from '../sql/database/pool.ts';
 
 const MIGRATION_MS = 600_000;
@@ -31,9 +35,9 @@ export async function migrateStores(pool: Pool, config: Config): Promise<Migrate
   });
   const options = { database: config.clickhouseDatabase, cluster: config.clickhouseCluster };
   try {
-    return await inTurn(pool, async (client) => {
+    return await withMigrationLock(pool, async (client) => {
       const applied = {
-        postgres: await applyMissing(client),
+        postgres: await applyPendingMigrations(client),
         clickhouse: await migrateClickHouse(clickhouse, options),
       };
       const later = [

@@ -6,7 +6,7 @@
  */
 import { readConfig, SettingsError } from '../core/settings/config.ts';
 import { loadEnvFile } from '../core/settings/env-file.ts';
-import { misspeltSettings } from '../core/settings/misspelt-settings.ts';
+import { misspelledSettings } from '../core/settings/misspelled-settings.ts';
 import { createLogger } from '../core/tier/log.ts';
 import { AddressSpaceLimited, assertAddressSpace } from './embedded/address-space.ts';
 import { StoreNotStarted } from './embedded/store.ts';
@@ -31,7 +31,7 @@ try {
 }
 const terminal = process.stderr.isTTY;
 const log = createLogger('supervisor', logLevel());
-for (const { name, near } of misspeltSettings(process.env)) {
+for (const { name, near } of misspelledSettings(process.env)) {
   log.warn(`unknown setting ${name} has no effect; did you mean ${near}?`);
 }
 const supervisor = createSupervisor({

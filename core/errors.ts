@@ -1,7 +1,7 @@
-/** What one invalid piece of input looks like in an answer: where it is and what is wrong with it. */
+/** One invalid part of a request: where it is and what is wrong with it. */
 export type ErrorDetail = { path: string; message: string };
 
-/** The closed set of codes at the edge of the API, each with the HTTP status it travels under. */
+/** The closed set of error codes of the API, each with its HTTP status. */
 export const ERROR_STATUS = {
   bad_request: 400,
   method_not_offered: 400,
@@ -25,13 +25,13 @@ export const ERROR_STATUS = {
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
 /**
- * The one error that crosses the edge of a tier. Thrown early, with the value that was wrong in its
- * message; turned into the envelope `{ error: { code, message, request_id, details? } }` by the edge.
+ * An error for the client of a tier. Its message contains the value that was wrong. The tier's edge turns it into `{
+ * error: { code, message, request_id, details? } }`.
  */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly details: ErrorDetail[] | undefined;
-  /** Seconds after which the same call may be made again, where that is known. */
+  /** Seconds after which the same call may be repeated, where that is known. */
   readonly retryAfter: number | undefined;
 
   constructor(
@@ -47,13 +47,12 @@ export class AppError extends Error {
     this.retryAfter = options.retryAfter;
   }
 
-  /** HTTP status for this code. */
   get status(): number {
     return ERROR_STATUS[this.code];
   }
 }
 
-/** A 400 that names the field (`path`, dotted) and says what is wrong with it. */
+/** Returns a 400 that names the field (`path`, dotted) and tells what is wrong with it. */
 export function badRequest(path: string, message: string): AppError {
   return new AppError('bad_request', `${path}: ${message}`, [{ path, message }]);
 }

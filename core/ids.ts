@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Whether `text` is a UUID of any version in its 36-character form. */
+/** Returns whether `text` is a UUID of any version in its 36-character form. */
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
-/** The 16 bytes of a UUID. The caller has checked it with {@link isUuid}. */
+/** Returns the 16 bytes of a UUID. The caller has checked it with {@link isUuid}. */
 export function uuidToBytes(uuid: string): Buffer {
   return Buffer.from(uuid.replaceAll('-', ''), 'hex');
 }
 
-/** The 36-character, lower-case form of the 16 bytes at `offset`. */
+/** Returns the 36-character, lower-case form of the 16 bytes at `offset`. */
 export function bytesToUuid(bytes: Uint8Array, offset = 0): string {
   const hex = Buffer.from(bytes.buffer, bytes.byteOffset + offset, 16).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
@@ -22,8 +22,8 @@ let lastMillis = 0;
 let counter = 0;
 
 /**
- * A UUIDv7 (RFC 9562): 48 bits of Unix milliseconds, a 12-bit counter that keeps ids of one process in
- * order within a millisecond, 62 random bits.
+ * Returns a UUIDv7 (RFC 9562): 48 bits of Unix milliseconds, a 12-bit counter that orders the ids of a process within
+ * a millisecond, 62 random bits.
  */
 export function uuidv7(): string {
   const now = Date.now();
@@ -42,9 +42,9 @@ export function uuidv7(): string {
 }
 
 /**
- * The id of a click: a UUIDv7 made of the click's own nanosecond timestamp, which is unique in a
- * deployment (microseconds unique within a stream, then the stream's ordinal in the last three digits).
- * So the id needs no column of its own, and every tier derives the same one.
+ * Returns the id of a click: a UUIDv7 made of the click's nanosecond timestamp, which is unique in a deployment
+ * (microseconds unique within a stream, then the stream's ordinal in the last three digits). So the id needs no
+ * column, and every tier derives the same one.
  *
  * @param tsNanos the click's `ts` in nanoseconds since the epoch
  */

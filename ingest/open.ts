@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
-import { freedAhead, openEventLogWriter, ownBatches } from '../core/event-log/open.ts';
+import { openEventLogWriter, ownBatches, truncatedAhead } from '../core/event-log/open.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
 import { type Config, ConfigError } from '../core/settings/config.ts';
 import type { Logger } from '../core/tier/log.ts';
 import { createPool } from '../sql/database/pool.ts';
-import { clockResetAsked } from '../sql/event-log/clock-corrections.ts';
+import { isClockResetRequested } from '../sql/event-log/clock-corrections.ts';
 import { highWater, registerStream, streamRecord } from '../sql/event-log/streams.ts';
 import { createIngest, type Ingest } from './create-ingest.ts';
 import { loadSecrets, STREAM_NAME, secretsFile, tableDirectory } from './kept-secrets.ts';
@@ -27,16 +27,13 @@ export async function openIngest(given: {
   pixelPath?: string;
 }): Promise<Ingest> {
   const { config, log, registry, pixelPath } = given;
-  if (config.databaseUrl === '') {
-    throw new ConfigError('DATABASE_URL', '', 'must be set: ingest does not start PostgreSQL itself');
-  }
   const streamName = config.streamName || STREAM_NAME;
   const dir = tableDirectory(config);
   const pool = createPool(config.databaseUrl, {
     max: 8,
     connectTimeoutMs: 2_000,
     statementTimeoutMs: 5_000,
-    answerTimeoutMs: 6_000,
+    responseTimeoutMs: 6_000,
     name: 'hoplog-ingest',
   });
   const { secrets, kept } = await loadSecrets(pool, secretsFile(dir), log).catch((error: Error) => {
@@ -48,7 +45,7 @@ export async function openIngest(given: {
     register: (id, former) => registerStream(pool, streamName, id, former),
     recorded: (id) => streamRecord(pool, id, streamName),
     stored: (id) => highWater(pool, id),
-    clockResetAsked: (id) => clockResetAsked(pool, id),
+    isClockResetRequested: (id) => isClockResetRequested(pool, id),
     sealer,
     log,
     registry,
@@ -71,7 +68,7 @@ export async function openIngest(given: {
           pool,
           streamId,
           batchesAfter: (sequence) => ownBatches(config.dataDir, streamName, sequence),
-          freedAhead: () => freedAhead(config.dataDir, streamName),
+          truncatedAhead: () => truncatedAhead(config.dataDir, streamName),
           sealer,
         }),
       tableDir: dir,

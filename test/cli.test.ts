@@ -9,7 +9,7 @@ import { createEventEncoder } from '../core/events/codec.ts';
 import { uuidv7 } from '../core/ids.ts';
 import { readSecrets } from '../sql/database/secrets.ts';
 import { addDeadLetters } from '../sql/event-log/dead-letters.ts';
-import { noteLiveWorker } from '../sql/event-log/live-workers.ts';
+import { recordHeartbeat } from '../sql/event-log/live-workers.ts';
 import { registerStream } from '../sql/event-log/streams.ts';
 import { partnerByLookup } from '../sql/workspaces/partners.ts';
 import { click } from '../workers/test-support/events.ts';
@@ -332,7 +332,7 @@ describe('migrate and status', () => {
     const worker = (holder: string, liveMs: number) =>
       Promise.all(
         ['store', 'webhooks'].map((consumer) =>
-          noteLiveWorker(api.stores.pool, { consumer, holder, liveMs }),
+          recordHeartbeat(api.stores.pool, { consumer, holder, liveMs }),
         ),
       );
     await Promise.all([worker('a/1', 600_000), worker('b/1', 600_000), worker('c/1', 0)]);
@@ -377,7 +377,7 @@ describe('migrate and status', () => {
       1,
       { ok: false, detail: 'no worker is alive' },
     ]);
-    await noteLiveWorker(api.stores.pool, { consumer: 'store', holder: 'a/1', liveMs: 0 });
+    await recordHeartbeat(api.stores.pool, { consumer: 'store', holder: 'a/1', liveMs: 0 });
     const silent = await status();
     expect([silent.status, JSON.parse(silent.stdout).parts.workers]).toEqual([
       1,

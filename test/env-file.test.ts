@@ -59,14 +59,14 @@ test('a file that can not be read, is malformed or is not there though it is nam
     return { status, stderr };
   };
   write('API_PORT=3000\nINGEST_PORT 8080\n');
-  const malformed = `settings file ${file}: line 2 is no NAME=value\n`;
+  const malformed = `settings file ${file}: line 2 must be NAME=value\n`;
   expect(await refusal('start')).toEqual({ status: 1, stderr: `hoplog: ${malformed}` });
   expect(await refusal('hoplog')).toEqual({ status: 1, stderr: `hoplog: ${malformed}` });
   for (const tier of ['ingest', 'workers', 'api'] as const) {
     expect(await refusal(tier)).toEqual({ status: 78, stderr: malformed });
   }
   writeFileSync(file, Buffer.from('LOG_LEVEL=caf\xe9\n', 'latin1'));
-  expect((await refusal('api')).stderr).toBe(`settings file ${file}: is no UTF-8\n`);
+  expect((await refusal('api')).stderr).toBe(`settings file ${file}: must be UTF-8\n`);
   rmSync(file);
   mkdirSync(file);
   expect((await refusal('api')).stderr).toMatch(/^settings file \S+\/\.env: EISDIR/);

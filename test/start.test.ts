@@ -301,7 +301,7 @@ test('what stands in the way in DATA_DIR, a host of no machine and a limited add
   }
   const nowhere = await refusedStart({ dataDir, env: { HOST: 'no-such-host.invalid', LOG_LEVEL: 'warn' } });
   expect(nowhere).toEqual({ status: 1, log: expect.stringMatching(ONE_LINE) });
-  expect(nowhere.log).toContain('setting HOST="no-such-host.invalid": is no address of this machine');
+  expect(nowhere.log).toContain('setting HOST="no-such-host.invalid": must be an address of this machine');
   const limit = ['-c', 'ulimit -v 8000000 && exec "$@"', 'sh', process.execPath];
   const limited = await refusedStart({ dataDir, as: { file: 'sh', args: limit, identity: {} } });
   expect(limited).toEqual({ status: 1, log: expect.stringMatching(ONE_LINE) });

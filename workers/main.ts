@@ -1,104 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { assertAnswers, createClickHouse } from '../clickhouse/client.ts';
 import { createEnricher } from '../core/enrich/enrich.ts';
 import { openGeo } from '../core/enrich/geo.ts';
 import { openDeadLetterTopic, openEventLogReader } from '../core/event-log/open.ts';
-import type { EventLogReader } from '../core/event-log/port.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
 import { decodeEvents } from '../core/events/codec.ts';
 import { ConfigError } from '../core/settings/config.ts';
-import { readTierConfig, refuseSetting } from '../core/settings/tier-settings.ts';
 import { type Readiness, storesUp } from '../core/tier/health.ts';
-import { createLogger } from '../core/tier/log.ts';
-import { createRegistry, serveMetrics } from '../core/tier/metrics.ts';
+import { type OpenTier, startTier, type TierProcess } from '../core/tier/start.ts';
 import { createPool } from '../sql/database/pool.ts';
-import { secretsOnceThere } from '../sql/database/secrets.ts';
+import { waitForSecrets } from '../sql/database/secrets.ts';
 import { createWorkers } from './workers.ts';
 
-/** What the supervisor leaves is 3 s: the drain, and a little to close. */
+/** The supervisor leaves 3 s: the drain, and a little to close. */
 const DRAIN_MS = 2_000;
 const CLOSE_MS = 500;
-/** Lanes, clocks and deliveries each hold one for a moment. */
+const CLOSE_LIMIT_MS = 3_000;
+/** Lanes, jobs and deliveries each hold one for a moment. */
 const CONNECTIONS = 20;
-/** Bounds of one wait for PostgreSQL: for the server's work, and for a host that has vanished. Milliseconds. */
+/** Limits of one wait for PostgreSQL: for the server's work, and for a host that has vanished. Milliseconds. */
 const STATEMENT_LIMIT = 30_000;
 const ANSWER_LIMIT = 31_000;
 
-function openReaders(): [EventLogReader, EventLogReader] {
-  try {
-    return [openEventLogReader(config), openEventLogReader(config)];
-  } catch (error) {
-    return refuseSetting(error);
+await startTier({
+  name: 'workers',
+  requires: ['DATABASE_URL', 'CLICKHOUSE_URL'],
+  closeLimitMs: CLOSE_LIMIT_MS,
+  open: openWorkers,
+});
+
+async function openWorkers(tier: TierProcess): Promise<OpenTier> {
+  const { config, log, registry } = tier;
+  const pool = createPool(config.databaseUrl, {
+    name: 'hoplog-workers',
+    max: CONNECTIONS,
+    statementTimeoutMs: STATEMENT_LIMIT,
+    responseTimeoutMs: ANSWER_LIMIT,
+  });
+  const clickhouse = createClickHouse({ url: config.clickhouseUrl, database: config.clickhouseDatabase });
+
+  /** The workers are ready while their lanes run and both databases respond. */
+  async function readiness(): Promise<Readiness> {
+    const { up, stores } = await storesUp({
+      postgres: pool.query('SELECT 1'),
+      clickhouse: assertAnswers(clickhouse),
+    });
+    const state = tier.state();
+    const ready = up && state === 'working';
+    const status = state !== 'working' ? state : ready ? 'ready' : 'unready';
+    return { ready, body: { status, stores } };
   }
-}
+  await tier.serveMetrics(readiness);
 
-const config = readTierConfig();
-const log = createLogger('workers', config.logLevel);
-const registry = createRegistry('workers');
-process.once('SIGTERM', () => process.exit(0)); // nothing to drain before the lanes have begun
-const pool = createPool(config.databaseUrl, {
-  name: 'hoplog-workers',
-  max: CONNECTIONS,
-  statementTimeoutMs: STATEMENT_LIMIT,
-  answerTimeoutMs: ANSWER_LIMIT,
-});
-const clickhouse = createClickHouse({ url: config.clickhouseUrl, database: config.clickhouseDatabase });
-let state: 'starting' | 'working' | 'stopping' = 'starting';
-const closeMetrics = await serveMetrics(registry, config.host, config.metricsPort, readiness).catch(
-  refuseSetting,
-);
-const [secrets, geo] = await Promise.all([secretsOnceThere(pool, log), openGeo()]);
-const sealer = createAddressSealer(secrets.address);
-const [reader, webhookReader] = openReaders();
-const deadTopic = openDeadLetterTopic(config);
-const workers = createWorkers({
-  pool,
-  clickhouse,
-  reader,
-  webhookReader,
-  deadTopic,
-  decode: (batch) => decodeEvents(batch, sealer),
-  enricher: createEnricher({ geo }),
-  log,
-  registry,
-  webhooks: { allowPrivate: config.webhookAllowPrivate },
-});
-
-/** Whether it brings events into the stores: its lanes run, and both stores answer. */
-async function readiness(): Promise<Readiness> {
-  const { up, stores } = await storesUp({
-    postgres: pool.query('SELECT 1'),
-    clickhouse: assertAnswers(clickhouse),
+  const [secrets, geo] = await Promise.all([waitForSecrets(pool, log), openGeo()]);
+  const sealer = createAddressSealer(secrets.address);
+  const reader = openEventLogReader(config);
+  const webhookReader = openEventLogReader(config);
+  const deadTopic = openDeadLetterTopic(config);
+  const workers = createWorkers({
+    pool,
+    clickhouse,
+    reader,
+    webhookReader,
+    deadTopic,
+    decode: (batch) => decodeEvents(batch, sealer),
+    enricher: createEnricher({ geo }),
+    log,
+    registry,
+    webhooks: { allowPrivate: config.webhookAllowPrivate },
   });
-  const ready = up && state === 'working';
-  const status = state !== 'working' ? state : ready ? 'ready' : 'unready';
-  return { ready, body: { status, stores } };
-}
-
-async function close(): Promise<void> {
-  await workers.stop(DRAIN_MS);
-  await Promise.all([
-    reader.close(),
-    webhookReader.close(),
-    deadTopic?.close(),
-    clickhouse.close(),
-    pool.end(),
-    closeMetrics(),
-  ]);
-}
-
-process.removeAllListeners('SIGTERM').removeAllListeners('SIGINT');
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.once(signal, () => {
-    state = 'stopping';
-    log.info({ signal }, 'draining');
-    // A store that does not answer must not hold up the end: what is not stored waits in the log.
-    setTimeout(() => process.exit(0), DRAIN_MS + CLOSE_MS);
-    void close().then(() => process.exit(0));
+  // A topic that is too small is a wrong setting; brokers that do not respond are waited for.
+  reader.partitions().catch((error: unknown) => {
+    if (error instanceof ConfigError) tier.fail(error);
   });
+
+  async function close(): Promise<void> {
+    await workers.stop(DRAIN_MS);
+    await Promise.all([
+      reader.close(),
+      webhookReader.close(),
+      deadTopic?.close(),
+      clickhouse.close(),
+      pool.end(),
+    ]);
+  }
+  // A database that does not respond must not delay the end: what is not stored waits in the log.
+  return { close: () => Promise.race([close(), delay(DRAIN_MS + CLOSE_MS)]) };
 }
-// Brokers that do not answer are waited for; a topic that is too small is not.
-reader.partitions().catch((error: unknown) => {
-  if (error instanceof ConfigError) refuseSetting(error);
-});
-state = 'working';
-process.stdout.write('{"event":"ready"}\n');

@@ -77,7 +77,7 @@ function spying({ reader }: Rig, freed: bigint[]): Rig['reader'] {
     read: (partition, offset, options) => reader.read(partition, offset, options),
     start: (partition) => reader.start(partition),
     end: (partition) => reader.end(partition),
-    async free(_partition, offset) {
+    async truncate(_partition, offset) {
       freed.push(offset);
     },
     close: () => reader.close(),

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { ClickHouseClient } from '../clickhouse/client.ts';
 import type { Enricher } from '../core/enrich/enrich.ts';
-import type { DeadTopic } from '../core/event-log/kafka/dead-topic.ts';
+import type { DeadTopic } from '../core/event-log/open.ts';
 import type { EventLogReader } from '../core/event-log/port.ts';
 import type { Logger } from '../core/tier/log.ts';
 import type { Pool } from '../sql/database/pool.ts';

@@ -1,7 +1,7 @@
 import type { SocialLink } from '../../core/bio/public-page.ts';
 import { IMAGE_URL_LIMIT } from '../../core/bio/theme.ts';
 import { badRequest } from '../../core/errors.ts';
-import { bioSlugProblem, generateSlug, normaliseBioSlug } from '../../core/links/slugs.ts';
+import { bioSlugProblem, generateSlug, normalizeBioSlug } from '../../core/links/slugs.ts';
 import { requireWebUrl } from '../../core/links/web-urls.ts';
 import type { BioButton } from '../../sql/bio/buttons.ts';
 import { checkMetadata } from '../schemas.ts';
@@ -45,7 +45,7 @@ export function readPageRequest(body: ChangeBody): PageRequest {
  * @throws {AppError} `bad_request` when it is reserved or can't be one
  */
 export function readBioSlug(text: string): string {
-  const slug = normaliseBioSlug(text);
+  const slug = normalizeBioSlug(text);
   const problem = bioSlugProblem(slug);
   if (problem === 'reserved') throw badRequest('slug', `"${slug}" is reserved`);
   if (problem) throw badRequest('slug', 'must be 3-40 lowercase letters, digits and hyphens');

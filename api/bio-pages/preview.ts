@@ -1,7 +1,7 @@
 import type { PublicPage } from '../../core/bio/public-page.ts';
 import { type Origins, type RenderedBioPage, renderBioPage } from '../../core/bio/render.ts';
 import { DEFAULT_THEME, mergeTheme } from '../../core/bio/theme.ts';
-import { normaliseBioSlug } from '../../core/links/slugs.ts';
+import { normalizeBioSlug } from '../../core/links/slugs.ts';
 import { readPageRequest } from './page-request.ts';
 import type { PreviewBody } from './schemas.ts';
 
@@ -33,7 +33,7 @@ export function previewPage(body: PreviewBody, origins: Origins): RenderedBioPag
       slug: null,
     })),
   };
-  return renderBioPage(normaliseBioSlug(slug ?? '') || NAMELESS, page, origins);
+  return renderBioPage(normalizeBioSlug(slug ?? '') || NAMELESS, page, origins);
 }
 
 /** The page's own policy, in a frame of the console only, and with nothing in it that could run or submit. */

@@ -1,5 +1,5 @@
 import { badRequest } from '../../core/errors.ts';
-import { bioSlugProblem, normaliseBioSlug } from '../../core/links/slugs.ts';
+import { bioSlugProblem, normalizeBioSlug } from '../../core/links/slugs.ts';
 import { type BioPage, findBioPage, isBioSlugFree, listBioPages } from '../../sql/bio/pages.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
@@ -124,7 +124,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
         if (!page) throw badRequest('slug', 'is required');
         return showPage(page);
       }
-      const slug = normaliseBioSlug(query.slug);
+      const slug = normalizeBioSlug(query.slug);
       const problem = bioSlugProblem(slug);
       const taken = problem === null && !(await isBioSlugFree(pool, auth.workspace.id, slug));
       const reason = problem ?? (taken ? ('taken' as const) : null);

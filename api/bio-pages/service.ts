@@ -2,8 +2,8 @@ import { hideLinks } from '../../clickhouse/erasures.ts';
 import { DEFAULT_THEME, mergeTheme } from '../../core/bio/theme.ts';
 import { AppError } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
-import { normaliseBioSlug } from '../../core/links/slugs.ts';
-import { takeLinksOfPage } from '../../sql/bio/button-links.ts';
+import { normalizeBioSlug } from '../../core/links/slugs.ts';
+import { deleteLinksOfPage } from '../../sql/bio/button-links.ts';
 import { buttonsOfPages, replaceButtons, type TrackedButton } from '../../sql/bio/buttons.ts';
 import {
   type BioPage,
@@ -50,7 +50,7 @@ export async function requirePage(
 ): Promise<BioPage> {
   const page = await findBioPage(db, workspaceId, {
     id: isUuid(idOrSlug) ? idOrSlug : null,
-    slug: normaliseBioSlug(idOrSlug),
+    slug: normalizeBioSlug(idOrSlug),
     madeIn,
   });
   if (!page) throw noSuchPage();
@@ -116,7 +116,7 @@ export async function removePage(tx: PoolClient, shelf: Shelf, idOrSlug: string)
   const { workspaceId } = shelf;
   await lockWorkspace(tx, workspaceId);
   const page = await requirePage(tx, shelf, idOrSlug);
-  const links = await takeLinksOfPage(tx, { id: page.id, workspaceId });
+  const links = await deleteLinksOfPage(tx, { id: page.id, workspaceId });
   for (const id of links) await deleteLink(tx, workspaceId, id);
   await askForErasure(tx, workspaceId, links);
   await deleteBioPage(tx, workspaceId, page.id);

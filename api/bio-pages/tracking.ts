@@ -4,10 +4,10 @@ import { isOnOrigin } from '../../core/links/destinations.ts';
 import { generateSlug } from '../../core/links/slugs.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import {
+  deleteLinksOfOtherButtons,
   type LinkSetAside,
   linksSetAside,
   markSetAside,
-  takeLinksOfOthers,
 } from '../../sql/bio/button-links.ts';
 import type { BioButton, TrackedButton } from '../../sql/bio/buttons.ts';
 import type { PoolClient } from '../../sql/database/pool.ts';
@@ -49,7 +49,7 @@ export async function trackButtons(
   const key = { id: page.id, workspaceId: workspace.id };
   // What becomes a heading has no history either.
   const staying = wanted.filter((button) => button.type === 'link').map((button) => button.id);
-  const removed = await takeLinksOfOthers(tx, key, staying);
+  const removed = await deleteLinksOfOtherButtons(tx, key, staying);
   for (const id of removed) await deleteLink(tx, workspace.id, id);
   const before = new Map(current.map((button) => [button.id, button]));
   const aside = await linksSetAside(tx, key);

@@ -2,7 +2,7 @@ import { badRequest } from '../../core/errors.ts';
 import { toCredits } from '../../core/referrals/credits.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { grantBalances, grantRecord, listGrants } from '../../sql/referrals/grants.ts';
-import { markDelivered } from '../../sql/transactions/deliver.ts';
+import { markDelivered } from '../../sql/transactions/mark-delivered.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { Credits, CreditsQuery, Delivered, GrantParams } from './schemas.ts';
 

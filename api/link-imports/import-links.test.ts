@@ -74,7 +74,7 @@ describe('our own CSV', () => {
       '4 name: is required without destination_id',
       '5 destination_url: must be a full URL that begins with https://',
       '6 max_clicks: must be integer,null',
-      expect.stringMatching(/^7 metadata: is no JSON/),
+      expect.stringMatching(/^7 metadata: must be JSON/),
       '8 destination_url: must be on shop.example; send external: true for a platform that is not yours',
       '9 external: must be boolean',
       '10 note: holds characters that are not UTF-8: save the file as UTF-8',

@@ -66,7 +66,7 @@ test('creates a link for each row, names what is refused by line, and skips what
 test('a quote that is never closed ends an import after every row before it, and names its own line', async () => {
   const good = Array.from({ length: 999 }, (_, n) => `https://shop.example/${n},Page ${n},n${n}\n`);
   const text = `destination_url,name,slug\n${good.join('')}"https://shop.example/bad,N,bad\n`;
-  const message = 'can not be read, and nothing after it: a quote is not closed';
+  const message = 'cannot be read, and nothing after it: a quote is not closed';
   expect(await importText(text)).toMatchObject({
     created: 999,
     skipped: 0,
@@ -141,7 +141,7 @@ test('a single object of JSON is a row, JSON lines are rows, and what is no obje
   expect(await importText(link('only'))).toMatchObject({ format: 'Hoplog', created: 1, errors: [] });
   const lines = await importText(`${link('one')}\n{"name":"B"}\n5\n${link('two')}\n`);
   expect(lines).toMatchObject({ created: 2, errors: [{ line: 2 }, { line: 3, column: null }] });
-  const message = 'is no object: rows are JSON objects, in an array or one after the other';
+  const message = 'must be an object: rows are JSON objects, in an array or one after the other';
   expect(await importText('[1,\n"a"]')).toMatchObject({
     format: null,
     errors: [

@@ -2,10 +2,10 @@ import { AppError, badRequest } from '../../core/errors.ts';
 import { requireDestination } from '../../core/links/destinations.ts';
 import { linkSlugProblem } from '../../core/links/slugs.ts';
 import { requireWebUrl } from '../../core/links/web-urls.ts';
-import { moveButtons } from '../../sql/bio/buttons.ts';
+import { updateButtonUrls } from '../../sql/bio/buttons.ts';
 import type { PoolClient, Queryable } from '../../sql/database/pool.ts';
 import { type DestinationChange, updateDestination } from '../../sql/links/destinations.ts';
-import { holdFolder } from '../../sql/links/folders.ts';
+import { lockFolderShared } from '../../sql/links/folders.ts';
 import {
   deleteLink,
   type Link,
@@ -91,7 +91,7 @@ export async function changeLink(
   const code = program?.id === link.id ? change.slug : undefined;
   if (code !== undefined) requireCode('slug', code);
   if (destinationUrl && !link.external) await keepToOwnDomain(tx, workspace, [destinationUrl]);
-  if (campaign.folder_id && !(await holdFolder(tx, workspaceId, campaign.folder_id))) {
+  if (campaign.folder_id && !(await lockFolderShared(tx, workspaceId, campaign.folder_id))) {
     throw new AppError('not_found', 'folder_id: the workspace has no such folder');
   }
   await refuseTaken(tx, link, change);
@@ -99,7 +99,7 @@ export async function changeLink(
   await updateDestination(tx, workspaceId, link.destination_id, campaign);
   const { destination_url: url } = campaign;
   // A bio button leads where its campaign does, by the rules of its page.
-  if (url !== undefined && (await moveButtons(tx, workspaceId, link.destination_id, url))) {
+  if (url !== undefined && (await updateButtonUrls(tx, workspaceId, link.destination_id, url))) {
     requireWebUrl('destination_url', url, BUTTON_URL_LIMIT);
   }
   await updateLink(tx, workspaceId, id, change);

@@ -3,7 +3,7 @@ import { utmMediumOf } from '../../core/enrich/channels.ts';
 import { AppError } from '../../core/errors.ts';
 import type { PoolClient } from '../../sql/database/pool.ts';
 import { type Destination, insertDestinations } from '../../sql/links/destinations.ts';
-import { holdFolder } from '../../sql/links/folders.ts';
+import { lockFolderShared } from '../../sql/links/folders.ts';
 import {
   insertLinks,
   type Link,
@@ -99,7 +99,7 @@ async function insertCampaigns(
 ): Promise<Map<CampaignRequest, Destination>> {
   const folders = new Set(requests.flatMap(({ campaign }) => campaign.folderId ?? []));
   for (const folder of folders) {
-    if (await holdFolder(tx, workspaceId, folder)) continue;
+    if (await lockFolderShared(tx, workspaceId, folder)) continue;
     throw new AppError('not_found', 'folder_id: the workspace has no such folder');
   }
   const campaigns = await insertDestinations(

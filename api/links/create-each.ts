@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { slugKey } from '../../core/links/slugs.ts';
 import type { PoolClient } from '../../sql/database/pool.ts';
-import { holdSlugs, takenSlugs } from '../../sql/links/slugs.ts';
+import { reserveSlugs, takenSlugs } from '../../sql/links/slugs.ts';
 import { lockWorkspace, type Workspace } from '../../sql/workspaces/workspaces.ts';
 import { toAppError } from '../plugins/errors.ts';
 import { createLinks } from './create.ts';
@@ -18,7 +18,7 @@ type Outcome = Created | AppError;
 export async function holdSlugsOf(tx: PoolClient, workspaceId: string, rows: BulkRow[]): Promise<void> {
   await lockWorkspace(tx, workspaceId);
   const slugs = rows.flatMap((row) => (row instanceof AppError ? [] : customSlugs(row)));
-  await holdSlugs(tx, workspaceId, slugs);
+  await reserveSlugs(tx, workspaceId, slugs);
 }
 
 /**

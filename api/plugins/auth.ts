@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { keyMatches, parseKey } from '../../core/access/keys.ts';
 import { AppError } from '../../core/errors.ts';
 import { type Caller, callerByLookup, clickReaderByLookup } from '../../sql/workspaces/callers.ts';
-import { noteKeyUse } from '../../sql/workspaces/keys.ts';
+import { recordKeyUse } from '../../sql/workspaces/keys.ts';
 import { partnerByLookup } from '../../sql/workspaces/partners.ts';
 import type { Api, ApiDeps, Auth, Scope } from '../dependencies.ts';
 import { callerOfCookie, refuseRole } from '../session/caller.ts';
@@ -108,7 +108,7 @@ async function checkWorkspaceKey(
   if (!key.last_used_at || now.getTime() - key.last_used_at.getTime() >= USE_NOTED_EVERY) {
     key.last_used_at = now;
     // Not awaited: bookkeeping never delays an answer, and the next use makes up for a failed note.
-    noteKeyUse(deps.pool, key.id).catch((error: unknown) =>
+    recordKeyUse(deps.pool, key.id).catch((error: unknown) =>
       deps.log.debug({ err: error, key: key.id }, 'key use not noted'),
     );
   }

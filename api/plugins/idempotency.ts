@@ -3,13 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, badRequest } from '../../core/errors.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
 import {
-  awaitIdempotencyKey,
-  type KeptAnswer,
-  keepAnswer,
+  idempotencyKeyState,
   lockIdempotencyKey,
   releaseKey,
   reserveKey,
-  stateOfKey,
+  type StoredResponse,
+  storeResponse,
+  waitForIdempotencyKey,
 } from '../../sql/workspaces/idempotency.ts';
 import type { Api } from '../dependencies.ts';
 
@@ -52,7 +52,7 @@ export async function withIdempotency(
   pool: Pool,
   request: FastifyRequest,
   reply: FastifyReply,
-  work: (tx: PoolClient) => Promise<KeptAnswer>,
+  work: (tx: PoolClient) => Promise<StoredResponse>,
 ): Promise<FastifyReply> {
   return send(reply, await answerOnce(pool, request, null, work));
 }
@@ -69,7 +69,7 @@ export async function withPreparedIdempotency<T>(
   request: FastifyRequest,
   reply: FastifyReply,
   prepare: () => Promise<T>,
-  work: (tx: PoolClient, prepared: T) => Promise<KeptAnswer>,
+  work: (tx: PoolClient, prepared: T) => Promise<StoredResponse>,
 ): Promise<FastifyReply> {
   const { idempotency, auth, server } = request;
   if (!idempotency) {
@@ -96,14 +96,14 @@ export async function withPreparedIdempotency<T>(
   }
 }
 
-type Answer = KeptAnswer & { replayed: boolean };
+type Answer = StoredResponse & { replayed: boolean };
 type RequestKey = NonNullable<FastifyRequest['idempotency']>;
 
 async function answerOnce(
   pool: Pool,
   request: FastifyRequest,
   holder: string | null,
-  work: (tx: PoolClient) => Promise<KeptAnswer>,
+  work: (tx: PoolClient) => Promise<StoredResponse>,
 ): Promise<Answer> {
   const { idempotency } = request;
   const workspaceId = request.auth.workspace.id;
@@ -114,7 +114,7 @@ async function answerOnce(
     const made = await work(tx);
     const { key, fingerprint } = idempotency;
     if (made.status >= 200 && made.status < 300)
-      await keepAnswer(tx, { workspaceId, key, fingerprint, ...made });
+      await storeResponse(tx, { workspaceId, key, fingerprint, ...made });
     if (holder !== null) await releaseKey(tx, { workspaceId, key, holder });
     return { ...made, replayed: false };
   };
@@ -127,10 +127,10 @@ async function answerBefore(
   workspaceId: string,
   { key, fingerprint }: RequestKey,
   holder: string | null,
-): Promise<KeptAnswer | null> {
-  if (holder !== null) await awaitIdempotencyKey(tx, workspaceId, key);
+): Promise<StoredResponse | null> {
+  if (holder !== null) await waitForIdempotencyKey(tx, workspaceId, key);
   else if (!(await lockIdempotencyKey(tx, workspaceId, key))) throw inProgress();
-  const { kept, isReserved } = await stateOfKey(tx, workspaceId, key, holder);
+  const { stored: kept, isReserved } = await idempotencyKeyState(tx, workspaceId, key, holder);
   if (kept) {
     if (!kept.fingerprint.equals(fingerprint)) {
       throw new AppError(

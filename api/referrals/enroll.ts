@@ -10,7 +10,7 @@ import {
   updateEnrollment,
 } from '../../sql/referrals/enrollments.ts';
 import { latestProgram, type Program, programById } from '../../sql/referrals/programs.ts';
-import { mintReferralLink, referralSlug } from '../../sql/referrals/referral-links.ts';
+import { createReferralLink, referralSlug } from '../../sql/referrals/referral-links.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 
 /** Whoever is to be enrolled. Null: not said. */
@@ -63,7 +63,7 @@ export async function enroll(
     },
     now,
   );
-  if (made) return { enrollment: made, slug: await mintReferralLink(tx, program, made.id) };
+  if (made) return { enrollment: made, slug: await createReferralLink(tx, program, made.id) };
   const overtaking = await lockEnrollmentOfUser(tx, workspaceId, externalUserId);
   if (!overtaking) throw new Error(`enrollment of ${externalUserId} is gone`);
   return completed(tx, overtaking, request, now);
@@ -108,7 +108,7 @@ async function completed(
   if (slug !== null) return { enrollment, slug };
   await lockWorkspace(tx, enrollment.workspace_id);
   const program = await requireProgram(tx, enrollment.workspace_id, enrollment.program_id);
-  return { enrollment, slug: await mintReferralLink(tx, program, enrollment.id) };
+  return { enrollment, slug: await createReferralLink(tx, program, enrollment.id) };
 }
 
 async function requireProgram(db: Queryable, workspaceId: string, id: string): Promise<Program> {

@@ -1,6 +1,6 @@
 import { badRequest } from '../../core/errors.ts';
 import { NANOS_PER_MILLI, requireInstant, STORED_MAX_NANOS } from '../../core/time/timestamps.ts';
-import { normaliseEmail } from '../../core/tracking/emails.ts';
+import { normalizeEmail } from '../../core/tracking/emails.ts';
 import { readAmount } from '../../core/tracking/track-reports.ts';
 import type { Purchase } from '../../sql/referrals/purchases.ts';
 import type { Refund } from '../../sql/referrals/refunds.ts';
@@ -19,7 +19,7 @@ export function readPurchase(body: PurchaseBody, now: Date): PurchaseReport {
   return {
     orderId: body.order_id,
     externalUserId: body.external_user_id,
-    email: email === null ? null : normaliseEmail(email),
+    email: email === null ? null : normalizeEmail(email),
     ...readAmount(body.amount, body.currency ?? 'usd'),
     isRenewal: body.is_renewal ?? false,
     purchasedAt: body.purchased_at ? readPurchasedAt(body.purchased_at) : now,

@@ -1,7 +1,7 @@
 import { hashSessionToken } from '../../core/access/session-tokens.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
-import { isEmail, normaliseEmail } from '../../core/tracking/emails.ts';
-import { type Invite, openInvite, takeInvite } from '../../sql/console/invites.ts';
+import { isEmail, normalizeEmail } from '../../core/tracking/emails.ts';
+import { consumeInvite, type Invite, openInvite } from '../../sql/console/invites.ts';
 import { insertMember, lockMember, memberByEmail, setPassword } from '../../sql/console/members.ts';
 import { insertPasskey } from '../../sql/console/passkeys.ts';
 import { endOtherSessions, type SigningIn } from '../../sql/console/sessions.ts';
@@ -41,7 +41,7 @@ function emailFor(email: string | null): string {
 /** @returns the address trimmed and in lower case @throws {AppError} `bad_request` when it is none */
 export function requireEmail(text: string): string {
   if (!isEmail(text)) throw badRequest('email', 'must be an email address');
-  return normaliseEmail(text);
+  return normalizeEmail(text);
 }
 
 /**
@@ -67,7 +67,7 @@ export async function acceptInvite(
 
   return inTransaction(pool, async (tx) => {
     await lockWorkspace(tx, invite.workspace_id);
-    const taken = await takeInvite(tx, hashSessionToken(body.token) ?? Buffer.alloc(0));
+    const taken = await consumeInvite(tx, hashSessionToken(body.token) ?? Buffer.alloc(0));
     if (!taken) throw noSuchInvite();
     const memberId = await memberOf(tx, taken, email);
     if (passwordHash !== null) await setPassword(tx, memberId, passwordHash);

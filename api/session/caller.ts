@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { mayDo } from '../../core/access/roles.ts';
 import { csrfTokenMatches, csrfTokenOf, hashSessionToken } from '../../core/access/session-tokens.ts';
 import { AppError } from '../../core/errors.ts';
-import { callerBySession, noteSessionUse, type SessionCaller } from '../../sql/console/sessions.ts';
+import { callerBySession, recordSessionUse, type SessionCaller } from '../../sql/console/sessions.ts';
 import type { ApiDeps, Auth, SignedIn } from '../dependencies.ts';
 import { sessionTokenOf } from './cookie.ts';
 import { refuseForeignPage } from './own-origin.ts';
@@ -34,7 +34,7 @@ export async function callerOfCookie(deps: ApiDeps, request: FastifyRequest): Pr
   if (now.getTime() - session.last_seen_at.getTime() >= USE_NOTED_EVERY) {
     session.last_seen_at = now;
     // Not awaited, as with keys.
-    noteSessionUse(deps.pool, session.id).catch((error: unknown) =>
+    recordSessionUse(deps.pool, session.id).catch((error: unknown) =>
       deps.log.debug({ err: error, session: session.id }, 'use of a session not noted'),
     );
   }

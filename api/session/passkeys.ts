@@ -10,12 +10,12 @@ import {
 } from '@simplewebauthn/server';
 import { AppError, badRequest } from '../../core/errors.ts';
 import type { Config } from '../../core/settings/config.ts';
-import { keepChallenge, takeChallenge } from '../../sql/console/passkey-challenges.ts';
+import { consumeChallenge, insertChallenge } from '../../sql/console/passkey-challenges.ts';
 import {
   listPasskeys,
-  notePasskeyUse,
   type Passkey,
   passkeyByCredential,
+  recordPasskeyUse,
 } from '../../sql/console/passkeys.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { storeError } from '../plugins/store-errors.ts';
@@ -58,7 +58,7 @@ export function createPasskeys(pool: Pool, { appUrl }: Pick<Config, 'appUrl'>): 
         // It stands alone, without an email or a password: found by the browser, and unlocked by its owner.
         authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
       });
-      await keepChallenge(pool, options.challenge, memberId);
+      await insertChallenge(pool, options.challenge, memberId);
       return { ...options };
     },
 
@@ -66,7 +66,7 @@ export function createPasskeys(pool: Pool, { appUrl }: Pick<Config, 'appUrl'>): 
       const { id, origins } = requireParty();
       const checked = await verifyRegistrationResponse({
         response: answer as RegistrationResponseJSON,
-        expectedChallenge: (challenge) => takeChallenge(pool, challenge, memberId),
+        expectedChallenge: (challenge) => consumeChallenge(pool, challenge, memberId),
         expectedOrigin: origins,
         expectedRPID: id,
       }).catch(unlessStore);
@@ -81,7 +81,7 @@ export function createPasskeys(pool: Pool, { appUrl }: Pick<Config, 'appUrl'>): 
         rpID: requireParty().id,
         userVerification: 'required',
       });
-      await keepChallenge(pool, options.challenge, null);
+      await insertChallenge(pool, options.challenge, null);
       return { ...options };
     },
 
@@ -92,7 +92,7 @@ export function createPasskeys(pool: Pool, { appUrl }: Pick<Config, 'appUrl'>): 
       if (!passkey) return null;
       const checked = await verifyAuthenticationResponse({
         response,
-        expectedChallenge: (challenge) => takeChallenge(pool, challenge, null),
+        expectedChallenge: (challenge) => consumeChallenge(pool, challenge, null),
         expectedOrigin: origins,
         expectedRPID: id,
         credential: {
@@ -103,7 +103,7 @@ export function createPasskeys(pool: Pool, { appUrl }: Pick<Config, 'appUrl'>): 
         },
       }).catch(unlessStore);
       if (!checked?.verified) return null;
-      await notePasskeyUse(pool, passkey.id, checked.authenticationInfo.newCounter);
+      await recordPasskeyUse(pool, passkey.id, checked.authenticationInfo.newCounter);
       return passkey;
     },
   };

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { normaliseEmail } from '../../core/tracking/emails.ts';
+import { normalizeEmail } from '../../core/tracking/emails.ts';
 import { endSession } from '../../sql/console/sessions.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { Ok } from '../schemas.ts';
@@ -59,7 +59,7 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
       },
     },
     async (request, reply): Promise<SignInAnswer> => {
-      const email = normaliseEmail(request.body.email);
+      const email = normalizeEmail(request.body.email);
       const { password, workspace_id: wanted = null } = request.body;
       const holders = await tries({ account: email, address: request.ip }, async () => {
         const fits = await passwords.holders(email, password, wanted);

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { addressHash } from '../../core/addresses/address-hash.ts';
 import { AppError } from '../../core/errors.ts';
-import { beginTry, takeBackTry } from '../../sql/console/sign-in-attempts.ts';
+import { beginAttempt, withdrawAttempt } from '../../sql/console/sign-in-attempts.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import type { HashKey } from './hash-key.ts';
 
@@ -30,10 +30,10 @@ export function createTries(pool: Pool, key: HashKey): Tries {
 
   return async (by, check) => {
     const begun: { subject: Buffer; at: string }[] = [];
-    const takeBack = () => Promise.all(begun.map(({ subject, at }) => takeBackTry(pool, subject, at)));
+    const takeBack = () => Promise.all(begun.map(({ subject, at }) => withdrawAttempt(pool, subject, at)));
     try {
       for (const subject of await subjectsOf(by)) {
-        const one = await beginTry(pool, subject);
+        const one = await beginAttempt(pool, subject);
         if (!one.allowed) throw tooMany(one.retryAfter);
         begun.push({ subject, at: one.at });
       }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashSessionToken } from '../../core/access/session-tokens.ts';
-import { endInvitesOf, takeInvite } from '../../sql/console/invites.ts';
+import { consumeInvite, endInvitesOf } from '../../sql/console/invites.ts';
 import { removeMember, setPassword } from '../../sql/console/members.ts';
 import { endOtherSessions } from '../../sql/console/sessions.ts';
 import { inTransaction, type Queryable } from '../../sql/database/pool.ts';
@@ -109,7 +109,7 @@ test('an invitation that is ended while its acceptance waits for the workspace l
   const taken = await inTransaction(pool, async (waiter) => {
     await waiter.query('SELECT now()');
     await inTransaction(pool, (tx) => endInvitesOf(tx, id));
-    return takeInvite(waiter, hash);
+    return consumeInvite(waiter, hash);
   });
   expect(taken).toBeNull();
 });

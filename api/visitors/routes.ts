@@ -2,7 +2,7 @@ import { type JourneyStep, visitorJourney } from '../../clickhouse/queries/visit
 import { AppError } from '../../core/errors.ts';
 import { toMajor } from '../../core/money/money.ts';
 import { formatInstant } from '../../core/time/timestamps.ts';
-import { slugsOfLinks } from '../../sql/links/link-slugs.ts';
+import { slugsOfLinks } from '../../sql/links/slugs.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { readingPointOf } from '../reading-point.ts';
 import { IdParams } from '../schemas.ts';

@@ -2,8 +2,8 @@ import { newestClickOf, newestVisitors } from '../../clickhouse/queries/newest-v
 import { clickRecord, type ShownClick } from '../../core/clicks/click-record.ts';
 import { badRequest } from '../../core/errors.ts';
 import { formatInstant, NANOS_PER_MICRO } from '../../core/time/timestamps.ts';
-import { isEmail, normaliseEmail } from '../../core/tracking/emails.ts';
-import { slugsOfLinks } from '../../sql/links/link-slugs.ts';
+import { isEmail, normalizeEmail } from '../../core/tracking/emails.ts';
+import { slugsOfLinks } from '../../sql/links/slugs.ts';
 import { emailsOfVisitors, visitorsByEmail } from '../../sql/orders/visitor-emails.ts';
 import type { ApiDeps } from '../dependencies.ts';
 import type { VisitorsQuery } from './schemas.ts';
@@ -23,7 +23,7 @@ export async function listVisitors(stores: Stores, workspaceId: string, { email,
   const visitors =
     email === undefined
       ? await thoseWhoClicked(stores, workspaceId, limit)
-      : await thoseWithEmail(stores, workspaceId, normaliseEmail(email), limit);
+      : await thoseWithEmail(stores, workspaceId, normalizeEmail(email), limit);
   const links = visitors.flatMap(({ click }) => (click ? [click.linkId] : []));
   const slugs = await slugsOfLinks(stores.pool, workspaceId, [...new Set(links)]);
   return {

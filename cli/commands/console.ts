@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ROLES, type Role } from '../../core/access/roles.ts';
 import { inviteUrl } from '../../core/access/session-tokens.ts';
-import { isEmail, normaliseEmail } from '../../core/tracking/emails.ts';
+import { isEmail, normalizeEmail } from '../../core/tracking/emails.ts';
 import { createInvite } from '../../sql/console/invites.ts';
 import { printResult, table } from '../output.ts';
 import { withStores } from '../stores.ts';
@@ -9,7 +9,7 @@ import { namedWorkspace } from './workspace.ts';
 
 function email(text: string): string {
   if (!isEmail(text)) throw new InvalidArgumentError('must be an email address');
-  return normaliseEmail(text);
+  return normalizeEmail(text);
 }
 
 /** `hoplog console invite`. */

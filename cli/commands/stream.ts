@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { isUuid } from '../../core/ids.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import { askClockReset, openCorrections } from '../../sql/event-log/clock-corrections.ts';
+import { openCorrections, requestClockReset } from '../../sql/event-log/clock-corrections.ts';
 import { type ListedStream, listStreams, retireStream } from '../../sql/event-log/streams.ts';
 import { CommandFailed, printResult, table } from '../output.ts';
 import { MOST_AHEAD_SECONDS } from '../status.ts';
@@ -93,7 +93,7 @@ async function resetClocks(pool: Pool, wanted: string | undefined): Promise<{ re
   const ahead = await aheadStreams(pool);
   const only = wanted === undefined ? null : oneOf(await listStreams(pool), wanted).stream_id;
   const streams = ahead.filter((stream) => only === null || stream.stream_id === only);
-  await askClockReset(
+  await requestClockReset(
     pool,
     streams.map((stream) => stream.stream_id),
   );

@@ -110,7 +110,7 @@ describe('CSV', () => {
   test('an unclosed quote ends the read after the rows before it', async () => {
     expect(await read('a,b\n1,x\n2,"ü\n3,y\n')).toEqual([
       [2, { a: '1', b: 'x' }],
-      [3, expect.stringMatching(/^can not be read, and nothing after it: a quote is not closed/)],
+      [3, expect.stringMatching(/^cannot be read, and nothing after it: a quote is not closed/)],
     ]);
     const [, end] = await read(`a,b\n1,x\n2,"ü\n${'3,y\n'.repeat(400_000)}`);
     expect(end).toEqual([3, expect.stringMatching(/nothing after it: it has more than 1048576 characters/)]);
@@ -124,7 +124,7 @@ describe('CSV', () => {
     const rows = await read(`a,b\n${good}\n\n"bad,\nx\n${after}`);
     expect(rows).toHaveLength(3_001);
     expect(rows.slice(0, -1).map(([line]) => line)).toEqual(Array.from({ length: 3_000 }, (_, n) => n + 2));
-    expect(rows.at(-1)).toEqual([3_004, expect.stringMatching(/^can not be read, and nothing after it: /)]);
+    expect(rows.at(-1)).toEqual([3_004, expect.stringMatching(/^cannot be read, and nothing after it: /)]);
   });
 
   test('empty lines before the names of the columns count as lines', async () => {
@@ -179,7 +179,7 @@ describe('JSON', () => {
   });
 
   test('a value that is not an object is told apart from the rows', async () => {
-    const stray = expect.stringMatching(/^is no object: /);
+    const stray = expect.stringMatching(/^must be an object: /);
     expect(await read('[1, "a b",\n{"a": 2}, null]\n{"url": 3}\ntrue')).toEqual([
       [1, stray],
       [1, stray],
@@ -197,7 +197,7 @@ describe('JSON', () => {
   test('a row that is not JSON is reported; the others are read', async () => {
     expect(await read('[{"a": 1},\n{"a": nothing},\n{"a": 2}]')).toEqual([
       [1, { a: 1 }],
-      [2, expect.stringMatching(/^is no JSON: /)],
+      [2, expect.stringMatching(/^must be JSON: /)],
       [3, { a: 2 }],
     ]);
   });

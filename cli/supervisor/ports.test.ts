@@ -66,6 +66,6 @@ test('a host of another machine is rejected, even if every port is 0', async () 
   const free = { ...FREE, API_PORT: '0', INGEST_PORT: '0', METRICS_PORT: '0' };
   for (const HOST of ['no-such-host.invalid', '192.0.2.1']) {
     const settled = settlePorts(readConfig({ ...free, HOST }));
-    await expect(settled).rejects.toThrow(`setting HOST="${HOST}": is no address of this machine`);
+    await expect(settled).rejects.toThrow(`setting HOST="${HOST}": must be an address of this machine`);
   }
 });

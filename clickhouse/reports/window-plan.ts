@@ -24,8 +24,8 @@ type RollUps = {
   readAt: number;
 };
 
-/** Workspaces whose roll-ups are remembered. A busy one takes 30 kB a year, the others next to nothing. */
-const WORKSPACES = 2_000;
+/** Workspaces whose roll-ups are remembered. One with many clicks takes about 60 kB for a year, the others next to nothing. */
+const WORKSPACES = 1_000;
 /** A remembered `since` may be this old. A window that grew beyond the limit is still counted exactly, only slower. */
 const REMEMBERED_MS = 600_000;
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { keyMatches, mintKey, parseKey } from './keys.ts';
 
-test('a minted key has the public form, names its kind and matches its own hash only', () => {
+test('a new key has the public form, names its kind and matches only its own hash', () => {
   for (const [kind, prefix] of [
     ['secret', 'lk'],
     ['publishable', 'pk'],
@@ -15,7 +15,7 @@ test('a minted key has the public form, names its kind and matches its own hash 
   }
 });
 
-test('what has not the form of a key is no key', () => {
+test('text without the form of a key is rejected', () => {
   for (const text of ['', 'lk_live_', 'lk_test_00000000_', `sk_live_00000000_${'0'.repeat(48)}`]) {
     expect(parseKey(text)).toBeNull();
   }

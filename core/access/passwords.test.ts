@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { hashesMadeOf, hashPassword, LINK_COST, MEMBER_COST, passwordMatches } from './passwords.ts';
 
-test('a password matches its own hash, however its letters are composed, and no other does', async () => {
+test('only the same password matches a hash, in any Unicode composition', async () => {
   const hash = await hashPassword('caf\u00e9', LINK_COST);
   expect(hash).toMatch(/^scrypt\$16384\$8\$1\$/);
   expect(await passwordMatches('caf\u00e9', hash)).toBe(true);
@@ -13,7 +13,7 @@ test('two hashes of one password differ', async () => {
   expect(await hashPassword('same', LINK_COST)).not.toBe(await hashPassword('same', LINK_COST));
 });
 
-test('of many hashes with one salt those of the password are found for the price of one', async () => {
+test('hashes with one salt are checked with one derivation', async () => {
   const salt = Buffer.alloc(16, 7);
   const [mine, others, own] = await Promise.all([
     hashPassword('mine', LINK_COST, salt),
@@ -27,7 +27,7 @@ test('of many hashes with one salt those of the password are found for the price
   expect(await hashesMadeOf('mine', [...many, others, mine, own])).toEqual(new Set([mine, own]));
 });
 
-test('a hash tells what it cost, so that each is checked at its own', async () => {
+test('a hash contains its cost, and is checked at that cost', async () => {
   const salt = Buffer.alloc(16, 7);
   const hashes = await Promise.all([LINK_COST, MEMBER_COST].map((cost) => hashPassword('mine', cost, salt)));
   expect(hashes[1]).toMatch(/^scrypt\$16384\$8\$5\$/);
@@ -35,6 +35,6 @@ test('a hash tells what it cost, so that each is checked at its own', async () =
   expect((await hashesMadeOf('theirs', hashes)).size).toBe(0);
 });
 
-test('what is no hash is an error, not a wrong password', async () => {
+test('a malformed hash is an error, not a wrong password', async () => {
   await expect(passwordMatches('x', 'plain')).rejects.toThrow('malformed');
 });

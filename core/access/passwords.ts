@@ -1,16 +1,16 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 
-/** What a hash costs to make. Stored in each, so that raising it leaves old ones valid. */
+/** Cost of a hash. Each hash contains it, so old hashes stay valid when it is raised. */
 export type Cost = { readonly N: number; readonly r: number; readonly p: number };
 
 /**
- * Of links: 16 MiB and about 40 ms, Node's default. Not more, because the redirect tier checks passwords on the same cores
- * that redirect, and answers 429 after five wrong ones.
+ * Cost for links: 16 MiB and about 40 ms, Node's default. The redirect tier checks these passwords on the cores of
+ * the redirects, and responds with 429 after five wrong ones.
  */
 export const LINK_COST: Cost = { N: 2 ** 14, r: 8, p: 1 };
 /**
- * Of members: about 200 ms. Of the costs that OWASP names (Password Storage Cheat Sheet, scrypt) the one that takes the
- * least memory, 16 MiB as well, so that many tries at once are no way to fill it.
+ * Cost for members: about 200 ms. It is the one with the least memory, also 16 MiB, of those in OWASP's Password
+ * Storage Cheat Sheet (scrypt), so that parallel attempts do not exhaust memory.
  */
 export const MEMBER_COST: Cost = { N: 2 ** 14, r: 8, p: 5 };
 const KEY_BYTES = 32;
@@ -21,7 +21,7 @@ const HASH = /^scrypt\$(\d{1,8})\$(\d{1,3})\$(\d{1,3})\$([A-Za-z0-9_-]+)\$([A-Za
  * Hashes a password off the event loop: `scrypt$N$r$p$salt$key`, the last two in base64url.
  *
  * @param cost {@link LINK_COST} or {@link MEMBER_COST}
- * @param salt for passwords that are to be checked together, see {@link hashesMadeOf}; otherwise a new one
+ * @param salt shared by passwords that are checked together, see {@link hashesMadeOf}; by default a new one
  */
 export async function hashPassword(
   password: string,
@@ -31,12 +31,12 @@ export async function hashPassword(
   return hashText(cost, salt, await derive(password, salt, cost));
 }
 
-/** A hash that no password has, of which {@link hashesMadeOf} makes as much work as of another. */
+/** Returns a hash that no password matches, which costs {@link hashesMadeOf} as much as any other. */
 export function hashOfNothing(cost: Cost, salt: Buffer): string {
   return hashText(cost, salt, Buffer.alloc(1));
 }
 
-/** Whether a hash of ours was made at this cost. */
+/** Returns whether a hash has this cost. */
 export function hasCost(hash: string, { N, r, p }: Cost): boolean {
   return hash.startsWith(`scrypt$${N}$${r}$${p}$`);
 }
@@ -46,19 +46,19 @@ function hashText({ N, r, p }: Cost, salt: Buffer, key: Buffer): string {
 }
 
 /**
- * Whether `password` is the one that {@link hashPassword} made `hash` of. Off the event loop, in constant time.
+ * Returns whether `hash` is of `password`. Runs off the event loop, compares in constant time.
  *
- * @throws Error when `hash` is no hash of ours
+ * @throws Error when `hash` is malformed
  */
 export async function passwordMatches(password: string, hash: string): Promise<boolean> {
   return (await hashesMadeOf(password, [hash])).has(hash);
 }
 
 /**
- * Which of these hashes {@link hashPassword} made of `password`. Those with the same salt and cost take one derivation
- * together, however many they are; different ones are derived one after another.
+ * Returns which of these hashes are of `password`. Hashes with the same salt and cost share one derivation; others
+ * are derived one after another.
  *
- * @throws Error when one of them is no hash of ours
+ * @throws Error when one of them is malformed
  */
 export async function hashesMadeOf(password: string, hashes: readonly string[]): Promise<Set<string>> {
   const keys = new Map<string, Buffer>();
@@ -81,7 +81,7 @@ export async function hashesMadeOf(password: string, hashes: readonly string[]):
   return made;
 }
 
-/** The text is normalized, since keyboards differ in how they compose an accented letter. */
+/** Derives the key of the normalized text: keyboards compose accented letters differently. */
 function derive(password: string, salt: Buffer, cost: ScryptOptions): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     scrypt(password.normalize('NFKC'), salt, KEY_BYTES, { ...cost, maxmem: 2 ** 28 }, (error, key) =>

@@ -29,7 +29,7 @@ test('a workspace of the 31st resets on the last day of shorter months', () => {
   expect(period('2026-01-31T00:00:00Z', '2028-02-29T12:00:00Z')[0]).toBe('2028-02-29T00:00:00.000Z');
 });
 
-test('a period spans the turn of the year', () => {
+test('a period may span two years', () => {
   expect(period('2026-01-15T00:00:00Z', '2027-01-02T00:00:00Z')).toEqual([
     '2026-12-15T00:00:00.000Z',
     '2027-01-15T00:00:00.000Z',
@@ -44,7 +44,7 @@ test('only active and trialing plans other than free are paid', () => {
   expect(isPaid({ plan: 'unlimited', plan_status: 'canceled' })).toBe(false);
 });
 
-test('a plan that is no longer paid for gives the limits of the free one', () => {
+test('a plan that is no longer paid has the limits of the free one', () => {
   expect(limitsOf({ plan: 'business', plan_status: 'canceled' }).links).toBe(25);
   expect(limitsOf({ plan: 'unlimited', plan_status: 'active' }).links).toBeNull();
 });

@@ -1,8 +1,7 @@
-/** What a plan includes. Null: unlimited. */
+/** Limits of a plan. Null: unlimited. */
 export type PlanLimits = {
-  /** Links that exist at a time. */
   links: number | null;
-  /** Non-bot clicks, identifies and orders a month. Reaching it drops nothing. */
+  /** Non-bot clicks, identifies and orders a month. Exceeding it drops nothing. */
   events: number | null;
   /** Commission a month, in major units of the workspace's currency. 0: no commission tracking. */
   commission: number | null;
@@ -27,25 +26,25 @@ export const PLAN_NAMES: Record<PlanTier, string> = {
   unlimited: 'Unlimited',
 };
 
-/** A workspace's plan as it stands. */
+/** A workspace's plan and its status. */
 export type PlanState = { plan: PlanTier; plan_status: 'active' | 'trialing' | 'past_due' | 'canceled' };
 
-/** Whether a workspace is on an active paid plan. */
+/** Returns whether a workspace is on an active paid plan. */
 export function isPaid({ plan, plan_status }: PlanState): boolean {
   return plan !== 'free' && (plan_status === 'active' || plan_status === 'trialing');
 }
 
-/** The limits that hold now: a plan that is no longer paid for gives those of the free one. */
+/** Returns the current limits: a plan that is no longer paid has those of the free one. */
 export function limitsOf(state: PlanState): PlanLimits {
   return LIMITS[isPaid(state) ? state.plan : 'free'];
 }
 
-/** The month that usage is counted in, `[start, reset)`. */
+/** The month of usage, `[start, reset)`. */
 export type UsagePeriod = { start: Date; reset: Date };
 
 /**
- * The usage period that `now` falls into: it begins at midnight UTC on the day of the month on which the workspace
- * was created, or on the last day of a month that lacks that day.
+ * Returns the usage period of `now`. It begins at midnight UTC on the day of the month on which the workspace was
+ * created, or on the last day of a shorter month.
  */
 export function usagePeriod(createdAt: Date, now: Date): UsagePeriod {
   const day = createdAt.getUTCDate();

@@ -17,7 +17,7 @@ test.each([
   '10.0.0.0/x',
   '10.0.0.0/1e1',
   '10.0.0.0/8/8',
-])('%j is neither', (text) => {
+])('%j is not an address block', (text) => {
   expect(isAddressBlock(text)).toBe(false);
 });
 
@@ -34,7 +34,7 @@ test.each([
   expect(inBlocks(['192.0.2.1', '10.0.0.0/8', '2001:db8::/32'])(address)).toBe(expected);
 });
 
-test('a block may be all addresses', () => {
+test('a block may contain all addresses', () => {
   expect(inBlocks(['0.0.0.0/0'])('203.0.113.9')).toBe(true);
   expect(inBlocks([])('203.0.113.9')).toBe(false);
 });

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Whether the text is an address, or a block of addresses in CIDR notation, of IPv4 or IPv6. */
+/** Returns whether the text is an address, or a block of addresses in CIDR notation, of IPv4 or IPv6. */
 export function isAddressBlock(text: string): boolean {
   const slash = text.indexOf('/');
   const family = isIP(slash < 0 ? text : text.slice(0, slash));
@@ -10,10 +10,10 @@ export function isAddressBlock(text: string): boolean {
 }
 
 /**
- * Whether an address is in any of the blocks. An IPv4 address may be written as IPv6 (`::ffff:192.0.2.1`).
+ * Returns a function that tells whether an address is in any of the blocks; false for any other text. An IPv4 address
+ * may be written as IPv6 (`::ffff:192.0.2.1`).
  *
- * @param blocks each as {@link isAddressBlock} takes it
- * @returns a function that says no of what is no address
+ * @param blocks each as {@link isAddressBlock} accepts it
  */
 export function inBlocks(blocks: readonly string[]): (address: string) => boolean {
   const list = new BlockList();

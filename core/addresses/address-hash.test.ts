@@ -13,19 +13,19 @@ test('every spelling of an address has one hash', () => {
   expect(hash('fe80::1%eth0')).toBe(hash('fe80::1'));
 });
 
-test('an IPv6 address counts by its network', () => {
+test('the hash of an IPv6 address is that of its network', () => {
   expect(hash('2001:db8:1:2::1')).toBe(hash('2001:db8:1:2:aaaa:bbbb:cccc:dddd'));
   expect(hash('2001:db8:1:2::1')).not.toBe(hash('2001:db8:1:3::1'));
 });
 
-test('hashes of two workspaces or keys have nothing in common, and no address has none', () => {
+test('hashes of two workspaces or keys differ, and malformed addresses have none', () => {
   expect(hash('203.0.113.9', 'a')).not.toBe(hash('203.0.113.9', 'b'));
   expect(addressHash(Buffer.alloc(32, 8), 'w', '203.0.113.9')?.toString('hex')).not.toBe(hash('203.0.113.9'));
   expect(hash('unix')).toBeNull();
   expect(hash('')).toBeNull();
 });
 
-test('a port that a proxy wrote is no part of an address', () => {
+test('the port that a proxy adds is not part of an address', () => {
   expect(hash('203.0.113.9:4711')).toBe(hash('203.0.113.9'));
   expect(hash('[2001:db8::1]:4711')).toBe(hash('2001:db8::1'));
   expect(hash('[::1]:4711')).toBe(hash('::1'));

@@ -3,13 +3,13 @@ import { isIP } from 'node:net';
 import { withoutPort } from './address-port.ts';
 
 /**
- * A keyed hash of a network address, to compare two calls of one workspace by: the address itself can't be had back
- * without the key, and the hashes of two workspaces can't be joined. An IPv4 address counts whole, of an IPv6
- * address the first 64 bits: a household keeps those while its devices change the rest.
+ * Returns a keyed hash of a network address, to compare two calls of one workspace. Without the key the address can't
+ * be recovered, and hashes of two workspaces can't be compared. It covers a whole IPv4 address and the first 64 bits
+ * of an IPv6 address, which a household keeps.
  *
  * @param key the deployment's `addressHash` secret
- * @param address as the server or a proxy gives it, IPv4, IPv6 or IPv4 mapped into IPv6, perhaps with a port
- * @returns null when the text is no address
+ * @param address as the server or a proxy gives it: IPv4, IPv6 or IPv4 mapped into IPv6, with or without a port
+ * @returns null when the text is not an address
  */
 export function addressHash(key: Uint8Array, workspaceId: string, address: string): Buffer | null {
   const [bare = ''] = withoutPort(address).split('%');
@@ -20,7 +20,7 @@ export function addressHash(key: Uint8Array, workspaceId: string, address: strin
 }
 
 function networkOf(address: string): string {
-  // The URL standard gives every spelling of an address one form, in lower case without leading zeros.
+  // The URL standard has one form for all spellings: lower case without leading zeros.
   const compressed = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = '', tail] = compressed.split('::');
   const left = head === '' ? [] : head.split(':');

@@ -1,4 +1,4 @@
-/** An address as a proxy writes it, without its port: some write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
+/** Returns a proxy's address without its port: some write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
 export function withoutPort(text: string): string {
   if (text.startsWith('[')) return text.slice(1, text.indexOf(']'));
   const colon = text.indexOf(':');

@@ -1,7 +1,7 @@
-/** A named canvas: its direction and its colours, which all go with either near-black or white text. */
+/** A named canvas: its direction and colors, all of which suit either near-black or white text. */
 export type Gradient = { angle: number; stops: readonly string[] };
 
-/** Every gradient that a theme may name. A name once given stays: pages are stored with it. */
+/** Every gradient that a theme may name. Names are permanent: pages are stored with them. */
 export const GRADIENTS = {
   dawn: { angle: 160, stops: ['#ffe3ec', '#ffd6c2', '#fff3d6'] },
   peach: { angle: 150, stops: ['#ffecd2', '#fcb69f'] },
@@ -21,7 +21,7 @@ export const GRADIENTS = {
 
 export type GradientName = keyof typeof GRADIENTS;
 
-/** The gradient of this name, or null. */
+/** Returns the gradient of this name, or null. */
 export function gradientNamed(name: string): Gradient | null {
   return Object.hasOwn(GRADIENTS, name) ? GRADIENTS[name as GradientName] : null;
 }

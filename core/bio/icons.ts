@@ -1,6 +1,6 @@
 import type { SocialPlatform } from './public-page.ts';
 
-/** What each platform is called, for those who can't see its icon. */
+/** Names of the platforms for screen readers. */
 export const PLATFORM_NAMES: Record<SocialPlatform, string> = {
   instagram: 'Instagram',
   tiktok: 'TikTok',

@@ -23,15 +23,14 @@ export type SocialLink = { platform: SocialPlatform; url: string };
 export type PublicButton = {
   type: 'link' | 'section';
   label: string;
-  /** Null for a section. */
   url: string | null;
-  /** Slug of its short link, null when it has none and leads straight to its URL. */
+  /** Slug of its short link; null when the button leads straight to its URL. */
   slug: string | null;
   emoji: string | null;
   image_url: string | null;
 };
 
-/** A published bio page: all that its public HTML is made of. */
+/** A published bio page: all that its public HTML contains. */
 export type PublicPage = {
   title: string;
   bio: string;

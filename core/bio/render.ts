@@ -5,14 +5,14 @@ import { PLATFORM_ICONS, PLATFORM_NAMES } from './icons.ts';
 import type { PublicButton, PublicPage, SocialLink } from './public-page.ts';
 import { styleOf } from './style.ts';
 
-/** Where pages and short links are, without a trailing slash. */
+/** Origins of pages and short links, without a trailing slash. */
 export type Origins = { publicUrl: string; shortUrl: string };
 
-/** A bio page as HTML, and the Content-Security-Policy that allows what it is made of and nothing else. */
+/** A bio page as HTML, and the Content-Security-Policy that allows its parts and nothing else. */
 export type RenderedBioPage = { html: string; policy: string };
 
 /**
- * The public HTML of a bio page: no script, every text escaped, nothing loaded but the images that it names.
+ * Renders the public HTML of a bio page: no script, every text escaped, nothing loaded but its images.
  *
  * @param slug the page's own, in lower case
  */
@@ -72,7 +72,6 @@ function avatar({ avatar_url }: PublicPage, name: string): string {
   return `<span class="avatar" aria-hidden="true">${escapeHtml(first?.segment.toLocaleUpperCase() ?? '')}</span>`;
 }
 
-/** Decoration: what it shows stands beside it as text. */
 function image(className: string, url: string): string {
   return `<img class="${className}" src="${escapeHtml(url)}" alt="" referrerpolicy="no-referrer">`;
 }

@@ -1,7 +1,7 @@
-import { paletteOf } from './grounds.ts';
+import { paletteOf } from './palette.ts';
 import type { Theme } from './theme.ts';
 
-/** Families that are on the machines of visitors: nothing is loaded, nobody is asked. */
+/** Fonts of the visitors' machines: none is loaded. */
 const FAMILIES: Record<Theme['font'], string> = {
   system: 'system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif',
   serif: '"Iowan Old Style","Palatino Linotype",Palatino,"URW Palladio L",Georgia,"DejaVu Serif",serif',
@@ -23,19 +23,18 @@ const RADII: Record<Theme['buttonRadius'], string> = {
   full: '32px',
 };
 
-const SHADOWS: Record<Theme['buttonShadow'], (colour: string) => string> = {
+const SHADOWS: Record<Theme['buttonShadow'], (color: string) => string> = {
   none: () => 'none',
-  soft: (colour) => `0 6px 18px -4px color-mix(in srgb,${colour} 38%,transparent)`,
-  hard: (colour) => `4px 4px 0 ${colour}`,
+  soft: (color) => `0 6px 18px -4px color-mix(in srgb,${color} 38%,transparent)`,
+  hard: (color) => `4px 4px 0 ${color}`,
 };
 
-/** What every page has in common. Colours and shapes of the theme come as custom properties. */
 const BASE =
   '*{box-sizing:border-box}' +
   'html{-webkit-text-size-adjust:100%;background:var(--canvas)}' +
   'body{margin:0;min-height:100vh;min-height:100svh;font:400 1rem/1.5 var(--font);color:var(--text);overflow-wrap:anywhere;' +
   'display:flex;flex-direction:column;align-items:center;padding:clamp(1rem,5vw,3.5rem) clamp(1rem,4vw,2rem)}' +
-  // A layer of its own instead of a fixed background, which phones redraw while they scroll.
+  // A layer instead of a fixed background, which phones redraw while they scroll.
   'body::before{content:"";position:fixed;inset:0;z-index:-1;background-color:var(--canvas);' +
   'background-image:var(--image,none);background-position:center;background-size:cover}' +
   'main{width:100%;max-width:36rem;text-align:center;padding:1rem 0}' +
@@ -70,16 +69,16 @@ const BASE =
   '.button:hover{transform:translateY(-2px)}.button:active{transform:none}}' +
   '@media print{body::before{display:none}}';
 
-/** A theme as a style sheet, the classes of `body` that go with it, and the colour for the browser's frame. */
+/** Returns a theme as a style sheet, the classes of `body`, and the color of the browser's frame. */
 export function styleOf(theme: Theme): { css: string; classes: string; frame: string } {
   const palette = paletteOf(theme);
   const properties: Record<string, string | null> = {
     font: FAMILIES[theme.font],
-    canvas: palette.canvas.colour,
+    canvas: palette.canvas.color,
     image: palette.canvas.image,
-    card: palette.card?.colour ?? null,
+    card: palette.card?.color ?? null,
     text: palette.text,
-    button: palette.button.colour,
+    button: palette.button.color,
     'button-text': palette.button.text,
     'button-border': palette.button.border,
     radius: RADII[theme.buttonRadius],

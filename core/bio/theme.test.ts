@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { paletteOf } from './grounds.ts';
+import { paletteOf } from './palette.ts';
 import { DEFAULT_THEME, mergeTheme, type Theme } from './theme.ts';
 
 const merged = (sent: Record<string, unknown>) => mergeTheme(DEFAULT_THEME, sent);
@@ -40,7 +40,7 @@ describe('a value outside its set becomes the default', () => {
   });
 });
 
-test('keys that are not sent stay, keys that no theme has are left out', () => {
+test('keys that are not sent stay, unknown keys are ignored', () => {
   const before = merged({ font: 'serif', textColor: 'navy' });
   expect(mergeTheme(before, { textColor: 'teal', constructor: 'x', zoom: 2 })).toEqual({
     ...DEFAULT_THEME,
@@ -53,7 +53,7 @@ test.each([
   ['https://cdn.example/früh.jpg', 'https://cdn.example/fr%C3%BCh.jpg'],
   ['https://bücher.example/{a}', 'https://xn--bcher-kva.example/%7Ba%7D'],
   ['https://cdn.example', 'https://cdn.example/'],
-])('an image at %s is drawn, though it is longer as browsers ask for it', (canvasValue, drawn) => {
+])('an image at %s is drawn, though its escaped URL is longer', (canvasValue, drawn) => {
   const theme = merged({ canvasMode: 'image', canvasValue });
   expect(theme.canvasValue).toBe(canvasValue);
   expect(paletteOf(theme).canvas.image).toContain(`url("${drawn}")`);

@@ -1,5 +1,5 @@
 import { isWebUrl } from '../links/web-urls.ts';
-import { parseColour } from './colours.ts';
+import { parseColor } from './colors.ts';
 import { gradientNamed } from './gradients.ts';
 
 export const CANVAS_MODES = ['color', 'gradient', 'image'] as const;
@@ -18,10 +18,10 @@ export const FONTS = [
   'condensed',
 ] as const;
 
-/** How a bio page looks. Every key has a value: what was not set, or set to something else, is the default. */
+/** The look of a bio page. Every key has a value: a missing or invalid one is the default. */
 export type Theme = {
   canvasMode: (typeof CANVAS_MODES)[number];
-  /** A colour, the name of a gradient or the URL of an image. */
+  /** A color, the name of a gradient or the URL of an image. */
   canvasValue: string;
   cardMode: (typeof CARD_MODES)[number];
   cardBg: string;
@@ -58,7 +58,7 @@ const oneOf =
   (values: readonly string[]): Allows =>
   (value) =>
     typeof value === 'string' && values.includes(value);
-const isColour: Allows = (value) => typeof value === 'string' && parseColour(value) !== null;
+const isColor: Allows = (value) => typeof value === 'string' && parseColor(value) !== null;
 const isImage: Allows = (value) => typeof value === 'string' && isWebUrl(value, IMAGE_URL_LIMIT);
 
 /** Longest URL of an image on a bio page, in characters. */
@@ -67,24 +67,21 @@ export const IMAGE_URL_LIMIT = 1_024;
 const ALLOWED: Record<keyof Theme, Allows> = {
   canvasMode: oneOf(CANVAS_MODES),
   canvasValue: (value) =>
-    isColour(value) || isImage(value) || (typeof value === 'string' && gradientNamed(value) !== null),
+    isColor(value) || isImage(value) || (typeof value === 'string' && gradientNamed(value) !== null),
   cardMode: oneOf(CARD_MODES),
-  cardBg: isColour,
-  textColor: isColour,
+  cardBg: isColor,
+  textColor: isColor,
   buttonStyle: oneOf(BUTTON_STYLES),
-  buttonColor: isColour,
-  buttonTextColor: isColour,
+  buttonColor: isColor,
+  buttonTextColor: isColor,
   buttonRadius: oneOf(BUTTON_RADII),
   buttonShadow: oneOf(BUTTON_SHADOWS),
-  buttonShadowColor: isColour,
+  buttonShadowColor: isColor,
   font: oneOf(FONTS),
   footerImage: (value) => value === null || isImage(value),
 };
 
-/**
- * Merges what a caller sent onto a theme: keys that it names are set, to the default where the value is outside
- * what is allowed; keys that no theme has are left out.
- */
+/** Merges the keys of a request into a theme. An invalid value becomes the default; unknown keys are ignored. */
 export function mergeTheme(current: Theme, sent: Record<string, unknown>): Theme {
   const keys = Object.keys(ALLOWED) as (keyof Theme)[];
   const set = keys

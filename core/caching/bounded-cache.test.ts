@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createBoundedCache } from './bounded-cache.ts';
 
-test('a value that was set is found until enough newer keys have come', () => {
+test('a value is found until enough newer keys were set', () => {
   const cache = createBoundedCache<number, string>(4);
   cache.set(1, 'one');
   expect(cache.get(1)).toBe('one');
@@ -18,7 +18,7 @@ test('the cache never holds more than its capacity', () => {
   }
 });
 
-test('a key that is asked for again and again stays', () => {
+test('a key that is read repeatedly stays', () => {
   const cache = createBoundedCache<string, number>(10);
   cache.set('hot', 1);
   for (let key = 0; key < 100; key++) {
@@ -27,11 +27,11 @@ test('a key that is asked for again and again stays', () => {
   }
 });
 
-test('a capacity that can hold nothing is refused', () => {
+test('a capacity below 2 is rejected', () => {
   expect(() => createBoundedCache(1)).toThrow(RangeError);
 });
 
-test('a deleted key is gone, however long ago it was set', () => {
+test('a deleted key is gone, whether it was set long ago or not', () => {
   const cache = createBoundedCache<number, string>(4);
   cache.set(1, 'one');
   cache.set(2, 'two');

@@ -1,24 +1,27 @@
 /**
- * A cache that never holds more than `capacity` entries. Two generations instead of a true LRU: a hit costs
- * one map look-up and moves nothing, and eviction drops the older generation at once. What was used within
- * the last `capacity / 2` new keys is still there.
+ * A cache of at most `capacity` entries, in two generations. A hit is one map look-up and moves nothing; eviction
+ * drops the older generation at once. An entry used within the last `capacity / 2` new keys is still there.
+ *
+ * It is on the path of every redirect. `lru-cache` relinks its list at each hit, which takes about twice the time.
  */
 export type BoundedCache<K, V> = {
   get(key: K): V | undefined;
-  /** As {@link get}, but no use that keeps it longer. */
+  /** As {@link get}, but does not count as a use. */
   peek(key: K): V | undefined;
   set(key: K, value: V): void;
   delete(key: K): void;
-  /** Entries held now, at most `capacity`. */
+  /** Number of entries, at most `capacity`. */
   size(): number;
 };
 
 /**
- * @param capacity most entries ever held; at least 2
+ * Creates an empty cache.
+ *
+ * @param capacity limit of entries; at least 2
  * @throws {RangeError} when `capacity` is below 2
  */
 export function createBoundedCache<K, V>(capacity: number): BoundedCache<K, V> {
-  if (!(capacity >= 2)) throw new RangeError(`capacity ${capacity}: must be at least 2`);
+  if (!(capacity >= 2)) throw new RangeError(`the capacity must be at least 2, not ${capacity}`);
   const half = Math.floor(capacity / 2);
   let young = new Map<K, V>();
   let old = new Map<K, V>();

@@ -1,11 +1,11 @@
 import { createBoundedCache } from './bounded-cache.ts';
 
 /**
- * The same function, which remembers its newest answers.
+ * Returns a function that memoizes the newest results of `read`.
  *
- * @param capacity most of them
+ * @param capacity limit of memoized results
  */
-export function remembered<T extends object | boolean, K = string>(
+export function memoize<T extends object | boolean, K = string>(
   read: (key: K) => T,
   capacity: number,
 ): (key: K) => T {

@@ -1,4 +1,4 @@
-/** A click as the API and its webhooks show it. Unknown places and referers are empty. */
+/** A click as the API and webhooks show it. Unknown places and referers are empty. */
 export type ClickRecord = {
   id: string;
   ts: string;
@@ -14,5 +14,5 @@ export type ClickRecord = {
   is_bot: boolean;
 };
 
-/** Where a click came from. What is not known is empty. */
+/** The source of a click. Unknown fields are empty. */
 export type ClickDetails = Pick<ClickRecord, 'country' | 'city' | 'device' | 'browser' | 'os' | 'referer'>;

@@ -11,7 +11,7 @@ export type ShownClick = ClickDetails & {
   isBot: boolean;
 };
 
-/** A click as it is shown. */
+/** Returns a click as the API shows it. */
 export function clickRecord(click: ShownClick): ClickRecord {
   return {
     id: clickId(click.tsNanos),

@@ -5,12 +5,12 @@ import { isBot } from './bots.ts';
 const CHROME =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36';
 
-test('a browser is no bot', () => {
+test('a browser is not a bot', () => {
   expect(isBot(CHROME, 0)).toBe(false);
   expect(isBot(CHROME, CLICK_FLAGS.counted)).toBe(false);
 });
 
-test('a HEAD request and a prefetch are bots whatever they call themselves', () => {
+test('a HEAD request and a prefetch are bots whatever their user agent', () => {
   expect(isBot(CHROME, CLICK_FLAGS.head)).toBe(true);
   expect(isBot(CHROME, CLICK_FLAGS.prefetch)).toBe(true);
   expect(isBot(CHROME, CLICK_FLAGS.prefetch | CLICK_FLAGS.counted)).toBe(true);
@@ -66,6 +66,6 @@ test.each([
   'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 [LinkedInApp]/9.29',
   'Mozilla/5.0 (Linux; Android 13; Pixel 7; wv) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/113 Mobile Safari/537.36 Telegram-Android/9.6.5',
   'Mozilla/5.0 (Windows NT 10.0; WOW64) AppleWebKit/537.36 (KHTML, like Gecko) discord/1.0.9013 Chrome/108.0 Electron/22.3.2 Safari/537.36',
-])('a person in the app %s is no bot', (userAgent) => {
+])('a person in the app %s is not a bot', (userAgent) => {
   expect(isBot(userAgent, 0)).toBe(false);
 });

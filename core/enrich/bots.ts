@@ -4,11 +4,11 @@ import { CLICK_FLAGS } from '../events/types.ts';
 const UNWATCHED = CLICK_FLAGS.head | CLICK_FLAGS.prefetch;
 
 /**
- * Whether a request comes from no person: a crawler, a link preview or an HTTP library by its user agent
- * (package `isbot`), a `HEAD`, or a prefetch that nobody may ever look at.
+ * Returns whether a request is not a person's: a crawler, a link preview or an HTTP library by its user agent
+ * (package `isbot`), a `HEAD`, or a prefetch.
  *
- * An empty user agent counts as a bot: every browser sends one, also in private modes, while scripts and
- * health checks often do not; counting them as people is the error that users complain about.
+ * An empty user agent counts as a bot. Every browser sends one, also in private modes, while scripts and health
+ * checks often do not.
  *
  * @param flags bits of `CLICK_FLAGS`
  */
@@ -16,12 +16,12 @@ export function isBot(userAgent: string, flags: number): boolean {
   return isUnwatched(flags) || isBotAgent(userAgent);
 }
 
-/** The part of {@link isBot} that the request tells: a `HEAD` or a prefetch. */
+/** Returns whether the request is a `HEAD` or a prefetch: the part of {@link isBot} without the user agent. */
 export function isUnwatched(flags: number): boolean {
   return (flags & UNWATCHED) !== 0;
 }
 
-/** The part of {@link isBot} that the user agent tells. */
+/** Returns whether the user agent is a bot's: the other part of {@link isBot}. */
 export function isBotAgent(userAgent: string): boolean {
   return userAgent === '' || isbot(userAgent);
 }

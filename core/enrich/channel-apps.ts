@@ -1,8 +1,8 @@
 import type { CreatableChannel } from './channels.ts';
 
 /**
- * Android packages, as apps hand them over in `android-app://<package>/` referers. Compared in lower case;
- * an entry covers the package itself and its variants (`com.facebook` covers `com.facebook.katana`).
+ * Android packages, as in `android-app://<package>/` referers. Lower case; an entry covers the package and its
+ * variants (`com.facebook` covers `com.facebook.katana`).
  */
 export const ANDROID_APPS: ReadonlyArray<readonly [pkg: string, channel: CreatableChannel]> = [
   ['com.facebook', 'facebook'],
@@ -50,8 +50,8 @@ export const ANDROID_APPS: ReadonlyArray<readonly [pkg: string, channel: Creatab
 ];
 
 /**
- * Marks that in-app browsers leave in the user agent, compared without case; the first that is found wins.
- * Instagram and Threads stand before Facebook because their web views carry Facebook's marks as well.
+ * Marks of in-app browsers in the user agent, case-insensitive; the first match wins. Instagram and Threads come
+ * before Facebook because their web views carry Facebook's marks too.
  */
 export const IN_APP_MARKS: ReadonlyArray<readonly [mark: string, channel: CreatableChannel]> = [
   ['Barcelona', 'threads'],

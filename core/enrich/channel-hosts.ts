@@ -2,14 +2,12 @@ import type { CreatableChannel } from './channels.ts';
 import { NEWSLETTER_HOSTS } from './newsletter-hosts.ts';
 
 /**
- * Referer hosts of each channel. An entry stands for the host itself and everything below it
- * (`facebook.com` covers `m.facebook.com` and the link shim `l.facebook.com`); the longest entry wins, so
- * `mail.google.com` is newsletter though `google.com` is website. Names that tell a service on any host
- * are in `host-patterns.ts`, instances of federated networks in `federated-hosts.ts`, apps in
- * `channel-apps.ts`.
+ * Referer hosts of each channel. An entry covers the host and everything below it (`facebook.com` covers
+ * `m.facebook.com`). The longest entry wins, so `mail.google.com` is newsletter though `google.com` is website. See
+ * also `host-patterns.ts` (names on any host), `federated-hosts.ts` and `channel-apps.ts`.
  *
- * `website`: search engines, blogs, site builders. `other`: networks that have no channel of their own;
- * naming them here keeps a mark in the user agent from deciding.
+ * `website`: search engines, blogs, site builders. `other`: networks without a channel of their own; listed here,
+ * they keep a mark in the user agent from deciding.
  */
 export const CHANNEL_HOSTS: Readonly<
   Record<Exclude<CreatableChannel, 'mastodon' | 'lemmy'>, readonly string[]>

@@ -8,7 +8,7 @@ import {
   utmMediumOf,
 } from './channels.ts';
 
-test('every key of the specification may be asked for in a create', () => {
+test('every channel of the specification may be created', () => {
   const specified =
     'facebook instagram youtube linkedin twitter tiktok newsletter website other threads bluesky mastodon ' +
     'pinterest reddit telegram discord tumblr google_business nostr lemmy slack devto';
@@ -16,7 +16,7 @@ test('every key of the specification may be asked for in a create', () => {
   for (const key of CREATABLE_CHANNELS) expect(creatableChannel(key)).toBe(key);
 });
 
-test('bio and referral exist and may be filtered by, but not created', () => {
+test('bio and referral may be filtered by, but not created', () => {
   for (const key of ['bio', 'referral']) {
     expect(isChannel(key)).toBe(true);
     expect(creatableChannel(key)).toBeNull();
@@ -24,14 +24,14 @@ test('bio and referral exist and may be filtered by, but not created', () => {
   }
 });
 
-test('x is accepted for twitter', () => {
+test('x is an alias of twitter', () => {
   expect(creatableChannel('x')).toBe('twitter');
   expect(filterChannel('x')).toBe('twitter');
   expect(isChannel('x')).toBe(false);
 });
 
 test.each(['', 'Facebook', 'X', 'fax', 'constructor', '__proto__', ' twitter'])(
-  '%j is no channel',
+  '%j is not a channel',
   (text) => {
     expect(creatableChannel(text)).toBeNull();
     expect(filterChannel(text)).toBeNull();

@@ -1,4 +1,4 @@
-/** The channels that a create may ask for, as the specification lists them. */
+/** The channels that a create may name, as the specification lists them. */
 export const CREATABLE_CHANNELS = [
   'facebook',
   'instagram',
@@ -24,7 +24,7 @@ export const CREATABLE_CHANNELS = [
   'devto',
 ] as const;
 
-/** Every channel that a click can carry: the creatable ones, and those of bio buttons and referral links. */
+/** All channels of clicks: the creatable ones, and those of bio buttons and referral links. */
 export const CHANNELS = [...CREATABLE_CHANNELS, 'bio', 'referral'] as const;
 
 export type CreatableChannel = (typeof CREATABLE_CHANNELS)[number];
@@ -33,27 +33,27 @@ export type Channel = (typeof CHANNELS)[number];
 const CREATABLE: ReadonlySet<string> = new Set(CREATABLE_CHANNELS);
 const ALL: ReadonlySet<string> = new Set(CHANNELS);
 
-/** Whether `text` is a channel key of any kind. Keys are exact: lower case, no alias. */
+/** Returns whether `text` is a channel key. Keys are exact: lower case, no alias. */
 export function isChannel(text: string): text is Channel {
   return ALL.has(text);
 }
 
 /**
- * The channel that a create or an import asks for. `x` is twitter.
+ * Returns the channel that a create or an import names. `x` is twitter.
  *
- * @returns null when `text` names none, or one that belongs to bio pages or referral links
+ * @returns null when `text` is not a channel, or one of bio pages or referral links
  */
 export function creatableChannel(text: string): CreatableChannel | null {
   const key = text === 'x' ? 'twitter' : text;
   return CREATABLE.has(key) ? (key as CreatableChannel) : null;
 }
 
-/** The channel that a filter asks for: as {@link creatableChannel}, and `bio` and `referral` too. */
+/** Returns the channel that a filter names: as {@link creatableChannel}, and `bio` and `referral` too. */
 export function filterChannel(text: string): Channel | null {
   return creatableChannel(text) ?? (isChannel(text) ? text : null);
 }
 
-/** `utm_medium` of a channel; its `utm_source` is the key itself. */
+/** Returns the `utm_medium` of a channel; its `utm_source` is the key itself. */
 export function utmMediumOf(channel: Channel): 'social' | 'local' {
   return channel === 'google_business' ? 'local' : 'social';
 }

@@ -81,7 +81,7 @@ test.each([
   ['other', 'curl/8.9.1'],
   ['other', 'Mozilla/5.0'],
   ['other', ''],
-])('a %s is told by %s', (device, userAgent) => {
+])('a %s is recognized by %s', (device, userAgent) => {
   expect(deviceOf(userAgent)).toBe(device);
   expect(isMobile(userAgent)).toBe(['mobile', 'tablet', 'wearable'].includes(device));
 });

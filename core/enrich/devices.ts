@@ -1,12 +1,12 @@
 /**
- * What a visitor holds. `wearable` includes glasses and headsets; `other` is what shows no device at all, such
- * as an HTTP library or an empty user agent. A crawler is classed by the device that it claims to be.
+ * Kinds of devices. `wearable` includes glasses and headsets. `other` shows no device, such as an HTTP library or an
+ * empty user agent. A crawler has the device that it claims.
  */
 export const DEVICES = ['desktop', 'mobile', 'tablet', 'tv', 'console', 'wearable', 'other'] as const;
 export type Device = (typeof DEVICES)[number];
 
-/** Longest part of a user agent that is looked at; what tells the device stands in its first half. */
-const LOOKED_AT = 512;
+/** Limit of the parsed part of a user agent; the device is in its first half. */
+const PARSED_LIMIT = 512;
 
 const CONSOLE = /PlayStation|Xbox|Nintendo|Ouya/i;
 const TV =
@@ -21,29 +21,28 @@ const DESKTOP =
   /Windows|Macintosh|Mac OS X|Mac_PowerPC|X11|CrOS|Linux|FreeBSD|OpenBSD|NetBSD|SunOS|Haiku|OS\/2/i;
 
 /**
- * The device by the user agent alone: a few patterns, cheap enough for targeting in the redirect, and the same
- * function that fills the column, so that what targeting did and what the report shows agree.
+ * Returns the device by the user agent alone. Targeting and reports use this same function, so they agree.
  *
- * An iPad that asks for desktop sites says Macintosh and counts as desktop: nothing in the header tells.
+ * An iPad that requests desktop sites says Macintosh and counts as desktop: no header tells them apart.
  */
 export function deviceOf(userAgent: string): Device {
-  const text = userAgent.length > LOOKED_AT ? userAgent.slice(0, LOOKED_AT) : userAgent;
+  const text = userAgent.length > PARSED_LIMIT ? userAgent.slice(0, PARSED_LIMIT) : userAgent;
   if (TV.test(text)) return 'tv';
   if (CONSOLE.test(text)) return 'console';
   if (WEARABLE.test(text)) return 'wearable';
   if (TABLET.test(text)) return 'tablet';
   if (MOBILE.test(text)) return 'mobile';
-  // Android's browsers say "Mobile" on phones and leave it out on tablets.
+  // Browsers on Android say "Mobile" on phones and omit it on tablets.
   if (/Android/i.test(text)) return 'tablet';
   return DESKTOP.test(text) ? 'desktop' : 'other';
 }
 
-/** Whether targeting sends a visitor to the mobile destination: phones, tablets and watches. */
+/** Returns whether targeting sends a visitor to the mobile destination: phones, tablets and watches. */
 export function isMobile(userAgent: string): boolean {
   return isMobileDevice(deviceOf(userAgent));
 }
 
-/** {@link isMobile} for a device that is already known. */
+/** {@link isMobile} for a known device. */
 export function isMobileDevice(device: Device): boolean {
   return device === 'mobile' || device === 'tablet' || device === 'wearable';
 }

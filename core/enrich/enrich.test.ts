@@ -21,7 +21,7 @@ const click: ClickEvent = {
   flags: 0,
 };
 
-test('a click gets its place, device, browser, system and a clean referer', () => {
+test('enrichment adds place, device, browser, system and a clean referer', () => {
   expect(createEnricher({ geo }).enrichClick(click)).toEqual({
     country: 'GB',
     city: 'London',
@@ -34,7 +34,7 @@ test('a click gets its place, device, browser, system and a clean referer', () =
   });
 });
 
-test('flags make a bot of a click without touching the next one of the same browser', () => {
+test('flags make one click a bot, not the next one of the same browser', () => {
   const { enrichClick } = createEnricher({ geo });
   expect(enrichClick({ ...click, flags: CLICK_FLAGS.head }).isBot).toBe(true);
   expect(enrichClick({ ...click, flags: CLICK_FLAGS.prefetch }).isBot).toBe(true);

@@ -5,7 +5,7 @@ import type { Geo } from './geo.ts';
 import { cleanReferer } from './referer.ts';
 import { createUserAgents, type UserAgents } from './user-agents.ts';
 
-/** What a click becomes on its way into the store, beside its ids and time. */
+/** The derived fields of a click. */
 export type EnrichedClick = {
   /** ISO 3166-1 alpha-2 code, empty when unknown. */
   country: string;
@@ -17,7 +17,7 @@ export type EnrichedClick = {
   /** Name such as `Windows` or `iOS`, `Other` when unknown. */
   os: string;
   isBot: boolean;
-  /** As the click carries it: ingest infers a Smart Link's, because the redirect's `utm_source` says it. */
+  /** As the click has it: ingest infers a Smart Link's, because the redirect's `utm_source` needs it. */
   channel: string;
   referer: string;
 };
@@ -25,11 +25,11 @@ export type EnrichedClick = {
 export type Enricher = { enrichClick(click: ClickEvent): EnrichedClick };
 
 /**
- * Enriches clicks. A pure function of the click, the geography files and the versions of the parsers: a batch
- * that is replayed after a crash gives the same rows again.
+ * Creates an enricher. It is a pure function of the click, the geography files and the parsers' versions, so a
+ * replayed batch gives equal rows.
  *
  * @param dependencies.geo the opened files, or `emptyGeo()`
- * @param dependencies.userAgents shared with others in the process when given
+ * @param dependencies.userAgents to share their memoized profiles
  */
 export function createEnricher(dependencies: { geo: Geo; userAgents?: UserAgents }): Enricher {
   const { geo, userAgents = createUserAgents() } = dependencies;

@@ -1,7 +1,7 @@
 /**
- * Well-known servers and web clients of the federated networks, whose members are spread over thousands of
- * hosts. A server that is not here is still found when its first label is `mastodon`, `mstdn` or `lemmy`
- * (see `FIRST_LABELS`). Sources: joinmastodon.org/servers and join-lemmy.org/instances.
+ * Well-known servers and web clients of the federated networks, whose members use thousands of hosts. Other servers
+ * are recognized by the first labels `mastodon`, `mstdn` and `lemmy` (see `FIRST_LABELS`). Sources:
+ * joinmastodon.org/servers and join-lemmy.org/instances.
  */
 export const MASTODON_HOSTS: readonly string[] = [
   'aethy.com',

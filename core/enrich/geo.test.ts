@@ -30,7 +30,7 @@ describe('the place of an address', () => {
     '100.64.0.1',
     '0.0.0.0',
     '255.255.255.255',
-  ])('is nowhere for %s', (ip) => {
+  ])('is unknown for %s', (ip) => {
     expect(geo.placeOf(v4(ip))).toEqual({ country: '', city: '' });
   });
 
@@ -39,22 +39,22 @@ describe('the place of an address', () => {
     '0000:0000:0000:0000:0000:0000:0000:0000',
     'fe80:0000:0000:0000:0000:0000:0000:0001',
     'fd00:0000:0000:0000:0000:0000:0000:0001',
-  ])('is nowhere for %s', (ip) => {
+  ])('is unknown for %s', (ip) => {
     expect(geo.placeOf(v6(ip))).toEqual({ country: '', city: '' });
   });
 
-  test('is the same the second time and after the cache has turned over', () => {
+  test('is the same the second time and after the cache was replaced', () => {
     const before = geo.placeOf(v4('81.2.69.142'));
     for (let net = 0; net < 3_000; net++) geo.placeOf(v4(`${(net % 200) + 1}.${net % 256}.${net % 7}.1`));
     expect(geo.placeOf(v4('81.2.69.142'))).toEqual(before);
   });
 
-  test('is empty everywhere without the files', () => {
+  test('is always unknown without the files', () => {
     expect(emptyGeo().placeOf(v4('81.2.69.142'))).toEqual({ country: '', city: '' });
   });
 });
 
-test('a network that the file splits finer than the cache is never remembered as one', () => {
+test('a network that the file splits more finely than the cache is not cached as one', () => {
   const asked: string[] = [];
   const file = {
     look(ip: string) {
@@ -70,7 +70,7 @@ test('a network that the file splits finer than the cache is never remembered as
   expect(asked).toHaveLength(3);
 });
 
-test('one answer serves its whole network, and the families don’t mix', () => {
+test('one look-up serves its whole network, and the address families are kept apart', () => {
   let asked = 0;
   const file = (country: string, prefix: number) => ({
     look() {

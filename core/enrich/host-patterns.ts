@@ -1,8 +1,8 @@
 import type { CreatableChannel } from './channels.ts';
 
 /**
- * Names that exist under many country domains: the labels before the public suffix, and the channel. A host
- * matches when it is, or ends in, one of these followed by one of {@link COUNTRY_SUFFIXES}.
+ * Names under many country domains: the labels before the public suffix, and the channel. A host matches when it is,
+ * or ends in, one of these followed by one of {@link COUNTRY_SUFFIXES}.
  */
 export const COUNTRY_HOSTS: ReadonlyArray<readonly [label: string, channel: CreatableChannel]> = [
   ['google', 'website'],
@@ -29,7 +29,7 @@ export const COUNTRY_SUFFIXES: readonly string[] = (
   'com.sb com.sg com.sl com.sv com.tj com.tn com.tr com.tw com.ua com.uy com.vc com.vn'
 ).split(' ');
 
-/** First labels that tell a service on a host of anybody's: `webmail.example.org`, `mastodon.example.org`. */
+/** First labels that name a service on any host: `webmail.example.org`, `mastodon.example.org`. */
 export const FIRST_LABELS: ReadonlyArray<readonly [label: string, channel: CreatableChannel]> = [
   ['webmail', 'newsletter'],
   ['webmail2', 'newsletter'],

@@ -185,7 +185,7 @@ describe('the channel of a referer', () => {
     expect(inferChannel(referer, '')).toBe('other');
   });
 
-  test('doesn’t mind case, ports, credentials and trailing dots', () => {
+  test('ignores case, ports, credentials and trailing dots', () => {
     expect(channelOfReferer('HTTPS://WWW.Facebook.COM:443/x')).toBe('facebook');
     expect(channelOfReferer('https://user:pw@t.co/x')).toBe('twitter');
     expect(channelOfReferer('https://t.co@evil.example/x')).toBeNull();
@@ -250,7 +250,7 @@ describe('the channel of an in-app browser', () => {
     expect(inferChannel('', SAFARI)).toBe('other');
   });
 
-  test('looks at a bounded part of the user agent', () => {
+  test('reads a bounded part of the user agent', () => {
     expect(channelOfUserAgent(`${'x'.repeat(100_000)} Instagram`)).toBeNull();
   });
 });
@@ -258,12 +258,12 @@ describe('the channel of an in-app browser', () => {
 describe('the tables', () => {
   const listed = [...Object.values(CHANNEL_HOSTS).flat(), ...MASTODON_HOSTS, ...LEMMY_HOSTS];
 
-  test('name each host once, in the form that hosts are compared in', () => {
+  test('name each host once, in the form in which hosts are compared', () => {
     expect(listed.filter((host, index) => listed.indexOf(host) !== index)).toEqual([]);
     expect(listed.filter((host) => !/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(host))).toEqual([]);
   });
 
-  test('give every listed host, and anything below it, its own channel', () => {
+  test('map every listed host, and anything below it, to its own channel', () => {
     for (const [channel, hosts] of Object.entries(CHANNEL_HOSTS)) {
       for (const host of hosts) {
         expect(channelOfReferer(`https://${host}/`)).toBe(channel);

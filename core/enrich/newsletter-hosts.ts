@@ -1,6 +1,6 @@
 /**
- * Where a click on a letter comes from: web mail, the link scanners of mail services, and the services that
- * newsletters are sent and archived with. Entries cover what is below them.
+ * Sources of clicks in emails: web mail, link scanners of mail services, and services that send and archive
+ * newsletters. Entries cover what is below them.
  */
 export const NEWSLETTER_HOSTS: readonly string[] = [
   'beehiiv.com',

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { cleanReferer, REFERER_LIMIT, refererOrigin } from './referer.ts';
 
-test('a referer is kept as sent', () => {
+test('a referer is stored as sent', () => {
   for (const referer of ['', 'https://a.example/ü?x=1#y', 'not a url', ' spaced ']) {
     expect(cleanReferer(referer)).toBe(referer);
   }
 });
 
-test('control characters go, the rest stays', () => {
+test('control characters are removed, the rest stays', () => {
   expect(cleanReferer('https://a.example/\r\n\tb\u0000c\u007fd\u0085')).toBe('https://a.example/bcd');
 });
 

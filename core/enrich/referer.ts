@@ -1,10 +1,10 @@
-/** Longest referer that is kept, in UTF-16 code units. */
+/** Longest stored referer, in UTF-16 code units. */
 export const REFERER_LIMIT = 2_048;
 
 const CONTROL = /\p{Cc}/u;
 const CONTROLS = /\p{Cc}/gu;
 
-/** The referer as it is kept: as sent, without control characters, cut at {@link REFERER_LIMIT}. */
+/** Returns the referer for storage: as sent, without control characters, cut at {@link REFERER_LIMIT}. */
 export function cleanReferer(referer: string): string {
   const text = CONTROL.test(referer) ? referer.replaceAll(CONTROLS, '') : referer;
   if (text.length <= REFERER_LIMIT) return text;
@@ -13,14 +13,14 @@ export function cleanReferer(referer: string): string {
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? REFERER_LIMIT - 1 : REFERER_LIMIT);
 }
 
-/** Where a visitor came from: the host of a page, or the package of an Android app. */
+/** The source of a visitor: the host of a page, or the package of an Android app. */
 export type RefererOrigin = { name: string; app: boolean };
 
 /**
- * Host or app of a referer, in lower case, without port, credentials and trailing dot. Runs for every click of
- * a Smart Link, therefore by hand: `new URL` costs ten times as much and throws on what clients really send.
+ * Returns the host or app of a referer, in lower case, without port, credentials and trailing dot. Written by hand
+ * for the redirect: `new URL` costs ten times as much and throws on what clients really send.
  *
- * @returns null when the text is no http, https or android-app address
+ * @returns null when the text is not an http, https or android-app address
  */
 export function refererOrigin(referer: string): RefererOrigin | null {
   const mark = referer.indexOf('://');

@@ -28,16 +28,16 @@ test.each([
     'mobile',
     'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 Instagram 309.0.0.28.114',
   ],
-])('%s on %s (%s) is recognised', (browser, os, device, userAgent) => {
+])('%s on %s (%s) is recognized', (browser, os, device, userAgent) => {
   expect(parseUserAgent(userAgent)).toEqual({ browser, os, device, bot: false });
 });
 
-test('what nobody knows is Other, never undefined', () => {
+test('an unknown browser or system is Other, never undefined', () => {
   expect(parseUserAgent('x')).toEqual({ browser: 'Other', os: 'Other', device: 'other', bot: true });
   expect(parseUserAgent('')).toEqual({ browser: 'Other', os: 'Other', device: 'other', bot: true });
 });
 
-test('remembered profiles equal fresh ones, also when the cache overflows', () => {
+test('memoized profiles equal fresh ones, also when the cache overflows', () => {
   const { profileOf } = createUserAgents(10);
   for (let round = 0; round < 3; round++) {
     for (let version = 1; version <= 30; version++) {
@@ -47,7 +47,7 @@ test('remembered profiles equal fresh ones, also when the cache overflows', () =
   }
 });
 
-test('the kind that a redirect asks for agrees with the profile', () => {
+test('the kind that a redirect uses agrees with the profile', () => {
   const kindOf = createAgentKinds(10);
   const tablet = 'Mozilla/5.0 (Linux; Android 13; SM-X700) AppleWebKit/537.36 Chrome/130.0.0.0 Safari/537.36';
   expect(kindOf(tablet)).toEqual({ device: 'tablet', bot: false });
@@ -59,7 +59,7 @@ test('the kind that a redirect asks for agrees with the profile', () => {
   }
 });
 
-test('a hostile user agent is read as any other', () => {
+test('a hostile user agent is parsed as any other', () => {
   for (const userAgent of ['\u0000'.repeat(3_000), '(((((('.repeat(500), '__proto__', 'é😀\ud800']) {
     expect(parseUserAgent(userAgent).browser).toBeTypeOf('string');
   }

@@ -1,49 +1,49 @@
 import UAParser from 'my-ua-parser';
-import { remembered } from '../caching/memoize.ts';
+import { memoize } from '../caching/memoize.ts';
 import { isBotAgent } from './bots.ts';
 import { type Device, deviceOf } from './devices.ts';
 
-/** What a report shows of a user agent. */
+/** What reports show of a user agent. */
 export type UserAgentProfile = {
   device: Device;
-  /** The parser's names, a few of them in today's form; `Other` when it knows none. */
+  /** The parser's names, a few of them modernized; `Other` when it knows none. */
   browser: string;
   os: string;
   /** By the user agent alone; a `HEAD` or a prefetch makes a bot of any. */
   bot: boolean;
 };
 
-/** Name of a browser or system that the parser doesn't know. */
+/** Name of an unknown browser or system. */
 export const UNKNOWN_AGENT_PART = 'Other';
 
-/** The parser's names that nobody uses any more, or that it takes over from the text as they are. */
-const TODAYS_NAMES: ReadonlyMap<string, string> = new Map([
+/** Names of the parser that are outdated, or copied from the user agent, and their replacements. */
+const MODERN_NAMES: ReadonlyMap<string, string> = new Map([
   ['Chromium OS', 'ChromeOS'],
   ['GSA', 'Google App'],
   ['linux', 'Linux'],
   ['Mac OS', 'macOS'],
 ]);
 
-/** Reads a user agent whole: about 14 µs. For repeated ones see {@link createUserAgents}. */
+/** Parses a user agent, which takes about 14 µs; {@link createUserAgents} memoizes. */
 export function parseUserAgent(userAgent: string): UserAgentProfile {
   const parser = new UAParser(userAgent);
   return {
     device: deviceOf(userAgent),
-    browser: todaysName(parser.getBrowser().name),
-    os: todaysName(parser.getOS().name),
+    browser: modernName(parser.getBrowser().name),
+    os: modernName(parser.getOS().name),
     bot: isBotAgent(userAgent),
   };
 }
 
-/** Profiles of user agents, remembered: traffic repeats a few thousand of them. */
+/** Returns profiles of user agents, memoized: traffic repeats a few thousand of them. */
 export type UserAgents = { profileOf(userAgent: string): UserAgentProfile };
 
-/** @param capacity user agents remembered at most; one takes about half a KiB */
+/** @param capacity limit of memoized user agents; one takes about half a KiB */
 export function createUserAgents(capacity = 20_000): UserAgents {
-  return { profileOf: remembered(parseUserAgent, capacity) };
+  return { profileOf: memoize(parseUserAgent, capacity) };
 }
 
-function todaysName(name: string | undefined): string {
+function modernName(name: string | undefined): string {
   if (name === undefined) return UNKNOWN_AGENT_PART;
-  return TODAYS_NAMES.get(name) ?? name;
+  return MODERN_NAMES.get(name) ?? name;
 }

@@ -9,15 +9,16 @@ import { clientConfig, createKafka } from './kafka/client.ts';
 import { type DeadTopic, openDeadTopic } from './kafka/dead-topic.ts';
 import { KafkaReader } from './kafka/reader.ts';
 import { shipToKafka } from './kafka/ship.ts';
-import { readPlace } from './kafka/shipping-place.ts';
+import { readShipperState } from './kafka/shipper-state.ts';
 import type { EventLogReader, EventLogWriter, NewStream, StreamRecord } from './port.ts';
 
 export { ownBatches } from './journal/own-batches.ts';
 export { readStreamIdentity } from './journal/stream-identity.ts';
+export type { DeadTopic, PublishedLetter } from './kafka/dead-topic.ts';
 
 /**
- * The one place that decides which event log a deployment has. Writers always write the journal. Without brokers
- * readers read it; with Kafka a shipper empties it into the topic and readers read that.
+ * The one place that decides which event log a deployment has. Writers always write the journal. Without brokers,
+ * readers read it; with Kafka, a shipper moves it to the topic and readers read that.
  */
 
 export type WriterConfig = Pick<
@@ -30,26 +31,26 @@ export type WriterDependencies = {
   /** Directory name of the stream, such as `ingest-0`. */
   streamName: string;
   /**
-   * Called until a stream's first start has succeeded, and when Postgres has forgotten it: registers it there, with the ordinal
-   * it had, and answers who it is.
+   * Registers the stream in PostgreSQL and returns its identity. Called until a stream's first start has succeeded,
+   * and with its former ordinal when PostgreSQL has lost the stream.
    */
   register: (streamId: string, former: number | null) => Promise<NewStream>;
-  /** Asked at each start: what Postgres knows of the stream. Left out: nothing. */
+  /** Returns what PostgreSQL knows of the stream, at each start. Left out: nothing. */
   recorded?: (streamId: string) => Promise<StreamRecord>;
-  /** The stream's high-water mark in Postgres: how far workers have stored it; -1: nothing. */
+  /** Returns the stream's high-water mark in PostgreSQL, the newest sequence that workers have stored; -1: none. */
   stored: (streamId: string) => Promise<bigint>;
-  /** Asked while the stream's time is ahead: whether an operator wants it set back. Left out: no. */
-  clockResetAsked?: (streamId: string) => Promise<boolean>;
+  /** Returns whether an operator wants the time set back. Called while the stream's time is ahead. Left out: no. */
+  isClockResetRequested?: (streamId: string) => Promise<boolean>;
   sealer: AddressSealer;
   log: Logger;
   registry: Registry;
 };
 
 /**
- * Opens this process's stream for writing. After the first start nothing but the disk is needed.
+ * Opens this process's stream for writing. After the first start it needs nothing but the disk.
  *
  * @throws {StreamLockedError} when another process writes this stream
- * @throws {ConfigError} when a setting of Kafka can't be used; what only a broker can tell is logged later
+ * @throws {ConfigError} when a setting of Kafka is wrong; what only a broker can tell is logged later
  */
 export async function openEventLogWriter(
   config: WriterConfig,
@@ -89,10 +90,10 @@ export async function openEventLogWriter(
 }
 
 /**
- * Opens the event log for one consumer: each needs a reader of its own, since one of Kafka keeps a place. Nothing is
- * connected before the first call.
+ * Opens the event log for one consumer. Each consumer needs its own, since a reader of Kafka has a position. It
+ * connects at the first call.
  *
- * @throws {ConfigError} when a setting of Kafka can't be used
+ * @throws {ConfigError} when a setting of Kafka is wrong
  */
 export function openEventLogReader(config: ReaderConfig): EventLogReader {
   const { dataDir, kafkaBrokers: brokers, kafka } = config;
@@ -101,7 +102,7 @@ export function openEventLogReader(config: ReaderConfig): EventLogReader {
   return new KafkaReader(createKafka({ brokers, kafka }, 'hoplog-workers', log), kafka, log);
 }
 
-/** Opens the topic of dead letters, or gives null where the journal is the event log. Connects at the first letter. */
+/** Opens the topic of dead letters; null where the journal is the event log. It connects at the first letter. */
 export function openDeadLetterTopic(config: ReaderConfig): DeadTopic | null {
   const { kafkaBrokers: brokers, kafka } = config;
   if (brokers.length === 0) return null;
@@ -112,9 +113,9 @@ export function openDeadLetterTopic(config: ReaderConfig): DeadTopic | null {
 }
 
 /**
- * The newest sequence that a stream's journal has given up before workers had stored it; -1 when there is none.
- * Until they have come that far, the journal does not tell what the stream has used (`ownBatches`).
+ * Returns the newest sequence that a stream's journal truncated before workers had stored it; -1 when there is none.
+ * Until workers have come that far, the journal does not show all that the stream used (`ownBatches`).
  */
-export function freedAhead(dataDir: string, streamName: string): bigint {
-  return readPlace(join(dataDir, 'journal', streamName))?.freedAhead ?? -1n;
+export function truncatedAhead(dataDir: string, streamName: string): bigint {
+  return readShipperState(join(dataDir, 'journal', streamName))?.truncatedAhead ?? -1n;
 }

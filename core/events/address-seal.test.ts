@@ -16,7 +16,7 @@ describe('address pads', () => {
     expect(bytes).toEqual(address);
   });
 
-  test('are the same for a sequence, however many are asked for at a time', () => {
+  test('are the same for a sequence, however many are made at a time', () => {
     const first = (0xff_ffffn << 40n) | 0xff_ffff_fff0n;
     const many = sealer.pads(stream, first, 10);
     for (let i = 0; i < 10; i++) {
@@ -35,7 +35,7 @@ describe('address pads', () => {
     expect(new Set(pads.map((pad) => pad.toString('hex'))).size).toBe(pads.length);
   });
 
-  test('need a key of 32 bytes', () => {
-    expect(() => createAddressSealer(Buffer.alloc(31))).toThrow('31 bytes instead of 32');
+  test('require a key of 32 bytes', () => {
+    expect(() => createAddressSealer(Buffer.alloc(31))).toThrow('must have 32 bytes, not 31');
   });
 });

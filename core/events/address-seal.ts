@@ -5,19 +5,18 @@ import { uuidToBytes } from '../ids.ts';
 export const ADDRESS_BYTES = 16;
 
 /**
- * Addresses are never stored in clear. Each is XORed with a pad of its own: AES-256 in counter mode under a
- * key of the stream, the counter being the event's sequence, which is never used twice. So the pads of
- * consecutive events are consecutive cipher blocks: ingest makes thousands in one call and seals without a
- * cipher, a reader opens a batch with one.
+ * Encrypts addresses, which are never stored in clear. Each is XORed with a pad of its own: AES-256 in counter mode
+ * under a key of the stream. The counter is the event's sequence, which is never used twice. Pads of consecutive
+ * events are consecutive cipher blocks, so one call makes thousands of them.
  */
 export type AddressSealer = {
-  /** The pads of `count` events from `firstSequence` on, 16 bytes each, back to back. */
+  /** Returns the pads of `count` events from `firstSequence` on, 16 bytes each, back to back. */
   pads(streamId: string, firstSequence: bigint, count: number): Buffer;
 };
 
 /** @param key the deployment's `address_key`, 32 bytes */
 export function createAddressSealer(key: Uint8Array): AddressSealer {
-  if (key.length !== 32) throw new RangeError(`address key has ${key.length} bytes instead of 32`);
+  if (key.length !== 32) throw new RangeError(`the address key must have 32 bytes, not ${key.length}`);
   const streamKeys = new Map<string, Buffer>();
   const streamKey = (streamId: string): Buffer => {
     const known = streamKeys.get(streamId);
@@ -37,9 +36,9 @@ export function createAddressSealer(key: Uint8Array): AddressSealer {
 }
 
 /**
- * XORs the 16 bytes of `buffer` at `position` with the pad at `padPosition`: seals what is open and opens what is sealed.
+ * XORs the 16 bytes of `buffer` at `position` with the pad at `padPosition`, which seals or opens an address.
  *
- * @param into where the result goes, from `intoPosition` on; left out: in the place of what was there
+ * @param into receives the result from `intoPosition` on; by default it replaces the input
  */
 export function applyPad(
   buffer: Uint8Array,

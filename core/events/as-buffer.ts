@@ -1,4 +1,4 @@
-/** The same bytes as a Buffer, for whoever takes nothing else: a view, not a copy. */
+/** Returns the same bytes as a Buffer: a view, not a copy. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -11,7 +11,6 @@ const { type, version } = releasedRegistry().current('click');
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 300 }),
   fc.string({ unit: 'grapheme-ascii', maxLength: 100 }),
-  // Around the lengths at which the prefix grows.
   fc.integer({ min: 0, max: 9_000 }).map((length) => 'x'.repeat(length)),
   fc.constantFrom('é'.repeat(21), '€'.repeat(21), '€'.repeat(22), '€'.repeat(2_730), '€'.repeat(2_731)),
   fc.constantFrom('é'.repeat(31), 'é'.repeat(32), 'x'.repeat(63), 'x'.repeat(64), '€'.repeat(63)),
@@ -30,7 +29,7 @@ function byAvsc(event: Unstamped<ClickEvent>, ts: number, pads: Uint8Array, padA
   return type.toBuffer({
     ...event,
     ts,
-    // avsc passes lone surrogates on, which no reader of UTF-8 takes.
+    // avsc passes lone surrogates on, which are not valid UTF-8.
     channel: event.channel.toWellFormed(),
     referer: event.referer.toWellFormed(),
     userAgent: event.userAgent.toWellFormed(),
@@ -54,7 +53,7 @@ test('writes what avsc writes with the schema, for any click, and a lone surroga
   );
 });
 
-test('a buffer that is just long enough takes it, one byte less does not', () => {
+test('a buffer that is just long enough is filled, a shorter one is not', () => {
   const pads = Buffer.alloc(16, 3);
   fc.assert(
     fc.property(click, times, (event, ts) => {
@@ -68,7 +67,7 @@ test('a buffer that is just long enough takes it, one byte less does not', () =>
   );
 });
 
-test('refuses what its fields cannot hold', () => {
+test('rejects values that its fields cannot hold', () => {
   const bytes = new Uint8Array(16);
   const right = {
     kind: 'click',

@@ -5,19 +5,17 @@ import type { ClickEvent, Unstamped } from './types.ts';
 export const CLICK_BODY_VERSION = 1;
 
 const ID_BYTES = 16;
-/** Digits of a base-128 number that one half of a time has: 28 bits. */
+/** Half of a time: 28 bits, or four digits of a base-128 number. */
 const HALF = 2 ** 28;
-/** The longest length prefix that Avro writes for a text of ours. */
 const LENGTH_BYTES = 5;
 
 /**
- * Writes the Avro body of a click (`schemas/click.v1.avsc`), field by field, with its address sealed. It stands beside
- * avsc because every redirect pays for it: no view, no copy and no call out of JavaScript but for long texts, which
- * halves the cost (`bench/journal.ts`). `click-body.test.ts` holds it against avsc, byte for byte.
+ * Writes the Avro body of a click (`schemas/click.v1.avsc`), field by field, with its address sealed. Written by hand
+ * because every redirect pays for it (`bench/journal.ts`). A test compares it with avsc byte for byte.
  *
  * @param pads with 16 bytes at `padAt` that seal the address
  * @returns where the body ends, or -1 when the buffer is too short for it
- * @throws TypeError when a value does not have its field's type
+ * @throws TypeError when a value does not match its field's type
  */
 export function writeClickBody(
   click: Unstamped<ClickEvent>,
@@ -28,10 +26,10 @@ export function writeClickBody(
   position: number,
 ): number {
   const { address, channel, referer, userAgent, flags } = click;
-  if (!Number.isSafeInteger(ts) || ts < 0) throw new TypeError(`ts of ${ts}`);
-  if (!Number.isInteger(flags) || flags < 0 || flags > 63) throw new TypeError(`flags of ${flags}`);
-  if (address.length !== ADDRESS_BYTES) throw new TypeError('an address has 16 bytes');
-  // What stands before the texts, and after them.
+  if (!Number.isSafeInteger(ts) || ts < 0) throw new TypeError(`ts must be a safe integer from 0, not ${ts}`);
+  if (!Number.isInteger(flags) || flags < 0 || flags > 63)
+    throw new TypeError(`flags must be an integer from 0 to 63, not ${flags}`);
+  if (address.length !== ADDRESS_BYTES) throw new TypeError('an address must have 16 bytes');
   if (position + 10 + 3 * ID_BYTES > buffer.length) return -1;
   let at = writeTime(ts, buffer, position);
   at = writeId(click.workspaceId, buffer, at);
@@ -46,7 +44,7 @@ export function writeClickBody(
   return at + ADDRESS_BYTES + 1;
 }
 
-/** A `long`: zigzag, seven bits a byte, the lowest first. */
+/** Writes a `long`: zigzag, seven bits a byte, the lowest first. */
 function writeTime(ts: number, buffer: Buffer, position: number): number {
   let at = position;
   const high = Math.floor(ts / (HALF / 2));
@@ -58,7 +56,7 @@ function writeTime(ts: number, buffer: Buffer, position: number): number {
     }
     rest = high;
   }
-  // Above 2 ** 58 no time would fit; `isSafeInteger` has refused it.
+  // No time is above 2 ** 58: `isSafeInteger` has rejected it.
   while (rest > 0x7f) {
     buffer[at++] = (rest & 0x7f) | 0x80;
     rest = Math.floor(rest / 128);
@@ -68,14 +66,14 @@ function writeTime(ts: number, buffer: Buffer, position: number): number {
 }
 
 function writeId(id: Uint8Array, buffer: Buffer, position: number): number {
-  if (id.length !== ID_BYTES) throw new TypeError('an id has 16 bytes');
+  if (id.length !== ID_BYTES) throw new TypeError('an id must have 16 bytes');
   for (let index = 0; index < ID_BYTES; index++) buffer[position + index] = id[index] ?? 0;
   return position + ID_BYTES;
 }
 
-/** A `string`: its length in UTF-8, then that. Lone surrogates become U+FFFD. */
+/** Writes a `string`: its length in UTF-8, then its bytes. Lone surrogates become U+FFFD. */
 function writeText(text: string, buffer: Buffer, position: number): number {
-  if (typeof text !== 'string') throw new TypeError(`a text that is ${typeof text}`);
+  if (typeof text !== 'string') throw new TypeError(`a text must be a string, not ${typeof text}`);
   const { length } = text;
   if (position + LENGTH_BYTES + 3 * length <= buffer.length) {
     if (length <= 21) return writeShort(text, buffer, position);
@@ -86,7 +84,7 @@ function writeText(text: string, buffer: Buffer, position: number): number {
         return position + 1 + bytes;
       }
     }
-    // Two bytes say any length from 64 to 8,191, and so many UTF-8 bytes it is, whatever its characters.
+    // A prefix of two bytes covers 64 to 8,191, and this text's UTF-8 length is in that range for any characters.
     if (length <= 2_730) {
       const bytes = buffer.write(text, position + 2);
       buffer[position] = ((bytes << 1) & 0x7f) | 0x80;
@@ -104,7 +102,7 @@ function writeText(text: string, buffer: Buffer, position: number): number {
   return at + buffer.write(text, at);
 }
 
-/** At most 63 bytes: one byte says how many. ASCII is written here, character by character. */
+/** Writes a text of at most 63 bytes, whose length is one byte. ASCII is written here, character by character. */
 function writeShort(text: string, buffer: Buffer, position: number): number {
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);

@@ -32,7 +32,6 @@ function fieldsOf(click: Omit<ClickEvent, 'kind'>) {
   };
 }
 
-/** The same of what avsc has read, its address opened. */
 function avscFields(value: unknown) {
   const read = value as Omit<ClickEvent, 'kind'>;
   const address = Uint8Array.from(read.address);
@@ -45,7 +44,7 @@ function written(click: Parameters<typeof writeClickBody>[0], ts: number): Buffe
   return buffer.subarray(0, writeClickBody(click, ts, PADS, 0, buffer, 0));
 }
 
-test('reads of any click what avsc reads', () => {
+test('reads any click as avsc does', () => {
   fc.assert(
     fc.property(clicks, times, fc.nat({ max: 9 }), (click, ts, before) => {
       const body = written(click, ts);
@@ -57,7 +56,7 @@ test('reads of any click what avsc reads', () => {
   );
 });
 
-test('damaged bytes are left to avsc, or read as it reads them', () => {
+test('leaves damaged bytes to avsc, or reads them as avsc does', () => {
   let [read, left] = [0, 0];
   const changes = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 });
   fc.assert(

@@ -2,13 +2,12 @@ import { ADDRESS_BYTES, applyPad } from './address-seal.ts';
 import type { ClickEvent } from './types.ts';
 
 const ID_BYTES = 16;
-/** Bytes of what stands around the texts: three ids, the address, the flags, and one of the time at least. */
+/** Bytes around the texts: three ids, the address, the flags, and at least one of the time. */
 const LEAST_BYTES = 1 + 3 * ID_BYTES + 3 + ADDRESS_BYTES + 1;
 
 /**
- * A click as it stands in its batch. Ids, user agent and address are read when they are asked for: a worker that holds
- * fifty thousand clicks holds one object for each and not six, which a quarter of its time went into collecting
- * (`bench/store-lane.ts`).
+ * A click in the memory of its batch. Ids, user agent and address are read on demand, so a worker with fifty thousand
+ * clicks holds one object for each instead of six (`bench/store-lane.ts`).
  */
 export class ReadClick implements ClickEvent {
   readonly kind = 'click';
@@ -16,7 +15,7 @@ export class ReadClick implements ClickEvent {
   readonly channel: string;
   readonly referer: string;
   readonly flags: number;
-  /** The ids of workspace, link and visitor stand here back to back, 16 bytes each, from `idsAt` on. */
+  /** Holds the ids of workspace, link and visitor back to back, 16 bytes each, from `idsAt` on. */
   readonly ids: Buffer;
   readonly idsAt: number;
   readonly #userAgentAt: number;
@@ -64,7 +63,6 @@ export class ReadClick implements ClickEvent {
     return textOf(this.ids, this.#userAgentAt, this.#addressAt);
   }
 
-  /** Opened. */
   get address(): Uint8Array {
     const address = new Uint8Array(ADDRESS_BYTES);
     applyPad(this.ids, this.#addressAt, this.#pads, this.#padAt, address, 0);
@@ -72,25 +70,24 @@ export class ReadClick implements ClickEvent {
   }
 }
 
-/** What the store needs of a click beside what enriching it says. */
+/** What ClickHouse needs of a click besides its enrichment. */
 export type ClickKey = Pick<ReadClick, 'ts' | 'ids' | 'idsAt'>;
 
-/** The {@link ClickKey} of a click that did not come through {@link readClickBody}. */
+/** Returns the {@link ClickKey} of a click that was not read by {@link readClickBody}. */
 export function clickKey(click: Pick<ClickEvent, 'ts' | 'workspaceId' | 'linkId' | 'visitorId'>): ClickKey {
   const { ts, workspaceId, linkId, visitorId } = click;
   return { ts, ids: Buffer.concat([workspaceId, linkId, visitorId]), idsAt: 0 };
 }
 
-/** Where the last number ended; -1: it was none. */
 let at = 0;
 
 /**
- * Reads the Avro body of a click (`schemas/click.v1.avsc`). It stands beside avsc because a worker reads every click;
- * `click-reader.test.ts` holds it against avsc.
+ * Reads the Avro body of a click (`schemas/click.v1.avsc`). Written by hand because a worker reads every click. A
+ * test compares it with avsc.
  *
- * @param end where the body has to end
- * @param pads with 16 bytes at `padAt` that open the address; kept as long as the click, as the bytes are
- * @returns null when the bytes are no such body: avsc then says why
+ * @param end where the body must end
+ * @param pads with 16 bytes at `padAt` that open the address; kept as long as the click, like the bytes
+ * @returns null when the bytes are not such a body; avsc then tells why
  */
 export function readClickBody(
   bytes: Buffer,
@@ -119,13 +116,12 @@ export function readClickBody(
   return new ReadClick(bytes, idsAt, ts, channel, referer, flags, userAgentAt, addressAt, pads, padAt);
 }
 
-/** Where the text whose length stands at `from` ends, -1 when it is none; `at` is where it begins. */
+/** Returns the end of the text whose length is at `from`, or -1; `at` is where it begins. */
 function textEnd(bytes: Buffer, from: number, end: number): number {
   const length = readNumber(bytes, from);
   return at < 0 || at + length > end ? -1 : at + length;
 }
 
-/** A number of up to four bytes, not negative. */
 function readNumber(bytes: Buffer, from: number): number {
   let value = 0;
   let next = from;
@@ -141,7 +137,6 @@ function readNumber(bytes: Buffer, from: number): number {
   return 0;
 }
 
-/** Microseconds since the epoch: up to eight bytes. */
 function readTime(bytes: Buffer, from: number): number {
   let value = 0;
   let scale = 1;
@@ -160,15 +155,15 @@ function readTime(bytes: Buffer, from: number): number {
 }
 
 /**
- * Texts that were read, each in the place that its length and some of its bytes give: clicks repeat some thousands of
- * user agents, referers and channels, and a text that is held costs neither decoding nor hashing again. A place holds
- * one text and gives it up to the next that falls there.
+ * Texts that were read before, in slots chosen by their length and some of their bytes. Clicks repeat some thousands
+ * of user agents, referers and channels; a cached text costs neither decoding nor hashing. A slot holds the last text
+ * that fell there.
  */
 const PLACES = 32_768;
 const held: string[] = Array(PLACES).fill('');
-/** Bytes that decide the place, from the end on, where versions stand. */
+/** Bytes that choose the slot, from the end on, where versions differ. */
 const SAMPLES = 12;
-/** Longer ones are seldom seen twice, and would fill the memory. */
+/** Longer texts seldom repeat, and would fill the memory. */
 const LONGEST_HELD = 512;
 
 function textOf(bytes: Buffer, from: number, to: number): string {
@@ -180,14 +175,14 @@ function textOf(bytes: Buffer, from: number, to: number): string {
   for (let next = to - 1; next >= from; next -= step) place = (Math.imul(place, 31) + (bytes[next] ?? 0)) | 0;
   place = (place ^ (place >>> 15)) & (PLACES - 1);
   const known = held[place] ?? '';
-  if (stands(known, bytes, from, length)) return known;
+  if (matches(known, bytes, from, length)) return known;
   const text = bytes.toString('utf8', from, to);
   held[place] = text;
   return text;
 }
 
-/** ASCII alone: other texts are decoded each time. */
-function stands(text: string, bytes: Buffer, from: number, length: number): boolean {
+/** Compares ASCII only: other texts are decoded each time. */
+function matches(text: string, bytes: Buffer, from: number, length: number): boolean {
   if (text.length !== length) return false;
   for (let index = 0; index < length; index++) {
     const byte = bytes[from + index] ?? 0;

@@ -22,7 +22,6 @@ function batchOf(events: Unstamped[]) {
   return { streamId, firstSequence, count: events.length, payload: buffer.subarray(0, end) };
 }
 
-/** The events of a batch as they must come back. */
 function stamped(events: Unstamped[]): { sequence: bigint; event: TrackedEvent }[] {
   return events.map((event, index) => ({
     sequence: firstSequence + BigInt(index),
@@ -86,7 +85,7 @@ const ORDER: Unstamped<OrderEvent> = {
 };
 
 describe('the event codec', () => {
-  test('gives back every event of any batch, with its sequence and time', () => {
+  test('decodes every event of any batch, with its sequence and time', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { minLength: 1, maxLength: 40 }), (events) => {
         const decoded = decodeEvents(batchOf(events), sealer);
@@ -96,7 +95,7 @@ describe('the event codec', () => {
     );
   });
 
-  test('takes ids as any kind of byte array', () => {
+  test('accepts ids as any kind of byte array', () => {
     const whole = new Uint8Array(64).fill(7);
     const event = { ...CLICK, linkId: whole.subarray(16, 32), address: whole.subarray(32, 48) };
     const [decoded] = plainEvents(decodeEvents(batchOf([event]), sealer).events);
@@ -108,7 +107,7 @@ describe('the event codec', () => {
     expect(batchOf([{ ...CLICK, address }]).payload.includes(address)).toBe(false);
   });
 
-  test('says when an event does not fit, at every size that is too small', () => {
+  test('reports when an event does not fit, at every size that is too small', () => {
     const encode = createEventEncoder();
     const pad = { bytes: Buffer.alloc(16), position: 0 };
     const size = encode(CLICK, 1000, pad, Buffer.alloc(1000), 0);
@@ -118,7 +117,7 @@ describe('the event codec', () => {
     expect(encode(CLICK, 1000, pad, Buffer.alloc(size), 0)).toBe(size);
   });
 
-  test('refuses values that do not have their type', () => {
+  test('rejects values that do not match their type', () => {
     const encode = createEventEncoder();
     const pad = { bytes: Buffer.alloc(16), position: 0 };
     const wrong: Unstamped[] = [
@@ -132,7 +131,7 @@ describe('the event codec', () => {
   });
 });
 
-describe('an event that nobody can read', () => {
+describe('an undecodable event', () => {
   const three = [CLICK, { ...CLICK, userAgent: 'in the middle' }, { ...CLICK, userAgent: 'after it' }];
 
   /** A batch of three whose middle event is damaged by `damage`, which gets its envelope and body. */
@@ -150,7 +149,7 @@ describe('an event that nobody can read', () => {
     ['click: its body does not end where its envelope says', (event) => event.fill(0x80, 6 + 8)],
     ['identify: ', (event) => event.writeUInt8(2, 4)],
     ['heartbeat: its body does not end', (event) => event.writeUInt8(4, 4)],
-  ])('is set apart with "%s" and its bytes, and its neighbours are read', (reason, damage) => {
+  ])('is returned with "%s" and its bytes, and its neighbors are decoded', (reason, damage) => {
     const { decoded, bytes } = damaged(damage);
     expect(decoded.events.map(({ sequence }) => sequence)).toEqual([firstSequence, firstSequence + 2n]);
     expect(plainEvents(decoded.events)).toEqual([stamped(three)[0], stamped(three)[2]]);
@@ -159,7 +158,7 @@ describe('an event that nobody can read', () => {
     ]);
   });
 
-  test('is everything from a broken envelope on, and what stands before it is read', () => {
+  test('is everything from a broken envelope on, and the events before it are decoded', () => {
     for (const length of [0, 1, 0xffff_ffff]) {
       const { decoded } = damaged((event) => event.writeUInt32LE(length, 0));
       expect(plainEvents(decoded.events)).toEqual([stamped(three)[0]]);
@@ -169,7 +168,7 @@ describe('an event that nobody can read', () => {
     }
   });
 
-  test('is also what stands behind the last counted event', () => {
+  test('is also what follows the last counted event', () => {
     const batch = { ...batchOf(three), count: 2 };
     const decoded = decodeEvents(batch, sealer);
     expect(plainEvents(decoded.events)).toEqual(stamped(three).slice(0, 2));

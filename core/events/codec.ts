@@ -7,13 +7,13 @@ import { otherSchema, type SchemaFingerprints } from './fingerprints.ts';
 import { ENVELOPE_BYTES, KIND_CODES, releasedRegistry, type SchemaRegistry } from './schema-registry.ts';
 import type { ClickEvent, IdentifyEvent, OrderEvent, TrackedEvent, Unstamped } from './types.ts';
 
-/** avsc writes integers beyond this as others, without a word: it computes with the bits of a double. */
+/** Hazard: avsc silently writes larger integers wrong, since it computes with the bits of a double. */
 const MAX_LONG = 2 ** 52 - 1;
 
-/** Where an event's pad stands: see {@link AddressSealer}. */
+/** The position of an event's pad; see {@link AddressSealer}. */
 export type Pad = { bytes: Uint8Array; position: number };
 
-/** Writes one event into `buffer` at `position` and answers where it ends, or -1 when it does not fit. */
+/** Writes one event into `buffer` at `position`. Returns where it ends, or -1 when it does not fit. */
 export type EventEncoder = (
   event: Unstamped,
   ts: number,
@@ -23,10 +23,10 @@ export type EventEncoder = (
 ) => number;
 
 /**
- * Makes an encoder that writes the newest versions. A click, which every redirect pays for, is written by
- * {@link writeClickBody}, everything else by avsc.
+ * Creates an encoder that writes the newest versions. {@link writeClickBody} writes clicks, which every redirect pays
+ * for; avsc writes the rest.
  *
- * The encoder throws when a value does not have its field's type; nothing of the event counts then.
+ * The encoder throws when a value does not match its field's type; what it has written then is void.
  */
 export function createEventEncoder(registry: SchemaRegistry = releasedRegistry()): EventEncoder {
   const types = {
@@ -51,7 +51,7 @@ export function createEventEncoder(registry: SchemaRegistry = releasedRegistry()
   };
 }
 
-/** Writes what stands before a body that ends at `end`, and answers that; -1 is passed on. */
+/** Writes the envelope of a body that ends at `end`, and returns `end`; -1 is passed on. */
 function envelop(buffer: Buffer, position: number, end: number, kind: number, version: number): number {
   if (end < 0) return -1;
   buffer.writeUInt32LE(end - position - 4, position);
@@ -74,7 +74,8 @@ function bodyOf(event: Unstamped, ts: number, pad: Pad): object {
       return { ...event, ...ids, userAgent, ts, address };
     }
     case 'order':
-      if (Math.abs(event.amountMinor) > MAX_LONG) throw new RangeError(`amount of ${event.amountMinor}`);
+      if (Math.abs(event.amountMinor) > MAX_LONG)
+        throw new RangeError(`an amount must be within ±${MAX_LONG}, not ${event.amountMinor}`);
       return withBuffers(event, ts);
     case 'identify':
       return withBuffers(event, ts);
@@ -94,12 +95,12 @@ function withBuffers(event: Unstamped<IdentifyEvent | OrderEvent>, ts: number): 
   };
 }
 
-/** An event that nobody could read: a dead letter. `bytes` are its envelope and body. */
+/** An event that can't be decoded: a dead letter. `bytes` are its envelope and body. */
 export type UndecodableEvent = { sequence: bigint; reason: string; bytes: Uint8Array };
 
 /**
- * Reads every event of a batch, in order, and opens the clicks' addresses. What can't be read comes back with
- * its reason; it never hides its neighbours. Never throws.
+ * Decodes every event of a batch, in order, and opens the clicks' addresses. Undecodable events are returned with
+ * their reason and do not affect their neighbors. Never throws.
  */
 export function decodeEvents(
   batch: Pick<LogBatch, 'streamId' | 'firstSequence' | 'count' | 'payload' | 'schemas'>,
@@ -149,7 +150,7 @@ export function decodeEvents(
   return { events, undecodable };
 }
 
-/** Whether clicks of {@link CLICK_BODY_VERSION} mean here what they meant to their writer, and are the newest. */
+/** Returns whether clicks of {@link CLICK_BODY_VERSION} have the writer's meaning here, and are the newest version. */
 function readsByHand(registry: SchemaRegistry, schemas: SchemaFingerprints | undefined): boolean {
   if (registry.current('click').version !== CLICK_BODY_VERSION) return false;
   const known = registry.schema(KIND_CODES.click, CLICK_BODY_VERSION);
@@ -157,7 +158,6 @@ function readsByHand(registry: SchemaRegistry, schemas: SchemaFingerprints | und
   return !writtenWith || writtenWith === known.fingerprint;
 }
 
-/** Where the event at `position` ends, or -1 when its envelope is cut short or points past the payload. */
 function eventEnd(payload: Buffer, position: number): number {
   if (position + ENVELOPE_BYTES > payload.length) return -1;
   const length = payload.readUInt32LE(position);
@@ -175,7 +175,7 @@ function decodeEvent(
   const reader = registry.reader(payload.readUInt8(position + 4), payload.readUInt8(position + 5));
   if (typeof reader === 'string') return reader;
   const writtenWith = schemas?.get(reader.name);
-  // Its bytes may well be readable as what we know under this name, and mean something else.
+  // The bytes may be readable under the known schema of this name, and mean something else.
   if (writtenWith !== undefined && writtenWith !== reader.fingerprint)
     return otherSchema(reader.name, writtenWith);
   try {

@@ -29,7 +29,7 @@ function batchOf(events: Unstamped[]) {
 
 const fingerprint = (code: number) => releasedRegistry().schema(code, 1)?.fingerprint ?? '';
 
-test('a batch is described by the schemas of its events, each once', () => {
+test('the description of a batch names each schema of its events once', () => {
   const { payload } = batchOf([heartbeat, identify, heartbeat]);
   expect(describeSchemas(payload)).toBe(`heartbeat.v1=${fingerprint(4)} identify.v1=${fingerprint(2)}`);
   expect(parseSchemas(describeSchemas(payload))).toEqual(
@@ -43,19 +43,19 @@ test('a batch is described by the schemas of its events, each once', () => {
 test.each<[string, (payload: Buffer) => void]>([
   ['of an unknown kind', (payload) => payload.writeUInt8(99, 4)],
   ['of a version to come', (payload) => payload.writeUInt8(200, 5)],
-])('an event %s has no description and breaks none', (_what, change) => {
+])('an event %s has no description and harms no other', (_what, change) => {
   const { payload } = batchOf([heartbeat]);
   change(payload);
   expect(describeSchemas(payload)).toBe('');
 });
 
-test('what is no description says nothing', () => {
+test('a malformed description names nothing', () => {
   for (const text of ['', 'click.v1', `click=${OTHER}`, 'click.v1=abc', '=', `click.v1=${OTHER}x`]) {
     expect(parseSchemas(text).size).toBe(0);
   }
 });
 
-test('an event that was written with another schema of the same name is set apart, its neighbours are read', () => {
+test('an event that was written with another schema of the same name is undecodable, its neighbors are decoded', () => {
   const batch = batchOf([heartbeat, identify, heartbeat]);
   const known = { ...batch, schemas: parseSchemas(describeSchemas(batch.payload)) };
   expect(decodeEvents(known, sealer)).toEqual(decodeEvents(batch, sealer));
@@ -73,7 +73,7 @@ test('an event that was written with another schema of the same name is set apar
   expect(schemasOfReason('undecodable: no event kind has the code 99')).toBeUndefined();
 });
 
-test('a schema that is named and not known does no harm to events that are known', () => {
+test('an unknown schema in a description does not affect events with known ones', () => {
   const batch = { ...batchOf([heartbeat]), schemas: new Map([['refund.v7', OTHER]]) };
   expect(decodeEvents(batch, sealer).undecodable).toEqual([]);
 });

@@ -1,14 +1,14 @@
 import { ENVELOPE_BYTES, releasedRegistry, type SchemaRegistry } from './schema-registry.ts';
 
-/** Fingerprints of schemas by their names, such as `click.v1`. */
+/** Fingerprints of schemas by name, such as `click.v1`. */
 export type SchemaFingerprints = ReadonlyMap<string, string>;
 
 const ENTRY = /^([a-z]+\.v\d{1,3})=([0-9a-f]{64})$/;
 const OTHER_SCHEMA = /([a-z]+\.v\d{1,3}) was written with another schema: ([0-9a-f]{64})$/;
 
 /**
- * Names the schemas that a batch's events were written with: `click.v1=<sha256> heartbeat.v1=<sha256>`. Kinds and
- * versions that are not known here are left out, as is all behind a broken envelope.
+ * Returns the schemas of a batch's events: `click.v1=<sha256> heartbeat.v1=<sha256>`. Unknown kinds and versions are
+ * left out, and so is everything behind a broken envelope.
  *
  * @param payload encoded events, back to back; see `codec.ts`
  */
@@ -31,20 +31,20 @@ export function describeSchemas(payload: Uint8Array, registry: SchemaRegistry = 
 }
 
 /**
- * Reads what {@link describeSchemas} has written. What is no entry is left out: an event's own envelope names its
- * version too, so that nothing is lost by a description that nobody understands.
+ * Parses the text of {@link describeSchemas}. Malformed entries are skipped: each event's envelope names its version
+ * too.
  */
 export function parseSchemas(description: string): SchemaFingerprints {
   const entries = description.split(' ').map((entry) => ENTRY.exec(entry));
   return new Map(entries.flatMap((entry) => (entry?.[1] && entry[2] ? [[entry[1], entry[2]] as const] : [])));
 }
 
-/** Why an event can't be read whose schema is not the one that this release knows under its name. */
+/** Returns why an event can't be decoded whose schema differs from this release's schema of that name. */
 export function otherSchema(name: string, fingerprint: string): string {
   return `${name} was written with another schema: ${fingerprint}`;
 }
 
-/** The schema that {@link otherSchema} names in a dead letter's reason, or undefined: a replay has to know it too. */
+/** Returns the schema that {@link otherSchema} named in a dead letter's reason. A replay must know it too. */
 export function schemasOfReason(reason: string): SchemaFingerprints | undefined {
   const [, name, fingerprint] = OTHER_SCHEMA.exec(reason) ?? [];
   return name && fingerprint ? new Map([[name, fingerprint]]) : undefined;

@@ -12,7 +12,7 @@ import type { Unstamped } from './types.ts';
 
 const fixtureKey = Buffer.from(Array.from({ length: 32 }, (_, index) => index));
 
-/** A batch that release 0.1 wrote, frame and all, and what it must mean for ever. Never regenerate it. */
+/** A batch in its frame, as release 0.1 writes it, and its permanent meaning. Never regenerate it. */
 function writtenByVersion1(): { batch: LogBatch; expected: Record<string, unknown>[] } {
   const bytes = readFileSync(new URL('./fixtures/batch.v1.bin', import.meta.url));
   const found = frameAt(bytes, 0, 0n);
@@ -31,7 +31,6 @@ function readable(event: object): Record<string, unknown> {
   return Object.fromEntries(entries);
 }
 
-/** The released schemas and a version 2 of the click which also knows the visitor's languages. */
 function withNextClick(field: { name: string; type: string; default?: unknown }): VersionedSchema[] {
   const released = releasedSchemas();
   const click = released.find(({ kind }) => kind === 'click')?.schema as schema.RecordType;
@@ -40,7 +39,7 @@ function withNextClick(field: { name: string; type: string; default?: unknown })
 }
 
 describe('records of an earlier version', () => {
-  test('are read by this release as they were meant', () => {
+  test('are read by this release with their meaning', () => {
     const { batch, expected } = writtenByVersion1();
     const { events, undecodable } = decodeEvents(batch, createAddressSealer(fixtureKey));
     expect(undecodable).toEqual([]);
@@ -48,7 +47,7 @@ describe('records of an earlier version', () => {
     expect(events.map(({ sequence }) => sequence - batch.firstSequence)).toEqual([0n, 1n, 2n, 3n, 4n]);
   });
 
-  test('are read by a release with a new field, which takes its default', () => {
+  test('are read by a release with a new field, which gets its default', () => {
     const registry = createSchemaRegistry(
       withNextClick({ name: 'languages', type: 'string', default: 'unknown' }),
     );
@@ -60,7 +59,7 @@ describe('records of an earlier version', () => {
     );
   });
 
-  test('stand in one batch with records of the new version', () => {
+  test('share a batch with records of the new version', () => {
     const registry = createSchemaRegistry(withNextClick({ name: 'hops', type: 'int', default: 7 }));
     const { batch } = writtenByVersion1();
     const heartbeat: Unstamped = { kind: 'heartbeat' };
@@ -100,7 +99,7 @@ describe('the schema registry', () => {
     expect([registry.schema(1, 2), registry.schema(99, 1)]).toEqual([null, null]);
   });
 
-  test('takes the fingerprint of the canonical form: documentation and defaults are no part of it', () => {
+  test('computes fingerprints of the canonical form, without documentation and defaults', () => {
     const heartbeat = { type: 'record', name: 'hoplog.Heartbeat', fields: [{ name: 'ts', type: 'long' }] };
     const canonical = '{"name":"hoplog.Heartbeat","type":"record","fields":[{"name":"ts","type":"long"}]}';
     const others = releasedSchemas().filter(({ kind }) => kind !== 'heartbeat');
@@ -113,17 +112,17 @@ describe('the schema registry', () => {
     expect(createSchemaRegistry(releasedSchemas()).schema(4, 1)?.fingerprint).toBe(expected);
   });
 
-  test('refuses a new version that cannot read the old one', () => {
+  test('rejects a new version that cannot read the old one', () => {
     expect(() => createSchemaRegistry(withNextClick({ name: 'languages', type: 'string' }))).toThrow();
   });
 
-  test('refuses a version given twice and a kind without a schema', () => {
+  test('rejects a version given twice and a kind without a schema', () => {
     const released = releasedSchemas();
     expect(() => createSchemaRegistry([...released, ...released.slice(0, 1)])).toThrow('twice');
     expect(() => createSchemaRegistry(released.slice(1))).toThrow('event kind click has no schema');
   });
 
-  test('lets a record of a version still to come be a dead letter beside the others', () => {
+  test('makes a record of a future version a dead letter beside the others', () => {
     const future = createSchemaRegistry(withNextClick({ name: 'hops', type: 'int', default: 3 }));
     const { batch } = writtenByVersion1();
     const sealer = createAddressSealer(fixtureKey);

@@ -4,7 +4,7 @@ import type { TrackedEvent } from './types.ts';
 
 export type EventKind = TrackedEvent['kind'];
 
-/** How each kind is written in the byte before its body. Permanent: a number is never given twice. */
+/** Codes of the kinds in the byte before an event's body. Permanent: a code is never reused. */
 export const KIND_CODES: Readonly<Record<EventKind, number>> = {
   click: 1,
   identify: 2,
@@ -14,15 +14,15 @@ export const KIND_CODES: Readonly<Record<EventKind, number>> = {
 };
 
 /**
- * An event in the log is `u32le length | u8 kind | u8 version | Avro body`, where length counts what comes
- * after itself. The envelope keeps a bad event from hiding its neighbours and lets every version be read.
+ * Bytes of an event's envelope: `u32le length | u8 kind | u8 version | Avro body`, where the length excludes itself.
+ * It isolates a bad event from its neighbors and names the version.
  */
 export const ENVELOPE_BYTES = 6;
 
 /** One version of a kind's Avro schema. Versions count from 1 to 255. */
 export type VersionedSchema = { kind: EventKind; version: number; schema: avro.schema.AvroSchema };
 
-/** Reads the body of one event that starts at `position`; `end` is where it stopped, or -1 past the buffer. */
+/** Reads the body of one event from `position`; `end` is where it stopped, or -1 past the buffer. */
 export type BodyReader = (buffer: Buffer, position: number) => { value: unknown; end: number };
 
 /** `name`: such as `click.v1`. `fingerprint`: SHA-256 of the schema in canonical form, in hexadecimal. */
@@ -31,22 +31,21 @@ export type SchemaFingerprint = { name: string; fingerprint: string };
 export type VersionReader = SchemaFingerprint & { kind: EventKind; read: BodyReader };
 
 export type SchemaRegistry = {
-  /** The newest version of a kind: what is written. */
   current(kind: EventKind): { version: number; type: avro.Type };
   /**
-   * How to read a record that was written with `version` as the newest version of its kind: fields that
-   * are new take their defaults. A text instead of a reader says why nobody can.
+   * Returns a reader of records of `version` as the newest version of their kind: new fields get their defaults. A
+   * text instead of a reader tells why there is none.
    */
   reader(code: number, version: number): VersionReader | string;
-  /** The name and fingerprint of a version, or null when it is not known here. */
+  /** Returns the name and fingerprint of a version; null when it is unknown. */
   schema(code: number, version: number): SchemaFingerprint | null;
 };
 
 /**
- * Holds every version of every kind, so that records outlive the release that wrote them.
+ * Creates a registry of every version of every kind, so that old records stay readable.
  *
- * @throws Error when a kind has no schema, a version comes twice, or an older version can't be read as the
- *   newest one (a field added without a default, a type changed)
+ * @throws Error when a kind has no schema, a version comes twice, or an older version can't be read as the newest one
+ *   (a field added without a default, a type changed)
  */
 export function createSchemaRegistry(schemas: VersionedSchema[]): SchemaRegistry {
   const current = {} as Record<EventKind, { version: number; type: avro.Type }>;
@@ -64,7 +63,7 @@ export function createSchemaRegistry(schemas: VersionedSchema[]): SchemaRegistry
       readers.set(key, {
         kind,
         name: `${kind}.v${version}`,
-        // Of the canonical form (no documentation, no defaults): what decides how bytes are read.
+        // Of the canonical form, which decides how bytes are read: no documentation, no defaults.
         fingerprint: written.fingerprint('sha256').toString('hex'),
         read: bodyReader(type, written === type ? null : written),
       });
@@ -100,7 +99,7 @@ function bodyReader(type: avro.Type, writtenWith: avro.Type | null): BodyReader 
   };
 }
 
-/** Every schema file of this release. A new version is a new file and a new line here; old ones stay. */
+/** The schema files of this release. A new version is a new file and a new line here; old ones stay. */
 const SCHEMA_FILES: readonly { kind: EventKind; version: number }[] = [
   { kind: 'click', version: 1 },
   { kind: 'identify', version: 1 },
@@ -119,7 +118,7 @@ export function releasedSchemas(): VersionedSchema[] {
 
 let released: SchemaRegistry | undefined;
 
-/** The registry of this release, read from its schema files at the first use. */
+/** Returns the registry of this release, read from its schema files at the first use. */
 export function releasedRegistry(): SchemaRegistry {
   released ??= createSchemaRegistry(releasedSchemas());
   return released;

@@ -1,6 +1,6 @@
 /**
- * What travels through the event log. Times are microseconds since the Unix epoch, given by the stream's
- * writer: strictly increasing within a stream. Ids are the 16 bytes of a UUID.
+ * The events of the event log. Times are microseconds since the Unix epoch, assigned by the stream's writer, and
+ * strictly increase within a stream. Ids are the 16 bytes of a UUID.
  */
 export type ClickEvent = {
   kind: 'click';
@@ -8,21 +8,20 @@ export type ClickEvent = {
   workspaceId: Uint8Array;
   linkId: Uint8Array;
   visitorId: Uint8Array;
-  /** Channel key; a Smart Link's is inferred before it is written. */
+  /** Channel key; a Smart Link's is inferred before the event is written. */
   channel: string;
   /** As sent, at most 2,048 characters, without control characters; empty when unknown. */
   referer: string;
   userAgent: string;
   /** The visitor's address as 16 bytes (IPv4 mapped into IPv6). Sealed while in the log. */
   address: Uint8Array;
-  /** Bits of {@link CLICK_FLAGS}. */
   flags: number;
 };
 
 /** `head`: HEAD request. `prefetch`: `Sec-Purpose: prefetch`. `counted`: used one of the link's `max_clicks`. */
 export const CLICK_FLAGS = { head: 1, prefetch: 2, counted: 4 } as const;
 
-/** Where an identify or an order came from: the pixel (publishable key) or a server (secret key). */
+/** Source of an identify or an order: the pixel (publishable key) or a server (secret key). */
 export type EventSource = 'pixel' | 'server';
 
 export type IdentifyEvent = {
@@ -50,12 +49,12 @@ export type OrderEvent = {
   source: EventSource;
 };
 
-/** Says that everything of the stream up to `ts` stands before it. Moves the watermark, nothing else. */
+/** Tells that the stream has no later event up to `ts`. It only advances the watermark. */
 export type HeartbeatEvent = { kind: 'heartbeat'; ts: number };
 
 /**
- * The stream's clock was ahead and was set back: its earlier events with a sequence from `first` up to, not including, `before`
- * and a time from `fromTs` to `toTs` happened `shift` microseconds earlier than they say. Sequences are decimal.
+ * A correction of the stream's clock, which was ahead. Earlier events with a sequence from `first` to below `before`,
+ * and a time from `fromTs` to `toTs`, happened `shift` microseconds earlier than they say. Sequences are decimal.
  */
 export type ClockEvent = {
   kind: 'clock';
@@ -69,5 +68,5 @@ export type ClockEvent = {
 
 export type TrackedEvent = ClickEvent | IdentifyEvent | OrderEvent | HeartbeatEvent | ClockEvent;
 
-/** An event before its stream has given it a time. */
+/** An event without the time that its stream assigns. */
 export type Unstamped<E extends TrackedEvent = TrackedEvent> = E extends TrackedEvent ? Omit<E, 'ts'> : never;

@@ -1,31 +1,31 @@
 import { createHash } from 'node:crypto';
 import { isOnDomain } from '../links/destinations.ts';
 
-/** A create body as a row gives it, not checked yet, and how the file calls the fields. */
+/** The unvalidated create body of a row, and the file's names of its fields. */
 export type CreateRow = {
   body: Record<string, unknown>;
-  /** By the body's name of a field; a field that is not here is called what the body calls it. */
+  /** The file's name of a field, by the body's name. A missing field has the same name in both. */
   columnOf: Readonly<Record<string, string>>;
 };
 
-/** What the rows of an import have in common. */
+/** Settings that all rows of an import share. */
 export type ImportDefaults = {
-  /** Of the workspace; null: none yet. */
+  /** The workspace's primary domain; null: none yet. */
   primaryDomain: string | null;
-  /** Of rows that name none: a channel's key, or a Smart Link. */
+  /** Channel of rows without one: a channel's key, or a Smart Link. */
   channel: string | 'smart';
 };
 
-/** Longest name of a campaign that a create takes. */
+/** Longest name of a campaign. */
 export const NAME_LIMIT = 200;
 
 /**
- * Fills in what a row leaves open, so that a row means one link, also when it is imported twice:
+ * Fills in missing fields, so that a row means one link, also when it is imported twice.
  *
- * - a row without `slug` and `external_id` gets an `external_id` made of its fields;
- * - without `channel`, `channels` and `smart` it gets the default;
- * - without `external` its destination counts as the workspace's own where it is on the primary domain, and as
- *   external elsewhere: an import never sets the domain, since the first link of an export is any link.
+ * - A row without `slug` and `external_id` gets an `external_id` derived from its fields.
+ * - A row without `channel`, `channels` and `smart` gets the default.
+ * - Without `external`, a destination on the primary domain is the workspace's own, another is external. An import
+ *   never sets the domain: the first link of an export is any link.
  */
 export function completeRow(row: Record<string, unknown>, defaults: ImportDefaults): Record<string, unknown> {
   const body = { ...row };
@@ -48,7 +48,7 @@ function namesOneLink(body: Record<string, unknown>): boolean {
   return destination_id === undefined && !(Array.isArray(channels) && channels.length > 1);
 }
 
-/** Without the password: whoever reads the link could try passwords on it. */
+/** Without the password: a reader of the link could try passwords on the id. */
 function derivedId({ password: _, ...body }: Record<string, unknown>): string {
   const fields = Object.entries(body).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const hash = createHash('sha256').update(JSON.stringify(fields)).digest('hex');

@@ -4,17 +4,17 @@ import { unstorableIn } from '../text/storable.ts';
 import { formatOf } from './formats/known.ts';
 import { type ReadRow, RowProblem, type SourceRow, sourceRow } from './source-row.ts';
 
-/** A row with more characters than this is taken for a quote that is never closed. */
+/** A row with more characters is treated as a quote that is never closed. */
 const ROW_LIMIT = 1_048_576;
 
 type Parsed = { record: string[]; lastLine: number };
 type Done = (error?: Error | null) => void;
 
 /**
- * The rows of a CSV file, whose first row names the columns. Quoted values may hold delimiters and newlines; rows may
- * end in any of the three ways. Rows without any value are passed over.
+ * Yields the rows of a CSV file, whose first row names the columns. Quoted values may have delimiters and newlines;
+ * all three kinds of newline are accepted. Empty rows are skipped.
  *
- * @throws {UnknownFormat} when there is no row, and no known export has these columns: then it is any text
+ * @throws {UnknownFormat} when there is no row, and no known export has these columns: the file is plain text
  */
 export async function* csvRows(
   text: AsyncIterable<string>,
@@ -25,8 +25,8 @@ export async function* csvRows(
   let hasRows = false;
   for await (const step of records(withPlainNewlines(text), form)) {
     if (step instanceof CsvError) {
-      // What follows the open quote is one value to the parser: there is nothing to go on with.
-      const message = `can not be read, and nothing after it: ${reasonOf(step)}`;
+      // For the parser, everything behind the open quote is one value: the file can't be read any further.
+      const message = `cannot be read, and nothing after it: ${reasonOf(step)}`;
       yield { line: next, problem: new RowProblem(null, message) };
       return;
     }
@@ -45,8 +45,8 @@ export async function* csvRows(
 }
 
 /**
- * The records of a text, empty lines among them, and last of all what ended the reading where something did. The parser
- * as a stream would drop the records that it has read but not yet handed over when it comes to an error.
+ * Yields the records of a text, empty lines included, and then the error that ended it, if any. As a stream, the
+ * parser would drop records that precede an error.
  */
 async function* records(
   text: AsyncIterable<string>,
@@ -62,10 +62,10 @@ async function* records(
     max_record_size: ROW_LIMIT,
     on_record: (record, { lines: lastLine }) => {
       read.push({ record, lastLine });
-      return null; // none goes on to the stream
+      return null; // the stream gets none
     },
   });
-  parser.on('error', () => undefined); // told to who writes
+  parser.on('error', () => undefined); // the writer gets the error
   const write = promisify((piece: string, done: Done) => parser.write(piece, done));
   const end = promisify((done: Done) => parser.end(done));
   const taken = (): Parsed[] => {
@@ -91,7 +91,7 @@ function rowWithout(header: string[]): SourceRow {
   return sourceRow('csv', 1, Object.fromEntries(header.map((name) => [name, ''])));
 }
 
-/** The parser's own words name the line where it gave up, which is not the one to look at. */
+/** The parser's message names the line where it stopped, which is not the line of the mistake. */
 function reasonOf(error: CsvError): string {
   if (error.code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is not closed';
   if (error.code === 'CSV_MAX_RECORD_SIZE') {
@@ -118,12 +118,11 @@ function newlinesIn(record: string[]): number {
   return record.reduce((sum, value) => sum + value.split('\n').length - 1, 0);
 }
 
-/** All three kinds of newline as one: the parser counts lines wrong where several kinds are possible. */
+/** Converts all newlines to one kind: the parser counts lines wrong where several are possible. */
 async function* withPlainNewlines(text: AsyncIterable<string>): AsyncGenerator<string> {
   let held = '';
   for await (const chunk of text) {
     const piece = held + chunk;
-    // Half of a newline may stand at the end of a piece.
     held = piece.endsWith('\r') ? '\r' : '';
     yield piece.slice(0, piece.length - held.length).replaceAll(/\r\n?/g, '\n');
   }

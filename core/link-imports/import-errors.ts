@@ -1,18 +1,20 @@
 import type { RowProblem, SourceRow } from './source-row.ts';
 
-/** Why a row made no link. */
+/** The reason why a row made no link. */
 export type RowError = {
   /** Line of the file on which the row begins, from 1. */
   line: number;
-  /** As the file calls it; null: the row as a whole. */
+  /** The file's name of the column; null: the row as a whole. */
   column: string | null;
   message: string;
-  /** The row's values, cut short and without passwords; null where there are none, and past the first thousand errors. */
+  /**
+   * The row's values, shortened and without passwords; null where there are none, and past the first thousand errors.
+   */
   row: Record<string, string> | null;
 };
 
-/** Errors with their rows: a file of a million bad rows must not fill the memory. */
-const ROWS_KEPT = 1_000;
+/** Limit of errors with their rows: a file of a million bad rows must not fill the memory. */
+const ROWS_STORED = 1_000;
 const VALUE_LIMIT = 200;
 
 /** Collects the errors of an import. */
@@ -20,7 +22,7 @@ export class ImportErrors {
   readonly list: RowError[] = [];
 
   add(line: number, { column, message }: RowProblem, row: SourceRow | null): void {
-    const values = row && this.list.length < ROWS_KEPT ? shown(row.values) : null;
+    const values = row && this.list.length < ROWS_STORED ? shown(row.values) : null;
     this.list.push({ line, column, message, row: values });
   }
 }

@@ -1,10 +1,9 @@
 import { parsedJson } from './parsed-json.ts';
 import { columnKey, type ReadRow, RowProblem, sourceRow } from './source-row.ts';
 
-/** A row with more characters than this is not waited for. */
 const ROW_LIMIT = 1_048_576;
 
-/** What every format calls where a link leads, as `columnKey` has it: an object with one of these is a link. */
+/** The names of the destination in all formats, by `columnKey`. An object with one of these is a link. */
 const DESTINATIONS: ReadonlySet<string> = new Set([
   'destinationurl',
   'destinationid',
@@ -15,10 +14,9 @@ const DESTINATIONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The rows of a JSON export, read piece by piece: the objects that stand in an array, be it the document itself or
- * inside what an API wraps around it, such as `{ "links": [...], "pagination": {...} }`. Several documents in a row,
- * as from the pages of an API, are read one after the other. A document that is an object and wraps nothing is a row
- * itself: a single link, or a line of JSON lines.
+ * Yields the rows of a JSON export, read piece by piece: the objects in an array, be it the document or inside a
+ * wrapper such as `{ "links": [...], "pagination": {...} }`. Consecutive documents, as from the pages of an API, are
+ * read one after the other. An object that wraps nothing is a row itself: a single link, or a line of JSON lines.
  */
 export async function* jsonRows(text: AsyncIterable<string>): AsyncGenerator<ReadRow> {
   const scanner = createScanner();
@@ -30,12 +28,15 @@ export async function* jsonRows(text: AsyncIterable<string>): AsyncGenerator<Rea
     if (scanner.pending() > ROW_LIMIT) break;
   }
   if (!scanner.isWhole()) {
-    const problem = new RowProblem(null, 'can not be read, and nothing after it: the JSON is cut off');
+    const problem = new RowProblem(null, 'cannot be read, and nothing after it: the JSON is cut off');
     yield { line: scanner.line(), problem };
   }
 }
 
-/** `row`: an object in an array. `document`: one in no array, with no row in it. `stray`: a value that is no object. */
+/**
+ * `row`: an object in an array. `document`: one outside arrays, without a row in it. `stray`: a value that is not an
+ * object.
+ */
 type Found = { line: number; kind: 'row' | 'document'; json: string } | { line: number; kind: 'stray' };
 
 function rowOf(found: Found): ReadRow | null {
@@ -43,13 +44,13 @@ function rowOf(found: Found): ReadRow | null {
   if (found.kind === 'stray') {
     const problem = new RowProblem(
       null,
-      'is no object: rows are JSON objects, in an array or one after the other',
+      'must be an object: rows are JSON objects, in an array or one after the other',
     );
     return { line, problem };
   }
   try {
     const values = parsedJson(found.json, null) as Record<string, unknown>;
-    // The last page of an API wraps nothing. Whatever else it may be is for the formats to refuse.
+    // The last page of an API wraps nothing. The formats reject anything else.
     if (found.kind === 'document' && !isLink(values) && holdsEmptyList(values)) return null;
     return sourceRow('json', line, values);
   } catch (error) {
@@ -68,7 +69,6 @@ function holdsEmptyList(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsEmptyList);
 }
 
-/** Whether a document is a link by what of it stands before its first list of objects. */
 function beginsLink(json: string): boolean {
   try {
     return isLink(JSON.parse(json) as Record<string, unknown>);
@@ -77,13 +77,12 @@ function beginsLink(json: string): boolean {
   }
 }
 
-/** Finds where the objects begin and end; what is between is for `JSON.parse` to judge. */
 function createScanner() {
-  /** The containers around the present place: `[` and `{`. */
+  /** The containers around the current position: `[` and `{`. */
   const open: string[] = [];
-  /** How many of them are outside the object under way; null: none is. */
+  /** How many of them are outside the current object; null: there is none. */
   let outside: number | null = null;
-  /** Whether the object under way stands in no array, and may turn out to wrap rows. */
+  /** Whether the current object is outside arrays, and may wrap rows. */
   let isDocument = false;
   let kept = '';
   let line = 1;

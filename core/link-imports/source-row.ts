@@ -1,9 +1,9 @@
-/** What is wrong with a row before it is a create: not a reason to stop. */
+/** A mistake in a row of the file. The import continues. */
 export class RowProblem extends Error {
   override name = 'RowProblem';
   readonly column: string | null;
 
-  /** @param column as the file calls it; null: the row as a whole */
+  /** @param column the file's name of the column; null: the row as a whole */
   constructor(column: string | null, message: string) {
     super(message);
     this.column = column;
@@ -17,14 +17,14 @@ export type SourceRow = {
   from: 'csv' | 'json';
   /** By the file's own names of columns. */
   values: Record<string, unknown>;
-  /** By {@link columnKey}: how the file spells it, and the value. */
+  /** The file's name and value of a column, by {@link columnKey}. */
   columns: ReadonlyMap<string, { name: string; value: unknown }>;
 };
 
-/** A row, or what is wrong with the place where one should be. */
+/** A row, or the mistake at its place. */
 export type ReadRow = SourceRow | { line: number; problem: RowProblem };
 
-/** Names of columns are compared without case, blanks and punctuation: `Short link` is `shortLink`. */
+/** Returns a column's name for comparison, without case, blanks and punctuation: `Short link` is `shortLink`. */
 export function columnKey(name: string): string {
   return name.toLowerCase().replaceAll(/[^\p{L}\p{N}.]/gu, '');
 }
@@ -38,7 +38,7 @@ export function sourceRow(from: SourceRow['from'], line: number, values: Record<
   return { line, from, values, columns };
 }
 
-/** The value of the first of these columns that has one, without blanks around it; null: none has. */
+/** Returns the value of the first of these columns that has one, trimmed; null: none has. */
 export function textOf(row: SourceRow, ...keys: string[]): string | null {
   for (const key of keys) {
     const value = row.columns.get(key)?.value;
@@ -48,7 +48,7 @@ export function textOf(row: SourceRow, ...keys: string[]): string | null {
   return null;
 }
 
-/** How the file calls the first of these columns that it has. */
+/** Returns the file's name of the first of these columns that it has. */
 export function nameOf(row: SourceRow, ...keys: string[]): string | null {
   for (const key of keys) {
     const column = row.columns.get(key);
@@ -57,7 +57,7 @@ export function nameOf(row: SourceRow, ...keys: string[]): string | null {
   return null;
 }
 
-/** Whether a column says yes: a boolean of JSON, or what a database or a spreadsheet writes for it. */
+/** Returns whether a value means yes: a boolean of JSON, or the form of a database or spreadsheet. */
 export function isYes(value: unknown): boolean {
   return (
     value === true || value === 1 || (typeof value === 'string' && /^(true|t|yes|y|1)$/i.test(value.trim()))

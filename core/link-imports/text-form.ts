@@ -1,12 +1,12 @@
-/** How the bytes of a file become text. */
+/** Encoding of a file. */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
 
-/** What a text holds: CSV whose columns are named on the line `firstLine` (from 1), or JSON. */
+/** The form of a text: JSON, or CSV whose columns are named on the line `firstLine` (from 1). */
 export type TextForm = { kind: 'json' } | { kind: 'csv'; delimiter: string; firstLine: number };
 
 const DELIMITERS = [',', ';', '\t', '|'];
 
-/** By the byte order mark; UTF-8 without one. */
+/** Returns the encoding by the byte order mark; UTF-8 without one. */
 export function encodingOf(head: Uint8Array): Encoding {
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
@@ -14,8 +14,7 @@ export function encodingOf(head: Uint8Array): Encoding {
 }
 
 /**
- * JSON by its first character; the delimiter of CSV by what parts the columns of its first line, or by Excel's line
- * `sep=;`.
+ * Returns JSON by the first character, or CSV with its delimiter, by the first line or by Excel's line `sep=;`.
  *
  * @param head the beginning of the text, with a whole line at least
  */
@@ -25,7 +24,7 @@ export function formOf(head: string): TextForm {
   return { kind: 'csv', delimiter: told ?? delimiterOf(head), firstLine: told ? 2 : 1 };
 }
 
-/** The delimiter that stands most often outside quotes in the first line; a comma where there is one column. */
+/** Returns the most frequent delimiter outside quotes in the first line; a comma where there is one column. */
 function delimiterOf(text: string): string {
   const counts = new Map(DELIMITERS.map((delimiter) => [delimiter, 0]));
   let quoted = false;

@@ -1,20 +1,21 @@
 import { parsedJson } from './parsed-json.ts';
 import { nameOf, RowProblem, type SourceRow } from './source-row.ts';
 
-/** Reading values the way other systems write them. */
+/** Reads values as other systems write them. */
 
 const TAG_LIMIT = 50;
 const DATABASE_TIME = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?(Z|[+-]\d\d(?::?\d\d)?)?$/;
 
 /**
- * A list: an array, JSON text of one, or text parted by commas, semicolons or bars. Objects count by their `name`.
+ * Returns a list: an array, JSON text of one, or text separated by commas, semicolons or bars. Objects count by their
+ * `name`.
  */
 export function listOf(value: unknown): string[] {
   const items = Array.isArray(value) ? value : typeof value === 'string' ? parted(value) : [];
   return items.map(itemText).filter((text) => text !== '');
 }
 
-/** Tags of another system: cut to the length that a tag may have, rather than losing the link. */
+/** Returns the tags of another system, shortened to the limit of a tag instead of losing the link. */
 export function tagsOf(value: unknown): string[] {
   return [...new Set(listOf(value).map((tag) => cut(tag, TAG_LIMIT)))].slice(0, TAG_LIMIT);
 }
@@ -37,20 +38,20 @@ function itemText(item: unknown): string {
   return '';
 }
 
-/** The text cut to `limit` UTF-16 units, never inside a character. */
+/** Cuts the text to `limit` UTF-16 units, never inside a character. */
 export function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const end = /[\uD800-\uDBFF]/.test(text.charAt(limit - 1)) ? limit - 1 : limit;
   return text.slice(0, end).trimEnd();
 }
 
-/** A time as databases print it (UTC where it has no offset) in the form that a create takes; else as it is. */
+/** Converts a database's time (UTC without an offset) to the form of a create; other text is unchanged. */
 export function instantText(text: string): string {
   const [, date, time, offset = 'Z'] = DATABASE_TIME.exec(text) ?? [];
   return date && time ? `${date}T${time}${offset}` : text;
 }
 
-/** The path of a short link's URL, or of `host/path`, without slashes around it: its slug in the old system. */
+/** Returns the slug in the old system: the path of a short link's URL, or of `host/path`, without slashes around it. */
 export function slugOfUrl(text: string): string {
   const path = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').replace(/^[^/]*\/?/, '');
   return decoded(path.replace(/[?#].*$/s, '')).replaceAll(/^\/+|\/+$/g, '');
@@ -64,7 +65,7 @@ function decoded(path: string): string {
   }
 }
 
-/** A campaign's name for a link that has no title: where it leads. */
+/** Returns a campaign's name for a link without a title: its destination. */
 export function nameOfDestination(destination: string): string {
   if (!URL.canParse(destination)) return destination;
   const { host, pathname } = new URL(destination);
@@ -72,8 +73,8 @@ export function nameOfDestination(destination: string): string {
 }
 
 /**
- * Refuses a row whose link asks for a password that the export does not hold in clear: without it everybody could
- * follow the link.
+ * Rejects a row whose link has a password that the export does not contain in clear: without it, anyone could follow
+ * the link.
  */
 export function refusePassword(row: SourceRow, key: string): never {
   throw new RowProblem(

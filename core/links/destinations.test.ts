@@ -74,13 +74,13 @@ test.each([
   'http://.localhost/',
   `https://example.com/${'a'.repeat(DESTINATION_LIMIT)}`,
   `https://example.com/${'漢'.repeat(DESTINATION_LIMIT / 2)}`,
-])('%s is refused with a 400 that names the field', (text) => {
+])('%s is rejected with a 400 that names the field', (text) => {
   const attempt = () => check(text);
   expect(attempt).toThrow(AppError);
   expect(attempt).toThrow(/^destination_url: /);
 });
 
-test('a loopback short-link origin is refused under every loopback name, on its own port only', () => {
+test('a loopback short-link origin is rejected under every loopback name, on its own port only', () => {
   const short = 'http://127.0.0.1:8080';
   expect(() => check('http://localhost:8080/a', short)).toThrow(AppError);
   expect(() => check('http://[::1]:8080/a', short)).toThrow(AppError);
@@ -108,7 +108,7 @@ test.each([
   expect(isOnDomain(new URL(url), domain)).toBe(true);
 });
 
-test('an own-site domain covers its subdomains and no neighbour', () => {
+test('an own-site domain covers its subdomains and no neighbor', () => {
   expect(isOnDomain(new URL('https://a.b.example.com/'), 'Example.com')).toBe(true);
   expect(isOnDomain(new URL('https://notexample.com/'), 'example.com')).toBe(false);
   expect(isOnDomain(new URL('https://example.com.evil.test/'), 'example.com')).toBe(false);

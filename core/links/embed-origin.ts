@@ -1,12 +1,12 @@
-/** What browsers take for a host in a Content-Security-Policy; a source with any other is ignored. */
+/** Hosts that browsers accept in a Content-Security-Policy; they ignore a source with any other. */
 const POLICY_HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/;
 
 /**
- * The API's origin that an embedded dashboard is told of, as a Content-Security-Policy names it; null for anything that
- * is no bare origin of http(s), and for a host that no policy can name: one with an underscore, an IPv6 address. Page
- * and policy ask the same question, so that the page never connects where its policy forbids it.
+ * Returns the API's origin for an embedded dashboard, as a Content-Security-Policy names it. Null for anything but a
+ * bare origin of http(s), and for a host that no policy can name: one with an underscore, an IPv6 address. Page and
+ * policy both use it, so they agree.
  *
- * Nothing else may get through: a host may hold `;`, `,` and quotes too.
+ * Hazard: a host may contain `;`, `,` and quotes.
  *
  * @param text a trailing slash is allowed
  */

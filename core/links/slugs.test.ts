@@ -4,7 +4,7 @@ import {
   channelSlug,
   generateSlug,
   linkSlugProblem,
-  normaliseBioSlug,
+  normalizeBioSlug,
   numberedSlug,
   programCodeProblem,
   RESERVED_SLUGS,
@@ -16,13 +16,13 @@ test.each(['a', 'A-b_9', 'x'.repeat(64), '-', '_'])('%s is a slug for a link', (
 });
 
 test.each(['', 'x'.repeat(65), 'a b', 'a/b', 'a.b', 'ü', 'a\n', 'a%20'])(
-  '%j is no slug for a link',
+  '%j is not a slug for a link',
   (slug) => {
     expect(linkSlugProblem(slug)).toBe('invalid');
   },
 );
 
-test.each(RESERVED_SLUGS)('%s is reserved in any case, for links, pages and programmes', (word) => {
+test.each(RESERVED_SLUGS)('%s is reserved in any case, for links, pages and programs', (word) => {
   expect(linkSlugProblem(word)).toBe('reserved');
   expect(linkSlugProblem(word.toUpperCase())).toBe('reserved');
   if (word.length < 3) return;
@@ -38,14 +38,14 @@ test('a bio slug has 3 to 40 lower-case letters, digits and hyphens', () => {
     expect(bioSlugProblem(slug)).toBe('invalid');
 });
 
-test('a programme code has 3 to 40 characters of a slug', () => {
+test('a program code has 3 to 40 characters of a slug', () => {
   expect(programCodeProblem('Ann_1')).toBeNull();
   for (const code of ['ab', 'x'.repeat(41), 'a.b.c']) expect(programCodeProblem(code)).toBe('invalid');
 });
 
-test('spaces and capitals of a bio slug are normalised', () => {
-  expect(normaliseBioSlug('  My  Own Page ')).toBe('my-own-page');
-  expect(normaliseBioSlug('plain')).toBe('plain');
+test('spaces and capitals of a bio slug are normalized', () => {
+  expect(normalizeBioSlug('  My  Own Page ')).toBe('my-own-page');
+  expect(normalizeBioSlug('plain')).toBe('plain');
 });
 
 test('slugs are compared without case', () => {
@@ -57,7 +57,7 @@ test('a custom slug of several links gets its channel, and of a second link on o
   expect(numberedSlug('sale-tiktok', 2)).toBe('sale-tiktok-2');
 });
 
-test('generated slugs are 7 characters of base 58, all valid and spread', () => {
+test('generated slugs are 7 characters of base 58, all valid and evenly distributed', () => {
   const seen = new Set<string>();
   const characters = new Set<string>();
   for (let round = 0; round < 5_000; round++) {

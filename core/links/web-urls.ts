@@ -4,38 +4,41 @@ const SPACE_OR_CONTROL = /[\s\p{Cc}]/u;
 
 export const NO_EMPTY_LABEL = 'must not have an empty label in its host';
 
-/** Whether a host is none: the parser takes `https://.` and `https://a..example`, which name nothing. */
+/** Returns whether a host has an empty label: the parser accepts `https://.` and `https://a..example`. */
 export function hasEmptyLabel(url: URL): boolean {
   return withoutTrailingDot(url.hostname).split('.').includes('');
 }
 
-/** A host without the dot that says it is whole. */
+/** Returns a host without its trailing dot. */
 export function withoutTrailingDot(host: string): string {
   return host.endsWith('.') ? host.slice(0, -1) : host;
 }
 
-/** What is wrong with a link or image on a page of ours, null when nothing is. */
+/** Returns what is wrong with a link or image on a page of ours, or null. */
 function problem(text: string, limit: number): string | null {
   if (text.length > limit) return `must be at most ${limit} characters`;
-  // A parser drops characters without width from a host, so the length when encoded does not bound what is stored.
+  // A parser drops zero-width characters from a host, so the encoded length does not bound what is stored.
   if (new TextEncoder().encode(text).length > limit) return `must be at most ${limit} bytes`;
   if (SPACE_OR_CONTROL.test(text)) return 'must not contain white space or control characters';
-  // Without "//" the parser still takes `https:example.com`, which nobody means.
+  // Without "//" the parser still accepts `https:example.com`.
   const url = /^https?:\/\/[^/\\?#]/i.test(text) ? URL.parse(text) : null;
   if (url === null) return 'must be a full URL that begins with https:// or http://';
   if (hasEmptyLabel(url)) return NO_EMPTY_LABEL;
   if (url.username !== '' || url.password !== '') return 'must not contain credentials';
-  // Non-ASCII characters grow when they are percent-encoded, as browsers send them.
+  // Non-ASCII characters grow when browsers percent-encode them.
   return url.href.length > limit ? `must be at most ${limit} characters when encoded` : null;
 }
 
-/** Whether a text is an `http(s)` URL of at most `limit` characters and bytes, without credentials and white space. */
+/**
+ * Returns whether a text is an `http(s)` URL of at most `limit` characters and bytes, without credentials and white
+ * space.
+ */
 export function isWebUrl(text: string, limit: number): boolean {
   return problem(text, limit) === null;
 }
 
 /**
- * Checks an `http(s)` URL from outside.
+ * Validates an `http(s)` URL from outside.
  *
  * @param path name of the field
  * @throws {AppError} `bad_request` that names the field

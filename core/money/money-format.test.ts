@@ -7,7 +7,7 @@ import { moneyFormat } from './money-format.ts';
 const digitsOf = (format: Intl.NumberFormat, amount: number) =>
   format.formatToParts(amount).find(({ type }) => type === 'fraction')?.value.length ?? 0;
 
-test("an amount is written with the ledger's digits, whatever its currency", () => {
+test("an amount is written with the ledger's digits in any currency", () => {
   const money = currencyCodes.codes().filter(isCurrency);
   expect(money.length).toBeGreaterThan(150);
   for (const currency of [...money, ...money.map((code) => code.toLowerCase())]) {

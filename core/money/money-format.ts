@@ -1,6 +1,6 @@
 /**
- * Currencies whose digits after the point are not two, from the package `currency-codes` as in `money.ts`, which is too
- * large for a browser. `money-format.test.ts` holds them against each other.
+ * Currencies with other than two digits after the point, from the package `currency-codes`, which is too large for a
+ * browser. A test compares this list with `money.ts`.
  */
 const NOT_TWO: Record<number, string> = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
@@ -13,8 +13,8 @@ const digits = new Map(
 );
 
 /**
- * How an amount of the ledger is written: `Intl.NumberFormat` by itself leaves out digits that CLDR finds not worth
- * writing, such as all three of an Iraqi dinar's, and rounds what is owed.
+ * Returns the format of a ledger's amount with all of its digits. By default, `Intl.NumberFormat` omits digits by
+ * CLDR, such as the three of an Iraqi dinar, and rounds the amount.
  *
  * @param currency ISO 4217 code in any case
  */

@@ -29,7 +29,7 @@ describe('currencies', () => {
     expect(['usd', 'EUR', 'jpy', 'krw', 'kwd', 'clf'].map(exponentOf)).toEqual([2, 2, 0, 0, 3, 4]);
   });
 
-  test('are refused when they are none, or nothing to pay with', () => {
+  test('are rejected when they are unknown, or not money', () => {
     expect(isCurrency('usd')).toBe(true);
     for (const code of ['', 'us', 'usdx', 'abc', 'xau', 'xxx', 'xts', '__proto__'])
       expect(isCurrency(code)).toBe(false);
@@ -56,21 +56,21 @@ describe('major to minor units', () => {
     expect(Object.is(toMinor(major, currency), minor)).toBe(true);
   });
 
-  test('refuse more decimals than the currency has', () => {
+  test('rejects more decimals than the currency has', () => {
     expect(problemOf(() => toMinor(19.999, 'usd'))).toBe('too_many_decimals');
     expect(problemOf(() => toMinor(0.5, 'jpy'))).toBe('too_many_decimals');
     expect(problemOf(() => toMinor(1e-7, 'usd'))).toBe('too_many_decimals');
     expect(problemOf(() => toMinor(0.1 + 0.2, 'usd'))).toBe('too_many_decimals');
   });
 
-  test('refuse what no integer holds exactly', () => {
+  test('rejects amounts that no integer represents exactly', () => {
     expect(problemOf(() => toMinor(1e14, 'usd'))).toBe('out_of_range');
     expect(problemOf(() => toMinor(1e21, 'jpy'))).toBe('out_of_range');
     expect(problemOf(() => toMinor(Number.NaN, 'usd'))).toBe('not_finite');
     expect(problemOf(() => toMinor(Number.POSITIVE_INFINITY, 'usd'))).toBe('not_finite');
   });
 
-  test('come back from minor units unchanged, for every currency', () => {
+  test('converts back unchanged, for every currency', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: -1e12, max: 1e12 }),
@@ -82,7 +82,7 @@ describe('major to minor units', () => {
     );
   });
 
-  test('read any amount as a person wrote it', () => {
+  test('reads any amount with the digits that were written', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1e10 }), fc.integer({ min: 0, max: 99 }), (whole, cents) => {
         const text = `${whole}.${String(cents).padStart(2, '0')}`;
@@ -92,7 +92,7 @@ describe('major to minor units', () => {
   });
 });
 
-test('minor units print as the major amount', () => {
+test('prints minor units as the major amount', () => {
   expect(toMajor(1999, 'usd')).toBe(19.99);
   expect(toMajor(-5, 'usd')).toBe(-0.05);
   expect(Object.is(toMajor(0, 'usd'), 0)).toBe(true);
@@ -117,7 +117,7 @@ test.each([
   expect(halfEven(numerator, denominator)).toBe(expected);
 });
 
-test('a quotient by zero is refused', () => {
+test('a quotient by zero is rejected', () => {
   expect(() => halfEven(1n, 0n)).toThrow(RangeError);
 });
 
@@ -161,7 +161,7 @@ test('an amount converts by the rate and both exponents', () => {
 });
 
 describe('a split', () => {
-  test('gives what is left to the largest remainders, ties to the earlier', () => {
+  test('gives the rest to the largest remainders, ties to the earlier', () => {
     expect(splitByLargestRemainder(100, [1, 1, 1])).toEqual([34, 33, 33]);
     expect(splitByLargestRemainder(1999, [1, 1])).toEqual([1000, 999]);
     expect(splitByLargestRemainder(10, [5, 3, 1, 1])).toEqual([5, 3, 1, 1]);
@@ -170,13 +170,13 @@ describe('a split', () => {
     expect(splitByLargestRemainder(0, [3, 4])).toEqual([0, 0]);
   });
 
-  test('refuses weights that divide nothing', () => {
+  test('rejects weights without a positive one', () => {
     for (const weights of [[], [0], [-1, 2], [0.5], [Number.NaN]]) {
       expect(() => splitByLargestRemainder(10, weights)).toThrow(RangeError);
     }
   });
 
-  test('sums to the whole and leaves no part a unit off its share', () => {
+  test('sums to the whole, with each part less than a unit off its share', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: -1e12, max: 1e12 }),
@@ -204,7 +204,7 @@ test('a percentage in another currency is rounded once, not once per step', () =
   expect(percentOfConverted(1000, 20, 'jpy', 'usd', 0.0067)).toBe(134);
 });
 
-test('a percentage within one currency is the same by either way', () => {
+test('a percentage within one currency is the same in both ways', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 1e9 }),

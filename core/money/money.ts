@@ -1,13 +1,13 @@
 import currencyCodes from 'currency-codes';
 
 /**
- * Money is an integer count of a currency's minor units, with the currency's own exponent (ISO 4217, from the
- * package `currency-codes`). Major units exist at the edge only. Currencies are written in lower case.
+ * Money is an integer count of a currency's minor units, with the currency's own exponent (ISO 4217, from the package
+ * `currency-codes`). Major units exist at the edge only. Currencies are in lower case.
  */
 
 export type MoneyProblem = 'unknown_currency' | 'not_finite' | 'too_many_decimals' | 'out_of_range';
 
-/** An amount or a currency that can't be used; `problem` says why, the message says which. */
+/** Thrown for an amount or a currency that can't be used; `problem` is the reason, the message has the value. */
 export class MoneyError extends Error {
   readonly problem: MoneyProblem;
 
@@ -19,12 +19,12 @@ export class MoneyError extends Error {
 }
 
 /**
- * Largest amount of an order that is taken in, in minor units of any currency: 10^10 dollars. A sum of nine thousand
- * such amounts is still within 2^53.
+ * Largest amount of an order, in minor units of any currency: 10^10 dollars. A sum of nine thousand of them is within
+ * 2^53.
  */
 export const AMOUNT_LIMIT = 1_000_000_000_000;
 
-/** Codes of the table that are no money to pay with: metals, bonds, funds of account, tests, "none". */
+/** ISO 4217 codes that are not money: metals, bonds, funds of account, tests, "none". */
 const NOT_MONEY = new Set('XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX'.split(' '));
 
 const exponents = new Map<string, number>();
@@ -33,13 +33,13 @@ for (const code of currencyCodes.codes()) {
   if (record !== undefined && !NOT_MONEY.has(code)) exponents.set(code.toLowerCase(), record.digits);
 }
 
-/** Whether `currency` is an ISO 4217 code of money, in either case. */
+/** Returns whether `currency` is an ISO 4217 code of money, in either case. */
 export function isCurrency(currency: string): boolean {
   return exponents.has(currency.toLowerCase());
 }
 
 /**
- * Digits after the point: 2 for usd, 0 for jpy, 3 for kwd.
+ * Returns the digits after the point: 2 for usd, 0 for jpy, 3 for kwd.
  *
  * @throws {MoneyError} `unknown_currency`
  */
@@ -51,8 +51,8 @@ export function exponentOf(currency: string): number {
 }
 
 /**
- * Major units to minor ones, exactly: the number's shortest decimal form is what the sender wrote, and only
- * its digits are moved, so 19.99 is 1999 and never 1998.
+ * Converts major units to minor units, exactly. It moves the digits of the number's shortest decimal form, so 19.99
+ * is 1999 and never 1998.
  *
  * @param major may be negative
  * @throws {MoneyError} `too_many_decimals` (0.5 jpy, 1.005 usd), `out_of_range` (beyond 2^53 minor units),
@@ -68,10 +68,10 @@ export function toMinor(major: number, currency: string): number {
 }
 
 /**
- * Minor units to the number of major ones that prints the same digits.
+ * Converts minor units to the number of major units with the same digits.
  *
- * @param minor a sum may be beyond 2^53: as a number it is as near to the exact one as numbers are, and so is the answer
- * @throws {MoneyError} `unknown_currency`; `out_of_range` when `minor` is no integer
+ * @param minor may be a sum beyond 2^53, whose result is the nearest number
+ * @throws {MoneyError} `unknown_currency`; `out_of_range` when `minor` is not an integer
  */
 export function toMajor(minor: number | bigint, currency: string): number {
   const exponent = exponentOf(currency);
@@ -87,7 +87,7 @@ export function toMajor(minor: number | bigint, currency: string): number {
 }
 
 /**
- * The quotient of two integers, rounded half to even: 5/2 is 2, 7/2 is 4, -5/2 is -2.
+ * Returns the quotient of two integers, rounded half to even: 5/2 is 2, 7/2 is 4, -5/2 is -2.
  *
  * @throws {RangeError} when `denominator` is zero
  */
@@ -103,9 +103,9 @@ export function halfEven(numerator: bigint, denominator: bigint): bigint {
 }
 
 /**
- * `percent` of an amount, rounded once, half to even, at the minor unit.
+ * Returns `percent` of an amount, rounded once, half to even, at the minor unit.
  *
- * @param percent as people write it: 20 is 20 percent, 12.5 is an eighth
+ * @param percent 20 is 20 percent, 12.5 is an eighth
  * @throws {MoneyError} `not_finite`, `out_of_range`
  */
 export function percentOf(minor: number | bigint, percent: number): number {
@@ -115,7 +115,7 @@ export function percentOf(minor: number | bigint, percent: number): number {
 }
 
 /**
- * An amount in another currency, rounded once, half to even.
+ * Converts an amount to another currency, rounded once, half to even.
  *
  * @param rate major units of `to` for one major unit of `from`
  * @throws {MoneyError} `unknown_currency`, `not_finite`, `out_of_range`
@@ -125,7 +125,7 @@ export function convertMinor(minor: number | bigint, from: string, to: string, r
 }
 
 /**
- * {@link convertMinor} of a sum, which may be beyond what numbers hold exactly.
+ * {@link convertMinor} of a sum, which may be beyond the range of exact numbers.
  *
  * @throws {MoneyError} `unknown_currency`, `not_finite`
  */
@@ -136,7 +136,8 @@ export function convertSum(minor: bigint, from: string, to: string, rate: number
 }
 
 /**
- * `percent` of an amount, in another currency: converted and rounded once, half to even, at the minor unit of `to`.
+ * Returns `percent` of an amount in another currency: converted and rounded once, half to even, at the minor unit of
+ * `to`.
  *
  * @param rate major units of `to` for one major unit of `from`; 1 within one currency
  * @throws {MoneyError} `unknown_currency`, `not_finite`, `out_of_range`
@@ -156,12 +157,12 @@ export function percentOfConverted(
 }
 
 /**
- * Parts of an amount in proportion to weights, by largest remainder: integers that sum to `total` exactly,
- * each less than one unit off its exact part. Ties go to the earlier part, so equal input splits equally.
+ * Splits an amount in proportion to weights, by largest remainder. The parts are integers that sum to `total`
+ * exactly, each less than one unit off its exact share. Ties go to the earlier part, so equal input splits equally.
  *
  * @param total minor units, may be negative
  * @param weights non-negative integers, at least one of them positive
- * @throws {RangeError} when the weights can't divide anything
+ * @throws {RangeError} when the weights are invalid
  */
 export function splitByLargestRemainder(total: number, weights: readonly number[]): number[] {
   const parts = weights.map((weight) => {
@@ -185,7 +186,7 @@ export function splitByLargestRemainder(total: number, weights: readonly number[
   return floors.map((part) => Number(amount < 0n ? -part : part) || 0);
 }
 
-/** A number as the integer `digits` over 10^`scale`, from its shortest decimal form. */
+/** Returns a number as the integer `digits` over 10^`scale`, from its shortest decimal form. */
 function decimalOf(value: number): { digits: bigint; scale: number } {
   if (!Number.isFinite(value)) throw new MoneyError('not_finite', `${value}`);
   const [mantissa = '', exponent = '0'] = String(value).split('e');

@@ -13,7 +13,7 @@ import {
 export type Earner = {
   enrollmentId: string;
   externalUserId: string;
-  /** Of the enrollment and of the referrer's own signup. */
+  /** Emails of the enrollment and of the referrer's own signup. */
   emails: string[];
   status: EnrollmentStatus;
   rewardMode: RewardMode;
@@ -32,23 +32,20 @@ export type Sale = {
 /** Everything that decides what a referred purchase earns. */
 export type PurchaseFacts = {
   terms: Terms;
-  /** Whether the workspace's plan includes commission tracking. */
   tracksCommission: boolean;
   /** Set when the buyer's signup was blocked. */
   blockReason: BlockReason | null;
-  /** Level 1 first; at least one. A referrer who stands here twice is paid once. */
+  /** Level 1 first; at least one. A referrer who appears twice is paid once. */
   earners: Earner[];
   sale: Sale;
-  /** What the buyer gave at signup; null: none. */
   signupEmail: string | null;
-  /** The buyer's purchases before this one. */
   earlier: {
-    /** Whether one of them was a first sale: not a renewal, and not for nothing. */
+    /** Whether one of them was a first sale: not a renewal, and not for 0. */
     sold: boolean;
-    /** When the first of them that was not for nothing was made, whatever the order of reports. */
+    /** Time of the first of them that was not for 0, in any order of reports. */
     firstAt: Date | null;
   };
-  /** Major units of the programme's currency for one of the sale's; null when the operator gave none. */
+  /** Major units of the program's currency for one of the sale's; null when the operator set none. */
   rate: number | null;
 };
 
@@ -56,24 +53,23 @@ export type PurchaseReward =
   | { type: 'credit'; enrollmentId: string; amount: number }
   | { type: 'commission'; enrollmentId: string; level: number; amountMinor: number };
 
-export type PurchaseVerdict =
+export type PurchaseOutcome =
   | { rewards: PurchaseReward[]; reason: null }
   | { rewards: []; reason: PurchaseReason };
 
-const nothing = (reason: PurchaseReason): PurchaseVerdict => ({ rewards: [], reason });
+const nothing = (reason: PurchaseReason): PurchaseOutcome => ({ rewards: [], reason });
 
 /**
- * What a referred purchase earns, and for whom. Pure: the same facts give the same rewards, so what is written can
- * be recomputed.
+ * Returns what a referred purchase earns, and for whom. It is pure, so stored rewards can be recomputed.
  *
- * Level 1 earns credit or commission by its mode; higher levels earn commission only, those in affiliate mode on a
- * credit programme and all on another. A suspended level earns nothing and holds nobody else up, but a sale that
- * came through a suspended referrer earns nothing at any level.
+ * Level 1 earns credit or commission by its mode. Higher levels earn commission only: on a credit program those in
+ * affiliate mode, else all. A suspended level earns nothing and does not affect others, but a suspended level 1 means
+ * that no level earns.
  */
-export function purchaseRewards(facts: PurchaseFacts): PurchaseVerdict {
+export function purchaseRewards(facts: PurchaseFacts): PurchaseOutcome {
   const { terms, sale, earners } = facts;
   const [referrer] = earners;
-  if (!referrer) throw new Error('a referred purchase has a referrer');
+  if (!referrer) throw new Error('a referred purchase must have a referrer');
   if (facts.blockReason === 'suspended' || referrer.status === 'suspended') return nothing('suspended');
   if (facts.blockReason !== null || isBuyer(referrer, facts)) return nothing('self_referral');
   if (terms.status === 'paused') return nothing('program_paused');
@@ -96,7 +92,7 @@ export function purchaseRewards(facts: PurchaseFacts): PurchaseVerdict {
   return nothing(paysCommission && !covered ? 'renewal_not_covered' : 'no_reward_configured');
 }
 
-/** Commissions by level, least level first; null when one of them can't be told in the programme's currency. */
+/** Returns commissions by level, lowest first; null when one has no amount in the program's currency. */
 function commissionsOf(facts: PurchaseFacts): PurchaseReward[] | null {
   const { terms, sale, earners } = facts;
   if (sale.amountMinor === 0) return [];
@@ -119,13 +115,13 @@ function commissionsOf(facts: PurchaseFacts): PurchaseReward[] | null {
   return rewards;
 }
 
-/** Null when the sale's currency has no rate, or one that makes more of the sale than numbers hold. */
+/** Returns null when the sale's currency has no rate, or the amount exceeds the range of numbers. */
 function percentage({ terms, sale, rate }: PurchaseFacts, percent: number): number | null {
   if (rate === null) return null;
   try {
     return percentOfConverted(sale.amountMinor, percent, sale.currency, terms.currency, rate);
   } catch (error) {
-    // The order stands, whatever it can't earn: its report must not fail for ever.
+    // The order is recorded all the same: its report must not fail on every retry.
     if (error instanceof MoneyError) return null;
     throw error;
   }
@@ -145,7 +141,7 @@ function isCovered(terms: Terms, sale: Sale, firstAt: Date | null): boolean {
   return sale.purchasedAt < addMonths(firstAt, terms.commissionMonths);
 }
 
-/** The same time of day months later in UTC; a day that the month lacks is its last one. */
+/** Returns the same time of day months later in UTC; a day that the month lacks is its last one. */
 export function addMonths(from: Date, months: number): Date {
   const to = new Date(from);
   to.setUTCDate(1);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toCredits, toHundredths } from './credits.ts';
 import { addMonths, type Earner, type PurchaseFacts, purchaseRewards } from './purchase-reward.ts';
-import { takenBack } from './refund.ts';
+import { reversedAmount } from './refund.ts';
 import { blockReasonOf, type ReferrerTraits, type SignupTraits } from './self-referral.ts';
 import { signupGrants } from './signup-reward.ts';
 import type { Terms } from './terms.ts';
@@ -58,7 +58,7 @@ const facts = (
 });
 
 describe('a purchase', () => {
-  test('of a programme without credits earns commission in either mode', () => {
+  test('of a program without credits earns commission in either mode', () => {
     for (const rewardMode of ['referrer', 'affiliate'] as const) {
       expect(purchaseRewards(facts({ earners: [earner('a', { rewardMode })] }))).toEqual({
         rewards: [{ type: 'commission', enrollmentId: 'a', level: 1, amountMinor: 2000 }],
@@ -67,7 +67,7 @@ describe('a purchase', () => {
     }
   });
 
-  test('of a credit programme earns credits from a referrer and commission from an affiliate', () => {
+  test('of a credit program earns credits from a referrer and commission from an affiliate', () => {
     const terms = { creditEnabled: true };
     expect(purchaseRewards(facts({ terms })).rewards).toEqual([
       { type: 'credit', enrollmentId: 'a', amount: 2000 },
@@ -77,7 +77,7 @@ describe('a purchase', () => {
     ).toEqual([{ type: 'commission', enrollmentId: 'a', level: 1, amountMinor: 2000 }]);
   });
 
-  test('pays each level its own rate of the sale, as far as levels and referrers go', () => {
+  test('pays each level its own rate of the sale, for all levels and referrers', () => {
     const earners = ['a', 'b', 'c', 'd'].map((id) => earner(id));
     const { rewards } = purchaseRewards(facts({ terms: { levels: [10, 5] }, earners }));
     expect(rewards).toEqual([
@@ -87,7 +87,7 @@ describe('a purchase', () => {
     ]);
   });
 
-  test('pays higher levels in flat amounts when the programme does', () => {
+  test('pays higher levels in flat amounts when the program does', () => {
     const terms = { commissionType: 'flat', commissionRate: 20, levels: [2.5] } as const;
     const { rewards } = purchaseRewards(
       facts({ terms: { ...terms, levels: [2.5] }, earners: [earner('a'), earner('b')] }),
@@ -95,7 +95,7 @@ describe('a purchase', () => {
     expect(rewards.map((reward) => reward.type === 'commission' && reward.amountMinor)).toEqual([2000, 250]);
   });
 
-  test('on a credit programme pays higher levels only as affiliates', () => {
+  test('on a credit program pays higher levels only as affiliates', () => {
     const terms = { creditEnabled: true, levels: [10, 5] };
     const earners = [earner('a'), earner('b'), earner('c', { rewardMode: 'affiliate' })];
     expect(purchaseRewards(facts({ terms, earners })).rewards).toEqual([
@@ -104,7 +104,7 @@ describe('a purchase', () => {
     ]);
   });
 
-  test('never pays the buyer or one referrer twice, however the referrals run in a circle', () => {
+  test('never pays the buyer or one referrer twice, even when referrals form a circle', () => {
     const earners = [
       earner('a'),
       earner('b', { externalUserId: 'buyer' }),
@@ -118,13 +118,13 @@ describe('a purchase', () => {
     expect(rewards.map((reward) => reward.enrollmentId)).toEqual(['a', 'd']);
   });
 
-  test('passes over a suspended higher level and pays the ones above', () => {
+  test('skips a suspended higher level and pays the ones above', () => {
     const earners = [earner('a'), earner('b', { status: 'suspended' }), earner('c')];
     const { rewards } = purchaseRewards(facts({ terms: { levels: [10, 5] }, earners }));
     expect(rewards.map((reward) => reward.enrollmentId)).toEqual(['a', 'c']);
   });
 
-  test('that earns nothing says why', () => {
+  test('that earns nothing has a reason', () => {
     const reason = (given: Parameters<typeof facts>[0]) => purchaseRewards(facts(given)).reason;
     const sold = { sold: true, firstAt: new Date('2026-01-31T12:00:00Z') };
     expect(reason({ tracksCommission: false })).toBe('plan_has_no_commission_tracking');
@@ -149,7 +149,7 @@ describe('a purchase', () => {
     ).toBeNull();
   });
 
-  test('counts commission months from the first purchase, to the month, at its last day at most', () => {
+  test('counts commission months from the first purchase, to the month, on its last day at most', () => {
     const firstAt = new Date('2026-01-31T12:00:00Z');
     const at = (purchasedAt: string) =>
       purchaseRewards(
@@ -175,7 +175,7 @@ describe('a signup', () => {
     ]);
   });
 
-  test('earns no credits in affiliate mode, in a paused programme, and in one without credits', () => {
+  test('earns no credits in affiliate mode, in a paused program, and in one without credits', () => {
     expect(signupGrants(terms, { tier: 'free', rewardMode: 'affiliate' }, null)).toEqual([]);
     expect(
       signupGrants({ ...terms, status: 'paused' }, { tier: 'free', rewardMode: 'referrer' }, null),
@@ -183,7 +183,7 @@ describe('a signup', () => {
     expect(signupGrants(TERMS, { tier: 'free', rewardMode: 'referrer' }, null)).toEqual([]);
   });
 
-  test('that is blocked leaves what it would have earned as revoked', () => {
+  test('that is blocked leaves its rewards as revoked', () => {
     expect(signupGrants(terms, { tier: 'free', rewardMode: 'referrer' }, 'same_email')).toEqual([
       { cause: 'signup', amount: 500, revokedReason: 'same_email' },
     ]);
@@ -227,7 +227,7 @@ describe('self-referral', () => {
     expect(blockReasonOf({ ...referrer, status: 'suspended' }, signup)).toBe('suspended');
   });
 
-  test('by address needs two calls from browsers and a device id missing on either side', () => {
+  test('by address requires two calls from browsers and a missing device id', () => {
     expect(blockReasonOf({ ...referrer, deviceIds: [] }, signup)).toBe('same_ip');
     expect(blockReasonOf(referrer, { ...signup, deviceId: null })).toBe('same_ip');
     expect(blockReasonOf({ ...referrer, addressHash: null }, { ...signup, deviceId: null })).toBeNull();
@@ -239,7 +239,7 @@ describe('self-referral', () => {
 });
 
 describe('a refund', () => {
-  test('in parts takes back exactly what one refund of their sum would', () => {
+  test('in parts reverses exactly what one refund of their sum would', () => {
     const order = fc.integer({ min: 1, max: 1_000_000_000 });
     fc.assert(
       fc.property(
@@ -252,10 +252,10 @@ describe('a refund', () => {
           );
           let taken = 0;
           for (const mark of marks) {
-            const part = takenBack(commission, orderMinor, mark, taken);
+            const part = reversedAmount(commission, orderMinor, mark, taken);
             expect(part).toBeGreaterThanOrEqual(0);
             taken += part;
-            expect(taken).toBe(takenBack(commission, orderMinor, mark, 0));
+            expect(taken).toBe(reversedAmount(commission, orderMinor, mark, 0));
           }
           expect(taken).toBe(commission);
         },
@@ -264,7 +264,7 @@ describe('a refund', () => {
   });
 });
 
-test('credits have two decimals and survive the way through hundredths', () => {
+test('credits have two decimals and survive the conversion to hundredths', () => {
   expect(toHundredths(0.29)).toBe(29);
   expect(toHundredths(1.005)).toBeNull();
   fc.assert(

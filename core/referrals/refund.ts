@@ -1,15 +1,15 @@
 import { halfEven } from '../money/money.ts';
 
 /**
- * How much of a commission a refund takes back. Rounded once on the whole that has been refunded, half to even, so
- * that any number of partial refunds takes back exactly what one refund of their sum would, and a full one all.
+ * Returns how much of a commission a refund reverses. It is rounded once, half to even, on all that has been
+ * refunded. So partial refunds reverse exactly what one refund of their sum would, and a full one reverses all.
  *
  * @param commissionMinor as it was earned
- * @param orderMinor what the order was for, positive, in its own currency
+ * @param orderMinor total of the order, positive, in its own currency
  * @param refundedMinor all that has been refunded of the order, this refund included
- * @param takenMinor what earlier refunds took back of this commission
+ * @param takenMinor what earlier refunds reversed of this commission
  */
-export function takenBack(
+export function reversedAmount(
   commissionMinor: number,
   orderMinor: number,
   refundedMinor: number,

@@ -11,7 +11,7 @@ export type ReferrerTraits = {
   addressHash: Buffer | null;
 };
 
-/** What is known of whoever signs up. */
+/** What is known of the person who signs up. */
 export type SignupTraits = {
   externalUserId: string;
   email: string | null;
@@ -23,8 +23,8 @@ export type SignupTraits = {
 };
 
 /**
- * Why a signup must not be rewarded, or null. A shared address is a hint only: it counts between two calls from
- * browsers (a merchant's server has one address for everybody), and only while a device id could not tell better.
+ * Returns why a signup must not be rewarded, or null. A shared address counts only between two browsers, since a
+ * merchant's server has one address for all, and only without two device ids to compare.
  */
 export function blockReasonOf(referrer: ReferrerTraits, signup: SignupTraits): BlockReason | null {
   if (signup.externalUserId === referrer.externalUserId) return 'same_user';
@@ -40,7 +40,7 @@ export function blockReasonOf(referrer: ReferrerTraits, signup: SignupTraits): B
   return referrer.status === 'suspended' ? 'suspended' : null;
 }
 
-/** Whether an address reaches one of the mailboxes, plus tags and gmail's dots aside. */
+/** Returns whether an address reaches one of the mailboxes, ignoring plus tags and Gmail's dots. */
 export function isOneMailbox(emails: readonly string[], email: string | null): boolean {
   if (email === null) return false;
   const own = selfReferralEmail(email);

@@ -1,6 +1,6 @@
 import type { BlockReason, RewardMode, Terms, Tier } from './terms.ts';
 
-/** A grant that a signup causes. `referrer` and `referee` say who gets it. */
+/** A grant for a signup, to the `referrer` or the `referee`. */
 export type SignupGrant = {
   cause: 'signup' | 'referee';
   /** Hundredths of a credit. */
@@ -9,8 +9,8 @@ export type SignupGrant = {
 };
 
 /**
- * What a signup earns: on a credit programme whose referrer is in referrer mode, the referrer's credit by tier and
- * the referee's own. A blocked signup of a credit programme leaves the referrer's credit on record as revoked.
+ * Returns what a signup earns. On a credit program with a referrer in referrer mode, that is the referrer's credit by
+ * tier and the referee's own. A blocked signup leaves the referrer's credit on record as revoked.
  */
 export function signupGrants(
   terms: Pick<Terms, 'status' | 'creditEnabled' | 'signupCredit' | 'refereeCredit'>,

@@ -1,4 +1,4 @@
-/** The words of the referral programme that every tier shares. */
+/** The terms of referral programs. */
 
 export const PROGRAM_STATUSES = ['active', 'paused'] as const;
 export type ProgramStatus = (typeof PROGRAM_STATUSES)[number];
@@ -15,11 +15,11 @@ export type Tier = (typeof TIERS)[number];
 export const ENROLLMENT_STATUSES = ['approved', 'suspended'] as const;
 export type EnrollmentStatus = (typeof ENROLLMENT_STATUSES)[number];
 
-/** What conversions earn: `referrer` the programme's credits, `affiliate` its commission. */
+/** What conversions earn: `referrer` the program's credits, `affiliate` its commission. */
 export const REWARD_MODES = ['referrer', 'affiliate'] as const;
 export type RewardMode = (typeof REWARD_MODES)[number];
 
-/** Why a signup earns nothing, in the order in which the checks are made. */
+/** Why a signup earns nothing, in the order of the checks. */
 export const BLOCK_REASONS = [
   'same_user',
   'same_email',
@@ -43,12 +43,12 @@ export const PURCHASE_REASONS = [
 ] as const;
 export type PurchaseReason = (typeof PURCHASE_REASONS)[number];
 
-/** What a programme promises. A change holds for what happens afterwards. */
+/** The terms of a program. A change applies to later events. */
 export type Terms = {
   status: ProgramStatus;
   creditEnabled: boolean;
   creditKind: string;
-  /** Hundredths of a credit, as all credits here. */
+  /** Hundredths of a credit, like all credits here. */
   signupCredit: Record<Tier, number>;
   purchaseCredit: number;
   refereeCredit: number;
@@ -58,15 +58,15 @@ export type Terms = {
   /** Rates of levels 2 and up, of the same type. */
   levels: number[];
   firstSaleOnly: boolean;
-  /** Null: for ever. */
+  /** Null: without end. */
   commissionMonths: number | null;
   holdDays: number;
   currency: string;
 };
 
 /**
- * Whether conversions of a referrer in this mode earn commission. A programme without credits pays it in either
- * mode; a credit programme pays credits until its referrer is an affiliate.
+ * Returns whether conversions of a referrer in this mode earn commission. A program without credits pays it in either
+ * mode; a credit program pays it to affiliates only.
  */
 export function earnsCommission(terms: Pick<Terms, 'creditEnabled'>, mode: RewardMode): boolean {
   return mode === 'affiliate' || !terms.creditEnabled;

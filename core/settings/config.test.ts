@@ -23,7 +23,7 @@ test('the defaults are the documented ones', () => {
   });
 });
 
-test('addresses follow the ports, and the app and bio pages follow their origins', () => {
+test('addresses default to the ports, and the app and bio pages to their origins', () => {
   const config = readConfig({ API_PORT: '4000', INGEST_PORT: '9000', SHORT_URL: 'https://go.example/' });
   expect(config.baseUrl).toBe('http://127.0.0.1:4000');
   expect(config.appUrl).toBe('http://127.0.0.1:4000');
@@ -56,12 +56,12 @@ test.each([
   ['WEBHOOK_ALLOW_PRIVATE', 'yes'],
   ['LOG_LEVEL', 'loud'],
   ['STREAM_NAME', '../etc'],
-])('%s=%s is refused by name', (name, value) => {
+])('%s=%s is rejected by name', (name, value) => {
   expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
   expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`setting ${name}="`));
 });
 
-test('a way to authenticate without a user is refused', () => {
+test('a SASL mechanism without a user is rejected', () => {
   expect(() => readConfig({ KAFKA_SASL_MECHANISM: 'plain' })).toThrow(/setting KAFKA_USERNAME=""/);
   const given = { KAFKA_SASL_MECHANISM: 'scram-sha-512', KAFKA_USERNAME: 'u', KAFKA_PASSWORD: 'p' };
   expect(readConfig(given).kafka.sasl).toEqual({ mechanism: 'scram-sha-512', username: 'u', password: 'p' });
@@ -82,7 +82,7 @@ test('.env.example lists exactly the settings that are read, with values that ar
 });
 
 test.each(['kafka', 'http://kafka:9092', 'kafka:0', 'kafka:70000', 'a:1,b'])(
-  '%s is no list of brokers',
+  '%s is not a list of brokers',
   (text) => {
     expect(() => readConfig({ KAFKA_BROKERS: text })).toThrow(/^setting KAFKA_BROKERS=/);
   },

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { isAddressBlock } from '../addresses/address-blocks.ts';
 
-/** Every setting as the environment gives it: text, before parsing. Kept beside `.env.example`. */
+/** Every setting as text of the environment. Keep `.env.example` in step. */
 const Environment = Type.Object({
   DATA_DIR: Type.String({ minLength: 1, default: './data' }),
   HOST: Type.String({ minLength: 1, default: '127.0.0.1' }),
@@ -41,18 +41,17 @@ const Environment = Type.Object({
 });
 
 export type EnvironmentName = keyof Static<typeof Environment>;
-/** Of every setting. */
+/** The names of all settings. */
 export const SETTING_NAMES: readonly string[] = Object.keys(Environment.properties);
 
 export type SaslMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512';
 
-/** How the topic is made or what it must be like, and how brokers are spoken to. */
+/** Required properties of the topic, and the connection to the brokers. */
 export type KafkaSettings = {
   topic: string;
-  /** Topic of the copies of dead letters. */
   deadTopic: string;
   partitions: number;
-  /** Replicas of each partition; with 2 and more, an acknowledgement means that two have it. */
+  /** Replicas of each partition. From 2 on, an acknowledgement means that two brokers have the record. */
   replication: number;
   retentionHours: number;
   tls: boolean;
@@ -64,21 +63,20 @@ export type KafkaSettings = {
 
 /** Every setting of a process, parsed. Ports are numbers, addresses have no trailing slash. */
 export type Config = {
-  /** Absolute path of everything that the embedded default keeps. */
+  /** Absolute path of all data in single-node mode. */
   dataDir: string;
   host: string;
   apiPort: number;
   ingestPort: number;
-  /** Several ingest processes of this user may listen on the port (SO_REUSEPORT). */
+  /** Lets several ingest processes of this user listen on the port (SO_REUSEPORT). */
   ingestSharePort: boolean;
-  /** Most links that ingest holds in memory, infinite for all of them. */
+  /** Limit of links in ingest's memory; infinite for all of them. */
   ingestLinksInMemory: number;
   metricsPort: number;
   baseUrl: string;
   appUrl: string;
   /** Origin of short links, such as `http://127.0.0.1:8080`. */
   shortUrl: string;
-  /** Origin of public bio pages. */
   publicUrl: string;
   /** Empty: embedded. */
   databaseUrl: string;
@@ -90,22 +88,22 @@ export type Config = {
   /** Empty: the journal on disk is the event log. */
   kafkaBrokers: string[];
   kafka: KafkaSettings;
-  /** Longest time a written click may wait for `fdatasync`, in milliseconds; `0`: synced before the answer. */
+  /** Longest time that a written click may wait for `fdatasync`, in milliseconds; `0`: synced before the response. */
   journalSyncMs: number;
-  /** Disk budget of one process's journal, in bytes. */
+  /** Disk budget of one process's journal. Bytes. */
   journalBudgetBytes: number;
   /** Directory name of this process's journal stream under `DATA_DIR/journal`; empty: the tier's name. */
   streamName: string;
-  /** Addresses (CIDR or single) whose `X-Forwarded-For` is believed. */
+  /** Addresses (CIDR or single) whose `X-Forwarded-For` is trusted. */
   trustProxy: string[];
   webhookAllowPrivate: boolean;
   logLevel: string;
 };
 
-/** What an operator has to mend: one line for a person, without a trace. */
+/** A mistake that the operator must correct. Shown as one line, without a trace. */
 export class SettingsError extends Error {}
 
-/** A setting that can't be used. Its message names the setting, the value and what would be accepted. */
+/** Thrown for a setting that can't be used. The message has the setting, the value and what is accepted. */
 export class ConfigError extends SettingsError {
   readonly setting: EnvironmentName;
 
@@ -139,7 +137,7 @@ const EXPECTED: Partial<Record<EnvironmentName, string>> = {
 };
 
 /**
- * Reads every setting once, at start. An empty value counts as unset.
+ * Returns all settings, parsed. An empty value counts as unset.
  *
  * @param env the process's environment
  * @throws {ConfigError} naming the first setting that can't be used
@@ -196,7 +194,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   };
 }
 
-/** Absolute. `~` is the home directory, which only a shell would have put in its place. */
+/** Returns an absolute path. `~` is the home directory, which otherwise only a shell expands. */
 function directory(name: EnvironmentName, text: string): string {
   const [first = '', ...rest] = text.split('/');
   if (!first.startsWith('~')) return resolve(text);

@@ -12,10 +12,10 @@ test.each([
 });
 
 test.each([
-  ['API_PORT=3000\nINGEST_PORT 8080\n', 'line 2 is no NAME=value'],
-  ['\nAPI-PORT=3000', 'line 2 is no NAME=value'],
-  ['=3000', 'line 1 is no NAME=value'],
-  ['{ "API_PORT": 3000 }', 'line 1 is no NAME=value'],
+  ['API_PORT=3000\nINGEST_PORT 8080\n', 'line 2 must be NAME=value'],
+  ['\nAPI-PORT=3000', 'line 2 must be NAME=value'],
+  ['=3000', 'line 1 must be NAME=value'],
+  ['{ "API_PORT": 3000 }', 'line 1 must be NAME=value'],
   ['A=1\nB="two\nlines\nC=3', 'the quote of line 2 is never closed'],
 ])('%j is not: %s', (text, problem) => {
   expect(problemIn(text)).toBe(problem);

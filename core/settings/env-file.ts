@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { SettingsError } from './config.ts';
 
-/** A file of settings that can't be used. Its message names the file and, where there is one, the line. */
+/** Thrown for a file of settings that can't be used. The message has the file and, where known, the line. */
 export class EnvFileError extends SettingsError {
   override name = 'EnvFileError';
 
@@ -12,15 +12,15 @@ export class EnvFileError extends SettingsError {
   }
 }
 
-/** `NAME=` with whatever follows. */
+/** `NAME=` with any value. */
 const ENTRY = /^\s*(?:export\s+)?[A-Za-z_]\w*\s*=\s*(.*)$/;
 
 /**
- * Completes the process's environment by `.env` of the working directory. What the environment says wins, also where
- * it says nothing (`NAME=`). `ENV_FILE` names another file, or none when it is empty: for whoever starts processes of
- * this repository with an environment that is to be all of it, as the supervisor and the tests do.
+ * Completes the process's environment from `.env` in the working directory. The environment has priority, also with
+ * an empty value (`NAME=`). `ENV_FILE` names another file, or none when it is empty, for processes that must have no
+ * other settings, as under the supervisor and in tests.
  *
- * @throws {EnvFileError} when the file can't be read or a line is none of it; a missing `.env` is no error
+ * @throws {EnvFileError} when the file can't be read or has a malformed line; a missing `.env` is fine
  */
 export function loadEnvFile(): void {
   const named = process.env.ENV_FILE;
@@ -40,13 +40,13 @@ function textOf(path: string, mayBeMissing: boolean): string | null {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' && mayBeMissing) return null;
-    throw new EnvFileError(path, code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'is no UTF-8' : message);
+    throw new EnvFileError(path, code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'must be UTF-8' : message);
   }
 }
 
 /**
- * What is wrong with the text of such a file; null: nothing. Node itself passes over what it does not understand, or
- * makes it part of the next name, so that a typing error would go unseen.
+ * Returns what is wrong with the text of such a file, or null. Node skips malformed lines, or joins them to the next
+ * name, so a mistake would go unnoticed.
  */
 export function problemIn(text: string): string | null {
   let quote: { mark: string; line: number } | null = null;
@@ -57,7 +57,7 @@ export function problemIn(text: string): string | null {
     }
     if (/^\s*(#|$)/.test(line)) continue;
     const [, value] = ENTRY.exec(line) ?? [];
-    if (value === undefined) return `line ${index + 1} is no NAME=value`;
+    if (value === undefined) return `line ${index + 1} must be NAME=value`;
     const [, mark] = /^(["'`])/.exec(value) ?? [];
     if (mark !== undefined && !value.includes(mark, 1)) quote = { mark, line: index + 1 };
   }

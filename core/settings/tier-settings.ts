@@ -1,32 +1,24 @@
-import { type Config, ConfigError, readConfig, SettingsError } from './config.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
 import { loadEnvFile } from './env-file.ts';
 
-/** EX_CONFIG of sysexits.h, what a supervisor understands as "do not start me again": it would not help. */
+/** EX_CONFIG of sysexits.h: tells a supervisor that another start would fail too. */
 export const CONFIGURATION_ERROR = 78;
 
-/**
- * The settings of this process, which speaks to both stores and starts neither: of its environment and of `.env`. Ends
- * the process with one line on standard error when one is wrong or a store's address is missing.
- */
-export function readTierConfig(): Config {
-  try {
-    loadEnvFile();
-    const config = readConfig(process.env);
-    for (const [name, value] of [
-      ['DATABASE_URL', config.databaseUrl],
-      ['CLICKHOUSE_URL', config.clickhouseUrl],
-    ] as const) {
-      if (value === '') throw new ConfigError(name, value, 'must be set for a tier that is started alone');
-    }
-    return config;
-  } catch (error) {
-    return refuseSetting(error);
-  }
-}
+/** The settings that name a database. */
+export type DatabaseSetting = 'DATABASE_URL' | 'CLICKHOUSE_URL';
 
-/** Ends the process when a setting is wrong. @throws any other error */
-export function refuseSetting(error: unknown): never {
-  if (!(error instanceof SettingsError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exit(CONFIGURATION_ERROR);
+/**
+ * Returns the settings of a tier's process, from its environment and `.env`.
+ *
+ * @param requires databases that the tier can't start without: it starts none itself
+ * @throws {SettingsError} when a setting is wrong or a required one is empty
+ */
+export function readTierConfig(requires: readonly DatabaseSetting[]): Config {
+  loadEnvFile();
+  const config = readConfig(process.env);
+  const values = { DATABASE_URL: config.databaseUrl, CLICKHOUSE_URL: config.clickhouseUrl };
+  for (const name of requires) {
+    if (values[name] === '') throw new ConfigError(name, '', 'must be set for a tier that is started alone');
+  }
+  return config;
 }

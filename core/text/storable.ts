@@ -1,17 +1,17 @@
-/** Nothing in the service nests this deep; below it, recursive code is safe. */
+/** Limit of nesting in all input; recursive code is safe below it. */
 const MAX_DEPTH = 64;
 
-/** With `u` it matches halves that stand alone. `isWellFormed` is not in every browser that reads an import. */
+/** Matches unpaired surrogates because of `u`. `isWellFormed` is missing in some browsers that read an import. */
 const HALF_PAIR = /\p{Surrogate}/u;
 
-/** What can't be kept of a value, and where: names joined by points, empty for the value itself. */
+/** What can't be stored of a value, and where: names joined by points, empty for the value itself. */
 export type Unstorable = { path: string; message: string };
 
 /**
- * What of a parsed value no part of the service could keep as it was sent: NUL (PostgreSQL has no such character), half
- * a surrogate pair, a number beyond a double's range, nesting that would overflow a stack. Null: all of it can be kept.
+ * Returns the part of a parsed value that can't be stored as it was sent: NUL (PostgreSQL has no such character),
+ * half a surrogate pair, a number beyond a double's range, or deep nesting. Null: all can be stored.
  *
- * Walks without recursion: the walk itself must stand any input. Drops `__proto__` keys on its way.
+ * It does not recurse, since it must accept any input, and it removes `__proto__` keys.
  */
 export function unstorableIn(root: unknown): Unstorable | null {
   const pending: { path: string; value: unknown; depth: number }[] = [{ path: '', value: root, depth: 0 }];

@@ -2,11 +2,11 @@ import { request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 
 /**
- * Asks a URL and reads no more than its status. Unlike `fetch` it uses no proxy of the environment (`NODE_USE_ENV_PROXY`), which
- * does not reach this machine's own addresses, and leaves no connection open.
+ * Requests a URL and returns its status, without the body. Unlike `fetch`, it uses no proxy of the environment
+ * (`NODE_USE_ENV_PROXY`), which can't reach this machine's own addresses, and keeps no connection open.
  *
  * @returns the HTTP status
- * @throws Error naming why there is no response within the time
+ * @throws Error telling why there is no response within the time
  */
 export function directStatus(url: string, timeoutMs: number): Promise<number> {
   const send = url.startsWith('https:') ? secureRequest : request;

@@ -1,13 +1,13 @@
-/** Whether work may be given to a process, and what it says of itself. */
+/** Whether a process accepts work, and the body of its health response. */
 export type Readiness = { ready: boolean; body: object };
 
-/** Longest time a store gets to answer. Milliseconds. */
+/** Limit for a database's response. Milliseconds. */
 const CHECK_LIMIT = 2_000;
 
 /**
- * Which stores answer.
+ * Returns which databases respond.
  *
- * @param checks of each store by its name, under way already
+ * @param checks a started check of each database, by its name
  */
 export async function storesUp<Name extends string>(
   checks: Record<Name, Promise<unknown>>,

@@ -4,7 +4,6 @@ import { silentLogger } from './log.ts';
 
 const soon = { timeout: 10_000 };
 
-/** A thread that says `up`, repeats what it is told, and dies or hangs when it is told to. */
 const THREAD = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort } from 'node:worker_threads';
@@ -24,32 +23,32 @@ function lasting() {
     url: THREAD,
     workerData: null,
     name: 'the test',
-    hear: (message) => heard.push(message),
+    onMessage: (message) => heard.push(message),
     onDeath: () => deaths++,
     log: silentLogger(),
   });
   return { thread, heard, deaths: () => deaths };
 }
 
-test('a thread that dies is followed by another, and whoever speaks between them is told so', async () => {
+test('a thread that dies is replaced, and posting in between returns false', async () => {
   const { thread, heard, deaths } = lasting();
-  expect(thread.tell('one')).toBe(true);
+  expect(thread.post('one')).toBe(true);
   await expect.poll(() => heard, soon).toEqual(['up', 'one']);
-  thread.tell('die');
+  thread.post('die');
   await expect.poll(deaths, soon).toBe(1);
-  expect([thread.tell('lost'), thread.end()]).toEqual([false, false]);
+  expect([thread.post('lost'), thread.end()]).toEqual([false, false]);
   await expect.poll(() => heard, soon).toEqual(['up', 'one', 'up']);
   expect(thread.end()).toBe(true);
   await expect.poll(deaths, soon).toBe(2);
   await thread.stop('end', 1_000);
 });
 
-test('one that was stopped stays away, whether it listens or not', async () => {
+test('a stopped thread stays stopped, whether it responds or hangs', async () => {
   const [listens, hangs] = [lasting(), lasting()];
   await expect.poll(() => [...listens.heard, ...hangs.heard], soon).toEqual(['up', 'up']);
-  hangs.thread.tell('hang');
+  hangs.thread.post('hang');
   await Promise.all([listens.thread.stop('end', 60_000), hangs.thread.stop('end', 100)]);
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   expect([listens.heard, hangs.heard]).toEqual([['up'], ['up']]);
-  expect([listens.deaths(), hangs.deaths(), hangs.thread.tell('x')]).toEqual([0, 0, false]);
+  expect([listens.deaths(), hangs.deaths(), hangs.thread.post('x')]).toEqual([0, 0, false]);
 });

@@ -2,34 +2,36 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from './log.ts';
 
-/** A thread that is started again whenever it has died. */
+/** A worker thread that is restarted whenever it dies. */
 export type LastingThread<To> = {
-  /** Posts a message. @returns false between two threads, when nobody would hear it */
-  tell(message: To): boolean;
-  /** Ends the present thread; the next one follows as after any death. @returns false between two threads */
+  /** Posts a message. @returns false between two threads */
+  post(message: To): boolean;
+  /** Ends the current thread; the next one follows as after any death. @returns false between two threads */
   end(): boolean;
-  /** Posts the message that asks the thread to end, and ends it when it has not within `withinMs`. For good. */
+  /** Stops for good: posts a message that asks the thread to end, and terminates it after `withinMs`. */
   stop(message: To, withinMs: number): Promise<void>;
 };
 
-/** After a death; twice as long after each death that follows soon. */
+/** Pause before a restart. It doubles with each death that follows soon. */
 const RESTART_MS = 1_000;
 const RESTART_MAX_MS = 30_000;
 
 /**
- * @param given.hear gets what the thread posts
- * @param given.onDeath called when it has died, and was not stopped
+ * Starts a thread and its replacements.
+ *
+ * @param given.onMessage receives the thread's messages
+ * @param given.onDeath called when it has died without being stopped
  */
 export function startLastingThread<To, From>(given: {
   url: URL;
   workerData: unknown;
-  /** For the log: `the shipper`. */
+  /** Name for the log: `the shipper`. */
   name: string;
-  hear: (message: From) => void;
+  onMessage: (message: From) => void;
   onDeath: () => void;
   log: Logger;
 }): LastingThread<To> {
-  const { url, workerData, name, hear, onDeath, log } = given;
+  const { url, workerData, name, onMessage, onDeath, log } = given;
   let stopping = false;
   let pauseMs = RESTART_MS;
   let worker: Worker | null = start();
@@ -37,7 +39,7 @@ export function startLastingThread<To, From>(given: {
   function start(): Worker {
     const startedAt = performance.now();
     const thread = new Worker(url, { workerData });
-    thread.on('message', hear);
+    thread.on('message', onMessage);
     thread.on('error', (error) => log.error({ err: error }, `the thread of ${name} has died`));
     thread.on('exit', () => {
       worker = null;
@@ -53,7 +55,7 @@ export function startLastingThread<To, From>(given: {
   }
 
   return {
-    tell(message) {
+    post(message) {
       worker?.postMessage(message);
       return worker !== null;
     },

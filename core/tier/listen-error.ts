@@ -1,15 +1,15 @@
 import { ConfigError, type EnvironmentName } from '../settings/config.ts';
 
-/** Where a server was to listen, and which setting says so. */
+/** The address of a server, and the setting that it comes from. */
 export type ListenPlace = {
   host: string;
   port: number;
   setting: EnvironmentName;
-  /** The setting's value, where the port is one that follows it. */
+  /** The setting's value, where the port is derived from it. */
   configured?: number;
 };
 
-/** What a failed listen says about the settings, by name; the error itself where it is not about them. */
+/** Returns a failed listen as an error of the setting behind it; other errors are returned as they are. */
 export function listenError(
   error: unknown,
   { host, port, setting, configured = port }: ListenPlace,
@@ -24,7 +24,7 @@ export function listenError(
     case 'EAFNOSUPPORT':
     case 'EAI_AGAIN':
     case 'ENOTFOUND':
-      return new ConfigError('HOST', host, 'is no address of this machine');
+      return new ConfigError('HOST', host, 'must be an address of this machine');
     default:
       return error;
   }

@@ -4,7 +4,7 @@ import { existsSync, openSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 
-test('a process whose log goes to a full disk goes on', async ({ skip }) => {
+test('a process whose log is on a full disk continues', async ({ skip }) => {
   skip(!existsSync('/dev/full'), 'this system has no /dev/full');
   const source = `const { createLogger } = await import(${JSON.stringify(new URL('./log.ts', import.meta.url).href)});
     const log = createLogger('test');

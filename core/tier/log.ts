@@ -2,12 +2,12 @@ import { type Logger, pino } from 'pino';
 
 export type { Logger };
 
-/** Lines that wait for a full disk are dropped beyond it. */
+/** Limit of lines that wait for a full disk; more are dropped. */
 const UNWRITTEN_BYTES = 4 * 1024 * 1024;
 
 /**
- * The logger of one process: JSON lines on standard error (standard output belongs to the ready line and
- * to command results), human-readable when standard error is a terminal.
+ * Creates the logger of a process: JSON lines on standard error, human-readable on a terminal. Standard output is for
+ * the ready line and results of commands.
  *
  * @param tier name of the process in every line, such as `ingest`
  * @param level a pino level; lines below it are dropped
@@ -29,8 +29,8 @@ export function createLogger(tier: string, level = 'info'): Logger {
 }
 
 /**
- * Where standard error is a file on a full disk, lines are lost and the process goes on. sonic-boom would write the last ones until
- * it succeeds, and keep the process from its end.
+ * Lets the process continue when its log is on a full disk: lines are lost. Otherwise sonic-boom retries the last
+ * lines for ever and blocks the exit.
  */
 function survivesFullDisk(destination: ReturnType<typeof pino.destination>): void {
   const { flushSync } = destination;
@@ -42,7 +42,7 @@ function survivesFullDisk(destination: ReturnType<typeof pino.destination>): voi
   });
 }
 
-/** A logger that writes nothing: for tests that look at other things. */
+/** Returns a logger that writes nothing, for tests. */
 export function silentLogger(): Logger {
   return pino({ level: 'silent' });
 }

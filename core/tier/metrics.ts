@@ -4,12 +4,12 @@ import type { Readiness } from './health.ts';
 import { listenError } from './listen-error.ts';
 
 /**
- * From one look at the event loop's lag to the next: each wakes the process up, a hundred times a second by default. What
- * `nodejs_eventloop_lag_p99_seconds` and the like say includes it (`perf_hooks.monitorEventLoopDelay`).
+ * Sampling interval of the event loop's lag. Each sample wakes the process, by default a hundred times a second.
+ * Metrics such as `nodejs_eventloop_lag_p99_seconds` include the interval (`perf_hooks.monitorEventLoopDelay`).
  */
 const LAG_LOOK_MS = 50;
 
-/** A metrics registry with the process's own figures (CPU, memory, event-loop lag) labelled by tier. */
+/** Creates a registry with the metrics of the process (CPU, memory, event-loop lag), labeled by tier. */
 export function createRegistry(tier: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ tier });
@@ -18,8 +18,8 @@ export function createRegistry(tier: string): Registry {
 }
 
 /**
- * Serves `GET /metrics` in the Prometheus text format on its own port, and beside it `/health/live`: the process answers.
- * Resolves when it listens.
+ * Serves `GET /metrics` in the Prometheus text format and `/health/live`, on a port of their own. Resolves when it
+ * listens.
  *
  * @param readiness of a process without a server of its own, for `/health/ready`
  * @returns a function that closes the server

@@ -39,7 +39,7 @@ describe('an instant', () => {
     ['0000-01-01T23:59:00+23:59', INSTANT_MIN_NANOS],
     ['9999-12-31T23:59:59.999999999Z', INSTANT_END_NANOS - 1n],
     ['9999-12-31T23:58:59.999999999-00:01', INSTANT_END_NANOS - 1n],
-  ])('%s is read exactly', (text, nanos) => {
+  ])('%s is parsed exactly', (text, nanos) => {
     expect(parseInstant(text)).toBe(nanos);
   });
 
@@ -76,11 +76,11 @@ describe('an instant', () => {
     '0000-01-01T00:00:00+23:59',
     '0000-01-01T00:00:59.999999999+00:01',
     'Fri, 20 Nov 2026 10:00:00 GMT',
-  ])('%j is none', (text) => {
+  ])('%j is not an instant', (text) => {
     expect(parseInstant(text)).toBeNull();
   });
 
-  test('that is required is a 400 naming its parameter when it is none', () => {
+  test('that is required and malformed is a 400 naming its parameter', () => {
     expect(requireInstant('from', '2026-11-20')).toBe(parseInstant('2026-11-20'));
     expect(() => requireInstant('from', 'yesterday')).toThrow(AppError);
     expect(() => requireInstant('from', 'yesterday')).toThrow(/^from: /);
@@ -96,7 +96,7 @@ describe('printing', () => {
     expect(formatInstant(-1n, 6)).toBe('1969-12-31T23:59:59.999999Z');
   });
 
-  test('takes no more digits than the instant needs', () => {
+  test('uses no more digits than the instant needs', () => {
     expect(formatInstantShort(TEN)).toBe('2026-11-20T10:00:00.000Z');
     expect(formatInstantShort(TEN + 1_000n)).toBe('2026-11-20T10:00:00.000001Z');
     expect(formatInstantShort(TEN + 1n)).toBe('2026-11-20T10:00:00.000000001Z');
@@ -122,7 +122,7 @@ describe('printing', () => {
   });
 });
 
-test('an instant that the store can’t hold is brought to its nearest end', () => {
+test('an instant outside ClickHouse’s range is clamped to it', () => {
   expect(clampToStored(parseInstant('9999-12-31') ?? 0n)).toBe(STORED_MAX_NANOS);
   expect(clampToStored(parseInstant('0001-01-01') ?? 0n)).toBe(STORED_MIN_NANOS);
   expect(clampToStored(TEN)).toBe(TEN);

@@ -1,8 +1,6 @@
 import { badRequest } from '../errors.ts';
 
-/**
- * Instants are bigint nanoseconds since the Unix epoch, so that nine-digit cursors survive a round trip.
- */
+/** Instants are bigint nanoseconds since the Unix epoch, so that nine-digit cursors survive a round trip. */
 
 export const NANOS_PER_MICRO = 1_000n;
 export const NANOS_PER_MILLI = 1_000_000n;
@@ -10,13 +8,13 @@ export const NANOS_PER_SECOND = 1_000_000_000n;
 export const NANOS_PER_DAY = 86_400n * NANOS_PER_SECOND;
 
 /**
- * What ClickHouse's `DateTime64(9)` can hold: an instant outside must be brought inside before it is compared
- * with stored ones, see {@link clampToStored}.
+ * Range of ClickHouse's `DateTime64(9)`. Clamp an instant before it is compared with stored ones, see {@link
+ * clampToStored}.
  */
 export const STORED_MIN_NANOS = -2_208_988_800n * NANOS_PER_SECOND; // 1900-01-01T00:00:00Z
 export const STORED_MAX_NANOS = 9_223_372_036n * NANOS_PER_SECOND; // 2262-04-11T23:47:16Z
 
-/** The years 0000 to 9999 in UTC, half-open: what ISO 8601 and RFC 3339 write with four digits. */
+/** The years 0000 to 9999 in UTC, half-open: the range of ISO 8601 and RFC 3339 with four digits. */
 export const INSTANT_MIN_NANOS = -62_167_219_200n * NANOS_PER_SECOND; // 0000-01-01T00:00:00Z
 export const INSTANT_END_NANOS = 253_402_300_800n * NANOS_PER_SECOND; // 9999-12-31T24:00:00Z
 
@@ -27,10 +25,9 @@ const BASIC_INSTANT =
 const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
 
 /**
- * Parses an ISO 8601 instant with `Z` or an offset, in the extended or the basic form, with up to nine
- * fraction digits; a date alone is its midnight UTC. Seconds may be left out. Anything else is no instant: a
- * local time, a day that the month doesn't have, 24:00, a leap second, a number. Nor is what an offset moves out of the
- * years 0000 to 9999 in UTC: printed, it would be one that no reader of RFC 3339 takes.
+ * Parses an ISO 8601 instant with `Z` or an offset, in the extended or basic form, with up to nine fraction digits. A
+ * date alone is its midnight UTC; seconds are optional. Anything else is rejected: a local time, a day that the month
+ * lacks, 24:00, a leap second, a number, and instants outside the years 0000 to 9999 in UTC.
  *
  * @returns nanoseconds since the epoch, or null
  */
@@ -78,8 +75,8 @@ export function requireInstant(path: string, text: string): bigint {
 }
 
 /**
- * ISO 8601 in UTC with `Z` and the given number of fraction digits; finer ones are cut, never rounded up, so
- * that a printed time is never after the event.
+ * Formats an instant as ISO 8601 in UTC with `Z` and the given number of fraction digits. Finer digits are cut, never
+ * rounded up, so a printed time is never after the event.
  *
  * @param nanos from year 0 to 9999
  */
@@ -89,29 +86,29 @@ export function formatInstant(nanos: bigint, digits: 3 | 6 | 9): string {
   return `${whole.slice(0, -4)}${rest.toString().padStart(9, '0').slice(0, digits)}Z`;
 }
 
-/** As {@link formatInstant} with the fewest of 3, 6 and 9 digits that lose nothing. */
+/** Like {@link formatInstant}, with the fewest of 3, 6 and 9 digits that lose nothing. */
 export function formatInstantShort(nanos: bigint): string {
   if (nanos % NANOS_PER_MILLI === 0n) return formatInstant(nanos, 3);
   return formatInstant(nanos, nanos % NANOS_PER_MICRO === 0n ? 6 : 9);
 }
 
-/** The UTC day of an instant in nanoseconds, `YYYY-MM-DD`. */
+/** Returns the UTC day of an instant, `YYYY-MM-DD`. */
 export function formatDay(nanos: bigint): string {
   return new Date(Number(nanos / NANOS_PER_MILLI)).toISOString().slice(0, 10);
 }
 
-/** The nearest instant that the store can compare with. */
+/** Returns the nearest instant that ClickHouse can compare with. */
 export function clampToStored(nanos: bigint): bigint {
   if (nanos < STORED_MIN_NANOS) return STORED_MIN_NANOS;
   return nanos > STORED_MAX_NANOS ? STORED_MAX_NANOS : nanos;
 }
 
-/** Now, in nanoseconds, at the millisecond. */
+/** Returns the current time, in nanoseconds, at the millisecond. */
 export function nowNanos(): bigint {
   return BigInt(Date.now()) * NANOS_PER_MILLI;
 }
 
-/** Nanoseconds of a UTC date and time, null when the calendar or the clock has none. */
+/** Returns the seconds of a UTC date and time; null when the calendar or the clock lacks it. */
 function seconds(
   year: string | undefined,
   month: string | undefined,

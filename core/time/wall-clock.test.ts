@@ -5,7 +5,6 @@ const SECOND = 1_000_000;
 const HOUR = 3_600 * SECOND;
 const START = 1_800_000_000 * SECOND;
 
-/** A machine whose clocks a test moves. */
 function machine() {
   const at = { wall: START, steady: 0, asleep: 0 };
   const clock = createWallClock({
@@ -21,7 +20,7 @@ function machine() {
 }
 
 describe('the wall clock', () => {
-  test("lies within two milliseconds of the system's", () => {
+  test("is within two milliseconds of the system's", () => {
     const clock = createWallClock();
     clock.check();
     const before = Date.now() * 1000;
@@ -31,7 +30,7 @@ describe('the wall clock', () => {
     expect(now).toBeLessThan(after + 2000);
   });
 
-  test('does not follow a jump ahead that is taken back within a minute', () => {
+  test('does not follow a jump ahead that is reversed within a minute', () => {
     const { at, clock, pass } = machine();
     at.wall += 10 * HOUR;
     expect(clock.check()).toEqual({ step: 'held', micros: 10 * HOUR });
@@ -43,7 +42,7 @@ describe('the wall clock', () => {
     expect(clock.now()).toBe(at.wall);
   });
 
-  test('follows a jump ahead that has held for a minute, and tells when it is taken back', () => {
+  test('follows a jump ahead that has held for a minute, and tells when it is reversed', () => {
     const { at, clock, pass } = machine();
     at.wall += HOUR;
     clock.check();
@@ -58,7 +57,7 @@ describe('the wall clock', () => {
     expect(clock.check()).toBeNull();
   });
 
-  test('begins the minute anew when the wall clock jumps again', () => {
+  test('restarts the minute when the wall clock jumps again', () => {
     const { at, clock, pass } = machine();
     at.wall += HOUR;
     clock.check();
@@ -69,7 +68,7 @@ describe('the wall clock', () => {
     expect(clock.check()).toBeNull();
   });
 
-  test('follows at once when the machine slept for as long', () => {
+  test('follows at once when the machine slept for that long', () => {
     const { at, clock } = machine();
     at.wall += 8 * HOUR;
     at.asleep += 8 * HOUR;
@@ -86,7 +85,7 @@ describe('the wall clock', () => {
     }
   });
 
-  test('runs on with the monotonic clock when the wall clock goes further back', () => {
+  test('continues with the monotonic clock when the wall clock goes further back', () => {
     const { at, clock, pass } = machine();
     at.wall -= HOUR;
     expect(clock.check()).toEqual({ step: 'behind', micros: HOUR });

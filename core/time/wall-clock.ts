@@ -1,26 +1,26 @@
 import { uptime } from 'node:os';
-// Imported, because as a global it is a getter that every use calls.
+// Imported, because the global is a getter that every use calls.
 import { performance } from 'node:perf_hooks';
 
 /** Microseconds since the Unix epoch. */
 export type MicrosecondClock = () => number;
 
-/** How far the fine clock may run from the wall clock before it is set again. */
+/** Largest drift of the fine clock from the wall clock; then it is set again. */
 const DRIFT_MICROS = 1_000;
-/** A wall clock that moves further than this within a look was set, or the machine slept. */
+/** A wall clock that moves further than this between two checks was set, or the machine slept. */
 const STEP_MICROS = 1_000_000;
-/** How long a jump ahead must hold before it is followed. */
+/** How long a jump ahead must last before it is followed. */
 const HOLD_MICROS = 60_000_000;
-/** A stream's time further ahead of the wall clock than this is a fault that somebody must know about. */
+/** A stream's time further ahead of the wall clock than this is a fault, which is reported. */
 export const AHEAD_MICROS = 5_000_000;
 
 /**
- * What a look at the wall clock found. `micros` is a length.
+ * The result of a check of the wall clock. `micros` is a length.
  *
- * - `held`: the wall clock jumped ahead of the monotonic clock; it is not followed.
- * - `withdrawn`: a held jump is over: the wall clock is back.
- * - `followed`: the jump has held for a minute, so the clock follows it.
- * - `returned`: the wall clock took back the jump that was followed last.
+ * - `held`: the wall clock jumped ahead of the monotonic clock; it is not followed yet.
+ * - `withdrawn`: the wall clock reversed a held jump.
+ * - `followed`: the jump has lasted for a minute, and the clock follows it.
+ * - `returned`: the wall clock reversed the jump that was followed last.
  * - `behind`: the wall clock is more than five seconds behind.
  */
 export type ClockStep = {
@@ -29,22 +29,22 @@ export type ClockStep = {
 };
 
 export type WallClock = {
-  /** The time that streams go by: it runs with the monotonic clock. */
+  /** Returns the time for streams, which runs with the monotonic clock. */
   now: MicrosecondClock;
-  /** What the system says now, right or wrong. */
+  /** Returns the system's time, right or wrong. */
   wall: MicrosecondClock;
-  /** Compares the two. @returns null when they agree, or when nothing new is to be told of a held jump */
+  /** Compares both. @returns null when they agree, or when a held jump has no news */
   check(): ClockStep | null;
-  /** Sets the clock. @param jump length of a followed jump that the wall clock may still take back; 0: none */
+  /** Sets the clock. @param jump length of a followed jump that the wall clock may still reverse; 0: none */
   set(micros: number, jump?: number): void;
 };
 
-/** Where the clock gets its times from, in microseconds. */
+/** The clocks of the system. Microseconds. */
 export type ClockSources = {
   wall: MicrosecondClock;
-  /** Monotonic; stands still while the machine sleeps. */
+  /** Monotonic; stops while the machine sleeps. */
   steady: MicrosecondClock;
-  /** Monotonic; runs on while the machine sleeps. */
+  /** Monotonic; continues while the machine sleeps. */
   sinceBoot: MicrosecondClock;
 };
 
@@ -58,12 +58,13 @@ const SYSTEM: ClockSources = {
 };
 
 /**
- * The wall clock with microseconds, guarded by the monotonic clock. Marks that are made from its times are persisted and
- * never step back, so a wall clock that is wrong for a moment must not reach them:
+ * Creates a wall clock with microseconds, guarded by the monotonic clock. Times are persisted and never step back, so
+ * a wall clock that is wrong for a moment must not affect them.
  *
- * - A jump ahead is followed at once only when the machine slept for as long, else after it has held for a minute.
- * - Steps of less than a second are followed at once, and so are steps back of up to five seconds: streams wait that out.
- * - A step back of more is not followed: times run on with the monotonic clock until the caller calls `set`.
+ * - A jump ahead is followed at once only when the machine slept for as long, else after a minute.
+ * - Steps of less than a second are followed at once, and so are steps back of up to five seconds: streams wait that
+ *   out.
+ * - A larger step back is not followed: times run with the monotonic clock until the caller calls `set`.
  */
 export function createWallClock(sources: ClockSources = SYSTEM): WallClock {
   let anchor = sources.wall() - sources.steady();
@@ -72,7 +73,6 @@ export function createWallClock(sources: ClockSources = SYSTEM): WallClock {
   let jump = 0;
   const now = () => anchor + sources.steady();
 
-  /** @returns how long the machine slept since the last call */
   function slept(): number {
     const before = awake;
     awake = sources.sinceBoot() - sources.steady();

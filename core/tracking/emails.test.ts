@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isEmail, normaliseEmail, selfReferralEmail } from './emails.ts';
+import { isEmail, normalizeEmail, selfReferralEmail } from './emails.ts';
 
 test.each(['a@b.co', ' Ann.Lee+x@Example.co.uk ', 'ü@bücher.example', "o'neil@example.com"])(
   '%j is an address',
@@ -19,12 +19,12 @@ test.each([
   'a@@b.de',
   'a@b.de, c@d.de',
   `${'x'.repeat(250)}@b.co`,
-])('%j is no address', (text) => {
+])('%j is not an address', (text) => {
   expect(isEmail(text)).toBe(false);
 });
 
 test('identity ignores case and surrounding space, nothing else', () => {
-  expect(normaliseEmail('  Ann.Lee+Shop@Gmail.com ')).toBe('ann.lee+shop@gmail.com');
+  expect(normalizeEmail('  Ann.Lee+Shop@Gmail.com ')).toBe('ann.lee+shop@gmail.com');
 });
 
 test.each([

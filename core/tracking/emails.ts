@@ -6,23 +6,23 @@ export const EMAIL_LIMIT = 254;
 /** Hosts that ignore dots in the name: `a.b@gmail.com` and `ab@googlemail.com` are one mailbox. */
 const GMAIL_HOSTS = new Set(['gmail.com', 'googlemail.com']);
 
-/** Whether `text`, trimmed, has the form `name@host.tld`. Whether it exists only a delivery shows. */
+/** Returns whether `text`, trimmed, has the form `name@host.tld`. Only a delivery shows whether it exists. */
 export function isEmail(text: string): boolean {
   const address = text.trim();
   return address.length <= EMAIL_LIMIT && ADDRESS.test(address);
 }
 
-/** The form in which addresses identify a person: trimmed, lower case. Idempotent. */
-export function normaliseEmail(text: string): string {
+/** Returns the form in which addresses identify a person: trimmed, lower case. Idempotent. */
+export function normalizeEmail(text: string): string {
   return text.trim().toLowerCase();
 }
 
 /**
- * The form in which addresses are compared for self-referral: as {@link normaliseEmail}, without a plus tag, and
- * at gmail without dots. Stricter than identity on purpose, so never store it as the person's address.
+ * Returns the form in which addresses are compared for self-referral: as {@link normalizeEmail}, without a plus tag,
+ * and at Gmail without dots. Do not store it: identity is less strict.
  */
 export function selfReferralEmail(text: string): string {
-  const address = normaliseEmail(text);
+  const address = normalizeEmail(text);
   const at = address.lastIndexOf('@');
   if (at < 1) return address;
   const plus = address.indexOf('+');

@@ -1,9 +1,9 @@
 import { badRequest } from '../errors.ts';
 import { uuidToBytes } from '../ids.ts';
 import { AMOUNT_LIMIT, MoneyError, toMajor, toMinor } from '../money/money.ts';
-import { isEmail, normaliseEmail } from './emails.ts';
+import { isEmail, normalizeEmail } from './emails.ts';
 
-/** Who did it, as a body of `/track/*` or `/collect` says it. */
+/** The person in a body of `/track/*` or `/collect`. */
 export type PersonRequest = {
   visitor_id?: string | null;
   email?: string | null;
@@ -12,34 +12,32 @@ export type PersonRequest = {
 
 export type Person = { visitorId: Uint8Array | null; email: string | null; externalUserId: string | null };
 
-/**
- * @throws {AppError} `bad_request` when nobody is named or the email is none
- */
+/** Returns the person of a request. @throws {AppError} `bad_request` when no one is named or the email is malformed */
 export function readPerson(request: PersonRequest): Person {
   const { visitor_id: visitor, email, external_user_id: user } = request;
   if (!visitor && !email && !user) {
     throw badRequest('visitor_id', 'send at least one of visitor_id, email and external_user_id');
   }
-  return readPersonOrNobody(request);
+  return readOptionalPerson(request);
 }
 
 /**
- * For what may name nobody: then all of it is null.
+ * Returns the person of a request that may name no one; then all of it is null.
  *
- * @throws {AppError} `bad_request` when the email is none
+ * @throws {AppError} `bad_request` when the email is malformed
  */
-export function readPersonOrNobody(request: PersonRequest): Person {
+export function readOptionalPerson(request: PersonRequest): Person {
   const { visitor_id: visitor, email, external_user_id: user } = request;
   if (email && !isEmail(email)) throw badRequest('email', 'must be an email address');
   return {
     visitorId: visitor ? uuidToBytes(visitor) : null,
-    email: email ? normaliseEmail(email) : null,
+    email: email ? normalizeEmail(email) : null,
     externalUserId: user ?? null,
   };
 }
 
 /**
- * An amount in major units as minor ones of its currency.
+ * Converts an amount in major units to minor units of its currency.
  *
  * @throws {AppError} `bad_request` when the currency is unknown, or the amount finer than its minor unit or larger
  *   than {@link AMOUNT_LIMIT}
@@ -51,7 +49,7 @@ export function readAmount(amount: number, currency: string): { amountMinor: num
   } catch (error) {
     if (!(error instanceof MoneyError)) throw error;
     if (error.problem === 'unknown_currency') throw badRequest('currency', 'must be an ISO 4217 code');
-    // What is more than numbers hold is more than the limit.
+    // Beyond the range of numbers is beyond the limit.
     if (error.problem !== 'out_of_range') throw badRequest('amount', `can't be an amount: ${error.message}`);
   }
   throw badRequest('amount', `must be at most ${toMajor(AMOUNT_LIMIT, currency)} ${currency}`);

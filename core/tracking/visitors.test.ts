@@ -12,12 +12,11 @@ import {
 const key = Buffer.alloc(32, 7);
 const cookie = uuidToBytes('0b6fa12c-4f6e-4b3d-9a61-0c9d6c1f6a11');
 const workspace = uuidToBytes('01931b6a-7a00-7000-8000-000000000001');
-/** The bytes of a new random cookie. */
 const freshCookie = () => uuidToBytes(randomUUID());
 const other = uuidToBytes('01931b6a-7a00-7000-8000-000000000002');
 
 describe('a visitor id', () => {
-  test('is the same for the same cookie and workspace, for ever', () => {
+  test('is the same for the same cookie and workspace, permanently', () => {
     const id = bytesToUuid(createVisitorIds(key).visitorIdOf(cookie, workspace));
     expect(id).toBe('5b104370-c9bd-8db2-8a30-83f8041ed7fd');
   });
@@ -42,7 +41,7 @@ describe('a visitor id', () => {
     expect(seen.size).toBe(4);
   });
 
-  test('of two workspaces has no constant difference that would join them', () => {
+  test('of two workspaces has no constant difference that would link them', () => {
     const ids = createVisitorIds(key);
     const differences = Array.from({ length: 50 }, () => {
       const fresh = freshCookie();
@@ -53,7 +52,7 @@ describe('a visitor id', () => {
     expect(new Set(differences).size).toBe(50);
   });
 
-  test('comes out the same through the prepared form of a workspace, also when two are in use at once', () => {
+  test('is the same through the prepared form of a workspace, also when two are in use', () => {
     const ids = createVisitorIds(key);
     const first = ids.forWorkspace(workspace);
     const second = ids.forWorkspace(other);
@@ -68,7 +67,7 @@ describe('a visitor id', () => {
     expect(cookie).toEqual(before);
   });
 
-  test('needs a key of 32 bytes', () => {
+  test('requires a key of 32 bytes', () => {
     expect(() => createVisitorIds(Buffer.alloc(16))).toThrow(RangeError);
   });
 });
@@ -76,7 +75,7 @@ describe('a visitor id', () => {
 describe('the visitor cookie', () => {
   const value = '0b6fa12c-4f6e-4b3d-9a61-0c9d6c1f6a11';
 
-  test('of a new visitor is a UUID of version 4 of their own, and leads back to the same visitor', () => {
+  test('of a new visitor is a new UUID of version 4, and leads back to the same visitor', () => {
     const visitors = createVisitorIds(key).forWorkspace(workspace);
     const seen = new Set<string>();
     for (let round = 0; round < 1_000; round++) {
@@ -89,7 +88,7 @@ describe('the visitor cookie', () => {
     expect(seen.size).toBe(1_000);
   });
 
-  test('is set for a year, out of scripts’ reach, and secure on https', () => {
+  test('is set for a year, HTTP-only, and secure on https', () => {
     expect(visitorCookie(value, false)).toBe(
       '_vid=0b6fa12c-4f6e-4b3d-9a61-0c9d6c1f6a11; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax',
     );
@@ -121,7 +120,7 @@ describe('the visitor cookie', () => {
     `_vid=${value.slice(0, -1)}g`,
     `_vid= ${value}`,
     `_vid=<script>; _vid=${value.replace('-4b3d', '-8b3d')}`,
-  ])('counts as none when the header is %j', (header) => {
+  ])('is missing when the header is %j', (header) => {
     expect(parseVisitorCookie(header)).toBeNull();
   });
 
@@ -132,7 +131,7 @@ describe('the visitor cookie', () => {
     expect(parseVisitorCookie(`_vid=${pixel}`)).toBeNull();
   });
 
-  test('is recognised in any form for clearing', () => {
+  test('is recognized in any form for clearing', () => {
     expect(hasVisitorCookie('_vid=junk')).toBe(true);
     expect(hasVisitorCookie('a=b; _vid=')).toBe(true);
     expect(hasVisitorCookie('x_vid=1')).toBe(false);

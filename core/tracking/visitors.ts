@@ -11,52 +11,49 @@ export const VISITOR_COOKIE_MAX_AGE = 31_536_000;
 /** Bytes of the deployment's visitor key. It never rotates: every visitor would become a new one. */
 export const VISITOR_KEY_BYTES = 32;
 
-/** A visitor who came without a cookie. Ids are the 16 bytes of a UUID, and its text. */
+/** A visitor who came without a cookie, as the 16 bytes of a UUID and as text. */
 export type NewVisitor = { id: Uint8Array; idText: string; cookieText: string };
 
-/** The visitors that one workspace sees. */
+/** The visitors of one workspace. */
 export type WorkspaceVisitors = {
   /** The workspace's id, the same bytes for all of its links. */
   readonly workspaceId: Uint8Array;
-  /** The visitor behind a cookie. */
   idOf(cookie: Uint8Array): Uint8Array;
-  /** A visitor with a cookie of their own, random. */
+  /** Returns a visitor with a new random cookie. */
   newVisitor(): NewVisitor;
 };
 
 /** Derives visitor ids. Ids are the 16 bytes of a UUID. */
 export type VisitorIds = {
-  /** The visitor that a workspace sees behind a cookie. */
   visitorIdOf(cookie: Uint8Array, workspaceId: Uint8Array): Uint8Array;
-  /** The same for one workspace, with what does not change worked out once: for link tables and loops. */
+  /** The same for one workspace, with its constant parts computed once: for link tables and loops. */
   forWorkspace(workspaceId: Uint8Array): WorkspaceVisitors;
 };
 
-/** Workspaces whose links are being clicked. */
 const WORKSPACES = 1_024;
 /**
- * New visitors are made so many at a time, with one call of the cipher: few for a workspace that nobody visits, up to
- * some 60 KB of them for a busy one.
+ * New visitors are made in batches, one call of the cipher each: small ones for an idle workspace, up to some 60 KB
+ * for a busy one.
  */
 const IN_ADVANCE = { first: 4, most: 256 };
 
 /**
- * Visitor ids by one AES block each: `E1(cookie xor mask)` with `mask = E2(workspace)`, where E1 and E2 are
- * AES-256 under two keys derived from the deployment's visitor key. Without that key the ids of one cookie in
- * two workspaces are two random numbers, so no two workspaces can join their visitors, and an id tells nothing
- * about the cookie. The result is formed as a UUID of version 8 (RFC 9562: bits of the maker's own choice).
+ * Creates visitor ids with one AES block each: `E1(cookie xor mask)` with `mask = E2(workspace)`, where E1 and E2 are
+ * AES-256 under two keys derived from the deployment's visitor key. Without that key, the ids of one cookie in two
+ * workspaces are unrelated, so workspaces can't link their visitors, and an id does not reveal the cookie. The result
+ * is a UUID of version 8 (RFC 9562: custom bits).
  *
  * @param key {@link VISITOR_KEY_BYTES} secret bytes
  * @throws {RangeError} when the key has another length
  */
 export function createVisitorIds(key: Uint8Array): VisitorIds {
-  if (key.length !== VISITOR_KEY_BYTES) throw new RangeError(`visitor key of ${key.length} bytes`);
+  if (key.length !== VISITOR_KEY_BYTES)
+    throw new RangeError(`the visitor key must have ${VISITOR_KEY_BYTES} bytes, not ${key.length}`);
   const keys = Buffer.from(hkdfSync('sha256', key, '', 'hoplog visitor ids v1', 64));
   const cookieCipher = blockCipher(keys.subarray(0, 32));
   const maskCipher = blockCipher(keys.subarray(32));
   const workspaces = createBoundedCache<string, WorkspaceVisitors>(WORKSPACES);
 
-  /** The ids behind cookies that stand back to back. */
   function derive(cookies: Uint8Array, mask: Uint8Array): Buffer {
     const ids = cookieCipher.update(masked(cookies, mask));
     stampAll(ids, 8);
@@ -111,17 +108,17 @@ export function createVisitorIds(key: Uint8Array): VisitorIds {
   };
 }
 
-/** ECB over single blocks is the block cipher itself: nothing repeats within one message of one block. */
+/** Single blocks of ECB are the plain block cipher: nothing repeats within a message of one block. */
 function blockCipher(key: Buffer) {
   return createCipheriv('aes-256-ecb', key, null).setAutoPadding(false);
 }
 
 /**
- * Reads the visitor's cookie out of a `Cookie` header, strictly: a lower-case UUID of version 4, exactly as
- * {@link visitorCookie} writes it. Anything else is as good as none and is never stored.
+ * Returns the visitor's cookie in a `Cookie` header: a lower-case UUID of version 4, exactly as {@link visitorCookie}
+ * writes it. Anything else is ignored and never stored.
  *
- * The first well-formed one counts, not the first: when the destination shares a domain with the short links,
- * the pixel's own `_vid` (a visitor id, version 8) comes along, and must not make a new visitor each time.
+ * It is the first well-formed value, not the first one. When the destination shares a domain with the short links,
+ * the pixel's own `_vid` (a visitor id, version 8) is sent too, and must not make a new visitor each time.
  *
  * @returns its 16 bytes, or null when there is none
  */
@@ -136,19 +133,18 @@ export function parseVisitorCookie(header: string): Uint8Array | null {
   return null;
 }
 
-/** Where the value of the next `_vid` cookie begins, 0 when there is none. */
 function nextVisitorCookie(header: string, from: number): number {
   const at = header.indexOf('; _vid=', from);
   return at < 0 ? 0 : at + 7;
 }
 
-/** Whether a header holds a `_vid` cookie of any form: what `Sec-GPC: 1` asks to clear. */
+/** Returns whether a header has a `_vid` cookie of any form, which `Sec-GPC: 1` asks to clear. */
 export function hasVisitorCookie(header: string): boolean {
   return header.startsWith('_vid=') || header.includes('; _vid=');
 }
 
 /**
- * `Set-Cookie` for a visitor: one year, for the whole origin, out of scripts' reach.
+ * Returns the `Set-Cookie` of a visitor: one year, for the whole origin, HTTP-only.
  *
  * @param cookie its UUID
  * @param secure whether the short-link origin is https
@@ -157,12 +153,12 @@ export function visitorCookie(cookie: string, secure: boolean): string {
   return `_vid=${cookie}${secure ? SECURE_COOKIE_END : COOKIE_END}`;
 }
 
-/** `Set-Cookie` that removes the visitor's cookie. */
+/** Returns the `Set-Cookie` that removes the visitor's cookie. */
 export function clearedVisitorCookie(secure: boolean): string {
   return `_vid=${cookieEnd(0, secure)}`;
 }
 
-/** What stands behind a visitor's cookie, put together once: every redirect has it. */
+/** The attributes of a visitor's cookie, joined once: every redirect needs them. */
 const COOKIE_END = cookieEnd(VISITOR_COOKIE_MAX_AGE, false);
 const SECURE_COOKIE_END = cookieEnd(VISITOR_COOKIE_MAX_AGE, true);
 
@@ -170,16 +166,14 @@ function cookieEnd(maxAge: number, secure: boolean): string {
   return `; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
 }
 
-// The loops are functions of their own: V8 compiles those well, and a loop amid calls again and again.
+// The loops are functions of their own, which V8 optimizes well and does not deoptimize.
 
-/** Cookies that stand back to back, each xor the mask. */
 function masked(cookies: Uint8Array, mask: Uint8Array): Uint8Array {
   const blocks = new Uint8Array(cookies.length);
   for (let at = 0; at < blocks.length; at++) blocks[at] = (cookies[at] ?? 0) ^ (mask[at & 15] ?? 0);
   return blocks;
 }
 
-/** Sets version and variant of UUIDs that stand back to back, in place. */
 function stampAll(bytes: Uint8Array, version: 4 | 8): void {
   for (let at = 0; at < bytes.length; at += 16) {
     bytes[at + 6] = ((bytes[at + 6] ?? 0) & 0x0f) | (version << 4);
@@ -189,7 +183,6 @@ function stampAll(bytes: Uint8Array, version: 4 | 8): void {
 
 const DIGITS = Buffer.from('0123456789abcdef');
 
-/** The texts of UUIDs that stand back to back, back to back: 36 characters each. */
 function uuidTexts(bytes: Uint8Array): string {
   const text = Buffer.alloc((bytes.length / 16) * 36, '-');
   let at = 0;
@@ -203,7 +196,7 @@ function uuidTexts(bytes: Uint8Array): string {
   return text.toString('latin1');
 }
 
-/** By hand, because a pattern and a hex decoder cost twice as much on every redirect. */
+/** Written by hand: a pattern and a hex decoder would double the cost on every redirect. */
 function parseVisitorUuid(text: string, from: number): Uint8Array | null {
   const bytes = new Uint8Array(16);
   let at = from;

@@ -5,7 +5,7 @@ import { deliveryBody, deliveryId } from './delivery.ts';
 import { newSecret, printSecret, signatureHeaders } from './signature.ts';
 
 describe('the id of a delivery', () => {
-  test('is the same whenever it is made, and another for each webhook and event', () => {
+  test('is always the same for a webhook and an event, and differs between them', () => {
     const [hook, other, event, later] = [uuidv7(), uuidv7(), uuidv7(), uuidv7()];
     expect(deliveryId(hook, event)).toBe(deliveryId(hook, event));
     const ids = [hook, other].flatMap((id) => [event, later].map((one) => deliveryId(id, one)));
@@ -40,7 +40,7 @@ describe('the signature', () => {
     expect(() => new Webhook(printSecret(secrets[0] ?? newSecret())).verify(`${body} `, headers)).toThrow();
   });
 
-  test('is that of the example in the specification', () => {
+  test('matches the example of the specification', () => {
     const secret = Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64');
     const headers = signatureHeaders(
       'msg_p5jXN8AQM9LWM0D4loKWxJek',

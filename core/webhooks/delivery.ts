@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { bytesToUuid, uuidToBytes } from '../ids.ts';
 
-/** An event as every receiver of it gets it. */
+/** An event as its receivers get it. */
 export type WebhookEvent = {
-  /** UUIDv7: also the `webhook-id`. */
+  /** UUIDv7, also the `webhook-id`. */
   id: string;
   type: string;
   /** ISO 8601. */
@@ -11,7 +11,7 @@ export type WebhookEvent = {
   data: unknown;
 };
 
-/** The body of a delivery. Made once and kept as text: every attempt sends, and signs, the same bytes. */
+/** Returns the body of a delivery. Store it as text: every attempt must send, and sign, the same bytes. */
 export function deliveryBody({ id, type, created_at, data }: WebhookEvent): string {
   return JSON.stringify({ id, type, created_at, data });
 }
@@ -19,8 +19,8 @@ export function deliveryBody({ id, type, created_at, data }: WebhookEvent): stri
 const TIME_BYTES = 6;
 
 /**
- * The id of the delivery of one event to one webhook: a UUIDv7 with the event's own milliseconds and, for its random
- * bits, a hash of the two ids. Whoever makes the delivery again after a crash makes the same one.
+ * Returns the id of the delivery of an event to a webhook: a UUIDv7 with the event's milliseconds and a hash of both
+ * ids in place of random bits. After a crash it is the same again.
  *
  * @param eventId a UUIDv7
  */

@@ -9,8 +9,8 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** What `POST /webhooks/:id/test` sends, whatever the webhook subscribes to. */
+/** The event of `POST /webhooks/:id/test`, whatever the webhook subscribes to. */
 export const TEST_EVENT = 'webhook.test';
 
-/** The event of the stream, which may be a thousand a second: not every delivery of it is kept. */
+/** The event that may come a thousand times a second; only some of its deliveries are stored. */
 export const CLICK_EVENT = 'click.created' satisfies EventType;

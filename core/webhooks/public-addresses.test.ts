@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { isGloballyReachable } from './public-addresses.ts';
 import { allowedAddresses, RefusedAddress } from './resolve-host.ts';
 
-/** The first and last addresses of each row of the IANA registries that is not globally reachable, and disguises. */
+/**
+ * The first and last addresses of each row of the IANA registries that is not globally reachable, and other spellings
+ * of them.
+ */
 const REFUSED = [
   ['0.0.0.0', '0.255.255.255'],
   ['10.0.0.0', '10.255.255.255'],
@@ -56,7 +59,7 @@ describe('a host', () => {
   const private4 = { address: '10.0.0.1', family: 4 } as const;
   const mapped = { address: '::ffff:10.0.0.1', family: 6 } as const;
 
-  test('with one address that is not globally reachable is refused with all', async () => {
+  test('with one address that is not globally reachable is rejected with all', async () => {
     for (const hidden of [private4, mapped]) {
       const rules = { resolve: async () => [public4, hidden], allowPrivate: false };
       await expect(allowedAddresses('two.example', rules)).rejects.toThrow(RefusedAddress);
@@ -74,7 +77,7 @@ describe('a host', () => {
     await expect(allowedAddresses('[::ffff:a00:1]', rules)).rejects.toThrow(RefusedAddress);
   });
 
-  test('called localhost is this machine, however it is written', async () => {
+  test('called localhost is this machine, in any spelling', async () => {
     const rules = { resolve: async () => [public4], allowPrivate: false };
     for (const name of ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost']) {
       await expect(allowedAddresses(name, rules)).rejects.toThrow('127.0.0.1');

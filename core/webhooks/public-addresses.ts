@@ -1,9 +1,8 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Which addresses a webhook may be delivered to: those that the IANA special-purpose registries call globally
- * reachable, and ordinary unicast. `ipaddr.js` parses and compares; its own `range()` does not know all the
- * registries' rows, so they are written down here.
+ * The addresses that a webhook may be delivered to: those that the IANA special-purpose registries call globally
+ * reachable, and ordinary unicast. `ipaddr.js` parses and compares; its `range()` lacks some rows of the registries.
  * https://www.iana.org/assignments/iana-ipv4-special-registry
  * https://www.iana.org/assignments/iana-ipv6-special-registry
  */
@@ -26,10 +25,10 @@ const NOT_GLOBAL_4 = blocks([
   '240.0.0.0/4', // reserved, and the broadcast
 ]);
 
-/** Rows that are global although they lie in a block that is not. */
+/** Rows that are global inside a block that is not. */
 const GLOBAL_4 = blocks(['192.0.0.9/32', '192.0.0.10/32']);
 
-/** All unicast that was ever given out. Loopback, link-local, unique-local, mapped forms, multicast are outside. */
+/** All allocated unicast. Loopback, link-local, unique-local, mapped forms and multicast are outside. */
 const UNICAST_6 = blocks(['2000::/3']);
 
 const NOT_GLOBAL_6 = blocks([
@@ -49,7 +48,7 @@ const GLOBAL_6 = blocks([
   '2001:30::/28',
 ]);
 
-/** NAT64: the last 32 bits are the IPv4 address that is reached. Global where that one is. */
+/** NAT64: the last 32 bits are the IPv4 address behind it. Global where that one is. */
 const NAT64 = blocks(['64:ff9b::/96']);
 
 type Block = ReturnType<typeof ipaddr.parseCIDR>;
@@ -63,7 +62,7 @@ function isIn(address: ipaddr.IPv4 | ipaddr.IPv6, list: readonly Block[]): boole
 }
 
 /**
- * Whether an address is globally reachable. Whatever is no address is not.
+ * Returns whether an address is globally reachable; false for any other text.
  *
  * @param text an IPv4 address of four decimal numbers, or an IPv6 address; a zone makes it local
  */

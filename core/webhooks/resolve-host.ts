@@ -4,10 +4,10 @@ import { isGloballyReachable } from './public-addresses.ts';
 
 export type HostAddress = { address: string; family: 4 | 6 };
 
-/** All addresses of a host name. Rejects when it has none. */
+/** Returns all addresses of a host name. Rejects when it has none. */
 export type ResolveHost = (hostname: string) => Promise<HostAddress[]>;
 
-/** A host that resolves to an address which deliveries may not go to. */
+/** Thrown for a host with an address that deliveries must not reach. */
 export class RefusedAddress extends Error {
   constructor(hostname: string, address: string) {
     super(
@@ -25,13 +25,13 @@ const LOOPBACK: HostAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },
 ];
-/** What a name server says that knows the name or its absence; anything else is no answer. */
+/** Codes of a name server that knows the name or its absence; with others it has not answered. */
 const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA']);
 
 /**
- * A resolver that asks the name servers itself. The system's `getaddrinfo` waits in one of four threads that file
- * reads need as well, so a few dead name servers would hold up every delivery and the log; it is asked only for
- * names that the name servers do not know, such as those of a hosts file, and one at a time.
+ * Creates a resolver that queries the name servers directly. The system's `getaddrinfo` blocks one of four threads,
+ * which file reads need too: a few dead name servers would stop all deliveries and the log. It is used only for
+ * unknown names, such as those of a hosts file, one at a time.
  */
 export function createHostResolver(): ResolveHost {
   const resolver = new Resolver({ timeout: QUERY_MS, tries: TRIES });
@@ -61,8 +61,8 @@ export function createHostResolver(): ResolveHost {
 }
 
 /**
- * The addresses that a delivery to this host may connect to: all that it has, for one that is not globally reachable
- * refuses them all.
+ * Returns the addresses that a delivery to this host may connect to: all or none, since one address that is not
+ * globally reachable rejects the host.
  *
  * @param hostname of a URL: a name, an IPv4 address, or an IPv6 address in brackets
  * @throws {RefusedAddress}; what `resolve` throws
@@ -84,7 +84,7 @@ export async function allowedAddresses(
   return addresses;
 }
 
-/** RFC 6761: these names mean this machine, whatever a name server says. */
+/** RFC 6761: these names are this machine, whatever a name server says. */
 function isLocalhost(hostname: string): boolean {
   return /(^|\.)localhost\.?$/i.test(hostname);
 }

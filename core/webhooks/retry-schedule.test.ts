@@ -5,7 +5,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-test('the waits are 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, and then there are none', () => {
+test('the waits are 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, and then retries end', () => {
   const waits = [1, 2, 3, 4, 5, 6, 7, 8].map((attempts) => retryWait(attempts, null, 0));
   expect(waits).toEqual([
     5 * SECOND,
@@ -26,7 +26,7 @@ test('jitter makes a wait up to a fifth longer', () => {
   }
 });
 
-test('Retry-After wins where it is longer, within five days', () => {
+test('a longer Retry-After is used, up to five days', () => {
   expect(retryWait(1, 4 * SECOND, 0)).toBe(5 * SECOND);
   expect(retryWait(1, 90 * SECOND, 1)).toBe(90 * SECOND);
   expect(retryWait(2, 90 * SECOND, 0)).toBe(5 * MINUTE);
@@ -34,7 +34,7 @@ test('Retry-After wins where it is longer, within five days', () => {
   expect(retryWait(8, 90 * SECOND, 0)).toBeNull();
 });
 
-test('Retry-After is read as seconds or as an HTTP date', () => {
+test('Retry-After is parsed as seconds or as an HTTP date', () => {
   const now = Date.UTC(2026, 10, 20, 10, 0, 0);
   expect(parseRetryAfter('120', now)).toBe(120 * SECOND);
   expect(parseRetryAfter(' 0 ', now)).toBe(0);

@@ -3,7 +3,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** The waits after the first attempt, the second and so on. Milliseconds. */
+/** Waits after the first attempt, the second and so on. Milliseconds. */
 export const RETRY_WAITS = [
   5 * SECOND,
   5 * MINUTE,
@@ -14,20 +14,20 @@ export const RETRY_WAITS = [
   10 * HOUR,
 ] as const;
 
-/** Added to each wait, at most: receivers that failed together are not all asked again in one second. */
+/** Largest share added to each wait, which spreads receivers that failed together. */
 const JITTER = 0.2;
 
-/** The longest wait that a receiver may ask for. Milliseconds. */
+/** The longest wait that a receiver may request. Milliseconds. */
 const LONGEST_WAIT = 5 * DAY;
 
-/** A webhook whose attempts have only failed for this long, and on so many days, is disabled. */
+/** A webhook is disabled when all attempts of this time, on at least this many days, have failed. */
 export const DISABLE_AFTER = { ms: 5 * DAY, days: 5 } as const;
 
 /**
- * How long to wait before the next attempt, or null when that was the last one.
+ * Returns the wait before the next attempt; null after the last one.
  *
  * @param attempts made so far, at least 1
- * @param retryAfterMs what the receiver asked for; it wins where it is longer, up to five days
+ * @param retryAfterMs the receiver's request; used where it is longer, up to five days
  * @param random from 0 to 1
  */
 export function retryWait(attempts: number, retryAfterMs: number | null, random: number): number | null {
@@ -38,17 +38,17 @@ export function retryWait(attempts: number, retryAfterMs: number | null, random:
 }
 
 /**
- * Reads a `Retry-After` header: seconds, or an HTTP date.
+ * Parses a `Retry-After` header: seconds, or an HTTP date.
  *
  * @param now milliseconds since the epoch
- * @returns milliseconds from now, never negative; null when it says nothing
+ * @returns milliseconds from now, never negative; null when it is neither
  */
 export function parseRetryAfter(value: string | undefined, now: number): number | null {
   const text = value?.trim() ?? '';
   if (/^\d+$/.test(text)) return Number(text) * SECOND;
-  // A date has letters; Date.parse also takes things like "5-5" that mean nothing here.
+  // A date begins with letters; `Date.parse` also accepts texts like "5-5".
   if (!/^[A-Za-z]{3}/.test(text)) return null;
-  // The oldest of the three forms names no zone and means UTC; Date.parse takes the machine's.
+  // The oldest of the three forms has no zone and means UTC; `Date.parse` takes the machine's.
   const at = Date.parse(/ \d{4}$/.test(text) ? `${text} UTC` : text);
   return Number.isNaN(at) ? null : Math.max(0, at - now);
 }

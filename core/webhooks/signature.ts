@@ -1,24 +1,24 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** Signing as the Standard Webhooks specification 1.0 says: https://www.standardwebhooks.com */
+/** Signatures of the Standard Webhooks specification 1.0: https://www.standardwebhooks.com */
 
-/** The specification asks for 24 to 64 bytes. */
+/** The specification requires 24 to 64 bytes. */
 const SECRET_BYTES = 32;
 const SECRET_PREFIX = 'whsec_';
 
-/** A new signing secret. */
+/** Returns a new signing secret. */
 export function newSecret(): Buffer {
   return randomBytes(SECRET_BYTES);
 }
 
-/** A secret as its owner keeps it. */
+/** Returns a secret in the form that its owner stores. */
 export function printSecret(secret: Uint8Array): string {
   return SECRET_PREFIX + Buffer.from(secret).toString('base64');
 }
 
 /**
- * The headers that prove a delivery. While a rotation overlaps there are several secrets, and a signature for each:
- * the receiver accepts any.
+ * Returns the headers that authenticate a delivery. While a rotation overlaps there are several secrets, with a
+ * signature each; the receiver accepts any.
  *
  * @param secrets newest first
  * @param at milliseconds since the epoch: the time of this attempt

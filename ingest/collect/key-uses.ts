@@ -1,7 +1,7 @@
 import { createBoundedCache } from '../../core/caching/bounded-cache.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
-import { noteKeyUse } from '../../sql/workspaces/keys.ts';
+import { recordKeyUse } from '../../sql/workspaces/keys.ts';
 
 /** How long a key's use is not noted again. Milliseconds. */
 const NOTED_EVERY_MS = 60_000;
@@ -21,7 +21,7 @@ export function createKeyUses({ pool, log }: { pool: Queryable; log: Logger }): 
   async function write(keyId: string): Promise<void> {
     isNoting = true;
     try {
-      await noteKeyUse(pool, keyId);
+      await recordKeyUse(pool, keyId);
     } catch (error) {
       log.debug({ err: error, key: keyId }, 'key use not noted');
     } finally {

@@ -1,7 +1,7 @@
 import { badRequest } from '../../core/errors.ts';
 import type { IdentifyEvent, OrderEvent, Unstamped } from '../../core/events/types.ts';
 import { isUuid } from '../../core/ids.ts';
-import { readAmount, readPerson, readPersonOrNobody } from '../../core/tracking/track-reports.ts';
+import { readAmount, readOptionalPerson, readPerson } from '../../core/tracking/track-reports.ts';
 
 /** The fields of a body that has been parsed as JSON and is an object. */
 export type ReportBody = Readonly<Record<string, unknown>>;
@@ -39,7 +39,7 @@ export function readReport(
     workspaceId,
     orderId,
     ...readAmount(amount, currency),
-    ...readPersonOrNobody(person),
+    ...readOptionalPerson(person),
     source: 'pixel',
   };
 }

@@ -1,12 +1,12 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { inBlocks } from '../../core/addresses/address-blocks.ts';
 import { withoutPort } from '../../core/addresses/address-port.ts';
-import { remembered } from '../../core/caching/memoize.ts';
+import { memoize } from '../../core/caching/memoize.ts';
 import { addressBytes, addressText, dotted, dottedBytes, mappedBytes, mappedNumber } from './addresses.ts';
 import { headerName } from './header-names.ts';
 import { followPeers } from './peers.ts';
 
-/** Proxies of which it is remembered whether they are trusted. */
+/** Limit of memoized proxies. */
 const REMEMBERED = 1_000;
 
 const NAME = 'x-forwarded-for';
@@ -87,8 +87,8 @@ function allLines(req: HttpRequest): string {
 function trustIn(trusted: readonly string[]): (address: Uint8Array) => boolean {
   if (trusted.length === 0) return () => false;
   const isProxy = inBlocks(trusted);
-  const isTrustedFour = remembered<boolean, number>((number) => isProxy(dotted(number)), REMEMBERED);
-  const isTrustedSix = remembered(isProxy, REMEMBERED);
+  const isTrustedFour = memoize<boolean, number>((number) => isProxy(dotted(number)), REMEMBERED);
+  const isTrustedSix = memoize(isProxy, REMEMBERED);
   return (address) => {
     const number = mappedNumber(address);
     return number === null ? isTrustedSix(addressText(address)) : isTrustedFour(number);

@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import { claimLease, leaseCredits, returnCredits } from '../../sql/links/leases.ts';
+import { claimLease, leasePermits, returnPermits } from '../../sql/links/leases.ts';
 import { type Account, createAccount, type Take } from './account.ts';
 import type { Outstanding } from './outstanding.ts';
 
@@ -94,7 +94,7 @@ export function createCredits(given: { pool: Pool; streamId: string; log: Logger
     const { generation } = account;
     // Should the answer be lost, it may have brought credits that nobody here knows of.
     if (needed > 0) account.generation = null;
-    const answer = await leaseCredits(pool, { linkId: account.linkId, streamId, needed });
+    const answer = await leasePermits(pool, { linkId: account.linkId, streamId, needed });
     account.generation = generation;
     if (answer.kind === 'unlimited') return account.answerWaiters('unlimited');
     account.setGranted(answer.granted);
@@ -136,7 +136,7 @@ export function createCredits(given: { pool: Pool; streamId: string; log: Logger
       account.credits = 0;
       account.granted = granted - count;
       account.generation = null;
-      const total = await returnCredits(pool, { linkId: account.linkId, streamId, count, generation });
+      const total = await returnPermits(pool, { linkId: account.linkId, streamId, count, generation });
       // A claim whose answer was lost came late: nothing has gone back.
       if (total === null) continue;
       account.generation = generation;

@@ -90,7 +90,7 @@ async function restarted(streamId: string): Promise<Run> {
     pool: stores.pool,
     streamId,
     batchesAfter,
-    freedAhead: () => -1n,
+    truncatedAhead: () => -1n,
     sealer: testSealer,
   });
   return startRun(streamId, outstanding);

@@ -4,8 +4,7 @@ import { type LogBatch, NOTHING_RECORDED, type StreamRecord } from '../../core/e
 import { CLICK_FLAGS } from '../../core/events/types.ts';
 import { uuidToBytes } from '../../core/ids.ts';
 import { advanceStreams, registerStream } from '../../sql/event-log/streams.ts';
-import { leaseCredits } from '../../sql/links/leases.ts';
-import { addUsedLeases } from '../../sql/links/used-leases.ts';
+import { addUsedPermits, leasePermits } from '../../sql/links/leases.ts';
 import { makeLink, makeWorkspace } from '../../test/support/ingest.ts';
 import {
   openTestJournal,
@@ -37,7 +36,7 @@ async function streamWithClicks(
     recorded: async () => ({ ...NOTHING_RECORDED, state }),
   });
   const { streamId } = journal.stream;
-  await leaseCredits(stores.pool, { linkId, streamId, needed: 10 });
+  await leasePermits(stores.pool, { linkId, streamId, needed: 10 });
   const click = testClick('a', { linkId: uuidToBytes(linkId), flags: CLICK_FLAGS.counted });
   for (let made = 0; made < clicks; made++) {
     await new Promise((resolve) => journal.append(click, resolve));
@@ -49,9 +48,9 @@ async function streamWithClicks(
 function outstanding(
   streamId: string,
   batchesAfter: (sequence: bigint) => AsyncIterable<LogBatch>,
-  freedAhead = () => -1n,
+  truncatedAhead = () => -1n,
 ): Promise<Outstanding> {
-  return readOutstanding({ pool: stores.pool, streamId, batchesAfter, freedAhead, sealer: testSealer });
+  return readOutstanding({ pool: stores.pool, streamId, batchesAfter, truncatedAhead, sealer: testSealer });
 }
 
 test('what the journal gives up while it is read is waited for', async () => {
@@ -63,7 +62,7 @@ test('what the journal gives up while it is read is waited for', async () => {
     yield* [];
   }
   await expect(outstanding(streamId, freeing, () => freed)).rejects.toThrow(/under pressure/);
-  await addUsedLeases(stores.pool, [{ linkId, streamId, clicks: 4 }]);
+  await addUsedPermits(stores.pool, [{ linkId, streamId, clicks: 4 }]);
   await advanceStreams(stores.pool, [{ streamId, ordinal: 0, highWater: 3n, visibleBefore: 1 }]);
   expect(await outstanding(streamId, freeing, () => freed)).toEqual([{ linkId, spent: 4 }]);
   remove();

@@ -32,16 +32,16 @@ export async function readOutstanding(given: {
    * The newest sequence that the journal no longer holds although workers may not have stored it; -1: none. Asked again,
    * because the journal goes on freeing while it is read.
    */
-  freedAhead(): bigint;
+  truncatedAhead(): bigint;
   sealer: AddressSealer;
 }): Promise<Outstanding> {
   const { pool, streamId } = given;
   const before = await leasesOfStream(pool, streamId);
   if (before.leases.length === 0) return [];
-  insistOn(before.highWater, given.freedAhead());
+  insistOn(before.highWater, given.truncatedAhead());
   const counted = await countedIn(given.batchesAfter(before.highWater), streamId, given.sealer);
   const now = await leasesOfStream(pool, streamId);
-  insistOn(now.highWater, given.freedAhead());
+  insistOn(now.highWater, given.truncatedAhead());
   return now.leases.map(({ link_id, used }) => {
     const sequences = counted.get(link_id) ?? [];
     const unseen = sequences.filter((sequence) => sequence > now.highWater).length;
@@ -50,8 +50,8 @@ export async function readOutstanding(given: {
 }
 
 /** @throws when the journal lacks what the mark does not cover */
-function insistOn(highWater: bigint, freedAhead: bigint): void {
-  if (highWater >= freedAhead) return;
+function insistOn(highWater: bigint, truncatedAhead: bigint): void {
+  if (highWater >= truncatedAhead) return;
   throw new Error(
     'workers have not stored what the journal gave up under pressure: asked again until they have',
   );

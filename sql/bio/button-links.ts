@@ -1,16 +1,16 @@
 import type { Queryable } from '../database/pool.ts';
 
 /**
- * Every short link that each button of a page ever had: what they brought is the button's history. A trigger writes a
+ * Every short link that each button of a page ever had: their clicks are the button's history. A trigger inserts a
  * row for each link that a button gets.
  */
 
 type PageKey = { id: string; workspaceId: string };
 
-/** A button's short link that its page has deleted and may bring back, with its campaign. */
+/** A button's short link that its page has deleted and may restore, with its campaign. */
 export type LinkSetAside = { link_id: string; destination_id: string; destination_url: string };
 
-/** All links that each button of a page ever had, by button. */
+/** Returns all links that each button of a page ever had, by button. */
 export async function linksOfButtons(db: Queryable, page: PageKey): Promise<Map<string, string[]>> {
   const { rows } = await db.query<{ button_id: string; links: string[] }>(
     `SELECT button_id, array_agg(link_id) AS links FROM bio_button_links
@@ -20,7 +20,7 @@ export async function linksOfButtons(db: Queryable, page: PageKey): Promise<Map<
   return new Map(rows.map((row) => [row.button_id, row.links]));
 }
 
-/** The links of a page that may be brought back, by button. */
+/** Returns the links of a page that may be restored, by button. */
 export async function linksSetAside(db: Queryable, page: PageKey): Promise<Map<string, LinkSetAside>> {
   const { rows } = await db.query<LinkSetAside & { button_id: string }>(
     `SELECT own.button_id, own.link_id, d.id AS destination_id, d.destination_url
@@ -32,7 +32,7 @@ export async function linksSetAside(db: Queryable, page: PageKey): Promise<Map<s
   return new Map(rows.map(({ button_id, ...link }) => [button_id, link]));
 }
 
-/** Notes whether a button's link is one that its page has deleted and may bring back. */
+/** Records whether a button's link is deleted by its page and may be restored. */
 export async function markSetAside(
   tx: Queryable,
   workspaceId: string,
@@ -47,11 +47,11 @@ export async function markSetAside(
 }
 
 /**
- * Forgets the links of all buttons of a page but these.
+ * Deletes the button links of all buttons of a page but these.
  *
- * @returns the links: their history must go
+ * @returns the links, whose history must be erased
  */
-export async function takeLinksOfOthers(
+export async function deleteLinksOfOtherButtons(
   tx: Queryable,
   page: PageKey,
   buttonIds: readonly string[],
@@ -65,11 +65,11 @@ export async function takeLinksOfOthers(
 }
 
 /**
- * Forgets every link of a page, also those of which it is not known whose they were.
+ * Deletes every button link of a page, also those of unknown buttons.
  *
- * @returns the links: their history must go
+ * @returns the links, whose history must be erased
  */
-export async function takeLinksOfPage(tx: Queryable, page: PageKey): Promise<string[]> {
+export async function deleteLinksOfPage(tx: Queryable, page: PageKey): Promise<string[]> {
   const { rows } = await tx.query<{ link_id: string }>(
     'DELETE FROM bio_button_links WHERE page_id = $1 AND workspace_id = $2 RETURNING link_id',
     [page.id, page.workspaceId],

@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/pool.ts';
 
-/** A button or a heading as it is stored. `url` is null for a section and only there. */
+/** A stored button or heading. `url` is null for a section and only there. */
 export type BioButton = {
   id: string;
   type: 'link' | 'section';
@@ -8,11 +8,11 @@ export type BioButton = {
   url: string | null;
   emoji: string | null;
   image_url: string | null;
-  /** Null: it has no short link. */
+  /** Null: no short link. */
   link_id: string | null;
 };
 
-/** A button with its short link as that is now; a short link that was deleted counts as none. */
+/** A button with its present short link; a deleted short link counts as none. */
 export type TrackedButton = BioButton & {
   link_slug: string | null;
   /** The short link's campaign. */
@@ -20,7 +20,7 @@ export type TrackedButton = BioButton & {
   destination_url: string | null;
 };
 
-/** The buttons of these pages in their order, by page. A page without buttons is left out. */
+/** Returns the buttons of these pages in their order, by page. A page without buttons is left out. */
 export async function buttonsOfPages(
   db: Queryable,
   workspaceId: string,
@@ -44,7 +44,7 @@ export async function buttonsOfPages(
   return byPage;
 }
 
-/** Puts these buttons, in this order, in the place of those that the page has. */
+/** Replaces a page's buttons by these, in this order. */
 export async function replaceButtons(
   tx: Queryable,
   page: { id: string; workspaceId: string },
@@ -65,11 +65,12 @@ export async function replaceButtons(
 }
 
 /**
- * Has the buttons whose short links are of a campaign say where the campaign leads now; their pages are changed by it.
+ * Updates the URL of buttons whose short links belong to a campaign, when the campaign's destination changes. Their
+ * pages count as changed.
  *
- * @returns whether there is one
+ * @returns whether there was one
  */
-export async function moveButtons(
+export async function updateButtonUrls(
   tx: Queryable,
   workspaceId: string,
   destinationId: string,

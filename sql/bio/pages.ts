@@ -5,7 +5,7 @@ import { NOT_AHEAD } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** What a page has of its own; its buttons are in sql/bio/buttons.ts. */
+/** Fields of a page without its buttons, which are in sql/bio/buttons.ts. */
 export type BioPageFields = {
   title: string;
   bio: string;
@@ -18,7 +18,7 @@ export type BioPageFields = {
 };
 
 export const PAGE_ORIGINS = ['api', 'console'] as const;
-/** Who made a page: a key, or a member in the console. */
+/** Origin of a page: a key, or a member in the console. */
 export type PageOrigin = (typeof PAGE_ORIGINS)[number];
 
 /** Times are ISO 8601 with microseconds; `created_at` is unique in the workspace. */
@@ -35,10 +35,10 @@ export type BioPage = BioPageFields & {
 const COLUMNS = `id, workspace_id, slug, title, bio, avatar_url, theme, social_links, is_published, show_branding,
   external_id, made_in, metadata, ${isoMicros('created_at')} AS created_at, ${isoMicros('updated_at')} AS updated_at`;
 
-/** A new page's id. */
+/** Returns the id of a new page. */
 export const newBioPageId = uuidv7;
 
-/** Inserts a page. The caller holds the workspace's lock (creation times are unique in it) and has its slug. */
+/** Inserts a page. The caller has locked the workspace (creation times are unique in it) and claimed its slug. */
 export async function insertBioPage(
   tx: Queryable,
   page: BioPageFields & Pick<BioPage, 'id' | 'workspace_id' | 'slug' | 'external_id' | 'made_in'>,
@@ -68,7 +68,7 @@ export async function insertBioPage(
   );
 }
 
-/** Replaces what a page has of its own. Touched even when nothing differs: its buttons may have changed. */
+/** Replaces a page's fields. `updated_at` changes even when nothing differs: its buttons may have changed. */
 export async function updateBioPage(
   tx: Queryable,
   workspaceId: string,
@@ -99,7 +99,7 @@ export async function deleteBioPage(tx: Queryable, workspaceId: string, id: stri
   await tx.query('DELETE FROM bio_pages WHERE id = $1 AND workspace_id = $2', [id, workspaceId]);
 }
 
-/** The page with this id or else with this slug, in the workspace, or null. `madeIn` null: wherever it was made. */
+/** Returns the page with this id, or else with this slug, in the workspace, or null. `madeIn` null: any origin. */
 export async function findBioPage(
   db: Queryable,
   workspaceId: string,
@@ -114,7 +114,7 @@ export async function findBioPage(
   return rows[0] ?? null;
 }
 
-/** The page with this `external_id` in the workspace, or null. */
+/** Returns the page with this `external_id` in the workspace, or null. */
 export async function bioPageByExternalId(
   db: Queryable,
   workspaceId: string,
@@ -127,7 +127,7 @@ export async function bioPageByExternalId(
   return rows[0] ?? null;
 }
 
-/** Pages of the workspace, newest first. `before`: only those created before it. `madeIn` null: all. */
+/** Returns pages of the workspace, newest first. `before`: only older ones. `madeIn` null: any origin. */
 export async function listBioPages(
   db: Queryable,
   workspaceId: string,
@@ -145,10 +145,10 @@ export async function listBioPages(
 }
 
 /**
- * Gives a page the slug of one that the workspace has deleted. Nobody else ever gets it: the address may be printed
- * somewhere.
+ * Gives a page the slug of a page that the workspace has deleted. Other workspaces never get it: the address may be
+ * printed somewhere.
  *
- * @returns false when the slug names something else, or a page that exists
+ * @returns false when the slug names something else, or an existing page
  */
 export async function reclaimBioSlug(
   tx: Queryable,
@@ -162,7 +162,7 @@ export async function reclaimBioSlug(
   return rowCount === 1;
 }
 
-/** Whether the workspace could make a page with this slug now. */
+/** Returns whether the workspace could create a page with this slug now. */
 export async function isBioSlugFree(db: Queryable, workspaceId: string, slug: string): Promise<boolean> {
   const { rows } = await db.query(
     `SELECT 1 FROM slugs WHERE slug = $1 AND NOT (workspace_id = $2 AND kind = 'bio_page'
@@ -173,8 +173,8 @@ export async function isBioSlugFree(db: Queryable, workspaceId: string, slug: st
 }
 
 /**
- * SQL that makes the {@link import('../../core/bio/public-page.ts').PublicPage} of the page whose id is `pageId`, null
- * when there is none that is published. Its text is the same as long as the page is.
+ * Returns SQL of the {@link import('../../core/bio/public-page.ts').PublicPage} of a page id, null when there is no
+ * published one. Its text changes only with the page.
  */
 export function publicPageSql(pageId: string): string {
   return `(SELECT json_build_object('title', p.title, 'bio', p.bio, 'avatar_url', p.avatar_url, 'theme', p.theme,

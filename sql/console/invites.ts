@@ -4,24 +4,24 @@ import { uuidv7 } from '../../core/ids.ts';
 import type { Queryable } from '../database/pool.ts';
 import { memberByEmail } from './members.ts';
 
-/** A link that makes a member, or lets one in again. */
+/** A link that creates a member, or lets a member in again. */
 export type Invite = {
   id: string;
   workspace_id: string;
-  /** Null: the invited person says it. */
+  /** Null: the invited person enters it. */
   email: string | null;
   role: Role;
-  /** Whom it makes; of an email that a member has: that member. */
+  /** The member that it creates, or that has this email. */
   member_id: string;
   expires_at: Date;
 };
 
-/** Who makes an invitation: an owner in the console or a key. */
+/** Maker of an invitation: an owner in the console or a key. */
 export type InviteMaker = { memberId: string } | { keyId: string };
 
 /**
- * Accepted by nobody yet, in time, and its maker is still an owner or a key that was not revoked. In time by the clock:
- * a transaction that has waited for the workspace may have begun before the one that ended the invitation.
+ * SQL: not accepted and not expired, and its maker is still an owner or an unrevoked key. `clock_timestamp()`: a
+ * transaction that waited for the workspace may have started before the one that ended the invitation.
  */
 const OPEN = `i.used_at IS NULL AND i.expires_at > clock_timestamp()
   AND (i.maker_member_id IS NULL OR EXISTS (SELECT FROM members m
@@ -32,11 +32,11 @@ const OPEN = `i.used_at IS NULL AND i.expires_at > clock_timestamp()
 const COLUMNS = 'i.id, i.workspace_id, i.email, i.role, i.member_id, i.expires_at';
 
 /**
- * Makes an invitation for 15 minutes and returns its token, which can't be had a second time. One for a member's own
- * email lets that member set another password or passkey, and changes no role.
+ * Creates an invitation for 15 minutes and returns its token, which can't be read again. An invitation for a member's
+ * own email lets that member set another password or passkey, and changes no role.
  *
  * @param email trimmed, lower case
- * @param maker with whose right it ends; left out: an operator of the service
+ * @param maker the invitation ends with the maker's rights; left out: the operator of the service
  */
 export async function createInvite(
   db: Queryable,
@@ -64,7 +64,7 @@ export async function createInvite(
   return { invite: rows[0], token };
 }
 
-/** The invitation with this token's hash that can still be accepted, with its workspace's name, or null. */
+/** Returns the invitation with this token's hash that can still be accepted, with its workspace's name, or null. */
 export async function openInvite(
   db: Queryable,
   tokenHash: Buffer,
@@ -78,8 +78,8 @@ export async function openInvite(
   return rows[0] ?? null;
 }
 
-/** Uses an invitation up; null when it was, or has expired. Of two at once one gets it. */
-export async function takeInvite(tx: Queryable, tokenHash: Buffer): Promise<Invite | null> {
+/** Consumes an invitation; null when it was used or has expired. Of two concurrent calls one gets it. */
+export async function consumeInvite(tx: Queryable, tokenHash: Buffer): Promise<Invite | null> {
   const { rows } = await tx.query<Invite>(
     `UPDATE invites i SET used_at = now() WHERE i.token_hash = $1 AND ${OPEN} RETURNING ${COLUMNS}`,
     [tokenHash],
@@ -87,7 +87,7 @@ export async function takeInvite(tx: Queryable, tokenHash: Buffer): Promise<Invi
   return rows[0] ?? null;
 }
 
-/** Ends what could let a member in again, or somebody whom it would let in: its own open invitations and those it made. */
+/** Ends a member's own open invitations and those it made, so that it can't come back or let others in. */
 export async function endInvitesOf(tx: Queryable, memberId: string): Promise<void> {
   await tx.query(
     `UPDATE invites i SET expires_at = now() FROM members m

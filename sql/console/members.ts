@@ -1,7 +1,7 @@
 import type { Role } from '../../core/access/roles.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** A member of a workspace as others may see it. */
+/** A member of a workspace without secrets. */
 export type Member = {
   id: string;
   workspace_id: string;
@@ -16,10 +16,10 @@ export type Member = {
 const COLUMNS = `m.id, m.workspace_id, m.email, m.role, m.password_hash IS NOT NULL AS has_password,
   (SELECT count(*) FROM passkeys p WHERE p.member_id = m.id) AS passkeys, m.created_at, m.last_seen_at`;
 
-/** Those that can sign in. */
+/** SQL: can sign in. */
 const CURRENT = 'm.workspace_id = $1 AND m.removed_at IS NULL';
 
-/** The members of a workspace, oldest first. */
+/** Returns the members of a workspace, oldest first. */
 export async function listMembers(db: Queryable, workspaceId: string): Promise<Member[]> {
   const { rows } = await db.query<Member>(
     `SELECT ${COLUMNS} FROM members m WHERE ${CURRENT} ORDER BY m.created_at, m.id`,
@@ -28,7 +28,7 @@ export async function listMembers(db: Queryable, workspaceId: string): Promise<M
   return rows;
 }
 
-/** The member with this id in the workspace, or null. */
+/** Returns the member with this id in the workspace, or null. */
 export async function memberById(db: Queryable, workspaceId: string, id: string): Promise<Member | null> {
   const { rows } = await db.query<Member>(`SELECT ${COLUMNS} FROM members m WHERE ${CURRENT} AND m.id = $2`, [
     workspaceId,
@@ -37,7 +37,10 @@ export async function memberById(db: Queryable, workspaceId: string, id: string)
   return rows[0] ?? null;
 }
 
-/** The member with this email in the workspace, or null. @param email trimmed, lower case */
+/**
+ * Returns the member with this email in the workspace, or null.
+ * @param email trimmed, lower case
+ */
 export async function memberByEmail(
   db: Queryable,
   workspaceId: string,
@@ -50,7 +53,7 @@ export async function memberByEmail(
   return rows[0] ?? null;
 }
 
-/** Who might be signing in: a member with its workspace and password. */
+/** A member that may be signing in, with its workspace and password. */
 export type PasswordHolder = {
   member_id: string;
   workspace_id: string;
@@ -59,8 +62,8 @@ export type PasswordHolder = {
 };
 
 /**
- * Every member with this email and a password, the one that was here last first. All of them: others decide how many
- * workspaces have a member with somebody's email.
+ * Returns every member with this email and a password, last active first. All of them: anyone may add another
+ * person's email to a workspace.
  *
  * @param workspaceId null: in all workspaces
  */
@@ -80,7 +83,7 @@ export async function passwordHolders(
   return rows;
 }
 
-/** The member's password hash; null when it has none. */
+/** Returns the member's password hash; null when it has none. */
 export async function passwordHashOf(db: Queryable, id: string): Promise<string | null> {
   const { rows } = await db.query<{ password_hash: string | null }>(
     'SELECT password_hash FROM members WHERE id = $1',
@@ -89,7 +92,7 @@ export async function passwordHashOf(db: Queryable, id: string): Promise<string 
   return rows[0]?.password_hash ?? null;
 }
 
-/** Makes a member. @returns false when the workspace has one with this email */
+/** Creates a member. Returns false when the workspace has one with this email. */
 export async function insertMember(
   tx: Queryable,
   given: { id: string; workspaceId: string; email: string | null; role: Role },
@@ -106,7 +109,7 @@ export async function setPassword(db: Queryable, id: string, passwordHash: strin
   await db.query('UPDATE members SET password_hash = $2 WHERE id = $1', [id, passwordHash]);
 }
 
-/** Puts another hash of the same password in its place, unless the password was changed meanwhile. */
+/** Replaces the hash of a password by another hash of it, unless the password was changed meanwhile. */
 export async function replacePasswordHash(
   db: Queryable,
   id: string,
@@ -124,7 +127,7 @@ export async function setRole(db: Queryable, id: string, role: Role): Promise<vo
   await db.query('UPDATE members SET role = $2 WHERE id = $1', [id, role]);
 }
 
-/** How many owners the workspace has. Ask with the workspace locked where it is to stay so. */
+/** Returns how many owners the workspace has. Call it with the workspace locked where the number must stay. */
 export async function countOwners(db: Queryable, workspaceId: string): Promise<number> {
   const { rows } = await db.query<{ owners: number }>(
     `SELECT count(*) AS owners FROM members m WHERE ${CURRENT} AND m.role = 'owner'`,
@@ -133,14 +136,14 @@ export async function countOwners(db: Queryable, workspaceId: string): Promise<n
   return rows[0]?.owners ?? 0;
 }
 
-/** Removes a member with all it could sign in with. The caller holds the workspace's lock. */
+/** Removes a member with its password, passkeys and sessions. The caller has locked the workspace. */
 export async function removeMember(tx: Queryable, id: string): Promise<void> {
   await tx.query('UPDATE members SET removed_at = now(), password_hash = NULL WHERE id = $1', [id]);
   await tx.query('DELETE FROM passkeys WHERE member_id = $1', [id]);
   await tx.query('DELETE FROM sessions WHERE member_id = $1', [id]);
 }
 
-/** Holds a member's row until the transaction ends. */
+/** Locks a member's row until the transaction ends. */
 export async function lockMember(tx: Queryable, id: string): Promise<void> {
   await tx.query('SELECT 1 FROM members WHERE id = $1 FOR NO KEY UPDATE', [id]);
 }

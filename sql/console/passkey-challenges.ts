@@ -1,11 +1,11 @@
 import type { Queryable } from '../database/pool.ts';
 
 /**
- * Keeps a challenge for five minutes, and drops a few that are older: anybody may ask for one, and as many go as come.
+ * Stores a challenge for five minutes, and deletes a few expired ones: anyone may request one.
  *
- * @param memberId whose passkey is to be made with it; null: somebody signs in
+ * @param memberId the member that creates a passkey; null: a sign-in
  */
-export async function keepChallenge(
+export async function insertChallenge(
   db: Queryable,
   challenge: string,
   memberId: string | null,
@@ -22,8 +22,8 @@ export async function keepChallenge(
   );
 }
 
-/** Uses a challenge up. @returns whether it was kept for this purpose and is not too old */
-export async function takeChallenge(
+/** Consumes a challenge. Returns whether it was stored for this purpose and has not expired. */
+export async function consumeChallenge(
   db: Queryable,
   challenge: string,
   memberId: string | null,

@@ -4,7 +4,7 @@ import type { Queryable } from '../database/pool.ts';
 /** A passkey as its member sees it. */
 export type PasskeyRecord = { id: string; label: string; created_at: Date; last_used_at: Date | null };
 
-/** What a signature is checked with. `credential_id` is base64url, `public_key` COSE. */
+/** A passkey with what checks its signatures. `credential_id` is base64url, `public_key` COSE. */
 export type Passkey = PasskeyRecord & {
   workspace_id: string;
   member_id: string;
@@ -16,7 +16,7 @@ export type Passkey = PasskeyRecord & {
 
 const SHOWN = 'p.id, p.label, p.created_at, p.last_used_at';
 
-/** The passkeys of a member, oldest first. */
+/** Returns the passkeys of a member, oldest first. */
 export async function listPasskeys(db: Queryable, memberId: string): Promise<Passkey[]> {
   const { rows } = await db.query<Passkey>(
     `SELECT ${SHOWN}, p.workspace_id, p.member_id, p.credential_id, p.public_key, p.counter, p.transports
@@ -26,7 +26,7 @@ export async function listPasskeys(db: Queryable, memberId: string): Promise<Pas
   return rows;
 }
 
-/** The passkey with this credential, of a member that can sign in, or null. */
+/** Returns the passkey with this credential, of a member that can sign in, or null. */
 export async function passkeyByCredential(db: Queryable, credentialId: string): Promise<Passkey | null> {
   const { rows } = await db.query<Passkey>(
     `SELECT ${SHOWN}, p.workspace_id, p.member_id, p.credential_id, p.public_key, p.counter, p.transports
@@ -37,7 +37,7 @@ export async function passkeyByCredential(db: Queryable, credentialId: string): 
   return rows[0] ?? null;
 }
 
-/** Keeps a passkey; null when its credential is known already. */
+/** Stores a passkey; null when its credential exists. */
 export async function insertPasskey(
   tx: Queryable,
   given: {
@@ -67,12 +67,15 @@ export async function insertPasskey(
   return rows[0] ?? null;
 }
 
-/** Notes a signature. @param counter what the authenticator has counted to */
-export async function notePasskeyUse(db: Queryable, id: string, counter: number): Promise<void> {
+/**
+ * Records a signature.
+ * @param counter the authenticator's count
+ */
+export async function recordPasskeyUse(db: Queryable, id: string, counter: number): Promise<void> {
   await db.query('UPDATE passkeys SET counter = $2, last_used_at = now() WHERE id = $1', [id, counter]);
 }
 
-/** Removes one passkey of a member. False when the member has none with this id. */
+/** Deletes one passkey of a member. Returns false when the member has none with this id. */
 export async function deletePasskey(db: Queryable, memberId: string, id: string): Promise<boolean> {
   const { rowCount } = await db.query('DELETE FROM passkeys WHERE id = $1 AND member_id = $2', [
     id,

@@ -4,11 +4,11 @@ import { uuidv7 } from '../../core/ids.ts';
 import type { Queryable } from '../database/pool.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
 
-/** Longest life of a session, whatever is done with it. Seconds. */
+/** Longest life of a session, whatever its use. Seconds. */
 export const SESSION_SECONDS = 90 * 86_400;
 
 /**
- * Still good: not over, and not left alone for 14 days. One that was used while the clock was ahead ends with that: nothing else
+ * SQL: not expired, and used within 14 days. A session that was used while the clock was ahead ends: nothing else
  * would end it for as long.
  */
 const ALIVE = `s.expires_at > now() AND s.last_seen_at > now() - interval '14 days'
@@ -23,28 +23,30 @@ export type SessionRecord = {
   expires_at: Date;
 };
 
-/** Who is behind a cookie. */
+/** The workspace, session and member of a cookie. */
 export type SessionCaller = {
   workspace: Workspace;
   session: SessionRecord;
   member: { id: string; email: string | null; role: Role };
 };
 
-/** Who signs in: with a password, the hash that it was found to fit. */
+/** A member that signs in; with a password, the hash that it matched. */
 export type SigningIn = { workspaceId: string; memberId: string; passwordHash?: string };
 
 /**
- * Signs a member in. Judging a password takes a while: a member that was removed meanwhile gets no session, and neither
- * does a password that was changed.
+ * Creates a session. Checking a password takes a while: a member that was removed meanwhile gets no session, nor one
+ * whose password was changed.
  *
- * @returns the cookie's value, which can't be had a second time; null when the member can't sign in (with that) any more
+ * @returns the cookie's value, which can't be read again; null when the member can't sign in (with that password) any
+ *   more
  */
 export async function createSession(
   tx: Queryable,
   given: SigningIn & { userAgent: string },
 ): Promise<string | null> {
   const { token, hash } = newSessionToken();
-  // First: it holds the member's row, so who changes the password or removes the member ends this session as well.
+  // First: it locks the member's row, so a concurrent change of the password or removal of the member ends this
+  // session as well.
   const { rowCount } = await tx.query(
     `UPDATE members SET last_seen_at = now()
      WHERE id = $1 AND removed_at IS NULL AND ($2::text IS NULL OR password_hash = $2)`,
@@ -71,8 +73,8 @@ type Row = Workspace & {
 };
 
 /**
- * Who has the session with this token's hash, or null. As with keys nothing is cached: one query, so that a revoked
- * session, a removed member and another role hold with the next request.
+ * Returns the caller whose session has this token hash, or null. Nothing is cached: a revoked session, a removed
+ * member or another role counts with the next request.
  */
 export async function callerBySession(db: Queryable, tokenHash: Buffer): Promise<SessionCaller | null> {
   const { rows } = await db.query<Row>({
@@ -111,8 +113,8 @@ export async function callerBySession(db: Queryable, tokenHash: Buffer): Promise
   };
 }
 
-/** Notes that a session was used, at most once a minute. */
-export async function noteSessionUse(db: Queryable, id: string): Promise<void> {
+/** Records a use of a session, at most once a minute. */
+export async function recordSessionUse(db: Queryable, id: string): Promise<void> {
   await db.query(
     `WITH seen AS (
        UPDATE sessions SET last_seen_at = now()
@@ -122,7 +124,7 @@ export async function noteSessionUse(db: Queryable, id: string): Promise<void> {
   );
 }
 
-/** Where a member is signed in, the last used first. */
+/** Returns a member's sessions, the last used first. */
 export async function listSessions(db: Queryable, memberId: string): Promise<SessionRecord[]> {
   const { rows } = await db.query<SessionRecord>(
     `SELECT s.id, s.user_agent, s.created_at, s.last_seen_at, s.expires_at FROM sessions s
@@ -132,7 +134,7 @@ export async function listSessions(db: Queryable, memberId: string): Promise<Ses
   return rows;
 }
 
-/** Ends one session of a member. False when the member has none with this id. */
+/** Ends one session of a member. Returns false when the member has none with this id. */
 export async function endSession(db: Queryable, memberId: string, id: string): Promise<boolean> {
   const { rowCount } = await db.query('DELETE FROM sessions WHERE id = $1 AND member_id = $2', [
     id,
@@ -141,12 +143,12 @@ export async function endSession(db: Queryable, memberId: string, id: string): P
   return rowCount === 1;
 }
 
-/** Ends whatever session has this token's hash. */
+/** Ends the session with this token hash, if there is one. */
 export async function endSessionByToken(db: Queryable, tokenHash: Buffer): Promise<void> {
   await db.query('DELETE FROM sessions WHERE token_hash = $1', [tokenHash]);
 }
 
-/** Ends a member's sessions, but for the one to keep. @returns how many */
+/** Ends a member's sessions except `keep`. Returns the number ended. */
 export async function endOtherSessions(
   db: Queryable,
   memberId: string,

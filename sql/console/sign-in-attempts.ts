@@ -1,21 +1,22 @@
 import { inTransaction, type Pool, type Queryable } from '../database/pool.ts';
 
-/** Wrong tries within a minute that lock for a minute. */
-const MOST_WRONG = 5;
+/** Failed attempts within a minute that lock for a minute. */
+const MAX_FAILED = 5;
 
-/** A try that counts as wrong until it is taken back; or the seconds after which one may be made again. */
-export type Try = { allowed: true; at: string } | { allowed: false; retryAfter: number };
+/** An attempt that counts as failed until it is withdrawn; or the seconds until the next one is allowed. */
+export type SignInAttempt = { allowed: true; at: string } | { allowed: false; retryAfter: number };
 
 /**
- * Counts a try before it is made: of many at once no more than five are. The fifth locks, unless it is taken back.
+ * Counts an attempt before it is made: of many concurrent ones at most five are allowed. The fifth locks, unless it
+ * is withdrawn.
  *
  * @param subject a keyed hash of the account or of the network address
  */
-export function beginTry(pool: Pool, subject: Buffer): Promise<Try> {
+export function beginAttempt(pool: Pool, subject: Buffer): Promise<SignInAttempt> {
   return inTransaction(pool, async (tx) => {
     await tx.query('INSERT INTO sign_in_attempts (subject) VALUES ($1) ON CONFLICT DO NOTHING', [subject]);
     const { rows: locks } = await tx.query<{ wait: number | null }>(
-      // A lock of more than its minute was made while the clock was ahead.
+      // A lock of more than its minute was set while the clock was ahead.
       `SELECT CASE WHEN locked_until < clock_timestamp() + interval '2 minutes'
          THEN ceil(extract(epoch FROM locked_until - clock_timestamp()))::integer END AS wait
        FROM sign_in_attempts WHERE subject = $1 FOR UPDATE`,
@@ -30,19 +31,22 @@ export function beginTry(pool: Pool, subject: Buffer): Promise<Try> {
                                     WHERE tried > clock.at - interval '1 minute' AND tried <= clock.at) AS recent
              FROM sign_in_attempts, (SELECT clock_timestamp() AS at) AS clock WHERE subject = $1) AS past
        WHERE t.subject = $1 RETURNING at::text`,
-      [subject, MOST_WRONG],
+      [subject, MAX_FAILED],
     );
-    if (!rows[0]) throw new Error('the try was not counted');
+    if (!rows[0]) throw new Error('the sign-in attempt was not counted');
     return { allowed: true, at: rows[0].at };
   });
 }
 
-/** Takes a try back that was right, or was not made. @param at as {@link beginTry} gave it */
-export async function takeBackTry(db: Queryable, subject: Buffer, at: string): Promise<void> {
+/**
+ * Withdraws an attempt that was right or was not made.
+ * @param at from {@link beginAttempt}
+ */
+export async function withdrawAttempt(db: Queryable, subject: Buffer, at: string): Promise<void> {
   await db.query(
     `UPDATE sign_in_attempts SET tried_at = array_remove(tried_at, $2::timestamptz),
        locked_until = CASE WHEN cardinality(array_remove(tried_at, $2::timestamptz)) >= $3 THEN locked_until END
      WHERE subject = $1`,
-    [subject, at, MOST_WRONG],
+    [subject, at, MAX_FAILED],
   );
 }

@@ -1,17 +1,17 @@
 /**
- * PostgreSQL's advisory locks of this service: a number each, and all of them here, so that no two subjects wait for
- * one another. A number stays what it is, since processes of two releases may run side by side.
+ * PostgreSQL's advisory locks of this service, one number each. All are here, so that no two subjects share one.
+ * Numbers never change: processes of two releases may run side by side.
  */
 export const ADVISORY_LOCKS = {
   /** One process at a time changes the schema. */
   migrations: 7_205_011_973,
-  /** One process at a time is given an ordinal for its stream. */
+  /** One process at a time registers a stream. */
   streams: 7_205_011_974,
-  /** One worker at a time, or an erasure, writes roll-ups. */
+  /** One worker or erasure at a time writes roll-ups. */
   rollups: 7_205_011_975,
-  /** Those who write what they have converted share it; whoever sets a rate has it alone. */
+  /** Shared by transactions that store converted amounts; exclusive for a change of a rate. */
   currencyRates: 7_205_011_976,
-  /** One process at a time looks whether there is a workspace. */
+  /** One process at a time creates the first workspace. */
   firstStart: 7_205_011_977,
   /** One worker at a time corrects the times of stored events. */
   clockCorrections: 7_205_011_978,

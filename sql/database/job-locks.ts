@@ -1,21 +1,21 @@
 import { ADVISORY_LOCKS } from './advisory-locks.ts';
 import type { Pool } from './pool.ts';
 
-/** Jobs of which one worker at a time does the work. */
+/** Jobs that one worker at a time runs. */
 type Job = Extract<keyof typeof ADVISORY_LOCKS, 'rollups' | 'clockCorrections'>;
 
 /**
- * Runs a job unless another worker is at it. The lock is the connection's and not a transaction's: an open
- * transaction would hold back ingest's view of link changes for as long as the job takes. A connection that breaks
- * gives the lock away, so the job must stand being done twice.
+ * Runs a job unless another worker runs it. The lock belongs to the connection, not to a transaction: an open
+ * transaction would hold back ingest's view of link changes. A broken connection releases the lock, so the job must
+ * tolerate running twice.
  *
- * @returns null when another worker has the job
+ * @returns null when another worker runs the job
  */
 export async function withJobLock<T>(pool: Pool, job: Job, work: () => Promise<T>): Promise<T | null> {
   const client = await pool.connect();
   let broken: Error | undefined;
   const breaks = (error: Error) => {
-    broken = error; // closing the connection frees the lock, also one of which nothing was heard
+    broken = error; // closing the connection releases the lock, even when its response was lost
   };
   try {
     const lock = client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [

@@ -25,7 +25,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-test('a later migration applies once, to tables that hold rows, and lets other queries pass while a backup holds its table', async () => {
+test('a later migration applies once, to tables with rows, and other queries run while a backup locks its table', async () => {
   const { pool } = stores;
   await pool.query(
     `INSERT INTO partners (id, name) SELECT gen_random_uuid(), 'p' FROM generate_series(1, 3)`,
@@ -43,7 +43,7 @@ test('a later migration applies once, to tables that hold rows, and lets other q
       },
       { timeout: 30_000, interval: 5 },
     );
-    // It queues behind the migration, which waits for the backup.
+    // This query queues behind the migration, which waits for the backup.
     await pool.query('SELECT count(*) FROM partners');
     await backup.query('COMMIT');
     expect(await migrated).toEqual([MIGRATION]);

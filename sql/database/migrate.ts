@@ -10,28 +10,28 @@ const FOLDER = new URL('../migrations/', import.meta.url);
 const SECRETS = ['visitor_key', 'cookie_key', 'address_key', 'address_hash_key'];
 
 /**
- * How long a migration waits for a table, in milliseconds: other queries of the table wait behind it, and a backup holds every
- * table until it ends. Longer than PostgreSQL's `deadlock_timeout` (1 s), after which autovacuum makes way.
+ * Longest wait for a table, in milliseconds: other queries queue behind a waiting migration, and a backup holds every
+ * table until it ends. Longer than PostgreSQL's `deadlock_timeout` (1 s), after which autovacuum yields.
  */
 const LOCK_MS = 2_000;
-/** The pause before the next attempt, in milliseconds: the queries that waited behind it run first. */
+/** Pause before the next attempt, in milliseconds, in which queued queries run. */
 const PAUSE_MS = 2_000;
 const GIVE_UP_MS = 600_000;
 
 /**
  * Applies the numbered migrations that the database lacks, each in its own transaction, and creates the deployment's
- * secrets. Holds the lock of {@link inTurn} meanwhile.
+ * secrets. Holds the lock of {@link withMigrationLock} meanwhile.
  *
  * @param folder the directory URL of the migrations
  * @returns names of the migrations applied now, in order
  * @throws Error naming the migration that failed
  */
 export function migrate(pool: Pool, folder: URL = FOLDER): Promise<string[]> {
-  return inTurn(pool, (client) => applyMissing(client, folder));
+  return withMigrationLock(pool, (client) => applyPendingMigrations(client, folder));
 }
 
-/** Runs `work` under a lock that keeps other processes from changing this schema, or ClickHouse's beside it. */
-export async function inTurn<Result>(
+/** Runs `work` under a lock that keeps other processes from changing this schema, or ClickHouse's. */
+export async function withMigrationLock<Result>(
   pool: Pool,
   work: (client: PoolClient) => Promise<Result>,
 ): Promise<Result> {
@@ -41,12 +41,12 @@ export async function inTurn<Result>(
     await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCKS.migrations]);
     return await work(client);
   } finally {
-    client.release(true); // and the lock with the connection
+    client.release(true); // closing the connection releases the lock
   }
 }
 
 /** As {@link migrate}, on a connection that holds the lock. */
-export async function applyMissing(client: PoolClient, folder: URL = FOLDER): Promise<string[]> {
+export async function applyPendingMigrations(client: PoolClient, folder: URL = FOLDER): Promise<string[]> {
   await client.query(
     `CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`,
   );
@@ -80,9 +80,9 @@ async function apply(client: PoolClient, file: string, folder: URL): Promise<voi
       return;
     } catch (error) {
       await client.query('ROLLBACK');
-      if (!isInTheWay(error)) throw new Error(`migration ${file} failed`, { cause: error });
+      if (!isLockConflict(error)) throw new Error(`migration ${file} failed`, { cause: error });
       if (Date.now() > deadline) {
-        throw new Error(`migration ${file} failed: another transaction, perhaps a backup, holds its tables`, {
+        throw new Error(`migration ${file} failed: another transaction, such as a backup, locks its tables`, {
           cause: error,
         });
       }
@@ -91,8 +91,8 @@ async function apply(client: PoolClient, file: string, folder: URL): Promise<voi
   }
 }
 
-/** `lock_not_available`, `deadlock_detected`: nothing is wrong with the migration. */
-function isInTheWay(error: unknown): boolean {
+/** `lock_not_available` or `deadlock_detected`: the migration itself is right. */
+function isLockConflict(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '40P01');
 }
 

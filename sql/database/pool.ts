@@ -1,12 +1,12 @@
 import pg from 'pg';
 
-/** A pool, a client of it, or a transaction: whatever runs a query. */
+/** A pool, a client or a transaction: anything that runs queries. */
 export type Queryable = Pick<pg.ClientBase, 'query'>;
 export type Pool = pg.Pool;
 export type PoolClient = pg.PoolClient;
 
-// bigint and numeric leave as text by default; counts and microseconds fit a double's 53 bits, sequences and
-// offsets (numeric) do not and stay text for the query module to turn into bigint.
+// pg returns bigint and numeric as text. Counts and microseconds (bigint) fit the 53 bits of a double. Sequences and
+// offsets (numeric) do not, and stay text for query modules to turn into bigint.
 const INT8 = 20;
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
@@ -19,21 +19,21 @@ export type PoolOptions = {
   max?: number;
   statementTimeoutMs?: number;
   connectTimeoutMs?: number;
-  /** Gives up on an answer, and on its connection, after so long: for a server that has vanished. Default: never. */
-  answerTimeoutMs?: number;
+  /** Ends the wait for a response, and its connection, after this: for a server that vanished. Default: never. */
+  responseTimeoutMs?: number;
   name?: string;
 };
 
-/** How long nothing may come before a connection asks whether the other side is there. Milliseconds. */
+/** Silence on a connection before TCP keep-alive probes it. Milliseconds. */
 const KEEP_ALIVE_MS = 10_000;
-/** What `pg` says, without a code, when `answerTimeoutMs` is over (8, `client.js`). */
-const UNANSWERED = 'Query read timeout';
+/** Message, without a code, of pg's timeout for `responseTimeoutMs` (pg 8, `client.js`). */
+const RESPONSE_TIMEOUT = 'Query read timeout';
 
 /**
- * A pool of connections to PostgreSQL. Connecting is bounded by `connectTimeoutMs` (default 5 s), a statement by
- * `statementTimeoutMs` (default 30 s). That one is the server's: of a host that has vanished without a word nothing is
- * heard any more, and only `answerTimeoutMs`, a little longer, ends the wait. An idle connection that breaks is dropped;
- * the next query opens another.
+ * Creates a pool of connections to PostgreSQL. `connectTimeoutMs` (default 5 s) bounds connecting,
+ * `statementTimeoutMs` (default 30 s) a statement.
+ * The server enforces the statement timeout: when its host vanishes, only `responseTimeoutMs`, a little longer, ends
+ * the wait. A broken idle connection is dropped; the next query opens another.
  *
  * @param url `postgres://…`
  */
@@ -43,24 +43,24 @@ export function createPool(url: string, options: PoolOptions = {}): Pool {
     max: options.max ?? 10,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     statement_timeout: options.statementTimeoutMs ?? 30_000,
-    ...(options.answerTimeoutMs !== undefined && { query_timeout: options.answerTimeoutMs }),
+    ...(options.responseTimeoutMs !== undefined && { query_timeout: options.responseTimeoutMs }),
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     application_name: options.name ?? 'hoplog',
     allowExitOnIdle: true,
     types,
   });
-  // Without listeners the error of a connection that is idle, in the pool or inside a transaction, would end the
-  // process when PostgreSQL restarts. The next query on it fails and tells its caller.
+  // Without listeners, the error of an idle connection would end the process when PostgreSQL restarts. The next query
+  // on it fails and tells its caller.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 
 /**
- * Runs `work` in one transaction: committed when it resolves, rolled back when it throws.
+ * Runs `work` in one transaction: commits when it resolves, rolls back when it throws.
  *
- * @throws whatever `work` throws, or the error of the commit
+ * @throws what `work` throws, or the error of the commit
  */
 export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
@@ -71,11 +71,12 @@ export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) =>
     await client.query('COMMIT');
     return result;
   } catch (error) {
-    // Who did not answer in time would not answer this either. The server rolls back when the connection is closed.
-    if (error instanceof Error && error.message === UNANSWERED) broken = error;
+    // A server that did not respond would not respond to ROLLBACK either. It rolls back when the connection is
+    // closed.
+    if (error instanceof Error && error.message === RESPONSE_TIMEOUT) broken = error;
     else {
       await client.query('ROLLBACK').catch((rollbackError: Error) => {
-        broken = rollbackError; // the connection is of no use any more
+        broken = rollbackError; // the connection is unusable
       });
     }
     throw error;

@@ -1,16 +1,16 @@
 import type { Queryable } from './pool.ts';
 
-/** Tables whose rows are of no use past an age. */
+/** Tables whose rows are deleted past an age. */
 const PRUNED = {
-  // Ingest reads changes within a second; one that was away longer loads the whole table.
+  // Ingest reads changes within a second; a process that was away longer loads the whole table.
   link_changes: { column: 'made_at', age: '1 day' },
-  // Expiry of idempotency keys, as the specification says.
+  // The contract: idempotency keys expire after 24 hours.
   idempotency_keys: { column: 'created_at', age: '24 hours' },
-  // Of requests whose process died: one that ends releases its key.
+  // Left by requests whose process died.
   idempotency_reservations: { column: 'ends_at', age: '1 minute' },
-  // Of orders that were never reported.
+  // Refunds of orders that were never reported.
   early_refunds: { column: 'reported_at', age: '30 days' },
-  // Of the console: what has ended, by a margin.
+  // Console rows that have ended, with a margin.
   sessions: { column: 'last_seen_at', age: '15 days' },
   invites: { column: 'expires_at', age: '1 day' },
   passkey_challenges: { column: 'expires_at', age: '1 hour' },
@@ -20,7 +20,7 @@ const PRUNED = {
 export type PrunedTable = keyof typeof PRUNED;
 export const PRUNED_TABLES = Object.keys(PRUNED) as PrunedTable[];
 
-/** Removes up to `limit` rows that are past their age. @returns how many */
+/** Deletes up to `limit` rows that are past their age. Returns the number deleted. */
 export async function prune(db: Queryable, table: PrunedTable, limit: number): Promise<number> {
   const { column, age } = PRUNED[table];
   const { rowCount } = await db.query(

@@ -3,13 +3,16 @@ import type { Logger } from '../../core/tier/log.ts';
 import type { Queryable } from './pool.ts';
 
 /**
- * The deployment's secrets, 32 bytes each: made once by `migrate`, never rotated.
- * `visitor`: visitor ids. `cookie`: signatures of password cookies. `address`: seals addresses in the event log.
- * `addressHash`: self-referral hashes.
+ * The deployment's secrets, 32 bytes each: created once by `migrate`, never rotated.
+ * `visitor`: visitor ids. `cookie`: signatures of password cookies. `address`: encryption of addresses in the event
+ * log. `addressHash`: self-referral hashes.
  */
 export type DeploymentSecrets = { visitor: Buffer; cookie: Buffer; address: Buffer; addressHash: Buffer };
 
-/** Reads the deployment's secrets. @throws Error when the database has not been migrated */
+/**
+ * Returns the deployment's secrets.
+ * @throws Error when the database is not migrated
+ */
 export async function readSecrets(db: Queryable): Promise<DeploymentSecrets> {
   const { rows } = await db.query<{ name: string; secret: Buffer }>(
     'SELECT name, secret FROM deployment_secrets',
@@ -28,8 +31,8 @@ export async function readSecrets(db: Queryable): Promise<DeploymentSecrets> {
   };
 }
 
-/** Reads the secrets as soon as Postgres is there and migrated. */
-export async function secretsOnceThere(db: Queryable, log: Logger): Promise<DeploymentSecrets> {
+/** Waits until PostgreSQL is reachable and migrated, and returns the secrets. */
+export async function waitForSecrets(db: Queryable, log: Logger): Promise<DeploymentSecrets> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await readSecrets(db);

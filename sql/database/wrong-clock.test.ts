@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
-import { beginTry } from '../console/sign-in-attempts.ts';
+import { beginAttempt } from '../console/sign-in-attempts.ts';
 import { takeLane } from '../event-log/lanes.ts';
-import { liveWorkers, noteLiveWorker } from '../event-log/live-workers.ts';
+import { liveWorkers, recordHeartbeat } from '../event-log/live-workers.ts';
 import { insertFolder } from '../links/folders.ts';
-import { stateOfKey } from '../workspaces/idempotency.ts';
-import { createKey, noteKeyUse } from '../workspaces/keys.ts';
+import { idempotencyKeyState } from '../workspaces/idempotency.ts';
+import { createKey, recordKeyUse } from '../workspaces/keys.ts';
 import { createWorkspace } from '../workspaces/workspaces.ts';
 
-/** What a clock that was ten years ahead for a moment has left in PostgreSQL must not last for ten years. */
+/** Values that a clock wrote while it was ten years ahead for a moment must not last for ten years. */
 const AHEAD = "now() + interval '10 years'";
 
 let stores: TestStores;
@@ -21,8 +21,8 @@ beforeEach(async () => {
   workspaceId = (await createWorkspace(stores.pool, { name: 'Clock', plan: 'pro' })).id;
 });
 
-describe('what was written while the clock was ahead', () => {
-  it('keeps no lane from the workers', async () => {
+describe('a value from while the clock was ahead', () => {
+  it('does not keep a lane from workers', async () => {
     const { pool } = stores;
     const given = { consumer: 'store', partition: 'clock', leaseMs: 2_000 };
     expect(await takeLane(pool, { ...given, holder: 'dead' })).toMatchObject({ epoch: 1 });
@@ -31,17 +31,17 @@ describe('what was written while the clock was ahead', () => {
     expect(await takeLane(pool, { ...given, holder: 'next' })).toMatchObject({ epoch: 2 });
   });
 
-  it('lets no dead worker live on', async () => {
+  it('does not keep a dead worker alive', async () => {
     const { pool } = stores;
     const given = { consumer: 'store', liveMs: 2_000 };
-    await noteLiveWorker(pool, { ...given, holder: 'dead' });
+    await recordHeartbeat(pool, { ...given, holder: 'dead' });
     await pool.query(`UPDATE live_workers SET live_until = ${AHEAD}`);
     expect((await liveWorkers(pool)).live).toBe(0);
-    expect(await noteLiveWorker(pool, { ...given, holder: 'alive' })).toEqual(['alive']);
+    expect(await recordHeartbeat(pool, { ...given, holder: 'alive' })).toEqual(['alive']);
     expect((await liveWorkers(pool)).live).toBe(1);
   });
 
-  it('dates nothing that is made later', async () => {
+  it('does not move later creation times ahead', async () => {
     const { pool } = stores;
     for (const [table, make] of [
       ['folders', () => insertFolder(pool, workspaceId, crypto.randomUUID())],
@@ -63,30 +63,31 @@ describe('what was written while the clock was ahead', () => {
     expect(rows).toEqual([{ is_now: true }]);
   });
 
-  it('keeps no use of a key from being noted', async () => {
+  it('does not keep uses of a key from being recorded', async () => {
     const { pool } = stores;
     const { key } = await createKey(pool, { workspaceId, kind: 'secret', label: 'x' });
     await pool.query(`UPDATE api_keys SET last_used_at = ${AHEAD} WHERE id = $1`, [key.id]);
-    await noteKeyUse(pool, key.id);
+    await recordKeyUse(pool, key.id);
     const { rows } = await pool.query('SELECT FROM api_keys WHERE id = $1 AND last_used_at <= now()', [
       key.id,
     ]);
     expect(rows).toHaveLength(1);
   });
 
-  it('locks no account out', async () => {
+  it('locks out no account', async () => {
     const { pool } = stores;
     const subject = Buffer.alloc(32, 7);
-    for (let tries = 0; tries < 5; tries++) expect((await beginTry(pool, subject)).allowed).toBe(true);
-    expect((await beginTry(pool, subject)).allowed).toBe(false);
+    for (let attempts = 0; attempts < 5; attempts++)
+      expect((await beginAttempt(pool, subject)).allowed).toBe(true);
+    expect((await beginAttempt(pool, subject)).allowed).toBe(false);
     await pool.query(
       `UPDATE sign_in_attempts SET locked_until = ${AHEAD}, tried_at = ARRAY(SELECT ${AHEAD} FROM unnest(tried_at))`,
     );
-    expect((await beginTry(pool, subject)).allowed).toBe(true);
-    expect((await beginTry(pool, subject)).allowed, 'the tries of then count no more').toBe(true);
+    expect((await beginAttempt(pool, subject)).allowed).toBe(true);
+    expect((await beginAttempt(pool, subject)).allowed, 'attempts of that time count no more').toBe(true);
   });
 
-  it('reserves and answers no idempotency key', async () => {
+  it('neither reserves an idempotency key nor returns a stored response', async () => {
     const { pool } = stores;
     await pool.query(
       `INSERT INTO idempotency_reservations (workspace_id, key, holder, ends_at)
@@ -98,6 +99,9 @@ describe('what was written while the clock was ahead', () => {
        VALUES ($1, 'k', '\\x00', 200, '{}', ${AHEAD})`,
       [workspaceId],
     );
-    expect(await stateOfKey(pool, workspaceId, 'k', null)).toEqual({ kept: null, isReserved: false });
+    expect(await idempotencyKeyState(pool, workspaceId, 'k', null)).toEqual({
+      stored: null,
+      isReserved: false,
+    });
   });
 });

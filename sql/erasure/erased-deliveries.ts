@@ -2,16 +2,19 @@ import { CLICK_EVENT, type EventType } from '../../core/webhooks/event-types.ts'
 import type { Queryable } from '../database/pool.ts';
 import type { Erasure } from './erasures.ts';
 
-/** SQL: the link of a click's delivery, the visitor of a click's, a lead's or a sale's. Indexed in these words. */
+/**
+ * SQL: the link of a click's delivery, and the visitor of a click's, a lead's or a sale's. Indexes have exactly these
+ * expressions.
+ */
 const linkOf = (delivery: string) => `(${delivery}.body::json #>> '{data,link_id}')::uuid`;
 const visitorOf = (delivery: string) => `(${delivery}.body::json #>> '{data,visitor_id}')::uuid`;
 
-/** SQL: whether the event of a delivery is from before an erasure of its visitor, who may have come back since. */
+/** SQL: whether the event of a delivery is older than an erasure of its visitor, who may have come back since. */
 const wasBefore = (delivery: string, erased: string) =>
   `(${delivery}.body::json ->> 'created_at')::timestamptz <= ${erased}`;
 
 /**
- * SQL: whether a delivery is of a click on a link, or by a visitor, whose history is erased or going to be.
+ * Returns SQL that tells whether a delivery is of a click whose link or visitor is erased, or is going to be.
  *
  * @param delivery name of the row
  */
@@ -25,11 +28,11 @@ export function isErased(delivery: string): string {
 }
 
 /**
- * Removes up to `limit` deliveries of clicks that these erasures are about, those that are still to be made among them.
+ * Deletes up to `limit` deliveries of clicks that these erasures concern, pending ones included.
  *
  * @returns how many were found: fewer than `limit` means that none is left
  */
-export async function dropErasedDeliveries(
+export async function deleteErasedDeliveries(
   db: Queryable,
   erasures: readonly Pick<Erasure, 'id'>[],
   limit: number,
@@ -39,7 +42,7 @@ export async function dropErasedDeliveries(
     `SELECT id FROM webhook_deliveries AS delivery
      WHERE erased.kind = '${kind}' AND type = '${CLICK_EVENT}' AND ${target} = erased.target_id
        AND workspace_id = erased.workspace_id`;
-  // Locked in one order, that of the deliverers, so that neither waits for the other in a circle.
+  // Locks in id order, as deliverers do, so that neither deadlocks.
   const { rows } = await db.query<{ found: number }>(
     `WITH found AS MATERIALIZED (
        SELECT of_target.id FROM erasures AS erased CROSS JOIN LATERAL (
@@ -56,13 +59,13 @@ export async function dropErasedDeliveries(
   return rows[0]?.found ?? 0;
 }
 
-/** What is left empty of a lead and of a sale, as in the signup and in the order that they tell of. */
+/** Fields that an erasure clears in a lead and in a sale, as in their signup and order. */
 const FORGOTTEN = {
   'lead.created': { visitor_id: null, email: null },
   'sale.created': { visitor_id: null, external_user_id: null },
 } satisfies Partial<Record<EventType, object>>;
 
-/** How an event of the outbox and a delivery (indexed in these words) name what has been erased. */
+/** How an outbox event and a delivery name what is erased. Indexes have exactly these delivery expressions. */
 const NAMING = {
   visitor: { outbox: "(data ->> 'visitor_id')::uuid", delivery: visitorOf('delivery'), type: 'uuid' },
   order: {
@@ -78,8 +81,8 @@ const NAMING = {
 } as const;
 
 /**
- * Takes out of leads and sales whose they were: of those that are on their way, of those to be sent again, and of those
- * that are only shown.
+ * Removes these visitors from leads and sales: from pending deliveries, from those that can be sent again, and from
+ * those that are only shown.
  */
 export async function forgetVisitorsInDeliveries(
   db: Queryable,
@@ -89,7 +92,7 @@ export async function forgetVisitorsInDeliveries(
   await forget(db, 'sale.created', 'visitor', visitors);
 }
 
-/** The same of the sales of these orders, which need not name the visitor whose the orders were found to be. */
+/** Removes buyers from the sales of these orders, which need not name the visitor. */
 export async function forgetBuyersInDeliveries(
   db: Queryable,
   orders: readonly { workspaceId: string; orderId: string }[],
@@ -99,7 +102,7 @@ export async function forgetBuyersInDeliveries(
   await forget(db, 'sale.created', 'order', targets);
 }
 
-/** The same of the leads of these users, whose signups need not name the visitor either. */
+/** Removes these users' details from their leads, which need not name the visitor. */
 export async function forgetUsersInDeliveries(
   db: Queryable,
   workspaceId: string,

@@ -5,7 +5,7 @@ import {
   forgetVisitorsInDeliveries,
 } from './erased-deliveries.ts';
 
-/** Whose history must leave the stores: a visitor's, or that of a deleted bio button's link. */
+/** A visitor, or a deleted bio button's link, whose history must be erased from PostgreSQL and ClickHouse. */
 export type Erasure = {
   id: number;
   workspaceId: string;
@@ -13,17 +13,17 @@ export type Erasure = {
   targetId: string;
   /** Microseconds since the epoch. */
   requestedAt: number;
-  /** What a visitor alone was known by. */
+  /** Emails and users that only this visitor had. */
   names: Names;
 };
 
-/** What an order may name instead of a visitor. */
+/** Names that an order may have instead of a visitor. */
 export type Names = { emails: string[]; users: string[] };
 
 /**
- * Asks for an erasure. One that has been asked for before is done again: the target may have come back.
+ * Requests an erasure. A repeated request runs it again: the target may have come back.
  *
- * @param given.names what a visitor alone is known by, kept until the erasure is done
+ * @param given.names emails and users that only the visitor has, stored until the erasure is done
  */
 export async function requestErasure(
   db: Queryable,
@@ -37,7 +37,7 @@ export async function requestErasure(
   );
 }
 
-/** Erasures not finished yet, oldest first, from behind `after` on. */
+/** Returns unfinished erasures, oldest first, with ids above `after`. */
 export async function openErasures(db: Queryable, limit: number, after = 0): Promise<Erasure[]> {
   const { rows } = await db.query<{
     id: number;
@@ -63,11 +63,11 @@ export async function openErasures(db: Queryable, limit: number, after = 0): Pro
 }
 
 /**
- * Removes what Postgres keeps of erased visitors: identities whole, of orders whose they were, of signups all but the
- * user's own id, which the ledger needs, and the same of the webhooks' leads and sales. Clicks on their way to webhooks
- * are for {@link dropErasedDeliveries}.
+ * Erases visitors from PostgreSQL: identities whole, the visitor's fields of orders, all of signups but the user's id
+ * (which the ledger needs), and the same from webhooks' leads and sales. {@link deleteErasedDeliveries} erases clicks
+ * of webhooks.
  *
- * @returns how many orders that were
+ * @returns the number of orders
  */
 export async function forgetVisitors(
   db: Queryable,
@@ -105,10 +105,10 @@ export async function forgetVisitors(
 }
 
 /**
- * Removes whose they were from orders, and from the sales that tell of them: from these first, because they are found by the orders.
+ * Clears the buyer's fields of orders, and of the sales of their webhooks. Sales first: they are found by the orders.
  *
  * @param condition SQL, of `orders`
- * @returns how many
+ * @returns the number of orders
  */
 async function forgetOrders(
   db: Queryable,
@@ -130,8 +130,8 @@ async function forgetOrders(
   return rowCount ?? 0;
 }
 
-/** The emails and user ids that this visitor gave and no other visitor of the workspace. */
-export async function namesOfVisitorAlone(
+/** Returns the emails and user ids that this visitor has and no other visitor of the workspace. */
+export async function namesOnlyOfVisitor(
   db: Queryable,
   workspaceId: string,
   visitorId: string,
@@ -161,7 +161,7 @@ const NAMING = `workspace_id = $1 AND coalesce(visitor_id, pixel_visitor_id, sig
   AND (email = ANY ($2) OR external_user_id = ANY ($3)) AND ($4::bigint IS NULL OR ts < $4)`;
 
 /**
- * Whether there are orders that came without a visitor and with one of these emails or user ids.
+ * Returns whether there are orders without a visitor and with one of these emails or user ids.
  *
  * @param before microseconds: older orders only; null: all
  */
@@ -176,7 +176,7 @@ export async function hasOrdersNaming(
   return (await db.query(`SELECT FROM orders WHERE ${NAMING} LIMIT 1`, parameters)).rowCount === 1;
 }
 
-/** Removes whose they were from the orders of {@link hasOrdersNaming}. @returns how many */
+/** Clears the buyer's fields of the orders of {@link hasOrdersNaming}. Returns the number of orders. */
 export async function forgetOrdersNaming(
   db: Queryable,
   workspaceId: string,
@@ -188,8 +188,8 @@ export async function forgetOrdersNaming(
 }
 
 /**
- * Removes all but the user's own id from the signups that were reported without a visitor and with one of these emails or as one of
- * these users, and from the leads that tell of them: as {@link forgetVisitors} does with those that name the visitor.
+ * Clears all but the user's id of signups without a visitor and with one of these emails or users, and of their
+ * leads, as {@link forgetVisitors} does for signups that name the visitor.
  */
 export async function forgetSignupsNaming(
   db: Queryable,
@@ -215,7 +215,7 @@ export async function forgetSignupsNaming(
   );
 }
 
-/** Whether anything was to be erased, done or not, at `micros` since the epoch or later. */
+/** Returns whether an erasure was requested, done or not, at `micros` since the epoch or later. */
 export async function hasErasuresSince(db: Queryable, micros: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'has_erasures_since',
@@ -226,11 +226,11 @@ export async function hasErasuresSince(db: Queryable, micros: number): Promise<b
 }
 
 /**
- * Which of these targets were to be erased, done or not.
+ * Returns which of these targets were to be erased, done or not.
  *
- * @returns by `<workspace>/<target>` when that was asked for last, microseconds
+ * @returns by `<workspace>/<target>` the time of the last request, microseconds
  */
-export async function erasedUntil(
+export async function lastErasureTimes(
   db: Queryable,
   targets: readonly Pick<Erasure, 'workspaceId' | 'targetId'>[],
 ): Promise<Map<string, number>> {
@@ -244,7 +244,7 @@ export async function erasedUntil(
   return new Map(rows.map(({ target, requested_at: at }) => [target, at]));
 }
 
-/** Notes that nothing of these is left, unless one was asked for anew since it was read. */
+/** Marks these erasures as done, unless one was requested again since it was read. */
 export async function finishErasures(db: Queryable, erasures: readonly Erasure[]): Promise<void> {
   await db.query(
     `UPDATE erasures SET done_at = now(), emails = '{}', users = '{}'

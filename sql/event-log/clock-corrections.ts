@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/pool.ts';
 
-/** Which events of a stream have times that are ahead; see `ClockEvent`. Times are microseconds. */
+/** The events of a stream whose times are ahead; see `ClockEvent`. Times are microseconds. */
 export type CorrectionReport = {
   streamId: string;
   ordinal: number;
@@ -13,18 +13,18 @@ export type CorrectionReport = {
 
 export type OpenCorrection = CorrectionReport & {
   id: number;
-  /** Everything with a time before this is corrected. */
+  /** Every event with a time before this is corrected. */
   correctedTo: number;
-  /** The next slice has its copies already. */
+  /** The corrected copies of the next slice are inserted. */
   isCopied: boolean;
 };
 
 /**
- * Notes corrections, in the transaction that advances their lane, and corrects what PostgreSQL keeps of the events: orders, which
- * are credited anew, the commissions that they earned, and who was seen when. What carries no stream is corrected only where its time
- * lies in the future, so that nothing else can be meant.
+ * Inserts corrections, in the transaction that advances their lane, and corrects PostgreSQL's records of the events:
+ * orders (which are attributed again), their commissions, and identities.
+ * Records without a stream are corrected only where their time lies in the future: no other event can be meant.
  */
-export async function addCorrections(tx: Queryable, reports: readonly CorrectionReport[]): Promise<void> {
+export async function insertCorrections(tx: Queryable, reports: readonly CorrectionReport[]): Promise<void> {
   for (const report of reports) {
     const { streamId, ordinal, first, before, fromTs, toTs, shift } = report;
     const { rowCount } = await tx.query(
@@ -32,7 +32,9 @@ export async function addCorrections(tx: Queryable, reports: readonly Correction
        VALUES ($1, $2, $3, $4, $5, $6, $7, $5) ON CONFLICT (stream_id, before) DO NOTHING`,
       [streamId, ordinal, String(first), String(before), fromTs, toTs, shift],
     );
-    await tx.query('UPDATE ingest_streams SET clock_reset_asked_at = NULL WHERE stream_id = $1', [streamId]);
+    await tx.query('UPDATE ingest_streams SET clock_reset_requested_at = NULL WHERE stream_id = $1', [
+      streamId,
+    ]);
     if (rowCount === 1) await correctRecords(tx, report);
   }
 }
@@ -41,7 +43,7 @@ async function correctRecords(
   tx: Queryable,
   { ordinal, fromTs, toTs, shift }: CorrectionReport,
 ): Promise<void> {
-  // A version says its report's time: an earlier one wins (`core/events/order-version.ts`).
+  // A version contains its report's time, and an earlier report wins (`core/events/order-version.ts`).
   const { rows } = await tx.query<{ internal_id: number }>(
     `UPDATE orders SET ts = ts - $4, version = version + $4::numeric * 1000
      WHERE stream_ordinal = $1 AND ts BETWEEN $2 AND $3 RETURNING internal_id`,
@@ -83,7 +85,7 @@ type Row = {
   is_copied: boolean;
 };
 
-/** Corrections that are not done, the oldest first. */
+/** Returns corrections that are not done, oldest first. */
 export async function openCorrections(db: Queryable): Promise<OpenCorrection[]> {
   const { rows } = await db.query<Row>(
     `SELECT id, stream_id, ordinal, first, before, from_ts, to_ts, shift, corrected_to, is_copied
@@ -103,13 +105,16 @@ export async function openCorrections(db: Queryable): Promise<OpenCorrection[]> 
   }));
 }
 
-/** Says that the next slice has its corrected copies. */
-export async function noteCopied(db: Queryable, id: number): Promise<void> {
+/** Records that the next slice has its corrected copies. */
+export async function markCopied(db: Queryable, id: number): Promise<void> {
   await db.query('UPDATE clock_corrections SET is_copied = true WHERE id = $1', [id]);
 }
 
-/** Says that everything before `to` (microseconds) is corrected; past the last time it is done. */
-export async function noteCorrected(db: Queryable, id: number, to: number): Promise<void> {
+/**
+ * Records that every event before `to` (microseconds) is corrected. The correction is done once `to` is past its last
+ * time.
+ */
+export async function markCorrected(db: Queryable, id: number, to: number): Promise<void> {
   await db.query(
     `UPDATE clock_corrections SET corrected_to = $2, is_copied = false,
        done_at = CASE WHEN $2 > to_ts THEN now() END WHERE id = $1`,
@@ -117,35 +122,36 @@ export async function noteCorrected(db: Queryable, id: number, to: number): Prom
   );
 }
 
-/** Asks the writers of active streams to set their times back. @returns how many streams */
-export async function askClockReset(db: Queryable, streamIds: readonly string[]): Promise<number> {
+/** Requests that the writers of active streams set their times back. Returns the number of streams. */
+export async function requestClockReset(db: Queryable, streamIds: readonly string[]): Promise<number> {
   const { rowCount } = await db.query(
-    `UPDATE ingest_streams SET clock_reset_asked_at = clock_timestamp()
+    `UPDATE ingest_streams SET clock_reset_requested_at = clock_timestamp()
      WHERE stream_id = ANY ($1) AND state = 'active'`,
     [streamIds],
   );
   return rowCount ?? 0;
 }
 
-/** Whether an operator wants the stream's time set back. */
-export async function clockResetAsked(db: Queryable, streamId: string): Promise<boolean> {
+/** Returns whether an operator requested that the stream's time be set back. */
+export async function isClockResetRequested(db: Queryable, streamId: string): Promise<boolean> {
   const { rows } = await db.query(
-    'SELECT FROM ingest_streams WHERE stream_id = $1 AND clock_reset_asked_at IS NOT NULL',
+    'SELECT FROM ingest_streams WHERE stream_id = $1 AND clock_reset_requested_at IS NOT NULL',
     [streamId],
   );
   return rows.length === 1;
 }
 
-/** Marks that were handed out as a stream was set back may be a little past its last event. Microseconds. */
+/** Watermarks that were returned while a stream was set back may be a little past its last event. Microseconds. */
 const PAST_LAST_MICROS = 60_000_000;
 
 /**
- * How much earlier the place of a reader is that was given to it while the clock was ahead; 0 when none was ahead then.
- * The longest shift: then a reader gets some events again, and misses none.
+ * Returns by how many microseconds to move back a cursor that was returned while the clock was ahead; 0 when no clock
+ * was.
+ * Returns the longest shift: a reader may get some events again, and misses none.
  *
  * @param micros a time in the future
  */
-export async function shiftOf(db: Queryable, micros: bigint): Promise<number> {
+export async function clockShiftAt(db: Queryable, micros: bigint): Promise<number> {
   const { rows } = await db.query<{ shift: number | null }>(
     'SELECT max(shift) AS shift FROM clock_corrections WHERE $1 >= from_ts AND $1 <= to_ts + $2',
     [String(micros), PAST_LAST_MICROS],

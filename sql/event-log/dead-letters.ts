@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/pool.ts';
 
-/** What could not be taken in, with all that a replay needs. */
+/** An event that could not be decoded or stored, with what a replay needs. */
 export type DeadLetter = {
   partition: string;
   logOffset: bigint;
@@ -8,16 +8,16 @@ export type DeadLetter = {
   sequence: bigint | null;
   /** A short code, then optionally `: ` and details. */
   reason: string;
-  /** The encoded event, or the damaged piece of the log. Once it was replayed, as many events without content. */
+  /** The encoded event, or the damaged piece of the log. A replayed letter has as many empty events instead. */
   payload: Uint8Array;
 };
 
 export type StoredDeadLetter = DeadLetter & { id: number; createdAt: Date; replayedAt: Date | null };
 
-/** A letter's payload is kept up to this size, in bytes: a damaged log can be one huge piece. */
+/** Longest stored payload, in bytes: a damaged log can be one huge piece. */
 const PAYLOAD_LIMIT = 1_048_576;
 
-/** Keeps dead letters. One that is there already stays as it is: a batch may be replayed. */
+/** Inserts dead letters. An existing one stays as it is: a batch may be replayed. */
 export async function addDeadLetters(db: Queryable, letters: readonly DeadLetter[]): Promise<void> {
   for (const letter of letters) {
     await db.query(
@@ -35,7 +35,7 @@ export async function addDeadLetters(db: Queryable, letters: readonly DeadLetter
   }
 }
 
-/** Dead letters not replayed yet, oldest first, with ids above `after`. */
+/** Returns dead letters not replayed yet, oldest first, with ids above `after`. */
 export async function unreplayedDeadLetters(
   db: Queryable,
   limit: number,
@@ -48,12 +48,12 @@ export async function unreplayedDeadLetters(
   return rows.map(toLetter);
 }
 
-/** Bytes that an event takes at least: its length prefix, and something. */
+/** Smallest encoded event, in bytes: its length prefix and one byte. */
 const LEAST_EVENT_BYTES = 5;
 
 /**
- * The letters of a stream that may hold events from `first` to `last`, locked until the transaction ends: what is decided by
- * whether they have been replayed stays true meanwhile.
+ * Returns the letters of a stream that may hold events from `first` to `last`, locked until the transaction ends:
+ * their replay state can't change meanwhile.
  */
 export async function lockLettersBetween(
   transaction: Queryable,
@@ -70,7 +70,7 @@ export async function lockLettersBetween(
   return rows.map(toLetter);
 }
 
-/** How many dead letters are not replayed yet. */
+/** Returns how many dead letters are not replayed yet. */
 export async function countUnreplayed(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ found: number }>(
     'SELECT count(*) AS found FROM dead_letters WHERE replayed_at IS NULL',
@@ -78,19 +78,19 @@ export async function countUnreplayed(db: Queryable): Promise<number> {
   return rows[0]?.found ?? 0;
 }
 
-// One that was replayed before it was copied has nothing left to copy.
+// A replayed letter has no content left to publish.
 const UNPUBLISHED = `published_at IS NULL AND replayed_at IS NULL AND (publish_after IS NULL OR publish_after <= now()
     OR publish_after > now() + interval '2 hours')`; // a longer wait was set while the clock was ahead
 
-/** Whether {@link claimUnpublished} has a letter to give. */
+/** Returns whether {@link claimUnpublished} would return a letter. */
 export async function hasUnpublished(db: Queryable): Promise<boolean> {
   const { rowCount } = await db.query(`SELECT FROM dead_letters WHERE ${UNPUBLISHED} LIMIT 1`);
   return rowCount === 1;
 }
 
 /**
- * Claims the oldest dead letter of which no copy was published, or gives null. Nobody else gets it before the claim has
- * run out: 2 minutes after the first one, twice as long after each further one, at most an hour.
+ * Claims the oldest dead letter without a published copy, or returns null. A claim lasts 2 minutes, then twice as
+ * long each time, at most an hour.
  */
 export async function claimUnpublished(db: Queryable): Promise<StoredDeadLetter | null> {
   const { rows } = await db.query<DeadLetterRow>(
@@ -135,7 +135,10 @@ function toLetter(row: DeadLetterRow): StoredDeadLetter {
   };
 }
 
-/** Marks a letter as taken in, and keeps only how many its events were: no erasure would find them there. @returns false when it had been already */
+/**
+ * Marks a letter as replayed, and keeps only the number of its events: erasures don't reach dead letters. Returns
+ * false when it was replayed before.
+ */
 export async function markReplayed(transaction: Queryable, id: number): Promise<boolean> {
   const { rowCount } = await transaction.query(
     `UPDATE dead_letters SET replayed_at = now(), payload = blank_events(payload) WHERE id = $1 AND replayed_at IS NULL`,

@@ -6,7 +6,7 @@ import {
   commitIntent,
   type Lane,
   LaneLost,
-  lanePlaces,
+  laneOffsets,
   lockLane,
   releaseLane,
   renewLane,
@@ -22,11 +22,11 @@ afterAll(() => stores.close());
 
 async function taken(partition: string, leaseMs: number, consumer = 'store'): Promise<Lane> {
   const lane = await takeLane(stores.pool, { consumer, partition, holder: 'test', leaseMs });
-  if (!lane) throw new Error('the lane is held');
+  if (!lane) throw new Error('another worker holds the lane');
   return lane;
 }
 
-it('is taken by one of many that try at once', async () => {
+it('one of many concurrent workers takes a lane', async () => {
   const tries = Array.from({ length: 8 }, () =>
     takeLane(stores.pool, { consumer: 'store', partition: 'p1', holder: 'test', leaseMs: 60_000 }),
   );
@@ -36,14 +36,14 @@ it('is taken by one of many that try at once', async () => {
   ]);
 });
 
-it('can be taken at once when it is released, and when its lease has run out', async () => {
+it('a released lane, or one whose lease has expired, can be taken at once', async () => {
   const first = await taken('p2', 60_000);
   await releaseLane(stores.pool, first);
   const second = await taken('p2', 0);
   expect((await taken('p2', 60_000)).epoch).toBe(second.epoch + 1);
 });
 
-it('lets a former holder write nothing', async () => {
+it('a former holder can write nothing', async () => {
   const { pool } = stores;
   const former = await taken('p3', 0);
   const holder = await taken('p3', 60_000);
@@ -55,7 +55,7 @@ it('lets a former holder write nothing', async () => {
   await renewLane(pool, holder, 60_000);
 });
 
-it('hands an intent to the successor until the lane has advanced', async () => {
+it('the next holder gets the intent until the lane has advanced', async () => {
   const { pool } = stores;
   const lane = await taken('p4', 0);
   await commitIntent(pool, lane, { from: 0n, to: 2n ** 60n, token: 'token' });
@@ -68,9 +68,9 @@ it('hands an intent to the successor until the lane has advanced', async () => {
   expect(await taken('p4', 0)).toMatchObject({ nextOffset: 2n ** 60n, intent: null });
 });
 
-it('keeps what the slowest consumer still needs', async () => {
+it('the offsets of a partition are those of its slowest and fastest consumers', async () => {
   const { pool } = stores;
-  expect(await lanePlaces(pool, 'p5')).toBeNull();
+  expect(await laneOffsets(pool, 'p5')).toBeNull();
   for (const [consumer, offset] of [
     ['store', 900n],
     ['webhooks', 20n],
@@ -78,10 +78,10 @@ it('keeps what the slowest consumer still needs', async () => {
     const lane = await taken('p5', 60_000, consumer);
     await advanceLane(pool, lane, offset);
   }
-  expect(await lanePlaces(pool, 'p5')).toEqual({ least: 20n, greatest: 900n });
+  expect(await laneOffsets(pool, 'p5')).toEqual({ least: 20n, greatest: 900n });
 });
 
-it('is put elsewhere by its holder only, from where it stood, as often as the answer is lost', async () => {
+it('only the holder resets a lane, from its offset, and may repeat it when a response is lost', async () => {
   const { pool } = stores;
   const former = await taken('p6', 0);
   await advanceLane(pool, former, 900n);
@@ -94,7 +94,7 @@ it('is put elsewhere by its holder only, from where it stood, as often as the an
   expect(await taken('p6', 0)).toMatchObject({ nextOffset: 7n, intent: null });
 });
 
-it('keeps what is in doubt over intents and advances, until an intent is committed without', async () => {
+it('a doubt outlives intents and advances, until an intent is committed without it', async () => {
   const { pool } = stores;
   const doubt = new Map([[7, 2n ** 63n + 5n]]);
   const lane = await taken('p7', 0);

@@ -10,26 +10,29 @@ export type Intent = {
 };
 
 /**
- * By ordinal, the newest sequence that may stand in the store although its stream's mark is below it: left by an intent
- * that the log could not give again. Up to there the store is asked before rows are inserted.
+ * By ordinal, the newest sequence that may be in ClickHouse although its stream's high-water mark is lower: an intent
+ * wrote it that the log can't replay. Rows up to it are looked up in ClickHouse before they are inserted.
  */
 export type Doubt = ReadonlyMap<number, bigint>;
 
-/** A lane that this process has taken. `epoch` is what its writes are fenced by. */
+/** A lane that this process has taken. `epoch` fences its writes. */
 export type Lane = {
   consumer: string;
   partition: string;
   epoch: number;
   nextOffset: bigint;
-  /** Left by a predecessor that died between its insert and its advance: must be replayed first. */
+  /** Left by a former holder that died between its insert and its advance: replay it first. */
   intent: Intent | null;
   doubt: Doubt;
 };
 
-/** A lease that runs for longer was made while the clock was ahead: it counts as over. Milliseconds beyond a lease. */
+/**
+ * A lease that ends more than this beyond its length was written while the clock was ahead, and counts as expired.
+ * Milliseconds.
+ */
 const LONGEST_LEAD_MS = 60_000;
 
-/** Another worker has raised the lane's epoch: nothing may be written for it any more. */
+/** Another worker has raised the epoch of the lane: this process must write nothing more for it. */
 export class LaneLost extends Error {
   constructor(lane: Pick<Lane, 'consumer' | 'partition' | 'epoch'>) {
     super(`lane ${lane.consumer}/${lane.partition} was taken from epoch ${lane.epoch}`);
@@ -37,7 +40,7 @@ export class LaneLost extends Error {
   }
 }
 
-/** The lane does not stand where this process goes on, though nobody else has taken it: it has to be taken anew. */
+/** The lane's offset is not what this process expects, though no other worker has taken the lane: take it again. */
 export class LaneMoved extends Error {
   constructor(lane: Pick<Lane, 'consumer' | 'partition'>, what: string) {
     super(`lane ${lane.consumer}/${lane.partition} ${what}`);
@@ -45,20 +48,20 @@ export class LaneMoved extends Error {
   }
 }
 
-/** In `log_lanes.intent`. A doubt outlives the intents that are committed meanwhile. */
+/** Content of `log_lanes.intent`. A doubt outlives the intents that are committed meanwhile. */
 type IntentRecord = { from?: string; to?: string; token?: string; doubt?: Record<string, string> };
 
-/** What an advance leaves of the row's intent. */
+/** SQL: what an advance leaves of the row's intent. */
 export const DOUBT_ONLY = `CASE WHEN intent ? 'doubt' THEN jsonb_build_object('doubt', intent -> 'doubt') END`;
 
 /**
- * Takes a lane by raising its epoch, when nobody holds it or its holder's lease has run out. A lane that does
- * not exist begins at offset 0.
+ * Takes a lane by raising its epoch, when it has no holder or the holder's lease has expired. A new lane starts at
+ * offset 0.
  *
- * @param given.holder names this process, for people who look at the table
- * @param given.leaseMs how long others leave it alone without a renewal
- * @param given.deadHolder a holder that is known to have died: its lease need not run out
- * @returns null while another worker holds it
+ * @param given.holder name of this process, for operators who read the table
+ * @param given.leaseMs length of the lease
+ * @param given.deadHolder a holder known to be dead: its lease need not expire
+ * @returns null while another worker holds the lane
  */
 export async function takeLane(
   db: Queryable,
@@ -89,7 +92,7 @@ export async function takeLane(
   return { consumer, partition, epoch: row.epoch, nextOffset, intent, doubt };
 }
 
-/** Who holds a lane, by the name that it took it under, or null. */
+/** Returns the name of the lane's holder, or null. */
 export async function laneHolder(db: Queryable, consumer: string, partition: string): Promise<string | null> {
   const { rows } = await db.query<{ held_by: string | null }>(
     'SELECT held_by FROM log_lanes WHERE consumer = $1 AND partition = $2',
@@ -109,7 +112,7 @@ function fromRecord(record: IntentRecord | null): Pick<Lane, 'intent' | 'doubt'>
   };
 }
 
-/** @returns JSON, or null when there is nothing to be kept */
+/** @returns JSON, or null when there is nothing to store */
 function toRecord(intent: Intent | null, doubt: Doubt): string | null {
   const record: IntentRecord = {};
   if (intent) Object.assign(record, { from: `${intent.from}`, to: `${intent.to}`, token: intent.token });
@@ -119,7 +122,10 @@ function toRecord(intent: Intent | null, doubt: Doubt): string | null {
   return intent || doubt.size > 0 ? JSON.stringify(record) : null;
 }
 
-/** Keeps others away for another `leaseMs`. @throws {LaneLost} */
+/**
+ * Extends the lease by `leaseMs` from now.
+ * @throws {LaneLost}
+ */
 export async function renewLane(db: Queryable, lane: Lane, leaseMs: number): Promise<void> {
   const { rowCount } = await db.query({
     name: 'renew_lane',
@@ -130,7 +136,7 @@ export async function renewLane(db: Queryable, lane: Lane, leaseMs: number): Pro
   if (rowCount !== 1) throw new LaneLost(lane);
 }
 
-/** Lets the next worker have the lane at once. Does nothing when it is no longer held. */
+/** Releases the lane, so that another worker can take it at once. Does nothing when this process lost it. */
 export async function releaseLane(db: Queryable, lane: Lane): Promise<void> {
   await db.query(
     `UPDATE log_lanes SET held_by = NULL, held_until = NULL
@@ -139,7 +145,10 @@ export async function releaseLane(db: Queryable, lane: Lane): Promise<void> {
   );
 }
 
-/** Records the range about to be inserted. May be repeated. @throws {LaneLost} */
+/**
+ * Records the range about to be inserted. May be repeated.
+ * @throws {LaneLost}
+ */
 export async function commitIntent(
   db: Queryable,
   lane: Lane,
@@ -155,8 +164,8 @@ export async function commitIntent(
 }
 
 /**
- * Puts a lane that was just taken where the log can give it something, and drops its intent. Everything written later is
- * fenced by the place too, so this comes before. May be repeated.
+ * Moves a lane that was just taken to an offset that the log can read, and drops its intent. Call it before any other
+ * write: those are fenced by the offset too. May be repeated.
  *
  * @throws {LaneLost}
  */
@@ -175,10 +184,9 @@ export async function resetLane(
 }
 
 /**
- * Locks the lane's row for the rest of the transaction, so that all that is written in it is fenced.
+ * Locks the lane's row for the rest of the transaction, which fences every write in it.
  *
- * @returns where the lane stands now: past what the caller wants to advance over when an earlier attempt's
- *   commit had gone through although its answer was lost
+ * @returns the lane's offset: past the caller's range when an earlier attempt committed and its response was lost
  * @throws {LaneLost}
  */
 export async function lockLane(transaction: Queryable, lane: Lane): Promise<bigint> {
@@ -191,7 +199,7 @@ export async function lockLane(transaction: Queryable, lane: Lane): Promise<bigi
   return BigInt(row.next_offset);
 }
 
-/** Moves the lane on and clears its intent, but no doubt. Call it after {@link lockLane}, in the same transaction. */
+/** Advances the lane and clears its intent, but no doubt. Call it after {@link lockLane}, in the same transaction. */
 export async function advanceLane(transaction: Queryable, lane: Lane, nextOffset: bigint): Promise<void> {
   const { rowCount } = await transaction.query(
     `UPDATE log_lanes SET next_offset = $4, intent = ${DOUBT_ONLY}, updated_at = now()
@@ -202,12 +210,12 @@ export async function advanceLane(transaction: Queryable, lane: Lane, nextOffset
 }
 
 /**
- * Where the consumers of a partition stand: below `least` none needs it any more, and if one stands past the log's end,
- * at `greatest`, its place is of an earlier log and tells nothing of this one.
+ * Returns the lowest and highest offset of a partition's consumers. No consumer needs events below `least`. A
+ * `greatest` past the log's end belongs to an earlier log and says nothing about this one.
  *
- * @returns null when none has begun
+ * @returns null when no consumer has started
  */
-export async function lanePlaces(
+export async function laneOffsets(
   db: Queryable,
   partition: string,
 ): Promise<{ least: bigint; greatest: bigint } | null> {

@@ -1,14 +1,14 @@
 import type { Queryable } from '../database/pool.ts';
 
-/** What is longer than any worker says it lives was said while the clock was ahead. */
+/** SQL: alive. A later end than any worker sets was written while the clock was ahead. */
 const LIVES = `live_until > clock_timestamp() AND live_until < clock_timestamp() + interval '1 hour'`;
 
 /**
- * Says that a worker lives, for another `liveMs`, and forgets those that have been silent for long.
+ * Records that a worker lives for another `liveMs`, and removes workers that have been silent for long.
  *
- * @returns the holders that live now, this one among them
+ * @returns the holders that are alive, this one included
  */
-export async function noteLiveWorker(
+export async function recordHeartbeat(
   db: Queryable,
   given: { consumer: string; holder: string; liveMs: number },
 ): Promise<string[]> {
@@ -30,8 +30,8 @@ export async function noteLiveWorker(
 }
 
 /**
- * How many workers live, each counted once however many consumers it runs, and until when the last one that was heard
- * of did or does; null: none has been for an hour and more.
+ * Returns how many workers are alive, each counted once however many consumers it runs, and the latest end of life
+ * among all that are known. `until` is null when no worker was seen for an hour.
  */
 export async function liveWorkers(db: Queryable): Promise<{ live: number; until: Date | null }> {
   const { rows } = await db.query<{ live: number; until: Date | null }>(
@@ -41,7 +41,7 @@ export async function liveWorkers(db: Queryable): Promise<{ live: number; until:
   return rows[0] ?? { live: 0, until: null };
 }
 
-/** Says that a worker ends: the others may have its lanes. */
+/** Removes a worker that ends, so that others take its lanes. */
 export async function removeLiveWorker(db: Queryable, consumer: string, holder: string): Promise<void> {
   await db.query('DELETE FROM live_workers WHERE consumer = $1 AND holder = $2', [consumer, holder]);
 }

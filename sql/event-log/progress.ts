@@ -1,18 +1,18 @@
 import type { Queryable } from '../database/pool.ts';
 
-/** How far the event log has been worked off, for `hoplog status`. Times are microseconds since the epoch. */
+/** Progress of the event log, for `hoplog status`. Times are microseconds since the epoch. */
 export type Progress = {
   streams: { name: string; ordinal: number; state: 'active' | 'retired'; visible_before: number }[];
   lanes: { consumer: string; partition: string; next_offset: string; updated_at: Date; replaying: boolean }[];
-  /** Streams whose events of a time when their clock was ahead are still being corrected. */
+  /** Streams whose events are still being corrected after their clock was ahead. */
   clock_corrections: number;
   /** Dead letters not replayed. */
   dead_letters: number;
-  /** Orders whose attribution is still to come. */
+  /** Orders that wait for attribution. */
   orders_unattributed: number;
 };
 
-/** Reads the progress of every stream and lane. */
+/** Returns the progress of every stream and lane. */
 export async function readProgress(db: Queryable): Promise<Progress> {
   const streams = await db.query<Progress['streams'][number]>(
     'SELECT name, ordinal, state, visible_before FROM ingest_streams ORDER BY ordinal',

@@ -1,21 +1,21 @@
 import type { Queryable } from '../database/pool.ts';
 import { WATERMARK } from './streams.ts';
 
-/** What is to be known before clicks are read. */
+/** What a query of clicks must know first. */
 export type ReadingPoint = {
-  /** As {@link watermark} says, microseconds since the epoch; null: there is no stream. */
+  /** The {@link watermark}, microseconds since the epoch; null: there is no stream. */
   watermark: number | null;
-  /** Whether the workspace ever deleted a link with its history. Few did, and leaving theirs out costs a question time. */
+  /** Whether the workspace ever deleted a link with its history. Few did, and the filter costs time. */
   hasDeletedLinks: boolean;
 };
 
-/** A {@link ReadingPoint} as it is selected. */
+/** A {@link ReadingPoint} as a row. */
 export type ReadingPointRow = { watermark: number | null; has_deleted_links: boolean };
 
 /**
- * The columns of a {@link ReadingPointRow}. Erasures are kept for good, done or not.
+ * Returns the columns of a {@link ReadingPointRow}. Erasures are never removed, so done ones count too.
  *
- * @param workspaceId SQL that gives it
+ * @param workspaceId SQL expression of the workspace id
  */
 export const readingPointColumns = (workspaceId: string) => `
   (${WATERMARK}) AS watermark,
@@ -26,7 +26,10 @@ export const toReadingPoint = (row: ReadingPointRow): ReadingPoint => ({
   hasDeletedLinks: row.has_deleted_links,
 });
 
-/** To be asked before the clicks: what becomes visible between the two is then newer than the watermark, or read. */
+/**
+ * Returns the reading point. Read it before the clicks: what becomes visible in between is newer than the watermark,
+ * or read.
+ */
 export async function readingPoint(db: Queryable, workspaceId: string): Promise<ReadingPoint> {
   const { rows } = await db.query<ReadingPointRow>({
     name: 'reading_point',

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NewStream, StreamRecord } from '../../core/event-log/port.ts';
 import { uuidv7 } from '../../core/ids.ts';
@@ -6,47 +7,46 @@ import type { Queryable } from '../database/pool.ts';
 import { inTransaction, type Pool, type PoolClient } from '../database/pool.ts';
 import { DOUBT_ONLY, type Lane } from './lanes.ts';
 
-/** How far a stream has been worked off. */
+/** Progress of a stream. */
 export type StreamProgress = {
   streamId: string;
   ordinal: number;
-  /** Last sequence whose event stands in the store; -1: none. */
+  /** Last sequence whose event is in ClickHouse; -1: none. */
   highWater: bigint;
   /** Microseconds: every event of the stream older than this is visible. */
   visibleBefore: number;
-  /** The stream's clock was set back since it was advanced last, so `visibleBefore` may be less than what is stored. */
+  /** The stream's clock was set back since its last advance, so `visibleBefore` may decrease. */
   isSetBack?: boolean;
 };
 
 export type RegisteredStream = Required<NewStream>;
 
-/** A stream has one of these, from 0 on: the last three digits of the nanoseconds of its events. */
+/** Number of ordinals. A stream's ordinal is the last three digits of the nanoseconds of its events. */
 export const ORDINALS = 1000;
-/** Workers that come behind a registration wait as long as it does, milliseconds. */
-const STILL_WAIT_MS = 250;
-/** They have the table to themselves so long before it is asked for again, milliseconds. */
-const STILL_PAUSE_MS = 500;
-const STILL_TRIES = 30;
-/** A registration whose process vanishes while the streams stand still is given up after so long, milliseconds. */
-const STILL_IDLE_MS = 2_000;
+/** Longest wait for the table lock, in milliseconds: workers queue behind the registration. */
+const LOCK_WAIT_MS = 250;
+/** Pause between attempts, in milliseconds: the table is free for workers. */
+const RETRY_PAUSE_MS = 500;
+const LOCK_ATTEMPTS = 30;
+/** A registration whose process vanishes while it holds the lock is rolled back after this, in milliseconds. */
+const IDLE_LIMIT_MS = 2_000;
 /** SQLSTATE `lock_not_available`. */
-const NOT_STILL = '55P03';
+const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Registers a new stream under the lowest ordinal never used, or answers what it was registered as: whoever does not know
- * whether that has happened asks again with the same id. A stream's identity lives in its `stream.json`, and whoever
- * has lost that file begins a new stream. The older stream of the same name then holds the watermark until it
- * is retired ({@link retireStream}).
+ * Registers a new stream under the lowest free ordinal, or returns its registration when the id is known: a caller
+ * that does not know whether it succeeded repeats the call with the same id.
+ * A stream's identity is in its `stream.json`. A process that lost the file starts a new stream, and the older stream
+ * of the same name holds the watermark until it is retired ({@link retireStream}).
  *
- * `former` is the ordinal of a stream that a restored backup does not know: it gets that one again unless it was given away
- * since, so that the ids of its clicks stay what they were.
+ * `former` is the ordinal of a stream that a restored backup does not know: the stream keeps it unless another stream
+ * got it since, so that its click ids stay the same.
  *
- * `notBefore` is the newest watermark that may have been handed out. A writer whose clock is behind begins its
- * times there, or a poller that has passed it would miss the stream's first events. While a stream is active that is the
- * present watermark, since it never goes back: a stream ahead of it, active or retired, dates nobody else's events ahead.
- * With none active it may have been that of any of them, and which was the last is not known: the newest is taken.
+ * `notBefore` is the newest watermark that may have been returned. A writer whose clock is behind starts its times
+ * there, or a poller past it would miss the stream's first events. With an active stream that is the present
+ * watermark, which never decreases. With none it is the newest `visible_before` of all streams.
  *
- * @throws Error when a thousand streams exist
+ * @throws Error when all ordinals are in use
  */
 export async function registerStream(
   pool: Pool,
@@ -54,12 +54,12 @@ export async function registerStream(
   streamId = uuidv7(),
   former: number | null = null,
 ): Promise<RegisteredStream> {
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await inTransaction(pool, (client) => register(client, name, streamId, former));
     } catch (error) {
-      if (tries === STILL_TRIES || !isNotStill(error)) throw error;
-      await delay(STILL_PAUSE_MS);
+      if (attempt === LOCK_ATTEMPTS || !isLockNotAvailable(error)) throw error;
+      await delay(RETRY_PAUSE_MS);
     }
   }
 }
@@ -70,27 +70,27 @@ async function register(
   streamId: string,
   former: number | null,
 ): Promise<RegisteredStream> {
-  // An earlier attempt whose answer was lost has ended when this is answered.
+  // An earlier attempt whose response was lost has ended once this returns.
   await client.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.streams]);
   const { rows: known } = await client.query<{ ordinal: number; visible_before: number }>(
     'SELECT ordinal, visible_before FROM ingest_streams WHERE stream_id = $1',
     [streamId],
   );
   if (known[0]) return { streamId, ordinal: known[0].ordinal, notBefore: known[0].visible_before };
-  await standStill(client);
+  await freezeWatermark(client);
   const { rows } = await client.query<{
     lowest: number | null;
-    is_given_away: boolean;
+    is_taken: boolean;
     not_before: number;
   }>(
     `SELECT (SELECT min(candidate) FROM generate_series(0, $1::int - 1) AS candidate
              WHERE NOT EXISTS (SELECT 1 FROM ingest_streams WHERE ordinal = candidate)) AS lowest,
-            EXISTS (SELECT 1 FROM ingest_streams WHERE ordinal = $2) AS is_given_away,
+            EXISTS (SELECT 1 FROM ingest_streams WHERE ordinal = $2) AS is_taken,
             coalesce((SELECT min(visible_before) FROM ingest_streams WHERE state = 'active'),
                      (SELECT max(visible_before) FROM ingest_streams), 0)::bigint AS not_before`,
     [ORDINALS, former],
   );
-  const ordinal = (rows[0]?.is_given_away ? null : former) ?? rows[0]?.lowest ?? null;
+  const ordinal = (rows[0]?.is_taken ? null : former) ?? rows[0]?.lowest ?? null;
   if (ordinal === null) throw new Error(`stream ${name}: all ${ORDINALS} ordinals are in use`);
   const notBefore = rows[0]?.not_before ?? 0;
   await client.query(
@@ -101,27 +101,28 @@ async function register(
 }
 
 /**
- * Keeps the watermark where it is until the transaction ends, while everybody reads: a watermark that moves on between the
- * look at it and the commit of a stream that begins there would go back with that commit.
+ * Freezes the watermark until the transaction ends; reads continue. Otherwise it could advance between its read and
+ * the commit of a stream that starts there, and that commit would move it back.
  *
- * The whole table at once, because rows would be locked in an order that no advance of several streams keeps to. Then
- * nothing is waited for any more, so nobody can wait in a circle, and foreign keys may still be checked.
+ * It locks the whole table: row locks would be taken in an order that advances of several streams don't follow. The
+ * transaction waits for no lock after it, so it can't deadlock, and foreign keys can still be checked.
  *
- * @throws an error of {@link NOT_STILL} when somebody else's transaction takes too long: who comes behind waits too
+ * @throws an error of {@link LOCK_NOT_AVAILABLE} when another transaction takes too long: later ones queue behind
+ *   this lock
  */
-async function standStill(transaction: PoolClient): Promise<void> {
+async function freezeWatermark(transaction: PoolClient): Promise<void> {
   await transaction.query(
     `SELECT set_config('lock_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $2, true)`,
-    [String(STILL_WAIT_MS), String(STILL_IDLE_MS)],
+    [String(LOCK_WAIT_MS), String(IDLE_LIMIT_MS)],
   );
   await transaction.query('LOCK TABLE ingest_streams IN SHARE ROW EXCLUSIVE MODE');
 }
 
-function isNotStill(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === NOT_STILL;
+function isLockNotAvailable(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
 }
 
-/** Progress of every stream, retired ones too: events that still arrive from them are taken in. */
+/** Returns the progress of every stream. Retired ones too: events that still arrive from them are stored. */
 export async function readStreams(db: Queryable): Promise<StreamProgress[]> {
   const { rows } = await db.query<{
     stream_id: string;
@@ -137,7 +138,7 @@ export async function readStreams(db: Queryable): Promise<StreamProgress[]> {
   }));
 }
 
-/** The newest sequence of a stream that is stored; -1 before the first one, and for a stream that is not registered. */
+/** Returns the newest stored sequence of a stream; -1 when there is none or the stream is not registered. */
 export async function highWater(db: Queryable, streamId: string): Promise<bigint> {
   const { rows } = await db.query<{ high_water: string }>(
     'SELECT high_water FROM ingest_streams WHERE stream_id = $1',
@@ -146,7 +147,10 @@ export async function highWater(db: Queryable, streamId: string): Promise<bigint
   return BigInt(rows[0]?.high_water ?? -1);
 }
 
-/** Moves streams forward, and back only where their clock was set back. In the transaction that advances their lane. */
+/**
+ * Moves streams forward, and back only where their clock was set back. Call it in the transaction that advances their
+ * lane.
+ */
 export async function advanceStreams(
   transaction: Queryable,
   streams: readonly StreamProgress[],
@@ -171,10 +175,10 @@ const columnsOf = (streams: readonly StreamProgress[]) => [
 ];
 
 /**
- * Moves a lane and its streams on in one statement, for a range of which Postgres keeps nothing else. Fenced as
- * `lockLane` does.
+ * Advances a lane and its streams in one statement, for a range of which PostgreSQL stores nothing else. Fenced as in
+ * `lockLane`.
  *
- * @returns false when the lane is not held under this epoch or not at `from`: then nothing has changed
+ * @returns false when the lane is not held under this epoch or is not at `from`: nothing has changed
  */
 export async function advanceLaneAndStreams(
   db: Queryable,
@@ -182,6 +186,7 @@ export async function advanceLaneAndStreams(
   { from, to }: { from: bigint; to: bigint },
   streams: readonly StreamProgress[],
 ): Promise<boolean> {
+  assert(to >= from, `lane ${lane.consumer}/${lane.partition} can't advance from ${from} back to ${to}`);
   const { rows } = await db.query<{ advanced: boolean }>({
     name: 'advance_lane_and_streams',
     text: `WITH lane AS (
@@ -194,19 +199,19 @@ export async function advanceLaneAndStreams(
   return rows[0]?.advanced === true;
 }
 
-/** The question of {@link watermark}. */
+/** SQL of {@link watermark}. */
 export const WATERMARK = `SELECT min(visible_before) AS watermark FROM ingest_streams WHERE state = 'active'`;
 
 /**
- * The watermark, in microseconds since the epoch: **every click with `ts` older than it is already visible in
+ * Returns the watermark, in microseconds since the epoch: **every click with `ts` older than it is already visible in
  * ClickHouse**. It is the least `visible_before` of the streams that are not retired.
  *
- * - An idle stream moves it by its heartbeats; a stream whose writer is dead holds it until its journal has
- *   been worked off and it is retired, because nobody else can know what its journal still holds.
- * - Read it before the query that it is answered with: what becomes visible in between is then simply newer.
+ * - Heartbeats of an idle stream advance it. A stream whose writer is dead holds it until its journal is drained and
+ *   the stream is retired: only the journal tells what it still holds.
+ * - Read it before the query that it is returned with: what becomes visible in between is newer.
  * - Events in the dead letters are the exception: they are not visible, whatever their time.
  *
- * @returns null when there is no stream, so no click either
+ * @returns null when there is no stream, and so no click
  */
 export async function watermark(db: Queryable): Promise<number | null> {
   const { rows } = await db.query<{ watermark: number | null }>(WATERMARK);
@@ -214,8 +219,8 @@ export async function watermark(db: Queryable): Promise<number | null> {
 }
 
 /**
- * Says that a stream's writer will never come back, so that it no longer holds the watermark. Events of it that
- * arrive later are inserted all the same, behind the watermark.
+ * Retires a stream whose writer will never come back, so that it no longer holds the watermark. Its later events are
+ * still inserted, behind the watermark.
  *
  * @returns false when there is no such active stream
  */
@@ -227,7 +232,7 @@ export async function retireStream(db: Queryable, streamId: string): Promise<boo
   return rowCount === 1;
 }
 
-/** What is known of a stream, which need not be registered, and of the journals of its name. */
+/** Returns the state of a stream, registered or not, and how far readers are in the journals of its name. */
 export async function streamRecord(db: Queryable, streamId: string, name: string): Promise<StreamRecord> {
   const { rows } = await db.query<{
     state: 'active' | 'retired' | null;
@@ -237,7 +242,7 @@ export async function streamRecord(db: Queryable, streamId: string, name: string
     `SELECT stream.state, stream.high_water,
        (SELECT coalesce(max(greatest(next_offset, (intent ->> 'to')::numeric)), 0)
         FROM log_lanes WHERE partition = $2) AS read_up_to
-     FROM (VALUES ($1::uuid)) AS asked (id) LEFT JOIN ingest_streams AS stream ON stream_id = asked.id`,
+     FROM (VALUES ($1::uuid)) AS wanted (id) LEFT JOIN ingest_streams AS stream ON stream_id = wanted.id`,
     [streamId, name],
   );
   const { state, high_water: highWater, read_up_to: readUpTo } = rows[0] ?? {};
@@ -257,7 +262,7 @@ export type ListedStream = {
   visible_before: number;
 };
 
-/** Every stream, the one that holds the watermark first. */
+/** Returns every stream, the one that holds the watermark first. */
 export async function listStreams(db: Queryable): Promise<ListedStream[]> {
   const { rows } = await db.query<ListedStream>(
     `SELECT stream_id, name, ordinal, state, visible_before FROM ingest_streams

@@ -1,7 +1,7 @@
 import { uuidv7 } from '../../core/ids.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** A campaign: a destination and a name, which its links share. */
+/** A campaign: the destination and name that its links share. */
 export type Destination = {
   id: string;
   workspace_id: string;
@@ -17,15 +17,18 @@ const COLUMNS = 'id, workspace_id, name, destination_url, external, tags, folder
 
 export type NewDestination = Omit<Destination, 'id'>;
 
-/** {@link insertDestinations} of one. */
+/** Creates one campaign; see {@link insertDestinations}. */
 export async function insertDestination(tx: Queryable, given: NewDestination): Promise<Destination> {
   const { workspace_id, ...fields } = given;
   const [destination] = await insertDestinations(tx, workspace_id, [fields]);
-  if (!destination) throw new Error('no campaign was made of one');
+  if (!destination) throw new Error('the campaign was not inserted');
   return destination;
 }
 
-/** Creates campaigns without links, in the order given. The caller has checked that their folders are the workspace's. */
+/**
+ * Creates campaigns without links, in the order given. The caller has checked that their folders belong to the
+ * workspace.
+ */
 export async function insertDestinations(
   tx: Queryable,
   workspaceId: string,
@@ -42,7 +45,7 @@ export async function insertDestinations(
   return made;
 }
 
-/** The campaign with this id in the workspace, or null. */
+/** Returns the campaign with this id in the workspace, or null. */
 export async function destinationById(
   db: Queryable,
   workspaceId: string,

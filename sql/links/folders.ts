@@ -8,7 +8,7 @@ export type Folder = { id: string; name: string; created_at: string };
 
 const COLUMNS = `id, name, ${isoMicros('created_at')} AS created_at`;
 
-/** Creates a folder. The caller holds the workspace's lock: creation times are unique in it. */
+/** Creates a folder. The caller has locked the workspace: creation times are unique in it. */
 export async function insertFolder(tx: Queryable, workspaceId: string, name: string): Promise<Folder> {
   const { rows } = await tx.query<Folder>(
     `INSERT INTO folders (id, workspace_id, name, created_at)
@@ -23,7 +23,7 @@ export async function insertFolder(tx: Queryable, workspaceId: string, name: str
 }
 
 /**
- * The folders of a workspace, newest first.
+ * Returns the folders of a workspace, newest first.
  *
  * @param before ISO 8601 with microseconds: older ones only
  */
@@ -41,7 +41,7 @@ export async function listFolders(
   return rows;
 }
 
-/** The folder with this id in the workspace, or null. */
+/** Returns the folder with this id in the workspace, or null. */
 export async function folderById(db: Queryable, workspaceId: string, id: string): Promise<Folder | null> {
   const { rows } = await db.query<Folder>(
     `SELECT ${COLUMNS} FROM folders WHERE id = $1 AND workspace_id = $2`,
@@ -50,8 +50,8 @@ export async function folderById(db: Queryable, workspaceId: string, id: string)
   return rows[0] ?? null;
 }
 
-/** Whether the folder is the workspace's. It then stays until the transaction ends. */
-export async function holdFolder(tx: Queryable, workspaceId: string, id: string): Promise<boolean> {
+/** Returns whether the folder belongs to the workspace. It then exists until the transaction ends. */
+export async function lockFolderShared(tx: Queryable, workspaceId: string, id: string): Promise<boolean> {
   const { rowCount } = await tx.query(
     'SELECT 1 FROM folders WHERE id = $1 AND workspace_id = $2 FOR KEY SHARE',
     [id, workspaceId],
@@ -59,7 +59,7 @@ export async function holdFolder(tx: Queryable, workspaceId: string, id: string)
   return rowCount === 1;
 }
 
-/** Renames a folder. Null when the workspace has none with this id. */
+/** Renames a folder. Returns null when the workspace has none with this id. */
 export async function renameFolder(
   db: Queryable,
   workspaceId: string,
@@ -74,8 +74,8 @@ export async function renameFolder(
 }
 
 /**
- * Deletes a folder; its campaigns stay, without a folder. The caller holds the workspace's lock: the folder is locked
- * before its campaigns here, and after its campaign where a link moves into it.
+ * Deletes a folder; its campaigns stay, without a folder. The caller has locked the workspace, which prevents a
+ * deadlock: a move of a link locks the campaign first, then the folder.
  *
  * @returns false when the workspace has none with this id
  */

@@ -1,49 +1,50 @@
 import { inTransaction, type Pool, type Queryable } from '../database/pool.ts';
 
 /**
- * Leases of a link's `max_clicks`: a stream may let through as many visitors as it was granted. The sum of what is
- * granted never exceeds `max_clicks`. `used` is moved by the workers, in the transaction that advances a lane. It is more
- * than was granted where a backup was put back and workers took in again what was clicked after it: then it is what holds.
+ * Leases of a link's `max_clicks`: a stream redirects at most as many visitors as it has permits. The sum of
+ * `granted` never exceeds `max_clicks`. Workers add to `used` in the transaction that advances a lane.
+ * After a restored backup `used` may exceed `granted`: workers count clicks again that are newer than the backup.
+ * Then `used` is what the stream holds.
  */
 
-/** How a link's credits stand after a request. */
-export type LeaseAnswer =
-  /** `granted` is the stream's own total now. `remaining`: not granted to anybody yet. */
+/** State of a link's permits after a request. */
+export type LeaseResult =
+  /** `granted` is the stream's own total. `remaining`: not granted to any stream. */
   | { kind: 'granted'; granted: number; remaining: number }
   /**
-   * Nothing is left to grant. `spent`: every credit of the other streams has been used as well, so it stays so
-   * unless `max_clicks` is raised. `excess`: what is granted beyond a limit that was lowered.
+   * Nothing is left to grant. `spent`: the other streams have used all their permits too, so this is final unless
+   * `max_clicks` is raised. `excess`: granted beyond a limit that was lowered.
    */
   | { kind: 'none_left'; granted: number; spent: boolean; excess: number }
-  /** The link is deleted, for now: some come back. */
+  /** The link is deleted; some are restored later. */
   | { kind: 'gone'; granted: number }
-  /** The link has no limit any more. */
+  /** The link has no limit now. */
   | { kind: 'unlimited' };
 
-/** Largest number of credits that one request takes beyond those it needs at once. */
+/** Most permits that one request takes beyond those it needs at once. */
 const LARGEST_CHUNK = 1_024;
-/** A chunk is at most this part of what is left, so that processes share the end of a campaign evenly. */
+/** A chunk is at most this fraction of what is left, so that processes share the end of a campaign evenly. */
 const CHUNK_DIVISOR = 16;
 
 /**
- * Leases credits to a stream: as many as are `needed` at once, or more, in a chunk that shrinks with the remainder.
+ * Leases permits to a stream: as many as are `needed`, or a larger chunk that shrinks with the remainder.
  *
- * @param needed visitors that wait now; 0 only looks
+ * @param needed visitors that wait now; 0 only reads the state
  */
-export async function leaseCredits(
+export async function leasePermits(
   pool: Pool,
   given: { linkId: string; streamId: string; needed: number },
-): Promise<LeaseAnswer> {
+): Promise<LeaseResult> {
   const { linkId, streamId, needed } = given;
   return inTransaction(pool, async (tx) => {
-    // The lock comes in a statement of its own: the next one then sees what earlier holders have committed.
+    // The lock is a statement of its own: the next one then sees what earlier holders committed.
     const { rows: links } = await tx.query<{ max_clicks: number | null }>(
       'SELECT max_clicks FROM links WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE',
       [linkId],
     );
     const [link] = links;
     if (link?.max_clicks === null) return { kind: 'unlimited' };
-    // What a retired stream has left is never used and never given back: nobody is to wait for it.
+    // Permits of a retired stream are never used or returned, so they are not idle.
     const { rows } = await tx.query<{ total: number; held: number; own: number; others_idle: number }>(
       `SELECT coalesce(sum(granted), 0)::bigint AS total,
               coalesce(sum(greatest(granted, used)), 0)::bigint AS held,
@@ -74,14 +75,14 @@ export async function leaseCredits(
   });
 }
 
-/** A stream's lease of a link. A link that it never leased credits of has none of anything. */
+/** A stream's lease of a link; all zeros when it never leased permits. */
 export type Lease = { granted: number; used: number; generation: number };
 
 /**
- * Waits for whatever is under way on a stream's lease, tells how it stands and voids every give-back sent before: one
- * that PostgreSQL gets to later changes nothing. Asked again it only costs those their generation who asked before.
+ * Waits for concurrent changes of a stream's lease, returns its state, and invalidates every return of permits sent
+ * before: PostgreSQL ignores one that arrives later. A repeated claim only raises the generation.
  *
- * @throws when the lease is held for longer than a statement may take
+ * @throws when the lease stays locked for longer than the statement timeout
  */
 export async function claimLease(db: Queryable, given: { linkId: string; streamId: string }): Promise<Lease> {
   const { rows } = await db.query<Lease>(
@@ -93,12 +94,12 @@ export async function claimLease(db: Queryable, given: { linkId: string; streamI
 }
 
 /**
- * Gives credits back that a stream has not used.
+ * Returns permits that a stream has not used.
  *
- * @param generation of the lease, as the last {@link claimLease} told it
- * @returns the stream's own total now; null: the lease has been claimed since, and nothing was given back
+ * @param generation of the lease, from the last {@link claimLease}
+ * @returns the stream's own total now; null when the lease was claimed since, and nothing was returned
  */
-export async function returnCredits(
+export async function returnPermits(
   db: Queryable,
   given: { linkId: string; streamId: string; count: number; generation: number },
 ): Promise<number | null> {
@@ -110,7 +111,7 @@ export async function returnCredits(
   return rows[0]?.granted ?? null;
 }
 
-/** What a stream holds according to the store, and up to which event its use has been counted. */
+/** The leases of a stream in PostgreSQL, and up to which event its use has been counted. */
 export type StreamLeases = {
   /** Sequence of the last event whose use is in `used`; -1n: none. */
   highWater: bigint;
@@ -118,11 +119,11 @@ export type StreamLeases = {
 };
 
 /**
- * The leases of a stream that are not used up, and the stream's high-water mark, as of one moment. What it was granted
- * is not told here: a give-back may be under way, and only {@link claimLease} waits for it.
+ * Returns the leases of a stream that are not used up, and the stream's high-water mark, as of one moment. Without
+ * `granted`: a return may be under way, and only {@link claimLease} waits for it.
  */
 export async function leasesOfStream(db: Queryable, streamId: string): Promise<StreamLeases> {
-  // One statement, one snapshot: the mark and the use that it covers belong together.
+  // One statement, one snapshot: the high-water mark and the use up to it belong together.
   const { rows } = await db.query<{
     high_water: string;
     link_id: string | null;
@@ -135,4 +136,32 @@ export async function leasesOfStream(db: Queryable, streamId: string): Promise<S
   );
   const leases = rows.flatMap(({ link_id, used }) => (link_id === null ? [] : [{ link_id, used }]));
   return { highWater: BigInt(rows[0]?.high_water ?? -1), leases };
+}
+
+/** Counted clicks of one stream on one link with `max_clicks`. */
+export type PermitUse = { linkId: string; streamId: string; clicks: number };
+
+/**
+ * Adds counted clicks to the leases they used, in the transaction that advances the lane, so that each counts once.
+ * After a restored backup the lease or its link may be missing: a missing lease is inserted, clicks of a missing link
+ * are left out.
+ */
+export async function addUsedPermits(transaction: Queryable, uses: readonly PermitUse[]): Promise<void> {
+  if (uses.length === 0) return;
+  // Sorted, so that two lanes never deadlock.
+  const sorted = [...uses].sort((a, b) => (`${a.linkId}${a.streamId}` < `${b.linkId}${b.streamId}` ? -1 : 1));
+  await transaction.query(
+    `WITH counted AS (
+       SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS counted (link_id, stream_id, clicks)),
+     known AS (
+       UPDATE link_leases AS lease SET used = lease.used + counted.clicks FROM counted
+       WHERE lease.link_id = counted.link_id AND lease.stream_id = counted.stream_id
+       RETURNING lease.link_id, lease.stream_id)
+     INSERT INTO link_leases AS lease (link_id, stream_id, used)
+     SELECT link_id, stream_id, clicks FROM counted
+     WHERE NOT EXISTS (SELECT FROM known WHERE known.link_id = counted.link_id AND known.stream_id = counted.stream_id)
+       AND EXISTS (SELECT FROM links WHERE id = counted.link_id)
+     ON CONFLICT (link_id, stream_id) DO UPDATE SET used = lease.used + excluded.used`,
+    [sorted.map((use) => use.linkId), sorted.map((use) => use.streamId), sorted.map((use) => use.clicks)],
+  );
 }

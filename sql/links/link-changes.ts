@@ -1,42 +1,42 @@
 import type { Queryable } from '../database/pool.ts';
 
-/** What must be read again. `target_id` is the id of the link, campaign, key, page or programme. */
+/** What must be read again. `target_id` is the id of the link, campaign, key, page or program. */
 export type LinkChange = {
   /** Decimal text of the transaction's id (64 bits). */
   xid: string;
   /** Number within the table, as text. */
   id: string;
-  kind: 'link' | 'destination' | 'workspace' | 'bio_page' | 'program' | 'key';
+  kind: 'link' | 'destination' | 'bio_page' | 'program' | 'key';
   target_id: string;
 };
 
-/** Name of the notification that wakes readers. It may be lost, so readers also look by themselves. */
+/** Channel of the notification that wakes readers. It may be lost, so readers also poll. */
 export const LINK_CHANGES_CHANNEL = 'link_changes';
 
 /**
- * The oldest transaction that still runs. Changes of every older one are visible or will never be: a reader that
- * starts here before it loads anything misses nothing.
+ * Returns the oldest transaction that still runs. Changes of older ones are visible or were rolled back: a reader
+ * that starts here before it loads anything misses nothing.
  */
 export async function oldestRunningTransaction(db: Queryable): Promise<string> {
   const { rows } = await db.query<{ xmin: string }>(
     'SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin',
   );
   const xmin = rows[0]?.xmin;
-  if (xmin === undefined) throw new Error('PostgreSQL gave no snapshot');
+  if (xmin === undefined) throw new Error('PostgreSQL returned no snapshot');
   return xmin;
 }
 
 /**
- * Every visible change from a transaction on, in pages, together with the oldest transaction that still runs.
+ * Returns every visible change from a transaction on, in pages, together with the oldest transaction that still runs.
  *
- * A reader takes `xmin` of its first page as the start of its next round: order of ids is not order of commits,
- * so changes at or above `xmin` may still appear between those that it has seen, and it gets the ones it has
- * seen again. That way a transaction that runs for minutes holds nobody's changes up.
+ * The next poll of a reader starts at the `xmin` of its first page. Ids are not in commit order: changes at or above
+ * `xmin` may still appear between those it has read, which it then gets again. So a transaction that runs for minutes
+ * delays no other change.
  *
- * What a visible change names is a transaction of before this moment. One that lies ahead was another server's, and came with
- * a backup that was restored here: without the bound it would be given again in each round for as long as it is kept.
+ * Changes with a future transaction id came with a backup of another server. Without the upper bound every poll would
+ * return them again.
  *
- * @param after start with the change behind this one: `{ xid, id: '-1' }` for a new round
+ * @param after the change to continue after: `{ xid, id: '-1' }` starts a poll
  * @returns fewer than `limit` changes: these were the last
  */
 export async function changesAfter(
@@ -55,6 +55,6 @@ export async function changesAfter(
     [after.xid, after.id, limit],
   );
   const xmin = rows[0]?.xmin;
-  if (xmin === undefined) throw new Error('PostgreSQL gave no snapshot');
+  if (xmin === undefined) throw new Error('PostgreSQL returned no snapshot');
   return { xmin, changes: rows.filter((row) => row.xid !== null) };
 }

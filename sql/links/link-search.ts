@@ -1,15 +1,15 @@
 import type { Channel } from '../../core/enrich/channels.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** `used_up`: its `max_clicks` have been let through. An expired link is `expired`, used up or not. */
+/** `used_up`: its `max_clicks` are used. An expired link is `expired`, used up or not. */
 export const LINK_STATUSES = ['active', 'expired', 'used_up'] as const;
 export type LinkStatus = (typeof LINK_STATUSES)[number];
 
-/** Which links are searched for; null: not asked. */
+/** Filters of a search; null: not filtered. */
 export type LinkSearch = {
-  /** These alone; unknown ones are left out. */
+  /** Only these; unknown ones are left out. */
   ids: string[] | null;
-  /** Part of the slug, the name or the destination, in any case of letters. */
+  /** Part of the slug, the name or the destination, case-insensitive. */
   text: string | null;
   /** `smart`: Smart Links, which have no channel. */
   channel: Channel | 'smart' | null;
@@ -19,10 +19,10 @@ export type LinkSearch = {
   status: LinkStatus | null;
 };
 
-/** By what links are sorted. Links that are equal in it come newest first. */
+/** Sort order of links. Ties come newest first. */
 export type LinkOrder =
   | { by: 'created' | 'name'; descending: boolean }
-  /** By a figure of each link; those that have none count as 0. */
+  /** By a figure of each link; without one it is 0. */
   | { by: 'figure'; figures: readonly { linkId: string; value: number }[]; descending: boolean };
 
 export type FoundLink = { id: string; status: LinkStatus };
@@ -34,9 +34,9 @@ const STATUS = `CASE
   ELSE 'active' END`;
 
 /**
- * One page of the links that are searched for, and how many there are in all.
+ * Returns one page of the links that match, and their total number.
  *
- * @param page rows to pass over, and how many to give at most
+ * @param page number of rows to skip, and most rows to return
  */
 export async function searchLinks(
   db: Queryable,
@@ -63,7 +63,7 @@ export async function searchLinks(
   const links = rows.map(({ id, status }) => ({ id, status }));
   const [first] = rows;
   if (first) return { total: Number(first.total), links };
-  // Beyond the last page no row is left to tell the total.
+  // Beyond the last page no row has the total.
   const count = await db.query<{ total: string }>(
     `WITH found AS (${found}) SELECT count(*) AS total FROM found WHERE ${status}`,
     counted,
@@ -100,7 +100,7 @@ function joinOf(order: LinkOrder, parameter: (value: unknown) => string): string
 /** A tag and how many links have it. */
 export type TagUse = { tag: string; links: number };
 
-/** The tags of the workspace's links, the most used first. */
+/** Returns the tags of the workspace's links, the most used first. */
 export async function tagsInUse(db: Queryable, workspaceId: string, limit: number): Promise<TagUse[]> {
   const { rows } = await db.query<{ tag: string; links: string }>(
     `SELECT tag, count(*) AS links

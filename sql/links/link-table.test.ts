@@ -26,37 +26,37 @@ beforeAll(async () => {
 });
 afterAll(() => stores?.close());
 
-/** The plan by which PostgreSQL answers what `question` asks. */
-async function planOf(question: (db: Queryable) => Promise<unknown>): Promise<string> {
+/** Returns PostgreSQL's plan for the statement that `query` runs. */
+async function planOf(query: (db: Queryable) => Promise<unknown>): Promise<string> {
   let plan = '';
   const explaining: Queryable = {
-    query: async (asked: string | { text: string }, values?: unknown[]) => {
-      // A prepared one is planned without its values.
-      const { rows } = await (typeof asked === 'string'
-        ? stores.pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${asked}`, values)
-        : stores.pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN (GENERIC_PLAN) ${asked.text}`));
+    query: async (statement: string | { text: string }, values?: unknown[]) => {
+      // A prepared statement is planned without its values.
+      const { rows } = await (typeof statement === 'string'
+        ? stores.pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${statement}`, values)
+        : stores.pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN (GENERIC_PLAN) ${statement.text}`));
       plan = rows.map((row) => row['QUERY PLAN']).join('\n');
       return { rows: [] };
     },
   } as unknown as Queryable;
-  await question(explaining);
+  await query(explaining);
   return plan;
 }
 
-test('pages and programmes are found without a look at the links, of which there may be millions', async () => {
+test('pages and programs are found without scanning links, of which there may be millions', async () => {
   const plan = await planOf((db) => otherSlugsAfter(db, '', 2_000));
   expect(plan).toMatch(/Index (Only )?Scan using slugs_of_others/);
   expect(plan).not.toMatch(/Seq Scan on slugs/);
 });
 
-test('what visitors ask for is looked up by its slug, one by one', async () => {
+test('requested slugs are looked up one by one', async () => {
   const links = await planOf((db) => linksWithSlugs(db, ['many-1', 'many-2']));
   expect(links).toMatch(/Index Scan using links_slug /);
   const others = await planOf((db) => othersWithSlugs(db, ['many-1', 'many-2']));
   expect(others).toMatch(/Index (Only )?Scan using slugs_of_others/);
 });
 
-test('a page of links is read by its key, and the pages are all links', async () => {
+test('a page of links is read by the primary key, and all pages have all links', async () => {
   const plan = await planOf((db) => linksAfter(db, FIRST_ID, 2_000));
   expect(plan).toMatch(/Index Scan using links_pkey/);
   const walked: string[] = [];
@@ -69,7 +69,7 @@ test('a page of links is read by its key, and the pages are all links', async ()
   expect(walked).toEqual(walked.toSorted());
 });
 
-test('changes that a backup of another server has brought along are not given for those of this one', async () => {
+test('changes that came with a backup of another server are left out', async () => {
   const [foreign, own] = [uuidv7(), uuidv7()];
   const xid = await oldestRunningTransaction(stores.pool);
   await stores.pool.query(

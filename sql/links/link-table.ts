@@ -4,11 +4,10 @@ import type { Queryable } from '../database/pool.ts';
 import type { Retargeting, Targeting } from './links.ts';
 
 /**
- * What the redirect needs of links, programmes, pages and keys, across workspaces: the only queries without a
- * workspace id, because a visitor brings nothing but a slug.
+ * Links, programs, pages and keys as the redirect needs them, across workspaces: a visitor brings nothing but a slug.
  */
 
-/** A live link as the redirect sees it, with its campaign's destination. */
+/** A live link with its campaign's destination, as the redirect needs it. */
 export type LinkTableRow = {
   id: string;
   workspace_id: string;
@@ -29,13 +28,13 @@ export type LinkTableRow = {
   retargeting: Retargeting | null;
 };
 
-/** A slug that names something else than a link; in lower case. */
+/** A lower-case slug of a page or program. */
 export type OtherSlugRow = {
   id: string;
   workspace_id: string;
   slug: string;
   kind: 'bio_page' | 'program';
-  /** Null: a programme, or a page that is not published. */
+  /** Null: a program, or an unpublished page. */
   page: PublicPage | null;
 };
 
@@ -57,16 +56,16 @@ const OTHERS = `SELECT s.target_id AS id, s.workspace_id, s.slug, s.kind, ${publ
 const KEYS = `SELECT id, lookup, hash, workspace_id FROM api_keys
   WHERE kind = 'publishable' AND revoked_at IS NULL`;
 
-/** The lowest UUID: where a walk by id begins. */
+/** The lowest UUID: start of a walk by id. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** A page of links in order of id: the live ones, and where the following page begins, null after the last. */
+/** A page of live links in order of id. `next`: start of the following page, null after the last. */
 export type LinkPage = { links: LinkTableRow[]; next: string | null };
 
-/** The live ones among the next `limit` links in order of id. */
+/** Returns the live ones among the next `limit` links in order of id. */
 export async function linksAfter(db: Queryable, id: string, limit: number): Promise<LinkPage> {
-  // The page by the primary key alone, then its campaigns one by one: any condition more, or a plain join, and
-  // PostgreSQL without fresh statistics sorts the whole table for each page.
+  // The page by the primary key alone, then each campaign: with any other condition, or a plain join, PostgreSQL
+  // without fresh statistics sorts the whole table for each page.
   const { rows } = await db.query<LinkTableRow & { deleted: boolean }>(
     `SELECT ${COLUMNS}, l.deleted_at IS NOT NULL AS deleted
      FROM (SELECT * FROM links WHERE id > $1 ORDER BY id LIMIT $2) l
@@ -78,22 +77,22 @@ export async function linksAfter(db: Queryable, id: string, limit: number): Prom
   return { links: rows.filter((row) => !row.deleted), next };
 }
 
-/** The live ones among these links. */
+/** Returns the live ones among these links. */
 export async function linksWithIds(db: Queryable, ids: string[]): Promise<LinkTableRow[]> {
   const { rows } = await db.query<LinkTableRow>(`${LINKS} AND l.id = ANY ($1)`, [ids]);
   return rows;
 }
 
-/** The live links of these campaigns. */
+/** Returns the live links of these campaigns. */
 export async function linksOfDestinations(db: Queryable, ids: string[]): Promise<LinkTableRow[]> {
   const { rows } = await db.query<LinkTableRow>(`${LINKS} AND l.destination_id = ANY ($1)`, [ids]);
   return rows;
 }
 
-/** The live links that are spelled exactly so. */
+/** Returns the live links with exactly these slugs. */
 export async function linksWithSlugs(db: Queryable, slugs: string[]): Promise<LinkTableRow[]> {
-  // Visitors wait for it, and a bounded table asks it often: planning it anew takes longer than the answer. One by one,
-  // because that plan is made without knowing how many there are.
+  // A prepared statement: visitors wait for it, and planning takes longer than running. LATERAL, because the plan is
+  // made without knowing the number of slugs.
   const { rows } = await db.query<LinkTableRow>({
     name: 'links_by_slug',
     text: `SELECT ${COLUMNS} FROM unnest($1::text[]) AS wanted (slug)
@@ -104,7 +103,7 @@ export async function linksWithSlugs(db: Queryable, slugs: string[]): Promise<Li
   return rows;
 }
 
-/** The next slugs of pages and programmes in order of slug. Fewer than `limit`: these were the last. */
+/** Returns the next slugs of pages and programs in order of slug. Fewer than `limit`: these were the last. */
 export async function otherSlugsAfter(db: Queryable, slug: string, limit: number): Promise<OtherSlugRow[]> {
   const { rows } = await db.query<OtherSlugRow>(`${OTHERS} AND slug > $1 ORDER BY slug LIMIT $2`, [
     slug,
@@ -113,13 +112,13 @@ export async function otherSlugsAfter(db: Queryable, slug: string, limit: number
   return rows;
 }
 
-/** The slugs that name these pages and programmes. */
+/** Returns the slugs that name these pages and programs. */
 export async function otherSlugsOf(db: Queryable, ids: string[]): Promise<OtherSlugRow[]> {
   const { rows } = await db.query<OtherSlugRow>(`${OTHERS} AND target_id = ANY ($1)`, [ids]);
   return rows;
 }
 
-/** The pages and programmes that these slugs name, in any case of letters. */
+/** Returns the pages and programs that these slugs name, case-insensitive. */
 export async function othersWithSlugs(db: Queryable, slugs: string[]): Promise<OtherSlugRow[]> {
   const { rows } = await db.query<OtherSlugRow>(`${OTHERS} AND slug = ANY ($1)`, [
     slugs.map((slug) => slug.toLowerCase()),
@@ -127,7 +126,7 @@ export async function othersWithSlugs(db: Queryable, slugs: string[]): Promise<O
   return rows;
 }
 
-/** The next publishable keys in order of id. Fewer than `limit`: these were the last. */
+/** Returns the next publishable keys in order of id. Fewer than `limit`: these were the last. */
 export async function publishableKeysAfter(
   db: Queryable,
   id: string,
@@ -137,13 +136,13 @@ export async function publishableKeysAfter(
   return rows;
 }
 
-/** The publishable, unrevoked ones among these keys. */
+/** Returns the publishable, unrevoked ones among these keys. */
 export async function publishableKeysWithIds(db: Queryable, ids: string[]): Promise<PublishableKeyRow[]> {
   const { rows } = await db.query<PublishableKeyRow>(`${KEYS} AND id = ANY ($1)`, [ids]);
   return rows;
 }
 
-/** The publishable, unrevoked keys with these 8 hex. */
+/** Returns the publishable, unrevoked keys with these lookups. */
 export async function publishableKeysWithLookups(
   db: Queryable,
   lookups: string[],

@@ -9,7 +9,7 @@ export type Retargeting = Partial<
   Record<'facebook' | 'google' | 'tiktok' | 'linkedin' | 'x' | 'pinterest', string>
 >;
 
-/** What each link of a campaign has for itself and a new one inherits. Null: not set. */
+/** Settings of a link that a new link of its campaign inherits. Null: not set. */
 export type LinkSettings = {
   utm_campaign: string | null;
   targeting: Targeting | null;
@@ -58,8 +58,8 @@ export type NewLink = LinkSettings &
   };
 
 /**
- * Inserts links of the workspace's campaigns. The caller holds the workspace's lock (creation times are unique in it, and
- * no two links of a call share one) and has claimed the slugs.
+ * Inserts links of the workspace's campaigns. The caller has locked the workspace (creation times are unique in it)
+ * and claimed the slugs.
  *
  * @returns the links in the order given, which is the order of their creation times
  * @throws a unique violation of `links_external_id` when an `external_id` is taken
@@ -94,12 +94,12 @@ export async function insertLinks(tx: Queryable, workspaceId: string, given: New
   });
 }
 
-/** A new link's id. */
+/** Returns the id of a new link. */
 export const newLinkId = uuidv7;
 
-/** The links with these ids in the workspace, in no order; unknown and deleted ones are left out. */
+/** Returns the links with these ids in the workspace, in no order; unknown and deleted ones are left out. */
 export async function linksByIds(db: Queryable, workspaceId: string, ids: string[]): Promise<Link[]> {
-  // Planning it takes as long as finding a hundred.
+  // Prepared: planning takes as long as finding a hundred links.
   const { rows } = await db.query<Link>({
     name: 'links_by_ids',
     text: `${SELECT} AND l.id = ANY ($2)`,
@@ -108,10 +108,10 @@ export async function linksByIds(db: Queryable, workspaceId: string, ids: string
   return rows;
 }
 
-/** What a list of links' figures shows of each. */
+/** A link in a list of figures. */
 export type NamedLink = Pick<Link, 'id' | 'slug' | 'channel' | 'destination_url'>;
 
-/** As {@link linksByIds}, where no more is shown: a hundred whole links take longer to write and read than to find. */
+/** {@link linksByIds} with fewer columns: a hundred whole links take longer to serialize than to find. */
 export async function namedLinksByIds(
   db: Queryable,
   workspaceId: string,
@@ -126,12 +126,12 @@ export async function namedLinksByIds(
   return rows;
 }
 
-/** The link with this id in the workspace, or null. */
+/** Returns the link with this id in the workspace, or null. */
 export async function linkById(db: Queryable, workspaceId: string, id: string): Promise<Link | null> {
   return (await linksByIds(db, workspaceId, [id]))[0] ?? null;
 }
 
-/** The link with this `external_id` in the workspace, or null. */
+/** Returns the link with this `external_id` in the workspace, or null. */
 export async function linkByExternalId(
   db: Queryable,
   workspaceId: string,
@@ -140,7 +140,7 @@ export async function linkByExternalId(
   return (await linksByExternalIds(db, workspaceId, [externalId]))[0] ?? null;
 }
 
-/** The links of the workspace with these `external_id`s, in no order; unknown ones and those of deleted links are left out. */
+/** Returns the links of the workspace with these `external_id`s, in no order; unknown and deleted ones are left out. */
 export async function linksByExternalIds(
   db: Queryable,
   workspaceId: string,
@@ -150,13 +150,13 @@ export async function linksByExternalIds(
   return rows;
 }
 
-/** The links of the workspace with exactly these slugs, in no order; unknown and deleted ones are left out. */
+/** Returns the links of the workspace with exactly these slugs, in no order; unknown and deleted ones are left out. */
 export async function linksBySlugs(db: Queryable, workspaceId: string, slugs: string[]): Promise<Link[]> {
   const { rows } = await db.query<Link>(`${SELECT} AND l.slug = ANY ($2)`, [workspaceId, slugs]);
   return rows;
 }
 
-/** The links of a campaign, oldest first. */
+/** Returns the links of a campaign, oldest first. */
 export async function linksOfDestination(
   db: Queryable,
   workspaceId: string,
@@ -170,11 +170,11 @@ export async function linksOfDestination(
 }
 
 export type LinkFilter = {
-  /** These alone; unknown ones are left out. */
+  /** Only these; unknown ones are left out. */
   ids: string[] | null;
   channel: Channel | null;
   destinationId: string | null;
-  /** Part of the slug, in any case of letters. */
+  /** Part of the slug, case-insensitive. */
   slugPart: string | null;
   externalId: string | null;
   /** ISO 8601 with microseconds: older ones only. */
@@ -182,7 +182,7 @@ export type LinkFilter = {
   limit: number;
 };
 
-/** The links of a workspace that pass the filter, newest first. */
+/** Returns the links of a workspace that pass the filter, newest first. */
 export async function listLinks(db: Queryable, workspaceId: string, filter: LinkFilter): Promise<Link[]> {
   const values: unknown[] = [workspaceId];
   const conditions: string[] = [];
@@ -207,7 +207,7 @@ export async function listLinks(db: Queryable, workspaceId: string, filter: Link
 }
 
 /**
- * The link as it is now, locked until the transaction ends, or null.
+ * Returns the link as it is now, locked until the transaction ends, or null.
  */
 export async function lockLink(tx: Queryable, workspaceId: string, id: string): Promise<Link | null> {
   const { rows } = await tx.query<Link>(`${SELECT} AND l.id = $2 FOR NO KEY UPDATE OF l, d`, [
@@ -253,8 +253,8 @@ export async function updateLink(
 }
 
 /**
- * Deletes a link: it stops redirecting and leaves every list; its row stays for the history of its clicks, its slug
- * stays reserved.
+ * Deletes a link: it stops redirecting and leaves every list. Its row stays for the history of its clicks, and its
+ * slug stays reserved.
  *
  * @returns false when the workspace has none with this id
  */
@@ -268,8 +268,8 @@ export async function deleteLink(db: Queryable, workspaceId: string, id: string)
 }
 
 /**
- * Brings a deleted link back, under its slug. Its `external_id` may be another's by then. The caller holds the workspace's
- * lock.
+ * Restores a deleted link under its slug. It loses its `external_id` when another link has that now. The caller has
+ * locked the workspace.
  */
 export async function restoreLink(tx: Queryable, workspaceId: string, id: string): Promise<void> {
   await tx.query(

@@ -4,17 +4,17 @@ import type { Queryable } from '../database/pool.ts';
 
 export type SlugKind = 'link' | 'bio_page' | 'program';
 
-/** A slug and what it shall name. */
+/** A slug and what it is to name. */
 export type SlugClaim = { slug: string; kind: SlugKind; targetId: string; workspaceId: string };
 
 /**
- * Claims slugs, compared without case, for links, bio pages and programmes alike. A slug that its target had before
- * is claimed anew. Waits for a transaction that is claiming the same one.
+ * Claims slugs, case-insensitive, for links, bio pages and programs alike. A target can claim its former slug again.
+ * Waits for a transaction that is claiming the same slug.
  *
- * @returns those that were claimed, as they were given; the others are taken
+ * @returns the claimed slugs, as they were given; the others are taken
  */
 export async function claimSlugs(tx: Queryable, claims: SlugClaim[]): Promise<string[]> {
-  // In one order everywhere, so that two creates never wait for each other.
+  // In one order everywhere, so that two creates never deadlock.
   const sorted = claims.toSorted((a, b) => (slugKey(a.slug) < slugKey(b.slug) ? -1 : 1));
   const { rows } = await tx.query<{ slug: string }>(
     `INSERT INTO slugs (slug, kind, target_id, workspace_id)
@@ -34,14 +34,14 @@ export async function claimSlugs(tx: Queryable, claims: SlugClaim[]): Promise<st
 }
 
 /**
- * Lets the caller's transaction claim these slugs one by one and in any order: from now until it ends, whoever claims one
- * of them waits. Of two transactions that came to the same slugs in different orders each would wait for the other.
+ * Reserves slugs, so that the caller's transaction can claim them one by one and in any order: other claims of them
+ * wait until it ends. Without it, two transactions that claim the same slugs in different orders would deadlock.
  */
-export async function holdSlugs(tx: Queryable, workspaceId: string, slugs: string[]): Promise<void> {
+export async function reserveSlugs(tx: Queryable, workspaceId: string, slugs: string[]): Promise<void> {
   const keys = [...new Set(slugs.map(slugKey))].toSorted();
   if (keys.length === 0) return;
-  // A row that was made here is waited for also once it is gone again, as long as this transaction runs; one that was
-  // there is locked.
+  // A row that is inserted and deleted here still makes others wait until this transaction ends; an existing row is
+  // locked.
   const holder = uuidv7();
   await tx.query(
     `INSERT INTO slugs (slug, kind, target_id, workspace_id) SELECT key, 'link', $2, $3 FROM unnest($1::text[]) AS key
@@ -51,7 +51,7 @@ export async function holdSlugs(tx: Queryable, workspaceId: string, slugs: strin
   await tx.query('DELETE FROM slugs WHERE target_id = $1', [holder]);
 }
 
-/** Which of these slugs name something, compared without case: their {@link slugKey}s. */
+/** Returns which of these slugs are taken, case-insensitive, as {@link slugKey}s. */
 export async function takenSlugs(db: Queryable, slugs: string[]): Promise<Set<string>> {
   if (slugs.length === 0) return new Set();
   const { rows } = await db.query<{ slug: string }>('SELECT slug FROM slugs WHERE slug = ANY ($1)', [
@@ -60,7 +60,7 @@ export async function takenSlugs(db: Queryable, slugs: string[]): Promise<Set<st
   return new Set(rows.map((row) => row.slug));
 }
 
-/** What a slug names, in any case of letters, or null when it is free. */
+/** Returns what a slug names, case-insensitive, or null when it is free. */
 export async function slugTarget(
   db: Queryable,
   slug: string,
@@ -70,4 +70,18 @@ export async function slugTarget(
     [slugKey(slug)],
   );
   return rows[0] ?? null;
+}
+
+/** Returns slugs of links of the workspace by link id. Deleted links too: journeys still show their clicks. */
+export async function slugsOfLinks(
+  db: Queryable,
+  workspaceId: string,
+  ids: string[],
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await db.query<{ id: string; slug: string }>(
+    'SELECT id, slug FROM links WHERE workspace_id = $1 AND id = ANY ($2)',
+    [workspaceId, ids],
+  );
+  return new Map(rows.map((row) => [row.id, row.slug]));
 }

@@ -63,11 +63,11 @@ CREATE INDEX links_destination ON links (destination_id, created_at);
 CREATE INDEX links_live ON links (workspace_id, created_at DESC) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX links_slug ON links (slug);
 
--- Ingest reads these by transaction id, up to the oldest running one: sequence order is not commit order.
+-- Ingest reads changes by transaction id, up to the oldest running one: sequence order is not commit order.
 CREATE TABLE link_changes (
   xid     xid8 NOT NULL DEFAULT pg_current_xact_id(),
   id      bigint GENERATED ALWAYS AS IDENTITY,
-  -- 'link', 'destination', 'workspace', 'bio_page', 'program', 'key': what must be read again
+  -- 'link', 'destination', 'bio_page', 'program', 'key': what must be read again
   kind    text NOT NULL,
   target_id uuid NOT NULL,
   made_at timestamptz NOT NULL DEFAULT now(),
@@ -75,7 +75,7 @@ CREATE TABLE link_changes (
 );
 CREATE INDEX link_changes_age ON link_changes (made_at);
 
-CREATE FUNCTION note_change() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION record_change() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE changed uuid := CASE WHEN TG_OP = 'DELETE' THEN OLD.id ELSE NEW.id END;
 BEGIN
   INSERT INTO link_changes (kind, target_id) VALUES (TG_ARGV[0], changed);
@@ -84,17 +84,19 @@ BEGIN
 END $$;
 
 CREATE TRIGGER links_changed AFTER INSERT OR UPDATE OR DELETE ON links
-  FOR EACH ROW EXECUTE FUNCTION note_change('link');
+  FOR EACH ROW EXECUTE FUNCTION record_change('link');
 CREATE TRIGGER destinations_changed AFTER UPDATE ON destinations
-  FOR EACH ROW EXECUTE FUNCTION note_change('destination');
+  FOR EACH ROW EXECUTE FUNCTION record_change('destination');
 CREATE TRIGGER keys_changed AFTER INSERT OR UPDATE OF revoked_at ON api_keys
-  FOR EACH ROW EXECUTE FUNCTION note_change('key');
+  FOR EACH ROW EXECUTE FUNCTION record_change('key');
 
--- Returns a creation time that no other link of the workspace has. The caller holds the workspace's row lock, or inserts
--- under the unique constraint and retries.
+-- Returns a creation time that no other link of the workspace has. The caller holds the workspace's row lock, or
+-- inserts under the unique constraint and retries. A link that was created while the clock was ahead does not count:
+-- all later ones would be ahead as well.
 CREATE FUNCTION next_link_time(ws uuid) RETURNS timestamptz LANGUAGE sql AS $$
   SELECT GREATEST(
     date_trunc('microseconds', clock_timestamp()),
-    (SELECT max(created_at) + interval '1 microsecond' FROM links WHERE workspace_id = ws)
+    (SELECT max(created_at) + interval '1 microsecond' FROM links
+     WHERE workspace_id = ws AND created_at < clock_timestamp() + interval '5 seconds')
   )
 $$;

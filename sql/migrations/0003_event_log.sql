@@ -1,4 +1,4 @@
--- Streams of the event log, lanes of its consumers, dead letters, and leases of max_clicks.
+-- Streams of the event log, corrections of their clocks, lanes of consumers, dead letters, and leases of max_clicks.
 
 CREATE TABLE ingest_streams (
   stream_id      uuid PRIMARY KEY,
@@ -7,18 +7,41 @@ CREATE TABLE ingest_streams (
   high_water     numeric(20) NOT NULL DEFAULT -1, -- last sequence inserted into ClickHouse; -1: none
   visible_before bigint NOT NULL DEFAULT 0,       -- microseconds: every event older than this is visible
   state          text NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'retired')),
+  -- When an operator requested to set the stream's time back (`hoplog stream reset-clock`); null: no open request.
+  clock_reset_requested_at timestamptz,
   created_at     timestamptz NOT NULL DEFAULT now()
 );
 
--- One row per consumer and partition. `epoch` fences: the worker that raises it owns the lane. `intent` is the exact range
--- about to be inserted, with its token; a worker that finds one replays exactly that range.
+-- Events of a stream whose clock was ahead and was set back: they happened `shift` earlier than their time says.
+-- Times are microseconds. A worker corrects them slice by slice in time, so that a slice and its corrected copies
+-- never overlap. Everything before corrected_to is done. is_copied: the next slice has its copies, and its originals
+-- are still to be deleted.
+CREATE TABLE clock_corrections (
+  id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  stream_id    uuid NOT NULL REFERENCES ingest_streams (stream_id),
+  ordinal      smallint NOT NULL,
+  first        numeric(20) NOT NULL, -- sequence of the first event that may be ahead; 0: unknown
+  before       numeric(20) NOT NULL, -- sequence after the last one
+  from_ts      bigint NOT NULL,
+  to_ts        bigint NOT NULL,
+  shift        bigint NOT NULL CHECK (shift > 0),
+  corrected_to bigint NOT NULL,
+  is_copied    boolean NOT NULL DEFAULT false,
+  noted_at     timestamptz NOT NULL DEFAULT now(),
+  done_at      timestamptz,
+  UNIQUE (stream_id, before)
+);
+CREATE INDEX clock_corrections_open ON clock_corrections (id) WHERE done_at IS NULL;
+
+-- One row per consumer and partition. `epoch` fences writes: the worker that raised it owns the lane. `intent` is the
+-- exact range about to be inserted, with its token; the next holder replays exactly that range.
 CREATE TABLE log_lanes (
   consumer    text NOT NULL,
   partition   text NOT NULL,
   epoch       bigint NOT NULL DEFAULT 0,
   next_offset numeric(20) NOT NULL DEFAULT 0,
   intent      jsonb,
-  held_by     text,        -- the worker that works the lane now
+  held_by     text,        -- name of the worker that has the lane
   held_until  timestamptz, -- when another worker may try; the epoch alone keeps the lane safe
   updated_at  timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (consumer, partition)
@@ -45,19 +68,19 @@ CREATE TABLE dead_letters (
   created_at timestamptz NOT NULL DEFAULT now(),
   replayed_at timestamptz,
   published_at timestamptz,
-  -- A claim of the publisher, so that no transaction stays open while Kafka answers. Each claim lasts longer than the last:
-  -- its copy may have reached the topic.
+  -- A claim of the publisher, so that no transaction stays open while Kafka responds. Each claim lasts longer than
+  -- the last: the former copy may have reached the topic.
   publish_after    timestamptz,
   publish_attempts smallint NOT NULL DEFAULT 0,
   UNIQUE NULLS NOT DISTINCT (partition, log_offset, stream_id, sequence)
 );
 
 CREATE INDEX dead_letters_unpublished ON dead_letters (id) WHERE published_at IS NULL AND replayed_at IS NULL;
--- Other letters that hold events of a letter that is replayed: a batch that was sent twice may have become two.
+-- Finds other letters with the events of a replayed letter: a batch that was sent twice may have become two letters.
 CREATE INDEX dead_letters_of_streams ON dead_letters (stream_id, sequence);
 
--- Replaces the content of a replayed letter by as many events of one byte, each behind its length (four bytes, little-endian):
--- the events themselves are where erasures find them.
+-- Replaces the content of a replayed letter by as many events of one byte, each after its length (four bytes, little-
+-- endian). Erasures reach the replayed events, not the letter.
 CREATE FUNCTION blank_events(payload bytea) RETURNS bytea LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
   bytes  bytea := payload || ''; -- detoasted once
@@ -72,9 +95,9 @@ BEGIN
   RETURN decode(repeat('0100000000', greatest(events, 1)), 'hex');
 END $$;
 
--- Permits of links with max_clicks, leased by streams. sum(granted) never exceeds max_clicks; `used` grows in the
--- transaction that advances a lane, by the clicks counted in it. A return of permits names the generation that it knows
--- and changes nothing under another: it may arrive after its process died and the lease was counted again.
+-- Permits of links with max_clicks, leased by streams. sum(granted) never exceeds max_clicks. `used` grows in the
+-- transaction that advances a lane, by the clicks counted in it. A return of permits names a generation and changes
+-- nothing under another one: it may arrive after its process died and the lease was claimed again.
 CREATE TABLE link_leases (
   link_id   uuid NOT NULL REFERENCES links (id),
   stream_id uuid NOT NULL REFERENCES ingest_streams (stream_id),

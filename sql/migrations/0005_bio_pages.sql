@@ -36,13 +36,13 @@ CREATE TABLE bio_buttons (
 );
 CREATE INDEX bio_buttons_link ON bio_buttons (link_id) WHERE link_id IS NOT NULL;
 
--- Every short link that a button of a page ever had. They are counted together, and erased with the button.
+-- Every short link that a button of a page ever had. Their clicks are counted together and erased with the button.
 CREATE TABLE bio_button_links (
   link_id      uuid PRIMARY KEY REFERENCES links (id),
   workspace_id uuid NOT NULL REFERENCES workspaces (id),
   page_id      uuid NOT NULL REFERENCES bio_pages (id) ON DELETE CASCADE,
   button_id    text NOT NULL,
-  -- Deleted by its page, which restores it when it can. A link that was deleted by another call stays deleted.
+  -- Deleted by its page, which restores it when it can. A link that another call deleted stays deleted.
   set_aside    boolean NOT NULL DEFAULT false
 );
 CREATE INDEX bio_button_links_page ON bio_button_links (page_id);
@@ -58,13 +58,13 @@ CREATE TRIGGER bio_buttons_linked AFTER INSERT ON bio_buttons FOR EACH ROW
 
 -- A change of buttons touches their page too, so that one change record covers both.
 CREATE TRIGGER bio_pages_changed AFTER INSERT OR UPDATE OR DELETE ON bio_pages
-  FOR EACH ROW EXECUTE FUNCTION note_change('bio_page');
+  FOR EACH ROW EXECUTE FUNCTION record_change('bio_page');
 
 -- A page shows its buttons' short links, which the links endpoints can rename and delete.
-CREATE FUNCTION note_bio_link_change() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION record_bio_link_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO link_changes (kind, target_id) SELECT 'bio_page', page_id FROM bio_buttons WHERE link_id = NEW.id;
   RETURN NULL;
 END $$;
 CREATE TRIGGER bio_links_changed AFTER UPDATE OF slug, deleted_at ON links FOR EACH ROW
-  WHEN (NEW.channel = 'bio') EXECUTE FUNCTION note_bio_link_change();
+  WHEN (NEW.channel = 'bio') EXECUTE FUNCTION record_bio_link_change();

@@ -1,11 +1,11 @@
 -- Referral programs, enrollments, signups, purchases, rewards, payouts, and the ledger.
 --
--- Money is minor units of the currency beside it; credits are hundredths of a credit. What was earned never
--- changes: grants and commissions are written once, ledger entries are append-only, and every balance is a sum of entries. The status of a grant or commission is a row beside the entries; a trigger logs each change.
+-- Money is minor units of the currency beside it; credits are hundredths of a credit. Grants and commissions are
+-- written once, ledger entries are append-only, and every balance is a sum of entries. The status of a grant or
+-- commission is kept beside the entries; a trigger logs each change.
 
--- A program is a campaign: its name and destination are the row in `destinations`, its code is a link with the
--- program's own id, and its referrers' links belong to that campaign too. So redirects, clicks and reports treat them
--- as any other link.
+-- A program is a campaign: its name and destination are in `destinations`, its code is a link with the program's id,
+-- and its referrers' links belong to the campaign. Redirects, clicks and reports treat them as any other link.
 CREATE TABLE programs (
   id                      uuid PRIMARY KEY,
   workspace_id            uuid NOT NULL REFERENCES workspaces (id),
@@ -56,14 +56,14 @@ CREATE TABLE enrollments (
 CREATE INDEX enrollments_program ON enrollments (program_id);
 CREATE INDEX enrollments_workspace ON enrollments (workspace_id, id DESC);
 
--- Every link minted for a referrer: the newest live one is the referral link, all of them count.
+-- Every link created for a referrer: the newest live one is the referral link, clicks on all of them count.
 CREATE TABLE referral_links (
   link_id       uuid PRIMARY KEY REFERENCES links (id),
   enrollment_id uuid NOT NULL REFERENCES enrollments (id)
 );
 CREATE INDEX referral_links_enrollment ON referral_links (enrollment_id);
 
--- A referral link carries ref=<slug>, also after its slug was changed.
+-- A referral link adds ref=<slug>, also after its slug changed.
 CREATE FUNCTION keep_ref_of_slug() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.extra_query := 'ref=' || NEW.slug;
@@ -85,7 +85,7 @@ CREATE TABLE signups (
   state            text NOT NULL CHECK (state IN ('pending', 'matched')),
   program_id       uuid REFERENCES programs (id),
   enrollment_id    uuid REFERENCES enrollments (id),
-  -- The referrer of a pending signup when no click of its visitor decides: the one that its report named.
+  -- The referrer of a pending signup when no click of its visitor decides: the one in its report.
   fallback_enrollment_id uuid REFERENCES enrollments (id)
     CHECK (fallback_enrollment_id IS NULL OR state = 'pending'),
   block_reason     text CHECK (block_reason IN
@@ -102,8 +102,8 @@ CREATE INDEX signups_workspace ON signups (workspace_id, id DESC);
 CREATE INDEX signups_blocked ON signups (workspace_id, id DESC) WHERE block_reason IS NOT NULL;
 CREATE INDEX signups_visitor ON signups (workspace_id, visitor_id) WHERE visitor_id IS NOT NULL;
 
--- The outcome of an order that may be a referred purchase, one row per order. A purchase whose buyer's signup is pending
--- has that signup and no enrollment yet, and is evaluated with it.
+-- The outcome of an order that may be a referred purchase, one row per order. A purchase whose buyer's signup is
+-- pending has that signup and no enrollment yet, and is qualified with it.
 CREATE TABLE purchases (
   order_internal_id bigint PRIMARY KEY REFERENCES orders (internal_id),
   workspace_id      uuid NOT NULL REFERENCES workspaces (id),
@@ -157,7 +157,7 @@ CREATE TABLE grants (
   workspace_id             uuid NOT NULL REFERENCES workspaces (id),
   program_id               uuid NOT NULL REFERENCES programs (id),
   enrollment_id            uuid NOT NULL REFERENCES enrollments (id), -- the referrer, also of a referee's credit
-  external_user_id         text NOT NULL,                             -- who gets it
+  external_user_id         text NOT NULL,                             -- the user who gets it
   referee_external_user_id text NOT NULL,
   cause                    text NOT NULL CHECK (cause IN ('signup', 'referee', 'purchase')),
   signup_id                uuid NOT NULL REFERENCES signups (id),
@@ -178,7 +178,7 @@ CREATE UNIQUE INDEX grants_order_once ON grants (order_internal_id) WHERE order_
 CREATE INDEX grants_enrollment ON grants (enrollment_id, id);
 CREATE INDEX grants_holder ON grants (workspace_id, external_user_id, id);
 
--- Cash. `amount_minor` is what was earned, and negative where a paid one was refunded.
+-- Cash rewards. `amount_minor` is what was earned; negative where it reverses a paid one.
 CREATE TABLE commissions (
   id                uuid PRIMARY KEY,
   workspace_id      uuid NOT NULL REFERENCES workspaces (id),
@@ -207,7 +207,7 @@ CREATE INDEX commissions_held ON commissions (eligible_at) WHERE status = 'pendi
 CREATE INDEX commissions_eligible ON commissions (workspace_id, program_id) WHERE status = 'eligible';
 CREATE INDEX commissions_period ON commissions (workspace_id, created_at);
 
--- A payout file. Paying it marks exactly its commissions, not those that became eligible since.
+-- A payout file. Paying it marks exactly its commissions as paid, not those that became eligible since.
 CREATE TABLE payout_exports (
   id           uuid PRIMARY KEY,
   workspace_id uuid NOT NULL REFERENCES workspaces (id),
@@ -236,17 +236,17 @@ CREATE INDEX payouts_enrollment ON payouts (enrollment_id, paid_at DESC) WHERE p
 CREATE TABLE payout_commissions (
   payout_id     uuid NOT NULL REFERENCES payouts (id),
   commission_id uuid NOT NULL REFERENCES commissions (id),
-  amount_minor  bigint NOT NULL, -- what was unpaid of it at the export
+  amount_minor  bigint NOT NULL, -- unpaid amount when the file was created
   PRIMARY KEY (payout_id, commission_id)
 );
 CREATE INDEX payout_commissions_commission ON payout_commissions (commission_id);
 
--- The ledger. A move between accounts is two entries that add up to nothing.
+-- The ledger. A move between accounts is two entries that sum to zero.
 CREATE TABLE ledger_entries (
   id               bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id     uuid NOT NULL REFERENCES workspaces (id),
   enrollment_id    uuid NOT NULL REFERENCES enrollments (id),
-  external_user_id text NOT NULL, -- whose balance it is
+  external_user_id text NOT NULL, -- the user whose balance it is
   account          text NOT NULL CHECK (account IN
     ('cash_pending', 'cash_eligible', 'cash_paid', 'credit_earned', 'credit_delivered')),
   unit             text NOT NULL, -- a currency, or a kind of credit
@@ -324,11 +324,13 @@ CREATE TRIGGER enrollments_log_change AFTER UPDATE ON enrollments FOR EACH ROW
   WHEN ((OLD.status, OLD.reward_mode, OLD.tier) IS DISTINCT FROM (NEW.status, NEW.reward_mode, NEW.tier))
   EXECUTE FUNCTION log_enrollment_change();
 
--- Entries and logs refuse every change; grants and commissions refuse every change but those of their status. Rows are
--- never deleted, not even by the tables' owner.
+-- Entries and logs refuse every change. Grants and commissions refuse every change but that of their status, and an
+-- earlier `eligible_at` while pending, which corrects a clock that was ahead. Rows are never deleted, not even by the
+-- tables' owner.
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  RAISE EXCEPTION '% is append-only: % refused', TG_TABLE_NAME, TG_OP USING ERRCODE = 'integrity_constraint_violation';
+  RAISE EXCEPTION 'table % refuses %: its rows are append-only', TG_TABLE_NAME, TG_OP
+    USING ERRCODE = 'integrity_constraint_violation';
 END $$;
 
 DO $$
@@ -339,7 +341,7 @@ BEGIN
                     FOR EACH ROW EXECUTE FUNCTION refuse_change()', name);
     EXECUTE format('CREATE TRIGGER never_truncated BEFORE TRUNCATE ON %I
                     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()', name);
-    -- Holds for every role but a superuser, also for the owner, should someone disable the triggers.
+    -- Applies to every role but a superuser, the owner included, should someone disable the triggers.
     EXECUTE format('REVOKE UPDATE, DELETE, TRUNCATE ON %I FROM PUBLIC, CURRENT_USER', name);
   END LOOP;
   FOREACH name IN ARRAY ARRAY['grants', 'commissions', 'refunds', 'purchases', 'payouts', 'payout_commissions'] LOOP
@@ -354,8 +356,8 @@ CREATE FUNCTION check_grant_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF to_jsonb(NEW) - 'status' - 'delivered_at' <> to_jsonb(OLD) - 'status' - 'delivered_at'
      OR (OLD.status, NEW.status) <> ('earned', 'delivered') THEN
-    RAISE EXCEPTION 'grant %: % to % refused', OLD.id, OLD.status, NEW.status
-      USING ERRCODE = 'integrity_constraint_violation';
+    RAISE EXCEPTION 'grant % refuses the change from % to %', OLD.id, OLD.status, NEW.status
+      USING ERRCODE = 'integrity_constraint_violation', DETAIL = 'Allowed: earned to delivered.';
   END IF;
   RETURN NEW;
 END $$;
@@ -363,11 +365,13 @@ CREATE TRIGGER grants_moves BEFORE UPDATE ON grants FOR EACH ROW EXECUTE FUNCTIO
 
 CREATE FUNCTION check_commission_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF to_jsonb(NEW) - 'status' - 'paid_at' <> to_jsonb(OLD) - 'status' - 'paid_at'
-     OR (OLD.status, NEW.status) NOT IN
-       (('pending', 'eligible'), ('eligible', 'paid'), ('pending', 'reversed'), ('eligible', 'reversed')) THEN
-    RAISE EXCEPTION 'commission %: % to % refused', OLD.id, OLD.status, NEW.status
-      USING ERRCODE = 'integrity_constraint_violation';
+  IF to_jsonb(NEW) - 'status' - 'paid_at' - 'eligible_at' <> to_jsonb(OLD) - 'status' - 'paid_at' - 'eligible_at'
+     OR (CASE WHEN NEW.eligible_at = OLD.eligible_at THEN (OLD.status, NEW.status) NOT IN
+       (('pending', 'eligible'), ('eligible', 'paid'), ('pending', 'reversed'), ('eligible', 'reversed'))
+     ELSE NEW.eligible_at > OLD.eligible_at OR (OLD.status, NEW.status) <> ('pending', 'pending') END) THEN
+    RAISE EXCEPTION 'commission % refuses the change from % to %', OLD.id, OLD.status, NEW.status
+      USING ERRCODE = 'integrity_constraint_violation', DETAIL = 'Allowed: pending to eligible or reversed, '
+        'eligible to paid or reversed, and an earlier eligible_at while pending.';
   END IF;
   RETURN NEW;
 END $$;

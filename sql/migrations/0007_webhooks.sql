@@ -1,6 +1,6 @@
 -- Webhooks, their signing secrets, the outbox of their events, and their deliveries.
 
--- Events of records, written in the transaction that causes them and taken by the deliverer.
+-- Events of records, written in the transaction that causes them and removed by the deliverer.
 CREATE TABLE webhook_outbox (
   id           uuid PRIMARY KEY, -- UUIDv7: the event's id, and its `webhook-id`
   workspace_id uuid NOT NULL REFERENCES workspaces (id),
@@ -67,12 +67,12 @@ CREATE TABLE webhook_deliveries (
 -- Creation times are cursors.
 CREATE UNIQUE INDEX webhook_deliveries_listed ON webhook_deliveries (webhook_id, created_at);
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (webhook_id, next_attempt_at) WHERE status = 'pending';
--- A thousand of these rows come and go in a second on a busy webhook.
+-- A busy webhook inserts and deletes a thousand rows a second.
 ALTER TABLE webhook_deliveries SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX webhook_deliveries_old_clicks ON webhook_deliveries (webhook_id, status, created_at)
   WHERE type = 'click.created' AND status <> 'pending';
 
--- The log of a webhook by type: rarer events are found without scanning its clicks. Partial, so that clicks cost nothing.
+-- A webhook's log by type: finds rarer events without scanning its clicks. Partial, so that clicks cost nothing.
 CREATE INDEX webhook_deliveries_typed ON webhook_deliveries (webhook_id, type, created_at) WHERE type <> 'click.created';
 -- Erasure finds deliveries by what their bodies name: a link, a visitor, an order, a user.
 CREATE INDEX webhook_deliveries_of_link ON webhook_deliveries (((body::json #>> '{data,link_id}')::uuid))
@@ -85,11 +85,11 @@ CREATE INDEX webhook_deliveries_of_lead ON webhook_deliveries ((body::json #>> '
   WHERE type = 'lead.created';
 
 -- A plan that lapses pauses its webhooks; one that is renewed resumes them.
-CREATE FUNCTION note_plan_change_for_webhooks() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION bump_webhook_version() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE webhook_changes SET version = version + 1;
   RETURN NULL;
 END $$;
 CREATE TRIGGER workspaces_plan_webhooks AFTER UPDATE OF plan, plan_status ON workspaces
   FOR EACH ROW WHEN (OLD.plan <> NEW.plan OR OLD.plan_status <> NEW.plan_status)
-  EXECUTE FUNCTION note_plan_change_for_webhooks();
+  EXECUTE FUNCTION bump_webhook_version();

@@ -14,15 +14,15 @@ CREATE TABLE members (
 CREATE UNIQUE INDEX members_email ON members (email, workspace_id) WHERE removed_at IS NULL;
 CREATE INDEX members_listed ON members (workspace_id, created_at) WHERE removed_at IS NULL;
 
--- Links that make a member, or let in a member who lost the password. Each works once, for 15 minutes.
+-- Links that create a member, or let in a member who lost the password. Each works once, for 15 minutes.
 CREATE TABLE invites (
   id           uuid PRIMARY KEY,
   workspace_id uuid NOT NULL REFERENCES workspaces (id),
   token_hash   bytea NOT NULL UNIQUE, -- SHA-256
   role         text NOT NULL CHECK (role IN ('owner', 'operator', 'analyst')),
   email        text,                  -- null: the invited person enters it
-  member_id    uuid NOT NULL,         -- the member that it makes, or that has this email
-  -- An invite ends when its maker could not make it any more. Both null: made by the operator of the service.
+  member_id    uuid NOT NULL,         -- the member that it creates, or that has this email
+  -- An invite ends when its maker loses the right to make it. Both null: made by the operator of the service.
   maker_member_id uuid REFERENCES members (id),
   maker_key_id    uuid REFERENCES api_keys (id),
   created_at   timestamptz NOT NULL DEFAULT now(),
@@ -50,7 +50,7 @@ CREATE TABLE passkeys (
   member_id     uuid NOT NULL REFERENCES members (id),
   credential_id text NOT NULL UNIQUE,     -- base64url, as the authenticator gives it
   public_key    bytea NOT NULL,           -- COSE
-  counter       bigint NOT NULL,          -- of signatures; one that goes back reveals a copy
+  counter       bigint NOT NULL,          -- of signatures; a lower one reveals a copied key
   transports    text[] NOT NULL,
   label         text NOT NULL CHECK (length(label) BETWEEN 1 AND 100),
   created_at    timestamptz NOT NULL DEFAULT now(),

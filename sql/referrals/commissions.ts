@@ -4,7 +4,7 @@ import type { CashAccount } from './ledger.ts';
 
 export type CommissionStatus = 'pending' | 'eligible' | 'paid' | 'reversed';
 
-/** A commission, or with `kind` refund what takes a paid one back. Its amount is what was earned and never changes. */
+/** A commission, or with `kind` refund the negative commission that reverses a paid one. The amount never changes. */
 export type Commission = {
   id: string;
   workspace_id: string;
@@ -25,11 +25,11 @@ const COLUMNS = `id, workspace_id, program_id, enrollment_id, order_internal_id,
 
 export type NewCommission = Omit<Commission, 'id' | 'created_at'> & {
   refundId?: string;
-  /** The paid commission that this one takes back. */
+  /** The paid commission that this one reverses. */
   refunds?: string;
 };
 
-/** Writes a commission. A second one of the same order and level, or refund, is refused by the database. */
+/** Writes a commission. Unique indexes refuse a second one for the same order and level, or the same refund. */
 export async function insertCommission(tx: Queryable, given: NewCommission, now: Date): Promise<Commission> {
   const { rows } = await tx.query<Commission>(
     `INSERT INTO commissions (id, workspace_id, program_id, enrollment_id, order_internal_id, level, kind,
@@ -56,12 +56,12 @@ export async function insertCommission(tx: Queryable, given: NewCommission, now:
   return rows[0];
 }
 
-/** A commission with whose it is, and what is left of it: the sum of its entries. */
+/** A commission with its referrer, and what is left of it: the sum of its entries. */
 export type HeldCommission = Commission & { external_user_id: string; remaining_minor: number };
 
 /**
- * Sums commissions that the caller has locked. A statement of its own, after the lock: it must see the entries of
- * whoever held the lock before.
+ * Sums commissions that the caller has locked. A statement of its own, after the lock: it must see the entries that
+ * the former lock holder wrote.
  */
 async function withRemaining(tx: Queryable, ids: string[]): Promise<HeldCommission[]> {
   if (ids.length === 0) return [];
@@ -75,7 +75,7 @@ async function withRemaining(tx: Queryable, ids: string[]): Promise<HeldCommissi
   return rows;
 }
 
-/** The commissions that an order's sale earned, locked until the transaction ends. */
+/** Returns the commissions that an order's sale earned, locked until the transaction ends. */
 export async function lockCommissionsOfOrder(
   tx: Queryable,
   orderInternalId: number,
@@ -91,10 +91,10 @@ export async function lockCommissionsOfOrder(
 }
 
 /**
- * Pending commissions whose hold period is over, locked until the transaction ends; those that another transaction
- * works on are left for the next time.
+ * Returns pending commissions whose hold period is over, locked until the transaction ends. Skips those that another
+ * transaction has locked.
  */
-export async function lockHeldOver(
+export async function lockMatured(
   tx: Queryable,
   given: { now: Date; limit: number; workspaceId?: string },
 ): Promise<HeldCommission[]> {
@@ -109,7 +109,7 @@ export async function lockHeldOver(
   );
 }
 
-/** Eligible commissions of approved referrers, locked until the transaction ends. */
+/** Returns eligible commissions of approved referrers, locked until the transaction ends. */
 export async function lockEligible(
   tx: Queryable,
   workspaceId: string,
@@ -127,7 +127,7 @@ export async function lockEligible(
   );
 }
 
-/** The commissions with these ids, locked until the transaction ends. */
+/** Returns the commissions with these ids, locked until the transaction ends. */
 export async function lockCommissions(tx: Queryable, ids: readonly string[]): Promise<HeldCommission[]> {
   const { rows } = await tx.query<{ id: string }>(
     'SELECT id FROM commissions WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE',
@@ -139,7 +139,7 @@ export async function lockCommissions(tx: Queryable, ids: readonly string[]): Pr
   );
 }
 
-/** Moves locked commissions to a status; the database refuses a move that is none, and logs each. */
+/** Moves locked commissions to a status. The database refuses an invalid move and logs each valid one. */
 export async function moveCommissions(
   tx: Queryable,
   ids: readonly string[],
@@ -154,18 +154,18 @@ export async function moveCommissions(
   );
 }
 
-/** What refunds took back of a commission so far, in entries of its own and in negative commissions. */
-export async function takenBackOf(tx: Queryable, commissionId: string): Promise<number> {
-  const { rows } = await tx.query<{ taken: number }>(
+/** Returns how much refunds have reversed of a commission, in its own entries and in negative commissions. */
+export async function reversedSoFar(tx: Queryable, commissionId: string): Promise<number> {
+  const { rows } = await tx.query<{ reversed: number }>(
     `SELECT (
        coalesce((SELECT -sum(amount) FROM ledger_entries WHERE commission_id = $1 AND cause = 'refund'), 0) +
-       coalesce((SELECT -sum(amount_minor) FROM commissions WHERE refunds = $1), 0))::bigint AS taken`,
+       coalesce((SELECT -sum(amount_minor) FROM commissions WHERE refunds = $1), 0))::bigint AS reversed`,
     [commissionId],
   );
-  return rows[0]?.taken ?? 0;
+  return rows[0]?.reversed ?? 0;
 }
 
-/** Whether the commission stands in a payout file: somebody may have paid it already, whatever its status says. */
+/** Returns whether the commission is in a payout file: it may have been paid, whatever its status says. */
 export async function wasExported(tx: Queryable, commissionId: string): Promise<boolean> {
   const { rows } = await tx.query<{ found: boolean }>(
     'SELECT EXISTS (SELECT 1 FROM payout_commissions WHERE commission_id = $1) AS found',
@@ -179,7 +179,7 @@ export type RecentCommission = {
   created_at: Date;
   type: 'sale' | 'renewal' | 'refund';
   level: number;
-  /** Of the order, or less than nothing of its refund, in the order's currency. */
+  /** Minor units of the order, negative for its refund, in the order's currency. */
   sale_minor: number;
   sale_currency: string;
   /** What is left of the commission after refunds. */
@@ -188,7 +188,7 @@ export type RecentCommission = {
   status: CommissionStatus;
 };
 
-/** A referrer's newest commissions. */
+/** Returns a referrer's newest commissions. */
 export async function recentCommissions(
   db: Queryable,
   enrollmentId: string,
@@ -206,7 +206,7 @@ export async function recentCommissions(
   return rows;
 }
 
-/** Commission that a workspace's sales earned in `[from, to)` by currency, refunds taken off. Minor units. */
+/** Returns the commission that a workspace's sales earned in `[from, to)` by currency, net of refunds. Minor units. */
 export async function commissionEarned(
   db: Queryable,
   workspaceId: string,
@@ -222,7 +222,7 @@ export async function commissionEarned(
   return rows;
 }
 
-/** The account that holds what is left of a commission. */
+/** Returns the account that holds what is left of a commission. */
 export function accountOf(status: Exclude<CommissionStatus, 'reversed'>): CashAccount {
   return `cash_${status}`;
 }

@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/pool.ts';
 
-/** A refund of an order that no server had reported when the refund was. */
+/** A refund that was reported before a server reported its order. */
 export type EarlyRefund = {
   workspace_id: string;
   refund_id: string;
@@ -10,8 +10,8 @@ export type EarlyRefund = {
   reported_at: Date;
 };
 
-/** Keeps a refund until its order is known. The first report of a refund stays. */
-export async function keepEarlyRefund(tx: Queryable, refund: EarlyRefund): Promise<void> {
+/** Stores a refund until its order is known. The first report of a refund id wins. */
+export async function insertEarlyRefund(tx: Queryable, refund: EarlyRefund): Promise<void> {
   await tx.query(
     `INSERT INTO early_refunds (workspace_id, refund_id, order_id, amount, reported_at) VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (workspace_id, refund_id) DO NOTHING`,
@@ -19,8 +19,8 @@ export async function keepEarlyRefund(tx: Queryable, refund: EarlyRefund): Promi
   );
 }
 
-/** Takes out what was refunded of an order before it was known, in the order of the reports. */
-export async function takeEarlyRefunds(
+/** Removes and returns the early refunds of an order, in the order of their reports. */
+export async function removeEarlyRefunds(
   tx: Queryable,
   workspaceId: string,
   orderId: string,
@@ -34,10 +34,10 @@ export async function takeEarlyRefunds(
 }
 
 /**
- * An order that has been judged and of which a refund is still kept as an early one, or null. Any of them: one that can't be
- * settled must not keep the others waiting.
+ * Returns a qualified order that still has an early refund, or null. A random one: an order that can't be settled
+ * must not block the others.
  */
-export async function judgedOrderWithEarlyRefund(
+export async function qualifiedOrderWithEarlyRefund(
   db: Queryable,
 ): Promise<{ workspace_id: string; order_id: string } | null> {
   const { rows } = await db.query<{ workspace_id: string; order_id: string }>(

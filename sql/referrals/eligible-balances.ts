@@ -1,7 +1,7 @@
 import type { EnrollmentStatus, PayoutMethod } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** What a referrer could be paid now, minor units: below nothing where refunds took back what had been paid. */
+/** What a referrer could be paid now, in minor units. Negative where refunds exceed what is eligible. */
 export type EligibleBalance = {
   enrollment_id: string;
   program_id: string;
@@ -17,8 +17,8 @@ export type EligibleBalance = {
 };
 
 /**
- * What is eligible at `$3`, by referrer: also what the clock has not released yet though its hold period is over, as a
- * payout file takes that in.
+ * SQL: eligible balances at `$3`, by referrer. Includes commissions whose hold period is over but that the job has
+ * not matured yet, as a payout file does.
  */
 const ELIGIBLE = `SELECT e.id AS enrollment_id, e.program_id, e.external_user_id, e.name, e.status, e.payout_method,
     e.payout_email, p.min_payout_minor, owed.amount_minor, owed.currency, owed.commissions
@@ -32,20 +32,20 @@ const ELIGIBLE = `SELECT e.id AS enrollment_id, e.program_id, e.external_user_id
   JOIN enrollments e ON e.id = owed.enrollment_id JOIN programs p ON p.id = e.program_id
   WHERE owed.amount_minor <> 0`;
 
-/** Of whom `exportPayouts` of rewards/pay-out.ts would make a line now. */
+/** SQL: the referrers for whom `exportPayouts` of transactions/pay-out.ts would write a line. */
 const PAYABLE = `status = 'approved' AND amount_minor > 0 AND amount_minor >= min_payout_minor`;
 
-/** Of whom the question is, and when. @param programId null: every programme of the workspace */
-type Asked = { workspaceId: string; programId: string | null; now: Date };
+/** @param programId null: every program of the workspace */
+type Scope = { workspaceId: string; programId: string | null; now: Date };
 
 /**
- * Referrers with an eligible balance, the latest enrolled first.
+ * Returns referrers with an eligible balance, latest enrolled first.
  *
- * @param page.before an enrollment's id: those made before it
+ * @param page.before an enrollment's id: only older ones
  */
 export async function listEligible(
   db: Queryable,
-  { workspaceId, programId, now }: Asked,
+  { workspaceId, programId, now }: Scope,
   page: { before: string | null; limit: number },
 ): Promise<(EligibleBalance & { payable: boolean })[]> {
   const { rows } = await db.query<EligibleBalance & { payable: boolean }>(
@@ -56,10 +56,10 @@ export async function listEligible(
   return rows;
 }
 
-/** What a payout file made now would list: referrers and minor units, by currency. */
+/** Returns what a payout file created now would list: referrers and minor units, by currency. */
 export async function sumPayable(
   db: Queryable,
-  { workspaceId, programId, now }: Asked,
+  { workspaceId, programId, now }: Scope,
 ): Promise<{ currency: string; referrers: number; amount_minor: number }[]> {
   const { rows } = await db.query<{ currency: string; referrers: number; amount_minor: number }>(
     `SELECT currency, count(*) AS referrers, sum(amount_minor)::bigint AS amount_minor

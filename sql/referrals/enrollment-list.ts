@@ -3,16 +3,16 @@ import { conditionsAfter } from '../database/conditions.ts';
 import type { Queryable } from '../database/pool.ts';
 import { ENROLLMENT_COLUMNS, type Enrollment } from './enrollments.ts';
 
-/** A referrer with the link and with what it brought since ever. */
+/** A referrer with its link and totals since enrollment. */
 export type ListedEnrollment = Enrollment & {
   /** Slug of the newest live link; null when all were deleted. */
   slug: string | null;
-  /** Every link that the referrer ever had: the clicks of all of them count. */
+  /** Every link that the referrer ever had: clicks on all of them count. */
   link_ids: string[];
-  /** Without blocked ones. */
+  /** Blocked signups excluded. */
   signups: number;
   blocked_signups: number;
-  /** Without those of blocked signups, and what was bought while the referrer was suspended. */
+  /** Excludes purchases of blocked signups and those made while the referrer was suspended. */
   purchases: number;
 };
 
@@ -21,14 +21,14 @@ export type EnrollmentFilter = {
   programId: string | null;
   status: EnrollmentStatus | null;
   rewardMode: RewardMode | null;
-  /** Part of the user's id, email or name, in any case of letters. */
+  /** Part of the user's id, email or name, case-insensitive. */
   search: string | null;
-  /** An enrollment's id: those made before it. */
+  /** An enrollment's id: only older ones. */
   before: string | null;
   limit: number;
 };
 
-/** The referrers of a workspace that pass the filter, newest first. */
+/** Returns the referrers of a workspace that pass the filter, newest first. */
 export async function listEnrollments(
   db: Queryable,
   workspaceId: string,

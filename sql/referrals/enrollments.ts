@@ -39,7 +39,10 @@ export type NewEnrollment = Pick<
   | 'tier'
 >;
 
-/** Enrolls a user, or returns null when the workspace has an enrollment of that user. Waits for one under way. */
+/**
+ * Enrolls a user, or returns null when the workspace has an enrollment of that user. Waits for a concurrent
+ * enrollment.
+ */
 export async function insertEnrollment(
   tx: Queryable,
   given: NewEnrollment,
@@ -66,7 +69,7 @@ export async function insertEnrollment(
   return rows[0] ?? null;
 }
 
-/** The enrollment of this user in the workspace, or null. */
+/** Returns the enrollment of this user in the workspace, or null. */
 export async function enrollmentOfUser(
   db: Queryable,
   workspaceId: string,
@@ -92,7 +95,7 @@ export async function lockEnrollmentOfUser(
   return rows[0] ?? null;
 }
 
-/** The enrollment with this id in the workspace, locked against every other change, or null. */
+/** Returns the enrollment with this id in the workspace, locked against every other change, or null. */
 export async function lockEnrollment(
   tx: Queryable,
   workspaceId: string,
@@ -106,17 +109,21 @@ export async function lockEnrollment(
 }
 
 /**
- * The enrollment with this id, held as it is until the transaction ends: a conversion and a change of mode come one
- * after the other, but conversions don't wait for each other.
+ * Returns the enrollment with this id under a shared lock: changes of it wait until the transaction ends, conversions
+ * don't wait for each other.
  *
  * @throws Error when the workspace has none
  */
-export async function holdEnrollment(tx: Queryable, workspaceId: string, id: string): Promise<Enrollment> {
+export async function lockEnrollmentShared(
+  tx: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<Enrollment> {
   const { rows } = await tx.query<Enrollment>(
     `SELECT ${ENROLLMENT_COLUMNS} FROM enrollments WHERE workspace_id = $1 AND id = $2 FOR SHARE`,
     [workspaceId, id],
   );
-  if (!rows[0]) throw new Error(`enrollment ${id} is gone`);
+  if (!rows[0]) throw new Error(`enrollment ${id} does not exist`);
   return rows[0];
 }
 
@@ -152,17 +159,17 @@ export async function updateEnrollment(
     `UPDATE enrollments SET updated_at = $3, ${assignments} WHERE workspace_id = $1 AND id = $2 RETURNING ${ENROLLMENT_COLUMNS}`,
     [enrollment.workspace_id, enrollment.id, now, ...names.map((name) => change[name])],
   );
-  if (!rows[0]) throw new Error(`enrollment ${enrollment.id} is gone`);
+  if (!rows[0]) throw new Error(`enrollment ${enrollment.id} does not exist`);
   return rows[0];
 }
 
 /**
- * A referrer and those who referred it in the programme, level 1 first, each held as it is until the transaction
- * ends. The walk ends with the levels, with a referrer whom nobody referred, and where referrals run in a circle.
+ * Returns a referrer and those who referred it in the program, level 1 first, each under a shared lock. The chain
+ * ends at the last level, at a referrer without a referrer, and where referrals form a circle.
  *
- * @param levels how many at most
+ * @param levels length of the chain, at most
  */
-export async function holdEarners(
+export async function lockEarnersShared(
   tx: Queryable,
   given: { workspaceId: string; programId: string; enrollmentId: string; levels: number },
 ): Promise<Earner[]> {
@@ -171,7 +178,7 @@ export async function holdEarners(
   for (let next: string | null = given.enrollmentId; next && earners.length < given.levels; ) {
     if (seen.has(next)) break;
     seen.add(next);
-    const enrollment = await holdEnrollment(tx, given.workspaceId, next);
+    const enrollment = await lockEnrollmentShared(tx, given.workspaceId, next);
     const { rows } = await tx.query<{ email: string | null; referrer: string | null }>(
       `SELECT email, CASE WHEN program_id = $3 AND state = 'matched' AND block_reason IS NULL THEN enrollment_id END
          AS referrer

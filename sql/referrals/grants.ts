@@ -14,7 +14,7 @@ export type Grant = {
   /** Hundredths of a credit. */
   amount: number;
   status: GrantStatus;
-  /** Who gets it. */
+  /** The user who gets it. */
   external_user_id: string;
   referee_external_user_id: string;
   earned_at: Date | null;
@@ -41,7 +41,7 @@ export type GrantRecord = {
   created_at: string;
 };
 
-/** A grant as it is shown. Credits are no part of a commission, so `commission_id` is always null. */
+/** Returns a grant as the API shows it. Credits are not part of a commission, so `commission_id` is always null. */
 export function grantRecord(grant: Grant): GrantRecord {
   return {
     id: grant.id,
@@ -72,7 +72,7 @@ export type NewGrant = {
   revokedReason: string | null;
 };
 
-/** Writes a grant: earned, or revoked with its reason. A second one of the same cause is refused by the database. */
+/** Writes a grant: earned, or revoked with its reason. Unique indexes refuse a second one for the same cause. */
 export async function insertGrant(
   tx: Queryable,
   workspaceId: string,
@@ -105,13 +105,13 @@ export async function insertGrant(
   return rows[0];
 }
 
-/** Whose grants: a referrer's (with the credits of the referees), a user's own, or those that are both. */
+/** Selects a referrer's grants (including its referees' credits), a user's own, or those that match both. */
 export type GrantFilter = { partnerId?: string | undefined; externalUserId?: string | undefined };
 
 const MATCHING = `workspace_id = $1 AND ($2::uuid IS NULL OR enrollment_id = $2)
   AND ($3::text IS NULL OR external_user_id = $3)`;
 
-/** Grants of a workspace, newest first. */
+/** Returns the grants of a workspace, newest first. */
 export async function listGrants(
   db: Queryable,
   workspaceId: string,
@@ -124,10 +124,10 @@ export async function listGrants(
   return rows;
 }
 
-/** Credits by kind and present status: sums of the entries of these grants. Hundredths. */
+/** Credits by kind and current status: sums of ledger entries, in hundredths. */
 export type GrantBalance = { unit: string; earned: number; delivered: number };
 
-/** The balance of the grants that {@link listGrants} would list, whatever their status and number. */
+/** Returns the balance of the grants that match the filter of {@link listGrants}, whatever their status and number. */
 export async function grantBalances(
   db: Queryable,
   workspaceId: string,
@@ -147,8 +147,8 @@ export async function grantBalances(
   }));
 }
 
-/** Moves a grant from earned to delivered. Null when it is not there, or not earned. */
-export async function deliverGrant(
+/** Moves a grant from earned to delivered. Returns null when it does not exist or is not earned. */
+export async function markGrantDelivered(
   tx: Queryable,
   workspaceId: string,
   id: number,
@@ -162,7 +162,7 @@ export async function deliverGrant(
   return rows[0] ?? null;
 }
 
-/** The grant with this id in the workspace, or null. */
+/** Returns the grant with this id in the workspace, or null. */
 export async function grantById(db: Queryable, workspaceId: string, id: number): Promise<Grant | null> {
   const { rows } = await db.query<Grant>(
     `SELECT ${COLUMNS} FROM grants WHERE workspace_id = $1 AND id = $2`,

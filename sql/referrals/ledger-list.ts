@@ -17,9 +17,9 @@ export type ListedEntry = {
   commission_id: string | null;
   /** Of the commission. */
   level: number | null;
-  /** Of the grant or commission, as it is now. */
+  /** Of the grant or commission, at present. */
   present_status: string;
-  /** As the merchant named them. */
+  /** The merchant's ids. */
   order_id: string | null;
   refund_id: string | null;
   /** The payout file that the entry was paid with. */
@@ -27,23 +27,26 @@ export type ListedEntry = {
   created_at: string;
 };
 
-/** Which entries; null: whichever. */
+/** Null: not filtered. */
 export type EntryFilter = {
   programId: string | null;
   enrollmentId: string | null;
-  /** Whose balance. */
+  /** The user whose balance it is. */
   externalUserId: string | null;
   accounts: readonly Account[] | null;
   unit: string | null;
   cause: EntryCause | null;
-  /** As the merchant named it. */
+  /** The merchant's id. */
   orderId: string | null;
   /** ISO 8601; `from` inclusive, `to` exclusive. */
   from: string | null;
   to: string | null;
 };
 
-/** The entries of a workspace that pass the filter, newest first. @param page.before an entry's id: older ones only */
+/**
+ * Returns the entries of a workspace that pass the filter, newest first.
+ * @param page.before an entry's id: only older ones
+ */
 export async function listEntries(
   db: Queryable,
   workspaceId: string,
@@ -70,10 +73,10 @@ export async function listEntries(
   return rows;
 }
 
-/** The sum of all entries of one account and unit, and how many they are. */
+/** The sum and number of all entries of one account and unit. */
 export type EntrySum = Balance & { entries: number };
 
-/** The sums of what {@link listEntries} lists with this filter, by unit and account. */
+/** Returns the sums of what {@link listEntries} lists with this filter, by unit and account. */
 export async function sumEntries(
   db: Queryable,
   workspaceId: string,
@@ -91,7 +94,7 @@ export async function sumEntries(
 function entryConditions(workspaceId: string, filter: EntryFilter): Conditions {
   const conditions = conditionsAfter(workspaceId);
   const { add } = conditions;
-  // A referrer has one programme for good, so the programme of an entry is its referrer's.
+  // A referrer never changes programs, so an entry's program is its referrer's.
   add((p) => `l.enrollment_id IN (SELECT id FROM enrollments WHERE program_id = ${p})`, filter.programId);
   add((p) => `l.enrollment_id = ${p}`, filter.enrollmentId);
   add((p) => `l.external_user_id = ${p}`, filter.externalUserId);
@@ -108,7 +111,7 @@ function entryConditions(workspaceId: string, filter: EntryFilter): Conditions {
   return conditions;
 }
 
-/** Every balance of these users: sums of entries, by user. Users without entries are left out. */
+/** Returns every balance of these users: sums of entries, by user. Users without entries are left out. */
 export async function balancesOfUsers(
   db: Queryable,
   workspaceId: string,

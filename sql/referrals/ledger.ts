@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { Queryable } from '../database/pool.ts';
 
 export type CashAccount = 'cash_pending' | 'cash_eligible' | 'cash_paid';
@@ -19,7 +20,7 @@ export type EntryCause = (typeof ENTRY_CAUSES)[number];
 /** One entry. `amount` is minor units of the currency `unit`, or hundredths of credits of the kind `unit`. */
 export type Entry = {
   enrollmentId: string;
-  /** Whose balance it is. */
+  /** The user whose balance it is. */
   externalUserId: string;
   account: Account;
   unit: string;
@@ -29,6 +30,9 @@ export type Entry = {
   payoutId?: string;
 } & ({ grantId: number; commissionId?: never } | { commissionId: string; grantId?: never });
 
+/** Causes that move an amount between accounts: their entries sum to zero. */
+const MOVES: ReadonlySet<EntryCause> = new Set(['delivery', 'hold_over', 'payout']);
+
 /** Appends entries. The database refuses to change or delete one. */
 export async function appendEntries(
   tx: Queryable,
@@ -37,6 +41,8 @@ export async function appendEntries(
   now: Date,
 ): Promise<void> {
   if (entries.length === 0) return;
+  const moved = entries.reduce((sum, { cause, amount }) => (MOVES.has(cause) ? sum + amount : sum), 0);
+  assert(moved === 0, `moves between accounts must sum to zero, got ${moved} in ${entries.length} entries`);
   await tx.query(
     `INSERT INTO ledger_entries (workspace_id, created_at, enrollment_id, external_user_id, account, unit, amount,
        cause, grant_id, commission_id, refund_id, payout_id)
@@ -62,7 +68,7 @@ export async function appendEntries(
 /** The sum of a user's entries in one account and unit. */
 export type Balance = { account: Account; unit: string; amount: number };
 
-/** Every balance of a user: sums of entries, never anything else. */
+/** Returns every balance of a user: sums of entries, never anything else. */
 export async function balancesOf(
   db: Queryable,
   workspaceId: string,

@@ -3,23 +3,23 @@ import { conditionsAfter } from '../database/conditions.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** A payout file with what it pays. */
+/** A payout file with its totals. */
 export type ListedExport = {
   id: string;
-  /** Null: it is of every programme. */
+  /** Null: every program. */
   program_id: string | null;
   created_at: string;
   paid_at: string | null;
   referrers: number;
-  /** Minor units by currency; empty when it lists nobody. */
+  /** Minor units by currency; empty when the file has no lines. */
   totals: { currency: string; amount_minor: number }[];
 };
 
 /**
- * The payout files of a workspace, newest first.
+ * Returns the payout files of a workspace, newest first.
  *
  * @param filter.paid null: paid or not
- * @param filter.before a file's id: those made before it
+ * @param filter.before a file's id: only older ones
  */
 export async function listExports(
   db: Queryable,
@@ -58,9 +58,9 @@ export type ExportLine = {
 };
 
 /**
- * The lines of a payout file in its order; null when the workspace has no such file.
+ * Returns the lines of a payout file in its order, or null when the workspace has no such file.
  *
- * @param page.after a line's id: those that follow it
+ * @param page.after a line's id: only those after it
  */
 export async function listExportLines(
   db: Queryable,

@@ -4,7 +4,7 @@ import type { Queryable } from '../database/pool.ts';
 
 export type PayoutExport = { id: string; program_id: string | null; paid_at: Date | null };
 
-/** Opens a payout file. */
+/** Creates an empty payout file and returns its id. */
 export async function insertPayoutExport(
   tx: Queryable,
   given: { workspaceId: string; programId: string | null; now: Date },
@@ -17,7 +17,7 @@ export async function insertPayoutExport(
   return id;
 }
 
-/** What one referrer is to be paid, and out of which commissions. Minor units. */
+/** What a file pays one referrer, and from which commissions. Minor units. */
 export type NewPayout = {
   enrollmentId: string;
   method: PayoutMethod | null;
@@ -59,7 +59,7 @@ export async function insertPayouts(
   );
 }
 
-/** The payout file with this id in the workspace, locked until the transaction ends, or null. */
+/** Returns the payout file with this id in the workspace, locked until the transaction ends, or null. */
 export async function lockPayoutExport(
   tx: Queryable,
   workspaceId: string,
@@ -72,7 +72,7 @@ export async function lockPayoutExport(
   return rows[0] ?? null;
 }
 
-/** The rows of a payout file. */
+/** Returns the rows of a payout file. */
 export async function payoutsOfExport(
   db: Queryable,
   exportId: string,
@@ -84,7 +84,7 @@ export async function payoutsOfExport(
   return rows;
 }
 
-/** What a payout file pays: each commission once, with what was left of it when the file was made. */
+/** Returns the commissions that a payout file pays, each with its unpaid amount when the file was created. */
 export async function exportedCommissions(
   db: Queryable,
   exportId: string,
@@ -97,13 +97,13 @@ export async function exportedCommissions(
   return rows;
 }
 
-/** Notes that a payout file was paid. */
+/** Marks a payout file and its payouts as paid. */
 export async function markExportPaid(tx: Queryable, exportId: string, now: Date): Promise<void> {
   await tx.query('UPDATE payouts SET paid_at = $2 WHERE export_id = $1', [exportId, now]);
   await tx.query('UPDATE payout_exports SET paid_at = $2 WHERE id = $1', [exportId, now]);
 }
 
-/** A referrer's payouts, newest first. */
+/** Returns a referrer's paid payouts, newest first. */
 export async function payoutsOf(
   db: Queryable,
   enrollmentId: string,

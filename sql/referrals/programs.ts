@@ -2,9 +2,9 @@ import { uuidv7 } from '../../core/ids.ts';
 import type { PayoutMethod, ProgramStatus, Terms } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** A programme with its campaign's name and destination. */
+/** A program with its campaign's name and destination. */
 export type Program = {
-  /** Also the id of the link that its code is. */
+  /** Also the id of the program's code link. */
   id: string;
   workspace_id: string;
   destination_id: string;
@@ -43,16 +43,16 @@ const SELECT = `SELECT p.id, p.workspace_id, p.destination_id, d.name, p.code, d
     p.created_at, p.updated_at
   FROM programs p JOIN destinations d ON d.id = p.destination_id`;
 
-/** The values of the columns that hold what a programme promises and pays by. */
+/** The settings that decide what a program promises and pays. */
 export type ProgramSettings = Pick<Program, 'code' | 'allow_affiliate_upgrade' | 'payout_methods'> & {
   terms: Terms;
   min_payout_minor: number;
 };
 
-/** A new programme's id. */
+/** A new program's id. */
 export const newProgramId = uuidv7;
 
-/** Creates a programme on a campaign of its own. The caller has claimed its code. */
+/** Creates a program on a campaign of its own. The caller has claimed its code. */
 export async function insertProgram(
   tx: Queryable,
   given: ProgramSettings & { id: string; workspaceId: string; destinationId: string; now: Date },
@@ -64,7 +64,7 @@ export async function insertProgram(
   );
 }
 
-/** Changes what a programme promises, for what happens from now on. */
+/** Changes the settings of a program, for events from now on. */
 export async function updateProgram(
   tx: Queryable,
   workspaceId: string,
@@ -107,7 +107,7 @@ function settingValues({ terms, ...settings }: ProgramSettings): unknown[] {
   ];
 }
 
-/** The programmes of a workspace, newest first. */
+/** Returns the programs of a workspace, newest first. */
 export async function listPrograms(db: Queryable, workspaceId: string): Promise<Program[]> {
   const { rows } = await db.query<Row>(
     `${SELECT} WHERE p.workspace_id = $1 ORDER BY p.created_at DESC, p.id DESC`,
@@ -116,7 +116,7 @@ export async function listPrograms(db: Queryable, workspaceId: string): Promise<
   return rows.map(programOf);
 }
 
-/** The programme with this id in the workspace, or null. */
+/** Returns the program with this id in the workspace, or null. */
 export async function programById(db: Queryable, workspaceId: string, id: string): Promise<Program | null> {
   const { rows } = await db.query<Row>(`${SELECT} WHERE p.workspace_id = $1 AND p.id = $2`, [
     workspaceId,
@@ -126,21 +126,21 @@ export async function programById(db: Queryable, workspaceId: string, id: string
 }
 
 /**
- * The programme, whose currency stays as it is until the transaction ends. Its other terms may change meanwhile: a
- * purchase waits for no change of them, and none of these for purchases, however many overlap.
+ * Returns the program under a key-share lock, which keeps its currency until the transaction ends. Its other terms
+ * may change: purchases and changes of terms don't wait for each other.
  *
  * @throws Error when the workspace has none
  */
-export async function holdProgram(tx: Queryable, workspaceId: string, id: string): Promise<Program> {
+export async function lockProgramShared(tx: Queryable, workspaceId: string, id: string): Promise<Program> {
   const { rows } = await tx.query<Row>(
     `${SELECT} WHERE p.workspace_id = $1 AND p.id = $2 FOR KEY SHARE OF p`,
     [workspaceId, id],
   );
-  if (!rows[0]) throw new Error(`programme ${id} is gone`);
+  if (!rows[0]) throw new Error(`program ${id} does not exist`);
   return programOf(rows[0]);
 }
 
-/** The programme as it is now, locked until the transaction ends, or null. */
+/** Returns the program as it is now, locked until the transaction ends, or null. */
 export async function lockProgram(tx: Queryable, workspaceId: string, id: string): Promise<Program | null> {
   const { rows } = await tx.query<Row>(
     `${SELECT} WHERE p.workspace_id = $1 AND p.id = $2 FOR NO KEY UPDATE OF p, d`,
@@ -149,7 +149,7 @@ export async function lockProgram(tx: Queryable, workspaceId: string, id: string
   return rows[0] ? programOf(rows[0]) : null;
 }
 
-/** The programme whose campaign this is, or null. */
+/** Returns the program whose campaign this is, or null. */
 export async function programOfDestination(
   db: Queryable,
   workspaceId: string,
@@ -162,7 +162,7 @@ export async function programOfDestination(
   return rows[0] ? programOf(rows[0]) : null;
 }
 
-/** Gives a programme another code. The caller has claimed it, and changes the link that the code is. */
+/** Changes a program's code. The caller has claimed the code, and updates the code link. */
 export async function updateProgramCode(
   tx: Queryable,
   workspaceId: string,
@@ -176,7 +176,7 @@ export async function updateProgramCode(
   );
 }
 
-/** The most recent programme, whatever its status, or null. */
+/** Returns the most recent program, whatever its status, or null. */
 export async function latestProgram(db: Queryable, workspaceId: string): Promise<Program | null> {
   const { rows } = await db.query<Row>(
     `${SELECT} WHERE p.workspace_id = $1 ORDER BY p.created_at DESC, p.id DESC LIMIT 1`,
@@ -186,8 +186,8 @@ export async function latestProgram(db: Queryable, workspaceId: string): Promise
 }
 
 /**
- * Whether anything was ever earned in the programme's currency. Waits for purchases that are being judged by its terms
- * ({@link holdProgram}), and lets no other begin until the transaction ends.
+ * Returns whether the program has any commission. Waits for purchases that are being qualified by its terms ({@link
+ * lockProgramShared}), and blocks new ones until the transaction ends.
  */
 export async function programHasCommissions(tx: Queryable, id: string): Promise<boolean> {
   await tx.query('SELECT FROM programs WHERE id = $1 FOR UPDATE', [id]);

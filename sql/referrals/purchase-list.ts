@@ -3,18 +3,18 @@ import { conditionsAfter } from '../database/conditions.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** The verdict on an order, with the order and who referred its buyer. */
+/** The outcome of an order, with the order and its buyer's referrer. */
 export type ListedPurchase = {
   order_internal_id: number;
   order_id: string;
   /** The buyer. */
   external_user_id: string | null;
   program_id: string | null;
-  /** The referrer; null: nobody, or the signup is pending. */
+  /** The referrer; null: none, or the signup is pending. */
   enrollment_id: string | null;
   referrer_external_user_id: string | null;
   amount_minor: number;
-  /** Of all refunds so far. */
+  /** Sum of all refunds. */
   refunded_minor: number;
   currency: string;
   is_renewal: boolean;
@@ -30,14 +30,14 @@ export type PurchaseFilter = {
   matched: boolean | null;
   rewarded: boolean | null;
   reason: PurchaseReason | null;
-  /** As the merchant named it. */
+  /** The merchant's id. */
   orderId: string | null;
-  /** An order's number: those known before it. */
+  /** An `order_internal_id`: only older ones. */
   before: number | null;
   limit: number;
 };
 
-/** The purchases of a workspace that pass the filter, the latest known order first. */
+/** Returns the purchases of a workspace that pass the filter, the latest known order first. */
 export async function listPurchases(
   db: Queryable,
   workspaceId: string,

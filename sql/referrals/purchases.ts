@@ -1,16 +1,16 @@
 import type { PurchaseReason } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** The verdict on an order: who was rewarded for it, or why nobody was. */
+/** The outcome of an order: its rewards, or the reason for none. */
 export type Purchase = {
   order_internal_id: number;
   workspace_id: string;
-  /** Null: the buyer was referred by nobody. */
+  /** Null: the buyer was not referred. */
   signup_id: string | null;
-  /** Null beside a signup: that is still pending, and the purchase is judged with it. */
+  /** Null with a signup: that signup is pending, and the purchase is qualified with it. */
   enrollment_id: string | null;
   external_user_id: string | null;
-  /** What its report told, while it waits for its signup: then the verdict needs it no more. */
+  /** The report's email, stored only while the purchase waits for its signup. */
   email: string | null;
   amount_minor: number;
   currency: string;
@@ -24,7 +24,7 @@ export type Purchase = {
 const COLUMNS = `order_internal_id, workspace_id, signup_id, enrollment_id, external_user_id, email, amount_minor,
   currency, is_renewal, rewarded, ledger_rows, reason, purchased_at`;
 
-/** The verdict on an order, or null. Ask with the order locked. */
+/** Returns the outcome of an order, or null. Call it with the order locked. */
 export async function purchaseOfOrder(tx: Queryable, orderInternalId: number): Promise<Purchase | null> {
   const { rows } = await tx.query<Purchase>(`SELECT ${COLUMNS} FROM purchases WHERE order_internal_id = $1`, [
     orderInternalId,
@@ -32,8 +32,8 @@ export async function purchaseOfOrder(tx: Queryable, orderInternalId: number): P
   return rows[0] ?? null;
 }
 
-/** Writes the verdict on an order, or completes that of a purchase whose signup was pending. */
-export async function putPurchase(tx: Queryable, purchase: Purchase, now: Date): Promise<void> {
+/** Writes the outcome of an order, or completes that of a purchase whose signup was pending. */
+export async function upsertPurchase(tx: Queryable, purchase: Purchase, now: Date): Promise<void> {
   await tx.query(
     `INSERT INTO purchases (${COLUMNS}, created_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
@@ -59,7 +59,7 @@ export async function putPurchase(tx: Queryable, purchase: Purchase, now: Date):
   );
 }
 
-/** What a buyer bought before: whether a first sale was among it, and when the first was made. */
+/** Returns whether the buyer had an earlier first sale, and when the first purchase was. */
 export async function earlierPurchases(
   tx: Queryable,
   signupId: string,
@@ -73,8 +73,8 @@ export async function earlierPurchases(
   return { sold: rows[0]?.sold ?? false, firstAt: rows[0]?.first_at ?? null };
 }
 
-/** Purchases of a buyer that wait for the signup to be resolved, oldest first. */
-export async function waitingPurchases(tx: Queryable, signupId: string): Promise<Purchase[]> {
+/** Returns purchases that wait for the signup to be matched, oldest first. */
+export async function pendingPurchases(tx: Queryable, signupId: string): Promise<Purchase[]> {
   const { rows } = await tx.query<Purchase>(
     `SELECT ${COLUMNS} FROM purchases WHERE signup_id = $1 AND enrollment_id IS NULL
      ORDER BY purchased_at, order_internal_id`,

@@ -1,12 +1,13 @@
 import type { Queryable } from '../database/pool.ts';
 
-/** What a referrer brought on one UTC day, as `YYYY-MM-DD`. */
+/** Signups and purchases of a referrer on one UTC day, as `YYYY-MM-DD`. */
 export type DayActivity = { day: string; signups: number; purchases: number };
 
 /**
- * Signups and purchases that a referrer brought in `[from, to)`, by UTC day of the signup's report and of the
- * purchase itself. Blocked signups and their purchases, and what was bought while the referrer was suspended, are none.
- * Days without any are left out.
+ * Returns signups and purchases that a referrer brought in `[from, to)`, by UTC day of the signup's report and of the
+ * purchase.
+ * Excludes blocked signups and their purchases, and purchases made while the referrer was suspended. Days without any
+ * are left out.
  */
 export async function activityByDay(
   db: Queryable,

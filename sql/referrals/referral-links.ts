@@ -17,7 +17,7 @@ type NewReferralLink = {
   extraQuery: string | null;
 };
 
-/** The caller holds the workspace's lock: creation times of links are unique in it. */
+/** The caller has locked the workspace: creation times of links are unique in it. */
 async function insertReferralLink(tx: Queryable, link: NewReferralLink): Promise<void> {
   await tx.query(
     `INSERT INTO links (id, workspace_id, destination_id, slug, channel, utm_source, utm_medium, utm_campaign,
@@ -36,7 +36,7 @@ async function insertReferralLink(tx: Queryable, link: NewReferralLink): Promise
   );
 }
 
-/** Makes the link that a programme's code is: it has the programme's id. The caller has claimed the code. */
+/** Creates the link of a program's code, under the program's id. The caller has claimed the code. */
 export async function insertCodeLink(
   tx: Queryable,
   program: Pick<Program, 'id' | 'workspace_id' | 'destination_id' | 'code' | 'name'>,
@@ -52,8 +52,8 @@ export async function insertCodeLink(
 }
 
 /**
- * Makes a programme's code the slug of its link, and brings the link back where it was deleted; its `external_id` may
- * be another's by then. The caller has claimed the code.
+ * Changes the slug of the code link to the program's code, and restores the link when it was deleted. A restored link
+ * loses its `external_id`: another link may have it. The caller has claimed the code.
  */
 export async function updateCodeLink(
   tx: Queryable,
@@ -69,12 +69,12 @@ export async function updateCodeLink(
 }
 
 /**
- * Mints a referrer's link: a short link of the programme's campaign under a generated slug, which goes to the
- * destination as `ref=<slug>`. The caller holds the workspace's lock.
+ * Creates a referrer's link: a short link of the program's campaign under a generated slug, which adds `ref=<slug>`
+ * to the destination. The caller has locked the workspace.
  *
- * @returns its slug
+ * @returns the slug
  */
-export async function mintReferralLink(
+export async function createReferralLink(
   tx: Queryable,
   program: Pick<Program, 'workspace_id' | 'destination_id' | 'name'>,
   enrollmentId: string,
@@ -101,7 +101,7 @@ async function claimGeneratedSlug(tx: Queryable, workspaceId: string, targetId: 
   }
 }
 
-/** The slug of the referrer's newest live link, or null when all were deleted. */
+/** Returns the slug of the referrer's newest live link, or null when all were deleted. */
 export async function referralSlug(db: Queryable, enrollmentId: string): Promise<string | null> {
   const { rows } = await db.query<{ slug: string }>(
     `SELECT l.slug FROM referral_links r JOIN links l ON l.id = r.link_id
@@ -111,7 +111,7 @@ export async function referralSlug(db: Queryable, enrollmentId: string): Promise
   return rows[0]?.slug ?? null;
 }
 
-/** Every link that the referrer ever had: the clicks of all of them count. */
+/** Returns every link that the referrer ever had: the clicks of all of them count. */
 export async function referralLinkIds(db: Queryable, enrollmentId: string): Promise<string[]> {
   const { rows } = await db.query<{ link_id: string }>(
     'SELECT link_id FROM referral_links WHERE enrollment_id = $1',
@@ -121,8 +121,8 @@ export async function referralLinkIds(db: Queryable, enrollmentId: string): Prom
 }
 
 /**
- * The referrer whose link has or had this slug, in any case of letters, or null: a visitor may still hold a `ref`
- * of before the slug was changed or the link deleted.
+ * Returns the referrer whose link has or had this slug, case-insensitive, or null. A visitor may still have a `ref`
+ * of a former slug or a deleted link.
  */
 export async function enrollmentOfRef(
   db: Queryable,
@@ -137,7 +137,7 @@ export async function enrollmentOfRef(
   return rows[0]?.enrollment_id ?? null;
 }
 
-/** The referrer of the first of these links that is a referrer's in the workspace, or null. */
+/** Returns the referrer of the first of these links that belongs to one in the workspace, or null. */
 export async function enrollmentOfLinks(
   db: Queryable,
   workspaceId: string,

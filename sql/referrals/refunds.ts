@@ -15,7 +15,7 @@ export type Refund = {
 
 const COLUMNS = 'id, workspace_id, refund_id, order_internal_id, amount_minor, matched, ledger_rows';
 
-/** The refund with this id in the workspace, or null. */
+/** Returns the refund with this id in the workspace, or null. */
 export async function refundById(
   db: Queryable,
   workspaceId: string,
@@ -28,7 +28,7 @@ export async function refundById(
   return rows[0] ?? null;
 }
 
-/** The refunds of an order, in the order in which they were reported. Ask with the order locked. */
+/** Returns the refunds of an order, in the order of their reports. Call it with the order locked. */
 export async function refundsOfOrder(tx: Queryable, orderInternalId: number): Promise<Refund[]> {
   const { rows } = await tx.query<Refund>(
     `SELECT ${COLUMNS} FROM refunds WHERE order_internal_id = $1 ORDER BY created_at, id`,
@@ -37,12 +37,12 @@ export async function refundsOfOrder(tx: Queryable, orderInternalId: number): Pr
   return rows;
 }
 
-/** What these refunds come to, in minor units of their order's currency. */
-export function refundedBy(refunds: readonly Refund[]): number {
+/** Returns the sum of these refunds, in minor units of their order's currency. */
+export function sumRefunds(refunds: readonly Refund[]): number {
   return refunds.reduce((sum, refund) => sum + refund.amount_minor, 0);
 }
 
-/** Writes a refund, or returns null when one with this id is there. Waits for one under way. */
+/** Writes a refund, or returns null when its id exists. Waits for a concurrent report. */
 export async function insertRefund(
   tx: Queryable,
   given: Omit<Refund, 'id' | 'ledger_rows'>,
@@ -65,8 +65,8 @@ export async function insertRefund(
   return rows[0] ?? null;
 }
 
-/** Completes a refund with how many entries it wrote. */
-export async function finishRefund(
+/** Completes a refund with the number of ledger rows that it wrote. */
+export async function completeRefund(
   tx: Queryable,
   refund: Refund,
   result: { matched: boolean; ledgerRows: number },

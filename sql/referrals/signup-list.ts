@@ -3,7 +3,7 @@ import { conditionsAfter } from '../database/conditions.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** A signup with who referred it. */
+/** A signup with its referrer. */
 export type ListedSignup = {
   id: string;
   external_user_id: string;
@@ -22,14 +22,14 @@ export type SignupFilter = {
   enrollmentId: string | null;
   blocked: boolean | null;
   blockReason: BlockReason | null;
-  /** Part of the user's id or email, in any case of letters. */
+  /** Part of the user's id or email, case-insensitive. */
   search: string | null;
-  /** A signup's id: those reported before it. */
+  /** A signup's id: only those reported before it. */
   before: string | null;
   limit: number;
 };
 
-/** The signups of a workspace that pass the filter, newest first. */
+/** Returns the signups of a workspace that pass the filter, newest first. */
 export async function listSignups(
   db: Queryable,
   workspaceId: string,
@@ -38,7 +38,7 @@ export async function listSignups(
   const { add, addFixed, parameter, text, values } = conditionsAfter(workspaceId);
   add((p) => `s.program_id = ${p}`, filter.programId);
   add((p) => `s.enrollment_id = ${p}`, filter.enrollmentId);
-  // Not a parameter: the planner must see it to use the index of the blocked ones.
+  // Not a parameter: the planner must see it to use the index of blocked signups.
   if (filter.blocked !== null) addFixed(`s.block_reason IS ${filter.blocked ? 'NOT NULL' : 'NULL'}`);
   add((p) => `s.block_reason = ${p}`, filter.blockReason);
   add(

@@ -17,7 +17,7 @@ export type Signup = {
       state: 'pending';
       program_id: null;
       enrollment_id: null;
-      /** Who is taken for the referrer when no click of the visitor can tell; null: nobody. */
+      /** The referrer when no click of the visitor decides; null: none. */
       fallback_enrollment_id: string | null;
       block_reason: null;
     }
@@ -42,10 +42,10 @@ export type SignupReport = Pick<
 >;
 
 /**
- * The user's signup, locked until the transaction ends; a new one is pending. Waits for a report of the same user
- * that is under way.
+ * Returns the user's signup, locked until the transaction ends. Inserts a pending one when there is none. Waits for a
+ * concurrent report of the same user.
  */
-export async function takeSignup(tx: Queryable, report: SignupReport, now: Date): Promise<Signup> {
+export async function lockOrInsertSignup(tx: Queryable, report: SignupReport, now: Date): Promise<Signup> {
   const { rows } = await tx.query<Signup>(
     `INSERT INTO signups (id, workspace_id, external_user_id, email, device_id, visitor_id, address_hash, state,
        reported_at)
@@ -64,11 +64,11 @@ export async function takeSignup(tx: Queryable, report: SignupReport, now: Date)
   );
   if (rows[0]) return rows[0];
   const known = await lockSignupOfUser(tx, report.workspace_id, report.external_user_id);
-  // Gone in between: a pending one was dropped because nobody had referred it.
-  return known ?? takeSignup(tx, report, now);
+  // A concurrent transaction deleted the pending signup: no one had referred it.
+  return known ?? lockOrInsertSignup(tx, report, now);
 }
 
-/** The signup of this user in the workspace, or null. */
+/** Returns the signup of this user in the workspace, or null. */
 export async function signupOfUser(
   db: Queryable,
   workspaceId: string,
@@ -81,7 +81,7 @@ export async function signupOfUser(
   return rows[0] ?? null;
 }
 
-/** {@link signupOfUser}, locked until the transaction ends: the purchases of one buyer come one after the other. */
+/** {@link signupOfUser}, locked until the transaction ends: serializes the purchases of one buyer. */
 export async function lockSignupOfUser(
   tx: Queryable,
   workspaceId: string,
@@ -95,9 +95,10 @@ export async function lockSignupOfUser(
 }
 
 /**
- * Who made an order that names no user, of those who signed up: the first who did with its email, else with its visitor,
- * else whom a server has said to be the one with its email, else the one of its visitor. What the pixel said of visitors
- * counts for nothing here: anyone could have a stranger's orders that way. Null when nobody did.
+ * Returns the signed-up user who made an order that names no user, or null. In this order: the signup with the
+ * order's email, the signup with its visitor, the user that a server reported for its email, the user that a server
+ * reported for its visitor.
+ * Reports of the pixel don't count: anyone could claim another person's orders with them.
  */
 export async function userOfOrder(
   db: Queryable,
@@ -123,8 +124,8 @@ export async function userOfOrder(
 }
 
 /**
- * Keeps what a report adds to a pending signup that the caller has locked. The visitor stays the first one, whose
- * clicks are looked for up to when the signup was reported first, and so does whom a report named.
+ * Adds the fields of a report to a pending signup that the caller has locked. The first visitor and the first named
+ * referrer stay: clicks are looked up to the first report.
  */
 export async function completePendingSignup(
   tx: Queryable,
@@ -147,11 +148,11 @@ export async function completePendingSignup(
       fallbackEnrollmentId,
     ],
   );
-  if (!rows[0]) throw new Error(`signup ${signup.id} is gone`);
+  if (!rows[0]) throw new Error(`signup ${signup.id} does not exist`);
   return rows[0];
 }
 
-/** Matches a signup that the caller has locked. What the present report adds to an earlier one is kept. */
+/** Matches a signup that the caller has locked, and adds the fields of the present report. */
 export async function matchSignup(
   tx: Queryable,
   signup: Signup,
@@ -175,15 +176,15 @@ export async function matchSignup(
       report.address_hash,
     ],
   );
-  if (!rows[0]) throw new Error(`signup ${signup.id} is gone`);
+  if (!rows[0]) throw new Error(`signup ${signup.id} does not exist`);
   return rows[0];
 }
 
 /**
- * The first pending signup behind another one, by the time of the report, across workspaces. Null: none is left that was
+ * Returns the next pending signup after another one, by report time, across workspaces. Null: none is left that was
  * reported before `before`.
  *
- * @param after null: from the oldest one on
+ * @param after null: start with the oldest
  */
 export async function nextPendingSignup(
   db: Queryable,
@@ -198,8 +199,8 @@ export async function nextPendingSignup(
   return rows[0] ?? null;
 }
 
-/** Drops a pending signup that nobody referred; its purchases are nobody's either. */
-export async function dropPendingSignup(tx: Queryable, workspaceId: string, id: string): Promise<void> {
+/** Deletes a pending signup that no one referred; its purchases then have no referrer. */
+export async function deletePendingSignup(tx: Queryable, workspaceId: string, id: string): Promise<void> {
   await tx.query(
     `UPDATE purchases SET signup_id = NULL, email = NULL
      WHERE workspace_id = $1 AND signup_id = $2 AND enrollment_id IS NULL`,
@@ -211,7 +212,7 @@ export async function dropPendingSignup(tx: Queryable, workspaceId: string, id: 
   ]);
 }
 
-/** Whether a visitor is known to be a referrer: signed up as one, or gave the referrer's id or mailbox. */
+/** Returns the user ids and emails that a visitor is known by, to compare with those of a referrer. */
 export async function visitorTraits(
   db: Queryable,
   workspaceId: string,

@@ -1,15 +1,15 @@
 import { exponentOf, MoneyError, toMinor } from '../../core/money/money.ts';
 import type { Queryable } from '../database/pool.ts';
 import { lockOrder, type ReportedOrder } from '../orders/reported-orders.ts';
-import { takeEarlyRefunds } from '../referrals/early-refunds.ts';
+import { removeEarlyRefunds } from '../referrals/early-refunds.ts';
 import { purchaseOfOrder } from '../referrals/purchases.ts';
-import { insertRefund, type Refund, refundedBy, refundsOfOrder } from '../referrals/refunds.ts';
-import { takeBack } from './take-back.ts';
+import { insertRefund, type Refund, refundsOfOrder, sumRefunds } from '../referrals/refunds.ts';
+import { reverseCommissions } from './reverse-commissions.ts';
 
 /**
- * Writes the refunds that were reported before their order, which the caller holds, now that it is about to be judged:
- * what they take back follows from the verdict. Whoever reported them has had an answer, so what is more than the order
- * was for, or finer than its currency, is as much of it as there is.
+ * Writes the refunds that were reported before their order, just before the order is qualified. The caller has locked
+ * the order.
+ * Their reports were accepted, so an amount above the order's, or finer than its currency, is cut to what is left.
  *
  * @returns the refunds that were written
  */
@@ -18,9 +18,9 @@ export async function adoptEarlyRefunds(
   order: Pick<ReportedOrder, 'workspace_id' | 'order_id' | 'internal_id'>,
   sold: { amountMinor: number; currency: string },
 ): Promise<Refund[]> {
-  const early = await takeEarlyRefunds(tx, order.workspace_id, order.order_id);
+  const early = await removeEarlyRefunds(tx, order.workspace_id, order.order_id);
   if (early.length === 0) return [];
-  const before = refundedBy(await refundsOfOrder(tx, order.internal_id));
+  const before = sumRefunds(await refundsOfOrder(tx, order.internal_id));
   let left = Math.max(0, sold.amountMinor - before);
   const adopted: Refund[] = [];
   for (const { refund_id, amount, reported_at } of early) {
@@ -36,7 +36,7 @@ export async function adoptEarlyRefunds(
       },
       reported_at,
     );
-    // Null: the same refund_id came for another order meanwhile.
+    // Null: the same `refund_id` was meanwhile reported for another order.
     if (!refund) continue;
     adopted.push(refund);
     left -= amountMinor;
@@ -45,8 +45,8 @@ export async function adoptEarlyRefunds(
 }
 
 /**
- * Takes back what an early refund of an order asks for that was judged at the very moment when the refund was reported, so
- * that neither saw the other.
+ * Applies early refunds of an order that was qualified at the moment the refund was reported: neither transaction saw
+ * the other.
  */
 export async function settleEarlyRefunds(
   tx: Queryable,
@@ -56,13 +56,13 @@ export async function settleEarlyRefunds(
   const purchase = order && (await purchaseOfOrder(tx, order.internal_id));
   if (!order || !purchase) return;
   const sold = { amountMinor: purchase.amount_minor, currency: purchase.currency };
-  let refundedMinor = refundedBy(await refundsOfOrder(tx, order.internal_id));
+  let refundedMinor = sumRefunds(await refundsOfOrder(tx, order.internal_id));
   const adopted = await adoptEarlyRefunds(tx, order, sold);
-  // A purchase whose signup is pending takes them back when it is judged.
+  // A purchase whose signup is pending applies its refunds when it is qualified.
   if (purchase.enrollment_id === null) return;
   for (const refund of adopted) {
     refundedMinor = Math.min(refundedMinor + refund.amount_minor, purchase.amount_minor);
-    await takeBack(tx, { purchase, refund, refundedMinor, now });
+    await reverseCommissions(tx, { purchase, refund, refundedMinor, now });
   }
 }
 

@@ -17,7 +17,7 @@ import {
   type NewPayout,
   payoutsOfExport,
 } from '../referrals/payouts.ts';
-import { releaseHeld } from './release-held.ts';
+import { matureHeld } from './mature-held.ts';
 
 /** One line of a payout file. */
 export type PayoutLine = {
@@ -34,8 +34,8 @@ export type PayoutLine = {
   commissions: number;
 };
 
-/** How many hold periods one file ends at most; the clock has ended nearly all of them before. */
-const RELEASE_LIMIT = 10_000;
+/** Hold periods that one file ends at most. The job ends nearly all of them before. */
+const MATURE_LIMIT = 10_000;
 
 type Payee = {
   id: string;
@@ -49,10 +49,10 @@ type Payee = {
 };
 
 /**
- * Makes a payout file: per referrer the balance that is eligible now, less what refunds of paid commissions took
- * back, when it reaches the programme's minimum. Suspended referrers are left out; their balance stays.
+ * Creates a payout file: one line for each referrer whose eligible balance reaches the program's minimum. The balance
+ * is net of refunds of paid commissions. Suspended referrers are left out and keep their balance.
  *
- * @param programId null: every programme of the workspace
+ * @param programId null: every program of the workspace
  */
 export async function exportPayouts(
   tx: Queryable,
@@ -60,7 +60,7 @@ export async function exportPayouts(
   programId: string | null,
   now: Date,
 ): Promise<{ exportId: string; lines: PayoutLine[] }> {
-  await releaseHeld(tx, { now, limit: RELEASE_LIMIT, workspaceId });
+  await matureHeld(tx, { now, limit: MATURE_LIMIT, workspaceId });
   const byReferrer = Map.groupBy(
     await lockEligible(tx, workspaceId, programId),
     (held) => held.enrollment_id,
@@ -98,10 +98,11 @@ export async function exportPayouts(
   return { exportId, lines };
 }
 
-/** A programme's currency can't change once it has commissions, so those of one referrer share theirs. */
+/** A program's currency can't change once it has commissions, so a referrer's commissions share one currency. */
 function payoutOf(payee: Payee, held: readonly HeldCommission[], amountMinor: number): NewPayout {
   const [currency, ...others] = new Set(held.map((commission) => commission.currency));
-  if (currency === undefined || others.length > 0) throw new Error(`partner ${payee.id}: not one currency`);
+  if (currency === undefined || others.length > 0)
+    throw new Error(`partner ${payee.id} has commissions in ${others.length + 1} currencies, expected one`);
   return {
     enrollmentId: payee.id,
     method: payee.payout_method,
@@ -111,15 +112,15 @@ function payoutOf(payee: Payee, held: readonly HeldCommission[], amountMinor: nu
   };
 }
 
-/** What a paid file paid: how many referrers, and minor units by currency. */
+/** Result of paying a file: number of referrers, and minor units by currency. */
 export type PaidOut = { paid: number; totals: Map<string, number> };
 
 /**
- * Marks exactly the commissions of a payout file paid, whatever has become eligible or was refunded since. Once: a
- * second call finds what the first did.
+ * Marks exactly the commissions of a payout file as paid, not those that became eligible since. A second call returns
+ * the result of the first.
  *
- * @throws {AppError} `not_found` when the workspace has no such file; `conflict` when a commission in it was paid by
- *   another file, which would be paying it twice
+ * @throws {AppError} `not_found` when the workspace has no such file; `conflict` when another file paid one of its
+ *   commissions
  */
 export async function payExport(
   tx: Queryable,
@@ -154,7 +155,7 @@ async function payCommissions(
     if (commission.status === 'paid') {
       throw new AppError(
         'conflict',
-        'a commission in this export was paid by another one: make a new export',
+        'a commission in this export was paid by another export: create a new export',
       );
     }
     if (commission.status !== 'eligible' || part?.amount_minor !== commission.remaining_minor) {

@@ -3,18 +3,18 @@ import type { Sale } from '../../core/referrals/purchase-reward.ts';
 import type { Queryable } from '../database/pool.ts';
 import { lockOrder, markJudged, putReportedOrder, type ReportedOrder } from '../orders/reported-orders.ts';
 import { visitorOfUser } from '../orders/user-visitors.ts';
-import { type Purchase, purchaseOfOrder, putPurchase } from '../referrals/purchases.ts';
+import { type Purchase, purchaseOfOrder, upsertPurchase } from '../referrals/purchases.ts';
 import { lockSignupOfUser, type Signup, signupOfUser, userOfOrder } from '../referrals/signups.ts';
 import { queueEvents } from '../webhooks/outbox.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
 import { adoptEarlyRefunds } from './early-refunds.ts';
-import { judgePurchase } from './judge-purchase.ts';
+import { qualifyPurchase } from './qualify-purchase.ts';
 
-/** A purchase as `report-purchase` brings it. */
+/** A purchase as reported to `report-purchase`. */
 export type PurchaseReport = {
   orderId: string;
   externalUserId: string;
-  /** As addresses identify a person: `normaliseEmail`. */
+  /** As addresses identify a person: `normalizeEmail`. */
   email: string | null;
   amountMinor: number;
   currency: string;
@@ -23,8 +23,8 @@ export type PurchaseReport = {
 };
 
 /**
- * Writes a reported purchase once: the order, the verdict of the programme, and the rewards. The first report of an
- * order decides; another one of the same order finds what it wrote.
+ * Writes a reported purchase once: the order, the program's outcome, and the rewards. The first report of an order
+ * decides; later reports return what it wrote.
  */
 export async function recordPurchase(
   tx: Queryable,
@@ -33,9 +33,9 @@ export async function recordPurchase(
   now: Date,
 ): Promise<Purchase> {
   const reported = await lockOrder(tx, workspace.id, report.orderId);
-  const judged = reported && (await purchaseOfOrder(tx, reported.internal_id));
-  if (judged) return judged;
-  // What a server tracked of the buyer holds for the verdict too; what a browser said does not, whichever came first.
+  const known = reported && (await purchaseOfOrder(tx, reported.internal_id));
+  if (known) return known;
+  // The outcome uses what a server tracked of the buyer, but never what a browser said.
   const email = report.email ?? (reported?.source === 'server' ? reported.email : null);
   const visitor = reported?.source === 'server' ? reported.visitor_id : null;
   const order = await putReportedOrder(
@@ -44,9 +44,8 @@ export async function recordPurchase(
       workspace_id: workspace.id,
       order_id: report.orderId,
       ts: report.purchasedAt.getTime() * 1_000,
-      // Where the pixel saw the sale, its visitor is put beside this one, whichever comes first: its clicks led to it. Else, unless
-      // the buyer signed up as one, whoever is known to be the buyer once the order is attributed: an identify from before this
-      // may still be on its way.
+      // The visitor that the pixel saw is stored in its own column. Without it and without the signup's visitor,
+      // attribution looks the buyer up later: an earlier `identify` may still be in the log.
       visitor_id: visitor,
       signup_visitor_id: visitor
         ? null
@@ -58,21 +57,22 @@ export async function recordPurchase(
     },
     { known: reported !== null, now },
   );
-  // Another report wrote the order between the look at it and this: that one decides, if it was a purchase.
+  // Another report wrote the order after the read above: that report decides, if it was a purchase.
   if (!order) return recordPurchase(tx, workspace, report, now);
   if (!reported) await queueSale(tx, order, report.externalUserId, now);
   const signup = await lockSignupOfUser(tx, workspace.id, report.externalUserId);
-  const purchase = await decide(tx, { workspace, order, signup, sale: { ...report, email }, now });
+  const purchase = await writeOutcome(tx, { workspace, order, signup, sale: { ...report, email }, now });
   await markJudged(tx, order.internal_id, now);
   return purchase;
 }
 
 /**
- * Judges an order that a server reported through the event log, as a purchase. One whose buyer nobody referred
- * leaves nothing, so that `report-purchase` can still say who bought; nothing else makes it a purchase later, least of
- * all its refund. The caller holds the order.
+ * Qualifies an order that a server reported through the event log, as a purchase. The caller has locked the order.
+ * Without a referred buyer it writes nothing, so that `report-purchase` can still name the buyer.
+ *
+ * @returns null when the order is not a purchase
  */
-export async function judgeTrackedOrder(
+export async function qualifyTrackedOrder(
   tx: Queryable,
   workspace: Workspace,
   order: ReportedOrder,
@@ -94,17 +94,20 @@ export async function judgeTrackedOrder(
     isRenewal: false,
     purchasedAt: new Date(Math.floor(order.ts / 1_000)),
   };
-  return decide(tx, { workspace, order, signup, sale, now });
+  return writeOutcome(tx, { workspace, order, signup, sale, now });
 }
 
-/** Rewards the purchase of a referred buyer; notes one that nobody referred, or that waits for its signup. */
-async function decide(
+/**
+ * Qualifies the purchase of a referred buyer. Otherwise writes a purchase without a referrer, or one that waits for
+ * its signup.
+ */
+async function writeOutcome(
   tx: Queryable,
   given: { workspace: Workspace; order: ReportedOrder; signup: Signup | null; sale: Sale; now: Date },
 ): Promise<Purchase> {
   const { order, signup, sale, now } = given;
   await adoptEarlyRefunds(tx, order, sale);
-  if (signup?.state === 'matched') return judgePurchase(tx, { ...given, signup });
+  if (signup?.state === 'matched') return qualifyPurchase(tx, { ...given, signup });
   const purchase: Purchase = {
     order_internal_id: order.internal_id,
     workspace_id: given.workspace.id,
@@ -120,7 +123,7 @@ async function decide(
     reason: null,
     purchased_at: sale.purchasedAt,
   };
-  await putPurchase(tx, purchase, now);
+  await upsertPurchase(tx, purchase, now);
   return purchase;
 }
 

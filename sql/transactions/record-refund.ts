@@ -2,12 +2,12 @@ import { badRequest } from '../../core/errors.ts';
 import { MoneyError, toMajor, toMinor } from '../../core/money/money.ts';
 import type { Queryable } from '../database/pool.ts';
 import { lockOrder } from '../orders/reported-orders.ts';
-import { keepEarlyRefund } from '../referrals/early-refunds.ts';
+import { insertEarlyRefund } from '../referrals/early-refunds.ts';
 import type { Purchase } from '../referrals/purchases.ts';
-import { insertRefund, type Refund, refundById, refundedBy, refundsOfOrder } from '../referrals/refunds.ts';
+import { insertRefund, type Refund, refundById, refundsOfOrder, sumRefunds } from '../referrals/refunds.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
-import { judgeTrackedOrder } from './record-purchase.ts';
-import { takeBack } from './take-back.ts';
+import { qualifyTrackedOrder } from './record-purchase.ts';
+import { reverseCommissions } from './reverse-commissions.ts';
 
 export type RefundReport = {
   refundId: string;
@@ -17,11 +17,10 @@ export type RefundReport = {
 };
 
 /**
- * Writes a refund once and takes back what the order earned, in proportion.
+ * Writes a refund once and reverses, in proportion, what the order earned.
  *
- * @returns the refund; null when no server has reported the order yet: then it is kept, and taken back with the order's
- *   verdict (`early-refunds.ts`)
- * @throws {AppError} `bad_request` when more is refunded than is left, or the amount is none of the currency
+ * @returns the refund; null when no server has reported the order yet: `early-refunds.ts` applies it with the order
+ * @throws {AppError} `bad_request` when the amount is more than what is left, or not an amount of the currency
  */
 export async function recordRefund(
   tx: Queryable,
@@ -30,13 +29,13 @@ export async function recordRefund(
   now: Date,
 ): Promise<Refund | null> {
   const order = await lockOrder(tx, workspace.id, report.orderId);
-  // After the lock: an identical call that ran before has committed by now.
+  // Read after the lock: an identical call that held it has committed by now.
   const known = await refundById(tx, workspace.id, report.refundId);
   if (known) return known;
-  // What a browser says of an order is no measure of what is refunded: a server's report replaces it.
+  // A browser's report can't bound a refund: a server's report replaces it.
   if (!order || order.source === 'pixel') {
     const { refundId, orderId, amount } = report;
-    await keepEarlyRefund(tx, {
+    await insertEarlyRefund(tx, {
       workspace_id: workspace.id,
       refund_id: refundId,
       order_id: orderId,
@@ -45,10 +44,10 @@ export async function recordRefund(
     });
     return null;
   }
-  const purchase = await judgeTrackedOrder(tx, workspace, order, now);
+  const purchase = await qualifyTrackedOrder(tx, workspace, order, now);
   const { amount_minor: orderMinor, currency } = purchase ?? order;
-  const before = refundedBy(await refundsOfOrder(tx, order.internal_id));
-  // The order may have been tracked for more than the purchase is, and refunded then.
+  const before = sumRefunds(await refundsOfOrder(tx, order.internal_id));
+  // The order may have been tracked, and refunded, for more than the purchase.
   const left = Math.max(0, orderMinor - before);
   const amountMinor = refundedNow(report.amount, currency, left);
   const refund = await insertRefund(
@@ -62,10 +61,10 @@ export async function recordRefund(
     },
     now,
   );
-  // The same refund_id came for another order at this very moment, and was first.
+  // A concurrent call wrote the same `refund_id` for another order first.
   if (!refund) return refundById(tx, workspace.id, report.refundId);
   if (!purchase || !isReferred(purchase) || amountMinor === 0) return refund;
-  return takeBack(tx, { purchase, refund, refundedMinor: before + amountMinor, now });
+  return reverseCommissions(tx, { purchase, refund, refundedMinor: before + amountMinor, now });
 }
 
 function isReferred(purchase: Purchase | null): boolean {
@@ -79,8 +78,9 @@ function refundedNow(amount: number | null, currency: string, left: number): num
     if (minor <= left) return minor;
   } catch (error) {
     if (!(error instanceof MoneyError)) throw error;
-    // What is more than numbers hold is more than is left.
-    if (error.problem !== 'out_of_range') throw badRequest('amount', `can't be an amount: ${error.message}`);
+    // An amount beyond the number range is above what is left.
+    if (error.problem !== 'out_of_range')
+      throw badRequest('amount', `must be an amount of ${currency}: ${error.message}`);
   }
   throw badRequest(
     'amount',

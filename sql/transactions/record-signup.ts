@@ -2,34 +2,34 @@ import { blockReasonOf, isOneMailbox } from '../../core/referrals/self-referral.
 import { signupGrants } from '../../core/referrals/signup-reward.ts';
 import type { BlockReason } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
-import { type Enrollment, holdEnrollment } from '../referrals/enrollments.ts';
+import { type Enrollment, lockEnrollmentShared } from '../referrals/enrollments.ts';
 import { grantRecord, insertGrant } from '../referrals/grants.ts';
 import { appendEntries } from '../referrals/ledger.ts';
 import { type Program, programById } from '../referrals/programs.ts';
-import { waitingPurchases } from '../referrals/purchases.ts';
+import { pendingPurchases } from '../referrals/purchases.ts';
 import {
   completePendingSignup,
+  lockOrInsertSignup,
   type MatchedSignup,
   matchSignup,
   type Signup,
   type SignupReport,
   signupOfUser,
-  takeSignup,
   visitorTraits,
 } from '../referrals/signups.ts';
 import { queueEvents, type RecordEvent } from '../webhooks/outbox.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
-import { judgeWaitingPurchase } from './judge-purchase.ts';
+import { qualifyPendingPurchase } from './qualify-purchase.ts';
 
 /**
- * The enrollment that referred a user; or, while a click that is not visible yet may tell, the one to take when none
- * does, null for nobody.
+ * The enrollment that referred a user. `unlessClicked`: a click that is not visible yet decides; without one, this
+ * enrollment, or null for none.
  */
 export type Referrer = { enrollmentId: string } | { unlessClicked: string | null };
 
 /**
- * Writes a user's signup once, with all that it causes: the verdict on self-referral, the grants, their entries, the
- * events, and the rewards of purchases that waited for it. A user who has been matched stays with that referrer.
+ * Writes a user's signup once, with all that it causes: the self-referral check, grants, ledger entries, webhook
+ * events, and rewards of purchases that waited for it. A matched user keeps its referrer.
  *
  * @returns the signup, matched or pending
  */
@@ -40,15 +40,15 @@ export async function recordSignup(
   referrer: Referrer,
   now: Date,
 ): Promise<Signup> {
-  const signup = await takeSignup(tx, report, now);
+  const signup = await lockOrInsertSignup(tx, report, now);
   if (signup.state === 'matched') return signup;
   if ('unlessClicked' in referrer) {
     return completePendingSignup(tx, signup, report, referrer.unlessClicked);
   }
-  const enrollment = await holdEnrollment(tx, workspace.id, referrer.enrollmentId);
+  const enrollment = await lockEnrollmentShared(tx, workspace.id, referrer.enrollmentId);
   const program = await programById(tx, workspace.id, enrollment.program_id);
-  if (!program) throw new Error(`programme ${enrollment.program_id} is gone`);
-  const blockReason = await judgeSelfReferral(tx, enrollment, mergeReports(signup, report));
+  if (!program) throw new Error(`program ${enrollment.program_id} does not exist`);
+  const blockReason = await checkSelfReferral(tx, enrollment, mergeReports(signup, report));
   const matched = await matchSignup(
     tx,
     signup,
@@ -58,13 +58,13 @@ export async function recordSignup(
   const events: RecordEvent[] = blockReason === null ? [leadCreated(matched)] : [];
   events.push(...(await grantForSignup(tx, program, enrollment, matched, now)));
   await queueEvents(tx, workspace.id, events);
-  for (const purchase of await waitingPurchases(tx, matched.id)) {
-    await judgeWaitingPurchase(tx, workspace, matched, purchase, now);
+  for (const purchase of await pendingPurchases(tx, matched.id)) {
+    await qualifyPendingPurchase(tx, workspace, matched, purchase, now);
   }
   return matched;
 }
 
-/** What is known of the user from an earlier report that did not match, and from this one. */
+/** Combines this report with an earlier one that did not match. */
 function mergeReports(signup: Signup, report: SignupReport): SignupReport {
   return {
     workspace_id: signup.workspace_id,
@@ -76,7 +76,7 @@ function mergeReports(signup: Signup, report: SignupReport): SignupReport {
   };
 }
 
-async function judgeSelfReferral(
+async function checkSelfReferral(
   tx: Queryable,
   enrollment: Enrollment,
   report: SignupReport,

@@ -26,11 +26,11 @@ const COLUMNS = `id, event_id, type, status, attempts, response_status, response
   ${isoMicros('next_attempt_at')} AS next_attempt_at, ${isoMicros('created_at')} AS created_at,
   ${isoMicros('delivered_at')} AS delivered_at`;
 
-/** Deliveries of clicks whose link's history is erased are in no answer, though the workers remove them a little later. */
+/** Hides deliveries of erased clicks at once; workers delete them a little later. */
 const IS_SHOWN = `NOT ${isErased('webhook_deliveries')}`;
 
 /**
- * The deliveries of a webhook, newest first.
+ * Returns the deliveries of a webhook, newest first.
  *
  * @param page.before ISO 8601 with microseconds: older ones only
  */
@@ -40,7 +40,7 @@ export async function listDeliveries(
   webhookId: string,
   page: { before: string | null; status: DeliveryStatus | null; type: string | null; limit: number },
 ): Promise<Delivery[]> {
-  // Said in so many words, since an index of all types but this one is used only then.
+  // The literal lets the planner use the partial index of all other types.
   const typed = page.type === null || page.type === CLICK_EVENT ? '' : `AND type <> '${CLICK_EVENT}'`;
   const { rows } = await db.query<Delivery>(
     `SELECT ${COLUMNS} FROM webhook_deliveries
@@ -52,13 +52,13 @@ export async function listDeliveries(
   return rows;
 }
 
-/** What a webhook's newest delivery came to. */
+/** Outcome of a webhook's newest delivery. */
 export type LastDelivery = Pick<
   Delivery,
   'id' | 'type' | 'status' | 'attempts' | 'response_status' | 'error' | 'created_at'
 >;
 
-/** The newest delivery of each of these webhooks, by webhook; those that have none are left out. */
+/** Returns the newest delivery of each of these webhooks, by webhook. Webhooks without one are left out. */
 export async function lastDeliveries(
   db: Queryable,
   workspaceId: string,
@@ -76,13 +76,13 @@ export async function lastDeliveries(
 
 /** A delivery with what its last attempt sent. */
 export type DeliveryDetail = Delivery & {
-  /** The very bytes of every attempt. */
+  /** The exact bytes of every attempt. */
   body: string;
   /** Null when nothing was sent. */
   request: SentRequest | null;
 };
 
-/** One delivery of a webhook with its request, or null. */
+/** Returns one delivery of a webhook with its request, or null. */
 export async function deliveryById(
   db: Queryable,
   workspaceId: string,
@@ -97,13 +97,13 @@ export async function deliveryById(
   return rows[0] ?? null;
 }
 
-/** Adds a delivery that is due at once. */
+/** Inserts a delivery that is due at once. */
 export async function insertDelivery(
   tx: Queryable,
   given: { id: string; workspaceId: string; webhookId: string; eventId: string; type: string; body: string },
 ): Promise<Delivery> {
   for (;;) {
-    // Another delivery of this very microsecond has its place in the list: try the next one.
+    // Another delivery has this microsecond, and times are unique: try the next one.
     const { rows } = await tx.query<Delivery>(
       `INSERT INTO webhook_deliveries (id, workspace_id, webhook_id, event_id, type, body, next_attempt_at, created_at)
        SELECT $1, $2, $3, $4, $5, $6, at, at FROM (SELECT clock_timestamp() AS at) AS clock
@@ -115,8 +115,8 @@ export async function insertDelivery(
 }
 
 /**
- * Makes a delivery due at once. One that is over begins its schedule anew; one that is pending keeps its place in
- * it. Null when the webhook has none with this id.
+ * Makes a delivery due at once. A finished one restarts its schedule; a pending one keeps its attempts. Returns null
+ * when the webhook has none with this id.
  */
 export async function redeliver(
   tx: Queryable,

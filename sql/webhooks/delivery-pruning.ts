@@ -1,16 +1,16 @@
 import type { Queryable } from '../database/pool.ts';
 import { PAID } from './subscriptions.ts';
 
-/** Milliseconds of a UUIDv7 stand in its first 48 bits. */
+/** A UUIDv7 has its milliseconds in the first 48 bits. */
 const AGE_BITS = '-0000-0000-0000-000000000000';
 
 /**
- * Removes up to `limit` deliveries that are over and whose event is older than `before`.
+ * Deletes up to `limit` finished deliveries whose event is older than `before`.
  *
  * @param before milliseconds since the epoch
- * @returns how many
+ * @returns the number deleted
  */
-export async function dropOldDeliveries(db: Queryable, before: number, limit: number): Promise<number> {
+export async function deleteOldDeliveries(db: Queryable, before: number, limit: number): Promise<number> {
   const hex = Math.max(0, Math.floor(before)).toString(16).padStart(12, '0');
   const { rowCount } = await db.query(
     `DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(
@@ -21,11 +21,11 @@ export async function dropOldDeliveries(db: Queryable, before: number, limit: nu
 }
 
 /**
- * Removes deliveries of clicks that are over in this way, but for the newest of each of these webhooks.
+ * Deletes deliveries of clicks with this status, but for the newest `kept` of each of these webhooks.
  *
- * @returns how many
+ * @returns the number deleted
  */
-export async function dropOldClickDeliveries(
+export async function deleteOldClickDeliveries(
   db: Queryable,
   webhookIds: readonly string[],
   status: 'delivered' | 'failed',
@@ -46,13 +46,13 @@ export async function dropOldClickDeliveries(
 }
 
 /**
- * Removes up to `limit` deliveries of clicks before `before` that wait for a plan to be renewed: nobody wants them so
- * late, and they may be very many.
+ * Deletes up to `limit` deliveries of clicks before `before` that wait for a plan to be renewed: they may be very
+ * many, and are of no use so late.
  *
  * @param before milliseconds since the epoch
- * @returns how many
+ * @returns the number deleted
  */
-export async function dropSleepingClicks(db: Queryable, before: number, limit: number): Promise<number> {
+export async function deletePausedClicks(db: Queryable, before: number, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(
        SELECT delivery.id FROM webhooks AS webhook JOIN workspaces AS workspace ON workspace.id = webhook.workspace_id
@@ -64,15 +64,18 @@ export async function dropSleepingClicks(db: Queryable, before: number, limit: n
   return rowCount ?? 0;
 }
 
-/** Removes up to `limit` deliveries of webhooks that were deleted, then these webhooks. @returns deliveries removed */
-export async function dropDeletedWebhooks(db: Queryable, limit: number): Promise<number> {
+/**
+ * Deletes up to `limit` deliveries of deleted webhooks, then the webhooks without any. Returns the number of
+ * deliveries.
+ */
+export async function purgeDeletedWebhooks(db: Queryable, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(
        SELECT delivery.id FROM webhook_deliveries AS delivery JOIN webhooks AS webhook ON webhook.id = delivery.webhook_id
        WHERE webhook.deleted_at < now() - interval '1 minute' LIMIT $1))`,
     [limit],
   );
-  // A deliverer that has not heard of the deletion yet may still write for it.
+  // A deliverer that does not know of the deletion yet may still write for it.
   await db.query(
     `DELETE FROM webhooks AS webhook WHERE deleted_at < now() - interval '1 hour'
        AND NOT EXISTS (SELECT 1 FROM webhook_deliveries WHERE webhook_id = webhook.id)`,
@@ -80,8 +83,8 @@ export async function dropDeletedWebhooks(db: Queryable, limit: number): Promise
   return rowCount ?? 0;
 }
 
-/** Makes deliveries due at once that would wait for longer than any may. Milliseconds. */
-export async function bringForward(db: Queryable, now: number, longestMs: number): Promise<void> {
+/** Makes deliveries due now that would wait for more than `longestMs`. Milliseconds. */
+export async function capNextAttempts(db: Queryable, now: number, longestMs: number): Promise<void> {
   await db.query(
     `UPDATE webhook_deliveries SET next_attempt_at = to_timestamp($1::float8 / 1000)
      WHERE status = 'pending' AND next_attempt_at > to_timestamp(($1::float8 + $2) / 1000)`,

@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/pool.ts';
 import { isErased } from '../erasure/erased-deliveries.ts';
 
-/** A stored delivery on its way. */
+/** A stored delivery that this worker attempts. */
 export type ClaimedDelivery = {
   id: string;
   workspaceId: string;
@@ -13,12 +13,12 @@ export type ClaimedDelivery = {
 };
 
 /**
- * The webhooks that have a delivery due. The index is jumped through, one look for each webhook that has anything
- * pending: a backlog of one costs the others nothing.
+ * Returns the webhooks that have a delivery due. A recursive query reads one index entry for each webhook: the
+ * backlog of one does not slow the others.
  *
  * @param now milliseconds since the epoch
  */
-export async function webhooksWithDue(db: Queryable, now: number): Promise<string[]> {
+export async function webhooksWithDueDeliveries(db: Queryable, now: number): Promise<string[]> {
   const { rows } = await db.query<{ webhook_id: string }>(
     `WITH RECURSIVE first AS (
        (SELECT webhook_id, next_attempt_at FROM webhook_deliveries WHERE status = 'pending'
@@ -37,12 +37,12 @@ export async function webhooksWithDue(db: Queryable, now: number): Promise<strin
 }
 
 /**
- * Claims due deliveries, so many of each webhook, longest due first. Until `leaseMs` have passed nobody else claims
- * them; then their attempt counts as lost and they are due again.
+ * Claims due deliveries, up to `room` for each webhook, longest due first. No other worker claims them for `leaseMs`;
+ * then the attempt counts as lost and they are due again.
  *
  * @param now milliseconds since the epoch
  */
-export async function claimDue(
+export async function claimDueDeliveries(
   db: Queryable,
   rooms: readonly { webhookId: string; room: number }[],
   now: number,
@@ -80,10 +80,10 @@ export async function claimDue(
   }));
 }
 
-/** What an attempt sent beside the body. The headers are those that prove the delivery: no secret is in them. */
+/** What an attempt sent besides the body. The headers are those that prove the delivery, without secrets. */
 export type SentRequest = { url: string; headers: Record<string, string> };
 
-/** How a delivery stands after an attempt. Times are milliseconds since the epoch. */
+/** State of a delivery after an attempt. Times are milliseconds since the epoch. */
 export type DeliveryState = {
   status: 'pending' | 'delivered' | 'failed';
   attempts: number;
@@ -102,10 +102,7 @@ export type NewDelivery = Omit<ClaimedDelivery, 'attempts'> & {
   state: DeliveryState;
 };
 
-/**
- * Adds deliveries that are not there yet; those that are stay as they stand. A click that the log brings when its link's
- * history has been erased is not kept.
- */
+/** Inserts deliveries; existing ones stay as they are. Leaves out clicks on links whose history was erased. */
 export async function addDeliveries(tx: Queryable, deliveries: readonly NewDelivery[]): Promise<void> {
   if (deliveries.length === 0) return;
   await tx.query(
@@ -133,7 +130,7 @@ export async function addDeliveries(tx: Queryable, deliveries: readonly NewDeliv
   );
 }
 
-/** Status to request, then the next attempt, then when it was delivered: the order of the statements here. */
+/** Parameters in the order of the statements here: status to request, next attempt, delivery time. */
 function stateColumns(states: readonly DeliveryState[]): unknown[][] {
   return [
     states.map((state) => state.status),
@@ -147,20 +144,20 @@ function stateColumns(states: readonly DeliveryState[]): unknown[][] {
   ];
 }
 
-/** The outcome of one attempt on a stored delivery. `before`: its attempts when the attempt began. */
-export type SettledDelivery = { id: string; before: number; state: DeliveryState };
+/** The outcome of one attempt on a stored delivery. `before`: its attempts when the attempt started. */
+export type DeliveryOutcome = { id: string; before: number; state: DeliveryState };
 
 /**
- * Writes the outcomes of attempts. A success always counts; a failure only while the delivery stands where its
- * attempt found it: it may have been delivered by another attempt or begun anew since.
+ * Saves the outcomes of attempts. A success always counts. A failure counts only while the delivery is as its attempt
+ * found it: it may have been delivered or restarted since.
  */
-export async function settleDeliveries(tx: Queryable, settled: readonly SettledDelivery[]): Promise<void> {
-  // One statement touches a row once: of two outcomes of one delivery a success stays.
-  const last = new Map<string, SettledDelivery>();
+export async function saveOutcomes(tx: Queryable, settled: readonly DeliveryOutcome[]): Promise<void> {
+  // One statement updates a row once: of two outcomes of one delivery the success stays.
+  const last = new Map<string, DeliveryOutcome>();
   for (const outcome of settled) {
     if (last.get(outcome.id)?.state.status !== 'delivered') last.set(outcome.id, outcome);
   }
-  // In one order, so that two deliverers never wait for each other in a circle.
+  // In id order, so that two deliverers never deadlock.
   const rows = [...last.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   if (rows.length === 0) return;
   await tx.query(
@@ -176,14 +173,14 @@ export async function settleDeliveries(tx: Queryable, settled: readonly SettledD
   );
 }
 
-/** A pending delivery that gets no further attempt. `before`: its attempts when that was found. */
-export type EndedDelivery = { id: string; before: number; error: string };
+/** A pending delivery that gets no further attempt. `before`: its attempts when that was decided. */
+export type FailedDelivery = { id: string; before: number; error: string };
 
 /**
- * Ends deliveries without an attempt. What their last one sent and got stays in the log; those that were delivered or begun
- * anew since stay as they stand.
+ * Fails deliveries without an attempt. The request and response of the last one stay in the log. Deliveries that were
+ * delivered or restarted since stay as they are.
  */
-export async function endDeliveries(tx: Queryable, ended: readonly EndedDelivery[]): Promise<void> {
+export async function failDeliveries(tx: Queryable, ended: readonly FailedDelivery[]): Promise<void> {
   if (ended.length === 0) return;
   await tx.query(
     `UPDATE webhook_deliveries AS delivery SET status = 'failed', error = given.error, next_attempt_at = NULL
@@ -193,7 +190,7 @@ export async function endDeliveries(tx: Queryable, ended: readonly EndedDelivery
   );
 }
 
-/** Gives claimed deliveries back, due at once: their attempts were cut off. */
+/** Releases claimed deliveries, due at once: their attempts were cut off. */
 export async function releaseDeliveries(
   tx: Queryable,
   released: readonly { id: string; before: number }[],
@@ -208,7 +205,7 @@ export async function releaseDeliveries(
   );
 }
 
-/** Pending deliveries of a webhook, counted up to `most`. */
+/** Counts pending deliveries of a webhook, up to `most`. */
 export async function countPending(db: Queryable, webhookId: string, most: number): Promise<number> {
   const { rows } = await db.query<{ found: number }>(
     `SELECT count(*) AS found FROM (
@@ -218,7 +215,7 @@ export async function countPending(db: Queryable, webhookId: string, most: numbe
   return rows[0]?.found ?? 0;
 }
 
-/** Pending deliveries of all webhooks, counted up to `most`. */
+/** Counts pending deliveries of all webhooks, up to `most`. */
 export async function countAllPending(db: Queryable, most: number): Promise<number> {
   const { rows } = await db.query<{ found: number }>(
     `SELECT count(*) AS found FROM (

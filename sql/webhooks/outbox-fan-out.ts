@@ -2,16 +2,16 @@ import { deliveryBody, deliveryId } from '../../core/webhooks/delivery.ts';
 import type { Queryable } from '../database/pool.ts';
 import { addDeliveries, type NewDelivery } from './delivery-queue.ts';
 
-/** Who gets an event of a workspace. `at`: when it happened, microseconds since the epoch. */
+/** Returns the webhooks that get an event of a workspace. `at`: when it happened, microseconds since the epoch. */
 export type Subscribers = (workspaceId: string, type: string, at: number) => readonly { id: string }[];
 
 type OutboxRow = { id: string; workspace_id: string; type: string; data: unknown; created_at: number };
 
-/** Deliveries in one statement. */
+/** Deliveries in one statement, at most. */
 const CHUNK = 1_000;
 
-/** Whether an event waits in the outbox. */
-export async function hasEvents(db: Queryable): Promise<boolean> {
+/** Returns whether the outbox has an event. */
+export async function hasOutboxEvents(db: Queryable): Promise<boolean> {
   const { rows } = await db.query({
     name: 'outbox_has_events',
     text: 'SELECT 1 FROM webhook_outbox LIMIT 1',
@@ -20,14 +20,14 @@ export async function hasEvents(db: Queryable): Promise<boolean> {
 }
 
 /**
- * Takes the oldest events out of the outbox and makes their deliveries, due at once. In one transaction, so that a
- * crash leaves the event where it was. Events that another worker is at are left to it.
+ * Removes the oldest events from the outbox and inserts their deliveries, due at once. One transaction, so a crash
+ * leaves the event in the outbox. Events that another worker has locked are skipped.
  *
- * @param readSubscribers called once events are taken: a webhook that is older than they are must be in its answer
- * @param createdAt gives each delivery its time, in microseconds, each another
- * @returns events taken and deliveries made
+ * @param readSubscribers called once events are locked: it must return every webhook that is older than they are
+ * @param createdAt returns the time of each delivery, in microseconds, each unique
+ * @returns the number of events and of deliveries
  */
-export async function fanOut(
+export async function fanOutEvents(
   tx: Queryable,
   limit: number,
   now: number,

@@ -1,7 +1,7 @@
 import { uuidv7 } from '../../core/ids.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** The webhook events that records cause. Clicks and the orders of the event log have a lane of their own. */
+/** The webhook events that records cause. Events of clicks and tracked orders come from the event log. */
 export type RecordEvent =
   | { type: 'lead.created'; data: LeadData }
   | { type: 'sale.created'; data: SaleData }
@@ -40,7 +40,7 @@ export type CommissionData = {
   created_at: string;
 };
 
-/** Leaves events for the webhook deliverer, in the transaction that causes them: both commit or neither does. */
+/** Queues events for the webhook deliverer, in the transaction that causes them: both commit or neither does. */
 export async function queueEvents(
   tx: Queryable,
   workspaceId: string,

@@ -1,21 +1,21 @@
 import type { Queryable } from '../database/pool.ts';
 
-/** What a deliverer needs of an active webhook. */
+/** An active webhook as a deliverer needs it. */
 export type Subscription = {
   id: string;
   workspaceId: string;
   url: string;
   events: string[];
-  /** Microseconds since the epoch: what happened before is none of its business. */
+  /** Microseconds since the epoch: earlier events are not sent. */
   activeSince: number;
   /** Newest first. `expiresAt`: milliseconds since the epoch, null: in force. */
   secrets: { secret: Buffer; expiresAt: number | null }[];
 };
 
-/** A workspace's plan covers webhooks: as `isPaid` of core/access/plans.ts. */
+/** SQL: the workspace's plan covers webhooks, as `isPaid` of core/access/plans.ts. */
 export const PAID = `workspace.plan <> 'free' AND workspace.plan_status IN ('active', 'trialing')`;
 
-/** Changes with every change of a webhook. It does not change with plans. */
+/** Returns a number that changes with every change of a webhook or of a plan. */
 export async function webhookVersion(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ version: number }>({
     name: 'webhook_version',
@@ -25,8 +25,8 @@ export async function webhookVersion(db: Queryable): Promise<number> {
 }
 
 /**
- * Every active webhook: those of a workspace whose plan covers them, and the ids of those that sleep until theirs is
- * renewed.
+ * Returns every active webhook: `awake`, those whose plan covers them, and `asleep`, the ids of those that wait for a
+ * renewal.
  */
 export async function readSubscriptions(db: Queryable): Promise<{ awake: Subscription[]; asleep: string[] }> {
   const { rows } = await db.query<{

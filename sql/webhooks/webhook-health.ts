@@ -1,17 +1,16 @@
 import type { Queryable } from '../database/pool.ts';
-import { noteWebhookChange } from './webhooks.ts';
+import { bumpWebhookVersion } from './webhooks.ts';
 
 /**
- * Notes that attempts on these webhooks failed, and disables those that have only failed for `after`: so long ago was
- * the first failure, and there were some on so many days. One that gets little would else be disabled by two failures
- * that have nothing to do with each other.
+ * Records failed attempts on these webhooks, and disables those that have only failed for long: since `after.ms`, and
+ * on `after.days` days. Two unrelated failures of a rarely used webhook must not disable it.
  *
  * @param now milliseconds since the epoch
- * @param after.ms since the first failure after the last good attempt
- * @param after.days of UTC on which an attempt failed since then
+ * @param after.ms since the first failure after the last success
+ * @param after.days UTC days with a failed attempt since then
  * @returns ids of the webhooks disabled now
  */
-export async function noteFailing(
+export async function recordFailures(
   tx: Queryable,
   webhookIds: readonly string[],
   now: number,
@@ -19,7 +18,7 @@ export async function noteFailing(
 ): Promise<string[]> {
   if (webhookIds.length === 0) return [];
   const ids = webhookIds.toSorted();
-  // Most of them are known to have failed today: then nothing is written.
+  // Most have failed today before: nothing is written then.
   await tx.query(
     `UPDATE webhooks SET failing_since = coalesce(failing_since, at), failing_days = failing_days + 1, failed_on = day
      FROM (SELECT to_timestamp($2::float8 / 1000) AS at, (to_timestamp($2::float8 / 1000) AT TIME ZONE 'UTC')::date AS day) AS clock
@@ -32,12 +31,12 @@ export async function noteFailing(
        AND failing_days >= $4 RETURNING id`,
     [ids, now, after.ms, after.days],
   );
-  if (rows.length > 0) await noteWebhookChange(tx);
+  if (rows.length > 0) await bumpWebhookVersion(tx);
   return rows.map((row) => row.id);
 }
 
-/** Notes that these webhooks took a delivery. */
-export async function noteWorking(tx: Queryable, webhookIds: readonly string[]): Promise<void> {
+/** Records a successful delivery to these webhooks. */
+export async function recordSuccesses(tx: Queryable, webhookIds: readonly string[]): Promise<void> {
   if (webhookIds.length === 0) return;
   await tx.query(
     `UPDATE webhooks SET failing_since = NULL, failing_days = 0, failed_on = NULL

@@ -10,7 +10,7 @@ export type Webhook = {
   events: string[];
   description: string | null;
   is_active: boolean;
-  /** When it was disabled for failing; null when it was not, or has been switched on since. */
+  /** When the service disabled it for failures; null when it did not, or after the webhook was enabled again. */
   disabled_at: string | null;
   created_at: string;
   updated_at: string;
@@ -19,17 +19,17 @@ export type Webhook = {
 const COLUMNS = `id, url, events, description, is_active, ${isoMicros('disabled_at')} AS disabled_at,
   ${isoMicros('created_at')} AS created_at, ${isoMicros('updated_at')} AS updated_at`;
 
-/** Those that the workspace has not deleted. */
+/** SQL: not deleted. */
 const OWN = 'workspace_id = $1 AND deleted_at IS NULL';
 
 export type WebhookSettings = Pick<Webhook, 'url' | 'events' | 'description' | 'is_active'>;
 
-/** Tells every deliverer to load the webhooks anew. Call it in the transaction of the change, after it. */
-export async function noteWebhookChange(tx: Queryable): Promise<void> {
+/** Makes every deliverer reload the webhooks. Call it in the transaction of the change, after it. */
+export async function bumpWebhookVersion(tx: Queryable): Promise<void> {
   await tx.query('UPDATE webhook_changes SET version = version + 1');
 }
 
-/** Creates a webhook. The caller holds the workspace's lock: creation times are unique in it. */
+/** Creates a webhook. The caller has locked the workspace: creation times are unique in it. */
 export async function insertWebhook(
   tx: Queryable,
   workspaceId: string,
@@ -50,12 +50,12 @@ export async function insertWebhook(
     'INSERT INTO webhook_secrets (webhook_id, secret, created_at) VALUES ($1, $2, clock_timestamp())',
     [webhook.id, given.secret],
   );
-  await noteWebhookChange(tx);
+  await bumpWebhookVersion(tx);
   return webhook;
 }
 
 /**
- * The webhooks of a workspace, newest first.
+ * Returns the webhooks of a workspace, newest first.
  *
  * @param before ISO 8601 with microseconds: older ones only
  */
@@ -73,7 +73,7 @@ export async function listWebhooks(
   return rows;
 }
 
-/** The webhook with this id in the workspace, or null. */
+/** Returns the webhook with this id in the workspace, or null. */
 export async function webhookById(db: Queryable, workspaceId: string, id: string): Promise<Webhook | null> {
   const { rows } = await db.query<Webhook>(`SELECT ${COLUMNS} FROM webhooks WHERE ${OWN} AND id = $2`, [
     workspaceId,
@@ -91,12 +91,12 @@ export async function lockWebhook(tx: Queryable, workspaceId: string, id: string
   return rows[0] ?? null;
 }
 
-/** In {@link updateWebhook}: what was sent before says nothing about what is sent now. */
-const BEGINS_ANEW = '(url <> $3 OR ($6 AND NOT is_active))';
+/** SQL of {@link updateWebhook}: the new URL or the restart makes former failures irrelevant. */
+const RESETS_FAILURES = '(url <> $3 OR ($6 AND NOT is_active))';
 
 /**
- * Changes a webhook. One that is switched on begins with what happens from now on; switched on, or sent elsewhere, it
- * has a clean record. Null when the workspace has none with this id.
+ * Changes a webhook. An enabled one gets events from now on. Enabling it, or changing its URL, resets its failures.
+ * Returns null when the workspace has none with this id.
  */
 export async function updateWebhook(
   tx: Queryable,
@@ -107,34 +107,37 @@ export async function updateWebhook(
   const { rows } = await tx.query<Webhook>(
     `UPDATE webhooks SET url = $3, events = $4, description = $5, is_active = $6, updated_at = clock_timestamp(),
        active_since = CASE WHEN $6 AND NOT is_active THEN clock_timestamp() ELSE active_since END,
-       failing_since = CASE WHEN ${BEGINS_ANEW} THEN NULL ELSE failing_since END,
-       failing_days = CASE WHEN ${BEGINS_ANEW} THEN 0 ELSE failing_days END,
-       failed_on = CASE WHEN ${BEGINS_ANEW} THEN NULL ELSE failed_on END,
+       failing_since = CASE WHEN ${RESETS_FAILURES} THEN NULL ELSE failing_since END,
+       failing_days = CASE WHEN ${RESETS_FAILURES} THEN 0 ELSE failing_days END,
+       failed_on = CASE WHEN ${RESETS_FAILURES} THEN NULL ELSE failed_on END,
        disabled_at = CASE WHEN $6 THEN NULL ELSE disabled_at END
      WHERE ${OWN} AND id = $2 RETURNING ${COLUMNS}`,
     [workspaceId, id, settings.url, settings.events, settings.description, settings.is_active],
   );
-  if (rows[0]) await noteWebhookChange(tx);
+  if (rows[0]) await bumpWebhookVersion(tx);
   return rows[0] ?? null;
 }
 
-/** Deletes a webhook. Its deliveries go later, in pieces: there may be very many. False when there is none. */
+/**
+ * Deletes a webhook. A job deletes its deliveries in batches: there may be very many. Returns false when there is
+ * none.
+ */
 export async function deleteWebhook(tx: Queryable, workspaceId: string, id: string): Promise<boolean> {
   const { rowCount } = await tx.query(
     `UPDATE webhooks SET deleted_at = clock_timestamp(), is_active = false WHERE ${OWN} AND id = $2`,
     [workspaceId, id],
   );
   if (rowCount !== 1) return false;
-  await noteWebhookChange(tx);
+  await bumpWebhookVersion(tx);
   return true;
 }
 
-/** Secrets that sign at a time, at most: each makes the header longer. */
+/** Most secrets that sign at a time: each makes the header longer. */
 const MOST_SECRETS = 5;
 
 /**
- * Puts a new secret in force. The ones before it go on signing until they expire, `overlapMs` after each was
- * replaced; of many rotations in a row only the newest few do. The caller has locked the webhook.
+ * Adds a signing secret. Former ones sign until they expire, `overlapMs` after their replacement; of many rotations
+ * only the newest few do. The caller has locked the webhook.
  */
 export async function rotateSecret(
   tx: Queryable,
@@ -156,5 +159,5 @@ export async function rotateSecret(
        SELECT secret FROM webhook_secrets WHERE webhook_id = $1 ORDER BY created_at DESC LIMIT $2))`,
     [id, MOST_SECRETS],
   );
-  await noteWebhookChange(tx);
+  await bumpWebhookVersion(tx);
 }

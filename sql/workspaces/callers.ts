@@ -8,7 +8,7 @@ import {
 import type { StoredKey } from './keys.ts';
 import type { Workspace } from './workspaces.ts';
 
-/** A workspace key with its workspace: who a request of the API comes from. */
+/** The workspace key and workspace of an API request. */
 export type Caller = { key: StoredKey; workspace: Workspace };
 
 type Row = Workspace & {
@@ -22,15 +22,15 @@ type Row = Workspace & {
 };
 
 /**
- * The key that has these 8 hex, revoked or not, with its workspace, or null. Every request begins with it: one
- * indexed query, prepared once per connection, and nothing cached, so that a revocation holds at once.
+ * Returns the key with this 8-digit lookup, revoked or not, with its workspace, or null. Every request starts with
+ * it: one indexed query, prepared once per connection. Nothing is cached, so a revocation holds at once.
  */
 export async function callerByLookup(db: Queryable, lookup: string): Promise<Caller | null> {
   const { rows } = await db.query<Row>({ name: 'caller_by_lookup', text: selected(''), values: [lookup] });
   return rows[0] ? toCaller(rows[0]) : null;
 }
 
-/** As {@link callerByLookup}, and what a caller who reads clicks needs to know, in the same question. */
+/** {@link callerByLookup} and the reading point of a caller who reads clicks, in one query. */
 export async function clickReaderByLookup(
   db: Queryable,
   lookup: string,

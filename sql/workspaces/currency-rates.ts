@@ -1,22 +1,22 @@
 import { ADVISORY_LOCKS } from '../database/advisory-locks.ts';
 import { inTransaction, type Pool, type Queryable } from '../database/pool.ts';
 
-/** Major units of the second currency for one of the first, or null when the operator has set no rate. */
+/** Returns major units of the second currency for one of the first, or null when the operator set no rate. */
 export type RateOf = (currency: string, base: string) => number | null;
 
-/** What the operator has set: `rate` major units of `base` for one of `currency`. Codes in lower case. */
+/** The operator's rate: `rate` major units of `base` for one of `currency`. Codes in lower case. */
 export type CurrencyRate = { currency: string; base: string; rate: number; updated_at: Date };
 
 type Row = Omit<CurrencyRate, 'rate'> & { rate: string };
 
 const COLUMNS = 'currency, base, rate, updated_at';
 
-/** Not cast in SQL: there, one rate beyond what doubles hold would fail every reader of the table. */
+/** Not cast in SQL: there, one rate beyond the range of doubles would fail every read of the table. */
 const rateOf = (row: Row): CurrencyRate => ({ ...row, rate: Number(row.rate) });
 
 /**
- * Reads the operator's table of rates: a few dozen rows, read whole. Same currency: 1. Each rate serves one direction:
- * none is inverted, and no two are chained.
+ * Returns the operator's rates: a few dozen rows, read whole. The rate of a currency to itself is 1. A rate serves
+ * one direction: none is inverted, and no two are chained.
  */
 export async function readRates(db: Queryable): Promise<RateOf> {
   const rates = new Map(
@@ -26,23 +26,23 @@ export async function readRates(db: Queryable): Promise<RateOf> {
 }
 
 /**
- * {@link readRates}, which no rate joins until the transaction ends: whoever sets one waits, and sees then which orders had
- * none.
+ * {@link readRates} under a lock: no rate is added until the transaction ends. A waiting {@link setRate} then sees
+ * which orders had no rate.
  */
-export async function holdRates(transaction: Queryable): Promise<RateOf> {
+export async function lockRatesShared(transaction: Queryable): Promise<RateOf> {
   await transaction.query('SELECT pg_advisory_xact_lock_shared($1)', [ADVISORY_LOCKS.currencyRates]);
   return readRates(transaction);
 }
 
-/** Every rate, by its currencies. */
+/** Returns every rate, by its currencies. */
 export async function listRates(db: Queryable): Promise<CurrencyRate[]> {
   const { rows } = await db.query<Row>(`SELECT ${COLUMNS} FROM currency_rates ORDER BY currency, base`);
   return rows.map(rateOf);
 }
 
 /**
- * Sets the rate of a pair, in the place of the one before. What was converted already stays as it is; what could not be is
- * for `attributeAnew`.
+ * Sets or replaces the rate of a pair. Converted amounts stay as they are; `attributeAnew` handles orders that had no
+ * rate.
  */
 export async function setRate(
   pool: Pool,
@@ -62,7 +62,7 @@ export async function setRate(
   });
 }
 
-/** Removes the rate of a pair and answers it. Null when there is none. */
+/** Deletes the rate of a pair and returns it, or null when there is none. */
 export async function deleteRate(
   db: Queryable,
   currency: string,

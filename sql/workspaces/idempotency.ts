@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { Queryable } from '../database/pool.ts';
 
-/** An answer kept for replays. Only 2xx answers are. */
-export type KeptAnswer = { status: number; body: unknown };
+/** A response stored for replays. Only 2xx responses are. */
+export type StoredResponse = { status: number; body: unknown };
 
-/** What is known of a key: an answer under it, or that a request which waits for something holds it. */
-export type KeyState = { kept: (KeptAnswer & { fingerprint: Buffer }) | null; isReserved: boolean };
+/** State of a key: its stored response, or a reservation by a request that waits before its transaction. */
+export type KeyState = { stored: (StoredResponse & { fingerprint: Buffer }) | null; isReserved: boolean };
 
 /**
- * Longest time that a request may hold a key without a transaction, in seconds: what it waits for takes less, and
- * nobody else may use the key for so long when its process dies.
+ * Longest reservation, in seconds: above what a request waits for, and the time for which the key is blocked when its
+ * process dies.
  */
 const RESERVED_FOR = 15;
 
 /**
- * Takes the key's lock until the transaction ends, without waiting.
+ * Locks the key until the transaction ends, without waiting.
  *
  * @returns false while another request with this key runs
  */
@@ -25,39 +25,39 @@ export async function lockIdempotencyKey(tx: Queryable, workspaceId: string, key
   return rows[0]?.locked === true;
 }
 
-/** The same for who has reserved the key: others hold its lock only for as long as they take to see that. */
-export async function awaitIdempotencyKey(tx: Queryable, workspaceId: string, key: string): Promise<void> {
+/** Waits for the lock of a key that this request has reserved. Others hold it only while they read the reservation. */
+export async function waitForIdempotencyKey(tx: Queryable, workspaceId: string, key: string): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [lockOf(workspaceId, key)]);
 }
 
 /**
- * What was answered under this key in the last 24 hours, and whether another request has reserved it. Ask with the
- * key's lock held.
+ * Returns the response stored under this key in the last 24 hours, and whether another request has reserved the key.
+ * Call it with the key locked.
  *
- * @param holder whose own reservation is none for it, or null
+ * @param holder the request whose own reservation is ignored, or null
  */
-export async function stateOfKey(
+export async function idempotencyKeyState(
   tx: Queryable,
   workspaceId: string,
   key: string,
   holder: string | null,
 ): Promise<KeyState> {
-  const { rows } = await tx.query<KeptAnswer & { fingerprint: Buffer | null; reserved: boolean }>(
+  const { rows } = await tx.query<StoredResponse & { fingerprint: Buffer | null; reserved: boolean }>(
     `SELECT k.fingerprint, k.status, k.body, r.holder IS NOT NULL AS reserved
      FROM (VALUES (1)) AS one
      LEFT JOIN idempotency_keys k
        ON k.workspace_id = $1 AND k.key = $2 AND k.created_at > now() - interval '24 hours'
-         AND k.created_at < now() + interval '1 hour' -- else made while the clock was ahead
+         AND k.created_at < now() + interval '1 hour' -- else written while the clock was ahead
      LEFT JOIN idempotency_reservations r
        ON r.workspace_id = $1 AND r.key = $2 AND r.ends_at > now()
          AND r.ends_at < now() + interval '1 hour' AND r.holder IS DISTINCT FROM $3`,
     [workspaceId, key, holder],
   );
   const { fingerprint = null, status = 0, body, reserved = false } = rows[0] ?? {};
-  return { kept: fingerprint && { fingerprint, status, body }, isReserved: reserved };
+  return { stored: fingerprint && { fingerprint, status, body }, isReserved: reserved };
 }
 
-/** Reserves a key whose lock is held and that nobody else has reserved. */
+/** Reserves a key that is locked and that no other request has reserved. */
 export async function reserveKey(
   tx: Queryable,
   given: { workspaceId: string; key: string; holder: string },
@@ -70,7 +70,7 @@ export async function reserveKey(
   );
 }
 
-/** Ends a reservation, unless the key is another request's by now. */
+/** Ends a reservation, unless another request has the key by now. */
 export async function releaseKey(
   db: Queryable,
   given: { workspaceId: string; key: string; holder: string },
@@ -85,13 +85,10 @@ function lockOf(workspaceId: string, key: string): bigint {
   return createHash('sha256').update(`${workspaceId} ${key}`).digest().readBigInt64BE();
 }
 
-/**
- * Keeps an answer for 24 hours, in the transaction of the work that it answers, and drops a few records that are
- * older: as many go as come, so no job is needed for it.
- */
-export async function keepAnswer(
+/** Stores a response for 24 hours, in the transaction of its work, and deletes a few expired ones. */
+export async function storeResponse(
   tx: Queryable,
-  given: { workspaceId: string; key: string; fingerprint: Buffer } & KeptAnswer,
+  given: { workspaceId: string; key: string; fingerprint: Buffer } & StoredResponse,
 ): Promise<void> {
   await tx.query(
     `INSERT INTO idempotency_keys (workspace_id, key, fingerprint, status, body) VALUES ($1, $2, $3, $4, $5)

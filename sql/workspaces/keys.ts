@@ -6,7 +6,7 @@ import type { Queryable } from '../database/pool.ts';
 
 export type WorkspaceKeyKind = 'secret' | 'publishable';
 
-/** A workspace key as it may be shown: never its token, never its hash. */
+/** A workspace key without its token and hash. */
 export type KeyRecord = {
   id: string;
   workspace_id: string;
@@ -21,10 +21,10 @@ export type KeyRecord = {
 const COLUMNS = `id, workspace_id, kind, label, ARRAY[kind] AS scopes, created_at, last_used_at, revoked_at`;
 
 /**
- * Makes a workspace key and returns its token, which can't be had a second time. Where the caller holds the
- * workspace's lock, creation times are unique in it: they are the cursors of {@link listKeyPage}.
+ * Creates a workspace key and returns its token, which can't be read again. With the workspace locked, creation times
+ * are unique in it: they are the cursors of {@link listKeyPage}.
  *
- * @param partnerId the partner that minted it, so that a rotation revokes it
+ * @param partnerId the partner that created it, so that a rotation revokes it
  */
 export async function createKey(
   db: Queryable,
@@ -52,10 +52,10 @@ export async function createKey(
   }
 }
 
-/** A key with what is needed to check a token against it. */
+/** A key with the hash to check a token against. */
 export type StoredKey = KeyRecord & { hash: Buffer };
 
-/** The keys of a workspace, oldest first, revoked ones too. */
+/** Returns the keys of a workspace, oldest first, revoked ones too. */
 export async function listKeys(db: Queryable, workspaceId: string): Promise<KeyRecord[]> {
   const { rows } = await db.query<KeyRecord>(
     `SELECT ${COLUMNS} FROM api_keys WHERE workspace_id = $1 ORDER BY created_at, id`,
@@ -64,12 +64,12 @@ export async function listKeys(db: Queryable, workspaceId: string): Promise<KeyR
   return rows;
 }
 
-/** A key in a list. Instants are ISO 8601 with microseconds. */
+/** A key in a list. Times are ISO 8601 with microseconds. */
 export type ListedKey = {
   id: string;
   kind: WorkspaceKeyKind;
   label: string;
-  /** The 8 hex that its token has after the kind. */
+  /** The 8 hex digits that follow the kind in the token. */
   lookup: string;
   created_at: string;
   last_used_at: string | null;
@@ -80,7 +80,7 @@ const LISTED = `id, kind, label, lookup, ${isoMicros('created_at')} AS created_a
   ${isoMicros('last_used_at')} AS last_used_at, ${isoMicros('revoked_at')} AS revoked_at`;
 
 /**
- * The keys of a workspace, newest first, revoked ones too.
+ * Returns the keys of a workspace, newest first, revoked ones too.
  *
  * @param before ISO 8601 with microseconds: older ones only
  */
@@ -98,7 +98,7 @@ export async function listKeyPage(
   return rows;
 }
 
-/** The key of the workspace as a list shows it, or null. */
+/** Returns the key of the workspace as a list shows it, or null. */
 export async function listedKey(db: Queryable, workspaceId: string, id: string): Promise<ListedKey | null> {
   const { rows } = await db.query<ListedKey>(
     `SELECT ${LISTED} FROM api_keys WHERE workspace_id = $1 AND id = $2`,
@@ -107,7 +107,7 @@ export async function listedKey(db: Queryable, workspaceId: string, id: string):
   return rows[0] ?? null;
 }
 
-/** As {@link revokeKey}, for a key of this workspace only. False when it has no such key. */
+/** {@link revokeKey} for a key of this workspace only. Returns false when it has no such key. */
 export async function revokeWorkspaceKey(db: Queryable, workspaceId: string, id: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = $2 AND workspace_id = $1`,
@@ -125,8 +125,8 @@ export async function revokeKey(db: Queryable, id: string): Promise<KeyRecord | 
   return rows[0] ?? null;
 }
 
-/** Notes a use of the key, at most once a minute. */
-export async function noteKeyUse(db: Queryable, id: string): Promise<void> {
+/** Records a use of the key, at most once a minute. */
+export async function recordKeyUse(db: Queryable, id: string): Promise<void> {
   await db.query(
     `UPDATE api_keys SET last_used_at = now()
      WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute'

@@ -1,9 +1,9 @@
 import type { Queryable } from '../database/pool.ts';
 
-/** A workspace that a partner runs, as it is shown to the partner. */
+/** A workspace that a partner runs, as the partner sees it. */
 export type PartnerWorkspace = { id: string; name: string; slug: string; partner_external_id: string };
 
-/** The partner's workspace with this `external_id`, compared exactly, or null. */
+/** Returns the partner's workspace with this `external_id`, compared exactly, or null. */
 export async function partnerWorkspace(
   db: Queryable,
   partnerId: string,
@@ -18,8 +18,8 @@ export async function partnerWorkspace(
 }
 
 /**
- * Takes the turn of this `external_id` until the transaction ends: of two calls that provision it, the second finds
- * what the first has made. Waits for it.
+ * Locks this `external_id` until the transaction ends: of two calls that provision it, the second waits and finds
+ * what the first created.
  */
 export async function lockPartnerWorkspace(
   tx: Queryable,
@@ -30,9 +30,9 @@ export async function lockPartnerWorkspace(
 }
 
 /**
- * Revokes every key of the workspace that the partner has minted; those that others have made stay.
+ * Revokes every key of the workspace that the partner created, and no other.
  *
- * @returns how many were revoked
+ * @returns the number revoked
  */
 export async function revokePartnerKeys(
   tx: Queryable,

@@ -7,7 +7,7 @@ export type Partner = { id: string; name: string; created_at: Date };
 
 const COLUMNS = 'id, name, created_at';
 
-/** The partner whose key has these 8 hex, with the hash to check the token against, or null. */
+/** Returns the partner whose key has this 8-digit lookup, with the hash to check the token against, or null. */
 export async function partnerByLookup(
   db: Queryable,
   lookup: string,
@@ -19,7 +19,7 @@ export async function partnerByLookup(
   return rows[0] ?? null;
 }
 
-/** Makes a partner with its key, whose token can't be had a second time. */
+/** Creates a partner with its key, whose token can't be read again. */
 export async function createPartner(
   db: Queryable,
   name: string,
@@ -35,7 +35,7 @@ export async function createPartner(
   }
 }
 
-/** Gives a partner another key; the one before is of no use from then on. Null when there is no such partner. */
+/** Replaces the key of a partner; the former one is invalid at once. Returns null when there is no such partner. */
 export async function rotatePartnerKey(
   db: Queryable,
   id: string,
@@ -52,7 +52,7 @@ export async function rotatePartnerKey(
   }
 }
 
-/** Every partner, oldest first. */
+/** Returns every partner, oldest first. */
 export async function listPartners(db: Queryable): Promise<Partner[]> {
   const { rows } = await db.query<Partner>(`SELECT ${COLUMNS} FROM partners ORDER BY created_at, id`);
   return rows;

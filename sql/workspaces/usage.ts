@@ -5,10 +5,10 @@ import { readRates } from './currency-rates.ts';
 import type { Workspace } from './workspaces.ts';
 
 /**
- * How many links of the workspace count towards its cap. Referral links don't: a programme's success must not stop
- * the workspace from making links, nor the cap a user from referring.
+ * Returns how many links of the workspace count towards its cap. Referral links don't: a program's growth must not
+ * stop the workspace from creating links, nor the cap a user from referring.
  *
- * @param upTo counting ends here: whoever asks whether a cap is reached needs no more
+ * @param upTo where counting stops: a check of the cap needs no more
  */
 export async function countLinks(db: Queryable, workspaceId: string, upTo: number | null): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
@@ -21,8 +21,8 @@ export async function countLinks(db: Queryable, workspaceId: string, upTo: numbe
 }
 
 /**
- * Commission that the workspace's sales earned in `[from, to)`, refunds taken off, in major units of the workspace's
- * currency. What was earned in a currency without a rate to it is left out.
+ * Returns the commission that the workspace's sales earned in `[from, to)`, net of refunds, in major units of the
+ * workspace's currency. Amounts in a currency without a rate are left out.
  */
 export async function commissionUsed(
   db: Queryable,

@@ -37,10 +37,10 @@ export type NewWorkspace = {
   partnerExternalId?: string;
 };
 
-/** Numbers are tried up to this: a platform may make thousands of workspaces of one name. */
+/** Slugs are numbered up to this, then random: a platform may create thousands of workspaces of one name. */
 const NUMBERED = 10;
 
-/** Creates a workspace. Its slug comes from its name, with something behind it when that is taken. */
+/** Creates a workspace. Its slug comes from its name, with a suffix when that is taken. */
 export async function createWorkspace(db: Queryable, given: NewWorkspace): Promise<Workspace> {
   const base = slugOf(given.name);
   for (let attempt = 1; ; attempt++) {
@@ -75,15 +75,15 @@ function slugOf(name: string): string {
   return slug || 'workspace';
 }
 
-/** The workspace with this id, or null. */
+/** Returns the workspace with this id, or null. */
 export async function workspaceById(db: Queryable, id: string): Promise<Workspace | null> {
   const { rows } = await db.query<Workspace>(`SELECT ${COLUMNS} FROM workspaces WHERE id = $1`, [id]);
   return rows[0] ?? null;
 }
 
 /**
- * The workspace as it is now, locked until the transaction ends: whoever creates links in it, counts them against
- * the cap or sets its domain comes one after the other. Rows that only refer to the workspace are not held up.
+ * Returns the workspace as it is now, locked until the transaction ends. This serializes creation of links, checks of
+ * the cap and changes of the domain. Inserts that only refer to the workspace don't wait.
  *
  * @throws Error when there is none
  */
@@ -92,11 +92,11 @@ export async function lockWorkspace(tx: Queryable, id: string): Promise<Workspac
     `SELECT ${COLUMNS} FROM workspaces WHERE id = $1 FOR NO KEY UPDATE`,
     [id],
   );
-  if (!rows[0]) throw new Error(`workspace ${id} is gone`);
+  if (!rows[0]) throw new Error(`workspace ${id} does not exist`);
   return rows[0];
 }
 
-/** The workspace that the operator means by an id or a slug, or null. An id goes before a slug that looks like it. */
+/** Returns the workspace with this id or slug, or null. An id wins over a slug that looks like it. */
 export async function findWorkspace(db: Queryable, idOrSlug: string): Promise<Workspace | null> {
   const { rows } = await db.query<Workspace>(
     `SELECT ${COLUMNS} FROM workspaces WHERE id::text = lower($1) OR slug = $1
@@ -106,7 +106,7 @@ export async function findWorkspace(db: Queryable, idOrSlug: string): Promise<Wo
   return rows[0] ?? null;
 }
 
-/** Whether any order of the workspace is known. */
+/** Returns whether the workspace has any order. */
 export async function hasOrders(db: Queryable, id: string): Promise<boolean> {
   const { rows } = await db.query<{ found: boolean }>(
     'SELECT EXISTS (SELECT FROM orders WHERE workspace_id = $1) AS found',
@@ -115,7 +115,7 @@ export async function hasOrders(db: Queryable, id: string): Promise<boolean> {
   return rows[0]?.found === true;
 }
 
-/** Every workspace, oldest first. */
+/** Returns every workspace, oldest first. */
 export async function listWorkspaces(db: Queryable): Promise<Workspace[]> {
   const { rows } = await db.query<Workspace>(`SELECT ${COLUMNS} FROM workspaces ORDER BY created_at, id`);
   return rows;

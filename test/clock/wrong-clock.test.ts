@@ -151,7 +151,7 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     await click();
     await expectAllRight();
     expect(service?.log()).toMatch(/the wall clock jumped ahead/);
-    expect(service?.log()).toMatch(/the wall clock is back/);
+    expect(service?.log()).toMatch(/the wall clock is right again/);
     await restart();
     await click();
     await expectAllRight();

@@ -46,8 +46,8 @@ async function shell(commands: string): Promise<void> {
 }
 
 /** The shell commands of a section of the guide. */
-function guide(heading: string): string[] {
-  const section = readFileSync(`${ROOT}docs/operations.md`, 'utf8')
+function guide(file: string, heading: string): string[] {
+  const section = readFileSync(`${ROOT}docs/operations/${file}`, 'utf8')
     .split(`\n## ${heading}\n`)[1]
     ?.split('\n## ')[0];
   return [...(section ?? '').matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block);
@@ -128,7 +128,7 @@ test.each(PARTS)('killed: %s. Every visitor is redirected and every click stored
 });
 
 test('the upgrade of the guide fails no redirect', async () => {
-  const [commands = ''] = guide('Upgrades without downtime');
+  const [commands = ''] = guide('upgrades.md', 'Cluster, without downtime');
   expect(commands).toContain('docker compose build');
   const clicked = await clickDuring(() => shell(commands));
   expect(clicked.answered.length).toBeGreaterThan(0);
@@ -137,7 +137,8 @@ test('the upgrade of the guide fails no redirect', async () => {
 });
 
 test('the backup and the restore of the guide lose no click that came after', async () => {
-  const [backup = '', restore = ''] = guide('Backup and restore');
+  const [backup = ''] = guide('backup.md', 'Cluster');
+  const [restore = ''] = guide('backup.md', 'Restore a cluster');
   await clickDuring(() => shell(backup.replace(/^name=.*\n/m, '')));
   await clickDuring(() => delay(3_000));
   await accountFor(service, key, answered);

@@ -92,8 +92,8 @@ test('a wrong password is said by the name of its setting, by writers and reader
   await start({ KAFKA_PASSWORD: 'a wrong secret' });
   await click('wrong password');
   expect(await kafkaStatus({ KAFKA_PASSWORD: 'a wrong secret' })).toMatchObject({ ok: false });
-  await untilSaid('shipper', 'setting KAFKA_USERNAME, KAFKA_PASSWORD: the brokers refuse the user');
-  await untilSaid('workers', 'setting KAFKA_USERNAME, KAFKA_PASSWORD: the brokers refuse the user');
+  await untilSaid('shipper', 'setting KAFKA_USERNAME, KAFKA_PASSWORD: the brokers reject the user');
+  await untilSaid('workers', 'setting KAFKA_USERNAME, KAFKA_PASSWORD: the brokers reject the user');
   expect(service.log()).not.toContain('a wrong secret');
 });
 

@@ -168,7 +168,7 @@ describe('the ledger', () => {
       `DELETE FROM refunds WHERE ${own}`,
       `DELETE FROM purchases WHERE ${own}`,
     ]) {
-      await expect(pool.query(statement), statement).rejects.toThrow(/refused|append-only/);
+      await expect(pool.query(statement), statement).rejects.toThrow(/refuses the change|append-only/);
     }
   });
 

@@ -2,7 +2,7 @@ import { setStatus } from '../../cli/commands/enrollment.ts';
 import { orderVersion } from '../../core/events/order-version.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { upsertOrders } from '../../sql/orders/orders.ts';
-import { releaseHeld } from '../../sql/transactions/release-held.ts';
+import { matureHeld } from '../../sql/transactions/mature-held.ts';
 import { type Action, PERSONS, type Terms } from './history.ts';
 import type { Answer, Balance } from './model.ts';
 
@@ -121,7 +121,7 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
       case 'tick':
         // As the clock does, in this workspace alone: other histories are played beside this one.
         await inTransaction(pool, (tx) =>
-          releaseHeld(tx, { now: new Date(base + action.day * DAY_MS), limit: 1_000, workspaceId }),
+          matureHeld(tx, { now: new Date(base + action.day * DAY_MS), limit: 1_000, workspaceId }),
         );
         return {};
       case 'export': {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { keepEarlyRefund } from '../../sql/referrals/early-refunds.ts';
+import { insertEarlyRefund } from '../../sql/referrals/early-refunds.ts';
 import { settleNextEarlyRefunds } from '../../workers/referrals/early-refunds.ts';
 import { endHoldPeriods } from '../../workers/referrals/hold-periods.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
@@ -147,7 +147,7 @@ describe('a refund', () => {
       await m.purchase('n', 'o1', 100);
       await m.refund('f1', 'o1', 10);
       // What a report leaves that looked for the order just before it was committed.
-      await keepEarlyRefund(pool, {
+      await insertEarlyRefund(pool, {
         ...{
           workspace_id: shop.workspace.id,
           refund_id: 'f2',

@@ -1,5 +1,5 @@
 import type { Role } from '../../core/access/roles.ts';
-import { normaliseEmail } from '../../core/tracking/emails.ts';
+import { normalizeEmail } from '../../core/tracking/emails.ts';
 import { createInvite } from '../../sql/console/invites.ts';
 import type { Answer, CallOptions, ErrorBody, TestApi, TestWorkspace } from './api.ts';
 
@@ -60,7 +60,7 @@ export async function invite(
   { workspace }: Pick<TestWorkspace, 'workspace'>,
   { role = 'owner', email = null }: { role?: Role; email?: string | null } = {},
 ): Promise<string> {
-  const given = { workspaceId: workspace.id, role, email: email === null ? null : normaliseEmail(email) };
+  const given = { workspaceId: workspace.id, role, email: email === null ? null : normalizeEmail(email) };
   return (await createInvite(stores.pool, given)).token;
 }
 

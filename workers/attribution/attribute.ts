@@ -24,7 +24,7 @@ import {
   noteCredits,
   type UnattributedOrder,
 } from '../../sql/orders/unattributed-orders.ts';
-import { holdRates, type RateOf } from '../../sql/workspaces/currency-rates.ts';
+import { lockRatesShared, type RateOf } from '../../sql/workspaces/currency-rates.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { creditsOf } from './credits.ts';
 import { replacedCredits } from './replaced-credits.ts';
@@ -119,7 +119,7 @@ async function creditsOfAll(
 ): Promise<Omit<Credited, 'noted'>[]> {
   if (orders.length === 0) return [];
   const { clickhouse, metrics } = dependencies;
-  const rateOf = await holdRates(transaction);
+  const rateOf = await lockRatesShared(transaction);
   const visitors = await visitorsOfBuyers(transaction, orders);
   const reached = orders.slice(0, visitors.length);
   const spans = reached.flatMap((order, position) =>

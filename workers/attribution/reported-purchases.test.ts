@@ -5,7 +5,7 @@ import { forgetVisitors } from '../../sql/erasure/erasures.ts';
 import { advanceStreams, readStreams } from '../../sql/event-log/streams.ts';
 import { upsertIdentities } from '../../sql/orders/identities.ts';
 import { claimPublications, putReportedOrder } from '../../sql/orders/reported-orders.ts';
-import { takeSignup } from '../../sql/referrals/signups.ts';
+import { lockOrInsertSignup } from '../../sql/referrals/signups.ts';
 import { recordPurchase } from '../../sql/transactions/record-purchase.ts';
 import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { type AttributionRig, createAttributionRig, DAY, NOW } from '../../test/support/attribution-rig.ts';
@@ -92,7 +92,7 @@ it("credits a purchase to the pixel's visitor, whichever came first, else to who
   const person = { email: null, device_id: null, visitor_id: signed, address_hash: null };
   const signup = { workspace_id: workspace.id, external_user_id: 'eve', ...person };
   const at = new Date((NOW - DAY) / 1_000);
-  await inTransaction(pool, (tx) => takeSignup(tx, signup, at));
+  await inTransaction(pool, (tx) => lockOrInsertSignup(tx, signup, at));
   const purchase = (orderId: string) =>
     inTransaction(pool, (tx) =>
       recordPurchase(

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { DeadTopic, PublishedLetter } from '../../core/event-log/kafka/dead-topic.ts';
+import type { DeadTopic, PublishedLetter } from '../../core/event-log/open.ts';
 import { addDeadLetters, markReplayed } from '../../sql/event-log/dead-letters.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { publishDeadLetters } from './publish.ts';

@@ -1,4 +1,4 @@
-import type { DeadTopic } from '../../core/event-log/kafka/dead-topic.ts';
+import type { DeadTopic } from '../../core/event-log/open.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { claimUnpublished, hasUnpublished, markPublished } from '../../sql/event-log/dead-letters.ts';
 

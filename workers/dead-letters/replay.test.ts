@@ -277,7 +277,7 @@ describe('replaying dead letters', () => {
       partitions: () => rig.reader.partitions(),
       start: (partition) => rig.reader.start(partition),
       end: (partition) => rig.reader.end(partition),
-      free: (partition, offset) => rig.reader.free(partition, offset),
+      truncate: (partition, offset) => rig.reader.truncate(partition, offset),
       close: () => rig.reader.close(),
       async read(partition, offset, options) {
         const read = await rig.reader.read(partition, offset, options);

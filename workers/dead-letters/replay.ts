@@ -12,7 +12,7 @@ import {
   unreplayedDeadLetters,
 } from '../../sql/event-log/dead-letters.ts';
 import { readStreams, type StreamProgress } from '../../sql/event-log/streams.ts';
-import { addUsedLeases, type LeaseUse } from '../../sql/links/used-leases.ts';
+import { addUsedPermits, type PermitUse } from '../../sql/links/leases.ts';
 import { upsertIdentities } from '../../sql/orders/identities.ts';
 import { recordSales } from '../../sql/orders/recorded-sales.ts';
 import { encodeBlock, toBlocks } from '../lane/blocks.ts';
@@ -115,7 +115,7 @@ async function record(
       transaction,
       prepared.orders.map((row) => orderOf(row).report),
     );
-    await addUsedLeases(transaction, uses);
+    await addUsedPermits(transaction, uses);
     return true;
   });
 }
@@ -126,7 +126,7 @@ async function usesNotCounted(
   decode: Decode,
   letter: StoredDeadLetter,
   batch: LogBatch,
-): Promise<LeaseUse[]> {
+): Promise<PermitUse[]> {
   const { streamId, firstSequence: first, count } = batch;
   const letters = await lockLettersBetween(transaction, {
     streamId,
@@ -138,7 +138,7 @@ async function usesNotCounted(
     if (id === letter.id || sequence === null || !counts) return [];
     return [{ from: sequence, to: sequence + BigInt(eventsIn(payload)) }];
   });
-  const uses = new Map<string, LeaseUse>();
+  const uses = new Map<string, PermitUse>();
   for (const { event, sequence } of decode(batch).events) {
     if (event.kind !== 'click' || !(event.flags & CLICK_FLAGS.counted)) continue;
     if (counted.some(({ from, to }) => sequence >= from && sequence < to)) continue;

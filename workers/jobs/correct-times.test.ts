@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import type { ClockEvent } from '../../core/events/types.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/tier/log.ts';
-import { openCorrections, shiftOf } from '../../sql/event-log/clock-corrections.ts';
+import { clockShiftAt, openCorrections } from '../../sql/event-log/clock-corrections.ts';
 import { watermark } from '../../sql/event-log/streams.ts';
 import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { click, heartbeat, identify, order } from '../test-support/events.ts';
@@ -104,8 +104,8 @@ describe('events of a stream whose clock was ahead', () => {
     stream.append([heartbeat(now + 2 * SECOND)]);
     await rig.settled(stream);
     expect(await watermark(rig.stores.pool)).toBe(now + 2 * SECOND + 1);
-    expect(await shiftOf(rig.stores.pool, BigInt(now + YEARS + 1)), 'of a place given then').toBe(YEARS);
-    expect(await shiftOf(rig.stores.pool, BigInt(now + YEARS / 2))).toBe(0);
+    expect(await clockShiftAt(rig.stores.pool, BigInt(now + YEARS + 1)), 'of a place given then').toBe(YEARS);
+    expect(await clockShiftAt(rig.stores.pool, BigInt(now + YEARS / 2))).toBe(0);
   });
 
   it('are there once, wherever a correction is cut off', async () => {

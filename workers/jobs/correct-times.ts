@@ -4,8 +4,8 @@ import type { Logger } from '../../core/tier/log.ts';
 import { withJobLock } from '../../sql/database/job-locks.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import {
-  noteCopied,
-  noteCorrected,
+  markCopied,
+  markCorrected,
   type OpenCorrection,
   openCorrections,
 } from '../../sql/event-log/clock-corrections.ts';
@@ -47,7 +47,7 @@ async function correct(
       { stream: streamId, seconds: Math.round(shift / 1e6) },
       'since when the clock of this stream was ahead is not known, so its earlier events keep their times',
     );
-    await noteCorrected(pool, id, toTs + 1);
+    await markCorrected(pool, id, toTs + 1);
     return;
   }
   let { isCopied } = correction;
@@ -56,10 +56,10 @@ async function correct(
     const rows = { ...correction, from, to };
     if (!isCopied) {
       await copyCorrected(clickhouse, rows);
-      await noteCopied(pool, id);
+      await markCopied(pool, id);
     }
     await dropCopied(clickhouse, rows);
-    await noteCorrected(pool, id, to);
+    await markCorrected(pool, id, to);
     from = to;
   }
   log.info({ stream: streamId, seconds: Math.round(shift / 1e6) }, 'corrected the times of stored events');

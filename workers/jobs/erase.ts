@@ -7,7 +7,7 @@ import {
   stillStored,
 } from '../../clickhouse/erasures.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import { dropErasedDeliveries } from '../../sql/erasure/erased-deliveries.ts';
+import { deleteErasedDeliveries } from '../../sql/erasure/erased-deliveries.ts';
 import {
   type Erasure,
   finishErasures,
@@ -65,7 +65,7 @@ async function erase(
   open: readonly Erasure[],
   before: number,
 ): Promise<boolean> {
-  const deliveries = await dropErasedDeliveries(pool, open, DELIVERIES);
+  const deliveries = await deleteErasedDeliveries(pool, open, DELIVERIES);
   metrics.cleaned.inc({ what: 'webhook_deliveries' }, deliveries);
   if (deliveries === DELIVERIES) return true;
   await forgetVisitors(pool, open);

@@ -1,10 +1,10 @@
 import type { Logger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
-import { addCorrections } from '../../sql/event-log/clock-corrections.ts';
+import { insertCorrections } from '../../sql/event-log/clock-corrections.ts';
 import { addDeadLetters, type DeadLetter } from '../../sql/event-log/dead-letters.ts';
 import { advanceLane, type Lane, LaneMoved, lockLane } from '../../sql/event-log/lanes.ts';
 import { advanceLaneAndStreams, advanceStreams } from '../../sql/event-log/streams.ts';
-import { addUsedLeases } from '../../sql/links/used-leases.ts';
+import { addUsedPermits } from '../../sql/links/leases.ts';
 import { upsertIdentities } from '../../sql/orders/identities.ts';
 import { recordSales } from '../../sql/orders/recorded-sales.ts';
 import type { WorkerMetrics } from '../metrics.ts';
@@ -65,8 +65,8 @@ export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceSte
           orders.map(({ report }) => report),
         );
       }
-      await addCorrections(transaction, prepared.corrections);
-      await addUsedLeases(transaction, prepared.leaseUses);
+      await insertCorrections(transaction, prepared.corrections);
+      await addUsedPermits(transaction, prepared.leaseUses);
       await addDeadLetters(transaction, letters);
       await advanceStreams(transaction, prepared.streams);
       await advanceLane(transaction, lane, range.to);

@@ -1,6 +1,6 @@
 import { bytesToUuid } from '../../core/ids.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
-import { erasedUntil, hasErasuresSince } from '../../sql/erasure/erasures.ts';
+import { hasErasuresSince, lastErasureTimes } from '../../sql/erasure/erasures.ts';
 import type { Prepared } from './prepare.ts';
 
 /** As they stand in the ids of a click. */
@@ -31,7 +31,7 @@ export async function withoutErased(db: Queryable, prepared: Prepared): Promise<
       ? [{ workspaceId: bytesToUuid(event.workspaceId), targetId: bytesToUuid(event.visitorId) }]
       : [];
   const targets = [...clicks.flatMap(ofClick), ...identifies.flatMap(ofReport), ...orders.flatMap(ofReport)];
-  const until = await erasedUntil(db, targets);
+  const until = await lastErasureTimes(db, targets);
   if (until.size === 0) return prepared;
   const isErased = (ts: number, those: Target[]) =>
     those.some(({ workspaceId, targetId }) => ts < (until.get(`${workspaceId}/${targetId}`) ?? 0));

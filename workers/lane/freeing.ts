@@ -1,7 +1,7 @@
 import type { EventLogReader } from '../../core/event-log/port.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import { lanePlaces } from '../../sql/event-log/lanes.ts';
+import { laneOffsets } from '../../sql/event-log/lanes.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 
 export type FreeingDependencies = { pool: Pool; reader: EventLogReader; metrics: WorkerMetrics };
@@ -27,11 +27,11 @@ export function createFreeing(dependencies: FreeingDependencies, partition: stri
     next = performance.now() + EVERY_MS;
     try {
       // In this order: a place that was read first can't be past an end that was only read too early.
-      const places = await lanePlaces(pool, partition);
+      const places = await laneOffsets(pool, partition);
       const end = await reader.end(partition);
       metrics.lagOffsets.set({ partition }, Math.max(0, Number(end - stored)));
       if (places === null || places.greatest > end || places.least <= freed) return end;
-      await reader.free(partition, places.least);
+      await reader.truncate(partition, places.least);
       freed = places.least;
       return end;
     } catch (error) {

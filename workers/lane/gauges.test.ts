@@ -51,7 +51,7 @@ function dependencies() {
     partitions: () => reader.partitions(),
     read: (...given) => reader.read(...given),
     start: (partition) => reader.start(partition),
-    free: (...given) => reader.free(...given),
+    truncate: (...given) => reader.truncate(...given),
     close: async () => undefined,
     async end(partition) {
       waiting += 1;

@@ -3,7 +3,7 @@ import type { EventLogReader } from '../../core/event-log/port.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { type Lane, LaneLost, laneHolder, releaseLane, takeLane } from '../../sql/event-log/lanes.ts';
-import { noteLiveWorker, removeLiveWorker } from '../../sql/event-log/live-workers.ts';
+import { recordHeartbeat, removeLiveWorker } from '../../sql/event-log/live-workers.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { hasDied, holderName } from './holder.ts';
 import { LANE_DEFAULTS, type LaneControl } from './lane.ts';
@@ -68,7 +68,7 @@ export function startLanes(dependencies: LanesDependencies): Lanes {
   async function search(): Promise<void> {
     const partitions = await reader.partitions();
     const leaseMs = LANE_DEFAULTS.leaseMs;
-    const live = await noteLiveWorker(pool, { consumer, holder, liveMs: leaseMs });
+    const live = await recordHeartbeat(pool, { consumer, holder, liveMs: leaseMs });
     const workers = live.filter((other) => other === holder || !hasDied(other)).length;
     const share = Math.ceil(partitions.length / workers);
     giveAway(running.size - share);

@@ -63,7 +63,7 @@ describe('a store that goes away and comes back', () => {
     const pool = createPool(gate.url, {
       connectTimeoutMs: 200,
       statementTimeoutMs: 200,
-      answerTimeoutMs: 300,
+      responseTimeoutMs: 300,
     });
     const workers = rig.work({ pool });
     const { events, settled } = await underLoad({

@@ -14,11 +14,11 @@ import {
 } from '../../core/events/types.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 import type { Logger } from '../../core/tier/log.ts';
-import { normaliseEmail } from '../../core/tracking/emails.ts';
+import { normalizeEmail } from '../../core/tracking/emails.ts';
 import type { CorrectionReport } from '../../sql/event-log/clock-corrections.ts';
 import type { DeadLetter } from '../../sql/event-log/dead-letters.ts';
 import type { StreamProgress } from '../../sql/event-log/streams.ts';
-import type { LeaseUse } from '../../sql/links/used-leases.ts';
+import type { PermitUse } from '../../sql/links/leases.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { deadBatch, deadDamage, deadEvent } from './dead-letters.ts';
 import type { Range } from './gather.ts';
@@ -39,7 +39,7 @@ export type Prepared = {
   deadLetters: DeadLetter[];
   /** Streams of the range as they stand after it. */
   streams: StreamProgress[];
-  leaseUses: LeaseUse[];
+  leaseUses: PermitUse[];
   corrections: CorrectionReport[];
 };
 
@@ -76,7 +76,7 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
     into: Prepared,
     batch: LogBatch,
     streams: Map<string, StreamProgress>,
-    uses: Map<string, LeaseUse>,
+    uses: Map<string, PermitUse>,
   ): void {
     const sifted = siftBatch(batch, streams);
     if (sifted.outcome === 'unknown_stream') {
@@ -139,7 +139,7 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
       leaseUses: [],
       corrections: [],
     };
-    const uses = new Map<string, LeaseUse>();
+    const uses = new Map<string, PermitUse>();
     for (const batch of range.batches) takeBatch(prepared, batch, streams, uses);
     metrics.events.inc({ kind: 'identify' }, prepared.identifies.length);
     metrics.events.inc({ kind: 'order' }, prepared.orders.length);
@@ -173,11 +173,11 @@ function takeCorrection(into: Prepared, batch: LogBatch, stream: StreamProgress,
 
 /** Emails identify people in one form only, whatever wrote the event. */
 function withEmail<E extends IdentifyEvent | OrderEvent>(event: E): E {
-  return { ...event, email: event.email && normaliseEmail(event.email) };
+  return { ...event, email: event.email && normalizeEmail(event.email) };
 }
 
 /** A visit that was let through counts for its link's `max_clicks` even when its click can't be enriched. */
-export function countUse(uses: Map<string, LeaseUse>, link: Uint8Array, streamId: string): void {
+export function countUse(uses: Map<string, PermitUse>, link: Uint8Array, streamId: string): void {
   const linkId = bytesToUuid(link);
   const key = `${linkId}/${streamId}`;
   const use = uses.get(key);

@@ -1,5 +1,5 @@
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
-import { judgedOrderWithEarlyRefund } from '../../sql/referrals/early-refunds.ts';
+import { qualifiedOrderWithEarlyRefund } from '../../sql/referrals/early-refunds.ts';
 import { settleEarlyRefunds } from '../../sql/transactions/early-refunds.ts';
 
 /**
@@ -8,7 +8,7 @@ import { settleEarlyRefunds } from '../../sql/transactions/early-refunds.ts';
  * @returns whether there was one
  */
 export async function settleNextEarlyRefunds({ pool, now }: { pool: Pool; now: Date }): Promise<boolean> {
-  const order = await judgedOrderWithEarlyRefund(pool);
+  const order = await qualifiedOrderWithEarlyRefund(pool);
   if (!order) return false;
   await inTransaction(pool, (tx) =>
     settleEarlyRefunds(tx, { workspaceId: order.workspace_id, orderId: order.order_id, now }),

@@ -5,7 +5,7 @@ import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { watermark } from '../../sql/event-log/streams.ts';
 import { enrollmentOfLinks } from '../../sql/referrals/referral-links.ts';
 import {
-  dropPendingSignup,
+  deletePendingSignup,
   lockSignupOfUser,
   nextPendingSignup,
   type Signup,
@@ -79,7 +79,7 @@ async function resolve(
     if (enrollmentId !== null && workspace) {
       await recordSignup(tx, workspace, still, { enrollmentId }, now);
     } else {
-      await dropPendingSignup(tx, workspaceId, still.id);
+      await deletePendingSignup(tx, workspaceId, still.id);
     }
   });
 }

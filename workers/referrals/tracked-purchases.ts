@@ -1,6 +1,6 @@
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { lockUnjudgedOrders } from '../../sql/orders/reported-orders.ts';
-import { judgeTrackedOrder } from '../../sql/transactions/record-purchase.ts';
+import { qualifyTrackedOrder } from '../../sql/transactions/record-purchase.ts';
 import { workspaceById } from '../../sql/workspaces/workspaces.ts';
 
 const CHUNK = 200;
@@ -25,7 +25,7 @@ export function createOrderJudge({ pool }: { pool: Pool }): (now: Date) => Promi
       if (!order) return false;
       after = order.internal_id;
       const workspace = await workspaceById(tx, order.workspace_id);
-      if (workspace) await judgeTrackedOrder(tx, workspace, order, now);
+      if (workspace) await qualifyTrackedOrder(tx, workspace, order, now);
       return true;
     });
 

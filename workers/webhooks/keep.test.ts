@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { dropOldClickDeliveries } from '../../sql/webhooks/delivery-pruning.ts';
+import { deleteOldClickDeliveries } from '../../sql/webhooks/delivery-pruning.ts';
 import { addDeliveries, type DeliveryState, type NewDelivery } from '../../sql/webhooks/delivery-queue.ts';
 import type { TestWorkspace } from '../../test/support/api.ts';
 import { createWebhookBench, type Hook, type WebhookBench } from '../../test/support/webhook-bench.ts';
@@ -68,9 +68,9 @@ test('of the clicks of a webhook the newest that are over stay, and all that are
   const newest = (await bench.log(shop, hook, '?status=delivered&limit=50'))
     .filter((one) => one.type === 'click.created')
     .slice(0, 5);
-  expect(await dropOldClickDeliveries(pool, [hook.id], 'delivered', 5)).toBe(15);
-  expect(await dropOldClickDeliveries(pool, [hook.id], 'delivered', 5)).toBe(0);
-  expect(await dropOldClickDeliveries(pool, [hook.id], 'failed', 50)).toBe(0);
+  expect(await deleteOldClickDeliveries(pool, [hook.id], 'delivered', 5)).toBe(15);
+  expect(await deleteOldClickDeliveries(pool, [hook.id], 'delivered', 5)).toBe(0);
+  expect(await deleteOldClickDeliveries(pool, [hook.id], 'failed', 50)).toBe(0);
   expect(await counts(hook)).toEqual({
     'click.created delivered': 5,
     'click.created failed': 20,

@@ -1,10 +1,10 @@
 import type { Pool } from '../../sql/database/pool.ts';
 import {
-  bringForward,
-  dropDeletedWebhooks,
-  dropOldClickDeliveries,
-  dropOldDeliveries,
-  dropSleepingClicks,
+  capNextAttempts,
+  deleteOldClickDeliveries,
+  deleteOldDeliveries,
+  deletePausedClicks,
+  purgeDeletedWebhooks,
 } from '../../sql/webhooks/delivery-pruning.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Backlogs } from './backlogs.ts';
@@ -25,14 +25,14 @@ export async function dropUnneeded(dependencies: {
   now: () => number;
 }): Promise<boolean> {
   const { pool, metrics, backlogs, now } = dependencies;
-  await bringForward(pool, now(), LONGEST_PAUSE_MS);
-  const old = await dropOldDeliveries(pool, now() - KEPT_MS, CHUNK);
-  const deleted = await dropDeletedWebhooks(pool, CHUNK);
-  const slept = await dropSleepingClicks(pool, now() - KEPT_MS, CHUNK);
+  await capNextAttempts(pool, now(), LONGEST_PAUSE_MS);
+  const old = await deleteOldDeliveries(pool, now() - KEPT_MS, CHUNK);
+  const deleted = await purgeDeletedWebhooks(pool, CHUNK);
+  const slept = await deletePausedClicks(pool, now() - KEPT_MS, CHUNK);
   const written = backlogs.takeWritten();
   let clicks = 0;
   for (const status of ['delivered', 'failed'] as const) {
-    clicks += await dropOldClickDeliveries(pool, written, status, KEPT_CLICKS[status]);
+    clicks += await deleteOldClickDeliveries(pool, written, status, KEPT_CLICKS[status]);
   }
   metrics.cleaned.inc({ what: 'webhook_deliveries' }, old + deleted + slept + clicks);
   return old === CHUNK || deleted === CHUNK || slept === CHUNK;

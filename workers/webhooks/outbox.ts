@@ -1,6 +1,6 @@
 import type { Logger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
-import { fanOut, hasEvents } from '../../sql/webhooks/outbox-fan-out.ts';
+import { fanOutEvents, hasOutboxEvents } from '../../sql/webhooks/outbox-fan-out.ts';
 import { type Clock, startClock } from '../jobs/clock.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Subscriptions } from './subscriptions.ts';
@@ -16,7 +16,7 @@ export function startOutbox(dependencies: {
   metrics: WorkerMetrics;
   subscriptions: () => Promise<Subscriptions>;
   now: () => number;
-  /** See `fanOut`. */
+  /** See `fanOutEvents`. */
   createdAt: () => number;
   /** Called when there are new deliveries. */
   made: () => void;
@@ -29,9 +29,9 @@ export function startOutbox(dependencies: {
     metrics,
     async work() {
       // Ten times a second there is none: that is no work for a transaction.
-      if (!(await hasEvents(pool))) return false;
+      if (!(await hasOutboxEvents(pool))) return false;
       const { events, deliveries } = await inTransaction(pool, (tx) =>
-        fanOut(tx, AT_ONCE, now(), async () => (await subscriptions()).subscribers, createdAt),
+        fanOutEvents(tx, AT_ONCE, now(), async () => (await subscriptions()).subscribers, createdAt),
       );
       if (deliveries > 0) made();
       return events === AT_ONCE;

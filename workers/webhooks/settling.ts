@@ -3,13 +3,13 @@ import type { Logger } from '../../core/tier/log.ts';
 import { DISABLE_AFTER } from '../../core/webhooks/retry-schedule.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import {
-  type EndedDelivery,
-  endDeliveries,
+  type DeliveryOutcome,
+  type FailedDelivery,
+  failDeliveries,
   releaseDeliveries,
-  type SettledDelivery,
-  settleDeliveries,
+  saveOutcomes,
 } from '../../sql/webhooks/delivery-queue.ts';
-import { noteFailing, noteWorking } from '../../sql/webhooks/webhook-health.ts';
+import { recordFailures, recordSuccesses } from '../../sql/webhooks/webhook-health.ts';
 import type { WebhookMetrics } from './metrics.ts';
 import { type Outcome, stateAfter } from './outcome.ts';
 
@@ -40,9 +40,9 @@ export function createSettling(dependencies: {
 }): Settling {
   const { pool, log, metrics, now, random } = dependencies;
   const end = new AbortController();
-  let settled: SettledDelivery[] = [];
+  let settled: DeliveryOutcome[] = [];
   let released: { id: string; before: number }[] = [];
-  let ended: EndedDelivery[] = [];
+  let ended: FailedDelivery[] = [];
   let failing = new Set<string>();
   const working = new Set<string>();
   let workingNotedAt = Number.NEGATIVE_INFINITY;
@@ -60,12 +60,12 @@ export function createSettling(dependencies: {
     if (batch.length + given.length + over.length === 0 && failed.size === 0 && worked.length === 0) return;
     try {
       const disabled = await inTransaction(pool, async (tx) => {
-        await settleDeliveries(tx, batch);
+        await saveOutcomes(tx, batch);
         await releaseDeliveries(tx, given, now());
-        await endDeliveries(tx, over);
+        await failDeliveries(tx, over);
         // First: a webhook that took anything since its last failure has not only failed.
-        await noteWorking(tx, worked);
-        return noteFailing(tx, [...failed], now(), DISABLE_AFTER);
+        await recordSuccesses(tx, worked);
+        return recordFailures(tx, [...failed], now(), DISABLE_AFTER);
       });
       if (due) workingNotedAt = performance.now();
       for (const id of worked) working.delete(id);

@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import { type ClaimedDelivery, claimDue, webhooksWithDue } from '../../sql/webhooks/delivery-queue.ts';
+import {
+  type ClaimedDelivery,
+  claimDueDeliveries,
+  webhooksWithDueDeliveries,
+} from '../../sql/webhooks/delivery-queue.ts';
 import type { Attempt } from './attempt.ts';
 import type { Settling } from './settling.ts';
 import type { Subscriptions } from './subscriptions.ts';
@@ -46,7 +50,7 @@ export function startStored(dependencies: {
 
   /** @returns whether more may be due at once */
   async function round(): Promise<boolean> {
-    const found = await webhooksWithDue(pool, now());
+    const found = await webhooksWithDueDeliveries(pool, now());
     if (found.length === 0) return false;
     const snapshot = await subscriptions();
     // What is still to be delivered waits with a webhook whose plan has lapsed, and goes on when that is renewed.
@@ -64,7 +68,7 @@ export function startStored(dependencies: {
       left -= room;
       if (room > 0) rooms.push({ webhookId, room });
     }
-    const claimed = await claimDue(pool, rooms, now(), STORED.leaseMs);
+    const claimed = await claimDueDeliveries(pool, rooms, now(), STORED.leaseMs);
     for (const delivery of claimed) begin(delivery, snapshot);
     return claimed.length > 0;
   }

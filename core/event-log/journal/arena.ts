@@ -1,17 +1,16 @@
 /**
- * Memory that is handed out in pieces and taken back as a whole: for who works off what they have read before they read on.
- * What a fast reader lets go of otherwise is outside the heap, and each 64 MiB of that is a round of garbage for all of it.
+ * Memory that is handed out in pieces and taken back as a whole, for a reader that is done with one read before the
+ * next. Buffers lie outside the heap, and V8 collects the whole heap for each 64 MiB of them.
  */
 export class Arena {
   readonly #bytes: Buffer;
   #used = 0;
 
-  /** @param bytes what it holds; who asks for more gets memory of their own */
   constructor(bytes: number) {
     this.#bytes = Buffer.allocUnsafeSlow(bytes);
   }
 
-  /** A piece that is nobody else's until {@link reset}; what stands in it is left over. */
+  /** Returns memory that belongs to the caller until {@link reset}. It is not zeroed. */
   readonly take = (bytes: number): Buffer => {
     if (this.#used + bytes > this.#bytes.length) return Buffer.allocUnsafeSlow(bytes);
     const piece = this.#bytes.subarray(this.#used, this.#used + bytes);
@@ -19,7 +18,7 @@ export class Arena {
     return piece;
   };
 
-  /** Takes all pieces back. */
+  /** Takes all pieces back. They must not be read any more. */
   reset(): void {
     this.#used = 0;
   }

@@ -4,13 +4,12 @@ import type { Unstamped } from '../../events/types.ts';
 import { uuidToBytes } from '../../ids.ts';
 import { FRAME_HEADER_BYTES, sealFrame } from './frame.ts';
 
-/** Pads are made for so many sequences at a time. */
 const PADS = 4096;
 
 /**
- * The batch of the running turn: events are encoded straight into the frame that will be written. Sequences are
- * given here: counters of one epoch, contiguous over batches; those of a batch that was thrown away go to the
- * next one, since nobody has read them.
+ * The batch of the running event-loop turn. Events are encoded straight into the frame that will be written.
+ * Sequences are assigned here: counters of one epoch, contiguous over batches. A discarded batch returns its
+ * sequences to the next one, since no reader has seen them.
  */
 export class BatchBuffer {
   readonly #streamId: string;
@@ -27,7 +26,6 @@ export class BatchBuffer {
   #minTs = 0;
   #maxTs = 0;
 
-  /** @param maxPayloadBytes what one batch may hold */
   constructor(streamId: string, epoch: number, maxPayloadBytes: number, sealer: AddressSealer) {
     this.#streamId = streamId;
     this.#streamIdBytes = uuidToBytes(streamId);
@@ -40,16 +38,15 @@ export class BatchBuffer {
     return this.#count;
   }
 
-  /** Bytes of the frame that the batch makes. */
   get frameBytes(): number {
     return this.#end;
   }
 
   /**
-   * Adds an event, if it fits.
+   * Adds an event if it fits.
    *
    * @returns its sequence, or null when the batch has no room for it
-   * @throws TypeError when the event is not what its type promises; the batch stays as it was
+   * @throws TypeError when the event does not match its type; the batch is unchanged
    */
   add(event: Unstamped, ts: number): bigint | null {
     const counter = this.#firstCounter + this.#count;
@@ -63,12 +60,11 @@ export class BatchBuffer {
     return this.#base + BigInt(counter);
   }
 
-  /** The sequence that the next event would get. */
   get nextSequence(): bigint {
     return this.#base + BigInt(this.#firstCounter + this.#count);
   }
 
-  /** The batch as a frame for the logical offset `offset`; valid until the next event is added. */
+  /** Returns the batch as a frame for the logical offset `offset`, valid until the next event is added. */
   frame(offset: bigint): Buffer {
     const header = {
       offset,
@@ -81,13 +77,11 @@ export class BatchBuffer {
     return this.#frame.subarray(0, this.#end);
   }
 
-  /** Begins the next batch behind this one, which was written. */
   next(): void {
     this.#firstCounter += this.#count;
     this.discard();
   }
 
-  /** Throws the batch away. */
   discard(): void {
     this.#count = 0;
     this.#end = FRAME_HEADER_BYTES;

@@ -3,25 +3,22 @@ import type { Logger } from '../../tier/log.ts';
 import { AHEAD_MICROS } from '../../time/wall-clock.ts';
 import type { ClockCorrection, StreamClock } from './stream-clock.ts';
 
-/** A clock that is ahead is logged so often. */
 const LOG_EVERY_MS = 60_000;
 const ASK_EVERY_MS = 2_000;
 
 export type ClockWatchOptions = {
   clock: StreamClock;
   nextSequence: () => bigint;
-  /** Whether an operator wants the stream's time set back. */
   resetAsked: () => Promise<boolean>;
-  /** Writes the correction into the log, and tells whether it is there. */
+  /** Writes the correction into the log; `done` tells whether it is written. */
   setBack: (correction: ClockCorrection, done: (isWritten: boolean) => void) => void;
-  /** Keeps the followed jump for the next start. */
   keepJump: () => void;
   log: Logger;
 };
 
 /**
- * Looks after the clock of one stream: says what it does, sets it back where that is certain to be right or an operator asks
- * for it, and says each minute that the stream's time is ahead. A correction that the log refuses is written again.
+ * Watches the clock of one stream. It logs jumps, and sets the time back where that is certain to be right or an
+ * operator asks for it. A correction that the log rejects is written again.
  */
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
@@ -34,7 +31,7 @@ export class ClockWatch {
     this.#options = options;
   }
 
-  /** Called four times a second. */
+  /** Checks the clock; call it four times a second. */
   look(): void {
     const { clock, log, nextSequence, keepJump } = this.#options;
     if (this.#owed) this.#write(this.#owed);
@@ -48,7 +45,7 @@ export class ClockWatch {
         );
         break;
       case 'withdrawn':
-        log.info({ seconds }, 'the wall clock is back; event times were not affected');
+        log.info({ seconds }, 'the wall clock is right again; event times were not affected');
         break;
       case 'followed':
         log.warn({ seconds }, 'the wall clock has stayed ahead for a minute; event times follow it');
@@ -95,7 +92,7 @@ export class ClockWatch {
       (isAsked) => {
         this.#isResetAsked = isAsked;
       },
-      () => undefined, // PostgreSQL is away: asked again
+      () => undefined, // PostgreSQL is down: the next look queries again
     );
   }
 

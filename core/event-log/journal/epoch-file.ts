@@ -4,28 +4,28 @@ import { crc32 } from 'node:zlib';
 import { FILE_MODE } from './segments.ts';
 import type { FollowedJump } from './stream-clock.ts';
 
-/** What a stream must never forget, whatever became of its segments. */
+/** What a stream needs to know even when its segments are lost. */
 export type EpochRecord = {
   /** The start epoch in use: the high 24 bits of every sequence. */
   epoch: number;
-  /** No segment made later may start below this logical offset. */
+  /** Every later segment starts at or above this logical offset. */
   floor: bigint;
-  /** No event made later may have a time up to this, microseconds. */
+  /** Every later event has a time above this. Microseconds. */
   lastTs: number;
-  /** Left out or null: the wall clock has made no jump that it may still take back. */
+  /** The jump of the wall clock that may still be taken back, if there is one. */
   jump?: FollowedJump | null;
 };
 
-/** The largest start epoch: a start a second would need half a year to use them up. */
+/** The largest start epoch. One start a second reaches it after half a year. */
 export const MAX_EPOCH = 0xff_ffff;
 
 const FIRST_MINUTE = Date.UTC(2026, 0, 1) / 60_000;
 
 /**
- * The epoch that a start at this time has at least: the minutes since 2026. A directory that was put back from an older copy
- * has forgotten the epochs since, and their sequences, given again to other events, would be dropped as repeats.
+ * Returns the lowest epoch for a start at this time: the minutes since 2026. A directory restored from an older copy
+ * has lost the epochs since; their sequences, assigned again to other events, would be dropped as duplicates.
  *
- * At most half of all epochs, which is until 2041, or until a clock that is wrong: from there on each start adds one.
+ * It is at most half of all epochs, which a right clock reaches in 2041. Beyond that, each start adds one.
  *
  * @param micros since 1970
  */
@@ -37,15 +37,15 @@ const FILE_NAME = 'epoch';
 const MAGIC = 0x31454c48;
 const SLOT_BYTES = 512;
 const RECORD_BYTES = 36;
-/** A release that does not know of jumps reads the record and passes over this: it has a checksum of its own. */
+// The jump has a checksum of its own, so a record without one is valid.
 const JUMP_AT = 64;
 const JUMP_END = JUMP_AT + 28;
 
 type Slot = { serial: number; record: EpochRecord };
 
 /**
- * Two slots of one disk sector each, written in turn and in place: a torn write leaves the other slot, and a
- * full disk is no obstacle, because a start must work then too.
+ * Stores the record in two slots of one disk sector each, written in turn and in place. A torn write leaves the other
+ * slot intact, and a full disk does not prevent a start.
  */
 export class EpochFile {
   readonly #fd: number;
@@ -57,12 +57,11 @@ export class EpochFile {
     this.#newest = slots.sort((a, b) => b.serial - a.serial)[0] ?? null;
   }
 
-  /** The newest record, or null when the file is new or can't be read. */
+  /** The newest record; null when the file is new or can't be read. */
   get record(): EpochRecord | null {
     return this.#newest?.record ?? null;
   }
 
-  /** Writes and syncs a record; it is in force when this returns. */
   write(record: EpochRecord): void {
     const serial = (this.#newest?.serial ?? 0) + 1;
     const bytes = Buffer.alloc(SLOT_BYTES);

@@ -33,13 +33,11 @@ afterEach(() => {
 
 type Appender = {
   child: ChildProcess;
-  /** What has settled so far: user agents with their sequences. */
   written: Map<string, bigint>;
   lost: Set<string>;
   ended: Promise<number | null>;
 };
 
-/** Starts an appender and resolves when it has opened its journal. */
 async function startAppender(command: string[], args: (string | number)[]): Promise<Appender> {
   const [program = '', ...before] = command;
   const child = spawn(program, [...before, appender, ...args.map(String)], {
@@ -63,7 +61,7 @@ async function startAppender(command: string[], args: (string | number)[]): Prom
       const [outcome, sequence = '', userAgent] = line.split(' ');
       if (outcome === 'opened') resolve();
       else if (userAgent === undefined)
-        return; // cut by the kill: not said
+        return; // a line cut by the kill
       else if (outcome === 'written') written.set(userAgent, BigInt(sequence));
       else lost.add(userAgent);
     });
@@ -71,7 +69,6 @@ async function startAppender(command: string[], args: (string | number)[]): Prom
   return { child, written, lost, ended };
 }
 
-/** Every step between sequences that is not 1, without those between epochs. */
 function gaps(sequences: bigint[]): bigint[] {
   return sequences.filter((sequence, index) => {
     const before = sequences[index - 1];
@@ -79,21 +76,26 @@ function gaps(sequences: bigint[]): bigint[] {
   });
 }
 
-/** Where two lists differ first, or null: a whole list of thousands in a message helps nobody. */
+/**
+ * Returns the first difference of two lists; null when they are equal. A failure shows it instead of thousands of
+ * lines.
+ */
 function firstDifference(a: string[], b: string[]): object | null {
   const index = a.findIndex((value, at) => value !== b[at]);
   if (index < 0 && a.length === b.length) return null;
   return { index, a: a[index], b: b[index], lengths: [a.length, b.length] };
 }
 
+const PATIENT = { timeout: 50_000, interval: 5 };
+
 describe('kill -9 of the writing process', () => {
-  test('in ten rounds loses no event that was answered, doubles none, and raises the epoch', async () => {
+  test('loses no settled event, duplicates none, and raises the epoch, ten times', async () => {
     const answered = new Map<string, bigint>();
     for (let round = 0; round < 10; round++) {
       const syncMs = round % 3 === 0 ? 0 : 5;
       const process = await startAppender(NODE, [dataDir, `round${round}`, syncMs, 8 * MEBIBYTE, 1e9]);
       const enough = 50 + Math.floor(Math.random() * 2000);
-      while (process.written.size < enough) await new Promise((resolve) => setTimeout(resolve, 5));
+      await expect.poll(() => process.written.size, PATIENT).toBeGreaterThanOrEqual(enough);
       process.child.kill('SIGKILL');
       await process.ended;
       expect(process.lost.size).toBe(0);
@@ -115,7 +117,7 @@ describe('kill -9 of the writing process', () => {
     expect(new Set(clicks.map(({ sequence }) => sequence >> 40n)).size).toBe(10);
   });
 
-  test('sets its stream free at once, while a living one keeps it', async () => {
+  test('releases its stream at once, and a running process keeps its own', async () => {
     const { child, ended } = await startAppender(NODE, [dataDir, 'holder', 5, 8 * MEBIBYTE, 1e9]);
     await expect(openTestJournal(dataDir)).rejects.toThrow(
       `journal ${streamDirectory(dataDir, TEST_STREAM_NAME)} is being written by another process (pid ${child.pid})`,
@@ -132,7 +134,7 @@ describe('kill -9 of the writing process', () => {
 describe('a reader beside a writer in another process', () => {
   test.each([5, 0])('sees every event once and in order as it is written (sync %d ms)', async (syncMs) => {
     const total = 30_000;
-    // Read from before the writer begins, over many small segments, freeing what was read.
+    // Read from before the writer begins, over many small segments, and truncated behind the reads.
     const reader = new JournalReader(dataDir);
     const { written, ended } = await startAppender(NODE, [dataDir, 'live', syncMs, 8 * MEBIBYTE, total]);
     const seen: string[] = [];
@@ -157,7 +159,7 @@ describe('a reader beside a writer in another process', () => {
         }
       }
       offset = read.nextOffset;
-      await reader.free(TEST_STREAM_NAME, offset);
+      await reader.truncate(TEST_STREAM_NAME, offset);
       expect(await reader.end(TEST_STREAM_NAME)).toBeGreaterThanOrEqual(offset);
     }
     expect(await ended).toBe(0);
@@ -169,7 +171,7 @@ describe('a reader beside a writer in another process', () => {
 });
 
 describe('a journal whose disk budget is used up', () => {
-  test('loses what comes, says so, and takes events again when a consumer frees segments', async () => {
+  test('loses new events, reports it, and accepts events again when a consumer truncates it', async () => {
     const writer = await openTestJournal(dataDir);
     const reader = new JournalReader(dataDir);
     const kept: string[] = [];
@@ -196,9 +198,9 @@ describe('a journal whose disk budget is used up', () => {
       offset = contents.nextOffset;
       read.push(...contents.clicks.map(({ userAgent }) => userAgent));
       sequences.push(...contents.sequences);
-      await reader.free(TEST_STREAM_NAME, offset);
-      while (!(await appendTurn(turn++))) await new Promise((resolve) => setTimeout(resolve, 10));
-      while (writer.fill() > 0.5) await new Promise((resolve) => setTimeout(resolve, 10));
+      await reader.truncate(TEST_STREAM_NAME, offset);
+      await expect.poll(() => appendTurn(turn++), PATIENT).toBe(true);
+      await expect.poll(() => writer.fill(), PATIENT).toBeLessThanOrEqual(0.5);
     }
     await writer.close();
     const rest = await readJournal(dataDir, offset);
@@ -211,31 +213,25 @@ describe('a journal whose disk budget is used up', () => {
 });
 
 describe('a disk that is really full', () => {
-  /** Runs its command with a file system of 6 MiB on the directory, which nobody else sees and which ends with it. */
+  /** Runs its command with a private file system of 6 MiB on the directory. */
   const script = 'mount -t tmpfs -o size=6m tmpfs "$0" && exec "$@"';
   const unshare = ['unshare', process.getuid?.() === 0 ? '-m' : '-Urm', 'sh', '-c', script];
   const [unshareProgram = '', ...unshareArgs] = unshare;
 
-  test('loses what does not fit and nothing else, and takes events again when there is room', async ({
-    skip,
-  }) => {
+  test('loses only what does not fit, and accepts events again when there is room', async ({ skip }) => {
     const probe = spawnSync(unshareProgram, [...unshareArgs, dataDir, 'true']);
     skip(probe.status !== 0, 'no file system of its own to fill: unshare and mount are not permitted here');
     const process = await startAppender(
       [...unshare, dataDir, ...NODE],
       [dataDir, 'full', 5, 1024 * MEBIBYTE, 1e9],
     );
-    // The directory as that process sees it.
     const inside = join('/proc', String(process.child.pid), 'root', dataDir);
-    const until = async (reached: () => boolean) => {
-      while (!reached()) await new Promise((resolve) => setTimeout(resolve, 20));
-    };
-    await until(() => process.lost.size > 0);
+    await expect.poll(() => process.lost.size, PATIENT).toBeGreaterThan(0);
     const first = await readJournal(inside);
     const reader = new JournalReader(inside);
-    await reader.free(TEST_STREAM_NAME, first.nextOffset);
+    await reader.truncate(TEST_STREAM_NAME, first.nextOffset);
     const before = process.written.size;
-    await until(() => process.written.size > before + 1000);
+    await expect.poll(() => process.written.size, PATIENT).toBeGreaterThan(before + 1000);
     process.child.kill('SIGSTOP');
     const second = await readJournal(inside, first.nextOffset);
     process.child.kill('SIGKILL');

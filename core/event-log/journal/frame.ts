@@ -11,11 +11,11 @@ import type { LogBatch } from '../port.ts';
  *    12  u32  events in the payload     56  u64   largest ts, microseconds
  *    16  u64  logical offset of the frame  64  payload
  *
- * The offset stands inside so that bytes which once were a frame elsewhere are never taken for one here.
+ * The offset is part of the header, so old bytes of another position are never read as a frame here.
  */
 export const FRAME_HEADER_BYTES = 64;
 
-/** Longest payload: a frame stays below the 900 KB of one Kafka record. */
+/** Longest payload. A frame stays below the 900 KB of one Kafka record. */
 export const MAX_PAYLOAD_BYTES = 768 * 1024;
 
 const MAGIC = 0x314a4c48;
@@ -29,10 +29,7 @@ export type FrameHeader = {
   maxTs: number;
 };
 
-/**
- * Writes the header of the frame that starts at 0 in `frame` and whose payload of `payloadBytes` already stands
- * behind it.
- */
+/** Writes the header of the frame at position 0. Its payload of `payloadBytes` already follows the header. */
 export function sealFrame(
   frame: Buffer,
   streamId: Uint8Array,
@@ -51,8 +48,8 @@ export function sealFrame(
 }
 
 /**
- * What stands at a place of a segment. `short`: perhaps a frame, but it goes on behind the bytes at hand.
- * `empty`: nothing was written here. `bad`: bytes that are no frame of this place.
+ * What a position of a segment holds. `short`: perhaps a frame that continues behind the given bytes. `empty`:
+ * nothing was written here. `bad`: bytes that are not a frame of this position.
  */
 export type FrameAt =
   | { kind: 'frame'; batch: LogBatch; end: number }
@@ -61,7 +58,7 @@ export type FrameAt =
   | { kind: 'bad' };
 
 /**
- * Looks for a frame at `position` of `bytes`. The batch's payload is a view into `bytes`.
+ * Reads the frame at `position` of `bytes`. The batch's payload is a view into `bytes`.
  *
  * @param offset the logical offset of `position`
  */
@@ -97,7 +94,7 @@ export function frameAt(bytes: Buffer, position: number, offset: bigint): FrameA
 }
 
 /**
- * The first place at or after `from` where a whole, intact frame stands, or -1.
+ * Returns the first position at or after `from` with an intact frame, or -1.
  *
  * @param offset the logical offset of position 0 of `bytes`
  */

@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** @param quickMs infinite: every disk is quick once it has been seen, 0: none */
+/** @param quickMs infinite: every disk is quick after its first sync; 0: none is */
 function groupSync(quickMs: number): GroupSync {
   registry = new Registry();
   return new GroupSync({
@@ -48,7 +48,7 @@ function segment(name: string): SegmentFile {
   return file;
 }
 
-/** A descriptor that no file has: the system refuses to sync it. */
+/** A descriptor without a file: the system rejects its sync. */
 const broken: SegmentFile = { fd: 1_000_000, start: 0n, capacity: 1000, position: 0, blocksEnd: 0 };
 
 describe('group sync', () => {
@@ -66,7 +66,7 @@ describe('group sync', () => {
     expect(settled).toEqual(['1a written', '1b', '2a written', '2b', '3a written', '3b']);
   });
 
-  test('settles as lost what the disk did not sync, names the segment, and goes on', async () => {
+  test('settles as lost what the disk failed to sync, names the segment, and continues', async () => {
     sync.writtenFor(broken, [(outcome) => settled.push(`first ${outcome}`)], true);
     await sync.drain();
     sync.writtenFor(segment('b'), [(outcome) => settled.push(`second ${outcome}`)], true);
@@ -76,7 +76,7 @@ describe('group sync', () => {
     expect(await registry.metrics()).toContain('hoplog_journal_sync_failures_total 1');
   });
 
-  test('on a quick disk settles at once, where that is allowed, and behind what waits already', async () => {
+  test('settles at once on a quick disk where that is allowed, behind appends that wait already', async () => {
     const quick = groupSync(Number.POSITIVE_INFINITY);
     const file = segment('quick');
     const note = (name: string) => [(outcome: string) => settled.push(`${name} ${outcome}`)];
@@ -93,7 +93,7 @@ describe('group sync', () => {
     expect(await registry.metrics()).toContain('hoplog_journal_sync_seconds_count 4');
   });
 
-  test('settles as lost what the disk did not sync at once', async () => {
+  test('settles as lost what the disk failed to sync at once', async () => {
     const quick = groupSync(Number.POSITIVE_INFINITY);
     quick.writtenFor(segment('good'), [], true);
     await quick.drain();

@@ -7,27 +7,26 @@ import { finishSegment, type SegmentFile } from './segment-file.ts';
 export type Settled = (outcome: AppendOutcome) => void;
 
 export type GroupSyncOptions = {
-  /** Longest time from a write that nobody waits for to the start of its sync, milliseconds. */
+  /** Longest time from a write without waiting appends to the start of its sync. Milliseconds. */
   intervalMs: number;
   metrics: JournalMetrics;
   log: Logger;
   settle: (appends: Settled[], outcome: AppendOutcome) => void;
-  /** A disk is quick when its last sync took less, milliseconds; {@link QUICK_MS} when left out. */
+  /** A disk is quick when its last sync took less. Milliseconds; {@link QUICK_MS} by default. */
   quickMs?: number;
-  /** A segment could not be synced: the kernel may have dropped its pages, so nothing more may go into it. */
+  /** Called when a segment could not be synced. The kernel may have dropped its pages: it must not be written again. */
   onFailure: (file: SegmentFile) => void;
 };
 
 /**
- * A disk that syncs faster than this is synced on the event loop: handing the sync to a thread and hearing of its end
- * takes as long again (`bench/journal.ts`). A slower one never holds the loop up more than once.
+ * A faster disk is synced on the event loop: a thread's hand-over takes as long as the sync (`bench/journal.ts`). A
+ * disk that turns slow delays the loop once.
  */
 const QUICK_MS = 1;
 
 /**
- * Syncs what was written, one group at a time: all that is written while a sync runs goes into the next. A
- * group starts at once when appends wait for it, which it then settles in their order, else when the interval
- * is over.
+ * Syncs writes in groups. What is written during a sync belongs to the next group. A group starts at once when
+ * appends wait for it, else after the interval; it settles its appends in order.
  */
 export class GroupSync {
   readonly #options: GroupSyncOptions;
@@ -36,7 +35,6 @@ export class GroupSync {
   #waiting: Settled[][] = [];
   #timer: NodeJS.Timeout | null = null;
   #running = false;
-  /** How long the last sync took, milliseconds. */
   #lastMs = Number.POSITIVE_INFINITY;
   #idle: (() => void)[] = [];
 
@@ -44,16 +42,15 @@ export class GroupSync {
     this.#options = options;
   }
 
-  /** Takes note of a write: it will be synced when the interval is over. */
   written(file: SegmentFile): void {
     this.#dirty = file;
-    // A millisecond early, because timers are late rather than early.
+    // One millisecond early: timers are late rather than early.
     this.#timer ??= setTimeout(this.#start, Math.max(1, this.#options.intervalMs - 1)).unref();
   }
 
   /**
-   * Takes note of a write whose appends settle when it is synced: in a later turn or, when `atOnce` allows it and the
-   * disk is quick, before this returns.
+   * Registers a write whose appends settle once it is synced. That is in a later turn or, with `atOnce` and a quick
+   * disk, before this returns.
    */
   writtenFor(file: SegmentFile, appends: Settled[], atOnce: boolean): void {
     this.#dirty = file;
@@ -68,14 +65,13 @@ export class GroupSync {
     else this.#start();
   }
 
-  /** Takes over a segment that gets no more frames: syncs it with the next group, then cuts and closes it. */
+  /** Takes over a full segment: syncs it with the next group, then cuts and closes it. */
   finished(file: SegmentFile): void {
     this.#finished.push(file);
     if (this.#dirty === file) this.#dirty = null;
     this.#start();
   }
 
-  /** Resolves when all that was written so far is synced. */
   async drain(): Promise<void> {
     for (;;) {
       this.#start();
@@ -102,7 +98,7 @@ export class GroupSync {
       this.#running = false;
       for (const appends of waiting) this.#options.settle(appends, whole ? 'written' : 'lost');
       for (const resolve of this.#idle.splice(0)) resolve();
-      // A timer that is still armed has its own group to start; one that rang during this sync has not.
+      // A timer that is still armed will start its own group; one that fired during this sync has not.
       if (!this.#timer || this.#finished.length > 0 || this.#waiting.length > 0) this.#start();
     });
   };
@@ -119,7 +115,6 @@ export class GroupSync {
     });
   }
 
-  /** Syncs the segment that was just written, and nothing else, while the event loop waits. */
   #syncNow(): void {
     const [file, waiting] = [this.#dirty, this.#waiting];
     if (!file) return;
@@ -144,7 +139,7 @@ export class GroupSync {
 
   #fail(file: SegmentFile, error: unknown): void {
     this.#options.metrics.syncFailures.inc();
-    this.#options.log.error({ err: error, segment: file.start.toString() }, 'journal could not be synced');
+    this.#options.log.error({ err: error, segment: file.start.toString() }, 'failed to sync the journal');
     this.#options.onFailure(file);
   }
 
@@ -152,7 +147,7 @@ export class GroupSync {
     try {
       finishSegment(file);
     } catch (error) {
-      this.#options.log.warn({ err: error, segment: file.start.toString() }, 'could not cut a full segment');
+      this.#options.log.warn({ err: error, segment: file.start.toString() }, 'failed to cut a full segment');
     }
   }
 }

@@ -1,9 +1,14 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 /**
- * Why an event was lost. `budget`: the journal's disk budget is used up. `disk_full`, `disk_error`: the disk
- * refused the write. `sync`: written, but not synced while that was asked for, so it may be read all the same.
- * `too_large`: more than one batch can hold. `invalid`: not what its type promises. `closed`: appended after the close.
+ * Why an event was lost.
+ *
+ * - `budget`: the journal's disk budget is used up.
+ * - `disk_full`, `disk_error`: the disk rejected the write.
+ * - `sync`: written, but the requested sync failed; readers may see it all the same.
+ * - `too_large`: it exceeds the limit of one batch.
+ * - `invalid`: it does not match its type.
+ * - `closed`: it was appended after the close.
  */
 export type LossCause = (typeof LOSS_CAUSES)[number];
 
@@ -14,16 +19,16 @@ const SECONDS = [0.00001, 0.00002, 0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002
 export type JournalMetrics = ReturnType<typeof createJournalMetrics>;
 
 /**
- * The writer's figures.
+ * Registers the writer's metrics.
  *
- * @param fill fraction of the disk budget in use, asked at each scrape
- * @param ahead microseconds by which the stream's time is ahead of the wall clock, asked at each scrape
+ * @param fill returns the fraction of the disk budget in use
+ * @param ahead returns how far the stream's time is ahead of the wall clock, in microseconds
  */
 export function createJournalMetrics(registry: Registry, fill: () => number, ahead: () => number) {
   const registers = [registry];
   new Gauge({
     name: 'hoplog_journal_fill_ratio',
-    help: 'Fraction of the disk budget that events use, from 0 to 1.',
+    help: 'Fraction of the disk budget used by events that are not stored yet.',
     registers,
     collect() {
       this.set(fill());
@@ -31,7 +36,7 @@ export function createJournalMetrics(registry: Registry, fill: () => number, ahe
   });
   new Gauge({
     name: 'hoplog_journal_clock_ahead_seconds',
-    help: "Lead of the stream's time over the wall clock; over 5, events get wrong times.",
+    help: "Seconds by which the stream's time is ahead of the wall clock.",
     registers,
     collect() {
       this.set(ahead() / 1_000_000);
@@ -39,11 +44,11 @@ export function createJournalMetrics(registry: Registry, fill: () => number, ahe
   });
   const lost = new Counter({
     name: 'hoplog_journal_lost_total',
-    help: 'Events lost, by cause.',
+    help: 'Events that were lost, by cause.',
     labelNames: ['cause'] as const,
     registers,
   });
-  // An alarm on any sees a series that goes from 0 to 1, and does not see one that begins at 1.
+  // Initialized to 0: `increase()` does not see a series that begins at 1.
   for (const cause of LOSS_CAUSES) lost.inc({ cause }, 0);
   return {
     lost,
@@ -64,13 +69,13 @@ export function createJournalMetrics(registry: Registry, fill: () => number, ahe
     }),
     writeSeconds: new Histogram({
       name: 'hoplog_journal_write_seconds',
-      help: 'Time to write one batch to the page cache.',
+      help: 'Time to write one batch into the page cache.',
       buckets: SECONDS,
       registers,
     }),
     syncSeconds: new Histogram({
       name: 'hoplog_journal_sync_seconds',
-      help: 'Time of one fdatasync call, which covers a group of batches.',
+      help: 'Time of one fdatasync.',
       buckets: SECONDS,
       registers,
     }),

@@ -15,7 +15,7 @@ import { syncDirectoryNow } from './sync-directory.ts';
 import { JournalWriter } from './writer.ts';
 import { lockStream } from './writer-lock.ts';
 
-/** Full segments; see `bench/journal.ts`. Smaller where the budget is small, so that freeing makes room soon. */
+/** Size of a full segment (`bench/journal.ts`). A small budget has smaller ones, so that truncation soon makes room. */
 const SEGMENT_BYTES = 32 * 1024 * 1024;
 const SEGMENTS_IN_BUDGET = 8;
 
@@ -23,29 +23,31 @@ export type JournalOptions = {
   dataDir: string;
   streamName: string;
   /**
-   * Asked once in a stream's life: registers it (Postgres) and answers who it is. Asked again with the same id when it is
-   * not known whether that has happened, and with the ordinal it had when the records have forgotten it.
+   * Registers the stream in PostgreSQL and returns its identity. Called once in a stream's life; again with the same
+   * id when the outcome is unknown, or with its former ordinal when PostgreSQL has lost the stream.
    */
   register: (streamId: string, former: number | null) => Promise<NewStream>;
-  /** Asked at each start: what the records know of the stream. No answer counts as nothing. Left out: nothing. */
+  /**
+   * Returns what PostgreSQL knows of the stream, at each start. A failure counts as no knowledge, as does leaving it
+   * out.
+   */
   recorded?: (streamId: string) => Promise<StreamRecord>;
-  /** Asked every two seconds while the stream's time is ahead: whether an operator wants it set back. Left out: no. */
-  clockResetAsked?: (streamId: string) => Promise<boolean>;
+  /** Returns whether an operator wants the time set back. Called every two seconds while the stream's time is ahead. */
+  isClockResetRequested?: (streamId: string) => Promise<boolean>;
   syncMs: number;
   budgetBytes: number;
   sealer: AddressSealer;
   log: Logger;
   registry: Registry;
-  /** For tests: instead of the wall clock. */
   clock?: WallClock | { now: MicrosecondClock };
 };
 
 /**
- * Opens a stream's journal for writing: locks its directory, makes it on the first start, recovers it after a
- * crash and begins a new epoch.
+ * Opens a stream's journal for writing: locks its directory, creates it on the first start, recovers it after a
+ * crash, and begins a new epoch.
  *
  * @throws {StreamLockedError} when another process writes it
- * @throws what `register` throws on the first start, and Error when the disk refuses the start itself
+ * @throws what `register` throws on the first start, and Error when the disk fails
  */
 export async function openJournal(options: JournalOptions): Promise<JournalWriter> {
   const directory = streamDirectory(options.dataDir, options.streamName);
@@ -58,14 +60,14 @@ export async function openJournal(options: JournalOptions): Promise<JournalWrite
     const clock = options.clock ? guarded(options.clock) : createWallClock();
     const recovered = await recover(directory, epochFile, { now: clock.now, record, log: options.log });
     const segmentBytes = Math.min(SEGMENT_BYTES, Math.floor(options.budgetBytes / SEGMENTS_IN_BUDGET));
-    const { budgetBytes, log, sealer, registry, syncMs, clockResetAsked = async () => false } = options;
+    const { budgetBytes, log, sealer, registry, syncMs, isClockResetRequested = async () => false } = options;
     const supply = await SegmentSupply.open(
       { directory, segmentBytes, budgetBytes, syncMs, log },
       recovered.start,
     );
     log.info({ directory, epoch: recovered.epoch, offset: recovered.start.toString() }, 'journal opened');
     return new JournalWriter(
-      { stream, syncMs, segmentBytes, sealer, clock, clockResetAsked, log, registry },
+      { stream, syncMs, segmentBytes, sealer, clock, isClockResetRequested, log, registry },
       { recovered, epochFile, supply, lock },
     );
   } catch (error) {
@@ -82,7 +84,7 @@ function guarded(clock: WallClock | { now: MicrosecondClock }): WallClock {
     : { now: clock.now, wall: clock.now, check: () => null, set: () => undefined };
 }
 
-/** Makes a directory that outlives a power cut: the names of what is made on the way to it are synced. */
+/** Creates a directory and syncs its name, and those of new parents, so that it survives a power cut. */
 function makeDirectory(directory: string): void {
   const made = mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
   if (made === undefined) return;
@@ -92,17 +94,18 @@ function makeDirectory(directory: string): void {
 }
 
 /**
- * The identity in the directory; a new one when there is none, and
+ * Returns the identity in the directory. A new one is made when there is none, and
  *
- * - when the epoch is unknown: sequences of the old identity might be given twice, and consumers would drop the second ones;
- * - when the stream was retired: the watermark has passed it, so pollers would miss what it takes in. What its journal
- *   holds is delivered all the same, under the identity that it was written with.
+ * - when the epoch is unknown: sequences of the old identity might be assigned twice, and consumers would drop the
+ *   second ones;
+ * - when the stream was retired: the watermark has passed it, and pollers would miss its events. Its journal is
+ *   delivered under the old identity.
  *
- * One that the records do not know, as they were put back from an older backup, is registered again as who it is: workers would
- * set aside whatever it writes.
+ * A stream that PostgreSQL does not know, after a restore from an older backup, is registered again under its id:
+ * workers would set its events aside.
  *
- * The id is chosen here and synced before it is registered: whatever is lost on the way, the next start registers the same
- * one. A second stream would hold the watermark, since nobody writes the first.
+ * The id is chosen and synced before it is registered, so a start that fails in between leaves no second stream. A
+ * stream without a writer would hold the watermark.
  */
 async function identityOf(
   directory: string,
@@ -117,18 +120,18 @@ async function identityOf(
   if (kept !== null && kept.ordinal !== null && epochFile.record === null) kept = null;
   let streamId = kept?.streamId ?? uuidv7();
   const record = await recorded(streamId).catch((error: unknown) => {
-    log.warn({ err: error, directory }, 'what is known of the stream could not be asked: it goes on');
+    log.warn({ err: error, directory }, 'failed to read the record of the stream; continuing');
     return NOTHING_RECORDED;
   });
   if (record.state === 'retired') {
-    log.warn({ directory, stream: streamId }, 'the stream was retired: it is registered anew');
+    log.warn({ directory, stream: streamId }, 'the stream was retired; registering a new one');
     kept = null;
     streamId = uuidv7();
   }
   const former = kept?.ordinal ?? null;
   if (kept !== null && former !== null) {
     if (record.state !== 'unregistered') return { stream: { ...kept, ordinal: former }, record };
-    log.warn({ directory, stream: streamId }, 'the stream is not known any more: it is registered again');
+    log.warn({ directory, stream: streamId }, 'PostgreSQL does not know the stream; registering it again');
   }
   if (kept === null) writeIdentityFile(directory, { streamId, ordinal: null });
   const { notBefore = 0, ...stream } = await register(streamId, former);

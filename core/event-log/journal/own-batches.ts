@@ -6,9 +6,8 @@ import { listSegments, missingIsNull, type Segment, streamDirectory } from './se
 const READ_BYTES = 4 * 1024 * 1024;
 
 /**
- * A stream's own batches that hold anything beyond `afterSequence`, as far as they stand in its journal now:
- * what no consumer has worked off, when that is the stream's high-water mark. The first batch may begin at or
- * before it. Damage is passed over. Whole segments that lie before are skipped, so it costs what is behind.
+ * Yields a stream's own batches with events beyond `afterSequence`, from its journal. With the stream's high-water
+ * mark these are the batches that no consumer has stored. The first one may begin at or before it. Damage is skipped.
  *
  * @param dataDir the deployment's data directory
  * @param afterSequence -1 for everything
@@ -27,7 +26,7 @@ export async function* ownBatches(
 }
 
 /**
- * The journal offset below which a stream holds nothing beyond `sequence`, by whole segments.
+ * Returns the journal offset below which a stream has nothing beyond `sequence`, by whole segments.
  *
  * @returns null when the stream has no segment
  */
@@ -40,7 +39,6 @@ export async function offsetHolding(
   return segments[await firstSegment(segments, sequence)]?.start ?? null;
 }
 
-/** The last segment whose first sequence is not beyond `afterSequence`: all before it lies below. */
 async function firstSegment(segments: Segment[], afterSequence: bigint): Promise<number> {
   for (let index = segments.length - 1; index > 0; index--) {
     const segment = segments[index];
@@ -58,7 +56,7 @@ async function* segmentBatches(segment: Segment, readBytes = READ_BYTES): AsyncG
   if (!file) return;
   try {
     for (let position = 0; ; ) {
-      // As if sealed: also what is behind damage counts, and nothing is waited for.
+      // Read as sealed: batches behind damage count too, and the scan waits for nothing.
       const scan = await scanSegment(file, segment.start, position, {
         sealed: true,
         maxBytes: readBytes,

@@ -6,26 +6,24 @@ import { LIVE_SEARCH_BYTES, type ScanOptions, type SegmentScan, scanSegment } fr
 import { journalDirectory, listSegments, missingIsNull, type Segment, streamDirectory } from './segments.ts';
 import { LIST_MS, type Tail, TailFiles } from './tail-files.ts';
 
-/** How often the ends of streams are looked at while nothing comes. */
 const POLL_MS = 20;
 
 /**
- * A live stream moves at least each 250 ms (heartbeats). One that stands still this long is searched for a
- * frame behind its end: damage there would otherwise hold it up until its segment is full.
+ * Heartbeats move a live stream every 250 ms. After a standstill this long, the reader searches for a frame behind
+ * the end: damage there would delay it until the segment is full.
  */
 const SEARCH_AFTER_MS = 1000;
 
 type ReadResult = Awaited<ReturnType<EventLogReader['read']>>;
 
-/** Somebody who waits for more at an offset. */
 type Waiter = { partition: string; offset: bigint; until: number; go(): void };
 
-/** Where a partition's reader stood still, and when to search behind that place. */
+/** Where a partition's reader stands still, and when to search behind that position. */
 type Standstill = { offset: bigint; searchAt: number };
 
 /**
- * Reads the journals under `dataDir` while their writers write, in this process or in others. One partition is
- * one stream directory. Keeps no position: any number of consumers may share a reader.
+ * Reads the journals under `dataDir` while they are written, by this process or others. A partition is a stream's
+ * directory. The reader has no position of its own, so consumers may share it.
  */
 export class JournalReader implements EventLogReader {
   readonly #dataDir: string;
@@ -38,8 +36,8 @@ export class JournalReader implements EventLogReader {
   #looking: NodeJS.Timeout | null = null;
 
   /**
-   * @param arenaBytes for one who works off what they have read before they read on: it is all read into so much memory
-   *   again and again. What a read answers holds until the next one. 0: each read has memory of its own.
+   * @param arenaBytes memory that every read reuses, for one consumer: a result is valid until the next read. 0: each
+   *   read has memory of its own.
    */
   constructor(dataDir: string, arenaBytes = 0) {
     this.#dataDir = dataDir;
@@ -80,9 +78,8 @@ export class JournalReader implements EventLogReader {
   }
 
   /**
-   * Waits until something stands at `offset`, or `withinMs`. This is what a reader does nearly all of its time, so all
-   * who wait are looked after together, in four bytes each of a file that stays open: they are in memory, because
-   * somebody is writing there.
+   * Waits until `offset` has something, or for `withinMs`. A reader spends nearly all of its time here, so one timer
+   * serves all waiting reads: each check reads four bytes of a file that stays open.
    */
   #untilMore(partition: string, offset: bigint, withinMs: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
@@ -108,7 +105,6 @@ export class JournalReader implements EventLogReader {
     this.#looking = null;
   };
 
-  /** Whether reading there may give something, were it an error. */
   #mayHaveMore({ partition, offset }: Waiter): boolean {
     try {
       return this.#tails.at(partition, offset)?.isEmptyAt(offset) !== true;
@@ -137,7 +133,7 @@ export class JournalReader implements EventLogReader {
     return end;
   }
 
-  async free(partition: string, offset: bigint): Promise<void> {
+  async truncate(partition: string, offset: bigint): Promise<void> {
     const segments = await listSegments(this.#directory(partition));
     for (const [index, segment] of segments.entries()) {
       const next = segments[index + 1];
@@ -166,13 +162,12 @@ export class JournalReader implements EventLogReader {
     const segments = await listSegments(this.#directory(partition));
     const last = await this.#tails.note(partition, segments.at(-1), listedAt);
     const end = this.#ends.get(partition) ?? 0n;
-    // Else what was noted is of an earlier journal of this name.
+    // Otherwise the note is about an earlier journal of this name.
     const isOfThis = last?.continues && end <= last.tail.start + BigInt(last.size);
     if (!isOfThis) this.#ends.delete(partition);
     return { segments, last };
   }
 
-  /** Reads what is there now from `offset` on, over the end of segments that are done. */
   async #readOnce(partition: string, offset: bigint, maxBytes: number): Promise<ReadResult> {
     this.#arena.reset();
     const nothing: ReadResult = { batches: [], damage: [], nextOffset: offset };
@@ -182,7 +177,7 @@ export class JournalReader implements EventLogReader {
       const ahead = foundIn(tail.start, await this.#scanTail(tail, offset, maxBytes, 0));
       if (ahead) return ahead;
     }
-    // Listed before the read: a segment that has a successor now gets no frame any more.
+    // Listed before the read: a segment that has a successor now gets no more frames.
     const { segments, last } = await this.#list(partition);
     let { index, from } = whereToRead(segments, offset, last?.size ?? null);
     for (;;) {
@@ -195,7 +190,7 @@ export class JournalReader implements EventLogReader {
         : last && (await this.#scanTail(last.tail, from, maxBytes, this.#searchBytes(partition, from)));
       const found = foundIn(segment.start, scan);
       if (found) return found;
-      // Without a scan it was freed meanwhile: list again.
+      // Without a scan the segment was removed meanwhile: list again.
       if (scan?.ended !== 'finished') return nothing;
       from = segment.start + BigInt(scan.position);
       index += 1;
@@ -220,7 +215,7 @@ export class JournalReader implements EventLogReader {
   #searchIsDue(partition: string, offset: bigint): boolean {
     const now = performance.now();
     const known = this.#standstills.get(partition);
-    if (known && offset < known.offset) return false; // a consumer that is behind does not stand still
+    if (known && offset < known.offset) return false; // this consumer is only behind
     if (known?.offset !== offset) {
       this.#standstills.set(partition, { offset, searchAt: now + SEARCH_AFTER_MS });
       return false;
@@ -232,9 +227,8 @@ export class JournalReader implements EventLogReader {
 }
 
 /**
- * The segment that holds `offset`, or the start of the first one when all begin behind it. An offset beyond the
- * last segment belongs to an earlier journal of this name, whose directory is gone: then too this one is read
- * from its start.
+ * Returns the segment with `offset`, or the start of the first one when all begin behind it. An offset beyond the
+ * last segment belongs to an earlier journal of this name; then too, reading begins at the first one.
  *
  * @param lastSize bytes of the last segment; null: it is gone
  */
@@ -254,13 +248,11 @@ function whereToRead(
   return { index, from: offset };
 }
 
-/** What a scan of the segment from `start` on has found; null: nothing. */
 function foundIn(start: bigint, scan: SegmentScan | null): ReadResult | null {
   if (!scan || scan.batches.length + scan.damage.length === 0) return null;
   return { batches: scan.batches, damage: scan.damage, nextOffset: start + BigInt(scan.position) };
 }
 
-/** @returns null when the segment has been freed */
 async function scanSealed(
   segment: Segment,
   from: bigint,

@@ -29,7 +29,7 @@ afterEach(() => remove());
 
 const directoryOf = (data: string) => streamDirectory(data, TEST_STREAM_NAME);
 
-/** What a process that was killed leaves: batches of 1 to 4 clicks in one segment, and nothing tidied up. */
+/** The state after a killed process: batches of 1 to 4 clicks in one segment, nothing closed. */
 async function crashedJournal(turns: number): Promise<{ batches: LogBatch[]; path: string; bytes: Buffer }> {
   const writer = await openTestJournal(dataDir);
   for (let turn = 0; turn < turns; turn++) {
@@ -42,7 +42,6 @@ async function crashedJournal(turns: number): Promise<{ batches: LogBatch[]; pat
   if (!segment) throw new Error('no segment');
   const bytes = readFileSync(segment.path);
   await writer.close();
-  // Only what was there at that moment: the close came after it.
   writeFileSync(segment.path, bytes);
   return { batches: intactBatches(bytes), path: segment.path, bytes };
 }
@@ -70,7 +69,7 @@ async function recoverNow(): Promise<Recovered> {
   }
 }
 
-/** Recovers and reads as the next start would have it: with a segment of its own behind. */
+/** Recovers and reads as the next start does, with a new segment behind. */
 async function readRecovered(): Promise<Recovered & Contents> {
   const recovered = await recoverNow();
   const next = segmentPath(directoryOf(dataDir), recovered.start);
@@ -87,12 +86,12 @@ describe('a tail torn at any byte of the last batch', () => {
     ['the file ends there', (bytes: Buffer, end: number) => bytes.subarray(0, end)],
     ['zeros follow', (bytes: Buffer, end: number) => Buffer.from(bytes).fill(0, end)],
     ['noise follows', (bytes: Buffer, end: number) => Buffer.from(bytes).fill(0xa5, end, end + 500)],
-  ])('is cut and all before it is read, when %s', async (_, tear) => {
+  ])('is cut, and everything before it is read, when %s', async (_, tear) => {
     const { batches, path, bytes } = await crashedJournal(4);
     const last = batches.at(-1);
     if (!last) throw new Error('no batch');
     const intact = sequencesOf(batches.slice(0, -1));
-    // The last byte of all is the flags' zero: without it the frame is whole in a file of zeros.
+    // The frame's last byte is zero. Without it, the frame is intact in a file of zeros.
     for (let end = Number(last.offset); end < Number(last.nextOffset) - 1; end++) {
       writeFileSync(path, tear(bytes, end));
       const read = await readRecovered();
@@ -103,7 +102,7 @@ describe('a tail torn at any byte of the last batch', () => {
     }
   });
 
-  test('is kept aside, and its sequences are never given again', async () => {
+  test('is copied aside, and its sequences are never reused', async () => {
     const { batches, path, bytes } = await crashedJournal(3);
     const last = batches.at(-1);
     if (!last) throw new Error('no batch');
@@ -121,7 +120,7 @@ describe('a tail torn at any byte of the last batch', () => {
 });
 
 describe('damage inside a segment', () => {
-  test('is reported with its bytes and passed over; the batches on both sides are read', async () => {
+  test('is reported with its bytes and skipped; the batches on both sides are read', async () => {
     const { batches, path, bytes } = await crashedJournal(6);
     const [, , hit] = batches;
     if (!hit) throw new Error('no batch');
@@ -138,7 +137,7 @@ describe('damage inside a segment', () => {
     expect(readFileSync(copy)).toEqual(Buffer.from(read.damage[0]?.bytes ?? []));
   });
 
-  test('of any kind, anywhere, loses no batch that it did not touch, and breaks nothing', async () => {
+  test('of any kind, anywhere, loses no batch that it did not touch, and nothing fails', async () => {
     const { batches, path, bytes } = await crashedJournal(40);
     const written = Number(batches.at(-1)?.nextOffset);
     const hit = fc.record({
@@ -180,7 +179,7 @@ describe('damage inside a segment', () => {
     );
   });
 
-  test('that destroys a whole segment does not hold up the next one', async () => {
+  test('that destroys a whole segment does not block the next one', async () => {
     const { path, bytes } = await crashedJournal(5);
     writeFileSync(path, Buffer.alloc(bytes.length, 0x5a));
     const writer = await openTestJournal(dataDir);
@@ -190,7 +189,7 @@ describe('damage inside a segment', () => {
     expect(clicks.map(({ userAgent }) => userAgent)).toEqual(['still here']);
   });
 
-  test('in the segment being written is passed over by a reader that waits there', async () => {
+  test('in the current segment is skipped by a reader that waits there', async () => {
     const writer = await openTestJournal(dataDir);
     await appendClicks(writer, ['one']);
     const { nextOffset } = await readJournal(dataDir);
@@ -206,11 +205,13 @@ describe('damage inside a segment', () => {
     const reader = new JournalReader(dataDir);
     let seen = '';
     let offset = nextOffset;
-    while (!seen.includes('three')) {
+    const readOn = async () => {
       const read = await reader.read(TEST_STREAM_NAME, offset, { maxBytes: 1 << 20, waitMs: 5000 });
       for (const { payload } of read.batches) seen += Buffer.from(payload).toString('latin1');
       offset = read.nextOffset;
-    }
+      return seen;
+    };
+    await expect.poll(readOn, { timeout: 50_000 }).toContain('three');
     expect(seen).not.toContain('two');
     await reader.close();
     await writer.close();
@@ -218,7 +219,7 @@ describe('damage inside a segment', () => {
 });
 
 describe('a power cut', () => {
-  test('that takes the end of the journal back never makes a reader’s offset mean something else', async () => {
+  test('that loses the end of the journal never makes a reader’s offset mean something else', async () => {
     const writer = await openTestJournal(dataDir);
     await appendClicks(writer, ['synced']);
     cpSync(dataDir, `${dataDir}-before`, { recursive: true });
@@ -236,7 +237,7 @@ describe('a power cut', () => {
     expect(clicks.map(({ userAgent }) => userAgent)).toEqual(['after']);
   });
 
-  test('that takes a segment’s new name back loses none of its batches', async () => {
+  test('that undoes a segment’s rename loses none of its batches', async () => {
     const { batches, path } = await crashedJournal(5);
     cpSync(path, path.replace('.seg', '.next'));
     rmSync(path);
@@ -247,8 +248,8 @@ describe('a power cut', () => {
   });
 });
 
-describe('a segment that was being prepared', () => {
-  test('never takes the place of one that the writer has made meanwhile', async () => {
+describe('a segment in preparation', () => {
+  test('never replaces one that the writer made meanwhile', async () => {
     const { batches, path, bytes } = await crashedJournal(5);
     writeFileSync(path.replace('.seg', '.next'), Buffer.alloc(bytes.length));
     const writer = await openTestJournal(dataDir);
@@ -258,7 +259,7 @@ describe('a segment that was being prepared', () => {
     expect(readdirSync(directoryOf(dataDir)).filter((name) => name.endsWith('.next'))).toEqual([]);
   });
 
-  test('leaves nothing behind when it fails, wherever the writer is by then', async () => {
+  test('leaves nothing behind when it fails, wherever the writer is', async () => {
     mkdirSync(join(preparedPath(dataDir, 2n), 'in the way'), { recursive: true });
     let start = 0n;
     await expect(prepareSegment(dataDir, 4_096, () => ++start)).rejects.toThrow();
@@ -266,8 +267,8 @@ describe('a segment that was being prepared', () => {
   });
 });
 
-describe('what must never be forgotten', () => {
-  test('a torn write of the epoch file leaves the record before it, and epochs go on from the journal', async () => {
+describe('the state of a stream', () => {
+  test('survives a torn write of the epoch file, and epochs continue from the journal', async () => {
     await crashedJournal(2);
     const path = join(directoryOf(dataDir), 'epoch');
     const bytes = readFileSync(path);
@@ -277,7 +278,7 @@ describe('what must never be forgotten', () => {
     }
   });
 
-  test('with the epoch file gone the stream gets a new identity instead of old sequences', async () => {
+  test('is a new identity when the epoch file is gone, so no sequence is reused', async () => {
     await crashedJournal(2);
     rmSync(join(directoryOf(dataDir), 'epoch'));
     const other = { ...TEST_STREAM, streamId: '01900000-0000-7000-8000-0000000000bb', ordinal: 8 };
@@ -289,7 +290,7 @@ describe('what must never be forgotten', () => {
     await again.close();
   });
 
-  test('a journal that is put back from an older copy gives no sequence again', async () => {
+  test('reuses no sequence after a restore from an older copy', async () => {
     const minute = 60_000_000;
     let now = Date.now() * 1000;
     const clock = { now: () => now, check: () => undefined };
@@ -312,7 +313,7 @@ describe('what must never be forgotten', () => {
     expect(new Set(sequences).size).toBe(7);
   });
 
-  test('what others have seen of the stream is not given again, whatever the directory knows', async () => {
+  test('reuses nothing that others have seen, whatever the directory knows', async () => {
     await crashedJournal(2);
     const epochFile = new EpochFile(directoryOf(dataDir));
     onTestFinished(() => epochFile.close());
@@ -326,7 +327,7 @@ describe('what must never be forgotten', () => {
     expect(start).toBeGreaterThan(record.readUpTo);
   });
 
-  test('a clock that is wrong by centuries, or behind, leaves epochs enough', async () => {
+  test('has epochs left when the clock is wrong by centuries, or behind', async () => {
     await crashedJournal(2);
     const epochFile = new EpochFile(directoryOf(dataDir));
     onTestFinished(() => epochFile.close());
@@ -344,7 +345,7 @@ describe('what must never be forgotten', () => {
     expect(await startAt(Date.UTC(2500, 0))).toBe((MAX_EPOCH >> 1) + 2);
   });
 
-  test('a journal that was removed and made anew is read from its start by whoever was further', async () => {
+  test('of a recreated journal is read from its start by a reader that was further', async () => {
     const { batches } = await crashedJournal(20);
     rmSync(dataDir, { recursive: true });
     const writer = await openTestJournal(dataDir);

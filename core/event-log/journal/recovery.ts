@@ -17,34 +17,35 @@ import {
 } from './segments.ts';
 import type { FollowedJump } from './stream-clock.ts';
 
-/** Logical offsets that a start leaves out, so that none which a reader has seen can ever be re-used. */
+/** Logical offsets that a start skips, so that none that a reader has seen is reused. */
 const GAP_BYTES = 64n * 1024n * 1024n;
 
-/** Where a start goes on. */
+/** Where a start continues. */
 export type Recovered = {
   epoch: number;
-  /** Logical offset of the new segment. */
   start: bigint;
-  /** Largest event time so far, microseconds; 0 in a new stream. */
+  /** Largest event time so far, in microseconds; 0 in a new stream. */
   lastTs: number;
   jump: FollowedJump | null;
-  /** Bytes that were torn or damaged, kept in `damage/`. */
+  /** Torn or damaged bytes, copied to `damage/`. */
   damagedBytes: number;
 };
 
 /**
- * Makes a stream's directory ready for a new start:
+ * Prepares a stream's directory for a new start:
  *
- * 1. The last segments are read back to one with intact frames. What is behind its last intact frame is a torn
- *    tail (a write that the end of the process or of the power cut in two): it is kept in `damage/` and cut.
- *    Damage between intact frames stays where it is, for the readers to pass over, and is copied there too.
- * 2. The new epoch is the highest that was ever seen plus one, or the one of this time if that is higher, and is synced before
- *    anything is cut. The torn tail's sequences belong to an older epoch: nobody gets them again.
- * 3. The new segment begins beyond every offset that a reader can have seen, lost ones included.
+ * 1. Reads the last segments back to one with intact frames. What follows the last intact frame is a torn tail, a
+ * write cut by a crash or a power cut; it is copied to `damage/` and cut. Damage between intact frames is copied too
+ * and stays, for readers to skip.
  *
- * A directory that was put back from an older copy, or made anew, knows neither: `record` and the time tell it what others have seen.
+ * 2. Takes the highest epoch ever seen plus one, or that of this time if it is higher, and syncs it before anything
+ * is cut. The sequences of the torn tail belong to an older epoch and are never reused.
  *
- * @throws Error when the epochs are used up, or when the disk refuses even the few bytes of the epoch file
+ * 3. Begins the new segment beyond every offset that a reader can have seen, lost ones included.
+ *
+ * A directory that was restored or is new knows neither: `record` and the time supply both.
+ *
+ * @throws Error when the epochs are used up, or when the disk rejects even the epoch file
  */
 export async function recover(
   directory: string,
@@ -58,7 +59,7 @@ export async function recover(
   const cuts: { path: string; end: number }[] = [];
   for (const segment of segments.toReversed()) {
     const check = await checkSegment(segment);
-    for (const damage of check.damage) setAside(directory, damage, log);
+    for (const damage of check.damage) copyDamage(directory, damage, log);
     found.damagedBytes += check.damage.reduce((sum, damage) => sum + damage.bytes.length, 0);
     found.epoch = Math.max(found.epoch, check.lastEpoch);
     found.lastTs = Math.max(found.lastTs, check.lastTs);
@@ -79,8 +80,8 @@ export async function recover(
 }
 
 /**
- * A prepared file that was taken just before a power cut has lost its new name, but not its frames. One whose segment is
- * there has none: the writer could not wait for it and made that segment itself.
+ * Restores prepared files that were renamed just before a power cut: the rename is lost, the frames are not. When
+ * their segment exists, they have none: the writer made that segment without waiting.
  */
 function adoptPrepared(directory: string): void {
   rmSync(join(directory, 'preparing'), { force: true });
@@ -93,7 +94,6 @@ function adoptPrepared(directory: string): void {
 
 type SegmentCheck = {
   damage: LogDamage[];
-  /** Where its last intact frame ends. */
   end: number;
   lastEpoch: number;
   lastTs: number;
@@ -129,19 +129,19 @@ async function checkFrames(file: FileHandle, start: bigint): Promise<SegmentChec
   }
 }
 
-/** Keeps damaged bytes for whoever wants to look at them. A disk that refuses the copy must not stop a start. */
-function setAside(directory: string, damage: LogDamage, log: Logger): void {
+/** Copies damaged bytes for inspection. A failed copy does not stop the start. */
+function copyDamage(directory: string, damage: LogDamage, log: Logger): void {
   const path = join(directory, 'damage', `${damage.offset}-${damage.nextOffset}.bin`);
-  log.error({ path, reason: damage.reason }, 'journal damage set aside');
+  log.error({ path, reason: damage.reason }, 'journal damage copied');
   try {
     mkdirSync(join(directory, 'damage'), { recursive: true, mode: DIRECTORY_MODE });
     writeFileSync(path, damage.bytes, { mode: FILE_MODE });
   } catch (error) {
-    log.error({ err: error, path }, 'damaged bytes could not be copied');
+    log.error({ err: error, path }, 'failed to copy damaged bytes');
   }
 }
 
-/** Where a segment begins when all that is known is that offsets up to this one were seen; 0: none. */
+/** Returns the start of a segment when only `offset` is known to have been seen; 0 when none was. */
 function beyond(offset: bigint): bigint {
   return offset && offset + GAP_BYTES;
 }

@@ -18,7 +18,7 @@ function write(file: SegmentFile, bytes: Uint8Array): void {
   file.position += bytes.length;
 }
 
-/** Bytes that this process has had read from disks. */
+/** Returns the bytes that this process has read from disks. */
 function readFromDisk(): number {
   return Number(/^read_bytes: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
 }
@@ -54,7 +54,7 @@ test.each([
   );
 });
 
-test('a file that is filled with rests, without them or now and then has all of its blocks', async () => {
+test('a file has all of its blocks, filled with rests, without, or with both', async () => {
   const bytes = fc.integer({ min: 1, max: 3 * 1024 * 1024 });
   const rests = fc.array(fc.integer({ min: 0, max: 1 }), { minLength: 1, maxLength: 5 });
   await fc.assert(
@@ -74,10 +74,10 @@ test('a file that is filled with rests, without them or now and then has all of 
   );
 });
 
-test('a frame that was refused in part is written over by the next one', () => {
+test('a frame that failed in part is overwritten by the next one', () => {
   const file = sparseSegment(directory, 0n, 20_000);
   write(file, Buffer.alloc(5_000, 1));
-  writeFrame(file, Buffer.alloc(9_000, 2)); // refused in the end: the position stays
+  writeFrame(file, Buffer.alloc(9_000, 2)); // as if it failed: the position is unchanged
   write(file, Buffer.alloc(100, 3));
   write(file, Buffer.alloc(5_000, 4));
   const bytes = readFileSync(segmentPath(directory, 0n));
@@ -85,17 +85,17 @@ test('a frame that was refused in part is written over by the next one', () => {
   closeSync(file.fd);
 });
 
-test('a segment that the system has put out of its memory meanwhile is not read to be written', async () => {
+test('a write does not read a segment that the page cache has dropped', async () => {
   const onDisk = mkdtempSync('/var/tmp/hoplog-segment-');
   onTestFinished(() => rmSync(onDisk, { recursive: true }));
   const file = await prepareSegment(onDisk, 4 * 1024 * 1024, () => 0n);
   const path = preparedPath(onDisk, 0n);
-  // Drops what the system holds of the file (posix_fadvise, POSIX_FADV_DONTNEED).
+  // Drops the page cache of the file (posix_fadvise, POSIX_FADV_DONTNEED).
   execFileSync('dd', [`of=${path}`, 'oflag=nocache', 'conv=notrunc', 'count=0'], { stdio: 'ignore' });
   const before = readFromDisk();
   const frame = Buffer.alloc(300, 7);
   for (let n = 0; n < 5_000; n++) write(file, frame);
-  // Each of the 367 blocks would have been; what else this process reads meanwhile is code.
+  // Each of the 367 blocks would have been read; what else this process reads meanwhile is code.
   expect(readFromDisk() - before).toBeLessThan(300_000);
   closeSync(file.fd);
 });

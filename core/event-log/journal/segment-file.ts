@@ -17,44 +17,41 @@ import { freeBytes } from '../../tier/free-bytes.ts';
 import { FILE_MODE, preparedPath, segmentPath } from './segments.ts';
 import { syncDirectory, syncDirectoryNow } from './sync-directory.ts';
 
-/** A segment while it is written. */
+/** A segment that is being written. */
 export type SegmentFile = {
   fd: number;
-  /** Logical offset of its first byte. */
   start: bigint;
-  /** Bytes it may hold. */
   capacity: number;
-  /** Where the next frame goes: all before it is frames. */
+  /** Where the next frame goes. Everything before it is frames. */
   position: number;
-  /** Up to here whole blocks have been written: frames, and zeros behind them. */
+  /** End of the blocks written so far: frames, and zeros behind them. */
   blocksEnd: number;
 };
 
-/** What file systems read and write at once; a smaller block of theirs goes into it. */
+/** Unit in which file systems read and write. A smaller block of theirs fits into it. */
 const BLOCK_BYTES = 4096;
 const ZEROS = Buffer.alloc(BLOCK_BYTES);
 
 /**
- * Written at once while a file is filled with rests: more would keep the system, and so whoever shares its core, for
- * milliseconds.
+ * Written at once while a file is filled with rests. Larger writes hold up the system, and other processes on the
+ * core, for milliseconds.
  */
 const FILL_BYTES = 256 * 1024;
-/** Written at once while it is filled as fast as can be. */
+/** Written at once while a file is filled without rests. */
 const HASTY_FILL_BYTES = 1024 * 1024;
-/** So much is filled before it is synced, so that clicks that are synced meanwhile wait for no more than that. */
+/** Filled before each sync, so that clicks that are synced meanwhile wait for no more than this. */
 const SYNC_BYTES = 4 * 1024 * 1024;
 const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
 
 /**
- * Makes a segment file full of zeros, synced, under a name that no reader looks at. Because its blocks are
- * there and its size never changes, `fdatasync` need not touch the file system's own journal: medians of 0.1 to
- * 0.2 ms instead of 0.2 to 3.8 ms in a growing file (`bench/journal.ts`, runs on a busy machine). And a disk that
- * is getting full shows now, not at a click.
+ * Makes a segment file full of zeros, synced, under a name that readers ignore. Its blocks exist and its size never
+ * changes, so `fdatasync` leaves the file system's own journal alone (`bench/journal.ts`). A disk that is nearly full
+ * fails here, not at a click.
  *
- * Runs off the event loop. On failure nothing is left behind. A disk that is nearly full is left to the clicks.
+ * Runs off the event loop, and leaves nothing behind when it fails.
  *
- * @param start called when the file is ready: where it will begin
- * @param rest called after each piece with the share of the file that is filled, 0 to 1: how long to rest, milliseconds
+ * @param start called when the file is ready; returns where it begins
+ * @param rest called after each piece with the filled share, 0 to 1; returns how long to rest, in milliseconds
  * @returns the file, still under its prepared name
  */
 export async function prepareSegment(
@@ -103,21 +100,21 @@ async function fill(handle: FileHandle, capacity: number, rest: (filled: number)
   }
 }
 
-/** @throws Error when a file of `bytes` would leave less than as much again */
+/** Checks the free space. @throws Error when a file of `bytes` would leave less than as much again */
 async function leaveRoom(directory: string, bytes: number): Promise<void> {
   const free = await freeBytes(directory);
-  if (free < 2 * bytes) throw new Error(`${free} bytes free on the disk of ${directory}`);
+  if (free < 2 * bytes) throw new Error(`only ${free} bytes are free on the disk of ${directory}`);
 }
 
 /**
- * Gives a prepared file its segment name. The name need not be synced: after a power cut a prepared file with
- * frames in it is taken for the segment that it was.
+ * Gives a prepared file its segment name. The name need not be synced: after a power cut, a prepared file with frames
+ * is adopted as a segment.
  */
 export function takePrepared(directory: string, file: SegmentFile): void {
   renameSync(preparedPath(directory, file.start), segmentPath(directory, file.start));
 }
 
-/** Makes a segment at once, without blocks of its own, for when clicks outrun the preparing. */
+/** Makes a segment at once, without allocated blocks, for when writes outrun the preparation. */
 export function sparseSegment(directory: string, start: bigint, capacity: number): SegmentFile {
   const path = segmentPath(directory, start);
   const fd = openSync(path, CREATE, FILE_MODE);
@@ -134,11 +131,11 @@ export function sparseSegment(directory: string, start: bigint, capacity: number
 }
 
 /**
- * Writes all of `bytes` at the file's position, without moving it. A block that they are the first in is written whole, with
- * the zeros that stand there anyway: for a part of one, the system would have to read it first where it has given its memory
- * to others since the file was made, and the event loop would wait for the disk.
+ * Writes all of `bytes` at the file's position, without moving it. The first write to a block covers the whole block,
+ * with the zeros that are there anyway. For a part of a block, the system may have to read it first, and the event
+ * loop would wait for the disk.
  *
- * @throws what the disk says
+ * @throws the error of the disk
  */
 export function writeFrame(file: SegmentFile, bytes: Uint8Array): void {
   const end = file.position + bytes.length;
@@ -154,7 +151,7 @@ export function writeFrame(file: SegmentFile, bytes: Uint8Array): void {
   }
 }
 
-/** Cuts the unused end off and closes. */
+/** Cuts the unused end off and closes the file. */
 export function finishSegment(file: SegmentFile): void {
   try {
     ftruncateSync(file.fd, file.position);
@@ -163,7 +160,7 @@ export function finishSegment(file: SegmentFile): void {
   }
 }
 
-/** Bytes of a file, or 0 when it is gone. */
+/** Returns the bytes of a file; 0 when it is gone. */
 export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -6,35 +6,34 @@ const FIRST_CHUNK_BYTES = 16 * 1024;
 const LARGEST_CHUNK_BYTES = 1024 * 1024;
 const LARGEST_FRAME_BYTES = FRAME_HEADER_BYTES + MAX_PAYLOAD_BYTES;
 
-/** Damage is handed on in pieces of at most this, so that each fits where dead letters are kept. */
+/** Largest piece of damage, so that each fits into a dead letter. */
 export const DAMAGE_PIECE_BYTES = 512 * 1024;
 
-/** How far behind damage in a segment that is still being written a search for the next frame goes. */
+/** How far behind damage a search for the next frame goes in a segment that is still written. */
 export const LIVE_SEARCH_BYTES = 2 * LARGEST_FRAME_BYTES;
 
 export type ScanOptions = {
-  /** No frame will be added to this segment any more: what stands behind the last one is damage. */
+  /** No frame will follow in this segment: bytes behind the last one are damage. */
   sealed: boolean;
-  /** Stops after about this many bytes of batches and damage; at least one of them when there is one. */
+  /** Stops after about this many bytes of batches and damage, but returns at least one of them. */
   maxBytes: number;
-  /** Bytes to search for a frame behind a place without one in an unsealed segment; 0: only wait. */
+  /** Bytes to search for a frame behind a position without one, in an unsealed segment; 0: only wait. */
   searchBytes: number;
-  /** Gives the memory that batches are read into; new memory when left out. */
+  /** Allocates the memory for batches. By default each scan gets new memory. */
   memory?: (bytes: number) => Buffer;
 };
 
-/** `more`: stopped by `maxBytes`. `wait`: nothing further yet. `finished`: a sealed segment's end. */
+/** `more`: stopped by `maxBytes`. `wait`: nothing further yet. `finished`: the end of a sealed segment. */
 export type SegmentScan = {
   batches: LogBatch[];
   damage: LogDamage[];
-  /** Position in the file after the last batch or damage. */
   position: number;
   ended: 'more' | 'wait' | 'finished';
 };
 
 /**
- * Reads whole frames of one segment from `from` on. A place without an intact frame is waited at while it may
- * still be written, and passed over as damage once an intact frame stands behind it or the segment is sealed.
+ * Reads the frames of one segment from `from` on. A position without an intact frame is waited at while it may still
+ * be written. It is skipped as damage once an intact frame follows it or the segment is sealed.
  *
  * @param start logical offset of the segment
  * @param from position in the file
@@ -97,13 +96,11 @@ async function readInto(file: FileHandle, chunk: Buffer, position: number): Prom
   return chunk.subarray(0, bytesRead);
 }
 
-/** Whether an intact frame stands at `position` now. */
 async function holdsFrame(file: FileHandle, start: bigint, position: number): Promise<boolean> {
   const chunk = await readChunk(file, position, LARGEST_FRAME_BYTES);
   return frameAt(chunk, 0, start + BigInt(position)).kind === 'frame';
 }
 
-/** Position of the first intact frame behind `position`, within `limit` bytes, or -1. */
 async function searchFrame(
   file: FileHandle,
   start: bigint,
@@ -111,7 +108,7 @@ async function searchFrame(
   limit: number,
 ): Promise<number> {
   for (let from = position + 1; from - position <= limit; from += LARGEST_FRAME_BYTES) {
-    // Twice the largest frame, so that a frame which begins anywhere in the first half is seen whole.
+    // Twice the largest frame: a frame that begins in the first half is seen whole.
     const window = await readChunk(file, from, 2 * LARGEST_FRAME_BYTES);
     const found = findFrame(window, 0, start + BigInt(from));
     if (found >= 0) return from + found;
@@ -120,7 +117,7 @@ async function searchFrame(
   return -1;
 }
 
-/** Where the bytes that are not zero end, from `position` on: behind it was never written. */
+/** Returns the end of the bytes that are not zero, from `position` on. What follows was never written. */
 async function endOfBytes(file: FileHandle, position: number): Promise<number> {
   let end = position;
   for (let from = position; ; from += LARGEST_CHUNK_BYTES) {
@@ -135,7 +132,10 @@ async function endOfBytes(file: FileHandle, position: number): Promise<number> {
   }
 }
 
-/** Adds the bytes from `position` to `end` as damage, in pieces, at most `maxBytes` of them; answers how far it came. */
+/**
+ * Adds the bytes from `position` to `end` as damage, in pieces of at most `maxBytes` in all. @returns where it
+ * stopped
+ */
 async function readDamage(
   file: FileHandle,
   start: bigint,
@@ -152,7 +152,7 @@ async function readDamage(
     damage.push({
       offset,
       nextOffset: start + BigInt(at),
-      reason: `bytes ${position} to ${end} of segment ${start} are no intact batch`,
+      reason: `bytes ${position} to ${end} of segment ${start} are not an intact batch`,
       bytes,
     });
   }

@@ -1,14 +1,13 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLogger } from '../../tier/log.ts';
 import { SegmentSupply } from './segment-supply.ts';
 
 const SEGMENT_BYTES = 4 * 2 ** 20;
 
-test('a segment that clicks did not wait for is not kept beyond the budget', async () => {
+test('a prepared segment that came too late is dropped when it exceeds the budget', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'hoplog-supply-'));
   const supply = await SegmentSupply.open(
     {
@@ -25,8 +24,10 @@ test('a segment that clicks did not wait for is not kept beyond the budget', asy
     rmSync(directory, { recursive: true, force: true });
   });
   supply.prepare();
-  // It rests between its pieces, so it is there for a while.
-  while (!existsSync(join(directory, 'preparing'))) await delay(1);
+  // The preparation rests between its pieces, so the file exists for a while.
+  await expect
+    .poll(() => existsSync(join(directory, 'preparing')), { timeout: 50_000, interval: 1 })
+    .toBe(true);
   supply.current.position = SEGMENT_BYTES;
   expect(supply.roll()).not.toBe('budget');
   await expect.poll(() => readdirSync(directory), { timeout: 15_000 }).toHaveLength(2);

@@ -4,40 +4,39 @@ import type { LossCause } from './metrics.ts';
 import { prepareSegment, type SegmentFile, sizeOf, sparseSegment, takePrepared } from './segment-file.ts';
 import { listSegments, listSegmentsNow, preparedPath, type Segment } from './segments.ts';
 
-/** While the budget is used up, how often an append looks whether a consumer has freed something. */
+/** Interval at which appends look for freed segments while the budget is used up. */
 const RECOUNT_MS = 25;
 
-/** How long a failed preparing is left alone. Segments are made without it meanwhile. */
+/** Pause after a failed preparation. Meanwhile segments are made without it. */
 const PREPARE_AGAIN_MS = 5000;
 
 /**
- * How long the preparing rests after each piece of the file while it is ahead of the clicks in the current segment, and while
- * it is far ahead: it shares the disk, and often the core, with them. Where it is not ahead it does not rest, nor where each
- * click waits for a sync: there a short burst is cheaper than the many small writes that it would otherwise wait behind.
+ * Pauses of the preparation after each piece, while it is ahead of the writes in the current segment, and far ahead.
+ * It shares the disk, and often the core, with them. It does not rest when it is behind, nor when each click waits
+ * for a sync: a short burst is then cheaper.
  */
 const REST_MS = 8;
 const LONG_REST_MS = 32;
 const FAR_AHEAD = 0.25;
 
-/** The first segment of a start is small, so that a start waits for little and many starts cost little. */
+/** The first segment of a start is small, which keeps starts quick and cheap. */
 const STARTER_BYTES = 4 * 1024 * 1024;
 
 export type SupplyOptions = {
   directory: string;
   segmentBytes: number;
   budgetBytes: number;
-  /** What clicks wait for: 0 for a sync each. */
+  /** Sync interval of the journal; 0 syncs before each append settles. Milliseconds. */
   syncMs: number;
   log: Logger;
 };
 
 /**
- * Provides the segment to write to: prepares the next one ahead of need and keeps the stream within its disk
- * budget. Consumers free segments behind its back, so it counts what is there again and again.
+ * Provides the segment to write to. It prepares the next one ahead of need and keeps the stream within its disk
+ * budget. Consumers remove segments on their own, so it recounts them.
  */
 export class SegmentSupply {
   readonly #options: SupplyOptions;
-  /** Bytes of each segment but the current one. */
   readonly #held = new Map<string, number>();
   #heldBytes = 0;
   #current: SegmentFile;
@@ -53,7 +52,6 @@ export class SegmentSupply {
     this.#count(listSegmentsNow(options.directory));
   }
 
-  /** Makes the first segment of this start, at `start`. */
   static async open(options: SupplyOptions, start: bigint): Promise<SegmentSupply> {
     const { directory, segmentBytes, log } = options;
     const capacity = Math.min(STARTER_BYTES, segmentBytes);
@@ -62,8 +60,8 @@ export class SegmentSupply {
       takePrepared(directory, first);
       return new SegmentSupply(options, first);
     } catch (error) {
-      // A full disk loses clicks, but must not keep the visitors of known links from their redirects.
-      log.error({ err: error, directory }, 'no room for a journal segment: starting without');
+      // A full disk loses clicks, but redirects of known links must continue.
+      log.error({ err: error, directory }, 'no room for a journal segment; starting without one');
       return new SegmentSupply(options, sparseSegment(directory, start, capacity));
     }
   }
@@ -72,13 +70,12 @@ export class SegmentSupply {
     return this.#current;
   }
 
-  /** Fraction of the budget in use, 0 to 1. One segment of it is always kept for the next one. */
+  /** Returns the fraction of the budget in use, 0 to 1. One segment of it is reserved for the next one. */
   fill(): number {
     const { budgetBytes, segmentBytes } = this.#options;
     return Math.min(1, (this.#heldBytes + this.#current.position) / (budgetBytes - segmentBytes));
   }
 
-  /** Whether `bytes` go into the current segment. */
   fits(bytes: number): boolean {
     return this.#current.position + bytes <= this.#current.capacity;
   }
@@ -86,8 +83,8 @@ export class SegmentSupply {
   /**
    * Makes the next segment the current one.
    *
-   * @returns the segment that is done now, or why there is no next one
-   * @throws what the disk says
+   * @returns the finished segment, or why there is no next one
+   * @throws the error of the disk
    */
   roll(): SegmentFile | Extract<LossCause, 'budget'> {
     if (!this.#prepared && !this.#affordable() && !this.#affordableNow()) return 'budget';
@@ -102,7 +99,7 @@ export class SegmentSupply {
     return done;
   }
 
-  /** Begins to make the next segment, unless there is one or the budget forbids it. */
+  /** Begins to prepare the next segment, unless there is one or the budget is used up. */
   prepare(): void {
     if (this.#closed || this.#prepared || this.#preparing || !this.#affordable()) return;
     if (performance.now() < this.#prepareAt) return;
@@ -112,33 +109,32 @@ export class SegmentSupply {
     this.#preparing = prepareSegment(directory, segmentBytes, nextStart, rest).then(
       (file) => {
         this.#preparing = null;
-        // Its segment may have been made: taken, it would replace that one. Or clicks did not wait for it, and the segment made
-        // for them has taken its place in the budget.
+        // Two hazards: a segment with this start may exist, and would be replaced. Or one that was made without
+        // waiting has used the budget.
         if (file.start === this.#nextStart() && this.#affordable()) this.#prepared = file;
         else this.#discard(file);
       },
       (error: unknown) => {
-        log.warn({ err: error, directory }, 'could not prepare the next journal segment');
+        log.warn({ err: error, directory }, 'failed to prepare the next journal segment');
         this.#preparing = null;
         this.#prepareAt = performance.now() + PREPARE_AGAIN_MS;
       },
     );
   }
 
-  /** @param filled share of the next segment */
+  /** @param filled share of the next segment that is filled, 0 to 1 */
   #restMs(filled: number): number {
     const ahead = filled - this.#current.position / this.#current.capacity;
     if (ahead <= 0 || this.#closed || this.#options.syncMs === 0) return 0;
     return ahead < FAR_AHEAD ? REST_MS : LONG_REST_MS;
   }
 
-  /** Counts what consumers have left, then prepares the next segment if it was refused before. */
   async recount(): Promise<void> {
     this.#count(await listSegments(this.#options.directory));
     this.prepare();
   }
 
-  /** Ends the preparing and drops what it made. The current segment stays with the caller. */
+  /** Stops the preparation and removes its file. The current segment stays with the caller. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#preparing;

@@ -26,13 +26,13 @@ function machine(wall = NOW) {
 }
 
 describe('the clock of a stream', () => {
-  test('gives whole microseconds that only grow, whatever its source says', () => {
+  test('returns whole, strictly increasing microseconds, whatever its source returns', () => {
     const source = [0, 5.7, 5.9, 6.2, 3, 3, 7, 6.99, 100.5];
     const clock = new StreamClock(fixed(source), { last: 0, jump: null, sequence: FIRST });
     expect(Array.from({ length: 8 }, clock.next)).toEqual([5, 6, 7, 8, 9, 10, 11, 100]);
   });
 
-  test('begins behind the last time that the stream has given, and waits for a wall clock that is a little behind', () => {
+  test('begins after the stream’s last time, and waits for a wall clock that is slightly behind', () => {
     const { pass, stream } = machine();
     const clock = stream(NOW + 2 * SECOND);
     expect([clock.next(), clock.next()]).toEqual([NOW + 2 * SECOND + 1, NOW + 2 * SECOND + 2]);
@@ -40,7 +40,7 @@ describe('the clock of a stream', () => {
     expect(clock.next()).toBe(NOW + 3 * SECOND);
   });
 
-  test('takes back a followed jump that the wall clock takes back, with the events since', () => {
+  test('reverses a followed jump when the wall clock does, with the events since', () => {
     const { at, pass, stream } = machine();
     const clock = stream(NOW - HOUR);
     pass(SECOND);
@@ -67,7 +67,7 @@ describe('the clock of a stream', () => {
     expect([clock.ahead() < 10, clock.jump]).toEqual([true, null]);
   });
 
-  test('takes a followed jump back that the wall clock took back while the process was down', () => {
+  test('reverses a followed jump that the wall clock reversed while the process was down', () => {
     const jump = { sequence: 77n, ts: NOW + 10 * YEAR - HOUR, micros: 10 * YEAR };
     const { at, pass, stream } = machine(NOW + 2 * SECOND);
     const clock = stream(NOW + 10 * YEAR, jump);
@@ -78,7 +78,7 @@ describe('the clock of a stream', () => {
     expect(clock.next()).toBe(at.wall);
   });
 
-  test('is right at once when a machine that booted hours ahead is set right', () => {
+  test('is right at once when the clock of a machine that booted hours ahead is corrected', () => {
     const { at, pass, stream } = machine(NOW + 3 * HOUR);
     const clock = stream(NOW - 60 * SECOND);
     pass(30 * SECOND);
@@ -95,7 +95,7 @@ describe('the clock of a stream', () => {
     expect(clock.next()).toBe(NOW + 30 * SECOND + 1);
   });
 
-  test('runs on when the wall clock goes back to before the process began: it may be the one that is wrong', () => {
+  test('continues when the wall clock goes back to before the process started: it may be wrong', () => {
     const { at, pass, stream } = machine();
     const clock = stream(NOW - SECOND);
     pass(10 * SECOND);
@@ -107,7 +107,7 @@ describe('the clock of a stream', () => {
     expect([clock.check(FIRST), clock.ahead()]).toEqual([null, 0]);
   });
 
-  test('runs on from marks that are ahead, and means the events later than now when it is set back', () => {
+  test('continues from marks that are ahead, and corrects the events later than now when it is set back', () => {
     const { at, pass, stream } = machine();
     const clock = stream(NOW + 10 * YEAR);
     pass(HOUR);

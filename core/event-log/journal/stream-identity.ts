@@ -7,12 +7,11 @@ import { syncDirectoryNow } from './sync-directory.ts';
 
 const FILE_NAME = 'stream.json';
 
-/** An id that was chosen for a stream and that Postgres may know or not: nothing has been written under it. */
+/** An id that was chosen for a stream. PostgreSQL may know it or not; nothing was written under it. */
 export type ChosenIdentity = { streamId: string; ordinal: null };
 
 /**
- * The identity kept beside a stream's journal, or null when there is none (or none that can be read, or none that
- * is known to be registered).
+ * Returns the registered identity beside a stream's journal; null when there is none that can be read.
  *
  * @param dataDir the deployment's data directory
  */
@@ -21,7 +20,7 @@ export function readStreamIdentity(dataDir: string, streamName: string): StreamI
   return kept === null || kept.ordinal === null ? null : kept;
 }
 
-/** What is kept in the stream's own directory, registered or only chosen. */
+/** Returns the identity in the stream's own directory, registered or only chosen. */
 export function readIdentityFile(directory: string): StreamIdentity | ChosenIdentity | null {
   let text: string;
   try {
@@ -48,7 +47,7 @@ function parseIdentity(text: string): StreamIdentity | ChosenIdentity | null {
   return { streamId: streamId.toLowerCase(), ordinal };
 }
 
-/** Keeps `identity` in the stream's directory: whole or not at all, and synced. */
+/** Writes `identity` to the stream's directory, atomically and synced. */
 export function writeIdentityFile(directory: string, identity: StreamIdentity | ChosenIdentity): void {
   const path = join(directory, FILE_NAME);
   const making = `${path}.making`;

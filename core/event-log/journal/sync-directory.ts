@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-/** Makes the names in a directory outlive a power cut. */
+/** Syncs the names in a directory, so that they survive a power cut. */
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {
@@ -11,7 +11,7 @@ export async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-/** {@link syncDirectory} for a start, and for a writer that may not give up its turn. */
+/** {@link syncDirectory}, synchronously. */
 export function syncDirectoryNow(directory: string): void {
   const fd = openSync(directory, 'r');
   try {

@@ -2,32 +2,31 @@ import { fstatSync, readSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { missingIsNull, type Segment } from './segments.ts';
 
-/** So long a segment is believed to be its stream's last. It may have got a successor meanwhile, or have been freed. */
+/** A segment is taken for its stream's last for this long. It may have a successor by then, or be gone. */
 export const LIST_MS = 250;
-/** Nobody reads a stream whose files were not listed for so long: its last segment may have been freed. */
+/** A stream whose files were not listed for this long has no reader; its last segment may be gone. */
 const FORGET_MS = 5_000;
 
 /** The last segment of a stream, open. */
 export type Tail = {
-  /** Logical offset of its first byte. */
   start: bigint;
-  /** Whether nothing stands at this offset yet: zeros that the writer prepared, in a file that was not cut. */
+  /** Whether nothing is at this offset yet: zeros that the writer prepared, in a file that was not cut. */
   isEmptyAt(offset: bigint): boolean;
-  /** Reads from the file, which stays open meanwhile; null when it is the last segment no more. */
+  /** Reads from the file, which stays open meanwhile. @returns null when it is no longer the last segment */
   use<T>(work: (file: FileHandle) => Promise<T>): Promise<T | null>;
 };
 
 type Kept = { tail: Tail; inode: number; listedAt: number; giveUp(): void };
 
 /**
- * Keeps the last segments of streams open between reads: nearly every read is of what has just been written there, and to
- * list, open and close files for each heartbeat of each stream is most of what an idle worker does.
+ * Keeps the last segments of streams open between reads. Nearly every read is of what was just written there;
+ * listing, opening and closing files for each heartbeat would be most of an idle worker's cost.
  */
 export class TailFiles {
   readonly #kept = new Map<string, Kept>();
   #isClosed = false;
 
-  /** The stream's last segment, if it was listed a moment ago and `offset` is not before it. */
+  /** Returns the stream's last segment, if it was listed recently and `offset` is not before it. */
   at(partition: string, offset: bigint): Tail | null {
     const kept = this.#kept.get(partition);
     if (!kept || performance.now() - kept.listedAt >= LIST_MS) return null;
@@ -35,11 +34,11 @@ export class TailFiles {
   }
 
   /**
-   * Takes note of what is a stream's last segment.
+   * Records which segment is a stream's last.
    *
-   * @param listedAt on the clock of `performance.now()`: from before the listing
-   * @returns it with its size in bytes, and whether it is the one noted before or comes after that one: a journal that has
-   *   taken the place of another does not continue it. Null when there is none, or it has gone
+   * @param listedAt time before the listing, of `performance.now()`
+   * @returns it with its size in bytes, and whether it continues the one recorded before, which a replaced journal
+   *   does not; null when it is gone
    */
   async note(
     partition: string,
@@ -53,7 +52,7 @@ export class TailFiles {
     }
     const { size, ino } = stats;
     const known = this.#kept.get(partition);
-    // A file that is open keeps its inode for itself: the same number is the same file.
+    // An open file keeps its inode: the same number is the same file.
     if (known?.tail.start === last.start && known.inode === ino) {
       known.listedAt = Math.max(known.listedAt, listedAt);
       return { tail: known.tail, size, continues: true };
@@ -70,7 +69,6 @@ export class TailFiles {
     return { tail: opened.tail, size, continues: known !== undefined && known.tail.start < last.start };
   }
 
-  /** Closes what nobody reads any more. */
   forgetOld(): void {
     const before = performance.now() - FORGET_MS;
     for (const [partition, { listedAt }] of this.#kept) if (listedAt < before) this.#giveUp(partition);

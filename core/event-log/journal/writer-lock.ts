@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { lockFile } from '../../file-lock.ts';
 import { FILE_MODE } from './segments.ts';
 
-/** Another process writes this stream. Two writers would give the same sequences to different events. */
+/** Thrown when another process writes the stream. Two writers would assign the same sequences to different events. */
 export class StreamLockedError extends Error {
   constructor(directory: string, holder: string) {
     super(`journal ${directory} is being written by another process${holder && ` (pid ${holder})`}`);
@@ -12,9 +12,9 @@ export class StreamLockedError extends Error {
 }
 
 /**
- * Takes a stream's directory for this process, until `release` or the process's end, however it ends.
+ * Locks a stream's directory for this process, until `release` or the end of the process, however it ends.
  *
- * @throws {StreamLockedError} when another process, or another writer of this one, has it
+ * @throws {StreamLockedError} when another writer, in this process or another, holds the lock
  */
 export function lockStream(directory: string): { release(): void } {
   const pidPath = join(directory, 'writer.pid');
@@ -24,7 +24,7 @@ export function lockStream(directory: string): { release(): void } {
   return lock;
 }
 
-/** The pid is only for the message, the lock does not rest on it: a full disk must not stop a start. */
+/** Saves the pid for the error message. The lock does not depend on it: a full disk must not prevent a start. */
 function noteHolder(pidPath: string): void {
   try {
     writeFileSync(pidPath, String(process.pid), { mode: FILE_MODE });

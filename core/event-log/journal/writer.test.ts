@@ -27,7 +27,6 @@ function names(count: number, prefix = 'click'): string[] {
   return Array.from({ length: count }, (_, index) => `${prefix} ${index}`);
 }
 
-/** Differences between neighbours. */
 function steps(sequences: bigint[]): Set<bigint> {
   return new Set(sequences.slice(1).map((sequence, index) => sequence - (sequences[index] ?? 0n)));
 }
@@ -93,13 +92,13 @@ describe('the events of one turn', () => {
     expect(outcomes).toEqual(['written', 'written', 'written']);
     await writer.close();
     const { batches, clicks } = await readJournal(dataDir);
-    // A heartbeat may have joined one of them, or stand alone.
+    // A heartbeat may have joined one of them, or be a batch of its own.
     const withClicks = batches.filter(({ payload }) => Buffer.from(payload).includes('newsletter'));
     expect(withClicks).toHaveLength(2);
     expect(clicks).toHaveLength(43);
   });
 
-  test('become several batches when they are more than one can hold, and settle at the turn’s end', async () => {
+  test('become several batches when they exceed one, and settle at the turn’s end', async () => {
     const writer = await openTestJournal(dataDir, { budgetBytes: 64 << 20 });
     const userAgents = names(600, 'x'.repeat(10_000));
     const settled = await appendClicks(writer, userAgents);
@@ -112,7 +111,7 @@ describe('the events of one turn', () => {
     expect(steps(sequences)).toEqual(new Set([1n]));
   });
 
-  test('may bring forth further events while they settle', async () => {
+  test('may append further events while they settle', async () => {
     const writer = await openTestJournal(dataDir);
     await new Promise<void>((resolve) => {
       writer.append(testClick('first'), () => {
@@ -128,8 +127,8 @@ describe('the events of one turn', () => {
   });
 });
 
-describe('an event that can not be kept', () => {
-  test('settles as lost, is counted by cause, and costs no other event its place', async () => {
+describe('an event that cannot be written', () => {
+  test('settles as lost, is counted by cause, and delays no other event', async () => {
     const registry = new Registry();
     const writer = await openTestJournal(dataDir, { registry });
     const broken = { ...testClick('broken'), linkId: Buffer.alloc(3) };
@@ -153,7 +152,7 @@ describe('an event that can not be kept', () => {
   });
 });
 
-/** The disk refuses every sync until the test ends, or says otherwise. */
+/** Makes the disk reject every sync until the test ends or the returned function is called. */
 function refuseSyncs(): () => void {
   const { fdatasync, fdatasyncSync } = fs;
   const refusal = Object.assign(new Error('input/output error'), { code: 'EIO' });
@@ -172,8 +171,8 @@ function refuseSyncs(): () => void {
   return restore;
 }
 
-describe('an event whose sync the disk refused', () => {
-  test('settles as lost, is counted, and may be read all the same; what follows is kept', async () => {
+describe('an event whose sync failed', () => {
+  test('settles as lost, is counted, and may be read all the same; later events are written', async () => {
     const registry = new Registry();
     const writer = await openTestJournal(dataDir, { registry, syncMs: 0 });
     const outcomes: AppendOutcome[] = [];
@@ -204,7 +203,7 @@ describe('the clock of a stream', () => {
     const hour = 3_600_000_000;
     const start = 1_790_000_000_000_000;
     const clock = steppingClock([
-      ...Array<number>(5).fill(start), // the open looks at it
+      ...Array<number>(5).fill(start), // openJournal reads it
       start + 5,
       start - hour,
       start - hour,
@@ -223,13 +222,10 @@ describe('the clock of a stream', () => {
 });
 
 describe('heartbeats', () => {
-  test('are appended to an idle stream by itself, as the last events at close too', async () => {
+  test('are appended to an idle stream, and as its last event at close', async () => {
     const writer = await openTestJournal(dataDir);
-    let beats = 0;
-    while (beats < 3) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      beats = (await readJournal(dataDir)).sequences.length;
-    }
+    const beats = async () => (await readJournal(dataDir)).sequences.length;
+    await expect.poll(beats, { timeout: 50_000 }).toBeGreaterThanOrEqual(3);
     await appendClicks(writer, ['last click']);
     await writer.close();
     const { clicks, times } = await readJournal(dataDir);
@@ -239,7 +235,7 @@ describe('heartbeats', () => {
 });
 
 describe('the directory of a stream', () => {
-  test('gives its identity once, and epochs that only rise', async () => {
+  test('has one identity, and epochs that only rise', async () => {
     let registered = 0;
     const register = async () => {
       registered += 1;
@@ -258,7 +254,7 @@ describe('the directory of a stream', () => {
     expect(epochs).toEqual([first, first + 1n, first + 2n, first + 3n]);
   });
 
-  test('can be read by its owner only, and holds no address in clear', async () => {
+  test('can be read only by its owner, and has no address in clear', async () => {
     const address = Buffer.from('00000000000000000000ffffc0000217', 'hex');
     const writer: JournalWriter = await openTestJournal(dataDir);
     await new Promise((resolve) => writer.append(testClick('sealed', { address }), resolve));

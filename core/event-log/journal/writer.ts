@@ -15,24 +15,24 @@ import { finishSegment, type SegmentFile, writeFrame } from './segment-file.ts';
 import type { SegmentSupply } from './segment-supply.ts';
 import { type ClockCorrection, StreamClock } from './stream-clock.ts';
 
-/** The watermark of an idle stream moves this often. */
+/** Interval at which the watermark of an idle stream advances. */
 const HEARTBEAT_MS = 250;
 
 const HEARTBEAT: Unstamped = { kind: 'heartbeat' };
 
 export type JournalWriterOptions = {
   stream: StreamIdentity;
-  /** Longest time a written event may wait for `fdatasync`, milliseconds; 0: synced before it settles. */
+  /** Longest time that a written event may wait for `fdatasync`, in milliseconds; 0: synced before it settles. */
   syncMs: number;
   segmentBytes: number;
   sealer: AddressSealer;
   clock: WallClock;
-  clockResetAsked: (streamId: string) => Promise<boolean>;
+  isClockResetRequested: (streamId: string) => Promise<boolean>;
   log: Logger;
   registry: Registry;
 };
 
-/** What the opened directory gives its writer. */
+/** The files of an opened directory. */
 export type JournalFiles = {
   recovered: Recovered;
   epochFile: EpochFile;
@@ -41,15 +41,15 @@ export type JournalFiles = {
 };
 
 /**
- * Writes a stream's journal. Events are encoded as they come; at the end of the event-loop turn they become one
- * frame and one write, then their appends settle: with `written`, from then on safe from the end of this
- * process, and with `syncMs` 0 from a power cut too; or with `lost` when budget or disk refused them. Refusals
- * are not remembered: each turn tries anew, so the journal recovers by itself once there is room.
+ * Writes a stream's journal. Events are encoded as they come. At the end of the event-loop turn they become one frame
+ * and one write, and their appends settle. `written` is safe from the end of this process and, with `syncMs` 0, from
+ * a power cut. `lost` means that the budget or the disk rejected them. Each turn tries again, so the journal recovers
+ * once there is room.
  *
- * What was written and could not be synced is `lost` to its caller, who must not count on it, but readers may have it
- * already, and it stays: taking it away would not take it from them, and would leave a hole in the sequences.
+ * Events that were written and not synced settle as `lost`, but stay: readers may have them already, and removing
+ * them would leave a gap in the sequences.
  *
- * `append` never throws. The sequence and time it answers are void when the event settles as `lost`.
+ * `append` never throws. The sequence and time that it returns are void when the event settles as `lost`.
  */
 export class JournalWriter implements EventLogWriter {
   readonly stream: StreamIdentity;
@@ -62,9 +62,7 @@ export class JournalWriter implements EventLogWriter {
   readonly #sync: GroupSync;
   readonly #heartbeat: NodeJS.Timeout;
   readonly #syncFirst: boolean;
-  /** Appends of the batch under construction. */
   #appends: Settled[] = [];
-  /** What this turn's end settles. */
   #turn: { appends: Settled[]; outcome: AppendOutcome }[] = [];
   #turnEnd: NodeJS.Immediate | null = null;
   #failedSegment: SegmentFile | null = null;
@@ -89,7 +87,7 @@ export class JournalWriter implements EventLogWriter {
     this.#clockWatch = new ClockWatch({
       clock: this.#clock,
       nextSequence: () => this.#batch.nextSequence,
-      resetAsked: () => options.clockResetAsked(stream.streamId),
+      resetAsked: () => options.isClockResetRequested(stream.streamId),
       setBack: (correction, done) => this.#correct(correction, done),
       keepJump: () => this.#keepClock(),
       log,
@@ -139,7 +137,7 @@ export class JournalWriter implements EventLogWriter {
     return this.#files.supply.fill();
   }
 
-  /** Workers read the journal itself. */
+  /** Always true: workers read the journal itself. */
   ready(): boolean {
     return true;
   }
@@ -161,7 +159,7 @@ export class JournalWriter implements EventLogWriter {
     }
   }
 
-  /** Tells consumers which times to put right. @param done told whether the log has it */
+  /** Appends a correction, which tells consumers which times to correct. @param done told whether it is written */
   #correct({ first, before, ...times }: ClockCorrection, done: (isWritten: boolean) => void): void {
     this.flush();
     const event: Unstamped = { kind: 'clock', first: String(first), before: String(before), ...times };
@@ -172,7 +170,6 @@ export class JournalWriter implements EventLogWriter {
     this.flush();
   }
 
-  /** Keeps for the next start what the clock must not forget. */
   #keepClock(): void {
     const { epochFile, recovered } = this.#files;
     epochFile.write({
@@ -183,7 +180,7 @@ export class JournalWriter implements EventLogWriter {
     });
   }
 
-  /** The stream's next sequence, or why the event can't have one. */
+  /** Returns the stream's next sequence, or why the event gets none. */
   #add(event: Unstamped, ts: number): bigint | LossCause {
     try {
       const sequence = this.#batch.add(event, ts);
@@ -192,7 +189,7 @@ export class JournalWriter implements EventLogWriter {
       this.#writeBatch(false);
       return this.#batch.add(event, ts) ?? 'too_large';
     } catch (error) {
-      this.#log.error({ err: error, kind: event.kind }, 'an event that its schema does not allow');
+      this.#log.error({ err: error, kind: event.kind }, 'an event does not match its schema; it is lost');
       return 'invalid';
     }
   }
@@ -201,11 +198,11 @@ export class JournalWriter implements EventLogWriter {
     this.#add(HEARTBEAT, this.#clock.next());
     this.flush();
     this.#files.supply.recount().catch((error: unknown) => {
-      this.#log.warn({ err: error }, 'journal segments could not be counted');
+      this.#log.warn({ err: error }, 'failed to count the segments of the journal');
     });
   }
 
-  /** @param atTurnEnd not while an event is being added: appends that settle now may append anew */
+  /** @param atTurnEnd false while an event is added: appends that settle then may append again */
   #writeBatch(atTurnEnd: boolean): void {
     if (this.#batch.count === 0) return;
     const appends = this.#appends;
@@ -227,7 +224,7 @@ export class JournalWriter implements EventLogWriter {
     this.#turn.push({ appends, outcome: 'written' });
   }
 
-  /** Writes the batch as one frame, into the next segment if it must; answers why it could not. */
+  /** Writes the batch as one frame, into the next segment if it must. @returns the cause when it could not */
   #write(): LossCause | null {
     const { supply } = this.#files;
     const bytes = this.#batch.frameBytes;
@@ -247,12 +244,12 @@ export class JournalWriter implements EventLogWriter {
     this.#metrics.writeSeconds.observe((performance.now() - began) / 1000);
     this.#metrics.batches.inc();
     this.#metrics.bytes.inc(bytes);
-    if (this.#refusing) this.#log.warn({ cause: this.#refusing }, 'the journal takes events again');
+    if (this.#refusing) this.#log.warn({ cause: this.#refusing }, 'the journal accepts events again');
     this.#refusing = null;
     return null;
   }
 
-  /** Says once that events are being lost, not at each of them. */
+  /** Logs a loss when its cause changes, not for each event. */
   #report(cause: LossCause, error?: unknown): LossCause {
     if (this.#refusing !== cause) this.#log.error({ cause, err: error }, 'the journal is losing events');
     this.#refusing = cause;
@@ -269,7 +266,7 @@ export class JournalWriter implements EventLogWriter {
       try {
         settled(outcome);
       } catch (error) {
-        this.#log.error({ err: error }, 'an append could not be answered');
+        this.#log.error({ err: error }, 'the callback of an append has thrown');
       }
     }
   }

@@ -1,20 +1,20 @@
-import { Kafka } from 'kafkajs';
 import { createLogger } from '../../tier/log.ts';
-import { clientConfig, type KafkaAddress } from './client.ts';
+import { createKafka, type KafkaAddress } from './client.ts';
 
 /**
- * Asks the cluster who belongs to it, each of the brokers at most once.
+ * Returns the number of brokers in the cluster. Tries each of the given brokers at most once.
  *
- * @param patienceMs for all of them together, and then for the answer
- * @returns how many brokers the cluster has
- * @throws Error when none of them answers, {@link ConfigError} when the file of `KAFKA_TLS_CA` can't be read
+ * @param patienceMs limit for all connection attempts together, and again for the response
+ * @throws Error when no broker responds, {@link ConfigError} when the file of `KAFKA_TLS_CA` can't be read
  */
 export async function countBrokers(address: KafkaAddress, patienceMs: number): Promise<number> {
-  const kafka = new Kafka({
-    ...clientConfig(address, 'hoplog-status', createLogger('kafka', 'silent')), // whoever asks says what failed
-    connectionTimeout: Math.ceil(patienceMs / address.brokers.length),
-    requestTimeout: patienceMs,
-    retry: { initialRetryTime: 10, maxRetryTime: 50, retries: address.brokers.length - 1 },
+  // Silent: the caller reports the failure.
+  const kafka = createKafka(address, 'hoplog-status', createLogger('kafka', 'silent'), {
+    config: {
+      connectionTimeout: Math.ceil(patienceMs / address.brokers.length),
+      requestTimeout: patienceMs,
+      retry: { initialRetryTime: 10, maxRetryTime: 50, retries: address.brokers.length - 1 },
+    },
   });
   const admin = kafka.admin();
   try {

@@ -1,26 +1,81 @@
 import { readFileSync } from 'node:fs';
-import { Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
+import kafkajs, { Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
+import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
+import Encoder from 'kafkajs/src/protocol/encoder.js';
+import recordBatch from 'kafkajs/src/protocol/recordBatch/v0/index.js';
 import { ConfigError, type KafkaSettings } from '../../settings/config.ts';
 import type { Logger } from '../../tier/log.ts';
-// For whoever reads: the client has to know how records are compressed.
-import './compression.ts';
-// Before the first connection.
-import './idle-queue.ts';
+import { COMPRESSION, zstandard } from './compression.ts';
+import { checkWhilePending } from './idle-queue.ts';
+import { type Crc32c, encodeRecordBatch } from './record-batch.ts';
+import { ensureAvailable } from './request-memory.ts';
+
+/**
+ * The release of kafkajs that {@link adaptKafkajs} was written for. A test fails when `package.json` installs another:
+ * read the diff of the four modules below, run `bench/shipper.ts`, then change this.
+ */
+export const KAFKAJS_VERSION = '2.2.4';
 
 export type KafkaAddress = { brokers: string[]; kafka: KafkaSettings };
 
+export type KafkaOptions = {
+  /**
+   * Native CRC-32C, for the client that ships the journal; its record batches then are written by
+   * {@link encodeRecordBatch}. The caller loads the native module: a tier must start where it is missing.
+   */
+  crc32c?: Crc32c;
+  /** Settings of the client that differ from {@link clientConfig}. */
+  config?: Partial<KafkaConfig>;
+};
+
 /**
- * The client of a cluster. A request waits at most 10 s for its answer and is tried for some seconds: whoever sends
- * goes on trying by itself for as long as it takes.
+ * Creates the client of a cluster. A request waits at most 10 s for its response and is retried for some seconds;
+ * callers retry for as long as they need.
  *
  * @param clientId names this process in the brokers' logs
  * @throws {ConfigError} when the file of `KAFKA_TLS_CA` can't be read
  */
-export function createKafka(address: KafkaAddress, clientId: string, log: Logger): Kafka {
-  return new Kafka(clientConfig(address, clientId, log));
+export function createKafka(
+  address: KafkaAddress,
+  clientId: string,
+  log: Logger,
+  { crc32c, config }: KafkaOptions = {},
+): Kafka {
+  adaptKafkajs(crc32c);
+  return new Kafka({ ...clientConfig(address, clientId, log), ...config });
 }
 
-/** What the client is told. @throws {ConfigError} as {@link createKafka} does */
+let adapted = false;
+let hasFastBatches = false;
+
+/**
+ * Adapts kafkajs, once a process and before its first client. This is all that Hoplog changes in it:
+ *
+ * | What                          | Drop it when                                                                     |
+ * | ----------------------------- | -------------------------------------------------------------------------------- |
+ * | Zstandard                     | kafkajs brings a codec, or gzip's CPU time and size are acceptable               |
+ * | checks of an idle connection  | tulios/kafkajs#1704 is released: the timer stops when no request waits           |
+ * | memory of requests            | `Encoder` allocates without filling, and reuses its largest buffer               |
+ * | record batches                | `RecordBatch` copies a compressed batch once and computes CRC-32C natively       |
+ *
+ * Another client, such as `@platformatic/kafka` (see `bench/shipper.ts`), would need none of them.
+ */
+export function adaptKafkajs(crc32c?: Crc32c): void {
+  if (!adapted) {
+    adapted = true;
+    kafkajs.CompressionCodecs[COMPRESSION] = () => zstandard;
+    Encoder.prototype.ensureAvailable = ensureAvailable;
+    RequestQueue.prototype.scheduleCheckPendingRequests = checkWhilePending(
+      RequestQueue.prototype.scheduleCheckPendingRequests,
+    );
+  }
+  if (crc32c && !hasFastBatches) {
+    hasFastBatches = true;
+    recordBatch.RecordBatch = encodeRecordBatch(recordBatch.RecordBatch, crc32c);
+  }
+}
+
+/** Returns the client's own settings. @throws {ConfigError} as {@link createKafka} does */
 export function clientConfig({ brokers, kafka }: KafkaAddress, clientId: string, log: Logger): KafkaConfig {
   const config: KafkaConfig = {
     clientId,
@@ -33,19 +88,19 @@ export function clientConfig({ brokers, kafka }: KafkaAddress, clientId: string,
       () =>
       ({ level, log: { message, ...rest } }) => {
         const fields = { broker: rest.broker, error: rest.error };
-        // Unreachable brokers are the business of whoever waits for them, and said there once.
+        // The caller reports unreachable brokers, once.
         if (level === logLevel.ERROR) log.debug(fields, message);
       },
   };
-  if (kafka.tls) config.ssl = kafka.tlsCa ? { ca: [authority(kafka.tlsCa)] } : true;
+  if (kafka.tls) config.ssl = kafka.tlsCa ? { ca: [readAuthority(kafka.tlsCa)] } : true;
   if (kafka.sasl) config.sasl = kafka.sasl as SASLOptions;
   return config;
 }
 
-function authority(path: string): string {
+function readAuthority(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new ConfigError('KAFKA_TLS_CA', path, `can not be read: ${(error as Error).message}`);
+    throw new ConfigError('KAFKA_TLS_CA', path, `cannot be read: ${(error as Error).message}`);
   }
 }

@@ -1,13 +1,13 @@
 import type { Kafka, Producer } from 'kafkajs';
 import type { KafkaSettings } from '../../settings/config.ts';
 import { COMPRESSION } from './compression.ts';
-import { explained } from './refusals.ts';
+import { explainError } from './refusals.ts';
 import { ensureTopic } from './topic.ts';
 
-/** Of a letter's bytes so many are published, so that every record fits; the table holds them all. */
+/** Limit of the published bytes, so that every record fits. The table has all of them. */
 const PAYLOAD_BYTES = 768 * 1024;
 
-/** A dead letter as its record carries it: the bytes are the value, the rest headers. */
+/** A dead letter as a record: the bytes are its value, the rest its headers. */
 export type PublishedLetter = {
   id: number;
   partition: string;
@@ -19,18 +19,18 @@ export type PublishedLetter = {
 };
 
 export type DeadTopic = {
-  /** Makes the topic and connects, unless that is done. @throws what the client throws while no broker answers */
+  /** Creates the topic and connects, unless that is done. @throws the client's error while no broker responds */
   open(): Promise<void>;
   /**
    * Resolves when the brokers have acknowledged the letter.
    *
-   * @throws what the client throws while none answers; the letter may stand in the topic nevertheless
+   * @throws the client's error while none responds; the letter may be in the topic nevertheless
    */
   publish(letter: PublishedLetter): Promise<void>;
   close(): Promise<void>;
 };
 
-/** The topic of dead letters, made at the first of them. A letter may stand in it twice, under the same id. */
+/** Opens the topic of dead letters, created with the first of them. A letter may be in it twice, with the same id. */
 export function openDeadTopic(client: Kafka, kafka: KafkaSettings): DeadTopic {
   let opening: Promise<Producer> | null = null;
 
@@ -50,7 +50,7 @@ export function openDeadTopic(client: Kafka, kafka: KafkaSettings): DeadTopic {
   function opened(): Promise<Producer> {
     opening ??= connect().catch((error: unknown) => {
       opening = null;
-      throw explained(error, kafka);
+      throw explainError(error, kafka);
     });
     return opening;
   }

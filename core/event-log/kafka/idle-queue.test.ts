@@ -1,14 +1,16 @@
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import { expect, test } from 'vitest';
-import './idle-queue.ts';
+import { adaptKafkajs } from './client.ts';
+
+adaptKafkajs();
 
 const quiet = () => undefined;
 const logger = { info: quiet, error: quiet, warn: quiet, debug: quiet } as never;
 
-/** The queue of a connection that takes `most` requests at once, and the numbers of those that it has sent. */
-function connection(most: number) {
+/** The queue of a connection that sends `concurrency` requests at once, and the ids of those that it has sent. */
+function connection(concurrency: number) {
   const queue = new RequestQueue({
-    maxInFlightRequests: most,
+    maxInFlightRequests: concurrency,
     requestTimeout: 30_000,
     enforceRequestTimeout: false,
     clientId: 'hoplog-test',
@@ -22,33 +24,33 @@ function connection(most: number) {
       expectResponse: true,
       sendRequest: () => sent.push(correlationId),
     });
-  const answer = (correlationId: number) =>
+  const respond = (correlationId: number) =>
     queue.fulfillRequest({ correlationId, payload: Buffer.alloc(0), size: 0 });
-  return { queue, sent, send, answer };
+  return { queue, sent, send, respond };
 }
 
-test('a connection that nobody waits for has no timer, before and after answers', () => {
-  const { queue, sent, send, answer } = connection(1);
+test('a connection without pending requests has no timer, before and after a response', () => {
+  const { queue, sent, send, respond } = connection(1);
   expect(queue.throttleCheckTimeoutId).toBeNull();
   send(1);
-  answer(1);
+  respond(1);
   expect(sent).toEqual([1]);
   expect(queue.throttleCheckTimeoutId).toBeNull();
 });
 
-test('who waits for room is sent with the answer that makes it, and then nothing is looked for', async () => {
-  const { queue, sent, send, answer } = connection(1);
+test('a request that waits for its turn is sent with the response before it, and the timer stops', async () => {
+  const { queue, sent, send, respond } = connection(1);
   send(1);
   send(2);
   expect(sent).toEqual([1]);
   expect(queue.throttleCheckTimeoutId).not.toBeNull();
-  answer(1);
+  respond(1);
   expect(sent).toEqual([1, 2]);
-  answer(2);
+  respond(2);
   await expect.poll(() => queue.throttleCheckTimeoutId).toBeNull();
 });
 
-test('who waits because the broker has asked for patience is sent without anything else happening', async () => {
+test('requests that wait because the broker throttles are sent when that ends', async () => {
   const { queue, sent, send } = connection(10);
   queue.maybeThrottle(30);
   send(1);

@@ -1,4 +1,4 @@
-/** What a connection of kafkajs 2.2.4 sends its requests through: no part of what the package documents. */
+/** The request queue of a connection in kafkajs 2.2.4. Undocumented. */
 declare module 'kafkajs/src/network/requestQueue/index.js' {
   export default class RequestQueue {
     constructor(options: {
@@ -9,49 +9,43 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
       broker: string;
       logger: import('kafkajs').Logger;
     });
-    /** Requests that wait: too many are under way, or the broker has asked for patience. */
+    /** Requests that wait: too many are in flight, or the broker throttles. */
     pending: unknown[];
-    /** Set while it is to look again. */
     throttleCheckTimeoutId: NodeJS.Timeout | null;
-    /** Sends a request, at once or when it may. */
     push(request: {
       entry: { correlationId: number; [rest: string]: unknown };
       expectResponse: boolean;
       sendRequest: () => void;
     }): void;
-    /** Takes the answer to a request. */
     fulfillRequest(answer: { correlationId: number; payload: Buffer; size: number }): void;
-    /** Sends nothing for so many milliseconds, as the broker has asked. */
+    /** Sends nothing for this long, as the broker demands. */
     maybeThrottle(millis: number): void;
-    /** Looks after a while whether a request that waits may be sent, and again after that. */
     scheduleCheckPendingRequests(): void;
   }
 }
 
-/** What kafkajs 2.2.4 writes its requests with: no part of what the package documents. */
+/** The encoder of requests in kafkajs 2.2.4. Undocumented. */
 declare module 'kafkajs/src/protocol/encoder.js' {
   export type Int64 = number | string | bigint | object;
 
   export default class Encoder {
     static nextPowerOfTwo(value: number): number;
-    /** Written up to `offset`; what is behind is never read. */
+    /** Written up to `offset`; bytes behind it are never read. */
     buf: Buffer;
     offset: number;
-    /** What was written. */
     get buffer(): Buffer;
-    /** Makes room for so many bytes behind `offset`. */
     ensureAvailable(bytes: number): void;
     writeInt8(value: number): this;
     writeInt16(value: number): this;
     writeInt32(value: number): this;
-    /** @param value what kafkajs takes for 64 bits: its own `Long` too */
+    /** @param value 64 bits, also as a `Long` of kafkajs */
     writeInt64(value: Int64): this;
     writeBuffer(bytes: Buffer): this;
     writeEncoderArray(encoders: Encoder[]): this;
   }
 }
 
-/** How kafkajs 2.2.4 writes a record: no part of what the package documents. */
+/** The encoder of a record in kafkajs 2.2.4. Undocumented. */
 declare module 'kafkajs/src/protocol/recordBatch/record/v0/index.js' {
   import type Encoder from 'kafkajs/src/protocol/encoder.js';
 
@@ -62,7 +56,7 @@ declare module 'kafkajs/src/protocol/recordBatch/record/v0/index.js' {
   }): Encoder;
 }
 
-/** How kafkajs 2.2.4 writes what a partition is sent: no part of what the package documents. */
+/** The encoder of a record batch in kafkajs 2.2.4. Undocumented. */
 declare module 'kafkajs/src/protocol/recordBatch/v0/index.js' {
   import type Encoder from 'kafkajs/src/protocol/encoder.js';
   import type { Int64 } from 'kafkajs/src/protocol/encoder.js';

@@ -22,7 +22,7 @@ function message(offset: number) {
   return { offset: String(offset), value: Buffer.from(record.value ?? ''), headers: record.headers };
 }
 
-/** A fetch from `asked` that brought these offsets, and records without messages up to `end`. */
+/** A fetch from `asked` with these offsets, and records that are not messages up to `end`. */
 function fetched(asked: number, offsets: number[], end = (offsets.at(-1) ?? asked) + 1) {
   return { asked: BigInt(asked), end: BigInt(end), messages: offsets.map(message) };
 }
@@ -30,7 +30,7 @@ function fetched(asked: number, offsets: number[], end = (offsets.at(-1) ?? aske
 const sequences = ({ batches }: { batches: { firstSequence: bigint }[] }) =>
   batches.map(({ firstSequence }) => Number(firstSequence));
 
-test('what was fetched is read in order, and the next offset stands behind it', () => {
+test('a fetch is read in order, and the next offset follows it', () => {
   const buffer = new PartitionBuffer();
   expect(buffer.offer(fetched(0, [0, 1]))).toBe('taken');
   expect(buffer.offer(fetched(2, [3], 6))).toBe('taken'); // 2 is a hole, 4 and 5 are no messages
@@ -44,7 +44,7 @@ test('what was fetched is read in order, and the next offset stands behind it', 
   expect(rest.nextOffset).toBe(4n);
 });
 
-test('a reader that goes back takes nothing of a fetch that the seek has overtaken', () => {
+test('a reader that moves back takes nothing of a fetch that its seek has overtaken', () => {
   const buffer = new PartitionBuffer();
   buffer.offer(fetched(0, [0, 1, 2, 3]));
   buffer.take(10_000);
@@ -55,7 +55,7 @@ test('a reader that goes back takes nothing of a fetch that the seek has overtak
   expect(sequences(buffer.take(10_000))).toEqual([1, 2, 3]);
 });
 
-test('a reader that goes forward drops what was fetched', () => {
+test('a reader that moves forward drops what was fetched', () => {
   const buffer = new PartitionBuffer();
   buffer.offer(fetched(0, [0]));
   expect(buffer.moveTo(10n)).toBe(true);
@@ -65,7 +65,7 @@ test('a reader that goes forward drops what was fetched', () => {
   expect(sequences(buffer.take(1_000))).toEqual([10]);
 });
 
-test('a client that begins anew is told to seek, and nothing is read twice', () => {
+test('a client that restarts must seek, and nothing is read twice', () => {
   const buffer = new PartitionBuffer();
   buffer.offer(fetched(0, [0, 1]));
   buffer.take(1_000);
@@ -74,7 +74,7 @@ test('a client that begins anew is told to seek, and nothing is read twice', () 
   expect(sequences(buffer.take(1_000))).toEqual([2]);
 });
 
-test('what has expired is said as damage', () => {
+test('expired records are reported as damage', () => {
   const buffer = new PartitionBuffer();
   buffer.skipTo(7n);
   expect(buffer.offer(fetched(7, [7]))).toBe('taken');
@@ -83,7 +83,7 @@ test('what has expired is said as damage', () => {
   expect(sequences(read)).toEqual([7]);
 });
 
-test('a slow reader stops the fetching until it has read', () => {
+test('a slow reader pauses fetching until it has read', () => {
   const buffer = new PartitionBuffer();
   for (let offset = 0; buffer.wantsMore(); offset++) {
     const large = { ...message(offset), value: Buffer.alloc(1_048_576) };
@@ -101,6 +101,6 @@ test('a wait ends with the first message', async () => {
   expect(sequences(buffer.take(1_000))).toEqual([0]);
 });
 
-test('leaves nothing in memory of 50,000 waits with one signal', async () => {
+test('50,000 waits with one signal retain no memory', async () => {
   expect(await retainedByReads('buffer')).toBeLessThan(STRAY_OBJECTS);
 });

@@ -1,24 +1,23 @@
 import type { LogBatch, LogDamage } from '../port.ts';
 import { fromMessage, type ReceivedMessage } from './record.ts';
 
-/** A partition whose reader is slow is fetched ahead by this much, and then paused. */
+/** How far a partition is fetched ahead of a slow reader; then it is paused. */
 const AHEAD_BYTES = 16 * 1024 * 1024;
 
 type Piece = { nextOffset: bigint; bytes: number; batch?: LogBatch; damage?: LogDamage };
 
-/** What one fetch has brought. */
+/** The result of one fetch. */
 export type Fetched = {
-  /** The offset that was asked for. What is missing between it and the messages is not in the log. */
+  /** The offset that was requested. Offsets between it and the messages are not in the log. */
   asked: bigint;
-  /** The offset behind the last record, those included that are no messages. */
+  /** The offset behind the last record, including records that are not messages. */
   end: bigint;
   messages: readonly ReceivedMessage[];
 };
 
 /**
- * What has been fetched of a partition and not yet been read. The client may begin anew anywhere: after an outage, or
- * with a fetch that a seek has overtaken. So only what was asked for where the reader stands is taken: anything
- * else could leave out a part of the log and look like it.
+ * What was fetched of a partition and not yet read. After an outage or a seek, the client may fetch from anywhere.
+ * Only a fetch that begins at the reader's position is taken: another would hide a gap.
  */
 export class PartitionBuffer {
   readonly #pieces: Piece[] = [];
@@ -28,17 +27,15 @@ export class PartitionBuffer {
   #wake: (() => void) | null = null;
   #usedAt = 0;
 
-  /** Where to fetch from. */
   get position(): bigint {
     return this.#position;
   }
 
-  /** When it was last read from, in milliseconds of `performance.now()`. */
   get usedAt(): number {
     return this.#usedAt;
   }
 
-  /** Makes `offset` what is read next. @returns whether the client has to seek there */
+  /** Makes `offset` the next one to read. @returns whether the client must seek there */
   moveTo(offset: bigint): boolean {
     this.#usedAt = performance.now();
     if (this.#read === offset) return false;
@@ -47,7 +44,6 @@ export class PartitionBuffer {
     return true;
   }
 
-  /** Forgets what was fetched ahead: it has to be fetched again. */
   drop(): void {
     this.#pieces.length = 0;
     this.#bytes = 0;
@@ -55,9 +51,9 @@ export class PartitionBuffer {
   }
 
   /**
-   * Takes in what was fetched.
+   * Adds a fetch.
    *
-   * @returns `behind` and `ahead`: it is not what comes next, the client has to seek to `position`
+   * @returns `behind` and `ahead` when it is not what comes next: the client must seek to `position`
    */
   offer({ asked, end, messages }: Fetched): 'taken' | 'behind' | 'ahead' {
     if (asked > this.#position) return 'ahead';
@@ -75,7 +71,7 @@ export class PartitionBuffer {
     return 'taken';
   }
 
-  /** The log no longer holds what comes next: it goes on at `start`, and says so with a piece of damage. */
+  /** Skips to `start`, because the log has expired before it, and reports the gap as damage. */
   skipTo(start: bigint): void {
     const damage = { offset: this.#position, nextOffset: start, reason: 'expired', bytes: new Uint8Array() };
     this.#position = start;
@@ -86,7 +82,6 @@ export class PartitionBuffer {
     return this.#bytes < AHEAD_BYTES;
   }
 
-  /** Waits for something to read. */
   async filled(waitMs: number, signal: AbortSignal): Promise<void> {
     if (this.#pieces.length > 0 || waitMs <= 0 || signal.aborted) return;
     await new Promise<void>((resolve) => {
@@ -102,7 +97,7 @@ export class PartitionBuffer {
     });
   }
 
-  /** Takes up to about `maxBytes` out, at least one piece when there is one. */
+  /** Takes out about `maxBytes`, at least one piece when there is one. */
   take(maxBytes: number): { batches: LogBatch[]; damage: LogDamage[]; nextOffset: bigint } {
     const batches: LogBatch[] = [];
     const damage: LogDamage[] = [];

@@ -45,10 +45,9 @@ async function withReader<T>(work: (reader: KafkaReader) => Promise<T>, changes 
   }
 }
 
-/** Bytes in buffers that somebody needs. */
 const heldBytes = () => heldMemory().buffers;
 
-/** The same, when what was just let go of is gone: buffers are freed behind the collection of their garbage. */
+/** The same, settled: buffers are freed some time after the garbage collection. */
 async function settledBytes(): Promise<number> {
   for (let last = heldBytes(); ; ) {
     await delay(100);
@@ -71,7 +70,6 @@ function batchOf(sequence: number): LogBatch {
   };
 }
 
-/** Produces one record for each sequence. */
 async function produce(partition: number, sequences: number[]): Promise<void> {
   const producer = client().producer();
   await producer.connect();
@@ -81,7 +79,7 @@ async function produce(partition: number, sequences: number[]): Promise<void> {
   await producer.disconnect();
 }
 
-/** Changes one byte in the middle of the second of a segment's record batches, each of which begins with its offset and its length. */
+/** Changes one byte in the middle of a segment's second record batch. Each batch begins with its offset and length. */
 function damageSecond(segment: string): void {
   const bytes = readFileSync(segment);
   const second = 12 + bytes.readUInt32BE(8);
@@ -92,7 +90,7 @@ function damageSecond(segment: string): void {
   closeSync(file);
 }
 
-/** Reads on from an offset, one piece at a time, until so many batches have come. */
+/** Reads on from an offset, one piece at a time, until this many batches have come. */
 async function read(reader: KafkaReader, partition: number, from: bigint, count: number): Promise<number[]> {
   const sequences: number[] = [];
   for (let at = from; sequences.length < count; ) {
@@ -107,11 +105,11 @@ async function read(reader: KafkaReader, partition: number, from: bigint, count:
 const upTo = (end: number, start = 0) => Array.from({ length: end - start }, (_, index) => start + index);
 
 describe('a reader', () => {
-  test('leaves nothing in memory of 50,000 reads with one signal', async () => {
+  test('retains no memory of 50,000 reads with one signal', async () => {
     expect(await retainedByReads('kafka', kafka.brokers, settings.topic)).toBeLessThan(STRAY_OBJECTS);
   });
 
-  test('gives what a partition holds from any offset on, also behind where it was', async () => {
+  test('returns what a partition holds from any offset on, also before its position', async () => {
     await withReader(async (reader) => {
       expect(await reader.partitions()).toEqual([`${settings.topic}/0`, `${settings.topic}/1`]);
       await produce(0, upTo(40));
@@ -125,7 +123,7 @@ describe('a reader', () => {
     });
   });
 
-  test('answers right when two consumers share it by mistake', async () => {
+  test('returns correct results when two consumers share it by mistake', async () => {
     await withReader(async (reader) => {
       await reader.partitions();
       await produce(0, upTo(8));
@@ -138,7 +136,7 @@ describe('a reader', () => {
     });
   });
 
-  test('fetches a partition ahead by so much and no more, however much lies in it', async () => {
+  test('fetches a partition ahead up to its limit, however much it holds', async () => {
     await withReader(async (reader) => {
       const [first = ''] = await reader.partitions();
       const producer = client().producer();
@@ -163,7 +161,7 @@ describe('a reader', () => {
     });
   });
 
-  test('waits for what comes, and for no longer than it was told', async () => {
+  test('waits for new records, and no longer than its limit', async () => {
     await withReader(async (reader) => {
       const [first = ''] = await reader.partitions();
       expect(await reader.read(first, 0n, { maxBytes: 1, waitMs: 50 })).toMatchObject({ nextOffset: 0n });
@@ -177,7 +175,7 @@ describe('a reader', () => {
     });
   });
 
-  test('says what retention has taken, and goes on behind it', async () => {
+  test('reports what retention has removed, and continues behind it', async () => {
     await withReader(async (reader) => {
       await reader.partitions();
       await produce(0, upTo(6));
@@ -187,7 +185,6 @@ describe('a reader', () => {
       await admin.fetchTopicOffsets(settings.topic); // tells the client about the topic
       await admin.deleteTopicRecords({ topic: settings.topic, partitions: [{ partition: 0, offset: '4' }] });
       await admin.disconnect();
-      // As another worker would that comes late: it asks for what is gone.
       await withReader(async (late) => {
         const { damage, nextOffset } = await late.read(`${settings.topic}/0`, 1n, PATIENT);
         expect(damage).toMatchObject([{ offset: 1n, nextOffset: 4n, reason: 'expired' }]);
@@ -196,14 +193,14 @@ describe('a reader', () => {
     });
   });
 
-  test('takes a record that was damaged on the disk of the broker for damage, and goes on behind it', async (context) => {
+  test('reports a record damaged on the broker’s disk, and continues behind it', async (context) => {
     context.skip(kafka.directory === '', 'the disk of the broker is inside a container');
     await withReader(async (reader) => {
       const [first = ''] = await reader.partitions();
       const producer = client().producer();
       await producer.connect();
       for (const sequence of upTo(3)) {
-        // Bytes that do not shrink stand as they are: nothing but the checksum can tell that one is another.
+        // Incompressible bytes are stored as they are: only the checksum shows that one has changed.
         const message = toMessage({ ...batchOf(sequence), payload: randomBytes(2_000) }, 0);
         await producer.send({ topic: settings.topic, compression: COMPRESSION, messages: [message] });
       }
@@ -225,7 +222,7 @@ describe('a reader', () => {
     });
   });
 
-  test('goes on by itself when the broker has been gone', { timeout: 240_000 }, async () => {
+  test('continues after the broker was down', { timeout: 240_000 }, async () => {
     await withReader(async (reader) => {
       await reader.partitions();
       await produce(0, upTo(5));
@@ -242,7 +239,7 @@ describe('a reader', () => {
 });
 
 describe('the topic', () => {
-  test('is made as the settings say, and found again at the second start', async () => {
+  test('is created as the settings say, and found at the second start', async () => {
     settings = { ...settings, partitions: 3, retentionHours: 5 };
     for (const _start of [1, 2]) await withReader((reader) => reader.partitions());
     const admin = client().admin();
@@ -275,7 +272,7 @@ describe('the topic', () => {
   test.each([
     ['partitions', { partitions: 3 }, 'KAFKA_PARTITIONS'],
     ['replicas', { replication: 2 }, 'KAFKA_REPLICATION'],
-  ])('is refused when it has too few %s', async (_, changes, setting) => {
+  ])('is rejected when it has too few %s', async (_, changes, setting) => {
     await withReader((reader) => reader.partitions());
     const refused = withReader((reader) => reader.partitions(), changes);
     await expect(refused).rejects.toThrow(ConfigError);
@@ -284,9 +281,9 @@ describe('the topic', () => {
     );
   });
 
-  test('that can not be made yet is said with its settings, and tried again', async () => {
+  test('that cannot be created yet is reported with its settings, and retried', async () => {
     const refused = withReader((reader) => reader.partitions(), { replication: 3 });
-    await expect(refused).rejects.toThrow(/KAFKA_REPLICATION=3 .* can not be made: /);
+    await expect(refused).rejects.toThrow(/KAFKA_REPLICATION=3 .* could not be created: /);
     await expect(refused).rejects.not.toThrow(ConfigError);
   });
 });

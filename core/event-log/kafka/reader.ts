@@ -6,24 +6,25 @@ import { linkSignals } from '../../tier/linked-signal.ts';
 import type { Logger } from '../../tier/log.ts';
 import type { EventLogReader } from '../port.ts';
 import { PartitionBuffer } from './partition-buffer.ts';
-import { explained } from './refusals.ts';
+import { explainError } from './refusals.ts';
 import { ensureTopic } from './topic.ts';
 
 const REOPEN_MS = 250;
-/** A partition from which nothing has come for so long is asked for anew: a seek may be lost while the client ends. */
+/** A partition that brought nothing for this long is fetched again: a seek may be lost when the consumer ends. */
 const SILENT_MS = 5_000;
-/** A partition that nobody has read for so long is no longer fetched: another worker has its lane. */
+/** A partition without a read for this long is no longer fetched: another worker has its lane. */
 const UNUSED_MS = 5_000;
 
 type ReadOptions = { maxBytes: number; waitMs: number; signal?: AbortSignal };
 type ReadResult = Awaited<ReturnType<EventLogReader['read']>>;
 
 /**
- * Reads the topic from wherever the lanes say. Progress is in Postgres, so the group that the client insists on is this
- * reader's alone, commits nothing, and is moved with `seek`: a buffer for each partition says where to.
+ * Reads the topic from the offsets of the lanes. Progress is in PostgreSQL. The consumer group, which the client
+ * requires, is this reader's alone and commits nothing; `seek` moves it, and a buffer for each partition says where
+ * to.
  *
- * It holds one place in each partition. A second consumer on the same reader gets right answers, but each of
- * its reads fetches anew: give every consumer a reader of its own.
+ * A reader has one position in each partition. Two consumers on one reader get correct results, but each read fetches
+ * again: give each consumer its own.
  */
 export class KafkaReader implements EventLogReader {
   readonly #client: Kafka;
@@ -31,10 +32,10 @@ export class KafkaReader implements EventLogReader {
   readonly #log: Logger;
   readonly #admin: Admin;
   readonly #buffers = new Map<number, PartitionBuffer>();
-  /** Partitions that the client is to fetch; it may fetch others for a moment after it has begun anew. */
+  /** Partitions that the client should fetch. It may fetch others for a moment after a restart. */
   readonly #fetching = new Set<number>();
-  readonly #heardAt = new Map<number, number>();
-  readonly #turns = new Map<number, Promise<unknown>>();
+  readonly #receivedAt = new Map<number, number>();
+  readonly #queues = new Map<number, Promise<unknown>>();
   readonly #closing = new AbortController();
   #partitions: Promise<string[]> | null = null;
   #consumer: Consumer | null = null;
@@ -48,24 +49,26 @@ export class KafkaReader implements EventLogReader {
   }
 
   /**
-   * @throws {ConfigError} when the topic is not what the settings say
-   * @throws {RefusedByBrokers} when they refuse this process, or it them; the client's error when no broker answers
+   * Returns the topic's partitions.
+   *
+   * @throws {ConfigError} when the topic does not match the settings
+   * @throws {RefusedByBrokers} when they reject this process, or it them; the client's error when no broker responds
    */
   partitions(): Promise<string[]> {
     this.#partitions ??= this.#open().catch((error: unknown) => {
       this.#partitions = null;
-      throw explained(error, this.#kafka);
+      throw explainError(error, this.#kafka);
     });
     return this.#partitions;
   }
 
   async read(partition: string, offset: bigint, options: ReadOptions): Promise<ReadResult> {
-    // Not an empty answer: whoever reads on and on would never let anything else run.
+    // Not an empty result: a caller in a loop would starve the event loop.
     if (this.#closing.signal.aborted) throw new Error('the reader of Kafka is closed');
     const { signal, release } = linkSignals(this.#closing.signal, options.signal);
     try {
       if (await unlessAborted(this.#consume(), signal)) {
-        return await this.#inTurn(this.#numberOf(partition), offset, options, signal);
+        return await this.#enqueue(this.#numberOf(partition), offset, options, signal);
       }
       return { batches: [], damage: [], nextOffset: offset };
     } finally {
@@ -73,14 +76,14 @@ export class KafkaReader implements EventLogReader {
     }
   }
 
-  #inTurn(number: number, offset: bigint, options: ReadOptions, signal: AbortSignal): Promise<ReadResult> {
-    // One after the other: between a wait and its end nobody else may move the buffer.
-    const before = this.#turns.get(number);
+  #enqueue(number: number, offset: bigint, options: ReadOptions, signal: AbortSignal): Promise<ReadResult> {
+    // Reads run one after the other: no other read may move the buffer during a wait.
+    const before = this.#queues.get(number);
     const turn = (async () => {
       await before;
       return this.#take(number, offset, options, signal);
     })();
-    this.#turns.set(
+    this.#queues.set(
       number,
       turn.catch(() => undefined),
     );
@@ -95,8 +98,8 @@ export class KafkaReader implements EventLogReader {
     return BigInt((await this.#offsets(partition)).high);
   }
 
-  /** The topic's retention frees. */
-  async free(): Promise<void> {}
+  /** Does nothing: the topic's retention truncates. */
+  async truncate(): Promise<void> {}
 
   async close(): Promise<void> {
     this.#closing.abort();
@@ -117,10 +120,10 @@ export class KafkaReader implements EventLogReader {
     }
     await buffer.filled(options.waitMs, signal);
     const taken = buffer.take(options.maxBytes);
-    if (taken.nextOffset > offset) this.#heardAt.set(number, performance.now());
-    else if (performance.now() - (this.#heardAt.get(number) ?? 0) > SILENT_MS) this.#seek(number);
+    if (taken.nextOffset > offset) this.#receivedAt.set(number, performance.now());
+    else if (performance.now() - (this.#receivedAt.get(number) ?? 0) > SILENT_MS) this.#seek(number);
     if (buffer.wantsMore()) {
-      this.#tell((consumer) => consumer.resume([{ topic: this.#kafka.topic, partitions: [number] }]));
+      this.#control((consumer) => consumer.resume([{ topic: this.#kafka.topic, partitions: [number] }]));
     }
     return taken;
   }
@@ -150,14 +153,14 @@ export class KafkaReader implements EventLogReader {
     const number = this.#numberOf(partition);
     const all = await this.#admin.fetchTopicOffsets(this.#kafka.topic);
     const found = all.find((one) => one.partition === number);
-    if (!found) throw new RangeError(`no broker tells the offsets of ${partition}`);
+    if (!found) throw new RangeError(`no broker returned the offsets of ${partition}`);
     return found;
   }
 
   #consume(): Promise<void> {
     this.#opening ??= this.#startConsumer().catch((error: unknown) => {
       this.#opening = null;
-      throw explained(error, this.#kafka);
+      throw explainError(error, this.#kafka);
     });
     return this.#opening;
   }
@@ -172,20 +175,20 @@ export class KafkaReader implements EventLogReader {
       maxBytesPerPartition: 4 * 1024 * 1024,
       sessionTimeout: 10_000,
       heartbeatInterval: 2_000,
-      // After an outage the client would join its group as a new member, and wait until the old one is given up. A
-      // group of its own has none.
+      // After an outage the client would rejoin its group as a new member and wait for the old one to expire. A new
+      // group has none.
       retry: { retries: 5, restartOnFailure: async () => false },
     });
     consumer.on(consumer.events.CRASH, ({ payload }) => {
       if (this.#closing.signal.aborted) return;
       this.#log.warn(
-        { err: explained(payload.error, this.#kafka) },
-        'the Kafka consumer has ended: opening another',
+        { err: explainError(payload.error, this.#kafka) },
+        'the Kafka consumer has ended; opening another',
       );
       void delay(REOPEN_MS, undefined, { signal: this.#closing.signal })
         .then(() => {
           this.#opening = null;
-          return this.#consume(); // for reads that wait; the next one tries again
+          return this.#consume(); // for waiting reads; the next one tries again
         })
         .catch(() => undefined);
     });
@@ -227,27 +230,27 @@ export class KafkaReader implements EventLogReader {
       const start = await this.start(`${this.#kafka.topic}/${number}`);
       if (position < start && buffer.position === position) buffer.skipTo(start);
     }
-    // Either the client began anew, or a seek has overtaken this fetch.
+    // The client restarted, or a seek overtook this fetch.
     if (outcome !== 'taken') this.#seek(number);
     else if (!buffer.wantsMore()) this.#pause(number);
   }
 
   #pause(partition: number): void {
-    this.#tell((consumer) => consumer.pause([{ topic: this.#kafka.topic, partitions: [partition] }]));
+    this.#control((consumer) => consumer.pause([{ topic: this.#kafka.topic, partitions: [partition] }]));
   }
 
   #seek(partition: number): void {
     const { topic } = this.#kafka;
     const offset = String(this.#buffer(partition).position);
-    this.#heardAt.set(partition, performance.now());
-    this.#tell((consumer) => {
+    this.#receivedAt.set(partition, performance.now());
+    this.#control((consumer) => {
       consumer.seek({ topic, partition, offset });
       consumer.resume([{ topic, partitions: [partition] }]);
     });
   }
 
-  /** Moves the client. One that has just ended throws; the one that comes after it begins where the buffers stand. */
-  #tell(what: (consumer: Consumer) => void): void {
+  /** Controls the consumer. One that has just ended throws; the next one begins at the buffers' positions. */
+  #control(what: (consumer: Consumer) => void): void {
     try {
       if (this.#consumer) what(this.#consumer);
     } catch (error) {
@@ -256,13 +259,17 @@ export class KafkaReader implements EventLogReader {
   }
 }
 
-/** Every batch says what was asked for; the client's types leave it out (kafkajs 2.2.4, `src/consumer/batch.js`). */
+/**
+ * Returns the offset that a fetch requested. The client's types leave it out (kafkajs 2.2.4,
+ * `src/consumer/batch.js`).
+ */
 function askedOffset(batch: Batch & { fetchedOffset?: string }): bigint {
-  if (batch.fetchedOffset === undefined) throw new TypeError('the client does not say what it has fetched');
+  if (batch.fetchedOffset === undefined)
+    throw new TypeError('the batch of the client has no `fetchedOffset`');
   return BigInt(batch.fetchedOffset);
 }
 
-/** @returns false when the signal came first */
+/** Waits for `work`. @returns false when the signal comes first */
 async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false;
   let stop = () => {};

@@ -23,7 +23,7 @@ function batch(first: bigint, count: number, bytes = 10, streamId = STREAM): Log
   };
 }
 
-test('batches that follow each other become one record, others do not', () => {
+test('consecutive batches become one record, others do not', () => {
   const into = Buffer.alloc(1_000);
   const merged = [...mergeBatches([batch(0n, 3), batch(3n, 2), batch(6n, 1), batch(1n << 40n, 4)], into)];
   expect(merged.map(({ firstSequence, count }) => [firstSequence, count])).toEqual([
@@ -41,7 +41,7 @@ test('a record stays below its limit, and a batch above it goes alone', () => {
   expect(merged.map(({ payload }) => payload.length)).toEqual([60, 60, 500, 10]);
 });
 
-test('records are made one after the other in the same memory, and nothing of a longer one is left in the next', () => {
+test('records share one memory, and nothing of a longer one is left in the next', () => {
   const into = Buffer.alloc(100);
   const batches = [batch(1n, 1, 40), batch(2n, 1, 60), batch(3n, 1, 20), batch(4n, 1, 30)];
   const payloads: number[][] = [];
@@ -56,14 +56,13 @@ test('records are made one after the other in the same memory, and nothing of a 
   ]);
 });
 
-test('a batch comes back from its record, at the offset that the broker gave it', () => {
+test('a batch is read back from its record, at the offset of the broker', () => {
   const sent = batch(7n, 3);
   const { value, headers } = toMessage(sent, 2);
   const received = fromMessage({ offset: '41', value: Buffer.from(value ?? ''), headers });
   expect(received).toEqual({ ...sent, offset: 41n, nextOffset: 42n });
 });
 
-/** A batch of one heartbeat, as it stands in a journal. */
 function heartbeats(): LogBatch {
   const payload = Buffer.alloc(64);
   const pad = { bytes: Buffer.alloc(16), position: 0 };
@@ -78,14 +77,14 @@ function receive({ value, headers }: Message, changes: IHeaders = {}) {
   return received;
 }
 
-test('a record names the schemas of its events by their fingerprints', () => {
+test('a record names the schemas of its events by fingerprint', () => {
   const { headers } = toMessage(heartbeats(), 0);
   const { fingerprint } = releasedRegistry().schema(4, 1) ?? {};
   expect(headers?.schemas).toBe(`heartbeat.v1=${fingerprint}`);
   expect(receive(toMessage(heartbeats(), 0)).schemas).toEqual(new Map([['heartbeat.v1', fingerprint]]));
 });
 
-test('records with a fingerprint, without one, and with one that is not known are told apart', () => {
+test('records with a known, an unknown and no fingerprint are told apart', () => {
   const sealer = createAddressSealer(Buffer.alloc(32));
   const decoded = (changes: IHeaders) => decodeEvents(receive(toMessage(heartbeats(), 0), changes), sealer);
   const known = decoded({});
@@ -94,7 +93,7 @@ test('records with a fingerprint, without one, and with one that is not known ar
   const old = receive({ ...toMessage(heartbeats(), 0), headers: before });
   expect(old).not.toHaveProperty('schemas');
   expect(decodeEvents(old, sealer)).toEqual(known);
-  // Of a schema that the record does not use, or said in a way that nobody understands: the events can be read.
+  // Of a schema that the record does not use, or malformed: the events can be read.
   expect(decoded({ schemas: `refund.v1=${'a'.repeat(64)}` })).toEqual(known);
   expect(decoded({ schemas: 'crc:12' })).toEqual(known);
   const other = decoded({ schemas: `heartbeat.v1=${'a'.repeat(64)}` });
@@ -104,7 +103,7 @@ test('records with a fingerprint, without one, and with one that is not known ar
   ]);
 });
 
-test('damage comes back as damage with its reason', () => {
+test('damage is read back as damage with its reason', () => {
   const piece = { offset: 1n, nextOffset: 9n, reason: 'bad_crc', bytes: Buffer.from('torn') };
   const { value, headers } = toDamageMessage(piece, STREAM, 0);
   expect(fromMessage({ offset: '5', value: Buffer.from(value ?? ''), headers })).toEqual({

@@ -4,25 +4,24 @@ import { describeSchemas, parseSchemas } from '../../events/fingerprints.ts';
 import type { LogBatch, LogDamage } from '../port.ts';
 
 /**
- * One record is one stretch of a stream: journal batches that follow each other without a gap, merged, so that many
- * visitors share a record's costs. The events are the value as they stand in the journal; what a consumer has
- * to know before it decodes them stands in the headers.
+ * Headers of a record. A record is consecutive journal batches of one stream, merged so that many events share its
+ * cost. Its value is the events as in the journal; its headers are what a consumer needs before it decodes them.
  */
 const HEADERS = ['stream', 'first', 'count', 'min-ts', 'max-ts', 'format', 'schemas'] as const;
 
-/** `core/events/codec.ts`: each event names its own schema version, so this changes with the framing only. */
+/** Version of the framing in `core/events/codec.ts`; each event names its own schema version. */
 const FORMAT = 'hoplog-events/1';
 
 const DAMAGE_FORMAT = 'hoplog-damage/1';
-/** Of damaged bytes so many are passed on: they may not shrink, and a record that is too large would stop all. */
+/** Limit of damaged bytes in a record. They may not compress, and a record that is too large would stop the shipper. */
 const DAMAGE_BYTES = 768 * 1024;
 
 /**
- * Merges batches that follow each other into records, one after the other in the same memory: a record is what it is until
- * the next one is asked for.
+ * Merges consecutive batches into records, one after the other in the same memory: a record is valid until the next
+ * one is requested.
  *
- * @param batches of one stream, in its order
- * @param into as much as a merged record holds at most, before compression
+ * @param batches of one stream, in order
+ * @param into memory of the size of the largest merged record, uncompressed
  */
 export function* mergeBatches(batches: readonly LogBatch[], into: Buffer): Generator<LogBatch> {
   let group: LogBatch[] = [];
@@ -64,7 +63,7 @@ function joined(group: LogBatch[], into: Buffer): LogBatch {
   };
 }
 
-/** The record of a batch, for this partition. */
+/** Returns the record of a batch, for this partition. */
 export function toMessage(batch: LogBatch, partition: number): Message {
   const schemas = describeSchemas(batch.payload);
   return {
@@ -83,13 +82,13 @@ export function toMessage(batch: LogBatch, partition: number): Message {
   };
 }
 
-/** The record of bytes that a journal could not give as a batch: consumers make a dead letter of it. */
+/** Returns the record of unreadable bytes of the journal. Consumers make a dead letter of it. */
 export function toDamageMessage(piece: LogDamage, streamId: string, partition: number): Message {
   const { value, headers } = asDamage(piece);
   return { key: streamId, partition, value, headers: { stream: streamId, ...headers } };
 }
 
-/** What says of a record that its bytes are damage. */
+/** Returns the value and headers that mark bytes as damage. */
 export function asDamage({ reason, bytes }: Pick<LogDamage, 'reason' | 'bytes'>): {
   value: Buffer;
   headers: { format: string; reason: string };
@@ -99,7 +98,7 @@ export function asDamage({ reason, bytes }: Pick<LogDamage, 'reason' | 'bytes'>)
 
 export type ReceivedMessage = { offset: string; value: Buffer | null; headers?: IHeaders };
 
-/** The batch of a record; what is no batch is damage: a dead letter, never in the way. */
+/** Returns the batch of a record, or damage for anything else. */
 export function fromMessage({ offset, value, headers = {} }: ReceivedMessage): LogBatch | LogDamage {
   const position = BigInt(offset);
   const at = { offset: position, nextOffset: position + 1n };
@@ -120,7 +119,6 @@ export function fromMessage({ offset, value, headers = {} }: ReceivedMessage): L
     minTs: Number(minTs),
     maxTs: Number(maxTs),
     payload: bytes,
-    // Records of before they had this header have none.
     ...(schemas === '' ? {} : { schemas: parseSchemas(schemas) }),
   };
 }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { explained, RefusedByBrokers } from './refusals.ts';
+import { explainError, RefusedByBrokers } from './refusals.ts';
 
 const kafka = {
   tlsCa: '/etc/ca.pem',
   sasl: { mechanism: 'plain' as const, username: 'hoplog', password: 'very secret' },
 };
 
-/** An error as the client throws it: `name`, `code` and `type` as it sets them. */
+/** An error as the client throws it, with its `name`, `code` and `type`. */
 function thrown(message: string, fields: { name?: string; code?: string; type?: string }): Error {
   const last = Object.assign(new Error(message), fields);
   return Object.assign(new Error(message), { name: 'KafkaJSNumberOfRetriesExceeded', cause: last });
@@ -23,17 +23,17 @@ test.each([
   [
     'another password',
     { name: 'KafkaJSSASLAuthenticationError' },
-    /^setting KAFKA_USERNAME, KAFKA_PASSWORD: the brokers refuse the user "hoplog" \(/,
+    /^setting KAFKA_USERNAME, KAFKA_PASSWORD: the brokers reject the user "hoplog" \(/,
   ],
-])('brokers with %s are said with the setting, and no secret with them', (_what, fields, said) => {
-  const error = explained(thrown('refused', fields), kafka) as Error;
+])('brokers with %s are reported with the setting, and without a secret', (_what, fields, said) => {
+  const error = explainError(thrown('refused', fields), kafka) as Error;
   expect(error).toBeInstanceOf(RefusedByBrokers);
   expect(error.message).toMatch(said);
   expect(error.message).not.toContain('very secret');
 });
 
-test('any other error is left as it is', () => {
+test('any other error is unchanged', () => {
   for (const error of [thrown('closed', { code: 'ECONNRESET' }), new Error('else'), 'no error']) {
-    expect(explained(error, kafka)).toBe(error);
+    expect(explainError(error, kafka)).toBe(error);
   }
 });

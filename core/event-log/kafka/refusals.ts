@@ -1,9 +1,8 @@
 import type { EnvironmentName, KafkaSettings } from '../../settings/config.ts';
 
 /**
- * Brokers that answer and refuse this process, or show a certificate that it does not trust. Its message names the
- * settings to look at. Not a wrong setting to end for: it may be put right at the brokers, so whoever meets it goes on
- * trying.
+ * Brokers that reject this process, or whose certificate it does not trust. The message names the settings to check.
+ * It is not a reason to exit: the brokers may be corrected, so callers retry.
  */
 export class RefusedByBrokers extends Error {
   readonly settings: readonly EnvironmentName[];
@@ -17,7 +16,6 @@ export class RefusedByBrokers extends Error {
 
 const NOT_TRUSTED = 'the certificate of the brokers is not trusted';
 
-/** Codes of Node's TLS for a certificate that no authority vouches for. */
 const UNTRUSTED = new Set([
   'SELF_SIGNED_CERT_IN_CHAIN',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -27,8 +25,11 @@ const UNTRUSTED = new Set([
   'CERT_SIGNATURE_FAILURE',
 ]);
 
-/** What the client has thrown, said with the settings that it comes from where that is known; else as it is. */
-export function explained(error: unknown, { tlsCa, sasl }: Pick<KafkaSettings, 'tlsCa' | 'sasl'>): unknown {
+/** Returns the client's error as {@link RefusedByBrokers} where the settings explain it, else as it is. */
+export function explainError(
+  error: unknown,
+  { tlsCa, sasl }: Pick<KafkaSettings, 'tlsCa' | 'sasl'>,
+): unknown {
   for (const { name, code, type, message } of causes(error)) {
     if (UNTRUSTED.has(code)) {
       const trusted = tlsCa === '' ? 'by the authorities of this system' : `by the authority in ${tlsCa}`;
@@ -38,18 +39,18 @@ export function explained(error: unknown, { tlsCa, sasl }: Pick<KafkaSettings, '
       return new RefusedByBrokers(['KAFKA_BROKERS'], `${NOT_TRUSTED} (${message})`, error);
     }
     if (type === 'UNSUPPORTED_SASL_MECHANISM' || type === 'ILLEGAL_SASL_STATE') {
-      const mechanism = `the brokers do not take ${sasl?.mechanism ?? 'clients without one'} (${message})`;
+      const mechanism = `the brokers do not accept ${sasl?.mechanism ?? 'clients without one'} (${message})`;
       return new RefusedByBrokers(['KAFKA_SASL_MECHANISM'], mechanism, error);
     }
     if (name === 'KafkaJSSASLAuthenticationError') {
-      const user = `the brokers refuse the user ${JSON.stringify(sasl?.username)} (${message})`;
+      const user = `the brokers reject the user ${JSON.stringify(sasl?.username)} (${message})`;
       return new RefusedByBrokers(['KAFKA_USERNAME', 'KAFKA_PASSWORD'], user, error);
     }
   }
   return error;
 }
 
-/** An error and what lies behind it: the client wraps the last of its attempts. */
+/** Yields an error and its causes: the client wraps the error of its last attempt. */
 function* causes(error: unknown) {
   let at = error;
   for (let depth = 0; at instanceof Error && depth < 10; depth++) {

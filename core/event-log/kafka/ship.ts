@@ -14,19 +14,19 @@ export type ShipperData = {
 };
 
 export type ToShipper = { stored: string | null; fill: number } | { stopWithinMs: number };
-/** `started`: the thread has loaded, native modules included, and works. */
+/** `started`: the thread has loaded, native modules included. */
 export type FromShipper = { started: true } | { shipped: number } | { outage: boolean };
 
 export type Shipping = {
-  /** Whether a thread has started since this process began: without one, events never leave the journal. */
+  /** Whether a thread has started since this process began. Without one, events never leave the journal. */
   hasStarted(): boolean;
-  /** Ends it: what Kafka has not taken by then waits in the journal for the next start. */
+  /** Stops the thread. What Kafka has not acknowledged waits in the journal for the next start. */
   end(): Promise<void>;
 };
 
 export type ShippingOptions = Omit<ShipperData, 'stream' | 'logLevel'> & {
   journal: EventLogWriter;
-  /** The stream's high-water mark: how far workers have stored it. */
+  /** Returns the stream's high-water mark, the newest sequence that workers have stored. */
   stored: () => Promise<bigint>;
   log: Logger;
   registry: Registry;
@@ -37,8 +37,8 @@ const DRAIN_MS = 1_000;
 const THREAD = new URL('./shipper-thread.ts', import.meta.url);
 
 /**
- * Ships a journal to Kafka from a thread of its own, for as long as the process runs. A thread that can't load is
- * started again and again, and logged each time; `hasStarted` stays false meanwhile.
+ * Ships a journal to Kafka from a thread, for as long as the process runs. A thread that can't load is restarted and
+ * logged each time; `hasStarted` stays false meanwhile.
  */
 export function shipToKafka(options: ShippingOptions): Shipping {
   const { journal, stored, log, registry, brokers, kafka, dataDir, streamName } = options;
@@ -67,7 +67,7 @@ export function shipToKafka(options: ShippingOptions): Shipping {
     workerData: data,
     name: 'the shipper',
     log,
-    hear(message) {
+    onMessage(message) {
       if ('started' in message) started = true;
       else if ('shipped' in message) shipped.inc(message.shipped);
       else outage.set(message.outage ? 1 : 0);
@@ -81,8 +81,8 @@ export function shipToKafka(options: ShippingOptions): Shipping {
     asking = true;
     void stored()
       .then(
-        (sequence) => thread.tell({ stored: String(sequence), fill: journal.fill() }),
-        () => thread.tell({ stored: null, fill: journal.fill() }),
+        (sequence) => thread.post({ stored: String(sequence), fill: journal.fill() }),
+        () => thread.post({ stored: null, fill: journal.fill() }),
       )
       .finally(() => {
         asking = false;

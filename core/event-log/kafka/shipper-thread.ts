@@ -1,45 +1,46 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { crc32c } from '@node-rs/crc32';
 import { createLogger } from '../../tier/log.ts';
 import { createKafka } from './client.ts';
 import type { FromShipper, ShipperData, ToShipper } from './ship.ts';
 import { startShipper } from './shipper.ts';
 
-/** The shipper's own thread: a redirect never waits for compression, sockets or brokers. */
+/** The shipper's thread. Redirects never wait for compression, sockets or brokers. */
 const data = workerData as ShipperData;
 const port = parentPort;
-if (!port) throw new Error('the shipper runs in a thread of its own');
-const tell = (message: FromShipper) => port.postMessage(message);
+if (!port) throw new Error('the shipper must run in a worker thread');
+const post = (message: FromShipper) => port.postMessage(message);
 
-/** Each message wakes the redirects' thread: what was shipped is told together. */
-const TELL_EVERY_MS = 50;
-let untold = 0;
-let telling: NodeJS.Timeout | null = null;
-function tellShipped(): void {
-  if (telling) clearTimeout(telling);
-  telling = null;
-  if (untold > 0) tell({ shipped: untold });
-  untold = 0;
+/** Each message wakes the thread of the redirects, so counts are sent together. */
+const POST_EVERY_MS = 50;
+let pending = 0;
+let postTimer: NodeJS.Timeout | null = null;
+function postShipped(): void {
+  if (postTimer) clearTimeout(postTimer);
+  postTimer = null;
+  if (pending > 0) post({ shipped: pending });
+  pending = 0;
 }
 
 const log = createLogger('shipper', data.logLevel);
 const shipper = startShipper({
   ...data,
-  client: createKafka(data, `hoplog-${data.streamName}`, log),
+  client: createKafka(data, `hoplog-${data.streamName}`, log, { crc32c }),
   log,
   onShipped(events) {
-    untold += events;
-    telling ??= setTimeout(tellShipped, TELL_EVERY_MS);
+    pending += events;
+    postTimer ??= setTimeout(postShipped, POST_EVERY_MS);
   },
-  onOutage: (outage) => tell({ outage }),
+  onOutage: (outage) => post({ outage }),
 });
 
-tell({ started: true });
+post({ started: true });
 
-// The thread's owner starts another: what broke this one, such as a full disk, may pass.
+// The owner starts another thread: the cause, such as a full disk, may pass.
 void shipper.ended.then((error) => {
   if (!error) return;
-  log.error({ err: error }, 'the shipper has failed');
-  tellShipped();
+  log.error({ err: error }, 'the shipper has failed; its thread restarts');
+  postShipped();
   process.exit(1);
 });
 
@@ -47,15 +48,15 @@ port.on('message', (message: ToShipper) => {
   if ('stopWithinMs' in message) {
     shipper.stop(message.stopWithinMs).then(
       () => {
-        tellShipped();
+        postShipped();
         process.exit(0);
       },
-      () => undefined, // said above
+      () => undefined, // logged above
     );
     return;
   }
   const stored = message.stored === null ? null : BigInt(message.stored);
-  shipper.free(stored, message.fill).catch((error: unknown) => {
-    log.debug({ err: error }, 'could not free the journal');
+  shipper.truncate(stored, message.fill).catch((error: unknown) => {
+    log.debug({ err: error }, 'failed to truncate the journal');
   });
 });

@@ -22,7 +22,7 @@ import { createKafka } from './client.ts';
 import { KafkaReader } from './reader.ts';
 import { shipToKafka } from './ship.ts';
 import { type Shipper, startShipper } from './shipper.ts';
-import { readPlace } from './shipping-place.ts';
+import { readShipperState } from './shipper-state.ts';
 
 let kafka: TestKafka;
 let settings: KafkaSettings;
@@ -71,7 +71,7 @@ function ship(): Shipper {
   return shipper;
 }
 
-/** Appends so many clicks over many turns, enough to fill several segments of 64 KiB. */
+/** Appends this many clicks over many turns, enough to fill several segments of 64 KiB. */
 async function append(from: number, count: number): Promise<bigint> {
   let last = -1n;
   for (let at = from; at < from + count; at += 20) {
@@ -84,13 +84,13 @@ async function append(from: number, count: number): Promise<bigint> {
 async function shippedUpTo(sequence: bigint): Promise<void> {
   await vi.waitFor(
     () => {
-      if ((readPlace(directory())?.acknowledged ?? -1n) < sequence) throw new Error('not yet');
+      if ((readShipperState(directory())?.acknowledged ?? -1n) < sequence) throw new Error('not yet');
     },
     { timeout: 40_000, interval: 50 },
   );
 }
 
-/** The clicks of the topic by their user agents' numbers, duplicates too, as far as `last`. */
+/** Returns the clicks of the topic by the numbers of their user agents, duplicates included, up to `last`. */
 async function inKafka(last: bigint): Promise<number[]> {
   const reader = new KafkaReader(client(), settings, silentLogger());
   const partition = `${settings.topic}/${TEST_STREAM.ordinal % 2}`;
@@ -109,7 +109,7 @@ async function inKafka(last: bigint): Promise<number[]> {
   return clicks;
 }
 
-test('what does not shrink travels in smaller records, each click once and in order', async () => {
+test('incompressible clicks are sent in smaller records, each once and in order', async () => {
   await journal.close();
   journal = await openTestJournal(dataDir, { budgetBytes: 64 * 1024 * 1024 });
   const clicks = 1_500;
@@ -126,7 +126,7 @@ test('what does not shrink travels in smaller records, each click once and in or
   expect(await inKafka(last)).toEqual(Array.from({ length: clicks }, (_, index) => index));
 });
 
-test('every click stands in the topic in order, also over a restart and one that was killed', async () => {
+test('every click is in the topic in order, also across a restart and a kill', async () => {
   ship();
   await shippedUpTo(await append(0, 100));
   await shipper?.stop(5_000);
@@ -138,7 +138,7 @@ test('every click stands in the topic in order, also over a restart and one that
   expect(clicks).toEqual(Array.from({ length: 300 }, (_, index) => index));
 });
 
-test('what stands in the topic is compressed, each record a whole batch of the journal', async (context) => {
+test('records are compressed, and each is a whole batch of the journal', async (context) => {
   context.skip(kafka.directory === '', 'the brokers keep their files in containers');
   ship();
   await shippedUpTo(await append(0, 400));
@@ -150,7 +150,7 @@ test('what stands in the topic is compressed, each record a whole batch of the j
   expect(segment.length).toBeLessThan(400 * 400);
 });
 
-test('what comes one after the other travels together, in records that are no closer than they should be', async () => {
+test('clicks in a row are sent together, in records at least the linger time apart', async () => {
   ship();
   let last = await append(0, 20);
   await shippedUpTo(last);
@@ -162,7 +162,7 @@ test('what comes one after the other travels together, in records that are no cl
   }
   await shippedUpTo(last);
   const elapsed = performance.now() - began;
-  // 190 batches; a timer may ring a millisecond early.
+  // 190 batches; a timer may fire a millisecond early.
   expect((await recordsInTopic()) - before).toBeLessThanOrEqual(elapsed / 39 + 2);
   expect(await inKafka(last)).toEqual(Array.from({ length: 400 }, (_, index) => index));
 });
@@ -175,78 +175,78 @@ async function recordsInTopic(): Promise<number> {
   return offsets.reduce((sum, { high }) => sum + Number(high), 0);
 }
 
-test('a shipper that has lost its place, or stands before another topic, ships what the journal holds', async () => {
+test('a shipper that has lost its offset, or has a new topic, ships what the journal holds', async () => {
   ship();
   const last = await append(0, 60);
   await shippedUpTo(last);
   await shipper?.stop(5_000);
   settings = { ...settings, topic: `${settings.topic}-other` };
   ship();
-  await vi.waitFor(() => expect(readPlace(directory())?.log).toMatch(/-other$/), 40_000);
+  await vi.waitFor(() => expect(readShipperState(directory())?.log).toMatch(/-other$/), 40_000);
   await shippedUpTo(last);
   expect(await inKafka(last)).toEqual(Array.from({ length: 60 }, (_, index) => index));
 });
 
-test('what Kafka has and workers have not stored stays in the journal', async () => {
-  const { free } = ship();
+test('the journal keeps what Kafka has until workers have stored it', async () => {
+  const { truncate } = ship();
   const last = await append(0, 400);
   await shippedUpTo(last);
   const whole = (await readJournal(dataDir)).clicks.length;
-  await free(-1n, 0.1);
-  await free(null, 0.1);
+  await truncate(-1n, 0.1);
+  await truncate(null, 0.1);
   expect((await readJournal(dataDir)).clicks).toHaveLength(whole);
   const half = (await readJournal(dataDir)).clicks[200]?.sequence ?? 0n;
-  await free(half, 0.1);
+  await truncate(half, 0.1);
   const left = (await readJournal(dataDir)).clicks.map(({ sequence }) => sequence);
   expect(left.length).toBeLessThan(whole);
   expect(left[0]).toBeLessThanOrEqual(half);
-  expect(readPlace(directory())?.freedAhead).toBe(-1n);
+  expect(readShipperState(directory())?.truncatedAhead).toBe(-1n);
 });
 
-test('under pressure all that Kafka has is given back, noted, also right after a restart', async () => {
+test('under pressure all that Kafka has is truncated and saved, also right after a restart', async () => {
   ship();
   const last = await append(0, 400);
   await shippedUpTo(last);
   await shipper?.stop(5_000);
-  const { free } = ship();
-  await free(null, 0.6); // before it has sent anything itself
+  const { truncate } = ship();
+  await truncate(null, 0.6); // before it has sent anything itself
   const { clicks } = await readJournal(dataDir);
   expect(clicks.length).toBeLessThan(400);
-  const place = readPlace(directory());
-  expect(place?.freedAhead).toBeGreaterThanOrEqual(last);
-  expect(place?.freedAhead).toBe(place?.acknowledged);
+  const place = readShipperState(directory());
+  expect(place?.truncatedAhead).toBeGreaterThanOrEqual(last);
+  expect(place?.truncatedAhead).toBe(place?.acknowledged);
 });
 
-test('a disk that has no block for the shipper’s place holds up nothing: what is shipped and stored is given back', async () => {
+test('a disk without a block for the shipper’s offset stops nothing: what is shipped and stored is truncated', async () => {
   const refusal = join(directory(), 'shipped.json.new');
   mkdirSync(refusal); // no file can be written there
-  const { free } = ship();
+  const { truncate } = ship();
   const last = await append(0, 400);
   expect(await inKafka(last)).toHaveLength(400);
-  expect(readPlace(directory())).toBeNull();
-  // Under pressure it would have to be noted how far: until that is possible, what workers lack stays.
-  await vi.waitFor(() => expect(free(-1n, 0.6)).rejects.toThrow(), 40_000);
+  expect(readShipperState(directory())).toBeNull();
+  // Under pressure the offset must be saved: until that is possible, what workers lack stays.
+  await vi.waitFor(() => expect(truncate(-1n, 0.6)).rejects.toThrow(), 40_000);
   expect((await readJournal(dataDir)).clicks).toHaveLength(400);
   await vi.waitFor(async () => {
-    await free(last, 0.1);
+    await truncate(last, 0.1);
     expect((await readJournal(dataDir)).clicks.length).toBeLessThan(100);
   }, 40_000);
   rmdirSync(refusal);
   await vi.waitFor(async () => {
-    await free(-1n, 0.6);
-    expect(readPlace(directory())?.freedAhead).toBeGreaterThanOrEqual(last);
+    await truncate(-1n, 0.6);
+    expect(readShipperState(directory())?.truncatedAhead).toBeGreaterThanOrEqual(last);
   }, 40_000);
 });
 
-test('nothing is given back that Kafka has not taken, however full the journal is', {
+test('nothing is truncated that Kafka has not acknowledged, however full the journal is', {
   timeout: 240_000,
 }, async () => {
   await kafka.nodes[0]?.kill();
   try {
-    const { free } = ship();
+    const { truncate } = ship();
     await append(0, 400);
-    await free(null, 1);
-    await free(1n << 50n, 1);
+    await truncate(null, 1);
+    await truncate(1n << 50n, 1);
     expect((await readJournal(dataDir)).clicks).toHaveLength(400);
   } finally {
     await shipper?.stop(0);
@@ -255,14 +255,14 @@ test('nothing is given back that Kafka has not taken, however full the journal i
   }
 });
 
-test('a thread that dies is replaced, and ends in order even while there is none', async () => {
+test('a thread that dies is replaced, and stopping works even while there is none', async () => {
   const registry = new Registry();
   const shipping = shipToKafka({
     journal,
     stored: async () => -1n,
     log: silentLogger(),
     registry,
-    // As a thread finds it whose disk is broken: it can't read where it stands.
+    // As a thread with a broken disk: it can't read its offset.
     dataDir: join(dataDir, 'missing'),
     brokers: kafka.brokers.split(','),
     kafka: settings,
@@ -274,7 +274,7 @@ test('a thread that dies is replaced, and ends in order even while there is none
   await shipping.end();
 });
 
-test('a topic that is too small is said once, and nothing is sent', async () => {
+test('a topic that is too small is reported once, and nothing is sent', async () => {
   const made = new KafkaReader(client(), settings, silentLogger());
   await made.partitions();
   await made.close();
@@ -294,5 +294,5 @@ test('a topic that is too small is said once, and nothing is sent', async () => 
   expect(said[0]).toMatch(
     /^setting KAFKA_PARTITIONS="5": topic .* has 2 partitions: events wait in the journal/,
   );
-  expect(readPlace(directory())).toBeNull();
+  expect(readShipperState(directory())).toBeNull();
 });

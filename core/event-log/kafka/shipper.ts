@@ -9,35 +9,33 @@ import { streamDirectory } from '../journal/segments.ts';
 import type { LogBatch, LogDamage, StreamIdentity } from '../port.ts';
 import { COMPRESSION, RecordTooLarge } from './compression.ts';
 import { mergeBatches, toDamageMessage, toMessage } from './record.ts';
-// Before the first record. Here, because nobody but a shipper needs the native module behind it.
-import './record-batch.ts';
-import { explained, RefusedByBrokers } from './refusals.ts';
-import { readPlace, type ShippingPlace, writePlace } from './shipping-place.ts';
+import { explainError, RefusedByBrokers } from './refusals.ts';
+import { readShipperState, type ShipperState, writeShipperState } from './shipper-state.ts';
 import { ensureTopic } from './topic.ts';
 
 const READ_BYTES = 2 * 1024 * 1024;
 /**
- * Before compression: what one read gives, which goes over its limit by one batch. Clicks shrink to a fourth, and what each record
- * costs both sides is a fifth of the CPU time of catching up when it is a third as large.
+ * Bytes of one merged record before compression: one read, which exceeds its limit by one batch. Clicks compress to a
+ * fourth, and larger records cost both sides less CPU time.
  */
 const MERGED_BYTES = READ_BYTES + MAX_PAYLOAD_BYTES;
-/** Of what did not shrink enough: such a record fits into the topic's limit even if it does not shrink at all. */
+/** Size of a record that did not compress enough: it fits into the topic's limit uncompressed. */
 const SMALL_BYTES = MAX_PAYLOAD_BYTES;
-/** Such a read begins with small chunks, and goes over by a large one. */
+/** Memory of one read, which begins with small chunks and exceeds its limit by a large one. */
 const ARENA_BYTES = 2 * READ_BYTES;
 const WAIT_MS = 500;
 /**
- * While clicks keep coming, what comes within this time travels together: a record costs both sides about a millisecond of CPU, however
- * little is in it. The first click after a silence goes at once.
+ * While clicks keep coming, those within this time share a record: each record costs both sides about a millisecond
+ * of CPU time. The first click after a pause is sent at once.
  */
 const LINGER_MS = 40;
 const RETRY_MS = 250;
-/** A wrong setting is looked at again so often: somebody may put the topic right. */
+/** Retry interval for a wrong setting, which may be corrected at the topic. */
 const WRONG_SETTING_MS = 30_000;
-/** Brokers that refuse this process are asked again so often: they may have been told about it by then. */
+/** Retry interval for brokers that reject this process; their settings may change. */
 const REFUSED_MS = 3_000;
-const KEEP_PLACE_MS = 500;
-/** Share of the journal's budget from which on what Kafka has is given back before workers have stored it. */
+const SAVE_STATE_MS = 500;
+/** Share of the journal's budget above which the journal is truncated before workers have stored its events. */
 const PRESSURE = 0.5;
 
 export type ShipperOptions = {
@@ -47,32 +45,31 @@ export type ShipperOptions = {
   streamName: string;
   stream: StreamIdentity;
   log: Logger;
-  /** Told after every acknowledgement. */
   onShipped: (events: number) => void;
-  /** Told when sending fails (`true`) and when it goes on (`false`). */
+  /** Called when sending fails (`true`) and when it works again (`false`). */
   onOutage: (out: boolean) => void;
 };
 
 export type Shipper = {
-  /** Resolves when it has ended, with the error that ended it before it was told to, if any. */
+  /** Resolves when the shipper has ended, with the error that ended it before it was stopped, if any. */
   ended: Promise<Error | null>;
   /**
-   * Gives back what Kafka has acknowledged. Normally only what workers have stored too: a restart of the stream
-   * counts what they have not (max_clicks). Under pressure everything acknowledged, and then it is noted how far.
+   * Truncates the journal up to what Kafka has acknowledged. Normally workers must have stored it too, since a
+   * restart of the stream counts the rest (`max_clicks`). Under pressure it goes further and saves how far.
    *
    * @param stored the stream's high-water mark; null: not known
    * @param fill share of the journal's budget in use
-   * @throws what the disk says, when it can't be noted: then only what workers have stored is given back
+   * @throws the error of the disk when that can't be saved; then it truncates only what workers have stored
    */
-  free(stored: bigint | null, fill: number): Promise<void>;
+  truncate(stored: bigint | null, fill: number): Promise<void>;
   /** Ships what the journal holds now, at most for `withinMs`, and ends. */
   stop(withinMs: number): Promise<void>;
 };
 
 /**
- * Takes a stream's journal to its partition, in order, each record acknowledged by all in-sync replicas before the
- * next ones are sent. A send whose outcome is unknown is repeated until it is acknowledged: consumers drop what they
- * have by its sequence, so a producer's idempotence, which ends with its session anyway, is not asked for.
+ * Ships a stream's journal to its partition, in order. Each record is acknowledged by all in-sync replicas before the
+ * next ones are sent. A send with an unknown outcome is repeated. Consumers deduplicate by sequence, so the producer
+ * is not idempotent: idempotence would end with its session.
  */
 export function startShipper(options: ShipperOptions): Shipper {
   const { client, kafka, dataDir, streamName, log, onShipped, onOutage } = options;
@@ -82,22 +79,21 @@ export function startShipper(options: ShipperOptions): Shipper {
   const small = merged.subarray(0, SMALL_BYTES);
   const stopping = new AbortController();
   const ending = new AbortController();
-  let place: ShippingPlace | null = readPlace(directory);
-  let kept = 0;
+  let state: ShipperState | null = readShipperState(directory);
+  let savedAt = 0;
   let isRefused = false;
 
   /**
-   * Keeps the place, or goes on without: a disk that is full has no block for it, and only what is shipped can be freed. Said
-   * once, not at every attempt.
+   * Saves the offset, or continues without: a full disk has no block for it, and shipping is what frees the disk.
+   * Logged once.
    */
-  function keep(at: ShippingPlace): void {
-    kept = performance.now();
+  function save(at: ShipperState): void {
+    savedAt = performance.now();
     try {
-      writePlace(directory, at);
+      writeShipperState(directory, at);
       isRefused = false;
     } catch (error) {
-      if (!isRefused)
-        log.warn({ err: error, directory }, 'the place of the shipper could not be kept: it goes on');
+      if (!isRefused) log.warn({ err: error, directory }, "failed to save the shipper's offset; continuing");
       isRefused = true;
     }
   }
@@ -108,12 +104,12 @@ export function startShipper(options: ShipperOptions): Shipper {
       await admin.connect();
       const partitions = await ensureTopic(admin, kafka);
       const logName = `${(await admin.describeCluster()).clusterId}/${kafka.topic}`;
-      if (place?.log !== logName) {
-        const { freedAhead = -1n } = place ?? {};
+      if (state?.log !== logName) {
+        const { truncatedAhead = -1n } = state ?? {};
         const partition = options.stream.ordinal % partitions;
-        place = { log: logName, partition, offset: 0n, acknowledged: -1n, freedAhead };
+        state = { log: logName, partition, offset: 0n, acknowledged: -1n, truncatedAhead };
       }
-      keep(place);
+      save(state);
     } finally {
       await admin.disconnect().catch(() => undefined);
     }
@@ -127,28 +123,28 @@ export function startShipper(options: ShipperOptions): Shipper {
     return producer;
   }
 
-  /** Tries a step until it is done. A cause is said once, not at every attempt. */
+  /** Repeats a step until it succeeds. A cause is logged once. */
   async function untilDone<T>(what: string, step: () => Promise<T>): Promise<T> {
-    let said = '';
+    let loggedCause = '';
     for (let failures = 0; ; failures++) {
       try {
         const result = await step();
         if (failures > 0) {
           onOutage(false);
-          log.info({ what, failures }, 'Kafka answers again');
+          log.info({ what, failures }, 'Kafka responds again');
         }
         return result;
       } catch (thrown) {
         ending.signal.throwIfAborted();
         if (thrown instanceof RecordTooLarge) throw thrown;
-        const error = explained(thrown, kafka);
+        const error = explainError(thrown, kafka);
         const wrongSetting = error instanceof ConfigError || error instanceof RefusedByBrokers;
         const cause = wrongSetting ? error.message : 'unreachable';
         if (failures === 0) onOutage(true);
-        if (cause !== said) {
-          if (wrongSetting) log.error(`${error.message}: events wait in the journal until this is put right`);
-          else log.warn({ what, err: error }, 'Kafka does not take events: they wait in the journal');
-          said = cause;
+        if (cause !== loggedCause) {
+          if (wrongSetting) log.error(`${error.message}: events wait in the journal until this is corrected`);
+          else log.warn({ what, err: error }, 'Kafka does not accept events; they wait in the journal');
+          loggedCause = cause;
         }
         await delay(pauseAfter(error), undefined, { signal: ending.signal });
       }
@@ -169,11 +165,14 @@ export function startShipper(options: ShipperOptions): Shipper {
 
   async function ship(
     producer: Producer,
-    at: ShippingPlace,
+    at: ShipperState,
     read: { batches: LogBatch[]; damage: LogDamage[] },
   ): Promise<void> {
     for (const piece of read.damage) {
-      log.error({ offset: String(piece.offset), reason: piece.reason }, 'damage in the journal');
+      log.error(
+        { offset: String(piece.offset), reason: piece.reason },
+        'the journal is damaged; shipping the damage as a dead letter',
+      );
       await send(producer, toDamageMessage(piece, options.stream.streamId, at.partition));
     }
     for (const record of mergeBatches(read.batches, merged)) {
@@ -189,14 +188,13 @@ export function startShipper(options: ShipperOptions): Shipper {
     }
   }
 
-  async function sendRecord(producer: Producer, at: ShippingPlace, record: LogBatch): Promise<void> {
+  async function sendRecord(producer: Producer, at: ShipperState, record: LogBatch): Promise<void> {
     await send(producer, toMessage(record, at.partition));
     at.offset = record.nextOffset;
     at.acknowledged = record.firstSequence + BigInt(record.count) - 1n;
     onShipped(record.count);
   }
 
-  /** Waits, but not for a shipper that is to end. */
   async function linger(millis: number): Promise<void> {
     if (millis > 0) await delay(millis, undefined, { signal: stopping.signal }).catch(() => undefined);
   }
@@ -205,8 +203,8 @@ export function startShipper(options: ShipperOptions): Shipper {
     const producer = await untilDone('connect', open);
     try {
       for (;;) {
-        const at = place;
-        if (!at) throw new Error('the shipper has no place');
+        const at = state;
+        if (!at) throw new Error('the shipper has no offset');
         const draining = stopping.signal.aborted;
         const began = performance.now();
         const read = await reader.read(streamName, at.offset, {
@@ -218,12 +216,12 @@ export function startShipper(options: ShipperOptions): Shipper {
         const isBehind = read.nextOffset - at.offset >= READ_BYTES;
         await ship(producer, at, read);
         at.offset = read.nextOffset;
-        if (moved && (draining || performance.now() - kept > KEEP_PLACE_MS)) keep(at);
+        if (moved && (draining || performance.now() - savedAt > SAVE_STATE_MS)) save(at);
         if (draining && !moved) return;
         if (!isBehind) await linger(LINGER_MS - (performance.now() - began));
       }
     } finally {
-      if (place) keep(place);
+      if (state) save(state);
       await producer.disconnect().catch(() => undefined);
       await reader.close();
     }
@@ -236,16 +234,16 @@ export function startShipper(options: ShipperOptions): Shipper {
   );
   return {
     ended,
-    async free(stored, fill) {
-      const at = place;
+    async truncate(stored, fill) {
+      const at = state;
       if (!at) return;
       const settled = stored === null ? null : await offsetHolding(dataDir, streamName, stored);
-      if (settled !== null) await reader.free(streamName, lesser(settled, at.offset));
+      if (settled !== null) await reader.truncate(streamName, lesser(settled, at.offset));
       if (fill < PRESSURE || (settled !== null && settled >= at.offset)) return;
-      if (at.acknowledged > at.freedAhead) at.freedAhead = at.acknowledged;
+      if (at.acknowledged > at.truncatedAhead) at.truncatedAhead = at.acknowledged;
       const { offset } = at;
-      writePlace(directory, at); // or nothing is given back: a restart would take these clicks for never made
-      await reader.free(streamName, offset);
+      writeShipperState(directory, at); // a failure truncates nothing: a restart would not count these clicks
+      await reader.truncate(streamName, offset);
     },
     async stop(withinMs) {
       stopping.abort();

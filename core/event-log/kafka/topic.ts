@@ -1,17 +1,17 @@
 import kafkajs, { type Admin } from 'kafkajs';
 import { ConfigError, type KafkaSettings } from '../../settings/config.ts';
 
-/** A record holds one merged batch, compressed: the design's limit. */
+/** Limit of a record, one merged batch compressed. */
 export const RECORD_MAX_BYTES = 900 * 1024;
 const TOPIC_MAX_BYTES = RECORD_MAX_BYTES + 64 * 1024;
 
 /**
- * Makes the topic when it is missing, else verifies it. Only reading it takes no more rights than that.
+ * Creates the topic when it is missing, else verifies it. Verifying needs no right but to read it.
  *
  * @returns how many partitions it has
- * @throws {ConfigError} when the topic holds less than the settings promise: fewer partitions or replicas, records
- *   that are too small. More is welcome.
- * @throws Error when it can't be made now, such as for want of brokers, which may only be on their way
+ * @throws {ConfigError} when the topic has fewer partitions or replicas, or smaller records, than the settings
+ *   require
+ * @throws Error when it can't be created now, such as while brokers start
  */
 export async function ensureTopic(admin: Admin, kafka: KafkaSettings): Promise<number> {
   const { topic, partitions, replication } = kafka;
@@ -52,17 +52,18 @@ async function createTopic(admin: Admin, kafka: KafkaSettings): Promise<void> {
             { name: 'min.insync.replicas', value: String(Math.min(2, replication)) },
             { name: 'max.message.bytes', value: String(TOPIC_MAX_BYTES) },
             { name: 'unclean.leader.election.enable', value: 'false' },
-            // Retention goes by the brokers' clocks: a producer's may be wrong, and then records would go at once, or stay for years.
+            // Retention by the brokers' clocks. With a producer's clock that is wrong, records would expire at once,
+            // or stay for years.
             { name: 'message.timestamp.type', value: 'LogAppendTime' },
           ],
         },
       ],
     });
   } catch (error) {
-    // The client's message does not say which topic, and hides each topic's own reason in a list.
+    // The client's message does not name the topic, and hides each topic's reason in a list.
     const reasons = error instanceof kafkajs.KafkaJSAggregateError ? error.errors : [error];
     throw new Error(
-      `topic ${topic} with KAFKA_REPLICATION=${replication} and KAFKA_PARTITIONS=${partitions} can not be made: ${reasons
+      `topic ${topic} with KAFKA_REPLICATION=${replication} and KAFKA_PARTITIONS=${partitions} could not be created: ${reasons
         .map((reason) => (reason as Error).message)
         .join(', ')}`,
       { cause: error },
@@ -70,7 +71,7 @@ async function createTopic(admin: Admin, kafka: KafkaSettings): Promise<void> {
   }
 }
 
-/** An acknowledgement of a replicated topic has to mean that two brokers hold the record, and records have to fit. */
+/** An acknowledgement of a replicated topic must mean that two brokers hold the record, and records must fit. */
 async function verifyConfigs(admin: Admin, topic: string, replication: number): Promise<void> {
   const names = ['min.insync.replicas', 'max.message.bytes', 'cleanup.policy'];
   const { resources } = await admin.describeConfigs({
@@ -85,7 +86,7 @@ async function verifyConfigs(admin: Admin, topic: string, replication: number): 
   if (Number(value('max.message.bytes')) < TOPIC_MAX_BYTES) {
     throw new ConfigError('KAFKA_TOPIC', topic, `must have max.message.bytes of at least ${TOPIC_MAX_BYTES}`);
   }
-  // Compaction keeps one record of each stream only.
+  // Compaction would leave one record of each stream.
   if (value('cleanup.policy').includes('compact')) {
     throw new ConfigError('KAFKA_TOPIC', topic, 'must not have the cleanup.policy compact');
   }

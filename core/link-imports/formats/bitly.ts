@@ -9,13 +9,13 @@ const LINK = ['link', 'bitlink', 'shortlink', 'id'];
 
 /**
  * Bitly. JSON: the pages of `GET /v4/groups/{group_guid}/bitlinks` (`links` with `id`, `link`, `custom_bitlinks`,
- * `long_url`, `title`, `tags`, `archived`; https://dev.bitly.com/api-reference/#getBitlinksByGroup, an answer is
- * quoted in https://github.com/thedevs-network/kutt/issues/382). CSV: the dashboard's export, whose columns are the
- * same fields, or Link, Custom Link and Destination URL
- * (https://github.com/URLR/urlr-docs, migration/bitly.md), or Bitlink and Long URL.
+ * `long_url`, `title`, `tags`, `archived`; https://dev.bitly.com/api-reference/#getBitlinksByGroup, quoted in
+ * https://github.com/thedevs-network/kutt/issues/382). CSV: the dashboard's export, whose columns are the same
+ * fields, or Link, Custom Link and Destination URL (https://github.com/URLR/urlr-docs, migration/bitly.md), or
+ * Bitlink and Long URL.
  *
- * A link with custom back-halves keeps each of them as a link of its own, and one without any its generated one: those
- * are what was printed. An archived link goes on redirecting at Bitly, so it is imported.
+ * Each custom back-half becomes a link, or the generated one where there is none: those were published. Archived
+ * links are imported, because Bitly still redirects them.
  */
 export const bitly: Format = {
   name: 'Bitly',
@@ -28,7 +28,7 @@ export const bitly: Format = {
     const custom = CUSTOM.flatMap((key) => listOf(row.columns.get(key)?.value));
     const link = textOf(row, ...LINK);
     const links = custom.length > 0 ? custom : link === null ? [] : [link];
-    if (links.length === 0) throw new RowProblem(nameOf(row, ...LINK), 'names no short link');
+    if (links.length === 0) throw new RowProblem(nameOf(row, ...LINK), 'has no short link');
     const slugs = new Set(links.map(slugOfUrl));
     return [...slugs].map((slug) => readLink(row, { destination, slug, isCustom: custom.length > 0 }));
   },

@@ -5,14 +5,14 @@ import { cut, instantText, nameOfDestination, slugOfUrl, tagsOf } from '../value
 import type { Format } from './format.ts';
 
 /**
- * Dub. CSV: the dashboard's export, with those of the columns Short link, Destination URL, Clicks, Leads, Conversions,
- * Revenue, Created at, Link ID, Updated at, Tags, Archived that were chosen (`exportLinksColumns` in
- * https://github.com/dubinc/dub, apps/web/lib/zod/schemas/links.ts), or the older one with the API's fields. JSON: the
- * answer of `GET /links`, whose fields are in the same file (`domain`, `key`, `url`, `externalId`, `expiresAt`,
+ * Dub. CSV: the dashboard's export, with the chosen columns of Short link, Destination URL, Clicks, Leads,
+ * Conversions, Revenue, Created at, Link ID, Updated at, Tags, Archived (`exportLinksColumns` in
+ * https://github.com/dubinc/dub, apps/web/lib/zod/schemas/links.ts), or the older one with the API's fields. JSON:
+ * the response of `GET /links`, whose fields are in the same file (`domain`, `key`, `url`, `externalId`, `expiresAt`,
  * `expiredUrl`, `password`, `title`, `tags`, `ios`, `android`, `utm_source`, `utm_campaign`, `shortLink`).
  *
- * Device targeting is kept where iOS and Android lead to the same page; other differences of country or device have no
- * counterpart, and the link leads to its own destination.
+ * Device targeting is imported where iOS and Android lead to the same page. Other targeting by country or device has
+ * no counterpart: the link leads to its own destination.
  */
 export const dub: Format = {
   name: 'Dub',
@@ -62,7 +62,7 @@ function slugOf(row: SourceRow): string | null {
   return link === null ? null : slugOfUrl(link);
 }
 
-/** The older CSV writes `null` for what is not there. */
+/** The older CSV writes `null` for missing values. */
 function fieldOf(row: SourceRow, key: string): string | null {
   return nullless(textOf(row, key));
 }

@@ -3,12 +3,11 @@ import type { SourceRow } from '../source-row.ts';
 
 /** A kind of file that links are imported from. */
 export type Format = {
-  /** As a person knows it. */
   name: string;
-  /** Whether a file is of this kind, by one row's columns (see `columnKey`). */
+  /** Returns whether a file is of this kind, by one row's columns (see `columnKey`). */
   matches(row: SourceRow): boolean;
   /**
-   * What a row creates: a create body each.
+   * Returns the create bodies of a row.
    *
    * @throws {RowProblem} when the row can't be a link here
    */

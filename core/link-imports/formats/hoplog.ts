@@ -4,7 +4,7 @@ import { isYes, type SourceRow } from '../source-row.ts';
 import { listOf } from '../values.ts';
 import type { Format } from './format.ts';
 
-/** How a column's text becomes the field's value. What it can't read stays text, for the create's own schema to refuse. */
+/** Converts a column's text to the field's value. Unreadable text stays text, which the create's schema rejects. */
 type Reader = (text: string, column: string) => unknown;
 
 const asText: Reader = (text) => text;
@@ -41,12 +41,12 @@ const READERS: Readonly<Record<string, Reader>> = {
 /** `targeting.mobile`, `retargeting.facebook`, …: a field of a field. */
 const PART = /^(targeting|retargeting)\.([a-z]+)$/;
 
-/** A text that the console's exports keep spreadsheets from running as a formula, by an apostrophe in front. */
+/** Text with an apostrophe in front, by which the console's exports keep spreadsheets from running a formula. */
 const GUARDED = /^'+[=+\-@\t\r]/;
 
 /**
- * Our own: columns are the fields of the create body (`POST /links`), an empty cell is a field that is not sent.
- * Objects of JSON are create bodies as they are.
+ * Hoplog. Columns are the fields of the create body (`POST /links`); an empty cell is a missing field. Objects of
+ * JSON are create bodies.
  */
 export const hoplog: Format = {
   name: 'Hoplog',
@@ -54,12 +54,12 @@ export const hoplog: Format = {
   read: (row) => [{ body: bodyOf(row), columnOf: {} }],
 };
 
-/** Whether a create takes anything from the column. */
+/** Returns whether a create reads the column. */
 export function isHoplogColumn(name: string): boolean {
   return Object.hasOwn(READERS, name) || PART.test(name);
 }
 
-/** What a cell says. A password is none of these: it is in no export, and keeps its blanks. */
+/** Returns the text of a cell. Passwords are read elsewhere: they are in no export, and keep their blanks. */
 function textIn(value: string, { from }: SourceRow): string {
   const text = value.trim();
   return from === 'csv' && GUARDED.test(text) ? text.slice(1) : text;

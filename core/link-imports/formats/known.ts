@@ -7,18 +7,18 @@ import { kutt } from './kutt.ts';
 import { shlink } from './shlink.ts';
 import { yourls } from './yourls.ts';
 
-/** In the order in which they are tried: the one with the most telling columns first. */
+/** In matching order: the format with the most distinctive columns first. */
 const FORMATS: readonly Format[] = [hoplog, shlink, kutt, yourls, bitly, dub];
 
-/** A file that no format of {@link formatOf} knows. */
+/** Thrown for a file that matches no format. */
 export class UnknownFormat extends Error {
   override name = 'UnknownFormat';
 }
 
 /**
- * The format of a file by its first row.
+ * Returns the format of a file by its first row.
  *
- * @throws {UnknownFormat} that names the columns when it is none of the known ones
+ * @throws {UnknownFormat} with the columns when none matches
  */
 export function formatOf(row: SourceRow): Format {
   const format = FORMATS.find((one) => one.matches(row));

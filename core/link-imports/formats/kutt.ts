@@ -17,7 +17,7 @@ export const kutt: Format = {
     const isOpen = password === undefined || password === null || password === false;
     if (!isOpen && !/^(|f|false|0|null|\\N)$/i.test(String(password).trim())) refusePassword(row, 'password');
     if (isYes(row.columns.get('banned')?.value)) {
-      throw new RowProblem('banned', 'the link was banned there');
+      throw new RowProblem('banned', 'must not be a banned link');
     }
     const destination = textOf(row, 'target');
     const slug = textOf(row, 'address') ?? '';
@@ -41,7 +41,7 @@ export const kutt: Format = {
   },
 };
 
-/** What databases write into CSV for a value that is not there. */
+/** Returns whether a text is what databases write into CSV for a missing value. */
 function isNull(text: string): boolean {
   return text === 'NULL' || text === '\\N';
 }

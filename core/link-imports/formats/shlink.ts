@@ -7,10 +7,11 @@ import type { Format } from './format.ts';
 const NANOS_PER_MILLI = 1_000_000n;
 
 /**
- * Shlink. CSV: the web client's export (createdAt, domain, shortCode, shortUrl, longUrl, title, tags, visits, tags
- * parted by bars; src/short-urls/helpers/ExportShortUrlsBtn.tsx in https://github.com/shlinkio/shlink-web-component), or
- * the form that Shlink itself imports (Long URL, Short code, Title, Tags; https://github.com/shlinkio/shlink-importer).
- * JSON: `GET /rest/v3/short-urls` (`shortUrls.data`, with `meta.validSince`, `meta.validUntil` and `meta.maxVisits`).
+ * Shlink. CSV: the web client's export (createdAt, domain, shortCode, shortUrl, longUrl, title, tags, visits, with
+ * tags separated by bars; src/short-urls/helpers/ExportShortUrlsBtn.tsx in
+ * https://github.com/shlinkio/shlink-web-component), or the form that Shlink itself imports (Long URL, Short code,
+ * Title, Tags; https://github.com/shlinkio/shlink-importer). JSON: `GET /rest/v3/short-urls` (`shortUrls.data`, with
+ * `meta.validSince`, `meta.validUntil` and `meta.maxVisits`).
  */
 export const shlink: Format = {
   name: 'Shlink',
@@ -53,6 +54,6 @@ function refuseLaterStart(validSince: unknown): void {
   if (typeof validSince !== 'string') return;
   const start = parseInstant(instantText(validSince));
   if (start !== null && start > BigInt(Date.now()) * NANOS_PER_MILLI) {
-    throw new RowProblem('meta.validSince', 'the link begins to work later, which links here can not');
+    throw new RowProblem('meta.validSince', 'must not be in the future: links here work at once');
   }
 }

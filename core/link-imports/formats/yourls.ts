@@ -4,9 +4,9 @@ import { cut, nameOfDestination } from '../values.ts';
 import type { Format } from './format.ts';
 
 /**
- * YOURLS. Either the table `yourls_url` as CSV (keyword, url, title, timestamp, ip, clicks; its definition is in
- * https://github.com/YOURLS/YOURLS, includes/functions-install.php), or what the plugin YOURLS Import Export writes:
- * source, target, hits, with the keyword between slashes (fileio/csv.php in
+ * YOURLS. Either the table `yourls_url` as CSV (keyword, url, title, timestamp, ip, clicks; defined in
+ * https://github.com/YOURLS/YOURLS, includes/functions-install.php), or the export of the plugin YOURLS Import
+ * Export: source, target, hits, with the keyword between slashes (fileio/csv.php in
  * https://github.com/GautamGupta/YOURLS-Import-Export).
  */
 export const yourls: Format = {
@@ -17,7 +17,6 @@ export const yourls: Format = {
     const destination = textOf(row, 'url', 'target');
     const slug = textOf(row, 'keyword', 'source')?.replaceAll(/^\/+|\/+$/g, '') ?? '';
     const title = textOf(row, 'title');
-    // A database's export writes NULL where there is no title.
     const name = title === null || title === 'NULL' || title === '\\N' ? null : title;
     return [
       {

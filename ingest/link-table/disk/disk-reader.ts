@@ -70,7 +70,7 @@ export function startDiskReader(
     workerData: { ...data, bell: bell.buffer } satisfies ReaderData,
     name: 'the links on disk',
     log,
-    hear,
+    onMessage: hear,
     onDeath: failAll,
   });
 
@@ -79,7 +79,7 @@ export function startDiskReader(
       reads += slugs.length;
       return new Promise((answer, fail) => {
         asked.set(++questions, { slugs, file, answer, fail });
-        if (thread.tell({ question: questions, file, slugs })) ringBell();
+        if (thread.post({ question: questions, file, slugs })) ringBell();
         else failAll();
       });
     },

@@ -150,7 +150,7 @@ export function openDiskTable(given: {
     workerData,
     name: 'the link table',
     log,
-    hear,
+    onMessage: hear,
     onDeath() {
       said = null;
       generation++;

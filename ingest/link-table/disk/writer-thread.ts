@@ -20,7 +20,7 @@ const pool = createPool(data.databaseUrl, {
   max: 2,
   connectTimeoutMs: 2_000,
   statementTimeoutMs: 5_000,
-  answerTimeoutMs: 6_000,
+  responseTimeoutMs: 6_000,
   name: 'hoplog-ingest-links',
 });
 const store = createDiskStore({

@@ -1,19 +1,19 @@
 import type { Queryable } from '../database/pool.ts';
-import { lockHeldOver, moveCommissions } from '../referrals/commissions.ts';
+import { lockMatured, moveCommissions } from '../referrals/commissions.ts';
 import { appendEntries, type Entry } from '../referrals/ledger.ts';
 
 /**
- * Makes pending commissions eligible whose hold period is over, each with the two entries that move what is left
- * of it. Safe to run anywhere at any time.
+ * Makes pending commissions eligible when their hold period is over, each with the two entries that move what is left
+ * of it. Concurrent calls are safe.
  *
- * @param given.limit how many at most in this transaction
+ * @param given.limit commissions in this transaction, at most
  * @returns how many it moved
  */
-export async function releaseHeld(
+export async function matureHeld(
   tx: Queryable,
   given: { now: Date; limit: number; workspaceId?: string },
 ): Promise<number> {
-  const commissions = await lockHeldOver(tx, given);
+  const commissions = await lockMatured(tx, given);
   await moveCommissions(
     tx,
     commissions.map((commission) => commission.id),

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { misspeltSettings } from './misspelt-settings.ts';
+import { misspelledSettings } from './misspelled-settings.ts';
 
-test('a typing error in the name of a setting is found, with the setting that it is near to', () => {
+test('a misspelled name of a setting is found, with the setting that it resembles', () => {
   const near = Object.fromEntries(
-    misspeltSettings({
+    misspelledSettings({
       API_PROT: '1',
       API_PRT: '1',
       API_PORTT: '1',
@@ -23,7 +23,7 @@ test('a typing error in the name of a setting is found, with the setting that it
   });
 });
 
-test('settings and what else an environment holds are no typing errors', () => {
+test('settings and other variables of an environment are not reported', () => {
   const others = {
     PATH: '/bin',
     HOME: '/root',
@@ -33,5 +33,5 @@ test('settings and what else an environment holds are no typing errors', () => {
     XDG_DATA_DIRS: '',
     NODE_ENV: '',
   };
-  expect(misspeltSettings({ ...others, API_PORT: '1', DATA_DIR: 'x', HOST: '::' })).toEqual([]);
+  expect(misspelledSettings({ ...others, API_PORT: '1', DATA_DIR: 'x', HOST: '::' })).toEqual([]);
 });

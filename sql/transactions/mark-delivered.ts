@@ -1,13 +1,13 @@
 import { AppError } from '../../core/errors.ts';
 import type { Queryable } from '../database/pool.ts';
-import { deliverGrant, grantById, grantRecord } from '../referrals/grants.ts';
+import { grantById, grantRecord, markGrantDelivered } from '../referrals/grants.ts';
 import { appendEntries } from '../referrals/ledger.ts';
 import { queueEvents } from '../webhooks/outbox.ts';
 
 /**
- * Marks a grant delivered, once, with its entries and its event.
+ * Marks a credit grant as delivered, once, with its ledger entries and its webhook event.
  *
- * @returns false when it was delivered already
+ * @returns false when it was delivered before
  * @throws {AppError} `not_found` when the workspace has no such grant, `conflict` when it was revoked
  */
 export async function markDelivered(
@@ -16,7 +16,7 @@ export async function markDelivered(
   id: number,
   now: Date,
 ): Promise<boolean> {
-  const grant = await deliverGrant(tx, workspaceId, id, now);
+  const grant = await markGrantDelivered(tx, workspaceId, id, now);
   if (!grant) {
     const known = await grantById(tx, workspaceId, id);
     if (!known) throw new AppError('not_found', `there is no credit grant ${id}`);

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { contrast, cssOf, luminance, over, parseColour, READABLE, readableOn } from './colours.ts';
+import { contrast, cssOf, luminance, over, parseColor, READABLE, readableOn } from './colors.ts';
 import { GRADIENTS } from './gradients.ts';
 
-const colour = (text: string) => {
-  const parsed = parseColour(text);
+const color = (text: string) => {
+  const parsed = parseColor(text);
   if (!parsed) throw new Error(text);
   return parsed;
 };
 
-describe('parseColour', () => {
+describe('parseColor', () => {
   test.each([
     ['#fff', 'rgb(255 255 255)'],
     ['#0f08', 'rgb(0 255 0 / 0.533)'],
@@ -26,7 +26,7 @@ describe('parseColour', () => {
     ['hsla(0, 0%, 50%, 0.25)', 'rgb(128 128 128 / 0.25)'],
     ['rgb(999, -5, 0)', 'rgb(255 0 0)'],
   ])('%s is %s', (text, css) => {
-    expect(cssOf(colour(text))).toBe(css);
+    expect(cssOf(color(text))).toBe(css);
   });
 
   test.each([
@@ -46,31 +46,34 @@ describe('parseColour', () => {
     'expression(1)',
     `#fff${' '.repeat(70)}`,
     'constructor',
-  ])('%j is none', (text) => {
-    expect(parseColour(text)).toBeNull();
+  ])('%j is not a color', (text) => {
+    expect(parseColor(text)).toBeNull();
   });
 });
 
 test('contrast and luminance are those of WCAG 2', () => {
-  const [black, white, grey] = ['black', 'white', '#777'].map(colour);
-  if (!black || !white || !grey) throw new Error('colours');
+  const [black, white, grey] = ['black', 'white', '#777'].map(color);
+  if (!black || !white || !grey) throw new Error('colors');
   expect(luminance(white)).toBe(1);
   expect(contrast(black, [white])).toBeCloseTo(21, 5);
   expect(contrast(grey, [white])).toBeCloseTo(4.478, 3);
-  expect(cssOf(over(colour('#00000080'), white))).toBe('rgb(127 127 127)');
+  expect(cssOf(over(color('#00000080'), white))).toBe('rgb(127 127 127)');
 });
 
-test('on any one ground some text can be read, and a readable one is left alone', () => {
+test('every single background has a readable text color, and a readable one is unchanged', () => {
   for (let shade = 0; shade <= 255; shade++) {
     const ground = { r: shade, g: shade, b: shade, a: 1 };
     const text = readableOn([ground], ground);
     expect(contrast(text, [ground])).toBeGreaterThanOrEqual(READABLE);
   }
-  const navy = colour('navy');
-  expect(readableOn([colour('white')], navy)).toBe(navy);
+  const navy = color('navy');
+  expect(readableOn([color('white')], navy)).toBe(navy);
 });
 
-test.each(Object.entries(GRADIENTS))('on the gradient %s some text can be read all over', (_, { stops }) => {
-  const grounds = stops.map(colour);
-  expect(contrast(readableOn(grounds, colour('#888')), grounds)).toBeGreaterThanOrEqual(READABLE);
-});
+test.each(Object.entries(GRADIENTS))(
+  'the gradient %s has a text color that is readable everywhere',
+  (_, { stops }) => {
+    const grounds = stops.map(color);
+    expect(contrast(readableOn(grounds, color('#888')), grounds)).toBeGreaterThanOrEqual(READABLE);
+  },
+);

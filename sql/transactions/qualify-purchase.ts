@@ -5,27 +5,27 @@ import { earnsCommission } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
 import { lockOrderByNumber, type ReportedOrder } from '../orders/reported-orders.ts';
 import { accountOf, insertCommission } from '../referrals/commissions.ts';
-import { holdEarners } from '../referrals/enrollments.ts';
+import { lockEarnersShared } from '../referrals/enrollments.ts';
 import { grantRecord, insertGrant } from '../referrals/grants.ts';
 import { appendEntries, type Entry } from '../referrals/ledger.ts';
-import { holdProgram, type Program } from '../referrals/programs.ts';
-import { earlierPurchases, type Purchase, putPurchase } from '../referrals/purchases.ts';
+import { lockProgramShared, type Program } from '../referrals/programs.ts';
+import { earlierPurchases, type Purchase, upsertPurchase } from '../referrals/purchases.ts';
 import { refundsOfOrder } from '../referrals/refunds.ts';
 import type { MatchedSignup } from '../referrals/signups.ts';
 import { queueEvents, type RecordEvent } from '../webhooks/outbox.ts';
 import { readRates } from '../workspaces/currency-rates.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
-import { takeBack } from './take-back.ts';
+import { reverseCommissions } from './reverse-commissions.ts';
 
 const DAY_MS = 86_400_000;
 
 /**
- * Judges the purchase of a referred buyer and writes its rewards, with the verdict, and takes back what refunds that
- * came before it leave of them. The caller holds the order and the buyer's signup.
+ * Evaluates the purchase of a referred buyer: writes the outcome and the rewards, and reverses what earlier refunds
+ * undo. The caller has locked the order and the buyer's signup.
  *
- * @returns the purchase with its verdict
+ * @returns the purchase with its outcome
  */
-export async function judgePurchase(
+export async function qualifyPurchase(
   tx: Queryable,
   given: {
     workspace: Workspace;
@@ -36,9 +36,9 @@ export async function judgePurchase(
   },
 ): Promise<Purchase> {
   const { workspace, order, signup, sale, now } = given;
-  const program = await holdProgram(tx, workspace.id, signup.program_id);
+  const program = await lockProgramShared(tx, workspace.id, signup.program_id);
   const { terms } = program;
-  const earners = await holdEarners(tx, {
+  const earners = await lockEarnersShared(tx, {
     workspaceId: workspace.id,
     programId: program.id,
     enrollmentId: signup.enrollment_id,
@@ -71,32 +71,33 @@ export async function judgePurchase(
     reason,
     purchased_at: sale.purchasedAt,
   };
-  await putPurchase(tx, purchase, now);
+  await upsertPurchase(tx, purchase, now);
   const events: RecordEvent[] = [];
   for (const reward of rewards) {
     const earner = earners.find(({ enrollmentId }) => enrollmentId === reward.enrollmentId);
-    if (!earner) throw new Error(`reward for ${reward.enrollmentId}, who is no referrer of the buyer`);
+    if (!earner)
+      throw new Error(`reward for enrollment ${reward.enrollmentId}, which is not a referrer of the buyer`);
     const holder = { enrollmentId: earner.enrollmentId, externalUserId: earner.externalUserId };
     events.push(await writeReward(tx, { program, order, signup, sale, holder, reward, now }));
   }
   await queueEvents(tx, workspace.id, events);
-  await takeBackRefunds(tx, purchase, now);
+  await applyRefunds(tx, purchase, now);
   return purchase;
 }
 
 /**
- * Takes back what was refunded before the purchase was judged: before a server reported it, or while its buyer's
- * signup was pending. An order that was tracked may have been for more than what the purchase turned out to be for.
+ * Reverses what was refunded before the purchase was qualified. A tracked order may have been for more than the
+ * purchase, so refunds are capped at the purchase.
  */
-async function takeBackRefunds(tx: Queryable, purchase: Purchase, now: Date): Promise<void> {
+async function applyRefunds(tx: Queryable, purchase: Purchase, now: Date): Promise<void> {
   let refundedMinor = 0;
   for (const refund of await refundsOfOrder(tx, purchase.order_internal_id)) {
     refundedMinor = Math.min(refundedMinor + refund.amount_minor, purchase.amount_minor);
-    await takeBack(tx, { purchase, refund, refundedMinor, now });
+    await reverseCommissions(tx, { purchase, refund, refundedMinor, now });
   }
 }
 
-type Writing = {
+type RewardContext = {
   program: Program;
   order: ReportedOrder;
   signup: MatchedSignup;
@@ -107,8 +108,8 @@ type Writing = {
 };
 
 /** Writes one reward with its entry: one ledger row. */
-async function writeReward(tx: Queryable, writing: Writing): Promise<RecordEvent> {
-  const { program, order, signup, sale, holder, reward, now } = writing;
+async function writeReward(tx: Queryable, context: RewardContext): Promise<RecordEvent> {
+  const { program, order, signup, sale, holder, reward, now } = context;
   const { terms } = program;
   if (reward.type === 'credit') {
     const grant = await insertGrant(
@@ -181,22 +182,22 @@ async function writeReward(tx: Queryable, writing: Writing): Promise<RecordEvent
   };
 }
 
-/** Judges a purchase that was reported while its buyer's signup was pending, now that this is matched. */
-export async function judgeWaitingPurchase(
+/** Qualifies a purchase that was reported while its buyer's signup was pending. The signup is now matched. */
+export async function qualifyPendingPurchase(
   tx: Queryable,
   workspace: Workspace,
   signup: MatchedSignup,
-  waiting: Purchase,
+  pending: Purchase,
   now: Date,
 ): Promise<void> {
-  const order = await lockOrderByNumber(tx, waiting.order_internal_id);
+  const order = await lockOrderByNumber(tx, pending.order_internal_id);
   const sale: Sale = {
-    externalUserId: waiting.external_user_id,
-    email: waiting.email ?? order.email,
-    amountMinor: waiting.amount_minor,
-    currency: waiting.currency,
-    isRenewal: waiting.is_renewal,
-    purchasedAt: waiting.purchased_at,
+    externalUserId: pending.external_user_id,
+    email: pending.email ?? order.email,
+    amountMinor: pending.amount_minor,
+    currency: pending.currency,
+    isRenewal: pending.is_renewal,
+    purchasedAt: pending.purchased_at,
   };
-  await judgePurchase(tx, { workspace, order, signup, sale, now });
+  await qualifyPurchase(tx, { workspace, order, signup, sale, now });
 }

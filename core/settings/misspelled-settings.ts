@@ -1,16 +1,16 @@
 import { SETTING_NAMES } from './config.ts';
 
-/** Names this short differ by one letter from too many others. */
+/** Shorter names differ by one letter from too many others. */
 const SHORTEST = 6;
 
-export type Misspelt = { name: string; near: string };
+export type Misspelled = { name: string; near: string };
 
 /**
- * Names of the environment that are no setting and one typing error away from one, or from its lower case: one letter wrong, too many,
- * missing, or two in the wrong order.
+ * Returns names of the environment that are not settings, but one mistake away from one or from its lower case: a
+ * letter wrong, added or missing, or two swapped.
  */
-export function misspeltSettings(env: NodeJS.ProcessEnv): Misspelt[] {
-  const found: Misspelt[] = [];
+export function misspelledSettings(env: NodeJS.ProcessEnv): Misspelled[] {
+  const found: Misspelled[] = [];
   for (const name of Object.keys(env)) {
     if (name.length < SHORTEST || SETTING_NAMES.includes(name)) continue;
     const near = SETTING_NAMES.find((setting) => isTypingError(name.toUpperCase(), setting));

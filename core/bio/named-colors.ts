@@ -1,4 +1,3 @@
-/** The names of CSS Color 4, section 6.1, each with its six hex digits. */
 const NAMES =
   'aliceblue:f0f8ff antiquewhite:faebd7 aqua:00ffff aquamarine:7fffd4 azure:f0ffff beige:f5f5dc ' +
   'bisque:ffe4c4 black:000000 blanchedalmond:ffebcd blue:0000ff blueviolet:8a2be2 brown:a52a2a ' +
@@ -29,8 +28,8 @@ const NAMES =
   'teal:008080 thistle:d8bfd8 tomato:ff6347 turquoise:40e0d0 violet:ee82ee wheat:f5deb3 white:ffffff ' +
   'whitesmoke:f5f5f5 yellow:ffff00 yellowgreen:9acd32';
 
-/** Colour names in lower case to `#rrggbb`. */
-export const NAMED_COLOURS: ReadonlyMap<string, string> = new Map(
+/** Color names in lower case to `#rrggbb`. */
+export const NAMED_COLORS: ReadonlyMap<string, string> = new Map(
   NAMES.split(' ').map((entry) => {
     const [name = '', digits] = entry.split(':');
     return [name, `#${digits}`];

@@ -1,4 +1,5 @@
-import { takenBack } from '../../core/referrals/refund.ts';
+import assert from 'node:assert/strict';
+import { reversedAmount } from '../../core/referrals/refund.ts';
 import type { Queryable } from '../database/pool.ts';
 import {
   accountOf,
@@ -6,38 +7,39 @@ import {
   insertCommission,
   lockCommissionsOfOrder,
   moveCommissions,
-  takenBackOf,
+  reversedSoFar,
   wasExported,
 } from '../referrals/commissions.ts';
 import { appendEntries } from '../referrals/ledger.ts';
 import type { Purchase } from '../referrals/purchases.ts';
-import { finishRefund, type Refund } from '../referrals/refunds.ts';
+import { completeRefund, type Refund } from '../referrals/refunds.ts';
 
 /**
- * Takes back, in proportion, what a refunded order earned, at every level. A pending or eligible commission shrinks,
- * and is reversed when nothing is left. One that was paid, or that stands in a payout file and may have been, keeps
- * its amount: a negative commission stands against it, and the next payout is the less.
+ * Reverses, in proportion and at every level, what a refunded order earned. A pending or eligible commission shrinks,
+ * and becomes `reversed` when nothing is left.
+ * A commission that was paid, or is in a payout file and may have been, keeps its amount: a negative commission
+ * reduces the next payout.
  *
- * @param refundedMinor all that has been refunded of the order, this refund included
+ * @param refundedMinor total refunded of the order, including this refund
  * @returns the refund with the number of ledger rows that it wrote
  */
-export async function takeBack(
+export async function reverseCommissions(
   tx: Queryable,
   given: { purchase: Purchase; refund: Refund; refundedMinor: number; now: Date },
 ): Promise<Refund> {
   const { purchase, refund, refundedMinor, now } = given;
   let ledgerRows = 0;
   for (const commission of await lockCommissionsOfOrder(tx, refund.order_internal_id)) {
-    const before = await takenBackOf(tx, commission.id);
-    const part = takenBack(commission.amount_minor, purchase.amount_minor, refundedMinor, before);
+    const before = await reversedSoFar(tx, commission.id);
+    const part = reversedAmount(commission.amount_minor, purchase.amount_minor, refundedMinor, before);
     if (part === 0) continue;
-    await takeBackPart(tx, commission, refund, part, now);
+    await reversePart(tx, commission, refund, part, now);
     ledgerRows += 1;
   }
-  return finishRefund(tx, refund, { matched: true, ledgerRows });
+  return completeRefund(tx, refund, { matched: true, ledgerRows });
 }
 
-async function takeBackPart(
+async function reversePart(
   tx: Queryable,
   commission: HeldCommission,
   refund: Refund,
@@ -53,7 +55,7 @@ async function takeBackPart(
     refundId: refund.id,
   } as const;
   const { workspace_id: workspaceId, status } = commission;
-  if (status === 'reversed') throw new Error(`commission ${commission.id}: nothing is left to take back`);
+  if (status === 'reversed') throw new Error(`commission ${commission.id} is already reversed in full`);
   if (status === 'paid' || (await wasExported(tx, commission.id))) {
     const negative = await insertCommission(
       tx,
@@ -81,6 +83,10 @@ async function takeBackPart(
     );
     return;
   }
+  assert(
+    part <= commission.remaining_minor,
+    `commission ${commission.id}: can't reverse ${part} of ${commission.remaining_minor}`,
+  );
   await appendEntries(
     tx,
     workspaceId,

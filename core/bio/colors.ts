@@ -1,7 +1,7 @@
-import { NAMED_COLOURS } from './named-colours.ts';
+import { NAMED_COLORS } from './named-colors.ts';
 
 /** Red, green, blue from 0 to 255 and alpha from 0 to 1. */
-export type Colour = { r: number; g: number; b: number; a: number };
+export type Color = { r: number; g: number; b: number; a: number };
 
 const NUMBER = String.raw`[+-]?(?:\d+\.?\d*|\.\d+)`;
 const FUNCTION = new RegExp(
@@ -11,28 +11,28 @@ const HEX = /^#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/;
 const LONGEST = 64;
 
 /**
- * Reads a CSS colour: `#rgb`, `#rgba`, `#rrggbb`, `#rrggbbaa`, `rgb()`, `rgba()`, `hsl()`, `hsla()` or a name.
- * Nothing that passes can end a CSS declaration.
+ * Parses a CSS color: `#rgb`, `#rgba`, `#rrggbb`, `#rrggbbaa`, `rgb()`, `rgba()`, `hsl()`, `hsla()` or a name. A
+ * parsed color can't end a CSS declaration.
  *
  * @returns null when it is none of these
  */
-export function parseColour(text: string): Colour | null {
+export function parseColor(text: string): Color | null {
   if (text.length > LONGEST) return null;
   const value = text.trim().toLowerCase();
   if (value === 'transparent') return { r: 0, g: 0, b: 0, a: 0 };
-  const hex = HEX.test(value) ? value : NAMED_COLOURS.get(value);
+  const hex = HEX.test(value) ? value : NAMED_COLORS.get(value);
   if (hex !== undefined) return fromHex(hex.slice(1));
   const match = FUNCTION.exec(value);
   return match && fromFunction(match);
 }
 
-function fromHex(digits: string): Colour {
+function fromHex(digits: string): Color {
   const long = digits.length > 4 ? digits : [...digits].map((digit) => digit + digit).join('');
   const part = (at: number) => Number.parseInt(long.slice(at, at + 2), 16);
   return { r: part(0), g: part(2), b: part(4), a: long.length === 8 ? part(6) / 255 : 1 };
 }
 
-function fromFunction(match: RegExpExecArray): Colour | null {
+function fromFunction(match: RegExpExecArray): Color | null {
   const [, name, first = '', firstUnit, second = '', secondUnit, third = '', thirdUnit, alpha, alphaUnit] =
     match;
   const a = alpha === undefined ? 1 : clamp(Number(alpha) / (alphaUnit === '%' ? 100 : 1), 1);
@@ -46,8 +46,8 @@ function fromFunction(match: RegExpExecArray): Colour | null {
   return { ...fromHsl(Number(first), clamp(Number(second) / 100, 1), clamp(Number(third) / 100, 1)), a };
 }
 
-/** The formula of CSS Color 4, section 7.1. */
-function fromHsl(hue: number, saturation: number, lightness: number): Omit<Colour, 'a'> {
+/** Converts HSL to RGB (CSS Color 4, section 7.1). */
+function fromHsl(hue: number, saturation: number, lightness: number): Omit<Color, 'a'> {
   const part = (n: number) => {
     const k = (((n + hue / 30) % 12) + 12) % 12;
     const chroma = saturation * Math.min(lightness, 1 - lightness);
@@ -60,20 +60,20 @@ function clamp(value: number, most: number): number {
   return Math.min(most, Math.max(0, value));
 }
 
-/** A colour laid over an opaque ground. */
-export function over(colour: Colour, ground: Colour): Colour {
-  const mix = (top: number, below: number) => top * colour.a + below * (1 - colour.a);
-  return { r: mix(colour.r, ground.r), g: mix(colour.g, ground.g), b: mix(colour.b, ground.b), a: 1 };
+/** Returns a color laid over an opaque background. */
+export function over(color: Color, ground: Color): Color {
+  const mix = (top: number, below: number) => top * color.a + below * (1 - color.a);
+  return { r: mix(color.r, ground.r), g: mix(color.g, ground.g), b: mix(color.b, ground.b), a: 1 };
 }
 
-/** As CSS. */
-export function cssOf({ r, g, b, a }: Colour): string {
+/** Returns a color as CSS. */
+export function cssOf({ r, g, b, a }: Color): string {
   const [red, green, blue] = [r, g, b].map(Math.round);
   return a === 1 ? `rgb(${red} ${green} ${blue})` : `rgb(${red} ${green} ${blue} / ${Number(a.toFixed(3))})`;
 }
 
-/** Relative luminance from 0 (black) to 1 (white), as WCAG 2 defines it. */
-export function luminance({ r, g, b }: Colour): number {
+/** Returns the relative luminance from 0 (black) to 1 (white), as WCAG 2 defines it. */
+export function luminance({ r, g, b }: Color): number {
   const linear = (part: number) => {
     const share = part / 255;
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
@@ -81,15 +81,15 @@ export function luminance({ r, g, b }: Colour): number {
   return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
 }
 
-/** The contrast that WCAG 2 asks of text. A hair more, because browsers round. */
+/** The contrast that WCAG 2 requires of text, and a little more because browsers round. */
 export const READABLE = 4.55;
 
-const INK: Colour = { r: 17, g: 17, b: 17, a: 1 };
-const BLACK: Colour = { r: 0, g: 0, b: 0, a: 1 };
-const WHITE: Colour = { r: 255, g: 255, b: 255, a: 1 };
+const INK: Color = { r: 17, g: 17, b: 17, a: 1 };
+const BLACK: Color = { r: 0, g: 0, b: 0, a: 1 };
+const WHITE: Color = { r: 255, g: 255, b: 255, a: 1 };
 
-/** The least contrast of a text with the grounds it may stand on, from 1 to 21. */
-export function contrast(text: Colour, grounds: readonly Colour[]): number {
+/** Returns the least contrast of a text with its possible backgrounds, from 1 to 21. */
+export function contrast(text: Color, grounds: readonly Color[]): number {
   return Math.min(
     ...grounds.map((ground) => {
       const [lighter = 0, darker = 0] = [luminance(over(text, ground)), luminance(ground)].sort(
@@ -101,16 +101,16 @@ export function contrast(text: Colour, grounds: readonly Colour[]): number {
 }
 
 /**
- * The colour itself where it can be read on all these opaque grounds, else near-black, white or, on middle greys,
- * black. On grounds that are both dark and light nothing can be read: the caller sees it by {@link contrast}.
+ * Returns the color itself where it is readable on all these opaque backgrounds, else near-black, white or, on middle
+ * grays, black. On backgrounds that are both dark and light none is readable; {@link contrast} shows it.
  */
-export function readableOn(grounds: readonly Colour[], wanted: Colour): Colour {
+export function readableOn(grounds: readonly Color[], wanted: Color): Color {
   if (contrast(wanted, grounds) >= READABLE) return wanted;
   const better = contrast(INK, grounds) >= contrast(WHITE, grounds) ? INK : WHITE;
   return contrast(better, grounds) >= READABLE ? better : BLACK;
 }
 
-/** Whether some text can be read on all these opaque grounds. */
-export function isGroundFor(grounds: readonly Colour[]): boolean {
+/** Returns whether some text is readable on all these opaque backgrounds. */
+export function isGroundFor(grounds: readonly Color[]): boolean {
   return contrast(BLACK, grounds) >= READABLE || contrast(WHITE, grounds) >= READABLE;
 }

@@ -1,22 +1,22 @@
 import type { Queryable } from '../database/pool.ts';
 
-/** Which of the clocks' work waits, whoever may do it and whether or not its time has come. */
-export type WaitingWork = {
-  /** Orders whose credits do not stand in ClickHouse. */
+/** Which jobs have work, whichever worker may do it and whether or not it is due. */
+export type PendingWork = {
+  /** Orders whose attributed shares are not in ClickHouse. */
   attribution: boolean;
   /** Signups that the watermark may resolve. */
   pendingSignups: boolean;
-  /** Orders that the programme has not judged. */
+  /** Orders that are not qualified. */
   trackedPurchases: boolean;
-  /** Refunds that came before their order. */
+  /** Refunds that were reported before their order. */
   earlyRefunds: boolean;
   /** Orders that ClickHouse lacks. */
   orderPublications: boolean;
 };
 
-/** What waits at this moment: one statement for all of it, because an idle worker asks all day. */
-export async function waitingWork(db: Queryable): Promise<WaitingWork> {
-  const { rows } = await db.query<WaitingWork>(
+/** Returns which jobs have work, in one statement: an idle worker polls it. */
+export async function pendingWork(db: Queryable): Promise<PendingWork> {
+  const { rows } = await db.query<PendingWork>(
     `SELECT
       EXISTS (SELECT FROM orders WHERE credited_version IS DISTINCT FROM version) AS attribution,
       EXISTS (SELECT FROM signups WHERE state = 'pending') AS "pendingSignups",
@@ -25,6 +25,6 @@ export async function waitingWork(db: Queryable): Promise<WaitingWork> {
       EXISTS (SELECT FROM order_publications) AS "orderPublications"`,
   );
   const [row] = rows;
-  if (!row) throw new Error('PostgreSQL answered a question without FROM with no row');
+  if (!row) throw new Error('PostgreSQL returned no row for a SELECT without FROM');
   return row;
 }

@@ -1,0 +1,75 @@
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Type } from 'typebox';
+import { Value } from 'typebox/value';
+
+/**
+ * The state of a stream's shipper: its partition, and the journal offset below which Kafka has everything. The
+ * partition never changes, or batches could overtake each other, and the overtaken ones would be dropped as
+ * duplicates.
+ */
+export type ShipperState = {
+  /** Cluster and topic. Another one has nothing yet. */
+  log: string;
+  partition: number;
+  offset: bigint;
+  /** The newest sequence below `offset`; -1: none. */
+  acknowledged: bigint;
+  /** The newest sequence that the journal truncated under pressure, before workers had stored it; -1: none. */
+  truncatedAhead: bigint;
+};
+
+const StoredState = Type.Object({
+  log: Type.String(),
+  partition: Type.Integer({ minimum: 0 }),
+  offset: Type.String({ pattern: '^\\d+$' }),
+  acknowledged: Type.String({ pattern: '^(-1|\\d+)$' }),
+  truncated_ahead: Type.String({ pattern: '^(-1|\\d+)$' }),
+});
+const FILE = 'shipped.json';
+
+/** Reads the state; null before the first start with Kafka. */
+export function readShipperState(directory: string): ShipperState | null {
+  let text: string;
+  try {
+    text = readFileSync(join(directory, FILE), 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+  const stored: unknown = JSON.parse(text);
+  if (!Value.Check(StoredState, stored))
+    throw new Error(`${join(directory, FILE)} is not a valid state of a shipper`);
+  return {
+    log: stored.log,
+    partition: stored.partition,
+    offset: BigInt(stored.offset),
+    acknowledged: BigInt(stored.acknowledged),
+    truncatedAhead: BigInt(stored.truncated_ahead),
+  };
+}
+
+/**
+ * Saves the state. An old one only has batches sent again, which consumers drop as duplicates.
+ *
+ * @throws the error of the disk, such as a full one: it needs a free block
+ */
+export function writeShipperState(directory: string, state: ShipperState): void {
+  const fresh = join(directory, `${FILE}.new`);
+  const file = openSync(fresh, 'w', 0o600);
+  try {
+    const { log, partition, offset, acknowledged, truncatedAhead } = state;
+    const stored = {
+      log,
+      partition,
+      offset: String(offset),
+      acknowledged: String(acknowledged),
+      truncated_ahead: String(truncatedAhead),
+    };
+    writeFileSync(file, JSON.stringify(stored));
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(fresh, join(directory, FILE));
+}
