@@ -1,6 +1,6 @@
 /**
- * Starts the product as a user does (`npm start`, free ports, an empty DATA_DIR), makes a link through the API, follows
- * it, reads the click back and stops it. Prints what it saw; exit status 1 when anything was not as it should be.
+ * Smoke test: runs `npm start` with free ports and an empty DATA_DIR, creates a link through the API, follows it, reads
+ * the click, and stops the service. Exits with 1 on any failure.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

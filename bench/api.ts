@@ -6,9 +6,9 @@ import { runQuery } from '../clickhouse/queries/run-query.ts';
 import { migrate } from '../sql/database/migrate.ts';
 import { createPool } from '../sql/database/pool.ts';
 import { createKey } from '../sql/workspaces/keys.ts';
-import { type Asker, createAsker } from './api/ask-both.ts';
 import { addRecords, bringToNow } from './api/data.ts';
-import { type Question, questionsOf } from './api/questions.ts';
+import { type ApiQuery, queriesOf } from './api/queries.ts';
+import { createQueryRunner, type QueryRunner } from './api/query-runner.ts';
 import { WORKSPACES } from './generate-clicks.ts';
 import { benchmark } from './harness/bench.ts';
 import { readOptions } from './harness/options.ts';
@@ -19,26 +19,25 @@ import { startClickHouse, startPostgres } from './harness/stores.ts';
 import { startTier } from './harness/tier.ts';
 
 /**
- * How fast the API answers at a hundred million clicks, for a workspace that has half of them and for one that has a
- * hundredth, over HTTP from the real API process; beside the same answer by SQL written by hand, over ClickHouse's HTTP.
+ * Measures the latency of the API at a hundred million clicks, for a workspace with half of them and one with a
+ * hundredth. Compares the real API process with hand-written SQL over ClickHouse's HTTP interface.
  *
  *   node bench/api.ts [--clicks 100000000] [--rounds 5] [--requests 20] [--keep DIR] [--profile DIR]
  *
- * The clicks, a year of them up to now, are made inside ClickHouse, with orders and roll-ups, through the real tables.
- * `--keep DIR` leaves them there, and a run that finds some uses them and fills the time since. In each round every
- * question is asked `--requests` times of each, in turns, and each is asked first every other time; both answers are compared before
- * the first round.
+ * ClickHouse generates a year of clicks up to now, with orders and roll-ups, in the real tables. `--keep DIR` keeps the
+ * data; a later run reuses it and fills the time since. Each round sends every query `--requests` times to both, which
+ * take turns to be first. Both results are compared before the first round.
  */
 
 const options = readOptions({ clicks: 100_000_000, requests: 20, keep: '', profile: '' });
 const DATABASE = 'hoplog_bench_api';
-/** With fewer clicks some hours have none. */
+/** With fewer clicks, some hours have none. */
 const ENOUGH = 10_000_000;
-const ASKED = { half: WORKSPACES.half, hundredth: WORKSPACES.hundredth };
+const WORKSPACE_IDS = { half: WORKSPACES.half, hundredth: WORKSPACES.hundredth };
 
 type Measured = { api: { p50: number; p95: number }; sql: { p50: number; p95: number } };
 type Round = Map<string, Measured>;
-type Subject = { name: string; question: Question; asker: Asker };
+type Subject = { name: string; query: ApiQuery; runner: QueryRunner };
 
 await benchmark(async (bench) => {
   const dataDir = options.keep === '' ? join(bench.directory, 'data') : resolve(options.keep);
@@ -68,13 +67,12 @@ await benchmark(async (bench) => {
     },
   });
   const subjects: Subject[] = [];
-  for (const [name, workspaceId] of Object.entries(ASKED)) {
+  for (const [name, workspaceId] of Object.entries(WORKSPACE_IDS)) {
     const { token } = await createKey(pool, { workspaceId, kind: 'secret', label: 'bench' });
     const apiUrl = `http://127.0.0.1:${port}/api/v1`;
-    const asker = createAsker({ apiUrl, key: token, clickhouseUrl: store.url, database: DATABASE });
-    bench.defer(() => asker.close());
-    for (const question of await questionsOf(client, workspaceId, newest))
-      subjects.push({ name, question, asker });
+    const runner = createQueryRunner({ apiUrl, key: token, clickhouseUrl: store.url, database: DATABASE });
+    bench.defer(() => runner.close());
+    for (const query of await queriesOf(client, workspaceId, newest)) subjects.push({ name, query, runner });
   }
   for (const subject of subjects) await compare(subject);
   const measured = await alternate(options.rounds, [
@@ -90,17 +88,17 @@ await benchmark(async (bench) => {
   print(subjects, ofContestant(measured, 'both'), Number(size?.stored ?? 0), size?.bytes ?? 0);
 });
 
-/** @throws Error when the two answers differ: then they are not worth comparing in time */
-async function compare({ name, question, asker }: Subject): Promise<void> {
+/** Asserts that API and SQL return the same rows. @throws Error when they differ */
+async function compare({ name, query, runner }: Subject): Promise<void> {
   for (const turn of [0, 1]) {
-    const [ours, theirs] = [await asker.api(question, turn), await asker.sql(question, turn)];
+    const [ours, theirs] = [await runner.api(query, turn), await runner.sql(query, turn)];
     if (ours.gist === '' && options.clicks >= ENOUGH)
-      throw new Error(`${name}, ${question.name}: an empty answer`);
+      throw new Error(`${name}, ${query.name}: the result is empty`);
     if (ours.gist !== theirs.gist) {
       const [ownRows, sqlRows] = [ours, theirs].map(({ gist }) => gist.split(','));
       const at = ownRows?.findIndex((row, index) => row !== sqlRows?.[index]) ?? 0;
       throw new Error(
-        `${name}, ${question.name}: row ${at} of ${ownRows?.length} is ${ownRows?.[at]}, by SQL ${sqlRows?.[at]} of ${sqlRows?.length}`,
+        `${name}, ${query.name}: row ${at} of ${ownRows?.length} is ${ownRows?.[at]}, by SQL ${sqlRows?.[at]} of ${sqlRows?.length}`,
       );
     }
   }
@@ -109,22 +107,22 @@ async function compare({ name, question, asker }: Subject): Promise<void> {
 async function measureRound(subjects: readonly Subject[], round: number): Promise<Round> {
   const measured: Round = new Map();
   for (const subject of subjects) {
-    const { question, asker } = subject;
+    const { query, runner } = subject;
     const [ours, theirs]: [number[], number[]] = [[], []];
     for (let turn = 0; turn < options.requests; turn++) {
       const number = (round + 1) * options.requests + turn;
-      const askOurs = async () => ours.push((await asker.api(question, number)).milliseconds);
-      const askTheirs = async () => theirs.push((await asker.sql(question, number)).milliseconds);
-      // Who asks first finds what the disk has; the second finds it in memory.
-      for (const ask of turn % 2 === 0 ? [askOurs, askTheirs] : [askTheirs, askOurs]) await ask();
+      const queryOurs = async () => ours.push((await runner.api(query, number)).milliseconds);
+      const queryTheirs = async () => theirs.push((await runner.sql(query, number)).milliseconds);
+      // The first query reads from disk, the second from memory.
+      for (const ask of turn % 2 === 0 ? [queryOurs, queryTheirs] : [queryTheirs, queryOurs]) await ask();
     }
     measured.set(keyOf(subject), { api: quantiles(ours), sql: quantiles(theirs) });
   }
   return measured;
 }
 
-function keyOf({ name, question }: Subject): string {
-  return `${name}/${question.name}`;
+function keyOf({ name, query }: Subject): string {
+  return `${name}/${query.name}`;
 }
 
 function quantiles(times: number[]): { p50: number; p95: number } {
@@ -136,21 +134,19 @@ function print(subjects: readonly Subject[], rounds: readonly Round[], clicks: n
   const of = (subject: Subject, side: 'api' | 'sql', key: 'p50' | 'p95') =>
     rounds.map((round) => round.get(keyOf(subject))?.[side][key] ?? Number.NaN);
   const overhead = (subject: Subject) => ratios(of(subject, 'api', 'p50'), of(subject, 'sql', 'p50'));
-  const most = (kind: Question['kind']) =>
+  const most = (kind: ApiQuery['kind']) =>
     Math.max(
-      ...subjects
-        .filter(({ question }) => question.kind === kind)
-        .map((one) => median(of(one, 'api', 'p50'))),
+      ...subjects.filter(({ query }) => query.kind === kind).map((one) => median(of(one, 'api', 'p50'))),
     );
   report(options.results, {
     name: 'api',
-    question: `The API over HTTP at ${number(clicks)} clicks (${number(bytes, 1)} bytes each), beside SQL over ClickHouse's HTTP`,
+    title: `The API over HTTP at ${number(clicks)} clicks (${number(bytes, 1)} bytes each), beside SQL over ClickHouse's HTTP`,
     versions: ['milliseconds: median of the rounds (range)'],
     tables: [
       {
         header: [
           'workspace',
-          'question',
+          'query',
           'API p50',
           'API p95',
           'SQL p50',
@@ -160,13 +156,13 @@ function print(subjects: readonly Subject[], rounds: readonly Round[], clicks: n
         ],
         rows: subjects.map((subject) => [
           subject.name,
-          subject.question.name,
+          subject.query.name,
           spread(of(subject, 'api', 'p50'), 1),
           spread(of(subject, 'api', 'p95'), 1),
           spread(of(subject, 'sql', 'p50'), 1),
           spread(of(subject, 'sql', 'p95'), 1),
           spread(overhead(subject), 2),
-          subject.question.kind === 'page' ? '25' : '60',
+          subject.query.kind === 'page' ? '25' : '60',
         ]),
       },
     ],

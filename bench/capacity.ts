@@ -6,13 +6,13 @@ import { readOptions } from './harness/options.ts';
 import { number, report } from './harness/report.ts';
 
 /**
- * What a load takes: cores, disk and network, computed from the medians in `bench/results`. It measures nothing.
+ * Computes the cores, disk, and network for a load from the medians in `bench/results`. It measures nothing.
  *
  *   node bench/capacity.ts [--clicks 1000000000] [--peak 3] [--use 0.6] [--replicas 3] [--kafka-days 7]
  *     [--store-cores 16] [--store-disk 4]
  *
- * `--clicks` a day; `--peak` how many times the mean the busiest minute has; `--use` the share of a core that may be
- * used then; `--store-disk` in TB.
+ * `--clicks`: per day; `--peak`: ratio of the busiest minute to the mean; `--use`: usable share of a core at the peak;
+ * `--store-disk`: in TB.
  */
 
 const options = readOptions({
@@ -42,7 +42,7 @@ const use = `${number(options.use * 100)} %`;
 
 report(options.results, {
   name: 'capacity',
-  question: `What ${number(options.clicks)} clicks a day take, by the figures of the other results`,
+  title: `What ${number(options.clicks)} clicks a day take, by the figures of the other results`,
   versions: [],
   tables: [
     {

@@ -4,14 +4,12 @@ import { withClickHouse } from './clickhouse-server.ts';
 import { generateClicks, WORKSPACES } from './generate-clicks.ts';
 
 /**
- * Compares layouts of the table of clicks: sort order, codecs, skip indexes. Each layout is filled with the same
- * generated clicks and asked the same questions; the table shows bytes a row and milliseconds, the best of
- * the runs.
+ * Compares layouts of the table of clicks: sort order, codecs, skip indexes. Each layout gets the same generated clicks
+ * and queries. Prints bytes per row and milliseconds, the best of the runs.
  *
  *   node bench/click-table.ts [--url http://…] [--rows 10000000] [--runs 5]
  *
- * It works on an embedded server of its own, or on the given one in the database `hoplog_bench_layout`, which it
- * drops at the end.
+ * Uses an embedded server, or the given one with the database `hoplog_bench_layout`, which it drops at the end.
  */
 
 const DATABASE = 'hoplog_bench_layout';
@@ -28,7 +26,7 @@ const { values } = parseArgs({
 type Layout = {
   name: string;
   orderBy: string;
-  /** Codec per column; a column that is not named has the store's own (LZ4). */
+  /** Codec per column; others use ClickHouse's default (LZ4). */
   codecs: Partial<Record<'ts' | 'link_id' | 'visitor_id' | 'referer' | 'sequence', string>>;
   indexes: string[];
 };
@@ -186,7 +184,7 @@ async function bytesPerRow(client: ClickHouseClient): Promise<number> {
   return found?.bytes ?? 0;
 }
 
-/** Least milliseconds of each query, the first run left out, as the client sees it. */
+/** Returns the shortest client-side time of each query in milliseconds, without the first run. */
 async function timings(client: ClickHouseClient, runs: number): Promise<number[]> {
   const samples = await client.query({
     query: `SELECT groupArray(link_id) AS links, argMin(link_id, n) AS cold,

@@ -5,8 +5,7 @@ import { startEmbeddedClickHouse } from '../cli/embedded/clickhouse.ts';
 import { createLogger } from '../core/tier/log.ts';
 
 /**
- * Runs `work` on a ClickHouse server: the one that `url` names, or an embedded one in a temporary directory that is
- * gone afterwards.
+ * Runs `work` on the ClickHouse server at `url`, or on an embedded one in a temporary directory.
  */
 export async function withClickHouse(
   url: string | undefined,

@@ -14,18 +14,18 @@ import { alternate, type Contestant, ofContestant } from './harness/rounds.ts';
 import { type BenchService, startBenchService } from './service/start.ts';
 
 /**
- * How long a page of the console takes until it shows what one came for, in Chromium, with a million clicks in the
- * workspace: with nothing in the browser's cache, and once more; beside the slowest API answer that it waited for.
+ * Measures the time until a console page shows its main content, in Chromium, with a million clicks in the workspace.
+ * Cold and warm cache, with the slowest API response of the page.
  *
  *   node bench/console.ts [--rounds 5] [--clicks 1000000]
  *
- * Counted from the start of the navigation until the element is in the page. Service and browser share the machine.
+ * Time runs from the start of the navigation until the element is in the page. Service and browser share the machine.
  */
 
 const options = readOptions({ clicks: 1_000_000 });
 const DAYS = 60;
 const PATIENCE_MS = 60_000;
-/** Pages with what a viewer waits for, as a selector. */
+/** Pages with the selector of their main content. */
 const PAGES: [name: string, path: string, awaited: string][] = [
   ['overview', '/', '.figure'],
   ['links', '/links', 'tbody tr'],
@@ -54,7 +54,7 @@ await benchmark(async (bench) => {
     ofContestant(measured, name).map((turn) => turn[visit][key]);
   report(options.results, {
     name: 'console',
-    question: `Until a page of the console shows what one came for, with ${number(options.clicks)} clicks in the workspace`,
+    title: `Until a page of the console shows what one came for, with ${number(options.clicks)} clicks in the workspace`,
     versions: [`Chromium ${browser.version()}`, 'milliseconds: median of the rounds (range)'],
     tables: [
       {

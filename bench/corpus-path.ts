@@ -7,7 +7,7 @@ import { shareTables } from './shares.ts';
 
 /**
  * Runs the corpus of real user agents and referers through the whole service (redirect, journal, workers,
- * ClickHouse, API) and prints the shares that came out.
+ * ClickHouse, API) and prints the resulting shares.
  *
  *   node bench/corpus-path.ts
  */

@@ -4,8 +4,8 @@ import { corpusClicks } from '../test/corpora/clicks.ts';
 import { shareTables } from './shares.ts';
 
 /**
- * Runs the corpus of real user agents and referers (`test/corpora/`) through enrichment and prints what came out:
- * shares of bots, devices, browsers, systems, channels and countries, and the speed with cold and warm caches.
+ * Runs the corpus of real user agents and referers (`test/corpora/`) through enrichment and prints the
+ * shares of bots, devices, browsers, systems, channels, and countries, and the speed with cold and warm caches.
  *
  *   node bench/corpus.ts
  */

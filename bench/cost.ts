@@ -14,13 +14,13 @@ import { type BenchService, startBenchService } from './service/start.ts';
 import { startWithKafka } from './service/with-kafka.ts';
 
 /**
- * What a click costs on its way from visitor to `/clicks`: CPU seconds of each part, bytes in Kafka and in ClickHouse.
- * The embedded default, where the journal is the event log, and the same with a real broker, in turns.
+ * Measures the cost of a click from redirect to `/clicks`: CPU seconds of each part, and bytes in Kafka and ClickHouse.
+ * Alternates between single-node mode and the same with a Kafka broker.
  *
  *   node bench/cost.ts [--rounds 5] [--seconds 20] [--rate 5000] [--links 1000] [--kafka true]
  *
- * Visitors come with real user agents from addresses all over the world. At a low rate heartbeats and polls are a
- * larger part of the figure. `--kafka false` where no broker is installed.
+ * Visitors have real user agents and worldwide addresses. At a low rate, heartbeats and polls are a larger part of the
+ * cost. Use `--kafka false` without a broker.
  */
 
 const options = readOptions({ seconds: 20, rate: 5_000, links: 1_000, kafka: 'true' });
@@ -56,7 +56,7 @@ await benchmark(async (bench) => {
   const kafkaBytes = spooled ? (await spooled.topicBytes()) / kafkaClicks : 0;
   report(options.results, {
     name: 'cost',
-    question: `What a million clicks cost, at ${number(options.rate)} clicks/s`,
+    title: `What a million clicks cost, at ${number(options.rate)} clicks/s`,
     versions: broker ? [BROKER_VERSION] : [],
     tables: [
       {
@@ -110,7 +110,7 @@ async function turn(bench: Bench, service: BenchService, broker: Broker | null):
   return { clicks: total, cpu };
 }
 
-/** Bytes of a click in the table, with its indexes, before and after everything is merged into one part. */
+/** Returns the bytes of a click with indexes, before and after a merge into one part. */
 async function storedBytes(service: BenchService): Promise<{ rows: number; before: number; after: number }> {
   const client = createClickHouse({ url: service.clickhouseUrl, database: 'hoplog', timeoutMs: 600_000 });
   const size = async () => {

@@ -11,14 +11,14 @@ import { untilVisible } from './service/lag.ts';
 import { type BenchService, startBenchService } from './service/start.ts';
 
 /**
- * How many clicks a second this machine takes from visitor to `/clicks` for as long as one likes: the highest fixed
- * rate at which every redirect is answered and the lag does not grow. The whole service and the load run on it.
+ * Measures the highest sustained rate of clicks from redirect to `/clicks`: every redirect gets a response and the lag
+ * does not grow. The service and the load share the machine.
  *
  *   node bench/end-to-end.ts [--rounds 5] [--seconds 15] [--from 5000] [--lag 1500] [--links 1000]
  *
- * A rate is carried when 98 % of its redirects were answered in time and everything was visible `--lag` milliseconds
- * after its last click. Each round looks for the highest such rate in steps of 10 %, from where the round before has
- * ended; the first one doubles from `--from`. Which part of the service used how much CPU names the bottleneck.
+ * A rate is sustained if 98 % of its redirects are on time and all clicks are visible `--lag` milliseconds after the
+ * last one. Each round searches in steps of 10 % from the rate of the previous round; the first doubles from `--from`.
+ * The CPU of each part shows the bottleneck.
  */
 
 const options = readOptions({ seconds: 15, from: 5_000, lag: 1_500, links: 1_000 });
@@ -38,7 +38,7 @@ type Tried = {
   clicks: number;
   /** Of the load. */
   seconds: number;
-  /** CPU seconds of each part until everything was visible. */
+  /** CPU seconds of each part until all clicks are visible. */
   cpu: Map<string, number>;
 };
 
@@ -68,7 +68,7 @@ await benchmark(async (bench) => {
   const rates = turns.map(({ perSecond }) => perSecond);
   report(options.results, {
     name: 'end-to-end',
-    question:
+    title:
       'The highest rate of clicks that one machine carries from visitor to /clicks, load generator included',
     versions: [],
     tables: [
@@ -106,7 +106,7 @@ function bottleneck(parts: string[], busy: (part: string) => number[], all: numb
   return `Bottleneck: waiting rather than CPU (${number(all, 2)} of ${CORES} cores are busy); ${share}.`;
 }
 
-/** Goes up from `start` until a rate is not carried, or down until one is. */
+/** Raises the rate from `start` until one is not sustained, or lowers it until one is. */
 async function highest(bench: Bench, service: BenchService, start: number, factor: number): Promise<Turn> {
   let best: Tried | null = null;
   let step = factor;
@@ -122,7 +122,7 @@ async function highest(bench: Bench, service: BenchService, start: number, facto
     } else if (best === null) {
       rate /= step;
     } else if (step > STEP) {
-      // Doubled past it: on in small steps from the last one that was carried.
+      // Doubled too far: continue in small steps from the last sustained rate.
       step = STEP;
       rate = best.rate * step;
     } else {
@@ -130,7 +130,7 @@ async function highest(bench: Bench, service: BenchService, start: number, facto
     }
     if (best !== null && tried.carried && tried.rate < start) return best;
   }
-  if (best === null) throw new Error(`not even ${number(rate)} clicks/s are carried`);
+  if (best === null) throw new Error(`no rate down to ${number(rate)} clicks/s is sustained`);
   return best;
 }
 

@@ -15,14 +15,13 @@ import { type BenchService, startBenchService } from './service/start.ts';
 import { startWithKafka } from './service/with-kafka.ts';
 
 /**
- * How long after its answer a click stands in `GET /clicks`, polled as an integrator does: `link_ids`, and the
- * previous answer's `watermark` as `since`. The whole service runs as `npm start` runs it, in a folder of its own.
+ * Measures the time from the redirect of a click until it is in `GET /clicks`, polled with `link_ids` and the previous
+ * `watermark` as `since`. The service runs as with `npm start`, in its own directory.
  *
  *   node bench/freshness.ts [--rounds 5] [--seconds 15] [--rate 5000] [--links 100] [--kafka false]
  *
- * A click counts as visible when the page that carries it has arrived, so a poll's own duration and the pause between
- * polls (20 ms) are part of the figure. Every click is looked for; one that does not come within 60 s ends the run. With
- * `--kafka true` a real broker stands between journal and workers.
+ * A click is visible when its page has arrived, so the duration of a poll and the delay between polls (20 ms) count.
+ * The run fails if any click is not visible within 60 s. `--kafka true` adds a broker between journal and workers.
  */
 
 const options = readOptions({ seconds: 15, rate: 5_000, links: 100, kafka: 'false' });
@@ -35,7 +34,7 @@ const CONNECTIONS = 32;
 type Turn = { clicks: number; p50: number; p90: number; p99: number; max: number };
 
 await benchmark(async (bench) => {
-  if (options.links > 500) throw new Error('--links: a poll takes 500 at most');
+  if (options.links > 500) throw new Error('`--links` must be at most 500, the limit of a poll');
   const { links } = options;
   const service = WITH_KAFKA
     ? await startWithKafka(bench, await startBroker(bench), links)
@@ -48,7 +47,7 @@ await benchmark(async (bench) => {
   const of = (key: keyof Turn) => ofContestant(measured, 'hoplog').map((one) => one[key]);
   report(options.results, {
     name: WITH_KAFKA ? 'freshness-kafka' : 'freshness',
-    question: `From a click's answer to its place in GET /clicks, at ${number(options.rate)} clicks/s, ${WITH_KAFKA ? 'with Kafka' : 'embedded'}`,
+    title: `From a click's answer to its place in GET /clicks, at ${number(options.rate)} clicks/s, ${WITH_KAFKA ? 'with Kafka' : 'embedded'}`,
     versions: WITH_KAFKA ? [BROKER_VERSION] : [],
     tables: [
       {
@@ -106,7 +105,7 @@ async function turn(bench: Bench, service: BenchService, client: PollClient, rou
   }
   const warm = began + WARM_UP_SECONDS * 1_000;
   const waits: number[] = [];
-  // A poll may have shown the click before its answer had come to the generator.
+  // A poll may return the click before the generator receives the redirect.
   for (const [visitor, at] of answered)
     if (at > warm) waits.push(Math.max(0, (seenAt.get(visitor) ?? 0) - at));
   waits.sort((a, b) => a - b);

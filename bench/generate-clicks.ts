@@ -2,27 +2,26 @@ import type { ClickHouseClient } from '../clickhouse/client.ts';
 import { PROGRESS_HEADERS } from '../clickhouse/queries/run-query.ts';
 
 /**
- * Clicks as a busy deployment has them, made inside ClickHouse from `numbers(N)`, so that ten million rows take
- * seconds: one workspace has half of the clicks, one a tenth, one a hundredth, two hundred share the rest; links
- * follow Zipf's law, visitors come back (2.5 clicks each on average, the keen ones far more), 8 % are bots. The
- * same arguments give the same rows.
+ * Generates clicks of a busy deployment inside ClickHouse from `numbers(N)`, ten million rows in seconds. One workspace
+ * has half of the clicks, one a tenth, one a hundredth, and two hundred share the rest. Links follow Zipf's law,
+ * visitors return (2.5 clicks on average), and 8 % are bots. The same arguments generate the same rows.
  */
 
 export type GenerateOptions = {
-  /** Table to fill, with its database. It has the columns of `clicks`. */
+  /** Table with the columns of `clicks`, with its database. */
   table: string;
   rows: number;
-  /** Days that the clicks are spread over, evenly, up to `until`. */
+  /** Days over which the clicks are spread evenly, up to `until`. */
   days: number;
-  /** The moment after the newest click in UTC, such as `2026-11-21` or `2026-11-21 14:30:00`. */
+  /** Time after the newest click, UTC, such as `2026-11-21` or `2026-11-21 14:30:00`. */
   until: string;
-  /** Number of the first row; another one gives other rows. Default: 0. */
+  /** Number of the first row; determines the rows. Default: 0. */
   first?: number;
-  /** Rows of the whole table, by which there are more or fewer visitors. Default: `rows`. */
+  /** Rows of the whole table, which determine the number of visitors. Default: `rows`. */
   population?: number;
 };
 
-/** Workspaces by the share of the clicks that they have; every one after these shares the rest. */
+/** Workspaces by their share of clicks; all others share the rest. */
 export const WORKSPACES = {
   half: workspace(0),
   tenth: workspace(1),
@@ -47,11 +46,11 @@ const REFERERS = [
   'https://www.google.com/',
 ];
 
-/** Inserts the rows. Resolves when they are stored. */
+/** Inserts the rows. */
 export async function generateClicks(client: ClickHouseClient, options: GenerateOptions): Promise<void> {
   const { table, rows, days, until, first = 0, population = rows } = options;
   const spanMicros = Math.round(days * 86_400_000_000);
-  // Apart by more than the jitter below: ts stays unique.
+  // Invariant: larger than the jitter below, so that ts is unique.
   const stepMicros = Math.floor(spanMicros / rows);
   if (stepMicros < 1_000) throw new RangeError(`${rows} rows do not fit into ${days} days`);
   const columns = [
@@ -107,7 +106,7 @@ export async function generateClicks(client: ClickHouseClient, options: Generate
   });
 }
 
-/** SQL for a UUID of two UInt64 expressions. */
+/** Returns SQL for a UUID from two UInt64 expressions. */
 function uuid(low: string, high: string): string {
   return `reinterpret(bitOr(bitShiftLeft(toUInt128(${low}), 64), toUInt128(${high})), 'UUID')`;
 }

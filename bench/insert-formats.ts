@@ -7,12 +7,11 @@ import { clickKey } from '../core/events/click-reader.ts';
 import { bytesToUuid, uuidToBytes, uuidv7 } from '../core/ids.ts';
 
 /**
- * Compares formats for inserting clicks: time to encode on this core, and time until the store has the block.
+ * Compares formats for inserting clicks: time to encode on one core, and time until ClickHouse has the block.
  *
  *   node bench/insert-formats.ts --url http://127.0.0.1:PORT [--rows 50000] [--rounds 7]
  *
- * The native encoder is the product's, RowBinary and JSON are written here with the same care. It works in a
- * database of its own, `hoplog_bench_formats`, and drops it at the end. Prints medians.
+ * The native encoder is the product's. Uses the database `hoplog_bench_formats` and drops it at the end. Prints medians.
  */
 
 const DATABASE = 'hoplog_bench_formats';
@@ -25,7 +24,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '7' },
   },
 });
-if (!values.url) throw new Error('--url is missing: the address of a ClickHouse server');
+if (!values.url) throw new Error('`--url` is missing: must be the URL of a ClickHouse server');
 const rowCount = Number(values.rows);
 const rounds = Number(values.rounds);
 
@@ -78,7 +77,7 @@ function rowBinary(rows: ClickRow[]): Uint8Array[] {
     uuid(row.event.ids, row.event.idsAt + 16);
     uuid(row.event.ids, row.event.idsAt + 32);
     for (const text of texts(row)) {
-      const size = buffer.write(text, at + 1); // all are shorter than 128 bytes here
+      const size = buffer.write(text, at + 1); // All are shorter than 128 bytes here.
       buffer[at] = size;
       at += 1 + size;
     }

@@ -15,14 +15,13 @@ import { ratios } from './harness/statistics.ts';
 import { writeBlocks } from './journal/raw-blocks.ts';
 
 /**
- * How many clicks a second the journal makes durable, each block synced before its clicks are answered
- * (`JOURNAL_SYNC=always`), beside bare writes of blocks of the same size into a file filled with zeros, each with an
- * `fdatasync`.
+ * Measures the clicks per second that the journal makes durable, with each block synced before the response
+ * (`JOURNAL_SYNC=always`). Compares it with bare writes of equal blocks, each with an `fdatasync`, to a file of zeros.
  *
  *   node bench/journal.ts [--dir DIR] [--rounds 5] [--seconds 3]
  *
- * `--dir` is where the files go: on the disk that is to be measured. Visitors append again as soon as they are
- * answered, so what comes while a block is being synced is the next block.
+ * `--dir` is a directory on the disk to measure. Visitors append again after each response, so the appends during a sync
+ * form the next block.
  */
 
 const options = readOptions({ dir: '', seconds: 3 });
@@ -37,7 +36,7 @@ await benchmark(async (bench) => {
     options.dir === '' ? bench.directory : join(resolve(options.dir), '.hoplog-bench-journal');
   mkdirSync(directory, { recursive: true });
   bench.defer(() => rmSync(directory, { recursive: true, force: true }));
-  /** Of the journal's latest turn: what the peer writes then. */
+  /** Block of the latest round of the journal, which the peer writes. */
   const blocks = new Map<string, { clicks: number; bytes: number }>();
 
   async function journal(name: string, syncMs: number, visitors: number): Promise<Turn> {
@@ -105,7 +104,7 @@ await benchmark(async (bench) => {
   const against = pairs.map(({ name, peer }) => ratios(of(name, 'perSecond'), of(peer, 'perSecond')));
   report(options.results, {
     name: 'journal',
-    question: 'Clicks a second that the journal makes durable, beside bare writes of the same blocks',
+    title: 'Clicks a second that the journal makes durable, beside bare writes of the same blocks',
     versions: [],
     tables: [
       {
@@ -133,7 +132,7 @@ await benchmark(async (bench) => {
   });
 });
 
-/** The codec without a disk, clicks a second. */
+/** Measures the codec without a disk, clicks per second. */
 function encodeOnly(): number {
   const encode = createEventEncoder();
   const buffer = Buffer.alloc(1 << 20);

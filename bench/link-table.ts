@@ -25,7 +25,7 @@ async function fill(pool: Pool, links: number): Promise<void> {
   const { id } = await createWorkspace(pool, { name: 'Bench', plan: 'unlimited' });
   for (let made = 0; made < links; made += BATCH) {
     const slugs = Array.from({ length: Math.min(BATCH, links - made) }, generateSlug);
-    // Each link in a campaign of its own: the most that a table of this size can take.
+    // One campaign per link: the largest table for this number of links.
     await pool.query(
       `WITH given AS (SELECT slug, n, gen_random_uuid() AS campaign FROM unnest($2::text[]) WITH ORDINALITY AS g (slug, n)),
        campaigns AS (INSERT INTO destinations (id, workspace_id, name, destination_url)
@@ -46,7 +46,7 @@ type Row = {
   step: string;
   seconds: string;
   links: number;
-  /** Null: this process has held others before, so it would say nothing. */
+  /** Null if this process has loaded another table before. */
   'RSS MiB': number | null;
   'records MiB': number;
   /** Of the links on disk. */
@@ -85,7 +85,7 @@ async function load(
   return row;
 }
 
-/** Of the file with all links, in relation to how many there are to be; null where there is none. */
+/** Returns the progress of the file with all links; null without a file. */
 function bytesOnDisk(dir: string): number | null {
   const file = statSync(join(dir, LINKS_FILE), { throwIfNoEntry: false });
   return file === undefined ? null : Math.round(file.size / Number(values.links));

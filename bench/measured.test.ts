@@ -2,14 +2,14 @@ import { basename } from 'node:path';
 import { expect, test } from 'vitest';
 import { linksOf, markdownFiles, readDocument, tableRows } from '../test/docs/markdown.ts';
 
-/** The columns of a table that hold what was measured; others hold targets and words. */
+/** Columns of measurements; others contain targets and words. */
 const MEASURED = ['Hoplog', 'Beside it', 'Measured', 'Clicks a second'];
 
-/** The numbers of a text as results print them: `67,911`, `0.91`. Not those of `p99`. */
+/** Returns the numbers of a text in the format of results: `67,911`, `0.91`, but not that of `p99`. */
 const numbersIn = (text: string) =>
   [...text.matchAll(/(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w.])/g)].map(([one]) => one);
 
-/** Every row of every document that links a file of `results/`. */
+/** Rows of all documents that link a file of `results/`. */
 const rows = markdownFiles().flatMap((document) =>
   tableRows(readDocument(document)).flatMap((row) => {
     const result = linksOf(document, row.get('Result') ?? '').find(({ path }) =>

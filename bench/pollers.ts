@@ -14,13 +14,13 @@ import { readVisitors } from './service/poll.ts';
 import { type BenchService, startBenchService } from './service/start.ts';
 
 /**
- * How quickly `GET /clicks` answers 200 integrators who poll with `link_ids` and `since` while 5,000 clicks a second
- * arrive, and whether each sees every click of its links.
+ * Measures the latency of `GET /clicks` for 200 pollers with `link_ids` and `since` during 5,000 clicks per second, and
+ * checks that each gets every click of its links.
  *
  *   node bench/pollers.ts [--rounds 5] [--seconds 15] [--rate 5000] [--pollers 200] [--every 1000] [--links 5]
  *
- * Each poller has `--links` links of its own and polls each `--every` milliseconds; all clicks go to those links. The
- * load, the pollers and the whole service share the machine.
+ * Each poller has `--links` links and polls every `--every` milliseconds; all clicks go to those links. The load, the
+ * pollers, and the service share the machine.
  */
 
 const options = readOptions({ seconds: 15, rate: 5_000, pollers: 200, every: 1_000, links: 5 });
@@ -50,7 +50,7 @@ await benchmark(async (bench) => {
   const missed = of('missed').reduce((a, b) => a + b, 0);
   report(options.results, {
     name: 'pollers',
-    question: `${pollers} pollers of ${links} links each, every ${number(every)} ms, at ${number(rate)} clicks/s`,
+    title: `${pollers} pollers of ${links} links each, every ${number(every)} ms, at ${number(rate)} clicks/s`,
     versions: [],
     tables: [
       {
@@ -130,7 +130,7 @@ async function startPollers(bench: Bench, service: BenchService, file: string) {
   bench.defer(() => child.kill('SIGKILL'));
   await once(child.stdout, 'data');
   return {
-    /** @param clicksEnd milliseconds since the epoch: every click before it is to be seen */
+    /** @param clicksEnd milliseconds since the epoch; pollers must get every earlier click */
     async end(clicksEnd: number) {
       const exited = once(child, 'exit');
       child.stdin.write(`${clicksEnd}\n`);

@@ -14,18 +14,18 @@ import { withClickHouse } from './clickhouse-server.ts';
 import { generateClicks, WORKSPACES } from './generate-clicks.ts';
 
 /**
- * Times every question of the API on generated clicks, the reports without and with roll-ups, and says how far
- * estimated visitors are off. The best of the runs is shown: a shared machine only ever adds to it.
+ * Measures every query of the API on generated clicks, reports with and without roll-ups, and the error of estimated
+ * visitors. Prints the best of the runs, because a shared machine only adds time.
  *
  *   node bench/queries.ts [--url http://…] [--rows 40000000] [--days 365] [--runs 5]
  *
- * It works on an embedded server of its own, or on the given one in the database `hoplog_bench_queries`, which it
- * drops at the end (`--keep` leaves it, and a run with `--keep` uses what it finds).
+ * Uses an embedded server, or the given one with the database `hoplog_bench_queries`, which it drops at the end. `--keep`
+ * keeps the database and reuses an existing one.
  */
 
 const DATABASE = 'hoplog_bench_queries';
 const UNTIL = '2026-11-21';
-/** Mid-day, as windows end: the edges are read click by click. */
+/** Midday: reports read the partial days of a window from clicks. */
 const NOW = '2026-11-20T13:37:00Z';
 
 const { values } = parseArgs({
@@ -45,7 +45,7 @@ async function best(work: () => Promise<unknown>): Promise<number> {
   for (let run = 0; run <= runs; run++) {
     const start = performance.now();
     await work();
-    if (run > 0) least = Math.min(least, performance.now() - start); // the first run warms up
+    if (run > 0) least = Math.min(least, performance.now() - start); // The first run is a warm-up.
   }
   return Math.round(least);
 }
@@ -99,7 +99,7 @@ async function streamTimes(client: ClickHouseClient): Promise<void> {
   print(['export of a million clicks, CSV', await best(() => exported(client, newest))]);
 }
 
-/** A span with about a million clicks of the half workspace. */
+/** Time span with about a million clicks of the workspace with half of all. */
 async function million(client: ClickHouseClient): Promise<{ since: bigint }> {
   const [row] = await runQuery<{ since: string }>(client, {
     sql: `SELECT toUnixTimestamp64Nano(ts) AS since FROM clicks WHERE workspace_id = {half:UUID} AND NOT is_bot
@@ -115,7 +115,7 @@ async function exported(client: ClickHouseClient, filter: ClickFilter): Promise<
   for await (const _ of stream);
 }
 
-/** Times every report with and without roll-ups, in turns, so that whatever else the machine does slows both. */
+/** Measures every report with and without roll-ups, alternating, so that other load slows both. */
 async function printReportTimes(client: ClickHouseClient): Promise<void> {
   await client.command({ query: 'CREATE TABLE IF NOT EXISTS nothing_rolled_up AS rolled_up_periods' });
   const toggle = () => client.command({ query: 'EXCHANGE TABLES rolled_up_periods AND nothing_rolled_up' });
@@ -131,7 +131,7 @@ async function printReportTimes(client: ClickHouseClient): Promise<void> {
       for (const [report, ask] of reports) {
         const least = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
         for (let run = 0; run <= 2 * runs + 1; run++) {
-          await toggle(); // run 0: nothing stands rolled up
+          await toggle(); // Run 0 has no roll-ups.
           const start = performance.now();
           await ask();
           const taken = Math.round(performance.now() - start);
@@ -143,7 +143,7 @@ async function printReportTimes(client: ClickHouseClient): Promise<void> {
   }
 }
 
-/** How far the estimates of a year are off, at worst and on average, in percent. */
+/** Returns the worst and mean error of the estimates of a year, in percent. */
 async function errors(client: ClickHouseClient): Promise<{ rows: number; worst: number; mean: number }> {
   const workspaceId = WORKSPACES.half;
   const span = lastDays(365);
@@ -187,7 +187,7 @@ async function measure(url: string): Promise<void> {
     for (const table of ['clicks_rolled_up', 'rolled_up_periods']) {
       await client.command({ query: `TRUNCATE TABLE ${table}` });
     }
-    print(['question', 'ms']);
+    print(['query', 'ms']);
     print(['---', '--:']);
     await streamTimes(client);
     const start = performance.now();

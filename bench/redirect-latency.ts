@@ -13,16 +13,15 @@ import { requireJournaled, startRedirectTier } from './servers/ingest.ts';
 import { nginxVersion, startNginx } from './servers/nginx.ts';
 
 /**
- * How long a visitor waits for a redirect at half of the rate that the ingest process can answer, beside nginx at the
- * same rate. Latency counts from the moment at which a request was due, so a pause is charged for all who met it.
+ * Measures redirect latency at half of the capacity of the ingest process, beside nginx at the same rate. Latency counts
+ * from the due time of a request (no coordinated omission).
  *
  *   node bench/redirect-latency.ts [--rounds 5] [--seconds 10] [--rate 0] [--connections 64] [--links 1000]
  *     [--sync 5ms]
  *
- * Visitors come through a proxy, which says their addresses. `--rate 0`: half of what this process answers in three short
- * runs before. Core 0 has whoever is measured, core 1 the generator. `sent late` is how late the generator was itself, from
- * when the request was due or, where all connections were waiting for an answer then, from when the first had one;
- * `generator paused` is the time in which others had its core, and every request was late for that.
+ * Visitors come through a proxy that sends their addresses. `--rate 0`: half of the capacity measured in three short
+ * runs. The measured process has core 0, the generator core 1. `sent late`: delay of the generator after the due time, or
+ * after the first connection was free again. `generator paused`: time in which other processes used its core.
  */
 
 const options = readOptions({ seconds: 10, rate: 0, connections: 64, links: 1_000, sync: '5ms' });
@@ -76,13 +75,13 @@ await benchmark(async (bench) => {
     { name: OURS, measure: () => turn(tier) },
     { name: NGINX, measure: () => turn(nginx) },
   ];
-  for (const { measure } of contestants) await measure(-1); // caches, compilers
+  for (const { measure } of contestants) await measure(-1); // Warm-up of caches and compilers.
   const measured = await alternate(options.rounds, contestants);
   const of = (name: string, key: keyof LoadResult) => ofContestant(measured, name).map((one) => one[key]);
   const against = (key: keyof LoadResult) => ratios(of(OURS, key), of(NGINX, key));
   report(options.results, {
     name: 'redirect-latency',
-    question: `Latency of redirects at ${number(rate)} a second, ${connections} keep-alive connections, JOURNAL_SYNC=${sync}`,
+    title: `Latency of redirects at ${number(rate)} a second, ${connections} keep-alive connections, JOURNAL_SYNC=${sync}`,
     versions: [packageVersion('uWebSockets.js'), nginxVersion()],
     tables: [
       {

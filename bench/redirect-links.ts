@@ -11,15 +11,15 @@ import { quickestGenerator } from './load/generator.ts';
 import { type RedirectTier, requireJournaled, startRedirectTier } from './servers/ingest.ts';
 
 /**
- * What many links cost: redirects a second and memory of ingest processes that hold 1,000 and 1,000,000 links, and of
- * one that holds 20,000 of 10,000,000 (`INGEST_LINKS_IN_MEMORY`), in turns on the same core, 99 % of the visitors on
+ * Measures the cost of many links: redirects per second and memory of ingest processes with 1,000 and 1,000,000 links in
+ * memory, and 20,000 of 10,000,000 (`INGEST_LINKS_IN_MEMORY`). They alternate on one core; 99 % of the visitors use
  * 10,000 of the links.
  *
  *   node bench/redirect-links.ts [--sizes 1000,1000000,10000000:20000] [--rounds 5] [--seconds 8] [--connections 64]
  *
- * Each size is a database and a process of its own: ten million links take 8 GiB of disk in PostgreSQL and 2 in
- * the table, and about a quarter of an hour. PostgreSQL has the other core, with the generator. A bounded table begins
- * with no links in memory: what stands in it has come there by visits.
+ * Each size has its own database and process. Ten million links need 8 GiB of disk in PostgreSQL, 2 GiB in the table,
+ * and about 15 minutes. PostgreSQL shares the other core with the generator. A bounded table starts with no links in
+ * memory; visits fill it.
  */
 
 const options = readOptions({ sizes: '1000,1000000,10000000:20000', seconds: 8, connections: 64 });
@@ -29,9 +29,9 @@ type Turn = {
   perCpuSecond: number;
   p99: number;
   residentMiB: number;
-  /** Slugs in each second that memory did not have, read from disk. */
+  /** Slugs read from disk, per second. */
   read: number;
-  /** Slugs asked of PostgreSQL in each second. */
+  /** Slugs looked up in PostgreSQL, per second. */
   asked: number;
 };
 type Size = { name: string; links: number; most: string };
@@ -39,7 +39,8 @@ type Sized = Size & { tier: RedirectTier; loadSeconds: number; answered: number 
 
 const sizes = options.sizes.split(',').map((text): Size => {
   const match = /^([1-9]\d*)(?::([1-9]\d*))?$/.exec(text);
-  if (match === null) throw new Error(`--sizes ${options.sizes}: must be as 1000,10000000:20000`);
+  if (match === null)
+    throw new Error(`\`--sizes\` is ${options.sizes}: must be a list such as 1000,10000000:20000`);
   const [links, most] = [Number(match[1]), match[2] ?? 'all'];
   const name = number(links) + (most === 'all' ? '' : `, ${number(Number(most))} in memory`);
   return { name, links, most };
@@ -89,15 +90,15 @@ await benchmark(async (bench) => {
     name: sized.name,
     measure: () => turn(sized),
   }));
-  for (const { measure } of contestants) await measure(-1); // caches, compilers
+  for (const { measure } of contestants) await measure(-1); // Warm-up of caches and compilers.
   const measured = await alternate(options.rounds, contestants);
   const of = (name: string, key: keyof Turn) => ofContestant(measured, name).map((one) => one[key]);
   const [fewest] = contestants;
   const largest = contestants.at(-1);
-  if (!fewest || !largest) throw new Error('--sizes is empty');
+  if (!fewest || !largest) throw new Error('`--sizes` must not be empty');
   report(options.results, {
     name: 'redirect-links',
-    question: 'Redirects a second on one core by the number of links, 99 % of the visitors on 10,000 of them',
+    title: 'Redirects a second on one core by the number of links, 99 % of the visitors on 10,000 of them',
     versions: [packageVersion('uWebSockets.js'), generator.version],
     tables: [
       {

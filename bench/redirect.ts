@@ -14,16 +14,15 @@ import { type RedirectTier, requireJournaled, startRedirectTier } from './server
 import { type Nginx, nginxVersion, startNginx } from './servers/nginx.ts';
 
 /**
- * How many redirects a second one ingest process answers on one core, each click in the journal before its answer,
- * beside nginx on the same core.
+ * Measures the redirects per second of one ingest process on one core, with each click in the journal before its
+ * response, beside nginx on the same core.
  *
  *   node bench/redirect.ts [--rounds 5] [--seconds 8] [--connections 64] [--links 1000] [--sync 5ms] [--profile DIR]
  *
- * Core 0 has whoever is measured, core 1 the load. Visitors come through a proxy, as the guides have it, which says their
- * addresses; in the second row they come themselves, and not all from one address, so the process asks for each one's.
- * Both nginx write an access log: one each request at once, as is its default (what it has answered survives `kill -9`, as
- * ours does), one through a buffer (that would lose it). uWebSockets.js alone reads the same of a request and answers as
- * late, and does nothing else: our limit.
+ * The measured process has core 0, the load core 1. Visitors come through a proxy that sends their addresses; in the
+ * second row they connect directly, so the process looks up the address of each peer. Both nginx write an access log:
+ * one per request, the default, which survives `kill -9` as our journal does, and one buffered, which does not.
+ * uWebSockets.js alone reads the same fields and responds at the same time; it is the upper limit.
  */
 
 const options = readOptions({ seconds: 8, connections: 64, links: 1_000, sync: '5ms', profile: '' });
@@ -33,7 +32,7 @@ const NGINX = 'nginx, access_log';
 const BUFFERED = 'nginx, access_log buffer=64k';
 const BARE = 'uWebSockets.js alone, no journal';
 
-/** The generator is the proxy. */
+/** The generator acts as the proxy. */
 const TRUSTING = { TRUST_PROXY: '127.0.0.1' };
 
 type Turn = { perSecond: number; perCpuSecond: number; p50: number; p99: number };
@@ -83,14 +82,14 @@ await benchmark(async (bench) => {
     { name: BUFFERED, measure: () => nginx(buffered) },
     { name: BARE, measure: () => turn({ port: Number(bare.ready.port), pid: bare.pid }) },
   ];
-  for (const { measure } of contestants) await measure(-1); // caches, compilers
+  for (const { measure } of contestants) await measure(-1); // Warm-up of caches and compilers.
   const measured = await alternate(options.rounds, contestants);
-  await Promise.all([behindProxy.stop(), direct.stop()]); // a profile is written at its end
+  await Promise.all([behindProxy.stop(), direct.stop()]); // The profile is written at exit.
   const of = (name: string, key: keyof Turn) => ofContestant(measured, name).map((one) => one[key]);
   const against = (peer: string, one = OURS) => ratios(of(one, 'perSecond'), of(peer, 'perSecond'));
   report(options.results, {
     name: 'redirect',
-    question: `Redirects a second on one core, ${connections} keep-alive connections, ${links} links, JOURNAL_SYNC=${sync}`,
+    title: `Redirects a second on one core, ${connections} keep-alive connections, ${links} links, JOURNAL_SYNC=${sync}`,
     versions: [packageVersion('uWebSockets.js'), nginxVersion(), generator.version],
     tables: [
       {

@@ -18,13 +18,13 @@ import { createKey } from '../sql/workspaces/keys.ts';
 import { createWorkspace } from '../sql/workspaces/workspaces.ts';
 
 /**
- * Times `GET /referrals/stats` over HTTP for one enrollment with many clicks, signups and purchases, in a workspace
+ * Measures `GET /referrals/stats` over HTTP for an enrollment with many clicks, signups, and purchases, in a workspace
  * where other referrers have more.
  *
  *   node bench/referral-stats.ts [--clicks 100000] [--others 900000] [--referees 500] [--requests 1000]
  *     [--at-once 1]
  *
- * Closed days stand rolled up, as the workers keep them. It works on embedded servers of its own, durable as in production, that are gone afterwards.
+ * Closed days have roll-ups. Uses temporary embedded servers, durable as in production.
  */
 
 const DATABASE = 'hoplog_bench_referrals';
@@ -47,11 +47,11 @@ const [clicks, others, referees, requests, atOnce] = [
   values['at-once'],
 ].map(Number) as [number, number, number, number, number];
 
-/** Stats write no events. */
+/** Rejects writes: stats write no events. */
 const noEventLog: EventLogWriter = {
   stream: { streamId: '00000000-0000-7000-8000-000000000000', ordinal: 0 },
   append: () => {
-    throw new Error('no event is written here');
+    throw new Error('an event was written: stats must not write events');
   },
   flush: () => undefined,
   fill: () => 0,
@@ -147,7 +147,7 @@ async function fill(ask: Ask, pool: Pool, clickhouse: ClickHouseClient, workspac
   );
   const linkOf = (user: string) => rows.find((row) => row.user === user)?.link_id ?? '';
   const all = clicks + others;
-  // Star's clicks lie among the others', as they come in.
+  // The clicks of the star are spread among the others.
   await clickhouse.command({
     query: `INSERT INTO clicks (workspace_id, ts, link_id, visitor_id, channel, country, is_bot, sequence)
       SELECT {workspace:UUID}, now64(9) - toIntervalMicrosecond(intDiv({days:UInt64} * 86400000000, {all:UInt64}) * number),
@@ -164,7 +164,7 @@ async function fill(ask: Ask, pool: Pool, clickhouse: ClickHouseClient, workspac
     },
     clickhouse_settings: { max_partitions_per_insert_block: '1000' },
   });
-  // As the workers do: today stays click by click.
+  // As the workers do: today has no roll-up.
   await rollUp(clickhouse, new Date().toISOString().slice(0, 10));
 }
 

@@ -1,4 +1,4 @@
-/** The columns of a click whose shares are worth a look. */
+/** Columns of a click whose shares are printed. */
 export type SharedColumns = {
   device: string;
   browser: string;
@@ -9,9 +9,9 @@ export type SharedColumns = {
 };
 
 /**
- * Tables of shares, one for each column, largest first.
+ * Returns tables of shares, one per column, largest first.
  *
- * @param top rows of a table; what is beyond them is summed up
+ * @param top rows of a table; the rest is summed
  * @returns lines to print
  */
 export function shareTables(clicks: readonly SharedColumns[], top = 12): string[] {

@@ -12,18 +12,18 @@ import { BROKER_VERSION, startBroker } from './servers/broker.ts';
 import type { Shipped, WAYS } from './shipper/contestant.ts';
 
 /**
- * How many clicks a second the shipper takes from the journal to a real broker, and at what cost in CPU, compression
- * included, beside other ways to send the same clicks.
+ * Measures the clicks per second and CPU of the shipper from the journal to a broker, compression included, beside other
+ * ways to send the same clicks.
  *
  *   node bench/shipper.ts [--clicks 2000000] [--rounds 5]
  *
- * Core 0 has the process that ships, core 1 the broker. Every way waits for the acknowledgement (`acks=all`) of what
- * it has sent before it sends more. Each turn is a process and a topic of its own; the first record is left out.
+ * The shipping process has core 0, the broker core 1. Every way waits for the acknowledgement (`acks=all`) before the
+ * next send. Each round has its own process and topic, and excludes the first record.
  */
 
 const options = readOptions({ clicks: 2_000_000 });
 const OURS = 'hoplog';
-/** A record per click is so much slower that a part of the clicks has to do. */
+/** Share of the clicks for one record per click, which is far slower. */
 const PART = 8;
 
 const CONTESTANTS: { name: string; way: keyof typeof WAYS; part: number }[] = [
@@ -76,7 +76,7 @@ await benchmark(async (bench) => {
   const of = (name: string, key: keyof Turn) => ofContestant(measured, name).map((one) => one[key]);
   report(options.results, {
     name: 'shipper',
-    question: `${number(options.clicks)} clicks (${number(journal.bytesPerClick)} bytes each) from the journal to a broker`,
+    title: `${number(options.clicks)} clicks (${number(journal.bytesPerClick)} bytes each) from the journal to a broker`,
     versions: [
       packageVersion('kafkajs'),
       packageVersion('@platformatic/kafka'),

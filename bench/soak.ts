@@ -16,16 +16,16 @@ import { startSingleNode } from './soak/single-node.ts';
 import { startWatch } from './soak/watch.ts';
 
 /**
- * Kills random parts of the scaled deployment under load, and counts every visitor at the end.
+ * Kills random parts of a cluster under load, and counts every visitor at the end.
  *
  *   npm run soak -- --minutes 30 [--rate 100] [--seed 7]     kills random parts
  *   npm run soak -- --minutes 60 --calm                      kills nothing
- *   npm run soak -- --minutes 360 --idle                     nothing happens at all, also to an `npm start` beside it
+ *   npm run soak -- --minutes 360 --idle                     no load and no faults, beside an idle `npm start`
  *
- * Everything runs on this machine: three brokers, PostgreSQL, ClickHouse and the processes of docker-compose.yml,
- * behind nginx where it is installed. The same seed strikes the same blows. Ends with status 1 when a click is lost,
- * stored twice or missed by the poller, when a watermark goes back, or when the deployment does not recover; and when the
- * heap of a process, after a forced collection, has grown by over 10 % (`--idle`: 5 %) since its tenth minute.
+ * Everything runs on this machine: three brokers, PostgreSQL, ClickHouse, and the processes of docker-compose.yml,
+ * behind nginx if installed. The same seed causes the same faults. Exits with 1 if a click is lost, stored twice, or
+ * missed by the poller, if a watermark moves back, or if the deployment does not recover. Also if the heap of a process,
+ * after a forced collection, has grown by over 10 % (`--idle`: 5 %) since its tenth minute.
  */
 
 const { values } = parseArgs({
@@ -33,10 +33,10 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '5' },
     rate: { type: 'string', default: '100' },
     seed: { type: 'string' },
-    /** Strikes no faults: only processes that live for long are judged by their memory. */
+    /** Causes no faults, to measure the memory of long-running processes. */
     calm: { type: 'boolean', default: false },
     idle: { type: 'boolean', default: false },
-    /** Minutes after which a process's heap is what it is to stay at. */
+    /** Minutes after which the heap of a process must be stable. */
     'warm-up': { type: 'string', default: '10' },
     /** Folder of the report; empty: bench/results. */
     out: { type: 'string', default: '' },
@@ -46,16 +46,16 @@ const minutes = positive('minutes', values.minutes);
 const rate = positive('rate', values.rate);
 const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : positive('seed', values.seed);
 const warmUpMs = positive('warm-up', values['warm-up']) * 60_000;
-/** By how much a heap may grow once its process is warm. */
+/** Permitted growth of a heap after the warm-up, a fraction. */
 const GROWTH_LIMIT = { busy: 0.1, idle: 0.05 };
 const LINKS = 10;
-/** What waits in journals and brokers at the end has to be stored within this time. */
+/** Limit to store all events of journals and brokers at the end. */
 const DRAIN_LIMIT_MS = 600_000;
 
 const began = performance.now();
 const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(signal, () => interrupted.abort(new Error(`ended by ${signal}`)));
+  process.on(signal, () => interrupted.abort(new Error(`stopped by ${signal}`)));
 }
 
 function say(text: string): void {
@@ -64,7 +64,7 @@ function say(text: string): void {
 
 function positive(name: string, text: string): number {
   const value = Number(text);
-  if (!(value > 0)) throw new RangeError(`--${name} ${text}: must be a number above 0`);
+  if (!(value > 0)) throw new RangeError(`\`--${name}\` is ${text}: must be a number above 0`);
   return value;
 }
 
@@ -113,7 +113,7 @@ async function soak(parts: Parts): Promise<boolean> {
   }
 }
 
-/** Lets the cluster, and the service as `npm start` runs it, stand still side by side. */
+/** Runs an idle cluster beside an idle `npm start`. */
 async function standIdle(parts: Parts): Promise<boolean> {
   say('starting the service as `npm start` does');
   const single = await startSingleNode();
@@ -136,7 +136,7 @@ async function standIdle(parts: Parts): Promise<boolean> {
   }
 }
 
-/** Hoplog's own processes of the cluster, those that run now. */
+/** Returns the running Hoplog processes of the cluster. */
 function processesOf({ deployment }: Parts): { name: string; pid: number }[] {
   return [...INGEST, ...WORKERS, ...APIS].flatMap((name) => {
     const pid = deployment.pid(name);
@@ -144,7 +144,7 @@ function processesOf({ deployment }: Parts): { name: string; pid: number }[] {
   });
 }
 
-/** Waits until the watermark has passed this moment and the poller has seen what is behind it. */
+/** Waits until the watermark has passed this time and the poller has read up to it. */
 async function drained(poller: Poller, asked: Asked, signal: AbortSignal): Promise<void> {
   const now = Date.now();
   const limit = now + DRAIN_LIMIT_MS;

@@ -17,22 +17,22 @@ import { startTier } from './harness/tier.ts';
 import { insertBlocks, readBlocks } from './store-lane/row-binary.ts';
 
 /**
- * How many clicks a second one worker process takes from the journal to ClickHouse: decoded, enriched with the real
- * geography and parsers, encoded, inserted exactly once. Beside it ClickHouse takes the same rows, encoded before as
- * RowBinary, in blocks of the same size: what it can take at all.
+ * Measures the clicks per second that one worker process stores from the journal in ClickHouse: decoded, enriched with
+ * the real geography and parsers, encoded, inserted exactly once. The peer is the limit of ClickHouse: the same rows,
+ * encoded in advance as RowBinary, in blocks of the same size.
  *
  *   node bench/store-lane.ts [--clicks 2000000] [--rounds 5] [--profile DIR]
  *
- * Core 0 has the worker, core 1 ClickHouse and PostgreSQL. Each turn begins with empty tables and the whole journal;
- * counted is from the first block that is stored on, so that a start is not.
+ * The worker has core 0, ClickHouse and PostgreSQL have core 1. Each round starts with empty tables and the whole
+ * journal; time counts from the first stored block, to exclude the start.
  */
 
 const options = readOptions({ clicks: 2_000_000, profile: '' });
 const OURS = 'hoplog: decode, enrich, encode, insert';
 const PEER = 'ClickHouse: the same rows as RowBinary';
-/** Of a lane. */
+/** Size of a block of a lane. */
 const BLOCK_ROWS = 50_000;
-/** More than this would fill the memory, and say nothing else. */
+/** Limit of rows encoded in advance, to bound memory. */
 const PEER_ROWS = 1_000_000;
 const LOOK_EVERY_MS = 20;
 
@@ -57,7 +57,7 @@ await benchmark(async (bench) => {
   let turns = 0;
   let blocks: Buffer[] = [];
 
-  /** A database of its own for a turn: deduplication would take a second turn for a repetition. */
+  /** New database for each round; otherwise ClickHouse deduplicates the blocks of the next round. */
   async function withTables(work: (client: ClickHouseClient, name: string) => Promise<Turn>): Promise<Turn> {
     const name = `lane_${turns++}`;
     await migrate(server, { database: name, cluster: '' });
@@ -122,7 +122,7 @@ await benchmark(async (bench) => {
   const ratio = ratios(of(OURS, 'perSecond'), of(PEER, 'perSecond'));
   report(options.results, {
     name: 'store-lane',
-    question: `${number(options.clicks)} clicks from the journal to ClickHouse, one worker on one core, ClickHouse on another`,
+    title: `${number(options.clicks)} clicks from the journal to ClickHouse, one worker on one core, ClickHouse on another`,
     versions: [await versionOf(server)],
     tables: [
       {
@@ -167,7 +167,7 @@ function startWorker(
   });
 }
 
-/** @throws Error when a click is missing or stands twice: then nothing was measured */
+/** Asserts that every click is stored once. @throws Error when a click is missing or duplicated */
 async function requireAll(client: ClickHouseClient, clicks: number): Promise<void> {
   const result = await client.query({
     query: 'SELECT count() AS stored, uniqExact(sequence) AS distinct FROM clicks',
@@ -175,7 +175,9 @@ async function requireAll(client: ClickHouseClient, clicks: number): Promise<voi
   });
   const [row] = await result.json<{ stored: string; distinct: string }>();
   if (Number(row?.stored) !== clicks || row?.stored !== row?.distinct) {
-    throw new Error(`of ${clicks} clicks ${row?.stored} were stored, ${row?.distinct} of them different`);
+    throw new Error(
+      `${row?.stored} rows with ${row?.distinct} distinct clicks are stored: must be ${clicks}`,
+    );
   }
 }
 

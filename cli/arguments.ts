@@ -2,12 +2,12 @@ import { InvalidArgumentError } from 'commander';
 import { isUuid } from '../core/ids.ts';
 import { isCurrency } from '../core/money/money.ts';
 
-/** Reads an option as a whole number from `least` to `most`. */
+/** Reads an option as an integer from `least` to `most`. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
     if (!/^\d+$/.test(text) || value < least || value > most) {
-      throw new InvalidArgumentError(`must be a whole number from ${least} to ${most}`);
+      throw new InvalidArgumentError(`must be an integer from ${least} to ${most}`);
     }
     return value;
   };
@@ -16,11 +16,12 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
 /** Reads a name of 1 to 100 characters. */
 export function name(text: string): string {
   const value = text.trim();
-  if (value.length < 1 || value.length > 100) throw new InvalidArgumentError('must have 1 to 100 characters');
+  if (value.length < 1 || value.length > 100)
+    throw new InvalidArgumentError('must be 1 to 100 characters long');
   return value;
 }
 
-/** Reads a domain such as `example.com`; lower-cased. */
+/** Reads a domain such as `example.com` and lowercases it. */
 export function domain(text: string): string {
   const value = text.toLowerCase();
   if (
@@ -31,14 +32,14 @@ export function domain(text: string): string {
   return value;
 }
 
-/** Reads an ISO 4217 currency code; lower-cased. */
+/** Reads an ISO 4217 currency code and lowercases it. */
 export function currency(text: string): string {
   const value = text.toLowerCase();
   if (!isCurrency(value)) throw new InvalidArgumentError('must be an ISO 4217 currency code such as usd');
   return value;
 }
 
-/** Reads a positive decimal such as 1.0832, as near to it as numbers are. */
+/** Reads a positive decimal such as 1.0832. */
 export function exchangeRate(text: string): number {
   const value = Number(text);
   if (!/^\d+(\.\d+)?$/.test(text) || value === 0 || !Number.isFinite(value)) {
@@ -47,7 +48,7 @@ export function exchangeRate(text: string): number {
   return value;
 }
 
-/** Reads a visitor's id, lower-cased. The zero UUID stands for nobody: whole workspaces' orders carry it. */
+/** Reads a visitor id and lowercases it. The zero UUID is rejected: it marks orders without a visitor. */
 export function visitorId(text: string): string {
   const value = text.toLowerCase();
   if (!isUuid(value) || /^[0-]+$/.test(value))

@@ -15,21 +15,21 @@ import { watermark } from '../sql/event-log/streams.ts';
 import { holdPublications } from '../sql/orders/publications.ts';
 import { CommandFailed } from './output.ts';
 
-const ASK_AGAIN_MS = 500;
+const RETRY_MS = 500;
 const ROLL_UP_WITHIN_MS = 600_000;
 
 type Stores = { pool: Pool; clickhouse: ClickHouseClient };
 
 /**
- * Erases a visitor: when it resolves, every answer of the API is without the visitor. The workers then rewrite the
- * store without the rows, and erase what was still on its way when this was called.
+ * Erases a visitor from every API response. The workers later delete the rows from disk and erase events that were
+ * still in the log.
  *
- * Cut off anywhere it is simply run again: Postgres, which knows the visitor's emails and users, forgets last.
+ * Safe to repeat after an interruption: PostgreSQL, which knows the visitor's emails and users, is changed last.
  *
- * @returns how many entries of the visitor's journey are gone: clicks (bots' too), identifies, and orders that were
- *   the visitor's by the visitor's id, or by an email or a user that no other visitor gave. Orders stay as revenue, without email,
- *   visitor and user
- * @throws {CommandFailed} when roll-ups are being made for ten minutes on end
+ * @returns the number of clicks (bots included), identifies, and orders removed from the visitor's journey. An order
+ *   belongs to the visitor by visitor id, or by an email or user that no other visitor gave. It remains as revenue,
+ *   without email, visitor, and user
+ * @throws {CommandFailed} when roll-ups hold the job lock for ten minutes
  */
 export async function eraseVisitor(
   { pool, clickhouse }: Stores,
@@ -46,20 +46,20 @@ export async function eraseVisitor(
       (await forgetVisitors(tx, [erased])) + (await forgetOrdersNaming(tx, workspaceId, names, null));
     return { ...hidden, orders: forgotten };
   });
-  if (clicks > 0) await rollUpAgain({ pool, clickhouse });
+  if (clicks > 0) await rebuildRollUps({ pool, clickhouse });
   return { deleted: clicks + identifies + orders };
 }
 
-/** Makes the days again that the clicks were rolled up in. A pass that a worker has begun may have counted them. */
-async function rollUpAgain({ pool, clickhouse }: Stores): Promise<void> {
+/** Rebuilds the daily roll-ups of the clicks. Waits for a worker's run in progress, which may have counted them. */
+async function rebuildRollUps({ pool, clickhouse }: Stores): Promise<void> {
   const micros = await watermark(pool);
   if (micros === null) return;
   const closed = new Date(micros / 1_000).toISOString().slice(0, 10);
-  for (let waited = 0; waited < ROLL_UP_WITHIN_MS; waited += ASK_AGAIN_MS) {
+  for (let waited = 0; waited < ROLL_UP_WITHIN_MS; waited += RETRY_MS) {
     if ((await withJobLock(pool, 'rollups', () => rollUp(clickhouse, closed))) !== null) return;
-    await sleep(ASK_AGAIN_MS);
+    await sleep(RETRY_MS);
   }
   throw new CommandFailed(
-    'the visitor is erased, but old figures still count the clicks: the workers will put them right with their next pass',
+    'the visitor is erased, but roll-ups still count the clicks; the next run of the workers corrects them',
   );
 }

@@ -2,11 +2,11 @@ import { isLoopback } from '../core/links/destinations.ts';
 import type { Config } from '../core/settings/config.ts';
 import { CommandFailed } from './output.ts';
 
-/** The default of each password in `docker-compose.yml`: for a laptop, where no one else reaches a port. */
+/** The default of each password in `docker-compose.yml`, safe only on loopback. */
 const EXAMPLE = 'laptop-only';
 
 /**
- * Refuses the passwords that everyone can read in `docker-compose.yml` once others can reach the deployment.
+ * Rejects the public default passwords of `docker-compose.yml` unless the ports are on loopback.
  *
  * @param address that the published ports listen on (`LISTEN`)
  * @throws {CommandFailed} naming the setting to change

@@ -27,12 +27,12 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 const program = new Command('hoplog')
   .version(version)
   .description(
-    'Operates a Hoplog deployment: beside a running `npm start` (same DATA_DIR) or against servers.',
+    'Operates a Hoplog deployment: a running `npm start` with the same DATA_DIR, or the configured databases.',
   )
   .option('--json', 'print JSON on standard output')
   .exitOverride()
   .hook('preAction', () => loadEnvFile())
-  .showHelpAfterError('(add --help for the usage)');
+  .showHelpAfterError('(run with --help for usage)');
 const commands = [
   workspaceCommands,
   keyCommands,
@@ -49,7 +49,7 @@ const commands = [
 for (const add of commands) add(program);
 for (const command of program.commands) withJson(command);
 
-/** Every command takes `--json` behind it too, as the documentation writes it. */
+/** Accepts `--json` after every command, in addition to before it. */
 function withJson(command: Command): void {
   command.exitOverride();
   if (command.commands.length === 0) command.option('--json', 'print JSON on standard output');
@@ -63,7 +63,7 @@ try {
 }
 
 function report(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE; // commander has printed it
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE; // commander has printed the error
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`hoplog: ${message}\n`);
   if (error instanceof AppError) {

@@ -16,18 +16,18 @@ const MIGRATION_MS = 600_000;
 export type Migrated = {
   /** Names of the migrations applied now, in order. */
   applied: { postgres: string[]; clickhouse: string[] };
-  /** What to tell an operator who runs a release older than the one that the stores were brought to; null elsewhere. */
+  /** Warning when the databases have migrations of a later release; otherwise null. */
   warning: string | null;
 };
 
 /**
- * Brings both stores to the newest migration, one process at a time: ClickHouse has no lock for it, so PostgreSQL's is held for
- * both.
+ * Migrates both databases to the newest version. One process runs at a time, under PostgreSQL's lock, because
+ * ClickHouse has none.
  *
- * @throws when a store does not answer or a migration fails
+ * @throws when a database is unreachable or a migration fails
  */
 export async function migrateStores(pool: Pool, config: Config): Promise<Migrated> {
-  // Not connected to the database itself: the first migration makes it.
+  // The first migration creates the configured database.
   const clickhouse = createClickHouse({
     url: config.clickhouseUrl,
     database: 'default',
@@ -52,5 +52,5 @@ export async function migrateStores(pool: Pool, config: Config): Promise<Migrate
 }
 
 function warningOf(later: string[]): string {
-  return `a later release of Hoplog has changed the stores, and what it changed may not work in this one: run the later release, or restore a backup from before it (migrations unknown here: ${later.join(', ')})`;
+  return `the databases were migrated by a later release of Hoplog and may not work with this one: run the later release, or restore an earlier backup (unknown migrations: ${later.join(', ')})`;
 }

@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
 
-/** A command that could not do what was asked: its message is all that the operator needs. Exit status 1. */
+/** A command failed; its message needs no stack trace. Exit status 1. */
 export class CommandFailed extends Error {
   override name = 'CommandFailed';
 }
 
-/** Prints a command's result: one JSON document with `--json`, else `text(result)` for a person. */
+/** Prints a command's result: one JSON document with `--json`, else `text(result)`. */
 export function printResult<T>(command: Command, result: T, text: (result: T) => string): void {
   const json = command.optsWithGlobals<{ json?: boolean }>().json === true;
   process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${text(result)}\n`);
 }
 
-/** Rows in columns as wide as their widest cell, for a person's eyes. */
+/** Formats rows as a text table with aligned columns. */
 export function table(header: string[], rows: string[][]): string {
   const widths = header.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),

@@ -1,6 +1,6 @@
 /**
- * `npm start`: the whole service on one machine. Standard output gets one line of JSON once redirects and
- * API answer; standard error gets logs and, on a terminal, the progress of the start.
+ * `npm start`: runs the whole service on one machine. Writes one line of JSON to standard output once redirects and
+ * API are ready, and logs and progress to standard error.
  *
  * Exit status: 0 after SIGTERM or SIGINT, 1 when it could not start.
  */
@@ -16,10 +16,10 @@ import { onNpmDeath } from './supervisor/npm-parent.ts';
 import { createSupervisor } from './supervisor/supervisor.ts';
 import { TierNotStarted } from './supervisor/tier.ts';
 
-/** npm and the terminal both pass one Ctrl-C on; only a later one is a second one. */
+/** npm and the terminal each forward one Ctrl-C, so signals within this time count as one. */
 const SECOND_SIGNAL_MS = 1_000;
 
-// Whatever is written below DATA_DIR is for this user only.
+// Files in DATA_DIR are readable by this user only.
 process.umask(0o077);
 const startedAt = Date.now();
 try {
@@ -32,7 +32,7 @@ try {
 const terminal = process.stderr.isTTY;
 const log = createLogger('supervisor', logLevel());
 for (const { name, near } of misspelledSettings(process.env)) {
-  log.warn(`there is no setting ${name}, so it has no effect: ${near} may be meant`);
+  log.warn(`unknown setting ${name} has no effect; did you mean ${near}?`);
 }
 const supervisor = createSupervisor({
   env: process.env,
@@ -44,16 +44,16 @@ const supervisor = createSupervisor({
 });
 
 let stoppingSince: number | undefined;
-// The disk that the output goes to may be full: that ends nothing.
+// Output to a full disk fails; continue.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
-// Ended without order, this process would leave its children behind.
+// A crash would leave the children behind.
 process.on('uncaughtException', (error) => {
   process.stderr.write(`hoplog: ${message(error)}\n`);
   if (stoppingSince !== undefined) return;
   stoppingSince = Date.now();
   void end(1);
 });
-const unwatch = onNpmDeath(process.env, () => stop('npm died'));
+const unwatch = onNpmDeath(process.env, () => stop('npm exited'));
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(signal));
 
 try {
@@ -90,11 +90,11 @@ async function end(status: number): Promise<void> {
     process.stderr.write(`hoplog: ${message(error)}\n`);
     process.exitCode = 1;
   }
-  // Everything has ended; were a handle still open after all, this would not wait for it.
+  // Do not wait for an open handle.
   setTimeout(() => process.exit(), 500).unref();
 }
 
-/** An operator's mistake needs its one line; anything else its trace. */
+/** Returns the message alone for an operator's mistake, and the stack trace for any other error. */
 function message(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isOperators = [
@@ -111,6 +111,6 @@ function logLevel(): string {
   try {
     return readConfig(process.env).logLevel;
   } catch {
-    return 'info'; // start() will say what is wrong
+    return 'info'; // start() reports the error.
   }
 }

@@ -6,21 +6,21 @@ import { createPool, type Pool } from '../sql/database/pool.ts';
 import { liveWorkers } from '../sql/event-log/live-workers.ts';
 import { type Progress, readProgress } from '../sql/event-log/progress.ts';
 
-const PATIENCE_MS = 3_000;
+const TIMEOUT_MS = 3_000;
 
 export type PartStatus = { ok: boolean; detail: string };
 
 export type Status = {
-  /** `redirects`, `api`, `workers`, `postgres`, `clickhouse`, `clock` while PostgreSQL answers, and `kafka` where there is one. */
+  /** Always redirects, api, workers, postgres, clickhouse; `clock` while PostgreSQL is up; `kafka` if configured. */
   parts: Record<string, PartStatus>;
   /** Null while PostgreSQL is down. */
   progress: StatusProgress | null;
 };
 
 export type StatusProgress = Omit<Progress, 'streams'> & {
-  /** ISO 8601: every click older than it is visible. Null before the first stream. */
+  /** ISO 8601; every older click is visible. Null before the first stream. */
   watermark: string | null;
-  /** `ordinal` tells streams of one name apart, such as of a volume that was replaced. `ahead_seconds`: of this machine's clock. */
+  /** `ordinal` distinguishes streams of one name, as after a volume was replaced. `ahead_seconds` is relative to this machine's clock. */
   streams: {
     name: string;
     ordinal: number;
@@ -31,20 +31,20 @@ export type StatusProgress = Omit<Progress, 'streams'> & {
   }[];
 };
 
-/** A stream whose time is further ahead of this machine's clock is a fault. Seconds. */
+/** A stream further ahead of this machine's clock is at fault. Seconds. */
 export const MOST_AHEAD_SECONDS = 5;
 
-/** Asks every part for its health, each for at most three seconds, and PostgreSQL for the lag of every stream. */
+/** Returns the health of every part, each checked within three seconds, and the lag of every stream. */
 export async function readStatus(config: Config): Promise<Status> {
   const pool = createPool(config.databaseUrl, {
     max: 1,
-    connectTimeoutMs: PATIENCE_MS,
-    statementTimeoutMs: PATIENCE_MS,
+    connectTimeoutMs: TIMEOUT_MS,
+    statementTimeoutMs: TIMEOUT_MS,
   });
   const clickhouse = createClickHouse({
     url: config.clickhouseUrl,
     database: config.clickhouseDatabase,
-    timeoutMs: PATIENCE_MS,
+    timeoutMs: TIMEOUT_MS,
   });
   let progress: StatusProgress | null = null;
   try {
@@ -54,20 +54,20 @@ export async function readStatus(config: Config): Promise<Status> {
       part(() => workersAlive(pool)),
       part(async () => {
         progress = withLag(await readProgress(pool), Date.now());
-        return 'answers';
+        return 'reachable';
       }),
       part(async () => {
-        const answer = await clickhouse.query({
+        const result = await clickhouse.query({
           query: 'SELECT version() AS version',
           format: 'JSONEachRow',
         });
-        const [row] = await answer.json<{ version: string }>();
+        const [row] = await result.json<{ version: string }>();
         assertWhole(await damagedParts(clickhouse));
         return `version ${row?.version ?? 'unknown'}`;
       }),
-      config.kafkaBrokers.length === 0 ? null : part(() => brokersThere(config)),
+      config.kafkaBrokers.length === 0 ? null : part(() => reachableBrokers(config)),
     ]);
-    const read = progress as StatusProgress | null; // set in a closure, which the compiler does not see
+    const read = progress as StatusProgress | null; // The compiler does not see the assignment in the closure.
     const clock = read && clockStatus(read);
     const parts = {
       redirects,
@@ -84,7 +84,7 @@ export async function readStatus(config: Config): Promise<Status> {
   }
 }
 
-/** Events of a stream that is ahead get times that are wrong, and are in no report until these have come. */
+/** A stream ahead of the clock gives events wrong times, and reports omit them until those times pass. */
 function clockStatus({ streams, clock_corrections: corrections }: StatusProgress): PartStatus {
   const ahead = streams.filter(
     ({ state, ahead_seconds: seconds }) => state === 'active' && seconds > MOST_AHEAD_SECONDS,
@@ -98,10 +98,13 @@ function clockStatus({ streams, clock_corrections: corrections }: StatusProgress
       detail: `streams are ahead of this machine's clock: ${named}; set the clock, then run "hoplog stream reset-clock"`,
     };
   }
-  return { ok: true, detail: corrections === 0 ? 'streams agree' : `${corrections} corrections under way` };
+  return {
+    ok: true,
+    detail: corrections === 0 ? 'streams match the clock' : `${corrections} corrections in progress`,
+  };
 }
 
-/** Damaged parts that are named; the rest is counted. */
+/** Most damaged parts named in the message. */
 const NAMED = 5;
 
 function assertWhole(damaged: DamagedPart[]): void {
@@ -109,13 +112,13 @@ function assertWhole(damaged: DamagedPart[]): void {
   const named = damaged.slice(0, NAMED).map(describeDamage).join(', ');
   const more = damaged.length > NAMED ? ` and ${damaged.length - NAMED} more` : '';
   throw new Error(
-    `damaged parts, whose rows may be missing: ${named}${more}; see docs/operations/damaged-data.md`,
+    `damaged parts whose rows may be missing: ${named}${more}; see docs/operations/damaged-data.md`,
   );
 }
 
-async function part(ask: () => Promise<string>): Promise<PartStatus> {
+async function part(check: () => Promise<string>): Promise<PartStatus> {
   try {
-    return { ok: true, detail: await ask() };
+    return { ok: true, detail: await check() };
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : '';
     return { ok: false, detail: `${error instanceof Error ? error.message : String(error)}${cause}` };
@@ -123,23 +126,25 @@ async function part(ask: () => Promise<string>): Promise<PartStatus> {
 }
 
 async function health(origin: string): Promise<string> {
-  const status = await directStatus(`${origin}/health/ready`, PATIENCE_MS);
-  if (status !== 200) throw new Error(`${origin}/health/ready answers ${status}`);
+  const status = await directStatus(`${origin}/health/ready`, TIMEOUT_MS);
+  if (status !== 200) throw new Error(`${origin}/health/ready returned status ${status}`);
   return `ready at ${origin}`;
 }
 
-/** A worker that stands still has not said for two seconds that it lives, and counts no more. */
+/** Counts workers with a heartbeat in the last two seconds. */
 async function workersAlive(pool: Pool): Promise<string> {
   const { live, until } = await liveWorkers(pool);
   if (live === 0)
-    throw new Error(`none lives${until ? `, the last one did until ${until.toISOString()}` : ''}`);
-  return live === 1 ? '1 lives' : `${live} live`;
+    throw new Error(
+      `no worker is alive${until ? `; the last heartbeat expired at ${until.toISOString()}` : ''}`,
+    );
+  return `${live} alive`;
 }
 
-async function brokersThere({ kafkaBrokers: brokers, kafka }: Config): Promise<string> {
-  // The client takes longer to load than all else here, and most deployments have no Kafka.
+async function reachableBrokers({ kafkaBrokers: brokers, kafka }: Config): Promise<string> {
+  // Loaded on demand: the client is slow to load, and most deployments have no Kafka.
   const { countBrokers } = await import('../core/event-log/kafka/brokers.ts');
-  const count = await countBrokers({ brokers, kafka }, PATIENCE_MS);
+  const count = await countBrokers({ brokers, kafka }, TIMEOUT_MS);
   return count === 1 ? '1 broker' : `${count} brokers`;
 }
 

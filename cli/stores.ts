@@ -12,22 +12,21 @@ const Running = Type.Object({
   databaseUrl: Type.String(),
   clickhouseUrl: Type.String(),
   baseUrl: Type.String(),
-  appUrl: Type.Optional(Type.String()), // a start of an older version leaves none
+  appUrl: Type.String(),
   shortUrl: Type.String(),
-  directory: Type.Optional(Type.String()), // as above
+  directory: Type.String(),
 });
 
-/** Where the supervisor of a running `npm start` leaves the addresses of its stores (mode 0600). */
+/** Returns the path of the file in which a running `npm start` stores its database addresses (mode 0600). */
 export function runFile(dataDir: string): string {
   return join(dataDir, 'run', 'supervisor.json');
 }
 
 /**
- * The settings of a command: the environment's, completed by the addresses that a running `npm start` with the
- * same `DATA_DIR` has left. That may have chosen its ports, so the origins are its own, too, where it runs on the
- * stores that the environment names.
+ * Returns the settings of a command: the environment, completed with the addresses of a running `npm start` with the
+ * same `DATA_DIR`. If both use the same databases, the origins of `npm start` win, because it may choose its ports.
  *
- * @throws {CommandFailed} when a store is neither configured nor running, or this user may not read where
+ * @throws {CommandFailed} when a database is neither configured nor running, or its address file is unreadable
  */
 export async function operatorConfig(): Promise<Config> {
   const config = readConfig(process.env);
@@ -41,9 +40,9 @@ export async function operatorConfig(): Promise<Config> {
     return { ...config, ...running };
   }
   if (config.databaseUrl && config.clickhouseUrl) return config;
-  if (await isBarred(runFile(config.dataDir))) {
+  if (await isUnreadable(runFile(config.dataDir))) {
     throw new CommandFailed(
-      `this user may not read DATA_DIR=${config.dataDir}: run the command as the user who runs "npm start", or set DATABASE_URL and CLICKHOUSE_URL`,
+      `this user cannot read DATA_DIR=${config.dataDir}: run the command as the user who runs "npm start", or set DATABASE_URL and CLICKHOUSE_URL`,
     );
   }
   throw new CommandFailed(
@@ -51,33 +50,33 @@ export async function operatorConfig(): Promise<Config> {
   );
 }
 
-type Addresses = Required<Omit<Static<typeof Running>, 'directory'>>;
+type Addresses = Omit<Static<typeof Running>, 'directory'>;
 
-/** In a copy of a DATA_DIR the file names the stores of the original, which are not this one's. */
+/** Returns null in a copy of a DATA_DIR, whose file has the addresses of the original. */
 async function runningService(dataDir: string): Promise<Addresses | null> {
   const path = runFile(dataDir);
   const text = await readFile(path, 'utf8').catch(() => '');
   if (text.trim() === '') return null;
   const running = Value.Parse(Running, JSON.parse(text));
   const { databaseUrl, clickhouseUrl, baseUrl, appUrl, shortUrl, directory } = running;
-  if (directory !== undefined && directory !== directoryId(dirname(path))) return null;
-  return { databaseUrl, clickhouseUrl, baseUrl, appUrl: appUrl ?? baseUrl, shortUrl };
+  if (directory !== directoryId(dirname(path))) return null;
+  return { databaseUrl, clickhouseUrl, baseUrl, appUrl, shortUrl };
 }
 
-/** What another user runs is no reason to start it once more. */
-async function isBarred(path: string): Promise<boolean> {
+/** Detects a file of another user, whose service may be running. */
+async function isUnreadable(path: string): Promise<boolean> {
   return access(path, constants.R_OK).then(
     () => false,
     ({ code }: NodeJS.ErrnoException) => code === 'EACCES',
   );
 }
 
-/** An operator waits longer than a request may: erasing touches every part of a table. */
+/** Longer than for a request: erasing touches every part of a table. */
 const CLICKHOUSE_MS = 600_000;
 
 export type Stores = { config: Config; pool: Pool; clickhouse: ClickHouseClient };
 
-/** Runs a command with both stores open and closes them after it. */
+/** Runs a command with both databases open, and closes them afterwards. */
 export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
   const config = await operatorConfig();
   const pool = createPool(config.databaseUrl, { max: 4, name: 'hoplog-cli' });

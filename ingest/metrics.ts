@@ -72,7 +72,7 @@ export function createIngestMetrics(
   >;
   new Counter({
     name: 'hoplog_ingest_redirects_total',
-    help: 'Requests to short links by outcome.',
+    help: 'Requests to short links, by outcome.',
     labelNames: ['outcome'],
     registers,
     collect() {
@@ -82,14 +82,14 @@ export function createIngestMetrics(
   });
   const lost = new Counter({
     name: 'hoplog_ingest_lost_total',
-    help: 'Events that the journal refused although the visitor got a response.',
+    help: 'Events acknowledged to the client but rejected by the journal, by kind.',
     labelNames: ['kind'],
     registers,
   });
   for (const kind of ['click', 'identify', 'order']) lost.labels(kind).inc(0);
   new Counter({
     name: 'hoplog_ingest_misses_total',
-    help: 'Slugs looked up in PostgreSQL because the table did not have them.',
+    help: 'Link table misses looked up in PostgreSQL, by result.',
     labelNames: ['result'],
     registers,
     collect() {
@@ -108,7 +108,7 @@ export function createIngestMetrics(
   });
   new Counter({
     name: 'hoplog_ingest_link_table_disk_failures_total',
-    help: 'Failures to read or write the file of the link table, which the next start needs.',
+    help: 'Failed attempts to save the link table to disk.',
     registers,
     collect() {
       this.reset();
@@ -117,13 +117,13 @@ export function createIngestMetrics(
   });
   const collected = new Counter({
     name: 'hoplog_ingest_collected_total',
-    help: 'Responses to the pixel by status.',
+    help: 'Responses to /collect, by HTTP status.',
     labelNames: ['status'],
     registers,
   });
   const leaseWaits = new Counter({
     name: 'hoplog_ingest_lease_waits_total',
-    help: 'Visitors of a link with max_clicks who waited for a permit, by result.',
+    help: 'Visitors of a link with max_clicks who waited for a lease, by result.',
     labelNames: ['result'],
     registers,
   });
@@ -142,14 +142,18 @@ export function createIngestMetrics(
         this.set(read());
       },
     });
-  gauge('hoplog_ingest_links', 'Slugs of the link table in memory.', sources.links);
-  gauge('hoplog_ingest_link_table_bytes', 'Memory of the link table’s records.', sources.tableBytes);
+  gauge('hoplog_ingest_links', 'Slugs in the link table.', sources.links);
+  gauge('hoplog_ingest_link_table_bytes', 'Size of the records in the link table.', sources.tableBytes);
   gauge(
     'hoplog_ingest_link_table_age_seconds',
-    'Time since the link table last equaled PostgreSQL.',
+    'Time since the link table was last confirmed up to date with PostgreSQL.',
     sources.tableAgeSeconds,
   );
-  gauge('hoplog_ingest_journal_fill', 'Used part of the journal’s disk budget, 0 to 1.', sources.journalFill);
+  gauge(
+    'hoplog_ingest_journal_fill_ratio',
+    'Fraction of the disk budget of the journal in use, from 0 to 1.',
+    sources.journalFill,
+  );
   let arrived = 0;
 
   return {

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { directoryId } from '../cli/processes/record-file.ts';
 import { hoplog, operator, run } from './support/hoplog.ts';
 import { programArguments } from './support/program.ts';
 import { NO_UUID } from './support/stored-events.ts';
@@ -130,7 +131,7 @@ test('beside a start of another user it says whom to run it as, not to start ane
   const refused = await run(file, args, { DATA_DIR: dirname(barred) });
   chmodSync(barred, 0o700);
   expect(refused).toMatchObject({ status: 1, stdout: '' });
-  expect(refused.stderr).toMatch(/may not read DATA_DIR=.*as the user who runs "npm start"/);
+  expect(refused.stderr).toMatch(/cannot read DATA_DIR=.*as the user who runs "npm start"/);
 });
 
 test('beside a running start it takes the addresses that the start has left', async () => {
@@ -140,7 +141,9 @@ test('beside a running start it takes the addresses that the start has left', as
     databaseUrl: DATABASE_URL,
     clickhouseUrl: CLICKHOUSE_URL,
     baseUrl: 'http://a',
+    appUrl: 'http://a',
     shortUrl: 'http://b',
+    directory: directoryId(join(directory, 'run')),
   };
   writeFileSync(join(directory, 'run', 'supervisor.json'), JSON.stringify({ pid: 1, ...left }));
   const list = await hoplog(['workspace', 'list', '--json'], { DATA_DIR: directory, CLICKHOUSE_DATABASE });
@@ -154,7 +157,7 @@ test('npx hoplog works from the checkout, and prints for people without --json',
   expect(made.stdout).toMatch(/^id +slug +plan/);
   expect(made.stdout).toMatch(/from-npx +unlimited +active/);
   expect(made.stdout).toMatch(
-    /secret key +lk_live_\w+\npublishable key +pk_live_\w+\nBoth are shown this once/,
+    /secret key +lk_live_\w+\npublishable key +pk_live_\w+\nBoth keys are shown only once/,
   );
   const before = await run('npx', ['hoplog', '--json', 'workspace', 'list'], cli.env);
   expect(JSON.parse(before.stdout)).toHaveProperty('workspaces');

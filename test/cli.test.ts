@@ -103,7 +103,7 @@ describe('workspace', () => {
          attribution_model, attribution_window) VALUES ($1, 'o', 1, 'server', 1, 0, 1999, 'usd', 'linear', 7)`,
       [workspace.id],
     );
-    await cli.refused(1, /the workspace has orders: its currency stays usd/, ...set, 'jpy');
+    await cli.refused(1, /the currency must stay usd because the workspace has orders/, ...set, 'jpy');
     expect(await cli.json(...set, 'usd')).toMatchObject({ workspace: { currency: 'usd' } });
   });
 
@@ -257,7 +257,7 @@ describe('dead-letter', () => {
     const second = await cli.json<Page>('dead-letter', 'list', '--limit', '1', '--after', String(first.next));
     expect(second).toEqual({ entries: entries.slice(1), total: 2, next: null });
     const human = await cli.run('dead-letter', 'list', '--limit', '1');
-    expect(human.stdout).toMatch(/\n\n1 of 2; the next ones: --after \d+\n$/);
+    expect(human.stdout).toMatch(/\n\n1 of 2; for the next page: --after \d+\n$/);
     expect(await cli.json('dead-letter', 'replay')).toEqual({ replayed: 1, left: 1 });
     expect((await cli.json<Entries>('dead-letter', 'list')).entries.map((entry) => entry.sequence)).toEqual([
       '8',
@@ -321,7 +321,7 @@ describe('migrate and status', () => {
     try {
       const migrated = await migrating;
       expect(migrated).toMatchObject({ status: 0, stdout: expect.stringMatching(/postgres +up to date/) });
-      expect(migrated.stderr).toContain('a store is not ready yet');
+      expect(migrated.stderr).toContain('a database is not ready yet; will retry');
     } finally {
       gate.close();
     }
@@ -349,7 +349,7 @@ describe('migrate and status', () => {
     ]);
     expect(status.parts).toMatchObject({
       api: { ok: true },
-      workers: { ok: true, detail: '2 live' },
+      workers: { ok: true, detail: '2 alive' },
       postgres: { ok: true },
       clickhouse: { ok: true },
     });
@@ -375,13 +375,16 @@ describe('migrate and status', () => {
     const never = await status();
     expect([never.status, JSON.parse(never.stdout).parts.workers]).toEqual([
       1,
-      { ok: false, detail: 'none lives' },
+      { ok: false, detail: 'no worker is alive' },
     ]);
     await recordHeartbeat(api.stores.pool, { consumer: 'store', holder: 'a/1', liveMs: 0 });
     const silent = await status();
     expect([silent.status, JSON.parse(silent.stdout).parts.workers]).toEqual([
       1,
-      { ok: false, detail: expect.stringMatching(/^none lives, the last one did until \d{4}-/) },
+      {
+        ok: false,
+        detail: expect.stringMatching(/^no worker is alive; the last heartbeat expired at \d{4}-/),
+      },
     ]);
   });
 });
@@ -395,9 +398,15 @@ describe('stream', () => {
     const retired = await cli.json('stream', 'retire', 'ingest-gone');
     expect(retired).toEqual({ retired: streamId, name: 'ingest-gone' });
     expect(await list()).toContainEqual(expect.objectContaining({ stream_id: streamId, state: 'retired' }));
-    await cli.refused(1, /no active stream ingest-gone/, 'stream', 'retire', 'ingest-gone');
-    await cli.refused(1, /retired already/, 'stream', 'retire', streamId);
-    await cli.refused(1, /retired already/, 'stream', 'retire', streamId.toUpperCase());
+    await cli.refused(
+      1,
+      /no active stream has the id or name ingest-gone/,
+      'stream',
+      'retire',
+      'ingest-gone',
+    );
+    await cli.refused(1, /is already retired/, 'stream', 'retire', streamId);
+    await cli.refused(1, /is already retired/, 'stream', 'retire', streamId.toUpperCase());
   });
 
   test('does not retire a stream that moves: who polls would miss its clicks', async () => {
@@ -412,7 +421,7 @@ describe('stream', () => {
         await sleep(20);
       }
     })();
-    await cli.refused(1, /ingest-alive moves: stop its process/, 'stream', 'retire', 'ingest-alive');
+    await cli.refused(1, /ingest-alive still advances: stop its process/, 'stream', 'retire', 'ingest-alive');
     beats.abort();
     await beating;
     expect(await cli.json('stream', 'retire', 'ingest-alive')).toMatchObject({ retired: streamId });
@@ -420,6 +429,6 @@ describe('stream', () => {
 
   test('asks for the id when several have the name', async () => {
     for (const _twice of [1, 2]) await registerStream(api.stores.pool, 'ingest-twin');
-    await cli.refused(1, /2 streams are called ingest-twin/, 'stream', 'retire', 'ingest-twin');
+    await cli.refused(1, /2 streams have the name ingest-twin/, 'stream', 'retire', 'ingest-twin');
   });
 });

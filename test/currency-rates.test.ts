@@ -31,7 +31,7 @@ afterAll(() => api.close());
 
 const pair = (currency: string, base: string) => ['--currency', currency, '--base', base];
 const set = (currency: string, base: string, rate: string) =>
-  cli.json<{ rate: CurrencyRate; orders_attributed_anew: number }>(
+  cli.json<{ rate: CurrencyRate; orders_reattributed: number }>(
     'rate',
     'set',
     ...pair(currency, base),
@@ -56,7 +56,7 @@ test('rates are set, set anew, listed by their currencies, and deleted', async (
   expect(await list()).toEqual([euro, yen, dollar]);
   expect(await cli.json('rate', 'delete', ...pair('EUR', 'USD'))).toEqual({ deleted: euro });
   expect(await list()).toEqual([yen, dollar]);
-  await cli.refused(1, /there is no rate of eur in usd/, 'rate', 'delete', ...pair('eur', 'usd'));
+  await cli.refused(1, /no rate is set for eur in usd/, 'rate', 'delete', ...pair('eur', 'usd'));
 });
 
 test('the longest and the shortest rate that numbers hold are kept', async () => {
@@ -71,7 +71,7 @@ test('for people it is a table, and the help says what a rate means', async () =
   const { stdout } = await cli.run('rate', 'set', ...pair('eur', 'usd'), '--rate', '1.08');
   expect(stdout).toMatch(/^currency +base +rate +updated\neur +usd +1\.08 +\d{4}-/);
   const help = await cli.run('rate', 'set', '--help');
-  expect([help.status, help.stdout]).toEqual([0, expect.stringContaining('makes 1.08 usd of 1 eur')]);
+  expect([help.status, help.stdout]).toEqual([0, expect.stringContaining('converts 1 eur to 1.08 usd')]);
 });
 
 test('revenue is converted by it, in its direction only, also of orders that came before it and had none', async () => {
@@ -100,14 +100,14 @@ test('revenue is converted by it, in its direction only, also of orders that cam
   await set('usd', 'eur', '0.9');
   expect(await order('before')).toEqual([{ conversions: 1, revenue: 0 }]);
   expect(await withoutRate()).toMatchObject([{ value: 1, labels: { currency: 'eur' } }]);
-  expect(await set('eur', 'usd', '1.0832')).toMatchObject({ orders_attributed_anew: 1 });
+  expect(await set('eur', 'usd', '1.0832')).toMatchObject({ orders_reattributed: 1 });
   expect(await order('after')).toEqual([{ conversions: 2, revenue: 216.64 }]);
   expect(await withoutRate()).toMatchObject([{ value: 1 }]);
   await cli.json('rate', 'delete', ...pair('eur', 'usd'));
   expect(await order('deleted')).toEqual([{ conversions: 3, revenue: 216.64 }]);
   expect(await withoutRate()).toMatchObject([{ value: 2 }]);
   const { stdout } = await cli.run('rate', 'set', ...pair('eur', 'usd'), '--rate', '1');
-  expect(stdout).toMatch(/\n\nOrders that counted without revenue and are attributed anew: 1\.\n/);
+  expect(stdout).toMatch(/\n\nOrders without revenue to attribute again: 1\.\n/);
 });
 
 test("commission is converted into the programme's currency by it", async () => {

@@ -98,5 +98,5 @@ test('a home directory in DATA_DIR is the home of the user, and of no other user
 test('npm start warns of a misspelt setting, with the one that may be meant', async () => {
   write('API_PROT=4000\nJOURNAL_SYNC=sometimes\n');
   const { stderr } = await runThere('start', []);
-  expect(stderr).toContain('there is no setting API_PROT, so it has no effect: API_PORT may be meant');
+  expect(stderr).toContain('unknown setting API_PROT has no effect; did you mean API_PORT?');
 });

@@ -58,7 +58,7 @@ test('for a person it prints a table of the errors, and on standard error what m
     /^created +skipped +errors\n2 +0 +1\n\nline +column +error\n4 +long_url +must begin/,
   );
   const noted = await cli.run(...links(written('destination_url,name,nmae\nhttps://shop.example/a,A,B\n')));
-  expect(noted.stderr).toBe('hoplog: no field of a link, passed over: nmae\n');
+  expect(noted.stderr).toBe('hoplog: ignored unknown columns: nmae\n');
 });
 
 test('a quote that is never closed ends the import after every row before it, and names its own line', async () => {
@@ -76,7 +76,7 @@ test('--channel is that of rows which name none', async () => {
 });
 
 test('a file that can not be read, or of which nothing can be imported, is a failure', async () => {
-  await cli.refused(1, /^hoplog: can not read .*nowhere.csv: ENOENT/, ...links('nowhere.csv'));
+  await cli.refused(1, /^hoplog: cannot read .*nowhere.csv: ENOENT/, ...links('nowhere.csv'));
   await cli.refused(1, /no known export has these columns: a, b/, ...links(written('a,b\n1,2\n')));
   await cli.refused(1, /no workspace/, 'import', 'links', '--workspace', 'nowhere', fixturePath('dub.csv'));
   const nothing = await cli.run(...links(written('destination_url,name\nno,No\n')), '--json');

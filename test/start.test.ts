@@ -206,16 +206,19 @@ test('status says that the workers stand still, and that they go on', async () =
     const { status, stdout } = await hoplog(['status', '--json'], env);
     return [status, JSON.parse(stdout).parts.workers];
   };
-  await expect.poll(workers, { timeout: 30_000 }).toEqual([0, { ok: true, detail: '1 lives' }]);
+  await expect.poll(workers, { timeout: 30_000 }).toEqual([0, { ok: true, detail: '1 alive' }]);
   const { pid } = childOf('workers');
   process.kill(pid, 'SIGSTOP');
   try {
-    const silent = { ok: false, detail: expect.stringMatching(/^none lives, the last one did until /) };
+    const silent = {
+      ok: false,
+      detail: expect.stringMatching(/^no worker is alive; the last heartbeat expired at /),
+    };
     await expect.poll(workers, { timeout: 30_000 }).toEqual([1, silent]);
   } finally {
     process.kill(pid, 'SIGCONT');
   }
-  await expect.poll(workers, { timeout: 30_000 }).toEqual([0, { ok: true, detail: '1 lives' }]);
+  await expect.poll(workers, { timeout: 30_000 }).toEqual([0, { ok: true, detail: '1 alive' }]);
 });
 
 /** The record of a tier's process; null while it has none. */
@@ -293,7 +296,7 @@ test('what stands in the way in DATA_DIR, a host of no machine and a limited add
     writeFileSync(join(dataDir, name), 'not of Hoplog');
     const inTheWay = await refusedStart({ dataDir, env: { LOG_LEVEL: 'warn' } });
     expect(inTheWay).toEqual({ status: 1, log: expect.stringMatching(ONE_LINE) });
-    expect(inTheWay.log).toContain(`${join(dataDir, name)} must be a directory, and is none: move it away`);
+    expect(inTheWay.log).toContain(`${join(dataDir, name)} must be a directory, but is a file: move it away`);
     rmSync(join(dataDir, name));
   }
   const nowhere = await refusedStart({ dataDir, env: { HOST: 'no-such-host.invalid', LOG_LEVEL: 'warn' } });

@@ -236,7 +236,7 @@ describe('visitor delete', () => {
     expect(await deleteAnn()).toEqual({ deleted: 0 });
     const human = await cli.run('visitor', 'delete', '--workspace', 'shop', '--visitor', uuidv7());
     expect(human).toMatchObject({ status: 0, stderr: '' });
-    expect(human.stdout).toMatch(/nothing was stored of this visitor/);
+    expect(human.stdout).toMatch(/no data is stored for this visitor/);
     const { rows } = await api.stores.pool.query(`SELECT kind, done_at FROM erasures WHERE target_id = $1`, [
       ann,
     ]);

@@ -27,7 +27,7 @@ export async function exposeWatermarkAge(pool: Pool, registry: Registry): Promis
 
   new Gauge({
     name: 'hoplog_watermark_age_seconds',
-    help: 'Age of the watermark. Every older click is visible; a stopped stream holds it.',
+    help: 'Age of the watermark; every click older than the watermark is visible.',
     registers: [registry],
     async collect() {
       await look();

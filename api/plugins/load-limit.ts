@@ -32,7 +32,7 @@ export function addLoadLimit(
   const unread = new Set<FastifyRequest>();
   new Gauge({
     name: 'hoplog_api_requests_in_flight',
-    help: 'Requests being processed.',
+    help: 'Requests in progress.',
     registers: [registry],
     collect() {
       this.set(working.size);

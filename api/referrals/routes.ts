@@ -41,7 +41,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const hashOfCaller = callerHasher(deps);
   const purchases = new Counter({
     name: 'hoplog_referral_purchase_reports_total',
-    help: 'Answers to report-purchase, replays too, by what they said: rewarded, unmatched, or the reason.',
+    help: 'Responses to report-purchase, replays included, by outcome: rewarded, unmatched, or the reason.',
     labelNames: ['outcome'],
     registers: [deps.registry],
   });

@@ -7,20 +7,20 @@ import { progress } from '../harness/bench.ts';
 
 const DAYS = 365;
 const CHUNK_ROWS = 10_000_000;
-/** Of so many clicks of people one leads to an order. */
+/** Human clicks per order. */
 const CLICKS_AN_ORDER = 100;
 const DAY_MS = 86_400_000;
-/** A kept store grows with time; one that is off by more was made for another run. */
+/** Tolerated deviation of kept data; more means data of another run. */
 const OTHER_SIZE = 0.3;
 const FILL_SECONDS = 3_600;
-/** Merges that fills have left are waited for so long at most. */
+/** Longest wait for merges after a fill. */
 const MERGES_MS = 1_800_000;
 
 /**
- * Brings the store to so many clicks over the year up to now, with orders, roll-ups as the workers keep them, and
- * quiet: what an earlier run has left is used, and the time since is filled at the same density.
+ * Fills ClickHouse with clicks of the year up to now, with orders and roll-ups, and waits for merges. Reuses data of an
+ * earlier run and fills the time since.
  *
- * @returns when the newest click was, milliseconds since the epoch
+ * @returns the time of the newest click, milliseconds since the epoch
  */
 export async function bringToNow(
   client: ClickHouseClient,
@@ -35,7 +35,7 @@ export async function bringToNow(
   });
   const there = Number(found?.rows ?? 0);
   if (there > 0 && Math.abs(there / clicks - 1) > OTHER_SIZE) {
-    throw new Error(`--keep: there are ${there} clicks already, not about ${clicks}`);
+    throw new Error(`--keep: the directory has ${there} clicks: must have about ${clicks}`);
   }
   const from = there === 0 ? now - DAYS * DAY_MS : Number(found?.newest) + 1_000;
   const days = (now - from) / DAY_MS;
@@ -66,15 +66,15 @@ export async function bringToNow(
 }
 
 /**
- * Orders, their credits and the emails behind them, for the clicks from `first` on. A quarter of the orders were reported by the
- * pixel first and by a server then, so that their first credits were replaced.
+ * Adds orders, attributed shares, and emails for the clicks from `first` on. A quarter of the orders come from the pixel
+ * first and then from a server, which replaces their shares.
  */
 async function addOrders(client: ClickHouseClient, first: number): Promise<void> {
   const buyers = `FROM clicks WHERE sequence >= {first:UInt64} AND NOT is_bot
     AND cityHash64(sequence, 11) % ${CLICKS_AN_ORDER} = 0`;
   const order = 'toString(sequence)';
   const email = "concat('visitor-', lower(hex(cityHash64(visitor_id))), '@mail.example')";
-  // As a worker would have: within the minute, not all of a year in the hour before the questions.
+  // Within a minute of the click, as a worker writes them.
   const written = 'toDateTime(ts) + INTERVAL 1 MINUTE';
   const amount = '500 + cityHash64(sequence, 12) % 10000';
   const credits = `INSERT INTO attributed_shares (workspace_id, ts, order_id, version, part, link_id, channel, share,
@@ -109,7 +109,7 @@ async function untilQuiet(client: ClickHouseClient): Promise<void> {
   }
 }
 
-/** The two workspaces that are asked about, with the records that the API reads of them. */
+/** Adds the two measured workspaces, with the records that the API reads. */
 export async function addRecords(client: ClickHouseClient, pool: Pool): Promise<void> {
   for (const [name, id] of Object.entries({ half: WORKSPACES.half, hundredth: WORKSPACES.hundredth })) {
     const { rowCount } = await pool.query(

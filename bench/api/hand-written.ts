@@ -1,8 +1,8 @@
-import type { Row } from './questions.ts';
+import type { Row } from './queries.ts';
 
 /**
- * SQL as a person would write it by hand for the answers of the API, over the same tables: with the same bound on a
- * page's age, and from the roll-ups where the API takes them too.
+ * Hand-written SQL for the results of the API, over the same tables. It bounds the age of a page as the API does, and
+ * reads roll-ups where the API does.
  */
 
 /** Milliseconds since the epoch, half-open. */
@@ -40,7 +40,7 @@ export function channelsSql({ workspace, window, estimated }: ReportOf): string 
     GROUP BY channel ORDER BY revenue DESC, clicks DESC, channel`;
 }
 
-/** Of many clicks the visitors are counted of the links that are shown, once these are known. */
+/** Counts the visitors of the returned links only, in a second query. */
 export function linksSql(report: ReportOf, limit: number): ((rows: Row[]) => string)[][] {
   const { workspace, window, estimated } = report;
   const best = `SELECT link_id, sum(n) AS clicks, sum(v) AS visitors, sum(orders) AS conversions, sum(minor) AS revenue FROM (
@@ -71,7 +71,7 @@ export function journeySql(workspace: string, visitor: string): string {
     ORDER BY ts DESC, type DESC LIMIT 10000`;
 }
 
-/** Clicks and visitors by key: one by one, or from roll-ups and the window's edges. */
+/** Returns SQL for clicks and visitors by key, from clicks, or from roll-ups and the edges of the window. */
 function counted(
   key: 'channel' | 'link_id',
   { workspace, window, estimated }: ReportOf,

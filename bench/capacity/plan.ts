@@ -1,9 +1,9 @@
-/** What the plan is made for. */
+/** Input of the plan. */
 export type Wanted = {
   clicksPerDay: number;
-  /** How many times the day's mean rate the busiest minute has. */
+  /** Ratio of the busiest minute to the daily mean rate. */
   peak: number;
-  /** Share of a core that may be used at the peak; the rest is for catching up and for the loss of a process. */
+  /** Usable share of a core at the peak; the rest is reserved for recovery. */
   use: number;
   replicas: number;
   kafkaDays: number;
@@ -11,7 +11,7 @@ export type Wanted = {
   storeDiskBytes: number;
 };
 
-/** Medians that the benchmarks have measured; see `figures` at the end of their results. */
+/** Measured medians, from `figures` in the results. */
 export type Figures = Record<(typeof NEEDED)[number], number>;
 
 export const NEEDED = [
@@ -26,14 +26,14 @@ export const NEEDED = [
 export type Plan = {
   meanPerSecond: number;
   peakPerSecond: number;
-  /** Clicks a second that one of each carries within `use`. */
+  /** Clicks per second that one process of each kind handles within `use`. */
   redirectCore: number;
   workerCore: number;
   storeNode: number;
   redirectCores: number;
   shipperCores: number;
   workerCores: number;
-  /** Of one replica, for inserts with their merges; questions come on top. */
+  /** Of one replica, for inserts and merges, without queries. */
   storeInsertCores: number;
   kafkaBytesPerSecond: number;
   /** Of all replicas. */
@@ -44,12 +44,12 @@ export type Plan = {
 };
 
 const DAY_SECONDS = 86_400;
-/** Merges and parts in flight need room, and a full disk stops inserts. */
+/** Merges need free space, and a full disk stops inserts. */
 const DISK_USE = 0.7;
-/** Of a node's cores for inserts; the others answer questions. */
+/** Share of the cores of a node for inserts; the rest serves queries. */
 const INSERT_SHARE = 0.5;
 
-/** Computes what a load takes from what single parts have done. Whole cores where a process needs one. */
+/** Computes the resources for a load from single-process measurements, in whole cores per process. */
 export function planOf(figures: Figures, wanted: Wanted): Plan {
   const { clicksPerDay, peak, use, replicas, kafkaDays, storeCores, storeDiskBytes } = wanted;
   const meanPerSecond = clicksPerDay / DAY_SECONDS;
@@ -75,9 +75,9 @@ export function planOf(figures: Figures, wanted: Wanted): Plan {
 }
 
 /**
- * Reads the figures out of the text of results.
+ * Reads the figures from the text of results.
  *
- * @throws Error naming those that no result has
+ * @throws Error naming the missing figures
  */
 export function figuresIn(results: readonly string[]): Figures {
   const found = new Map<string, number>();

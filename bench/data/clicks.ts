@@ -8,9 +8,9 @@ const WORKSPACES = 20;
 const LINKS = 10_000;
 
 /**
- * Clicks of realistic visitors as ingest writes them, on links of which some are far keener clicked than others.
+ * Generates clicks of realistic visitors as ingest writes them, on links of skewed popularity.
  *
- * @param seed the same one gives the same visitors; ids are new each time
+ * @param seed determines the visitors; ids are always new
  */
 export function clicksFrom(seed: number, count: number): Unstamped<ClickEvent>[] {
   const random = randomFrom(seed + 1);

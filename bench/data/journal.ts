@@ -10,19 +10,19 @@ import { readConfig } from '../../core/settings/config.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 import { clicksFrom } from './clicks.ts';
 
-/** Of a busy ingest process: so many visitors are answered with one write. */
+/** Clicks per write, as in a busy ingest process. */
 const CLICKS_A_BATCH = 64;
-/** Visitors of which the journal has one after the other; their ids are new each time. */
+/** Number of visitors, used in rotation with new ids. */
 const DIFFERENT = 200_000;
 
 export type FilledJournal = {
   dataDir: string;
   streamName: string;
   clicks: number;
-  /** With heartbeats. */
+  /** Including heartbeats. */
   events: number;
   lastSequence: bigint;
-  /** Of the encoded clicks, without frames. */
+  /** Bytes of the encoded clicks, without frames. */
   bytesPerClick: number;
 };
 
@@ -67,7 +67,7 @@ export async function fillJournal(given: {
   return { dataDir, streamName, clicks, events, lastSequence, bytesPerClick: bytes / clicks };
 }
 
-/** A copy of a journal to read and free. Its segments are links: they take no room, and the original stays. */
+/** Creates a copy of a journal that can be truncated. Its segments are hard links. */
 export function copyJournal({ dataDir, streamName }: FilledJournal, to: string): void {
   const from = join(dataDir, 'journal', streamName);
   const directory = join(to, 'journal', streamName);

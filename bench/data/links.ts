@@ -4,10 +4,9 @@ const BATCH = 100_000;
 const LINK_FRONT = '019a0000-0000-7000-8000';
 
 /**
- * Puts links into PostgreSQL, each in a campaign of its own (the most that a table of this size can take), by SQL:
- * millions through the API would take hours.
+ * Inserts links into PostgreSQL by SQL, one campaign per link (the largest table for this number of links).
  *
- * @param noted whether each is noted for those who follow the links; without, nobody may be following yet
+ * @param noted whether to record a change for each; if not, no process may follow the links yet
  */
 export async function fillLinks(
   pool: Pool,
@@ -35,20 +34,20 @@ export async function fillLinks(
   await pool.query('ANALYZE links, destinations, slugs');
 }
 
-/** Nine characters in no order, each number's its own: an odd factor permutes 32 bits. */
+/** Returns a unique slug of nine characters; an odd factor permutes 32 bits. */
 const SLUG = `'b' || lpad(to_hex((n * 2654435761) % 4294967296), 8, '0')`;
 
-/** The slug of link `n` of {@link fillLinks}. */
+/** Returns the slug of link `n` of {@link fillLinks}. */
 export function slugOf(n: number): string {
   return `b${(Math.imul(n, 2_654_435_761) >>> 0).toString(16).padStart(8, '0')}`;
 }
 
-/** The id of link `n` of {@link fillLinks}. */
+/** Returns the id of link `n` of {@link fillLinks}. */
 export function linkIdOf(n: number): string {
   return `${LINK_FRONT}-${n.toString(16).padStart(12, '0')}`;
 }
 
-/** Ids that grow, as UUIDv7 does. */
+/** Ascending ids, as UUIDv7. */
 function uuidOf(front: string): string {
   return `('${front}-' || lpad(to_hex(n), 12, '0'))::uuid`;
 }

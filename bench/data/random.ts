@@ -1,4 +1,4 @@
-/** Numbers from 0 to below 1 that come in the same order every time (mulberry32): two runs send the same. */
+/** Returns a seeded generator of numbers from 0 to below 1 (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed | 0;
   return () => {
@@ -9,7 +9,7 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** Draws from the values, each as often as its weight says. */
+/** Returns a function that draws a value by weight. */
 export function weighted<T extends { weight: number }>(values: readonly T[], random: () => number): () => T {
   const sums: number[] = [];
   let total = 0;

@@ -1,16 +1,16 @@
 import { loadUserAgents } from '../../test/corpora/user-agents.ts';
 import { randomFrom, weighted } from './random.ts';
 
-/** A visitor as a request shows them. */
+/** Request fields of a visitor. */
 export type Visitor = { userAgent: string; referer: string /** IPv4. */; address: number };
 
-/** Networks of /24 that visitors come from, and how much keener some are than others. */
+/** Number of /24 networks of visitors, and the skew of their use. */
 const NETWORKS = 50_000;
 const KEENNESS = 3;
-/** Of a hundred visitors so many are crawlers. */
+/** Percentage of crawlers. */
 const CRAWLERS = 8;
 
-/** Visitors of social networks, of letters and apps (none), and of a long tail of pages. */
+/** Referers of social networks, of emails and apps (none), and of a long tail of pages. */
 const REFERERS = [
   { weight: 35, referer: () => '' },
   { weight: 15, referer: () => 'https://l.instagram.com/' },
@@ -21,8 +21,8 @@ const REFERERS = [
 ];
 
 /**
- * Visitors without end, the same ones for the same seed: user agents as often as the package `user-agents` has seen
- * them, crawlers among them, addresses all over IPv4 of which some networks send far more than others.
+ * Generates an endless seeded sequence of visitors: user agents by their frequency in the package `user-agents`,
+ * crawlers, and IPv4 addresses of networks with skewed use.
  */
 export function visitorsFrom(seed: number): () => Visitor {
   const random = randomFrom(seed);
@@ -45,7 +45,7 @@ export function visitorsFrom(seed: number): () => Visitor {
   };
 }
 
-/** The 16 bytes that the event log has for an IPv4 address. */
+/** Returns the 16 bytes of an IPv4 address in the event log. */
 export function mapped(address: number, into: Buffer = Buffer.alloc(16)): Buffer {
   into.fill(0, 0, 10);
   into.writeUInt16BE(0xffff, 10);

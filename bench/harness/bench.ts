@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What a benchmark works with: a folder that is gone afterwards, and whatever has to be ended. */
+/** Resources of a benchmark: a temporary directory and cleanup steps. */
 export type Bench = {
   directory: string;
-  /** Run at the end in reverse order, also after an error or Ctrl-C. */
+  /** Registers a step to run at the end in reverse order, even after an error or Ctrl-C. */
   defer(close: () => unknown): void;
 };
 
 /**
- * Runs a benchmark and cleans up behind it. Embedded servers outlive a killed parent, so signals end them too.
+ * Runs a benchmark and cleans up. Signals clean up too, because embedded servers survive a killed parent.
  *
  * @param work measures and reports
  */
@@ -32,7 +32,7 @@ export async function benchmark(work: (bench: Bench) => Promise<void>): Promise<
   }
 }
 
-/** A close that fails must not keep the others. */
+/** Runs every cleanup step, even if one fails. */
 async function closeAll(closers: (() => unknown)[]): Promise<void> {
   for (let one = closers.pop(); one !== undefined; one = closers.pop()) {
     try {
@@ -44,7 +44,7 @@ async function closeAll(closers: (() => unknown)[]): Promise<void> {
   }
 }
 
-/** Says on standard error what is being done: a long run is no dead one. */
+/** Writes progress to standard error. */
 export function progress(text: string): void {
   process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
 }

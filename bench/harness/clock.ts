@@ -1,7 +1,7 @@
-/** From this process's clock to the machine's monotonic one, milliseconds. */
+/** Offset from this process's clock to the machine's monotonic one, milliseconds. */
 const OFFSET = Number(process.hrtime.bigint()) / 1e6 - performance.now();
 
-/** Milliseconds on a clock that every process of this machine shares and that never steps. */
+/** Returns milliseconds of a monotonic clock shared by all processes of this machine. */
 export function machineNow(): number {
   return performance.now() + OFFSET;
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 
-/** One line on the machine, with how busy it was: whoever reads a figure has to know. */
+/** Returns one line about the machine and its load. */
 export function machineLine(loadBefore: number): string {
   const [first] = cpus();
   const memory = Math.round(totalmem() / 2 ** 30);
@@ -13,12 +13,12 @@ export function machineLine(loadBefore: number): string {
   ].join('; ');
 }
 
-/** Processes that ran or wanted to, over the last minute. */
+/** Returns the load average of the last minute. */
 export function load(): number {
   return loadavg()[0] ?? 0;
 }
 
-/** The commit that is measured, with a mark when files differ from it. */
+/** Returns the measured commit, with a mark for local changes. */
 export function commit(): string {
   try {
     const hash = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
@@ -31,13 +31,13 @@ export function commit(): string {
   }
 }
 
-/** Version of a package as installed. */
+/** Returns the installed version of a package. */
 export function packageVersion(name: string): string {
   const file = new URL(`../../node_modules/${name}/package.json`, import.meta.url);
   return `${name} ${(JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version}`;
 }
 
-/** First line of what a programme says of its version, on either output. @throws Error when it is not installed */
+/** Returns the first line of the version output of a program. @throws Error when it is not installed */
 export function programmeVersion(file: string, args: string[]): string {
   try {
     return execFileSync('sh', ['-c', `${[file, ...args].join(' ')} 2>&1 || true`], { encoding: 'utf8' })
@@ -48,7 +48,7 @@ export function programmeVersion(file: string, args: string[]): string {
   }
 }
 
-/** Whether a programme is on the path. */
+/** Checks whether a program is on PATH. */
 export function isInstalled(file: string): boolean {
   try {
     execFileSync('sh', ['-c', `command -v ${file}`], { stdio: 'ignore' });

@@ -1,4 +1,4 @@
-/** The sum of a metric's series in a page of Prometheus metrics; 0 when it is not there. */
+/** Returns the sum of all series of a metric in Prometheus text; 0 if absent. */
 export function metric(page: string, name: string): number {
   let sum = 0;
   for (const line of page.split('\n')) {

@@ -3,10 +3,10 @@ import { parseArgs } from 'node:util';
 type Defaults = Record<string, number | string | boolean>;
 
 /**
- * The command line as the benchmark understands it: `--rounds 5 --results DIR --profile`. What has a number as its
- * default is a number, and so on; every benchmark also takes what {@link COMMON} names.
+ * Parses the command line, such as `--rounds 5 --results DIR`. The default determines the type of an option. Every
+ * benchmark also accepts the options of {@link COMMON}.
  *
- * @throws Error naming the option, for one that is not known or that is no number
+ * @throws Error naming the option that is unknown or not a number
  */
 export function readOptions<D extends Defaults>(own: D): D & typeof COMMON {
   const defaults: Defaults = { ...COMMON, ...own };
@@ -27,15 +27,15 @@ export function readOptions<D extends Defaults>(own: D): D & typeof COMMON {
 }
 
 const COMMON = {
-  /** How often each contestant has its turn. */
+  /** Rounds of each contestant. */
   rounds: 5,
-  /** Folder of the report; empty: `bench/results`. */
+  /** Directory of the report; empty: `bench/results`. */
   results: '',
 };
 
 function numberOf(name: string, text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !Number.isFinite(value) || value < 0)
-    throw new Error(`--${name} ${text}: not a number`);
+    throw new Error(`\`--${name}\` is ${text}: must be a number`);
   return value;
 }

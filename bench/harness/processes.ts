@@ -3,12 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { PROGRAMS, type ProgramName } from '../../cli/programs/programs.ts';
 
-/** Clock ticks a second in `/proc`; 100 on every Linux. */
+/** Clock ticks per second in `/proc`; 100 on every Linux. */
 const TICKS = 100;
 
 /**
- * User and system seconds of a process with all its threads, and of its children that have ended: a family's sum
- * loses nothing when one of it ends. 0 for a process that is gone.
+ * Returns user and system seconds of a process with all threads, and of its exited children, so that the sum of a
+ * process tree never decreases. 0 for an exited process.
  */
 export function cpuSeconds(pid: number): number {
   try {
@@ -20,13 +20,13 @@ export function cpuSeconds(pid: number): number {
   }
 }
 
-/** Resident memory of a process, MiB. */
+/** Returns the resident memory of a process, MiB. */
 export function residentMiB(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
 }
 
-/** A process and all below it. */
+/** Returns a process and its descendants. */
 export function family(root: number): number[] {
   const children = new Map<number, number[]>();
   for (const name of readdirSync('/proc')) {
@@ -47,7 +47,7 @@ function parentOf(pid: number): number | null {
   }
 }
 
-/** Parts of a running service, by what their command lines say: programs run as bundles or from their sources. */
+/** Parts of a service by command line, as bundle or source. */
 const PARTS: readonly (readonly [part: string, ...signs: string[]])[] = [
   ['ingest', ...programSigns('ingest')],
   ['workers', ...programSigns('workers')],
@@ -62,9 +62,9 @@ function programSigns(name: ProgramName): string[] {
 }
 
 /**
- * CPU seconds so far of each part of the service whose supervisor this is.
+ * Returns the CPU seconds of each part of the service of a supervisor.
  *
- * @throws Error when a part has no process: its cost would be missing
+ * @throws Error when a part has no process
  */
 export function cpuByPart(supervisor: number): Map<string, number> {
   const used = new Map<string, number>();
@@ -85,7 +85,7 @@ function commandOf(pid: number): string {
   }
 }
 
-/** What was used between two looks. */
+/** Returns the usage between two measurements. */
 export function used(
   before: ReadonlyMap<string, number>,
   after: ReadonlyMap<string, number>,
@@ -93,14 +93,15 @@ export function used(
   return new Map([...after].map(([part, seconds]) => [part, seconds - (before.get(part) ?? 0)]));
 }
 
-/** @throws Error on a machine where two processes can't be kept on a core each */
+/** Asserts two cores. @throws Error on a machine with one core */
 export function requireTwoCores(): void {
-  if (cpus().length < 2) throw new Error('this needs two cores: one for what is measured, one for the load');
+  if (cpus().length < 2)
+    throw new Error('the benchmark needs two cores: one for the measured process, one for the load');
   execFileSync('taskset', ['--version'], { stdio: 'ignore' });
 }
 
 /**
- * Keeps this process, which has little to do, away from core 0, where whoever is measured is alone then.
+ * Pins this process to cores other than 0, which the measured process needs alone.
  *
  * @throws Error on a machine with one core
  */
@@ -109,7 +110,7 @@ export function leaveCore0(): void {
   pin(process.pid, '1');
 }
 
-/** Keeps a process with all its threads, and those that it starts later, on these cores, such as `0` or `0,1`. */
+/** Pins a process with all current and later threads to cores, such as `0` or `0,1`. */
 export function pin(pid: number, cores: string): void {
   execFileSync('taskset', ['-a', '-p', '-c', cores, String(pid)], { stdio: 'ignore' });
 }

@@ -9,22 +9,22 @@ const RESULTS = fileURLToPath(new URL('../results', import.meta.url));
 const loadBefore = load();
 
 export type Report = {
-  /** The file's name in `bench/results`, without `.txt`. */
+  /** File name in `bench/results`, without `.txt`. */
   name: string;
-  question: string;
-  /** What is measured and in what, such as `nginx 1.22.1`. */
+  title: string;
+  /** Versions of the measured software, such as `nginx 1.22.1`. */
   versions: string[];
   tables: { title?: string; header: string[]; rows: string[][] }[];
   notes?: string[];
-  /** Medians for other commands to compute with: see `bench/capacity.ts`. */
+  /** Medians for `bench/capacity.ts`. */
   figures?: Record<string, number>;
 };
 
-/** Prints a report and keeps it in `folder` (empty: `bench/results`), with the command, the machine and the versions. */
-export function report(folder: string, { name, question, versions, tables, notes, figures }: Report): void {
+/** Prints a report and writes it to `folder` (empty: `bench/results`), with command, machine, and versions. */
+export function report(folder: string, { name, title, versions, tables, notes, figures }: Report): void {
   const command = ['node', `bench/${basename(process.argv[1] ?? '')}`, ...process.argv.slice(2)].join(' ');
   const text = [
-    question,
+    title,
     '',
     `$ ${command}`,
     `${new Date().toISOString().slice(0, 16)}Z, ${commit()}`,
@@ -47,7 +47,7 @@ export function report(folder: string, { name, question, versions, tables, notes
   writeFileSync(join(target, `${name}.txt`), text);
 }
 
-/** `12,345 (11,900 to 12,800)`: median and range of the rounds. */
+/** `12,345 (11,900 to 12,800)`: the median and range of the rounds. */
 export function spread(values: readonly number[], digits = 0): string {
   const { median, least, most } = spreadOf(values);
   return values.length === 1

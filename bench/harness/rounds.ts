@@ -1,17 +1,16 @@
 import { progress } from './bench.ts';
 
-/** One of those that are measured beside each other. */
+/** A contestant of a comparison. */
 export type Contestant<M> = {
   name: string;
-  /** One turn. @param round from 0 */
+  /** Measures one round. @param round from 0 */
   measure(round: number): Promise<M>;
 };
 
 /**
- * Measures in turns: ours, peer, ours, peer ... A shared machine is slower for minutes at a time, and then it is so
- * for both.
+ * Measures contestants alternately, because a shared machine is slower for minutes at a time.
  *
- * @returns each contestant's measurements, in the order of the rounds
+ * @returns the measurements of each contestant, by round
  */
 export async function alternate<M>(
   rounds: number,
@@ -28,7 +27,7 @@ export async function alternate<M>(
   return measured;
 }
 
-/** The measurements of one contestant. @throws Error for a name that had no turn */
+/** Returns the measurements of one contestant. @throws Error for an unknown name */
 export function ofContestant<M>(measured: ReadonlyMap<string, M[]>, name: string): M[] {
   const found = measured.get(name);
   if (!found) throw new Error(`${name} was not measured`);

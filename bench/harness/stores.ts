@@ -8,10 +8,10 @@ import { createPool, type Pool } from '../../sql/database/pool.ts';
 import type { Bench } from './bench.ts';
 
 const log = createLogger('bench', 'error');
-/** Filling tables takes longer than any request may. */
+/** Longer than for a request, to fill tables. */
 const STATEMENT_MS = 3_600_000;
 
-/** Starts the embedded PostgreSQL in the benchmark's folder, or in `dataDir`, durable as in production. */
+/** Starts the embedded PostgreSQL in the benchmark's directory, or in `dataDir`, durable as in production. */
 export async function startPostgres(
   bench: Bench,
   dataDir = join(bench.directory, 'postgres-data'),
@@ -21,7 +21,7 @@ export async function startPostgres(
   return store;
 }
 
-/** Starts the embedded ClickHouse in the benchmark's folder, or in `dataDir`. */
+/** Starts the embedded ClickHouse in the benchmark's directory, or in `dataDir`. */
 export async function startClickHouse(
   bench: Bench,
   dataDir = join(bench.directory, 'clickhouse-data'),
@@ -31,7 +31,7 @@ export async function startClickHouse(
   return store;
 }
 
-/** A database of its own on the server, migrated, and a pool for it. */
+/** Creates a migrated database on the server, and a pool for it. */
 export async function makeDatabase(
   bench: Bench,
   serverUrl: string,

@@ -3,20 +3,20 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Bench } from './bench.ts';
 
-/** A process that says on its first line of output that it is ready. */
+/** A process that prints a ready line first. */
 export type Tier = { pid: number; ready: Record<string, unknown>; stop(): Promise<void> };
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** A tier ends within 3 s by itself. */
+/** A tier exits within 3 s. */
 const STOP_MS = 10_000;
 
 /**
- * Starts a process of this repository as it runs in production, kept on the given cores.
+ * Starts a process of this repository as in production, pinned to cores.
  *
  * @param given.script such as `ingest/main.ts`
- * @param given.cores such as `0`; left out: anywhere
- * @param given.profile folder for a CPU profile (`--cpu-prof`), empty: none
- * @throws Error when it ends before it is ready; it has said why on standard error
+ * @param given.cores such as `0`; default: any
+ * @param given.profile directory for a CPU profile (`--cpu-prof`), empty: none
+ * @throws Error when it exits before it is ready; standard error has the reason
  */
 export async function startTier(
   bench: Bench,
@@ -63,7 +63,7 @@ export async function startTier(
   const line = await Promise.race([
     firstLine(child.stdout),
     exited.then(([status]) => {
-      throw new Error(`${script} ended with ${status}`);
+      throw new Error(`${script} exited with ${status}`);
     }),
   ]);
   return { pid: child.pid ?? 0, ready: JSON.parse(line) as Record<string, unknown>, stop };
@@ -81,9 +81,9 @@ function firstLine(output: NodeJS.ReadableStream): Promise<string> {
 }
 
 /**
- * Runs a process that does one thing and prints what came of it as JSON.
+ * Runs a process to its end and returns the JSON that it prints.
  *
- * @throws Error when it ends with anything but 0
+ * @throws Error when its exit status is not 0
  */
 export async function runToEnd<T>(
   bench: Bench,
@@ -102,6 +102,6 @@ export async function runToEnd<T>(
     text += chunk;
   });
   const [status] = (await once(child, 'close')) as [number | null];
-  if (status !== 0) throw new Error(`${given.script} ended with ${status}`);
+  if (status !== 0) throw new Error(`${given.script} exited with ${status}`);
   return JSON.parse(text.trim().split('\n').at(-1) ?? '') as T;
 }

@@ -4,10 +4,9 @@ const FILE_BYTES = 64 * 1024 * 1024;
 const ZEROS = Buffer.alloc(1 << 20);
 
 /**
- * Writes blocks one after the other, round and round, into a file that was filled with zeros before, as the journal's
- * segments are: the least that making them durable can cost.
+ * Writes blocks in a loop to a file of zeros, like the journal's segments: the minimum cost of durable writes.
  *
- * @param everyMs 0: each block is synced before the next is written; else a sync runs in the background that often
+ * @param everyMs interval of background syncs; 0: syncs each block before the next
  */
 export async function writeBlocks(
   path: string,

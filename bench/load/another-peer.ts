@@ -1,13 +1,13 @@
 import { connect } from 'node:net';
 
-/** Sooner than a server closes an idle connection. */
+/** Shorter than the idle timeout of servers. */
 const ASK_EACH_MS = 2_000;
 
 /**
- * Keeps a connection open while something runs, from another address of this machine than a generator's: the server is then
- * not spoken to by one peer alone. It asks for its health now and then.
+ * Keeps a connection open from a second address of this machine, so that the server has more than one peer. Requests the
+ * health periodically.
  *
- * @throws Error when the connection did not last
+ * @throws Error when the connection closes early
  */
 export async function withAnotherPeer<T>(port: number, run: () => Promise<T>): Promise<T> {
   const socket = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' });

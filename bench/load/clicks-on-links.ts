@@ -3,18 +3,18 @@ import { slugOf } from '../data/links.ts';
 import { visitorsFrom } from '../data/visitors.ts';
 import { headOf, type LoadPlan } from './plan.ts';
 
-/** Different visitors that a generator sends in turns. */
+/** Number of visitors that a generator sends in rotation. */
 const HEADS = 2_000;
-/** Of so many links nearly every visitor asks for one. */
+/** Number of hot links. */
 const HOT = 10_000;
-/** Other links that are asked for: more would only make the generator slower. */
+/** Number of cold links; more would slow the generator. */
 const COLD = 200_000;
 
 /**
- * Visitors of the links that `fillLinks` has made: 99 % of them ask for one of 10,000, the others for any of the rest.
+ * Returns visitors of the links of `fillLinks`: 99 % request one of 10,000 hot links, the others a cold one.
  *
- * @param links how many there are
- * @param addresses whether each visitor comes through a proxy that says an address
+ * @param links number of links
+ * @param addresses whether a proxy sends the address of each visitor
  */
 export function clicksOnLinks(
   links: number,
@@ -28,7 +28,7 @@ export function clicksOnLinks(
   const cold = Math.max(0, links - HOT);
   const step = Math.max(1, Math.floor(cold / COLD));
   return {
-    // As many of them with few links: what the generator holds takes of the caches that a server on the same core shares.
+    // The same number with few links, because the data of the generator uses shared CPU caches.
     hot: Array.from({ length: HOT }, (_, n) => slugOf(n % links)),
     cold: Array.from({ length: Math.min(cold, COLD) }, (_, n) => slugOf(HOT + n * step)),
     coldShare: cold > 0 ? 0.01 : 0,

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** A keep-alive connection with at most one request under way, as a browser's is. */
+/** A keep-alive connection with at most one request in flight, as of a browser. */
 export type Connection = {
   send(request: string): void;
   close(): void;
@@ -8,7 +8,7 @@ export type Connection = {
 
 export type Answer = {
   status: number;
-  /** What came, up to the end of the headers at least. Gone after the call that it was given to. */
+  /** The response, at least to the end of the headers. Valid only during the callback. */
   bytes: Buffer;
   length: number;
 };
@@ -18,11 +18,11 @@ const LENGTH = Buffer.from('ontent-Length: ');
 const BUFFER_BYTES = 16 * 1024;
 
 /**
- * Opens a connection to a server on this machine. As little as possible is done for each answer: a generator that is
- * slower than the server would measure itself.
+ * Opens a connection to a server on this machine. Minimal work per response, so that the generator is faster than the
+ * server.
  *
- * @param onAnswer called with each whole answer; the next request may be sent then
- * @param onEnd called when the server has ended the connection, or with what broke it
+ * @param onAnswer called with each complete response; then the next request may be sent
+ * @param onEnd called when the server closes the connection, or with the error
  */
 export function openConnection(
   port: number,

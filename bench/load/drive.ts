@@ -5,23 +5,22 @@ import { type Answer, type Connection, openConnection } from './connection.ts';
 import type { LoadPlan, LoadResult } from './plan.ts';
 
 /**
- * The load generator's process: `node bench/load/drive.ts PLAN`, a file with a {@link LoadPlan} as JSON. It prints a
+ * Process of the load generator: `node bench/load/drive.ts PLAN`, a file with a {@link LoadPlan} as JSON. It prints a
  * {@link LoadResult} as JSON.
  *
- * At a fixed rate request number k is due k / rate seconds after the start, and its latency counts from then on, also
- * while it waits for a free connection: a server that stands still for a second is charged for everybody who would
- * have come in that second (coordinated omission).
+ * At a fixed rate, request k is due k / rate seconds after the start. Latency counts from then, even while the request
+ * waits for a free connection, to avoid coordinated omission.
  */
 
 const plan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as LoadPlan;
 const { rate, seconds } = plan;
-/** So many requests at least are kept ready. */
+/** Minimum number of prepared requests. */
 const READY = 4_096;
-/** What is still under way at the end is waited for so long. */
+/** Longest wait for responses at the end. */
 const LAST_ANSWERS_MS = 5_000;
-/** Answers that come together take less than this: who does not look at the clock for longer was not let on the core. */
+/** Longer gaps between ticks mean that other processes used the core. */
 const PAUSE_MS = 1;
-/** So many requests without an answer and there is nothing to measure. */
+/** Number of failed requests after which the run stops. */
 const MOST_FAILED = 1_000;
 
 const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)] as T;
@@ -30,13 +29,13 @@ const ready = Array.from({ length: Math.max(READY, plan.hot.length) }, (_, n) =>
   requestOf(plan.hot[n % plan.hot.length] ?? ''),
 );
 
-/** Latencies in a block of memory that the collector does not look into. */
+/** Latencies in memory that the garbage collector does not scan. */
 let latencies = new Float64Array(1 << 20);
 let answered = 0;
 let total = 0;
 let failed = 0;
 const lateness: number[] = [];
-/** Pauses of this process, milliseconds together. */
+/** Total pauses of this process, milliseconds. */
 let paused = 0;
 const visitors: string[] = [];
 
@@ -49,12 +48,12 @@ function note(latency: number): void {
   latencies[answered++] = latency;
 }
 
-/** `asks`: a request is under way on it. */
+/** `asks`: a request is in flight. */
 type Slot = { connection: Connection | null; dueAt: number; asks: boolean };
 const free: Slot[] = [];
-/** When `free` last got a connection while it had none. */
+/** Time at which `free` last became non-empty. */
 let freeSince = 0;
-/** When it started, and when the noting begins: times of the monotonic clock, milliseconds. */
+/** Start of the load and of the measurement, monotonic clock, milliseconds. */
 let started = 0;
 let began = 0;
 let sent = 0;
@@ -100,7 +99,7 @@ function release(slot: Slot, at: number): void {
   free.push(slot);
 }
 
-/** Of the location `https://…/<slug>?…&_vid=<visitor>&…`. */
+/** Reads the location `https://…/<slug>?…&_vid=<visitor>&…`. */
 function noteVisitor({ bytes, length }: Answer, at: number): void {
   const text = bytes.toString('latin1', 0, length);
   const visitor = /[?&]_vid=([0-9a-f-]{36})/.exec(text)?.[1] ?? '';
@@ -115,12 +114,12 @@ async function open(slot: Slot): Promise<void> {
     () => {
       if (over) return;
       if (slot.asks) {
-        // The request under way is lost; the visitor behind it comes over a new connection.
+        // The request in flight is lost; its visitor uses a new connection.
         slot.asks = false;
         failed += 1;
         underWay -= 1;
       } else {
-        // It was idle for longer than a server keeps it. What has been told to be gone already opens anew.
+        // Closed after the idle timeout. If it is not in `free`, it is already being reopened.
         const place = free.indexOf(slot);
         if (place < 0) return;
         free.splice(place, 1);
@@ -132,7 +131,7 @@ async function open(slot: Slot): Promise<void> {
 
 let looked = 0;
 
-/** One look at the clock: sends what is due on the connections that are free. */
+/** Sends the due requests on free connections. */
 function tick(): void {
   const at = now();
   if (looked > began && at - looked > PAUSE_MS) paused += at - looked;
@@ -143,7 +142,7 @@ function tick(): void {
     return;
   }
   if (rate === null) {
-    // Connections that were opened anew.
+    // Reopened connections.
     for (let slot = free.pop(); slot !== undefined; slot = free.pop()) send(slot, at);
     setTimeout(tick, 5);
     return;

@@ -8,7 +8,7 @@ import { driveWithWrk } from './wrk.ts';
 
 let plans = 0;
 
-/** Runs our own generator (`drive.ts`) to its end, in a process of its own. @param core left out: anywhere */
+/** Runs our own generator (`drive.ts`) to its end, in its own process. @param core default: any */
 export function drive(bench: Bench, plan: LoadPlan, core?: string): Promise<LoadResult> {
   const file = join(bench.directory, `plan-${plans++}.json`);
   writeFileSync(file, JSON.stringify(plan));
@@ -19,7 +19,7 @@ export function drive(bench: Bench, plan: LoadPlan, core?: string): Promise<Load
   });
 }
 
-/** A generator that sends as fast as it is answered: `wrk` where it is installed, else our own. */
+/** Runs a closed-loop generator: `wrk` if installed, else our own. */
 export function quickestGenerator(bench: Bench): {
   version: string;
   drive(plan: LoadPlan, core: string): Promise<LoadResult>;

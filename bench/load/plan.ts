@@ -1,48 +1,47 @@
-/** What a load generator sends; the same for every server that is measured beside another. */
+/** Input of a load generator, the same for all servers of a comparison. */
 export type LoadPlan = {
   port: number;
   connections: number;
-  /** Driven for so long before anything is noted: caches, compilers. */
+  /** Warm-up before the measurement. */
   warmUpSeconds: number;
   seconds: number;
-  /** Requests a second at fixed times, whatever the server does; null: each connection sends as soon as it was answered. */
+  /** Requests per second at fixed times; null: each connection sends after its response. */
   rate: number | null;
-  /** At a fixed rate: sends once a millisecond and sleeps in between. Otherwise it keeps its core busy to be exact. */
+  /** At a fixed rate: sleeps between sends of each millisecond. Otherwise it busy-waits for precision. */
   sharesCore?: boolean;
-  /** Slugs that nearly every visitor asks for. */
+  /** Slugs of most requests. */
   hot: string[];
-  /** Slugs of the others. */
+  /** Slugs of other requests. */
   cold: string[];
-  /** Share of visitors who ask for a cold slug, 0 to 1. */
+  /** Share of requests for cold slugs, 0 to 1. */
   coldShare: number;
-  /** Everything of a request behind its first line, without the empty line at its end. */
+  /** Header lines of a request, without the final empty line. */
   heads: string[];
-  /** File for a line per redirect, `visitor milliseconds slug`, on the machine's monotonic clock; none when left out. */
+  /** File for a line per redirect, `visitor milliseconds slug`, on the machine's monotonic clock. */
   visitorsFile?: string;
 };
 
-/** What came of it. Latencies and lateness in milliseconds. */
+/** Result of a load generator. Latencies and lateness in milliseconds. */
 export type LoadResult = {
   seconds: number;
   answered: number;
-  /** With those of the warm-up, for whoever counts the server's CPU. */
+  /** Including the warm-up, for CPU per request. */
   total: number;
-  /** Answers that were no redirect, and requests without an answer. */
+  /** Responses other than redirects, and requests without a response. */
   failed: number;
   perSecond: number;
-  /** At a fixed rate from the moment at which the request was due, else from the moment at which it was sent. */
+  /** From the due time at a fixed rate, else from the send. */
   p50: number;
   p99: number;
   p999: number;
   max: number;
   /**
-   * How late the generator itself sent at a fixed rate, p99: what it may have added. Where every connection was waiting for
-   * an answer when a request was due, from when one of them was free.
+   * p99 of the delay of the generator after the due time, or after a connection was free. At a fixed rate.
    */
   lateness: number;
   /**
-   * Share of the time, 0 to 1, in which others had the generator's core for more than a millisecond: its requests were late
-   * then, whoever answers. 0 where it does not keep a core busy.
+   * Share of the time, 0 to 1, in which other processes used the generator's core for over a millisecond. 0 if it does
+   * not busy-wait.
    */
   paused: number;
   /** CPU seconds of the generator. */
@@ -55,7 +54,7 @@ const REST = [
   'Accept-Encoding: gzip, deflate, br',
 ];
 
-/** The header lines of a visitor; `address` is sent as a proxy would say it. */
+/** Returns the header lines of a visitor; `address` is sent as by a proxy. */
 export function headOf(visitor: { userAgent: string; referer: string; address?: string }): string {
   return [
     'Host: short.test',

@@ -10,9 +10,8 @@ import type { LoadPlan, LoadResult } from './plan.ts';
 const SCRIPT = fileURLToPath(new URL('./wrk.lua', import.meta.url));
 
 /**
- * Drives a server as fast as it answers with `wrk`, one thread on one core: it needs less of its core than our own
- * generator, so that the server on the other core is what is measured. An answer of 400
- * and above is an error. `warmUpSeconds` is nothing to it: what it warms up is the server, before the rounds.
+ * Runs `wrk` in a closed loop with one thread on one core. It needs less CPU than our own generator. A status of 400 or
+ * above is an error. It ignores `warmUpSeconds`.
  */
 export async function driveWithWrk(plan: LoadPlan, core: string): Promise<LoadResult> {
   const lists = mkdtempSync(join(tmpdir(), 'hoplog-wrk-'));
@@ -59,7 +58,7 @@ async function run(plan: LoadPlan, lists: string, core: string): Promise<LoadRes
   );
   const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
   const found = /^RESULT (.*)$/m.exec(output)?.[1]?.split(' ').map(Number);
-  if (!found) throw new Error(`wrk did not say what it measured:\n${output}`);
+  if (!found) throw new Error(`cannot parse the output of wrk:\n${output}`);
   const [micros = 0, answered = 0, failed = 0, ...latencies] = found;
   const [p50 = 0, p99 = 0, p999 = 0, max = 0] = latencies.map((latency) => latency / 1_000);
   const took = micros / 1e6;

@@ -5,9 +5,9 @@ import { machineNow } from '../harness/clock.ts';
 import { type PollClient, pollClient, pollOnce } from '../service/poll.ts';
 
 /**
- * The integrators of `bench/pollers.ts`, in a process of its own: `node bench/pollers/pollers.ts PLAN`. Each polls its
- * own links at fixed times from the watermark of the poll before. A line on standard input, the moment that the
- * clicks end (milliseconds since the epoch), ends the measuring; each goes on until its watermark has passed it.
+ * Process of the pollers of `bench/pollers.ts`: `node bench/pollers/pollers.ts PLAN`. Each polls its links at fixed times
+ * from the previous watermark. A line on standard input with the time of the last click (milliseconds since the epoch)
+ * ends the measurement; each poller continues until its watermark has passed that time.
  */
 
 export type PollersPlan = {
@@ -16,11 +16,11 @@ export type PollersPlan = {
   /** Links of each poller. */
   links: string[][];
   everyMs: number;
-  /** Where the visitors that were seen go, a line for each. */
+  /** File for the received visitors, one per line. */
   seenFile: string;
 };
 
-/** Times in milliseconds. A poll: from when it was due to its last page. */
+/** Times in milliseconds. A poll lasts from its due time to its last page. */
 export type PollersResult = { requests: number[]; polls: number[]; failed: number };
 
 const plan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as PollersPlan;
@@ -53,7 +53,7 @@ async function poller(client: PollClient, links: string[], number: number): Prom
       result.requests.push(...requests);
       result.polls.push(now - due);
     }
-    // One that was late is charged for it, and does not catch up with a burst.
+    // A late poll counts as late; there is no burst to catch up.
     due = Math.max(due + plan.everyMs, now);
   }
 }

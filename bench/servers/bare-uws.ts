@@ -3,8 +3,8 @@ import { headerName } from '../../ingest/http/header-names.ts';
 import { listen, loadUws } from '../../ingest/http/uws.ts';
 
 /**
- * The least that a redirect by uWebSockets.js costs, as a process: it reads of a request what the product reads of it
- * behind a proxy, and answers at the end of the event loop's turn, as the product does; it decides, keeps and writes nothing.
+ * Process with the minimum cost of a redirect by uWebSockets.js. It reads the same fields as the product behind a proxy,
+ * and responds at the end of the event loop turn, but writes nothing.
  */
 
 const READ = [
@@ -57,7 +57,7 @@ app.get('/*', (res, req) => {
 });
 
 const listening: us_listen_socket | null = await listen(app, '127.0.0.1', 0, false);
-if (listening === null) throw new Error('no port is free');
+if (listening === null) throw new Error('no free port');
 const port = uws.us_socket_local_port(listening as Parameters<typeof uws.us_socket_local_port>[0]);
 process.stdout.write(`${JSON.stringify({ port })}\n`);
 process.on('SIGTERM', () => process.exit(read > 0 ? 0 : 1));

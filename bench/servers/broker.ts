@@ -4,23 +4,23 @@ import { NO_KAFKA, startKafka } from '../../test/support/kafka.ts';
 import type { Bench } from '../harness/bench.ts';
 import { cpuSeconds, family, pin } from '../harness/processes.ts';
 
-/** As results name it; `test/kafka/pom.xml` fetches it. */
+/** Name in results; `test/kafka/pom.xml` installs it. */
 export const BROKER_VERSION = 'Kafka 4.3.1';
 
-/** A real Kafka broker on this machine. */
+/** A Kafka broker on this machine. */
 export type Broker = {
   brokers: string;
   makeTopic(topic: string): Promise<void>;
-  /** Bytes of the topic's log on the broker's disk. */
+  /** Returns the bytes of the topic on disk. */
   bytesOf(topic: string, partitions: number): Promise<number>;
-  /** CPU seconds so far. */
+  /** Returns the CPU seconds. */
   cpu(): number;
 };
 
 /**
- * Starts it, kept on the given cores.
+ * Starts a broker pinned to cores.
  *
- * @throws Error when no broker is installed here
+ * @throws Error when no broker is installed
  */
 export async function startBroker(bench: Bench, cores?: string): Promise<Broker> {
   if (NO_KAFKA !== false) throw new Error(NO_KAFKA);

@@ -8,23 +8,23 @@ import type { Bench } from '../harness/bench.ts';
 import { metric } from '../harness/metrics.ts';
 import { startTier } from '../harness/tier.ts';
 
-/** The redirect tier's real process, with links to click. */
+/** A real ingest process with links. */
 export type RedirectTier = {
   port: number;
   pid: number;
-  /** Clicks in its journal so far, and those that it could not keep. */
+  /** Returns the journaled and the lost clicks. */
   journaled(): Promise<{ written: number; lost: number }>;
-  /** Slugs that it has asked of PostgreSQL, and that it has looked for on disk, so far. */
+  /** Returns the slugs looked up in PostgreSQL and on disk. */
   missed(): Promise<{ asked: number; read: number }>;
   stop(): Promise<void>;
 };
 
-/** A run of some minutes at a hundred thousand clicks a second; nobody frees it. */
+/** Enough for minutes at 100,000 clicks per second; the journal is not truncated. */
 const JOURNAL_BUDGET = '32GiB';
 
 /**
- * Fills a database with links and starts `ingest/main.ts` on it. Resolves when all of them are in memory or,
- * where few fit, on disk.
+ * Fills a database with links and starts `ingest/main.ts`. Resolves when all links are in memory, or on disk for a
+ * bounded table.
  *
  * @param given.sync `JOURNAL_SYNC`
  * @param given.profile folder for a CPU profile, empty: none
@@ -84,14 +84,14 @@ export async function startRedirectTier(
   };
 }
 
-/** Whether all links have been loaded: it is ready before that when the file of a bounded table is still being made. */
+/** Checks that all links are loaded: with a bounded table, ingest is ready before its file is complete. */
 async function isReady(port: number): Promise<boolean> {
   const answer = await fetch(`http://127.0.0.1:${port}/health/ready`);
   const { link_table: table } = (await answer.json()) as { link_table: { age_seconds: number | null } };
   return answer.status === 200 && table.age_seconds !== null;
 }
 
-/** @throws Error when the tier has not journaled every click that it answered: then it is no measurement of it */
+/** Asserts that every redirect is journaled. @throws Error when one is not */
 export async function requireJournaled(tier: RedirectTier, answered: number): Promise<void> {
   const { written, lost } = await tier.journaled();
   if (lost > 0 || written < answered) {

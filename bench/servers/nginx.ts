@@ -7,12 +7,12 @@ import { freePort } from '../../cli/embedded/free-port.ts';
 import type { Bench } from '../harness/bench.ts';
 import { isInstalled, programmeVersion } from '../harness/machine.ts';
 
-/** How the access log is written. `each`: nginx's default, a write for each request. `buffered`: 64 KiB at a time. */
+/** Access log. `each`: a write per request, the default. `buffered`: 64 KiB at a time. */
 export type AccessLog = 'each' | 'buffered';
 
 export type Nginx = {
   port: number;
-  /** The master; its worker is its child. */
+  /** Pid of the master, the parent of the worker. */
   pid: number;
   /** Empties the access log. */
   emptyLog(): void;
@@ -21,7 +21,7 @@ export type Nginx = {
 const BUFFERED = { each: '', buffered: ' buffer=64k flush=1s' } as const;
 
 /**
- * Starts nginx with one worker that answers everything with `return 302` and writes an access log.
+ * Starts nginx with one worker, `return 302` for every request, and an access log.
  *
  * @throws Error when nginx is not installed
  */
@@ -47,13 +47,13 @@ export async function startNginx(bench: Bench, log: AccessLog, cores: string): P
     await exited;
   });
   while (!(await answers(port))) {
-    if (child.exitCode !== null) throw new Error(`nginx ended with ${child.exitCode}`);
+    if (child.exitCode !== null) throw new Error(`nginx exited with ${child.exitCode}`);
     await delay(20);
   }
   return { port, pid: child.pid ?? 0, emptyLog: () => truncateSync(join(home, 'access')) };
 }
 
-/** Such as `nginx/1.22.1`. */
+/** Returns the version, such as `nginx/1.22.1`. */
 export function nginxVersion(): string {
   return programmeVersion('nginx', ['-v']).replace('nginx version: ', '');
 }

@@ -6,7 +6,7 @@ const LOOK_EVERY_MS = 100;
 const PATIENCE_MS = 300_000;
 
 /**
- * Waits until every click that was answered before `moment` (milliseconds since the epoch) is visible.
+ * Waits until every click before `moment` (milliseconds since the epoch) is visible.
  *
  * @throws Error after five minutes
  */
@@ -14,5 +14,5 @@ export async function untilVisible(pool: Pool, moment: number): Promise<void> {
   for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await delay(LOOK_EVERY_MS)) {
     if (((await watermark(pool)) ?? 0) / 1_000 > moment) return;
   }
-  throw new Error('the clicks did not become visible');
+  throw new Error('clicks are not visible after five minutes');
 }

@@ -2,9 +2,9 @@ import { Agent, get } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { machineNow } from '../harness/clock.ts';
 
-/** What an integrator polls with: a connection that stays open, and a key. */
+/** Keep-alive client of an integrator with a key. */
 export type PollClient = {
-  /** @throws Error when the answer is not 200 */
+  /** Sends a request. @throws Error when the status is not 200 */
   get<T>(path: string): Promise<{ body: T; milliseconds: number }>;
   close(): void;
 };
@@ -19,7 +19,7 @@ export function pollClient(apiUrl: string, key: string, connections = 1): PollCl
         get(`${apiUrl}${path}`, { agent, headers }, (answer) => {
           text(answer).then((whole) => {
             if (answer.statusCode === 200) resolve(whole);
-            else reject(new Error(`GET ${path.slice(0, 80)} answered ${answer.statusCode}: ${whole}`));
+            else reject(new Error(`GET ${path.slice(0, 80)} returned status ${answer.statusCode}: ${whole}`));
           }, reject);
         }).once('error', reject);
       });
@@ -36,10 +36,10 @@ export type ClicksPage = {
 };
 
 /**
- * One poll as the specification tells an integrator to: all pages since the watermark of the poll before.
+ * Polls all pages since the previous watermark.
  *
- * @param onPage called with each page and the milliseconds that it took
- * @returns the watermark to poll from next: the first page's
+ * @param onPage called with each page and its duration, milliseconds
+ * @returns the watermark of the first page, for the next poll
  */
 export async function pollOnce(
   client: PollClient,
@@ -60,7 +60,7 @@ export async function pollOnce(
   }
 }
 
-/** Visitors as a generator's `visitorsFile` has them: when each was answered, on the machine's clock. */
+/** Reads the `visitorsFile` of a generator: the time of each redirect, on the machine's clock. */
 export function readVisitors(file: string): Map<string, number> {
   const answered = new Map<string, number>();
   for (const line of file.split('\n')) {

@@ -4,24 +4,24 @@ import { startService } from '../../test/support/service.ts';
 import { fillLinks, linkIdOf, slugOf } from '../data/links.ts';
 import type { Bench } from '../harness/bench.ts';
 
-/** The whole service as `npm start` runs it, with links to click. */
+/** A service of `npm start` with links. */
 export type BenchService = {
-  /** The supervisor's process number. */
+  /** Pid of the supervisor. */
   pid: number;
-  /** Origin and path of the API, such as `http://127.0.0.1:3000/api/v1`. */
+  /** URL of the API, such as `http://127.0.0.1:3000/api/v1`. */
   apiUrl: string;
   ingestPort: number;
   key: string;
   workspaceId: string;
   clickhouseUrl: string;
   pool: Pool;
-  /** Number n is `slugs[n]` and `linkIds[n]`. */
+  /** Link n has `slugs[n]` and `linkIds[n]`. */
   slugs: string[];
   linkIds: string[];
   stop(): Promise<void>;
 };
 
-/** Starts it in a folder of its own, believing what a proxy on this machine says of addresses. */
+/** Starts the service in its own directory; it trusts a proxy on this machine. */
 export async function startBenchService(
   bench: Bench,
   given: { dataDir: string; links: number; env?: NodeJS.ProcessEnv },
@@ -35,7 +35,7 @@ export async function startBenchService(
     if (service.process.exitCode === null) await service.stop();
   };
   bench.defer(stop);
-  if (!service.demo) throw new Error(`${dataDir} has been used before`);
+  if (!service.demo) throw new Error(`${dataDir} has data: must be a new directory`);
   const { databaseUrl, clickhouseUrl } = storesOf(dataDir);
   const pool = createPool(databaseUrl, { statementTimeoutMs: 600_000 });
   bench.defer(() => pool.end());

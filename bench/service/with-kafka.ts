@@ -6,13 +6,13 @@ import { type BenchService, startBenchService } from './start.ts';
 const PARTITIONS = 4;
 const TOPIC = 'hoplog.events.v1';
 
-/** The whole service with a broker between journal and workers. */
+/** A service with a broker between journal and workers. */
 export type KafkaService = BenchService & {
-  /** Bytes of the topic on the broker's disk. */
+  /** Returns the bytes of the topic on disk. */
   topicBytes(): Promise<number>;
 };
 
-/** Starts it as `startBenchService` does, in the folder `kafka`. */
+/** Starts the service as `startBenchService` does, in the directory `kafka`. */
 export async function startWithKafka(bench: Bench, broker: Broker, links: number): Promise<KafkaService> {
   const service = await startBenchService(bench, {
     dataDir: join(bench.directory, 'kafka'),

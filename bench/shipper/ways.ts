@@ -10,24 +10,24 @@ import { asBuffer } from '../../core/events/as-buffer.ts';
 import { readConfig } from '../../core/settings/config.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 
-/** What a way is given, and what it tells. */
+/** Input and callbacks of a way to ship. */
 export type Shipment = {
   dataDir: string;
   streamName: string;
   brokers: string;
   topic: string;
-  /** Events to ship; then it ends. */
+  /** Number of events to ship. */
   events: number;
-  /** To be called after each acknowledgement with the number of events shipped so far. */
+  /** Must be called after each acknowledgement with the total of events shipped. */
   onShipped(events: number): void;
 };
 
-/** Of the product's shipper: bytes of one record before compression. */
+/** Bytes of one record of the product's shipper before compression. */
 const RECORD_BYTES = 2 * 1024 * 1024;
 const RECORDS_A_REQUEST = 1_000;
 const LOOK_EVERY_MS = 20;
 
-/** The product: the journal is opened as an ingest process opens it, and its shipper's thread empties it. */
+/** The product: opens the journal as an ingest process does, and its shipper thread empties it. */
 export async function asHoplog(shipment: Shipment): Promise<void> {
   const { dataDir, streamName, brokers, topic, events, onShipped } = shipment;
   const registry = new Registry();
@@ -41,7 +41,7 @@ export async function asHoplog(shipment: Shipment): Promise<void> {
   });
   const writer = await openEventLogWriter(config, {
     streamName,
-    register: () => Promise.reject(new Error('the journal has a stream already')),
+    register: () => Promise.reject(new Error('the journal already has a stream')),
     stored: async () => -1n,
     sealer: createAddressSealer(Buffer.alloc(32, 7)),
     log: silentLogger(),
@@ -95,7 +95,7 @@ export function asPlatformatic(compression: 'gzip' | 'zstd') {
   };
 }
 
-/** What most would do: kafkajs, and a record for each click. */
+/** The simple way: kafkajs with one record per click. */
 export async function asRecordPerClick(shipment: Shipment): Promise<void> {
   const { brokers, topic, onShipped } = shipment;
   const { kafka } = readConfig({});
@@ -120,7 +120,7 @@ export async function asRecordPerClick(shipment: Shipment): Promise<void> {
   await producer.disconnect();
 }
 
-/** The events of a batch as they stand in it, each behind its length. */
+/** Yields the encoded events of a batch, each with a length prefix. */
 function eventsOf({ payload, count }: LogBatch): Buffer[] {
   const bytes = asBuffer(payload);
   let at = 0;
@@ -132,7 +132,7 @@ function eventsOf({ payload, count }: LogBatch): Buffer[] {
   });
 }
 
-/** The journal's batches in groups of about so many bytes, up to the number of events asked for. */
+/** Yields the journal's batches in groups of about the given bytes, up to the number of events. */
 async function* stretches(
   { dataDir, streamName, events }: Shipment,
   bytes: number,

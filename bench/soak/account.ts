@@ -4,19 +4,19 @@ import type { Asked } from './load.ts';
 import { DATABASE, type Parts } from './parts.ts';
 import type { Poller } from './poller.ts';
 
-/** What became of every visitor. */
+/** Result of the count of visitors. */
 export type Account = {
-  /** Answered, and not in the store. */
+  /** Redirected, but not in ClickHouse. */
   lost: string[];
-  /** In the store more than once. */
+  /** In ClickHouse more than once. */
   double: string[];
   stored: number;
-  /** Answered, and never seen by the poller. */
+  /** Redirected, but never received by the poller. */
   missed: string[];
   deadLetters: number;
 };
 
-/** Counts every visitor in the store and in what the poller saw. To be called when everything has been stored. */
+/** Counts every visitor in ClickHouse and in the polls. Call it after all clicks are stored. */
 export async function account(parts: Parts, asked: Asked, poller: Poller): Promise<Account> {
   const stored = await storedVisitors(parts);
   const answered = [...asked.answered.keys()];

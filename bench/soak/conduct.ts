@@ -4,23 +4,23 @@ import { APIS, INGEST, type Parts, WORKERS } from './parts.ts';
 import type { Poller } from './poller.ts';
 import type { Random } from './random.ts';
 
-/** What happened to the deployment. Times in milliseconds since the epoch, lengths in seconds. */
+/** Faults of a run. Times in milliseconds since the epoch, durations in seconds. */
 export type Course = {
-  /** How often each kind of fault struck. */
+  /** Number of faults of each kind. */
   struck: Map<string, number>;
-  /** From a recovery to the next fault. */
+  /** Times from a recovery to the next fault. */
   quiet: { from: number; to: number }[];
-  /** How long after its end each fault was felt. */
+  /** Recovery time after the end of each fault. */
   recoveries: { after: string; seconds: number }[];
 };
 
-/** A deployment that is not well so long after everything is back will not get well. */
+/** Limit for recovery after all parts run again. */
 const RECOVERY_LIMIT_MS = 600_000;
 const SECOND_FAULT = 0.25;
 
 /**
- * Lets faults strike, one after the other and sometimes two at once, with quiet in between, until it is time; then
- * every part is back. Without faults it is quiet all the time.
+ * Causes faults, one or two at a time with pauses in between, until the end; then all parts run again. Without faults,
+ * only waits.
  *
  * @throws Error when the deployment does not recover, or the signal fires
  */
@@ -45,7 +45,7 @@ export async function conduct(given: {
     return { away, mend };
   }
 
-  /** Waits until all that was clicked before this moment is visible, and every process is well. */
+  /** Waits until all earlier clicks are visible and every process is healthy. */
   async function recovered(from: number): Promise<void> {
     const limit = Date.now() + RECOVERY_LIMIT_MS;
     for (;;) {

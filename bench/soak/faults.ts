@@ -2,25 +2,25 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { APIS, INGEST, type Parts, WORKERS } from './parts.ts';
 import type { Random } from './random.ts';
 
-/** What of the deployment a fault touches: two at a time never touch the same. */
+/** Part of the deployment; concurrent faults never affect the same part. */
 type Touched = 'ingest' | 'workers' | 'api' | 'kafka' | 'clickhouse' | 'postgres';
 
-/** A way in which parts die. */
+/** A kind of fault. */
 export type Fault = {
   name: string;
   touches: Touched;
-  /** How often it is chosen, beside the others. */
+  /** Relative frequency. */
   weight: number;
-  /** For how long the part stays away, least and most, seconds. */
+  /** Minimum and maximum downtime, seconds. */
   away: [number, number];
-  /** Strikes. @returns what brings it back, and what was struck */
+  /** Causes the fault. @returns how to recover, and the affected part */
   strike(): Promise<{ struck: string; mend: () => Promise<void> }>;
 };
 
-/** A rolling restart goes on after so long, also when a part is not well because another one is away. */
+/** Time after which a rolling restart continues, even if a part is unhealthy because another is down. */
 const ROLL_PATIENCE_MS = 30_000;
 
-/** Every way that the soak knows. */
+/** All kinds of faults. */
 export function createFaults(parts: Parts, random: Random): Fault[] {
   const { deployment, kafka } = parts;
 
@@ -124,7 +124,7 @@ export function createFaults(parts: Parts, random: Random): Fault[] {
   ];
 }
 
-/** Chooses a fault by weight, of those that touch nothing that `besides` touches. */
+/** Chooses a fault by weight among those that do not affect the parts of `besides`. */
 export function chooseFault(faults: Fault[], random: Random, besides: Fault | null): Fault {
   const open = faults.filter(({ touches }) => touches !== besides?.touches);
   return random.pick(open.flatMap((fault) => Array.from({ length: fault.weight }, () => fault)));

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What a process needs, in bytes, of all its threads, after a forced collection. */
+/** Memory of a process with all threads after a forced collection, bytes. */
 export type Heap = { heap: number; buffers: number };
 
 type Reply = {
@@ -12,7 +12,7 @@ type Reply = {
 };
 type Call = (method: string, params?: object) => Promise<unknown>;
 
-/** The environment of a process that {@link createHeapProbe} asks: with a fixed port, only one could listen. */
+/** Environment of a process that {@link createHeapProbe} measures. Any port, so that several can listen. */
 export const PROBED = { NODE_OPTIONS: '--inspect-port=127.0.0.1:0' };
 
 const PATIENCE_MS = 20_000;
@@ -21,25 +21,25 @@ const LISTENING = /Debugger listening on (ws:\S+)\s/g;
 /**
  * Measures the heap of running processes of Node.js through their inspectors, which SIGUSR1 opens.
  *
- * @param log what those processes have written to standard error: it names the address of each inspector
+ * @param log standard error of the processes, which contains the address of each inspector
  */
 export function createHeapProbe(log: () => string) {
   const addresses = new Map<number, string>();
   const tried = new Set<string>();
 
-  /** Asks whom it has not asked yet: a process that hung opens its inspector when nobody waits for it any more. */
+  /** Measures inspectors not measured yet: a hung process may open its inspector late. */
   async function measureNew(pid: number): Promise<Heap | null> {
     for (const [, url = ''] of log().matchAll(LISTENING)) {
       if (tried.has(url)) continue;
       tried.add(url);
-      const measured = await measureAt(url).catch(() => null); // it has ended
+      const measured = await measureAt(url).catch(() => null); // The process has exited.
       if (measured) addresses.set(measured.pid, url);
       if (measured?.pid === pid) return measured;
     }
     return null;
   }
 
-  /** Collects and measures. One process at a time. @throws Error when the process ends meanwhile, or hangs */
+  /** Forces a collection and measures one process. @throws Error when the process exits or hangs */
   return async function measure(pid: number): Promise<Heap> {
     const url = addresses.get(pid);
     if (url !== undefined) return measureAt(url);
@@ -58,7 +58,7 @@ async function measureAt(url: string): Promise<Heap & { pid: number }> {
   const socket = new WebSocket(url);
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   failed.catch(() => undefined);
-  const timer = setTimeout(() => fail(new Error('the inspector did not answer')), PATIENCE_MS);
+  const timer = setTimeout(() => fail(new Error('the inspector did not respond')), PATIENCE_MS);
   const waiting = new Map<number, (reply: Reply) => void>();
   const threads: string[] = [];
   let last = 0;
@@ -111,8 +111,8 @@ async function measureAt(url: string): Promise<Heap & { pid: number }> {
   }
 
   socket.addEventListener('message', ({ data }) => receive(JSON.parse(String(data)) as Reply));
-  socket.addEventListener('close', () => fail(new Error('the process has ended')), { once: true });
-  socket.addEventListener('error', () => fail(new Error('the inspector can not be reached')), { once: true });
+  socket.addEventListener('close', () => fail(new Error('the process has exited')), { once: true });
+  socket.addEventListener('error', () => fail(new Error('the inspector is unreachable')), { once: true });
   try {
     return await Promise.race([measure(), failed]);
   } finally {
@@ -121,7 +121,7 @@ async function measureAt(url: string): Promise<Heap & { pid: number }> {
   }
 }
 
-/** Of one thread. */
+/** Measures one thread. */
 async function heapOf(call: Call): Promise<Heap & { pid: number }> {
   await call('HeapProfiler.collectGarbage');
   const expression = 'JSON.stringify({ pid: process.pid, ...process.memoryUsage() })';

@@ -1,22 +1,22 @@
 import { Agent, get } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What became of the redirects that were asked for. */
+/** Result of the requested redirects. */
 export type Asked = {
-  /** When each visitor who was redirected got the answer, milliseconds since the epoch, by visitor id. */
+  /** Time of each redirect, milliseconds since the epoch, by visitor id. */
   answered: Map<string, number>;
-  /** Answers that were no redirect, by status. */
+  /** Other responses, by status. */
   refused: Map<number, number>;
-  /** Redirects that nobody answered. */
+  /** Requests without a response. */
   failed: number;
-  /** Redirects that another process was asked for, because the first one did not answer. */
+  /** Requests retried at another process. */
   askedAgain: number;
 };
 
 export type Load = { asked: Asked; stop(): Promise<void> };
 
 const TIMEOUT_MS = 20_000;
-/** Beyond so many without an answer no more are asked for: it would measure this process's memory. */
+/** Limit of requests in flight; beyond it no more are sent, to bound memory. */
 const MOST_UNDER_WAY = 2_000;
 const HEADERS = {
   'user-agent':
@@ -24,10 +24,10 @@ const HEADERS = {
 };
 
 /**
- * Asks for short links at a steady rate, each as a new visitor, every second one over a connection of its own.
+ * Requests short links at a fixed rate, each as a new visitor, half of them over new connections.
  *
- * @param origins asked in turn; where one does not answer the next one is, as a proxy would do
- * @param rate redirects a second
+ * @param origins used in rotation; if one does not respond, the next is tried, as by a proxy
+ * @param rate redirects per second
  */
 export function startLoad(given: { origins: string[]; slugs: string[]; rate: number }): Load {
   const { origins, slugs, rate } = given;
@@ -86,7 +86,7 @@ function request(url: string, agent: Agent | false) {
       response.once('end', () => resolve({ status, location: response.headers.location }));
       response.resume();
     });
-    sent.once('timeout', () => sent.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)));
+    sent.once('timeout', () => sent.destroy(new Error(`no response within ${TIMEOUT_MS} ms`)));
     sent.once('error', reject);
   });
 }

@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { number } from '../harness/report.ts';
 import type { Heap, HeapProbe } from './inspector.ts';
 
-/** Bytes at one moment. `pss`: resident, with shared pages divided among those who share them. */
+/** Bytes at one time. `pss`: resident memory with shared pages divided among their processes. */
 export type Memory = Heap & { rss: number; pss: number };
 
-/** A process and what it needed when it was first seen, once it was warm, and at the end. */
+/** Memory of a process when it was first seen, after the warm-up, and at the end. */
 export type MemoryCourse = {
   name: string;
   pid: number;
@@ -17,20 +17,20 @@ export type MemoryCourse = {
 };
 
 export type MemoryWatch = {
-  /** Measures those that still run once more, and ends. @returns every process that was seen, by name */
+  /** Measures the running processes a last time and stops. @returns all processes, by name */
   finish(): Promise<MemoryCourse[]>;
 };
 
 const LOOK_EVERY_MS = 1_000;
-/** Until Node.js listens for it, the signal that opens the inspector ends the process. */
+/** Hazard: before Node.js handles it, the signal that opens the inspector ends the process. */
 const STARTING_MS = 10_000;
 const MIB = 2 ** 20;
 
 /**
- * Measures each process three times: when it is new, `warmUpMs` later, and at the end. One that is killed in between has no
- * later figures, and its successor begins anew.
+ * Measures each process three times: at its start, after `warmUpMs`, and at the end. A killed process has no later
+ * measurements; its successor starts over.
  *
- * @param processes those that run now
+ * @param processes returns the running processes
  */
 export function startMemoryWatch(given: {
   processes: () => { name: string; pid: number }[];
@@ -47,7 +47,7 @@ export function startMemoryWatch(given: {
     try {
       return { ...(await given.measure(pid)), ...resident(pid) };
     } catch (error) {
-      // Faults end processes; one that hangs is measured at the next look.
+      // Faults end processes; a hung one is measured the next time.
       say(`the memory of ${name} was not measured: ${error instanceof Error ? error.message : error}`);
       return null;
     }
@@ -102,12 +102,12 @@ function resident(pid: number): { rss: number; pss: number } {
   return { rss: kibibytes('Rss') * 1_024, pss: kibibytes('Pss') * 1_024 };
 }
 
-/** Share by which the heap has grown since the process was warm; null for one that did not live that long. */
+/** Returns the growth of the heap since the warm-up, a fraction; null for a process that exited earlier. */
 export function heapGrowth({ warm, end }: MemoryCourse): number | null {
   return warm && end ? end.heap / warm.heap - 1 : null;
 }
 
-/** Processes whose heap has grown by more than `limit` (a share) since they were warm, each in a sentence. */
+/** Returns a sentence for each process whose heap has grown by more than `limit` (a fraction) since its warm-up. */
 export function grown(courses: readonly MemoryCourse[], limit: number): string[] {
   return courses.flatMap((course) => {
     const growth = heapGrowth(course) ?? 0;
@@ -118,7 +118,7 @@ export function grown(courses: readonly MemoryCourse[], limit: number): string[]
   });
 }
 
-/** Rows of a table: heap after a forced collection, and resident memory. Processes that faults have ended are left out. */
+/** Returns table rows of heap after a forced collection, and resident memory, without processes that faults ended. */
 export function memoryTable(courses: readonly MemoryCourse[], warmUpMs: number) {
   return {
     title: `Memory in MiB: heap after a forced collection, of all threads; warm after ${number(warmUpMs / 60_000)} minutes`,

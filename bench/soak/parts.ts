@@ -16,7 +16,7 @@ export const WORKERS = ['workers-0', 'workers-1'];
 export const APIS = ['api-0', 'api-1'];
 export const DATABASE = 'hoplog';
 
-/** The scaled deployment on this machine: the processes of `docker-compose.yml`, brokers and stores. */
+/** A cluster on this machine: the processes of `docker-compose.yml`, brokers, and databases. */
 export type Parts = {
   directory: string;
   deployment: LocalDeployment;
@@ -25,18 +25,18 @@ export type Parts = {
   clickhouse: MortalStore;
   /** The secret key of the workspace `demo`. */
   key: string;
-  /** Where redirects are asked for: nginx, or each ingest process where no nginx is installed. */
+  /** Origins of redirects: nginx, or each ingest process if nginx is not installed. */
   redirects: string[];
-  /** Where the API is asked, below `/api/v1`. */
+  /** Origins of the API, below `/api/v1`. */
   apis: string[];
   close(): Promise<void>;
 };
 
 /**
- * Starts all of it, each part in a directory that `close` removes.
+ * Starts the cluster, each part in a directory that `close` removes.
  *
- * @param say told what is being started
- * @throws the signal's reason, with nothing left running, when it fires meanwhile
+ * @param say called with each step
+ * @throws the signal's reason when it is aborted, after all parts are stopped
  */
 export async function startParts(say: (text: string) => void, signal: AbortSignal): Promise<Parts> {
   const directory = mkdtempSync(join(tmpdir(), 'hoplog-soak-'));

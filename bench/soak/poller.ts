@@ -2,24 +2,24 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 type Page = { clicks: { visitor_id: string }[]; next_cursor: string | null; watermark: string };
 
-/** An integrator that polls `GET /clicks` as the specification says: each time from the watermark of the poll before. */
+/** Polls `GET /clicks`, each time from the previous watermark. */
 export type Poller = {
-  /** When each visitor was first seen, milliseconds since the epoch. */
+  /** Time at which each visitor was first received, milliseconds since the epoch. */
   seen: Map<string, number>;
   /** The watermark of the last poll, milliseconds since the epoch. */
   watermark(): number;
-  /** Watermarks that were older than one before. */
+  /** Watermarks older than a previous one. */
   regressions: string[];
-  /** Polls that saw everything behind the watermark of the one before. */
+  /** Complete polls. */
   polls(): number;
-  /** Polls that got no answer and were made again. */
+  /** Polls retried without a response. */
   failures(): number;
   stop(): Promise<void>;
 };
 
 const PAUSE_MS = 100;
 
-/** @param apis asked in turn, so that the watermarks of different processes follow one another */
+/** @param apis used in rotation, to compare watermarks of different processes */
 export function startPoller(apis: string[], key: string): Poller {
   const seen = new Map<string, number>();
   const regressions: string[] = [];
@@ -37,14 +37,14 @@ export function startPoller(apis: string[], key: string): Poller {
       headers: { authorization: `Bearer ${key}` },
       signal: AbortSignal.timeout(20_000),
     });
-    if (!answer.ok) throw new Error(`GET /clicks answered ${answer.status}`);
+    if (!answer.ok) throw new Error(`GET /clicks returned status ${answer.status}`);
     return (await answer.json()) as Page;
   }
 
-  /** Walks every page behind `since`; only a whole walk moves it. */
+  /** Reads every page after `since`; only a complete read advances it. */
   async function poll(): Promise<void> {
     const first = await page(null);
-    // All of them have the same form and length: they compare as text.
+    // Watermarks have one format and length, so they compare as text.
     if (first.watermark < newest) regressions.push(`${first.watermark} after ${newest}`);
     else newest = first.watermark;
     for (let at = first; ; at = await page(at.next_cursor)) {

@@ -1,13 +1,13 @@
-/** Chance that can be had again: the same seed gives the same choices in the same order. */
+/** Seeded random choices: the same seed gives the same sequence. */
 export type Random = {
-  /** A number from `least` on and below `most`. */
+  /** Returns a number from `least` to below `most`. */
   between(least: number, most: number): number;
   pick<T>(from: readonly T[]): T;
-  /** Whether an event of this probability (0 to 1) happens. */
+  /** Returns true with this probability, 0 to 1. */
   happens(probability: number): boolean;
 };
 
-/** Mulberry32: 32 bits of state are enough to choose what to kill. */
+/** Mulberry32, with 32 bits of state. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {

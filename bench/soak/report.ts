@@ -7,23 +7,23 @@ import { grown, type MemoryCourse, memoryTable } from './memory.ts';
 import type { Poller } from './poller.ts';
 import type { Watch } from './watch.ts';
 
-/** What the processes needed, and the share by which a heap may grow once it is warm. */
+/** Memory of the processes, and the permitted growth of a heap after the warm-up, a fraction. */
 export type Memory = { courses: readonly MemoryCourse[]; limit: number; warmUpMs: number };
 
 type Polled = Pick<Poller, 'seen' | 'regressions' | 'polls' | 'failures'>;
 
-/** Clicks so shortly before a fault may have been caught by it: they were not in quiet times. */
+/** Clicks within this time before a fault are excluded from quiet times. */
 const BEFORE_FAULT_MS = 2_000;
 
 /**
- * Prints the report and keeps it as `soak.txt`, or `soak-calm.txt` of a run without faults.
+ * Prints the report and writes it to `soak.txt`, or to `soak-calm.txt` for a run without faults.
  *
- * @param folder where; empty: `bench/results`
- * @returns whether nothing was lost, double or missed, no watermark went back, and no heap grew over the limit
+ * @param folder empty: `bench/results`
+ * @returns whether no click was lost, duplicated, or missed, no watermark moved back, and no heap exceeded the limit
  */
 export function reportSoak(soaked: {
   folder: string;
-  /** Whether no faults struck. */
+  /** Whether the run had no faults. */
   calm: boolean;
   minutes: number;
   rate: number;
@@ -43,7 +43,7 @@ export function reportSoak(soaked: {
   const faults = [...course.struck].toSorted(([, a], [, b]) => b - a);
   report(soaked.folder, {
     name: soaked.calm ? 'soak-calm' : 'soak',
-    question: soaked.calm
+    title: soaked.calm
       ? 'Does a process of the scaled deployment grow under a steady load?'
       : 'Is a click lost or counted twice when random parts of the scaled deployment are killed under load?',
     versions: [],
@@ -93,7 +93,7 @@ export function reportSoak(soaked: {
 }
 
 /**
- * Prints what an idle deployment needs and keeps it as `soak-idle.txt`.
+ * Prints the memory of an idle deployment and writes it to `soak-idle.txt`.
  *
  * @returns whether no heap grew over the limit
  */
@@ -102,7 +102,7 @@ export function reportIdle(soaked: { folder: string; minutes: number; memory: Me
   const leaks = grown(courses, limit);
   report(soaked.folder, {
     name: 'soak-idle',
-    question: `Does a process grow in ${soaked.minutes} minutes in which nothing happens?`,
+    title: `Does a process grow in ${soaked.minutes} minutes in which nothing happens?`,
     versions: [],
     tables: [memoryTable(courses, warmUpMs)],
     notes: leaks,
@@ -110,7 +110,7 @@ export function reportIdle(soaked: { folder: string; minutes: number; memory: Me
   return leaks.length === 0;
 }
 
-/** How long after their answer clicks were seen, milliseconds, ascending: of those that no fault was near. */
+/** Returns the sorted delays from redirect to poll of clicks in quiet times, milliseconds. */
 function quietWaits(asked: Asked, poller: Polled, { quiet }: Course): number[] {
   const waits: number[] = [];
   for (const [visitor, at] of asked.answered) {

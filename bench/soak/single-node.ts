@@ -5,9 +5,9 @@ import type { ProcessRecord } from '../../cli/processes/identity.ts';
 import { type Service, startService } from '../../test/support/service.ts';
 import { PROBED } from './inspector.ts';
 
-/** The service as `npm start` runs it, in a directory of its own. */
+/** A service of `npm start` in its own directory. */
 export type SingleNode = {
-  /** The supervisor and the tiers, those that run now. */
+  /** Returns the running supervisor and tiers. */
   processes(): { name: string; pid: number }[];
   log(): string;
   close(): Promise<void>;
@@ -40,7 +40,7 @@ export async function startSingleNode(): Promise<SingleNode> {
   };
 }
 
-/** 0 while it does not run. */
+/** Process id; 0 if not running. */
 function recordedPid(dataDir: string, name: string): number {
   try {
     const record = readFileSync(join(dataDir, 'run', `${name}.child.json`), 'utf8');

@@ -79,7 +79,7 @@ test('the soak fails when a click is lost, double or missed, and when a watermar
   expect(text).toMatch(/\nvisible after, p99 in quiet times +120 ms \(1 clicks\)\n/);
 });
 
-/** A process whose heap was 100 MiB when it was warm, and had this size at the end. */
+/** A process with a heap of 100 MiB after the warm-up, and this size at the end. */
 function course(name: string, endMiB: number | null): MemoryCourse {
   const of = (mib: number) => ({ heap: mib * 2 ** 20, buffers: 0, rss: 2 ** 28, pss: 2 ** 27 });
   const end = endMiB === null ? null : of(endMiB);

@@ -2,19 +2,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { EmbeddedStore } from '../../cli/embedded/store.ts';
 import { bindRunning } from '../../test/support/bound-process.ts';
 
-/** A store that dies and comes back at the same address with the same data. */
+/** A database that can be killed and restarted at the same address with the same data. */
 export type MortalStore = {
   url: string;
   /** `kill -9` */
   kill(): Promise<void>;
-  /** Starts it again, where it does not run; a few times over when it does not come up, as Compose would. */
+  /** Starts it if it is not running, with a few retries, as Compose does. */
   start(): Promise<void>;
   stop(): Promise<void>;
 };
 
 const STARTS = 5;
 
-/** Starts a store on a port that it keeps. */
+/** Starts a database on a fixed port. */
 export async function startMortalStore(run: () => Promise<EmbeddedStore>): Promise<MortalStore> {
   let release = () => {};
   async function begin(): Promise<EmbeddedStore> {

@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Parts } from './parts.ts';
 
-/** What goes on in the deployment without anybody having struck it. */
+/** Events of the deployment without a fault. */
 export type Watch = {
-  /** Processes that ended by themselves, each with its exit status; they are started again, as Compose does. */
+  /** Processes that exited without a fault, with exit status; they are restarted, as by Compose. */
   ended: string[];
-  /** The most that all parts together had on disk, bytes. */
+  /** Peak disk usage of all parts, bytes. */
   mostOnDisk(): number;
   stop(): Promise<void>;
 };
@@ -15,7 +15,7 @@ export type Watch = {
 const LOOK_EVERY_MS = 1_000;
 const MEASURE_EVERY_MS = 15_000;
 
-/** @param say told of each process that ended */
+/** @param say called for each process that exits */
 export function startWatch(parts: Parts, say: (text: string) => void): Watch {
   const ended: string[] = [];
   const stopping = new AbortController();
@@ -48,7 +48,7 @@ export function startWatch(parts: Parts, say: (text: string) => void): Watch {
 }
 
 async function onDisk(directories: string[]): Promise<number> {
-  // It complains about files that go while it looks: what it has counted is good enough.
+  // du fails on files removed meanwhile; its total is accurate enough.
   const { stdout } = await promisify(execFile)('du', ['-sk', ...directories]).catch(
     (error: { stdout?: string }) => ({ stdout: error.stdout ?? '' }),
   );

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 
-/** Rows of the table of clicks as RowBinary, block by block, as the store itself encodes them. */
+/** Returns the rows of the table of clicks as RowBinary blocks, encoded by ClickHouse. */
 export async function readBlocks(
   client: ClickHouseClient,
   rows: number,
@@ -18,7 +18,7 @@ export async function readBlocks(
   return blocks;
 }
 
-/** Inserts the blocks one after the other, with the settings of a worker's inserts. */
+/** Inserts the blocks in order, with the settings of a worker's inserts. */
 export async function insertBlocks(
   client: ClickHouseClient,
   blocks: readonly Buffer[],

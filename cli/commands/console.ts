@@ -14,12 +14,12 @@ function email(text: string): string {
 
 /** `hoplog console invite`. */
 export function consoleCommands(program: Command): void {
-  const group = program.command('console').description('who may use the console');
+  const group = program.command('console').description('access to the console');
   group
     .command('invite')
-    .description('make a link that lets somebody in: it works once, within 15 minutes')
+    .description('create a sign-in link that works once, within 15 minutes')
     .requiredOption('--workspace <id>', 'id or slug')
-    .option('--email <email>', "whose it is; a member's own lets that member in again", email)
+    .option('--email <email>', 'email of the new member, or of a member who has lost access', email)
     .addOption(new Option('--role <role>', 'role of a new member').choices(ROLES).default('owner'))
     .action(async (options: { workspace: string; email?: string; role: Role }, command: Command) => {
       const result = await withStores(async ({ pool, config }) => {
@@ -31,7 +31,7 @@ export function consoleCommands(program: Command): void {
       });
       printResult(command, result, ({ invite }) => {
         const row = [invite.role, invite.email ?? '-', invite.expires_at.toISOString()];
-        return `${table(['role', 'email', 'expires'], [row])}\n\n${invite.url}\nIt works once.`;
+        return `${table(['role', 'email', 'expires'], [row])}\n\n${invite.url}\nThe link works once.`;
       });
     });
 }

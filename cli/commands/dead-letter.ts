@@ -18,7 +18,7 @@ import { wholeNumber } from '../arguments.ts';
 import { printResult, table } from '../output.ts';
 import { type Stores, withStores } from '../stores.ts';
 
-/** A dead letter as it is printed: its payload may hold personal data, and stays where it is. */
+/** A dead letter as printed, without its payload, which may hold personal data. */
 type Entry = {
   id: number;
   partition: string;
@@ -32,12 +32,12 @@ type Entry = {
 
 /** `hoplog dead-letter list | replay`. */
 export function deadLetterCommands(program: Command): void {
-  const group = program.command('dead-letter').description('events that could not be taken in');
+  const group = program.command('dead-letter').description('events that could not be stored');
   group
     .command('list')
-    .description('what waits to be replayed, oldest first')
-    .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 100)
-    .option('--after <id>', 'only those after this one', wholeNumber(0, Number.MAX_SAFE_INTEGER), 0)
+    .description('list the dead letters that are not replayed yet, oldest first')
+    .option('--limit <n>', 'maximum number of entries', wholeNumber(1, 10_000), 100)
+    .option('--after <id>', 'only entries after this id', wholeNumber(0, Number.MAX_SAFE_INTEGER), 0)
     .action(async (options: { limit: number; after: number }, command: Command) => {
       const result = await withStores(({ pool }) => page(pool, options));
       printResult(command, result, ({ entries, total, next }) => {
@@ -53,20 +53,20 @@ export function deadLetterCommands(program: Command): void {
           ]),
         );
         if (next === null) return list;
-        return `${list}\n\n${entries.length} of ${total}; the next ones: --after ${next}`;
+        return `${list}\n\n${entries.length} of ${total}; for the next page: --after ${next}`;
       });
     });
 
   group
     .command('replay')
-    .description('try every dead letter anew; what is still bad stays')
+    .description('process every dead letter again; entries that fail again stay')
     .action(async (_options: object, command: Command) => {
-      const result = await withStores(replay);
+      const result = await withStores(replayAll);
       printResult(command, result, ({ replayed, left }) => `${replayed} replayed, ${left} left`);
     });
 }
 
-/** `total`: all that wait. `next`: what to give as `--after` for those that follow; null: none do. */
+/** Returns one page. `total` counts all entries; `next` is the value of `--after` for the next page, or null. */
 async function page(
   pool: Pool,
   { limit, after }: { limit: number; after: number },
@@ -92,7 +92,7 @@ function entryOf(letter: StoredDeadLetter): Entry {
   };
 }
 
-async function replay({ config, pool, clickhouse }: Stores): Promise<{ replayed: number; left: number }> {
+async function replayAll({ config, pool, clickhouse }: Stores): Promise<{ replayed: number; left: number }> {
   const [secrets, geo] = await Promise.all([readSecrets(pool), openGeo()]);
   const sealer = createAddressSealer(secrets.address);
   return replayDeadLetters({

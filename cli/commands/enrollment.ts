@@ -15,18 +15,18 @@ export type EnrollmentResult = {
 };
 
 /**
- * Suspends or approves a referrer. A suspended one's link still redirects and earns nothing; what was earned before
- * stays, and is paid out once the referrer is approved again.
+ * Suspends or approves a referrer. While suspended, the referrer's link redirects and earns nothing. Earlier earnings
+ * are kept and paid out after approval.
  *
  * @param given.workspace id or slug
- * @throws Error when there is no such workspace, or the user is not enrolled in it
+ * @throws Error when the workspace does not exist or the user is not enrolled in it
  */
 export async function setStatus(
   pool: Pool,
   given: { workspace: string; externalUserId: string; status: EnrollmentStatus },
 ): Promise<EnrollmentResult> {
   const workspace = await findWorkspace(pool, given.workspace);
-  if (!workspace) throw new Error(`there is no workspace ${given.workspace}`);
+  if (!workspace) throw new Error(`no workspace has the id or slug ${JSON.stringify(given.workspace)}`);
   return inTransaction(pool, async (tx) => {
     const known = await lockEnrollmentOfUser(tx, workspace.id, given.externalUserId);
     if (!known)
@@ -47,11 +47,11 @@ export function enrollmentCommands(program: Command): void {
       .command(verb)
       .description(
         verb === 'suspend'
-          ? "let a referrer's link redirect and earn nothing, and pay nothing out"
-          : 'let a suspended referrer earn and be paid again',
+          ? 'stop rewards and payouts of a referrer; the link still redirects'
+          : 'resume rewards and payouts of a suspended referrer',
       )
       .requiredOption('--workspace <id>', 'id or slug')
-      .requiredOption('--external-user-id <id>', 'the user, as the workspace calls them')
+      .requiredOption('--external-user-id <id>', "the workspace's own id of the user")
       .action(async (options: { workspace: string; externalUserId: string }, command: Command) => {
         const result = await withStores(({ pool }) =>
           setStatus(pool, { ...options, status: STATUS_OF[verb] }),

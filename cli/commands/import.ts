@@ -11,7 +11,7 @@ import { CommandFailed, printResult, table } from '../output.ts';
 import { withStores } from '../stores.ts';
 import { namedWorkspace } from './workspace.ts';
 
-/** Errors that a person is shown; `--json` has them all. */
+/** Most errors in the text output; `--json` prints all. */
 const SHOWN_ERRORS = 20;
 
 type Options = { workspace: string; channel: string };
@@ -20,13 +20,13 @@ type Options = { workspace: string; channel: string };
 export function importCommands(program: Command): void {
   program
     .command('import')
-    .description('take over what other systems export')
+    .description('import exports of other systems')
     .command('links')
     .description(
-      'create links from a CSV with the fields of POST /links, or an export of Bitly, Dub, YOURLS, Shlink or Kutt; run it again to go on after an interruption',
+      'create links from a CSV with the fields of POST /links, or an export of Bitly, Dub, YOURLS, Shlink, or Kutt; run it again to resume after an interruption',
     )
     .requiredOption('--workspace <id>', 'id or slug')
-    .option('--channel <channel>', 'of rows that name none: a channel, or "smart"', channel, 'other')
+    .option('--channel <channel>', 'channel of rows without one, or "smart"', channel, 'other')
     .argument('<file>', 'CSV or JSON')
     .action(async (file: string, options: Options, command: Command) => {
       const result = await run(file, options);
@@ -67,7 +67,8 @@ async function run(path: string, options: Options): Promise<ImportResult> {
         },
       });
     } catch (error) {
-      if (done > 0) progress.note([`${done} rows were done before; run it again to go on`]);
+      if (done > 0)
+        progress.note([`imported ${done} rows before the failure; run the command again to resume`]);
       if (error instanceof UnknownFormat) throw new CommandFailed(error.message);
       throw error;
     } finally {
@@ -76,20 +77,20 @@ async function run(path: string, options: Options): Promise<ImportResult> {
   });
 }
 
-/** What the operator may not have meant. */
+/** Returns warnings about unknown columns and a missing domain. */
 function notesOn(format: string, columns: string[], domain: string | null): string[] {
   const notes: string[] = [];
   const unknown = format === 'Hoplog' ? columns.filter((column) => !isHoplogColumn(column)) : [];
-  if (unknown.length > 0) notes.push(`no field of a link, passed over: ${unknown.join(', ')}`);
+  if (unknown.length > 0) notes.push(`ignored unknown columns: ${unknown.join(', ')}`);
   if (domain === null) {
     notes.push(
-      'the workspace has no domain yet, so all destinations count as external; set it first with hoplog workspace set --domain',
+      'the workspace has no domain, so all destinations count as external; to change that, run "hoplog workspace set --domain" first',
     );
   }
   return notes;
 }
 
-/** A bar of the bytes read on a terminal; elsewhere only the notes. All on standard error. */
+/** Shows a progress bar of bytes read on a terminal, and notes anywhere. Writes to standard error. */
 function progressBar(bytes: number) {
   const isTerminal = process.stderr.isTTY === true;
   const bar = new cliProgress.SingleBar({
@@ -123,5 +124,5 @@ function describe({ created, skipped, errors }: ImportResult): string {
     some.map(({ line, column, message }) => [String(line), column ?? '-', message]),
   );
   const more = errors.length - some.length;
-  return `${sums}\n\n${list}${more > 0 ? `\n… and ${more} more, all of them with --json` : ''}`;
+  return `${sums}\n\n${list}${more > 0 ? `\n… and ${more} more; --json prints all` : ''}`;
 }

@@ -30,25 +30,29 @@ export function keyCommands(program: Command): void {
   const group = program.command('key').description('workspace keys');
   group
     .command('create')
-    .description('make a key; its token is shown once')
+    .description('create a key; its token is shown once')
     .requiredOption('--workspace <id>', 'id or slug')
     .addOption(
-      new Option('--kind <kind>', 'what it may do').choices(['secret', 'publishable']).makeOptionMandatory(),
+      new Option('--kind <kind>', 'kind of key').choices(['secret', 'publishable']).makeOptionMandatory(),
     )
-    .option('--label <label>', 'what it is for', '')
+    .option('--label <label>', 'description of the key', '')
     .action(
       async (options: { workspace: string; kind: WorkspaceKeyKind; label: string }, command: Command) => {
         const result = await withStores(async ({ pool }) => {
           const workspace = await namedWorkspace(pool, options.workspace);
           return createKey(pool, { workspaceId: workspace.id, kind: options.kind, label: options.label });
         });
-        printResult(command, result, (made) => `${describe([made.key])}\n\n${made.token}\nShown this once.`);
+        printResult(
+          command,
+          result,
+          (made) => `${describe([made.key])}\n\n${made.token}\nThe token is shown only once.`,
+        );
       },
     );
 
   group
     .command('list')
-    .description('the keys of a workspace, revoked ones too')
+    .description('list the keys of a workspace, including revoked ones')
     .requiredOption('--workspace <id>', 'id or slug')
     .action(async (options: { workspace: string }, command: Command) => {
       const result = await withStores(async ({ pool }) => {
@@ -60,7 +64,7 @@ export function keyCommands(program: Command): void {
 
   group
     .command('revoke')
-    .description('revoke a key at once')
+    .description('revoke a key immediately')
     .requiredOption('--key <id>', 'id of the key')
     .action(async (options: { key: string }, command: Command) => {
       const result = await withStores(async ({ pool }) => {

@@ -8,35 +8,35 @@ import { printResult, table } from '../output.ts';
 import { readStatus } from '../status.ts';
 import { operatorConfig } from '../stores.ts';
 import { createDemoWorkspace } from '../supervisor/first-start.ts';
-import { patiently } from '../supervisor/patiently.ts';
+import { retryUntilReady } from '../supervisor/retry-until-ready.ts';
 
 /** `hoplog migrate | status`. */
 export function operationCommands(program: Command): void {
   program
     .command('migrate')
-    .description('apply the migrations that PostgreSQL and ClickHouse lack')
-    .option('--wait <seconds>', 'try for so long when a store does not answer yet', wholeNumber(0, 3_600))
+    .description('apply pending migrations to PostgreSQL and ClickHouse')
+    .option('--wait <seconds>', 'time to retry while a database is unreachable', wholeNumber(0, 3_600))
     .option(
       '--published-on <address>',
-      'refuse the passwords of docker-compose.yml unless this address is loopback',
+      'address of the published ports; unless loopback, default passwords are rejected',
       '127.0.0.1',
     )
-    .option('--demo', 'then make the workspace demo where there is none; its keys are shown this once')
+    .option('--demo', 'create the workspace demo if no workspace exists; its keys are shown once')
     .action(async (options: { demo?: boolean; wait?: number; publishedOn: string }, command: Command) => {
       const config = await operatorConfig();
       refuseExamplePasswords(config, options.publishedOn);
       const pool = createPool(config.databaseUrl, { max: 1, name: 'hoplog-migrate' });
       try {
-        const { applied, warning } = await withPatience(options.wait ?? 0, () => migrateStores(pool, config));
+        const { applied, warning } = await retryFor(options.wait ?? 0, () => migrateStores(pool, config));
         if (warning !== null) process.stderr.write(`hoplog: ${warning}\n`);
         const demo = options.demo ? await createDemoWorkspace(pool, config.appUrl) : null;
         printResult(command, { applied, ...(demo && { demo }) }, (result) => {
           const done = table(
-            ['store', 'applied'],
+            ['database', 'applied'],
             Object.entries(result.applied).map(([store, names]) => [store, names.join(', ') || 'up to date']),
           );
           if (!demo) return done;
-          return `${done}\n\nworkspace demo\nsecret key       ${demo.secret_key}\npublishable key  ${demo.publishable_key}\nconsole          ${demo.console_url}\nAll are shown this once; the link opens for 15 minutes (later: hoplog console invite --workspace demo).`;
+          return `${done}\n\nworkspace demo\nsecret key       ${demo.secret_key}\npublishable key  ${demo.publishable_key}\nconsole          ${demo.console_url}\nThese are shown only once. The link works for 15 minutes; for a new one, run "hoplog console invite --workspace demo".`;
         });
       } finally {
         await pool.end();
@@ -45,7 +45,7 @@ export function operationCommands(program: Command): void {
 
   program
     .command('status')
-    .description('the health and lag of every part; exit status 1 when one is down')
+    .description('print the health and lag of every part; exits with 1 if one is down')
     .action(async (_options: object, command: Command) => {
       const status = await readStatus(await operatorConfig());
       printResult(command, status, (result) => {
@@ -64,20 +64,20 @@ export function operationCommands(program: Command): void {
             `${one.lag_seconds.toFixed(1)} s`,
           ]),
         );
-        return `${parts}\n\n${streams}\n\nwatermark ${result.progress.watermark ?? '-'}, dead letters ${result.progress.dead_letters}, orders waiting for attribution ${result.progress.orders_unattributed}`;
+        return `${parts}\n\n${streams}\n\nwatermark ${result.progress.watermark ?? '-'}, dead letters ${result.progress.dead_letters}, orders not attributed yet ${result.progress.orders_unattributed}`;
       });
       if (!allUp(status)) process.exitCode = 1;
     });
 }
 
 /**
- * Does it again while a store is unreachable.
+ * Retries a step while a database is unreachable.
  *
- * @throws what it threw last, when the stores do not answer within that time
+ * @throws the last error, when the time is over
  */
-async function withPatience<Result>(waitSeconds: number, step: () => Promise<Result>): Promise<Result> {
+async function retryFor<Result>(waitSeconds: number, step: () => Promise<Result>): Promise<Result> {
   let last: unknown;
-  const noting = () =>
+  const recordError = () =>
     step().catch((error: unknown) => {
       last = error;
       throw error;
@@ -87,7 +87,7 @@ async function withPatience<Result>(waitSeconds: number, step: () => Promise<Res
     stopping: AbortSignal.timeout(waitSeconds * 1_000),
     persist: false,
   };
-  return patiently(noting, waiting).catch((error: unknown) => {
+  return retryUntilReady(recordError, waiting).catch((error: unknown) => {
     throw last ?? error;
   });
 }

@@ -18,15 +18,19 @@ const describe = (partners: Partner[]) =>
   );
 
 const withKey = (made: { partner: Partner; partner_key: string }) =>
-  `${describe([made.partner])}\n\npartner key  ${made.partner_key}\nShown this once.`;
+  `${describe([made.partner])}\n\npartner key  ${made.partner_key}\nThe key is shown only once.`;
 
 /** `hoplog partner create | rotate | list`. */
 export function partnerCommands(program: Command): void {
   const group = program.command('partner').description('platforms that run workspaces for their customers');
   group
     .command('create')
-    .description('make a partner with its key (shown once)')
-    .requiredOption('--name <name>', 'name, 1 to 100 characters; labels the keys that it mints', name)
+    .description('create a partner; its key is shown once')
+    .requiredOption(
+      '--name <name>',
+      '1 to 100 characters; also the label of keys that the partner creates',
+      name,
+    )
     .action(async (options: { name: string }, command: Command) => {
       const { partner, token } = await withStores(({ pool }) => createPartner(pool, options.name));
       printResult(command, { partner, partner_key: token }, withKey);
@@ -34,7 +38,7 @@ export function partnerCommands(program: Command): void {
 
   group
     .command('rotate')
-    .description('give a partner another key (shown once); the one before stops working at once')
+    .description('replace the key of a partner; the old key stops working immediately')
     .requiredOption('--partner <id>', 'id of the partner')
     .action(async (options: { partner: string }, command: Command) => {
       const rotated = await withStores(async ({ pool }) =>
@@ -47,7 +51,7 @@ export function partnerCommands(program: Command): void {
 
   group
     .command('list')
-    .description('every partner')
+    .description('list all partners')
     .action(async (_options: object, command: Command) => {
       const partners = await withStores(({ pool }) => listPartners(pool));
       printResult(command, { partners }, (result) => describe(result.partners));

@@ -8,16 +8,16 @@ import { withStores } from '../stores.ts';
 
 type Pair = { currency: string; base: string };
 
-const CURRENCY = 'ISO 4217 code of the currency that orders come in';
-const BASE = 'ISO 4217 code of the currency it is converted into';
+const CURRENCY = 'ISO 4217 code of the order currency';
+const BASE = 'ISO 4217 code of the target currency';
 
 const MEANING = `
-A rate is how many major units of the base one major unit of the currency is worth:
---currency eur --base usd --rate 1.08 makes 1.08 usd of 1 eur. It serves that
-direction only: usd to eur takes a rate of its own, and rates are not chained.
-The base is a workspace's currency for revenue, and a programme's for commission.
-A rate holds for orders attributed and commissions judged from then on, and for
-orders that count without revenue because they had none.`;
+A rate is the value of one major unit of the currency in major units of the base:
+--currency eur --base usd --rate 1.08 converts 1 eur to 1.08 usd. It applies in
+that direction only; set usd to eur separately. Rates are not chained.
+The base is the workspace's currency for revenue, and the program's for commission.
+A new rate applies to later orders and commissions, and to orders that were counted
+without revenue because they had no rate.`;
 
 const describe = (rates: CurrencyRate[]) =>
   table(
@@ -29,36 +29,36 @@ const describe = (rates: CurrencyRate[]) =>
 export function rateCommands(program: Command): void {
   const group = program
     .command('rate')
-    .description('rates by which orders in other currencies are converted')
+    .description('conversion rates for orders in other currencies')
     .addHelpText('after', MEANING);
   group
     .command('set')
-    .description('set the rate of a pair of currencies, in the place of the one before')
+    .description('set or replace the rate of a pair of currencies')
     .requiredOption('--currency <code>', CURRENCY, currency)
     .requiredOption('--base <code>', BASE, currency)
-    .requiredOption('--rate <rate>', 'units of the base for one unit of the currency', exchangeRate)
+    .requiredOption('--rate <rate>', 'value of one unit of the currency in the base', exchangeRate)
     .addHelpText('after', MEANING)
     .action(async (options: Pair & { rate: number }, command: Command) => {
       if (options.currency === options.base) {
         command.error(
-          `error: option '--base <code>' argument '${options.base}' is invalid. must be another currency than --currency`,
+          `error: option '--base <code>' argument '${options.base}' is invalid. must differ from --currency`,
         );
       }
       const { currency, base, rate } = options;
       const result = await withStores(async ({ pool }) => ({
         rate: await setRate(pool, { currency, base, rate }),
-        orders_attributed_anew: await attributeAnew(pool, currency, base),
+        orders_reattributed: await attributeAnew(pool, currency, base),
       }));
-      printResult(command, result, ({ rate: set, orders_attributed_anew: orders }) =>
+      printResult(command, result, ({ rate: set, orders_reattributed: orders }) =>
         orders === 0
           ? describe([set])
-          : `${describe([set])}\n\nOrders that counted without revenue and are attributed anew: ${orders}.`,
+          : `${describe([set])}\n\nOrders without revenue to attribute again: ${orders}.`,
       );
     });
 
   group
     .command('list')
-    .description('every rate')
+    .description('list all rates')
     .addHelpText('after', MEANING)
     .action(async (_options: object, command: Command) => {
       const result = await withStores(async ({ pool }) => ({ rates: await listRates(pool) }));
@@ -67,15 +67,15 @@ export function rateCommands(program: Command): void {
 
   group
     .command('delete')
-    .description('remove the rate of a pair: such orders count without revenue from then on')
+    .description('delete the rate of a pair; later orders count without revenue')
     .requiredOption('--currency <code>', CURRENCY, currency)
     .requiredOption('--base <code>', BASE, currency)
     .action(async ({ currency, base }: Pair, command: Command) => {
       const result = await withStores(async ({ pool }) => {
         const deleted = await deleteRate(pool, currency, base);
-        if (!deleted) throw new AppError('not_found', `there is no rate of ${currency} in ${base}`);
+        if (!deleted) throw new AppError('not_found', `no rate is set for ${currency} in ${base}`);
         return { deleted };
       });
-      printResult(command, result, ({ deleted }) => `${describe([deleted])}\n\nIt is gone.`);
+      printResult(command, result, ({ deleted }) => `${describe([deleted])}\n\nThe rate is deleted.`);
     });
 }

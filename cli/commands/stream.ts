@@ -8,20 +8,20 @@ import { CommandFailed, printResult, table } from '../output.ts';
 import { MOST_AHEAD_SECONDS } from '../status.ts';
 import { withStores } from '../stores.ts';
 
-/** A stream whose process lives moves each 250 ms, and a moment later where much is to be stored. */
-const MOVES_WITHIN_MS = 1_500;
+/** An active stream advances every 250 ms, later under load. */
+const ADVANCES_WITHIN_MS = 1_500;
 
-/** A writer that is ahead looks for a request each two seconds; its event then travels through the log to the workers. */
+/** A writer whose clock is ahead polls for a request every two seconds; its event then reaches the workers through the log. */
 const RESET_WITHIN_MS = 60_000;
-const LOOK_EVERY_MS = 500;
+const POLL_MS = 500;
 
 /** `hoplog stream list | retire | reset-clock`. */
 export function streamCommands(program: Command): void {
-  const group = program.command('stream').description('journals of the processes that take events in');
+  const group = program.command('stream').description('journals of the processes that record events');
   group
     .command('list')
     .description(
-      'every stream, and up to when its events are visible: the oldest active one holds the watermark',
+      'list all streams with the time up to which their events are visible; the oldest active one holds the watermark',
     )
     .action(async (_options: object, command: Command) => {
       const result = await withStores(async ({ pool }) => ({ streams: await listStreams(pool) }));
@@ -41,13 +41,13 @@ export function streamCommands(program: Command): void {
 
   group
     .command('retire <stream>')
-    .description('say that a stream’s writer never comes back, so that it no longer holds the watermark')
+    .description('remove a stream whose writer will never return from the watermark')
     .action(async (wanted: string, _options: object, command: Command) => {
       const result = await withStores(async ({ pool }) => {
         const stream = oneOf(await listStreams(pool), wanted);
-        if (stream.state === 'active') await assertStill(pool, stream);
+        if (stream.state === 'active') await assertStopped(pool, stream);
         if (!(await retireStream(pool, stream.stream_id))) {
-          throw new CommandFailed(`stream ${wanted} is retired already`);
+          throw new CommandFailed(`stream ${wanted} is already retired`);
         }
         return { retired: stream.stream_id, name: stream.name };
       });
@@ -57,17 +57,17 @@ export function streamCommands(program: Command): void {
   group
     .command('reset-clock [stream]')
     .description(
-      "set the times of streams that are ahead of the clock right, those of stored events too; set the machine's clock first",
+      "correct the times of streams and stored events that are ahead of the clock; correct the machine's clock first",
     )
     .action(async (wanted: string | undefined, _options: object, command: Command) => {
       const result = await withStores(({ pool }) => resetClocks(pool, wanted));
       printResult(command, result, ({ reset }) =>
-        reset.length === 0 ? 'no stream is ahead of the clock' : `right again: ${reset.join(', ')}`,
+        reset.length === 0 ? 'no stream is ahead of the clock' : `corrected: ${reset.join(', ')}`,
       );
     });
 }
 
-/** Resolves with how many seconds a stream's time is ahead of PostgreSQL's clock and of this machine's, whichever is less. */
+/** Returns streams ahead of both this machine's clock and PostgreSQL's, with the smaller lead in seconds. */
 async function aheadStreams(pool: Pool): Promise<(ListedStream & { seconds: number })[]> {
   const { rows } = await pool.query<{ now: number }>(
     'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now',
@@ -75,7 +75,7 @@ async function aheadStreams(pool: Pool): Promise<(ListedStream & { seconds: numb
   const now = Math.max(Date.now(), rows[0]?.now ?? 0);
   if (now - Math.min(Date.now(), rows[0]?.now ?? now) > MOST_AHEAD_SECONDS * 1_000) {
     throw new CommandFailed(
-      `this machine's clock (${new Date().toISOString()}) and PostgreSQL's (${new Date(rows[0]?.now ?? 0).toISOString()}) disagree: set them right first`,
+      `this machine's clock (${new Date().toISOString()}) and PostgreSQL's (${new Date(rows[0]?.now ?? 0).toISOString()}) disagree: correct them first`,
     );
   }
   return (await listStreams(pool))
@@ -85,9 +85,9 @@ async function aheadStreams(pool: Pool): Promise<(ListedStream & { seconds: numb
 }
 
 /**
- * Has the times of streams that are ahead set back, and waits until that is done and their stored events are corrected.
+ * Requests a reset of streams that are ahead, and waits until their clocks and stored events are corrected.
  *
- * @throws {CommandFailed} when it takes too long: the request stays
+ * @throws {CommandFailed} on timeout; the request remains in effect
  */
 async function resetClocks(pool: Pool, wanted: string | undefined): Promise<{ reset: string[] }> {
   const ahead = await aheadStreams(pool);
@@ -107,17 +107,17 @@ async function resetClocks(pool: Pool, wanted: string | undefined): Promise<{ re
     if (performance.now() > deadline) {
       const what =
         left.length > 0
-          ? `${left.map(({ name }) => name).join(', ')} still ahead`
-          : 'stored events not corrected yet';
+          ? `${left.map(({ name }) => name).join(', ')} are still ahead of the clock`
+          : 'stored events are not corrected yet';
       throw new CommandFailed(
-        `${what}: the request stays; its writer and the workers must run ("hoplog status")`,
+        `${what}: the request remains in effect; the writer and the workers must run (see "hoplog status")`,
       );
     }
-    await sleep(LOOK_EVERY_MS);
+    await sleep(POLL_MS);
   }
 }
 
-/** The stream of this id, or the only active one of this name. @throws {CommandFailed} */
+/** Returns the stream with this id, or the only active one with this name. @throws {CommandFailed} */
 function oneOf(streams: ListedStream[], wanted: string): ListedStream {
   const found = streams.filter((stream) =>
     isUuid(wanted)
@@ -125,22 +125,26 @@ function oneOf(streams: ListedStream[], wanted: string): ListedStream {
       : stream.name === wanted && stream.state === 'active',
   );
   const [stream] = found;
-  if (!stream) throw new CommandFailed(`there is no active stream ${wanted}: see "hoplog stream list"`);
-  if (found.length > 1) throw new CommandFailed(`${found.length} streams are called ${wanted}: give the id`);
+  if (!stream)
+    throw new CommandFailed(`no active stream has the id or name ${wanted}: run "hoplog stream list"`);
+  if (found.length > 1)
+    throw new CommandFailed(`${found.length} streams have the name ${wanted}: use the id`);
   return stream;
 }
 
 /**
- * Pollers would miss clicks of a stream that is not waited for and still gets some.
+ * Asserts that a stream does not advance: pollers would miss later clicks of a retired stream.
  *
- * @throws {CommandFailed}
+ * @throws {CommandFailed} when the stream advances
  */
-async function assertStill(
+async function assertStopped(
   pool: Pool,
   { stream_id: id, name, visible_before: before }: ListedStream,
 ): Promise<void> {
-  await sleep(MOVES_WITHIN_MS);
+  await sleep(ADVANCES_WITHIN_MS);
   const now = (await listStreams(pool)).find((stream) => stream.stream_id === id);
   if (now?.visible_before === before) return;
-  throw new CommandFailed(`stream ${name} moves: stop its process, and wait until its events are stored`);
+  throw new CommandFailed(
+    `stream ${name} still advances: stop its process and wait until its events are stored`,
+  );
 }

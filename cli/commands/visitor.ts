@@ -9,11 +9,9 @@ import { namedWorkspace } from './workspace.ts';
 export function visitorCommands(program: Command): void {
   program
     .command('visitor')
-    .description('people whose clicks were recorded')
+    .description('visitors whose clicks are recorded')
     .command('delete')
-    .description(
-      "remove a visitor's clicks, identifies and identities, and whose they were from the visitor's orders",
-    )
+    .description("delete a visitor's clicks, identifies, and identities, and anonymize the visitor's orders")
     .requiredOption('--workspace <id>', 'id or slug')
     .requiredOption('--visitor <id>', 'visitor_id of a click', visitorId)
     .action(async (options: { workspace: string; visitor: string }, command: Command) => {
@@ -23,8 +21,8 @@ export function visitorCommands(program: Command): void {
       });
       printResult(command, result, ({ deleted }) =>
         deleted === 0
-          ? 'nothing was stored of this visitor; what is still on its way will be erased too'
-          : `${deleted} clicks, identifies and orders are gone or nobody's; the workers rewrite the store without them`,
+          ? 'no data is stored for this visitor; events still in the log will be erased too'
+          : `${deleted} clicks, identifies, and orders are deleted or anonymized; the workers now erase them from disk`,
       );
     });
 }

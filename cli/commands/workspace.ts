@@ -20,7 +20,7 @@ import { currency, domain, name, wholeNumber } from '../arguments.ts';
 import { printResult, table } from '../output.ts';
 import { withStores } from '../stores.ts';
 
-/** The workspace that `--workspace` names by id or slug. @throws {AppError} when there is none */
+/** Returns the workspace with this id or slug. @throws {AppError} when none exists */
 export async function namedWorkspace(db: Queryable, idOrSlug: string): Promise<Workspace> {
   const workspace = await findWorkspace(db, idOrSlug);
   if (!workspace)
@@ -60,10 +60,10 @@ export function workspaceCommands(program: Command): void {
   const group = program.command('workspace').description('workspaces and their plans');
   group
     .command('create')
-    .description('make a workspace with one secret and one publishable key (shown once)')
-    .requiredOption('--name <name>', 'name, 1 to 100 characters', name)
+    .description('create a workspace with one secret and one publishable key (shown once)')
+    .requiredOption('--name <name>', '1 to 100 characters', name)
     .addOption(new Option('--plan <plan>', 'plan').choices(PLANS).default('unlimited'))
-    .option('--domain <domain>', 'the domain of its own-site destinations', domain)
+    .option('--domain <domain>', 'domain of destinations on its own site', domain)
     .action(async (options: CreateOptions, command: Command) => {
       const result = await withStores(({ pool }) =>
         inTransaction(pool, async (db) => {
@@ -85,28 +85,31 @@ export function workspaceCommands(program: Command): void {
         command,
         result,
         (made) =>
-          `${describe(made.workspace)}\n\nsecret key       ${made.secret_key}\npublishable key  ${made.publishable_key}\nBoth are shown this once.`,
+          `${describe(made.workspace)}\n\nsecret key       ${made.secret_key}\npublishable key  ${made.publishable_key}\nBoth keys are shown only once.`,
       );
     });
 
   group
     .command('set')
-    .description("change a workspace's plan, attribution, domain or currency")
+    .description("change a workspace's plan, attribution, domain, or currency")
     .requiredOption('--workspace <id>', 'id or slug')
     .addOption(new Option('--plan <plan>', 'plan').choices(PLANS))
     .addOption(new Option('--status <status>', 'status of the plan').choices(PLAN_STATUSES))
     .addOption(
-      new Option('--attribution-model <model>', 'for orders from now on').choices(ATTRIBUTION_MODELS),
+      new Option('--attribution-model <model>', 'model for later orders').choices(ATTRIBUTION_MODELS),
     )
     .option('--attribution-window <days>', '1 to 365 days', wholeNumber(1, 365))
-    .option('--domain <domain>', 'the domain of its own-site destinations', domain)
-    .option('--currency <code>', 'ISO 4217 code of its revenue, while it has no orders', currency)
+    .option('--domain <domain>', 'domain of destinations on its own site', domain)
+    .option('--currency <code>', 'ISO 4217 code of its revenue; fixed after the first order', currency)
     .action(async (options: SetOptions, command: Command) => {
       const result = await withStores(async ({ pool }) => {
         const { id, currency: present } = await namedWorkspace(pool, options.workspace);
-        // What orders were worth stands in the reports as amounts of the present one.
+        // Reports hold amounts in the present currency.
         if (options.currency !== undefined && options.currency !== present && (await hasOrders(pool, id))) {
-          throw new AppError('conflict', `the workspace has orders: its currency stays ${present}`);
+          throw new AppError(
+            'conflict',
+            `the currency must stay ${present} because the workspace has orders`,
+          );
         }
         const workspace = await updateWorkspace(pool, id, {
           plan: options.plan,
@@ -116,7 +119,7 @@ export function workspaceCommands(program: Command): void {
           primary_domain: options.domain,
           currency: options.currency,
         });
-        if (!workspace) throw new InvalidArgumentError(`workspace ${id} is gone`);
+        if (!workspace) throw new InvalidArgumentError(`workspace ${id} no longer exists`);
         return { workspace };
       });
       printResult(command, result, ({ workspace }) => describe(workspace));
@@ -124,7 +127,7 @@ export function workspaceCommands(program: Command): void {
 
   group
     .command('list')
-    .description('every workspace, oldest first')
+    .description('list all workspaces, oldest first')
     .action(async (_options: object, command: Command) => {
       const result = await withStores(async ({ pool }) => ({ workspaces: await listWorkspaces(pool) }));
       printResult(command, result, ({ workspaces }) =>

@@ -1,25 +1,25 @@
 import { readFileSync } from 'node:fs';
 
-/** Measured: with `ulimit -v 8000000` Node.js itself fails, with 16000000 all parts start. */
+/** Bytes. Node.js alone fails with 8 GB. */
 const NEEDED_BYTES = 16_000_000_000;
 
-/** The address space is limited to less than the service reserves. */
+/** The address space limit is below what the service reserves. */
 export class AddressSpaceLimited extends Error {
   override name = 'AddressSpaceLimited';
 }
 
 /**
- * Node.js and ClickHouse reserve far more address space than they use, so that `ulimit -v` makes them fail anywhere.
+ * Asserts that `ulimit -v` leaves enough address space: Node.js and ClickHouse reserve far more than they use.
  *
  * @param limits text of Linux's `/proc/self/limits`
- * @throws {AddressSpaceLimited} naming the command that lifts the limit
+ * @throws {AddressSpaceLimited} with the command that removes the limit
  */
 export function assertAddressSpace(limits = limitsOfThisProcess()): void {
   const limit = Number(/^Max address space\s+(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
   if (limit >= NEEDED_BYTES) return;
   throw new AddressSpaceLimited(
-    `the address space is limited to ${limit} bytes, and ${NEEDED_BYTES} are needed: run "ulimit -v unlimited" first ` +
-      '(to limit memory use a control group, such as MemoryMax of systemd)',
+    `the address space is limited to ${limit} bytes, at least ${NEEDED_BYTES} are needed: run "ulimit -v unlimited" first ` +
+      '(to limit memory, use a control group, such as MemoryMax of systemd)',
   );
 }
 

@@ -3,9 +3,9 @@ import type { Readable } from 'node:stream';
 const KEPT_LINES = 40;
 
 /**
- * Passes each line of a child's stream on, and keeps the last ones for an error message.
+ * Calls back with each line of a child's output, and retains the last ones for an error message.
  *
- * @returns what gives the kept lines as one text
+ * @returns a function that returns the retained lines as one text
  */
 export function followLines(stream: Readable | null, onLine: (line: string) => void): () => string {
   const kept: string[] = [];

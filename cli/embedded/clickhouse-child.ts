@@ -1,13 +1,13 @@
 /**
- * The process that is the embedded ClickHouse: loads chDB's library and hands it the command line of
- * `clickhouse local`, which then serves ClickHouse's HTTP interface until standard input ends. That is
- * when the parent closes it or dies. Started by `clickhouse.ts` in a directory with the config.xml that it loads.
+ * Process of the embedded ClickHouse: runs `clickhouse local` from chDB's library, which serves the HTTP interface
+ * until standard input ends, when the parent closes it or exits. `clickhouse.ts` starts it in the directory of its
+ * config.xml.
  *
  * Arguments: the library's path.
  */
 import { DataType, isNullPointer, load, open } from 'ffi-rs';
 
-/** Keeps the command alive, and ends it with its parent: a query that reads standard input to its end. */
+/** Reads standard input to its end, so that the command runs as long as its parent. */
 const QUERY = `SYSTEM START LISTEN HTTP; SELECT * FROM file('stdin','LineAsString','line String') FORMAT Null;`;
 
 const ERROR = { library: 'chdb', funcName: 'chdb_result_error', paramsType: [DataType.External] };
@@ -29,7 +29,7 @@ if (hasError()) {
 }
 process.exit(0);
 
-/** ffi-rs reads a null `char *` as a string and crashes, so ask for the bare pointer first. */
+/** ffi-rs crashes when it reads a null `char *` as a string, so check the pointer first. */
 function hasError(): boolean {
   return !isNullPointer(load({ ...ERROR, retType: DataType.External, paramsValue: [result] }));
 }

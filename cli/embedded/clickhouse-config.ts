@@ -3,20 +3,19 @@ import { availableParallelism, totalmem } from 'node:os';
 
 const MIB = 2 ** 20;
 
-/** Name of the one user that may do anything; the built-in `default` user only starts the listener. */
+/** The user with all rights; the built-in `default` user only starts the listener. */
 export const CLICKHOUSE_USER = 'hoplog';
 
-/** The one `Authorization` header to which the embedded ClickHouse replies. */
+/** Returns the `Authorization` header that the embedded ClickHouse requires. */
 export function authorization(password: string): string {
   return `Basic ${Buffer.from(`${CLICKHOUSE_USER}:${password}`).toString('base64')}`;
 }
 
 /**
- * The config.xml of the embedded ClickHouse: where it listens, who gets a reply, limits that leave room for the rest, and
- * where `BACKUP` may write: below its data, as a server's own default is.
+ * Returns the config.xml of the embedded ClickHouse. `BACKUP` writes below its data directory.
  *
- * Without `defaults` in `http_handlers`, a request that matches no rule gets 404 from the router: no session, no query, none
- * of the pages (`/play`, `/webterminal`) that ClickHouse serves without a password.
+ * Without `defaults` in `http_handlers`, a request that matches no rule gets 404 from the router. It gets no session, no
+ * query, and no page (`/play`, `/webterminal`) that ClickHouse serves without a password.
  */
 export function configXml(options: { dataPath: string; port: number; password: string }): string {
   const headers = `<headers><Authorization>${authorization(options.password)}</Authorization></headers>`;
@@ -47,10 +46,10 @@ export function configXml(options: { dataPath: string; port: number; password: s
 }
 
 /**
- * The users.xml. chDB's own session is the user `default` without a password, from 127.0.0.1, which no setting changes.
- * Other users of the machine come from 127.0.0.1 too. That session lasts until the listener is closed and is the one that
- * `default` may have, so ClickHouse refuses every other one before it reads a query. Grants and quotas would not do:
- * the function `file()` needs no grant, and a query without a table counts toward no quota.
+ * Returns the users.xml. Hazard: chDB's own session uses `default` without a password from 127.0.0.1, and no setting
+ * changes that. Other users of the machine also connect from 127.0.0.1. The session lasts until the listener is closed
+ * and is the only one that `default` may have, so ClickHouse rejects any other. Grants and quotas are not enough:
+ * `file()` needs no grant, and a query without a table counts toward no quota.
  */
 export function usersXml(password: string): string {
   const hash = createHash('sha256').update(password).digest('hex');
@@ -84,9 +83,9 @@ export function usersXml(password: string): string {
 `;
 }
 
-/** Half of what this machine or container has, at least 768 MiB: below that ClickHouse hardly starts. */
+/** Returns half of the memory of this machine or container, at least 768 MiB, which ClickHouse needs to start. Bytes. */
 function memoryLimit(): number {
-  // 0 or an astronomic number where no limit is set, see process.constrainedMemory().
+  // 0 or a very large number without a limit, see process.constrainedMemory().
   const constrained = process.constrainedMemory();
   const total = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
   return Math.max(768 * MIB, Math.floor(total / 2));

@@ -7,17 +7,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from '../../core/tier/log.ts';
 import { endProcess } from '../processes/identity.ts';
+import { overwriteInPlace } from '../processes/overwrite-in-place.ts';
 import { readRecord, writeRecord } from '../processes/record-file.ts';
-import { overwriteInPlace } from '../processes/standing-file.ts';
 import { followLines } from './child-output.ts';
 import { authorization, CLICKHOUSE_USER, configXml, usersXml } from './clickhouse-config.ts';
 import { makeDataDir, makeOwnDirectory } from './data-dir.ts';
 import { freePort } from './free-port.ts';
 import { secretIn } from './secret-file.ts';
-import { type EmbeddedStore, StoreNotStarted, type StoreToKeep } from './store.ts';
+import { type EmbeddedStore, type StartableStore, StoreNotStarted } from './store.ts';
 
 const START_MS = 60_000;
-/** A supervisor's stop takes 10 s at most, most of them the tiers'. What is on disk survives a kill. */
+/** Time to stop before a kill, part of the 10 s of a whole stop. Data on disk survives a kill. */
 const STOP_MS = 3_500;
 const CHILD = fileURLToPath(new URL('./clickhouse-child.ts', import.meta.url));
 
@@ -25,26 +25,26 @@ const OLD_CPU =
   ' (this CPU lacks instructions that the embedded ClickHouse needs, such as AVX2: set CLICKHOUSE_URL to a ClickHouse server)';
 
 export type ClickHouseOptions = {
-  /** Absolute path; everything goes to `<dataDir>/clickhouse`, readable by this user only. */
+  /** Absolute path; data is in `<dataDir>/clickhouse`, readable by this user only. */
   dataDir: string;
   log: Logger;
-  /** Port on 127.0.0.1; a free one unless given. Given when a restarted server has to keep its address. */
+  /** Port on 127.0.0.1, to keep the address of a restarted server; default: a free one. */
   port?: number;
 };
 
 /**
- * Starts ClickHouse as a child process, from the library of the npm package chdb, and waits until it
- * answers. It dies with this process. A server left in the same directory is ended first.
+ * Starts ClickHouse as a child process, from the library of the npm package chdb, and waits until it is ready. It exits
+ * with this process. A server of an earlier start in the directory is ended first.
  *
- * @throws Error with what ClickHouse said, when it does not come up within 60 s or this machine has no library
+ * @throws Error with ClickHouse's output, when it is not ready within 60 s or this machine has no library
  */
 export async function startEmbeddedClickHouse(options: ClickHouseOptions): Promise<EmbeddedStore> {
   const store = await embeddedClickHouse(options);
   return store.start(new AbortController().signal);
 }
 
-/** Settles the address of an embedded ClickHouse, to be started as often as it takes: {@link startEmbeddedClickHouse}. */
-export async function embeddedClickHouse(options: ClickHouseOptions): Promise<StoreToKeep> {
+/** Assigns the address of an embedded ClickHouse, which can then be started repeatedly. */
+export async function embeddedClickHouse(options: ClickHouseOptions): Promise<StartableStore> {
   makeDataDir(options.dataDir);
   const home = join(options.dataDir, 'clickhouse');
   makeOwnDirectory(options.dataDir, home);
@@ -68,24 +68,24 @@ async function start(place: Place, stopping: AbortSignal): Promise<EmbeddedStore
   makeOwnDirectory(home, dataPath);
   await endLeftover(record, log);
   stopping.throwIfAborted();
-  // In place: ClickHouse itself starts on a full disk.
+  // In place, so that ClickHouse starts on a full disk.
   overwriteInPlace(join(home, 'users.xml'), usersXml(password));
   overwriteInPlace(join(home, 'config.xml'), configXml({ dataPath, port, password }));
 
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', CHILD, library], {
     cwd: home,
-    // Its own process group, so that Ctrl-C in a terminal reaches the supervisor alone, which stops in order.
+    // Own process group: Ctrl-C must reach only the supervisor, which stops children in order.
     detached: true,
     stdio: ['pipe', 'ignore', 'pipe'],
     env: { PATH: process.env.PATH, TZ: 'UTC' },
   });
-  const said = followLines(child.stderr, (line) => {
-    // Frames of stack traces, without symbols.
+  const output = followLines(child.stderr, (line) => {
+    // Skip frames of stack traces, which have no symbols.
     if (/^\d+\. /.test(line)) return;
     if (/<(Error|Fatal)>/.test(line)) log.warn({ store: 'clickhouse' }, line);
     else log.debug({ store: 'clickhouse' }, line);
   });
-  // A write to a child that has died: its exit is what counts.
+  // A write to a child that has exited fails; its exit is handled below.
   child.stdin?.on('error', () => {});
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
@@ -113,11 +113,11 @@ async function start(place: Place, stopping: AbortSignal): Promise<EmbeddedStore
   const onAbort = () => void server.stop();
   stopping.addEventListener('abort', onAbort);
   try {
-    await answers(child, port, password);
+    await waitUntilReady(child, port, password);
   } catch (error) {
     child.kill('SIGKILL');
     throw new StoreNotStarted(
-      `ClickHouse did not start: ${(error as Error).message}${child.signalCode === 'SIGILL' ? OLD_CPU : ''}\n${said()}`,
+      `ClickHouse did not start: ${(error as Error).message}${child.signalCode === 'SIGILL' ? OLD_CPU : ''}\n${output()}`,
       { cause: error },
     );
   } finally {
@@ -126,7 +126,7 @@ async function start(place: Place, stopping: AbortSignal): Promise<EmbeddedStore
   return server;
 }
 
-/** One process per path: one left from a killed parent ends at its standard input's end; make sure. */
+/** Ends the server of a killed parent: two on one path would damage the data. */
 async function endLeftover(path: string, log: Logger): Promise<void> {
   const left = readRecord(path);
   if (left.kind !== 'own') return;
@@ -135,16 +135,19 @@ async function endLeftover(path: string, log: Logger): Promise<void> {
     ['SIGTERM', 3_000],
     ['SIGKILL', 5_000],
   ]);
-  if (!gone) throw new Error(`the ClickHouse process ${left.record.pid} of an earlier start does not end`);
-  log.debug({ pid: left.record.pid }, 'no ClickHouse of an earlier start is left');
+  if (!gone)
+    throw new Error(
+      `the ClickHouse process ${left.record.pid} of an earlier start did not exit after SIGKILL`,
+    );
+  log.debug({ pid: left.record.pid }, 'the ClickHouse of an earlier start has exited');
 }
 
-async function answers(child: ChildProcess, port: number, password: string): Promise<void> {
+async function waitUntilReady(child: ChildProcess, port: number, password: string): Promise<void> {
   const deadline = Date.now() + START_MS;
-  let last = 'no answer';
+  let last = 'no response';
   while (Date.now() < deadline) {
     if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) {
-      throw new Error(`its process ended with ${child.signalCode ?? child.exitCode}`);
+      throw new Error(`the process exited with ${child.signalCode ?? child.exitCode}`);
     }
     try {
       last = await selectOne(port, password);
@@ -157,26 +160,26 @@ async function answers(child: ChildProcess, port: number, password: string): Pro
   throw new Error(`not ready after ${START_MS / 1000} s: ${last}`);
 }
 
-/** Not `fetch`: its connections stay open for a while, and ClickHouse waits 5 s for open ones before it ends. */
+/** Not `fetch`, which keeps connections open: ClickHouse waits 5 s for open ones before it exits. */
 function selectOne(port: number, password: string): Promise<string> {
   const headers = { Authorization: authorization(password) };
   return new Promise((resolve, reject) => {
     const sent = request(
       { host: '127.0.0.1', port, path: '/?query=SELECT%201', headers, agent: false, timeout: 30_000 },
-      (answer) => {
-        text(answer).then(resolve, reject);
+      (response) => {
+        text(response).then(resolve, reject);
       },
     );
-    sent.on('timeout', () => sent.destroy(new Error('no answer within 30 s')));
+    sent.on('timeout', () => sent.destroy(new Error('no response within 30 s')));
     sent.on('error', reject);
     sent.end();
   });
 }
 
 /**
- * Path of the library that the npm package chdb brings for this machine.
+ * Returns the path of the library of the npm package chdb for this machine.
  *
- * @throws Error naming CLICKHOUSE_URL as the way out, when there is none
+ * @throws {StoreNotStarted} naming CLICKHOUSE_URL, when no library exists for this machine
  */
 export function clickhouseLibrary(): string {
   const suffix = process.platform === 'linux' ? '-gnu' : '';

@@ -2,10 +2,10 @@ import { accessSync, chmodSync, constants, existsSync, mkdirSync } from 'node:fs
 import { ConfigError } from '../../core/settings/config.ts';
 
 /**
- * Makes DATA_DIR unless it is there. Nobody else may list it; under root others may pass it, because
- * PostgreSQL runs as a user of its own below it. What is in it is private by itself.
+ * Creates DATA_DIR if it does not exist. Other users cannot list it. Under root they can traverse it, because
+ * PostgreSQL runs as another user; every file in it is private.
  *
- * @throws {ConfigError} when this user can't make it or may not write to it
+ * @throws {ConfigError} when this user cannot create it or write to it
  */
 export function makeDataDir(path: string): void {
   try {
@@ -16,14 +16,14 @@ export function makeDataDir(path: string): void {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError('DATA_DIR', path, `must be a directory that this user may write to (${code})`);
+    throw new ConfigError('DATA_DIR', path, `must be a directory that this user can write to (${code})`);
   }
 }
 
 /**
- * Makes a directory of this user alone in DATA_DIR, unless it is there.
+ * Creates a private directory in DATA_DIR if it does not exist.
  *
- * @throws {ConfigError} when something else has its name, or this user can't make it
+ * @throws {ConfigError} when the path is not a directory or cannot be created
  */
 export function makeOwnDirectory(dataDir: string, path: string): void {
   try {
@@ -32,13 +32,13 @@ export function makeOwnDirectory(dataDir: string, path: string): void {
     const { code } = error as NodeJS.ErrnoException;
     const why =
       code === 'EEXIST' || code === 'ENOTDIR'
-        ? `${path} must be a directory, and is none: move it away, or choose another DATA_DIR`
-        : `${path} can't be made (${code})`;
+        ? `${path} must be a directory, but is a file: move it away, or choose another DATA_DIR`
+        : `cannot create ${path} (${code})`;
     throw new ConfigError('DATA_DIR', dataDir, why);
   }
 }
 
-/** The directories above it are ordinary ones. */
+/** Creates missing parent directories with the usual mode. */
 function make(path: string): void {
   const umask = process.umask(0o022);
   try {

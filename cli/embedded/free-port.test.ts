@@ -13,7 +13,7 @@ const TELLS = `
   process.stdin.resume();
 `;
 
-test('no port is told twice, not even to two processes, also when nobody has bound it yet', async () => {
+test('no port is returned twice, even to two processes before anyone listens on it', async () => {
   const other = spawn(
     process.execPath,
     [
@@ -34,7 +34,7 @@ test('no port is told twice, not even to two processes, also when nobody has bou
   expect(ports.size).toBe(2 * COUNT);
 });
 
-test('it can be listened on', async () => {
+test('the port accepts a listener', async () => {
   const port = await freePort();
   const server = createServer().listen({ port, host: '127.0.0.1', exclusive: true });
   await once(server, 'listening');

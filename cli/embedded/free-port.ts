@@ -2,15 +2,14 @@ import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 
-/** Below the ports that Linux (from 32768) and others (from 49152) give to outgoing connections. */
+/** Below the ephemeral ports of Linux (from 32768) and other systems (from 49152). */
 const FIRST = 15_000;
 const LAST = 32_000;
 const TRIES = 200;
 
 /**
- * A TCP port that nobody listens on and that no outgoing connection will be given: such a connection would
- * otherwise take it between this answer and the listening. As long as this process lives nobody else is told the same one,
- * also while whoever listens there is away: the UDP port of that number says that it is taken.
+ * Returns a free TCP port outside the ephemeral range, which an outgoing connection could take before the caller
+ * listens. The UDP port of the same number reserves it: until this process exits, no other call returns it.
  */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   let refusal: unknown;
@@ -19,10 +18,10 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
     refusal = (await claim(port)) ?? (await listenBriefly(host, port));
     if (refusal === null) return port;
   }
-  throw new Error(`no free port on ${host}`, { cause: refusal });
+  throw new Error(`no free port found on ${host}`, { cause: refusal });
 }
 
-/** @returns why it can't be claimed; null: it is, until this process ends */
+/** Reserves a port until this process exits. Returns null, or the error when it is taken. */
 function claim(port: number): Promise<Error | null> {
   return new Promise((resolve) => {
     const socket = createSocket('udp4');

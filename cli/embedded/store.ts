@@ -1,30 +1,30 @@
-/** A store that runs as a process beside this one, on this machine, for this user only. */
+/** A running embedded database, a process on this machine for this user only. */
 export type EmbeddedStore = {
-  /** Address with the credentials in it. */
+  /** URL with credentials. */
   url: string;
   port: number;
   pid: number;
-  /** Resolves when the process has ended, asked or not. */
+  /** Resolves when the process has exited for any reason. */
   exited: Promise<void>;
-  /** Ends it cleanly: what was acknowledged is on disk. Resolves when it has gone. */
+  /** Stops it cleanly. Resolves when the process has exited. */
   stop(): Promise<void>;
-  /** Ends it at once; its next start recovers what was acknowledged. */
+  /** Kills it; the next start recovers acknowledged writes. */
   kill(): void;
 };
 
-/** A store whose address is settled before it runs, so that others may be given it and try. */
-export type StoreToKeep = {
+/** An embedded database with an address assigned before its start, so that clients can retry it. */
+export type StartableStore = {
   url: string;
   /**
-   * Starts it under that address.
+   * Starts it at that address.
    *
-   * @param stopping ends a start that is under way, and its process
-   * @throws Error with what the store said, when it does not come up
+   * @param stopping aborts a start in progress, and ends its process
+   * @throws Error with the output of the database, when it does not start
    */
   start(stopping: AbortSignal): Promise<EmbeddedStore>;
 };
 
-/** An embedded store that does not start. The message says what is wrong and what is right, so it needs no trace. */
+/** An embedded database did not start; the message needs no stack trace. */
 export class StoreNotStarted extends Error {
   override name = 'StoreNotStarted';
 }

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createClickHouse } from '../../clickhouse/client.ts';
@@ -10,7 +9,7 @@ import { silentLogger } from '../../core/tier/log.ts';
 import { killed, temporaryDirectory } from '../../test/support/process-fixtures.ts';
 import { startOf, stillRuns } from '../processes/identity.ts';
 import { readRecord } from '../processes/record-file.ts';
-import { keepStore } from '../supervisor/kept-store.ts';
+import { superviseStore } from '../supervisor/supervised-store.ts';
 import { embeddedClickHouse, startEmbeddedClickHouse } from './clickhouse.ts';
 import { embeddedPostgres, startEmbeddedPostgres } from './postgres.ts';
 
@@ -61,7 +60,7 @@ async function command(url: string, query: string): Promise<void> {
   }
 }
 
-/** Starts a store in a process of its own and kills that, as a supervisor may be. */
+/** Starts a database in a child process and kills that parent, as a supervisor may be killed. */
 async function killedParent(name: string, module: string): Promise<void> {
   const source = `const { ${name} } = await import(${JSON.stringify(new URL(module, import.meta.url).href)});
     const { silentLogger } = await import(${JSON.stringify(new URL('../../core/tier/log.ts', import.meta.url).href)});
@@ -78,7 +77,7 @@ async function killedParent(name: string, module: string): Promise<void> {
   await gone;
 }
 
-test('PostgreSQL keeps what was written over a stop and a start', async () => {
+test('PostgreSQL preserves data across a restart', async () => {
   const first = await postgres();
   await sql(first.url, 'CREATE TABLE kept (a int); INSERT INTO kept VALUES (7)');
   await first.stop();
@@ -87,7 +86,7 @@ test('PostgreSQL keeps what was written over a stop and a start', async () => {
   await second.stop();
 });
 
-test('PostgreSQL is UTF-8, durable, and lets nobody in without the password', async () => {
+test('PostgreSQL is UTF-8, durable, and rejects connections without the password', async () => {
   const store = await postgres();
   const [row] = (await sql(
     store.url,
@@ -103,7 +102,7 @@ test('PostgreSQL is UTF-8, durable, and lets nobody in without the password', as
   await store.stop();
 });
 
-test('PostgreSQL on a machine that gives it no time is waited for, however long one connection takes', async () => {
+test('the start waits for PostgreSQL when one connection takes long', async () => {
   const first = await postgres();
   await first.stop();
   appendFileSync(join(dataDir(), 'postgres', 'postgresql.conf'), "\npre_auth_delay = '6s'\n");
@@ -112,14 +111,14 @@ test('PostgreSQL on a machine that gives it no time is waited for, however long 
   await second.stop();
 });
 
-test('a PostgreSQL left behind by a killed parent is stopped and started anew', async () => {
+test('a PostgreSQL of a killed parent is stopped and restarted', async () => {
   await killedParent('startEmbeddedPostgres', './postgres.ts');
   const store = await postgres();
   expect(await sql(store.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   await store.stop();
 });
 
-test('ClickHouse keeps what was written over a stop and a start', async () => {
+test('ClickHouse preserves data across a restart', async () => {
   const first = await clickhouse();
   await command(first.url, 'CREATE DATABASE kept ENGINE = Atomic');
   await command(first.url, 'CREATE TABLE kept.rows (a Int32) ENGINE = MergeTree ORDER BY a');
@@ -130,7 +129,7 @@ test('ClickHouse keeps what was written over a stop and a start', async () => {
   await second.stop();
 });
 
-test('ClickHouse ends with its parent, and a start right after it works', async () => {
+test('ClickHouse exits with its parent, and an immediate start succeeds', async () => {
   await killedParent('startEmbeddedClickHouse', './clickhouse.ts');
   const store = await clickhouse();
   expect(await ask(store.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
@@ -144,7 +143,7 @@ test.each([
     () => embeddedClickHouse({ dataDir: dataDir(), log }),
     (url: string) => ask(url, 'SELECT 1'),
   ],
-] as const)('a killed %s comes back under the same address', async (name, settle, query) => {
+] as const)('a killed %s restarts at the same address', async (name, settle, query) => {
   let pid = 0;
   const store = await settle();
   const start = async (stopping: AbortSignal) => {
@@ -152,11 +151,11 @@ test.each([
     pid = started.pid;
     return started;
   };
-  const kept = keepStore(name, { ...store, start }, { log });
+  const kept = superviseStore(name, { ...store, start }, { log });
   await kept.firstStart;
   const killedPid = pid;
   process.kill(killedPid, 'SIGKILL');
-  while (pid === killedPid) await delay(20);
+  await expect.poll(() => pid, { timeout: 60_000 }).not.toBe(killedPid);
   await query(store.url);
   await kept.stop();
   expect(startOf(pid)).toBeNull();
@@ -165,32 +164,32 @@ test.each([
 test.each([
   ['postgres', embeddedPostgres],
   ['clickhouse', embeddedClickHouse],
-] as const)('a stop ends a %s that is still starting', async (name, settle) => {
+] as const)('a stop ends a %s during its start', async (name, settle) => {
   const store = await settle({ dataDir: dataDir(), log });
-  const kept = keepStore(name, store, { log });
-  while (!existsSync(recordFile[name]())) await delay(5);
+  const kept = superviseStore(name, store, { log });
+  await expect.poll(() => existsSync(recordFile[name]()), { timeout: 30_000, interval: 5 }).toBe(true);
   const record = readRecord(recordFile[name]());
   await kept.stop();
   expect(record.kind).toBe('own');
   expect(record.kind === 'own' && stillRuns(record.record)).toBe(false);
 });
 
-test('a ClickHouse that the CPU cannot run is refused with the way out', async () => {
-  const kept = keepStore('clickhouse', await embeddedClickHouse({ dataDir: dataDir(), log }), { log });
-  while (!existsSync(recordFile.clickhouse())) await delay(5);
+test('on an unsupported CPU, the ClickHouse error names CLICKHOUSE_URL', async () => {
+  const kept = superviseStore('clickhouse', await embeddedClickHouse({ dataDir: dataDir(), log }), { log });
+  await expect.poll(() => existsSync(recordFile.clickhouse()), { timeout: 30_000, interval: 5 }).toBe(true);
   const record = readRecord(recordFile.clickhouse());
   if (record.kind === 'own') process.kill(record.record.pid, 'SIGILL');
   await expect(kept.firstStart).rejects.toThrow(
-    /ended with SIGILL \(this CPU lacks instructions.*set CLICKHOUSE_URL/,
+    /exited with SIGILL \(this CPU lacks instructions.*set CLICKHOUSE_URL/,
   );
   await kept.stop();
 });
 
-test('a process that has the directory among its arguments is no PostgreSQL of an earlier start', async () => {
+test('a process with the directory among its arguments is not taken for PostgreSQL', async () => {
   const first = await postgres();
   await first.stop();
   const directory = join(dataDir(), 'postgres');
-  // A backup of it, and one that even has the name.
+  // A backup, and a process named postgres.
   const strangers = ['/usr/bin/backup', '/usr/bin/postgres'].map((argv0) =>
     spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', '--', '-D', directory], {
       argv0,

@@ -41,7 +41,7 @@ async function rows(url: string, query: string): Promise<unknown[]> {
   }
 }
 
-test('ClickHouse does nothing at all without the password, whatever is asked and however', async () => {
+test('ClickHouse rejects every request without the password', async () => {
   const store = await startEmbeddedClickHouse({ dataDir: dataDir(), log });
   const client = createClickHouse({ url: store.url, database: 'default' });
   await client.command({ query: 'CREATE DATABASE kept ENGINE = Atomic' });
@@ -69,7 +69,7 @@ test('ClickHouse does nothing at all without the password, whatever is asked and
   await store.stop();
 });
 
-test("ClickHouse's user without a password has no session beside its own, even for who gets past the router", async () => {
+test("ClickHouse's default user has no second session, even behind the router", async () => {
   const store = await startEmbeddedClickHouse({ dataDir: dataDir(), log });
   const { username, password } = new URL(store.url);
   const Authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
@@ -83,7 +83,7 @@ test("ClickHouse's user without a password has no session beside its own, even f
   await store.stop();
 });
 
-test('ClickHouse refuses who has no password until its last moment, while it is stopped', async () => {
+test('ClickHouse rejects requests without the password until it has stopped', async () => {
   const store = await startEmbeddedClickHouse({ dataDir: dataDir(), log });
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
   const statuses = new Set<number>();
@@ -103,7 +103,7 @@ test('ClickHouse refuses who has no password until its last moment, while it is 
     }
   }
   const insisting = [insist(), insist(), insist(), insist()];
-  while (refusals < 100) await new Promise((resolve) => setImmediate(resolve));
+  await expect.poll(() => refusals, { timeout: 30_000 }).toBeGreaterThanOrEqual(100);
   await store.stop();
   ended = true;
   await Promise.all(insisting);
@@ -111,7 +111,7 @@ test('ClickHouse refuses who has no password until its last moment, while it is 
   expect([...statuses].filter((status) => status !== 0)).toEqual([404]);
 });
 
-test('a data directory whose ClickHouse let anyone in is closed by its next start, and keeps its rows', async () => {
+test('the next start secures a data directory with an open ClickHouse and preserves its rows', async () => {
   const first = await startEmbeddedClickHouse({ dataDir: dataDir(), log });
   const client = createClickHouse({ url: first.url, database: 'default' });
   await client.command({ query: 'CREATE DATABASE kept ENGINE = Atomic' });
@@ -130,7 +130,7 @@ test('a data directory whose ClickHouse let anyone in is closed by its next star
   await second.stop();
 });
 
-test('PostgreSQL lets no user in without the password, into no database, and listens on no socket file', async () => {
+test('PostgreSQL rejects every user without the password and listens on no socket file', async () => {
   const store = await startEmbeddedPostgres({ dataDir: dataDir(), log });
   const { password } = new URL(store.url);
   for (const user of ['hoplog', 'postgres', 'root', 'nobody']) {

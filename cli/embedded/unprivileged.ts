@@ -2,15 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Who a child runs as; empty: as this process. */
+/** User of a child process; empty: the user of this process. */
 export type Identity = { uid?: number; gid?: number };
 
-/** Name of the user made for PostgreSQL when root starts it on a machine that has no `postgres`. */
+/** User created for PostgreSQL when root starts it on a machine without the user `postgres`. */
 const OWN_USER = 'hoplog-postgres';
 
 /**
- * PostgreSQL refuses to run as root. Under root it runs as the owner of the directory that an earlier start
- * made, else as `postgres`, else as a system user of its own, else as `nobody`.
+ * Returns the user for PostgreSQL, which refuses to run as root. Under root: the owner of an existing directory, else
+ * `postgres`, else `hoplog-postgres` (created if possible), else `nobody`.
  */
 export function postgresIdentity(directory: string): Identity {
   if (process.getuid?.() !== 0) return {};
@@ -18,7 +18,7 @@ export function postgresIdentity(directory: string): Identity {
     const owner = statSync(directory);
     if (owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
   } catch {
-    // Not made yet.
+    // The directory does not exist yet.
   }
   return userNamed('postgres') ?? userNamed(OWN_USER) ?? madeUser() ?? userNamed('nobody') ?? noUser();
 }
@@ -48,25 +48,24 @@ function madeUser(): Identity | null {
 
 function noUser(): never {
   throw new Error(
-    'PostgreSQL does not run as root and this machine has no user "postgres" or "nobody" to run it as: ' +
+    'PostgreSQL cannot run as root, and this machine has no user "postgres" or "nobody": ' +
       'start as an ordinary user, or set DATABASE_URL',
   );
 }
 
 /**
- * The first directory on the way to the path that the identity may not pass; null when it may pass all of
- * them. Root's home is usually such a directory.
+ * Returns the first directory on the path that the user cannot traverse, such as root's home; null if none.
  */
-export function barrierOnTheWay(path: string, identity: Identity): string | null {
+export function untraversableParent(path: string, identity: Identity): string | null {
   if (identity.uid === undefined) return null;
   for (let at = resolve(path); ; at = dirname(at)) {
-    if (!mayPass(at, identity)) return at;
+    if (!canTraverse(at, identity)) return at;
     if (dirname(at) === at) return null;
   }
 }
 
-/** By mode bits alone; a supplementary group or an access list may allow more, which we then do not use. */
-function mayPass(directory: string, { uid, gid }: Identity): boolean {
+/** Checks mode bits only; ignores supplementary groups and access lists. */
+function canTraverse(directory: string, { uid, gid }: Identity): boolean {
   const stat = statSync(directory);
   if (!stat.isDirectory()) return true;
   if (stat.uid === uid) return (stat.mode & 0o100) !== 0;
@@ -74,26 +73,25 @@ function mayPass(directory: string, { uid, gid }: Identity): boolean {
   return (stat.mode & 0o001) !== 0;
 }
 
-/** How to start a program as the identity. */
+/** Command line that starts a program as a user. */
 export type Command = { file: string; args: string[]; identity: Identity };
 
 /**
- * The command line that runs the program as the identity. Where the way to the program or to one of the
- * paths leads through a directory that only root may pass (root's home, usually), the program gets the one
- * capability that lets it pass, through `setpriv` of util-linux; otherwise it gets none.
+ * Returns the command line that runs a program as a user. If the user cannot traverse a parent directory of the program
+ * or of the paths, `setpriv` of util-linux grants the one capability that it needs; otherwise it gets none.
  *
- * @throws Error naming the directory, when there is no `setpriv` or it is not allowed here
+ * @throws Error naming the directory, when `setpriv` is missing or not permitted
  */
 export function commandAs(identity: Identity, program: string, paths: string[]): Command {
   const barrier = [dirname(program), ...paths]
-    .map((path) => barrierOnTheWay(path, identity))
+    .map((path) => untraversableParent(path, identity))
     .find((at) => at !== null);
   if (barrier === undefined) return { file: program, args: [], identity };
   const args = [
     `--reuid=${identity.uid}`,
     `--regid=${identity.gid}`,
     '--clear-groups',
-    // Without it access(2), by which PostgreSQL finds its own files, ignores capabilities of ordinary users.
+    // Without it access(2), which PostgreSQL uses to find its files, ignores the capabilities of ordinary users.
     '--securebits=+no_setuid_fixup',
     '--inh-caps=-all,+dac_read_search',
     '--ambient-caps=-all,+dac_read_search',
@@ -102,7 +100,7 @@ export function commandAs(identity: Identity, program: string, paths: string[]):
     execFileSync('setpriv', [...args, program, '--version'], { stdio: 'ignore' });
   } catch (error) {
     throw new Error(
-      `PostgreSQL runs as uid ${identity.uid}, which may not pass ${barrier}: choose a DATA_DIR and a checkout ` +
+      `PostgreSQL runs as uid ${identity.uid}, which cannot traverse ${barrier}: choose a DATA_DIR and a checkout ` +
         'outside of it, start as an ordinary user, or set DATABASE_URL',
       { cause: error },
     );

@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** What is read of a file: each row's line with its values, or what is wrong. */
+/** Returns each row with its line, or the error. */
 async function read(content: string | Buffer): Promise<[number, Record<string, unknown> | string][]> {
   const path = join(directory, 'links');
   writeFileSync(path, content);
@@ -29,7 +29,7 @@ async function collect(rows: AsyncIterable<ReadRow>): Promise<[number, Record<st
   return all;
 }
 
-/** A text in pieces of so many characters. */
+/** Yields a text in chunks of `size` characters. */
 async function* inPieces(text: string, size: number): AsyncGenerator<string> {
   for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
 }
@@ -63,7 +63,7 @@ describe('CSV', () => {
     expect(await read(Buffer.from(little).swap16())).toEqual(TWO);
   });
 
-  test("with Excel's line that names the delimiter is read", async () => {
+  test("with Excel's delimiter line is read", async () => {
     expect(await read('sep=;\r\na;b\r\n1;x,y\r\n')).toEqual([[3, { a: '1', b: 'x,y' }]]);
   });
 
@@ -83,7 +83,7 @@ describe('CSV', () => {
     },
   );
 
-  test('rows with too many or too few values are told apart from the others', async () => {
+  test('rows with too many or too few values are reported; the others are read', async () => {
     expect(await read('a,b\n1,2,3\n1\n4,5\n')).toEqual([
       [2, expect.stringMatching(/^has 3 values for 2 columns/)],
       [3, expect.stringMatching(/^has 1 values for 2 columns/)],
@@ -95,11 +95,11 @@ describe('CSV', () => {
     await expect(read(text)).rejects.toThrow(/^no known export has these columns: /);
   });
 
-  test('columns alone are no rows', async () => {
+  test('a header alone yields no rows', async () => {
     expect(await read('Destination URL;Short link\n')).toEqual([]);
   });
 
-  test('a row with what PostgreSQL can not keep is told apart from the others', async () => {
+  test('a row that PostgreSQL cannot store is reported; the others are read', async () => {
     const rows = csvRows(inPieces('a,b\n1,x\0\n4,5\n', 100), { delimiter: ',', firstLine: 1 });
     expect(await collect(rows)).toEqual([
       [2, 'must not contain the NUL character'],
@@ -107,7 +107,7 @@ describe('CSV', () => {
     ]);
   });
 
-  test('a quote that is never closed ends the reading, after the rows before it', async () => {
+  test('an unclosed quote ends the read after the rows before it', async () => {
     expect(await read('a,b\n1,x\n2,"ü\n3,y\n')).toEqual([
       [2, { a: '1', b: 'x' }],
       [3, expect.stringMatching(/^cannot be read, and nothing after it: a quote is not closed/)],
@@ -132,7 +132,7 @@ describe('CSV', () => {
     expect(await read('\n\na,b\n1,x\n')).toEqual([[4, { a: '1', b: 'x' }]]);
   });
 
-  test('what is not UTF-8 shows', async () => {
+  test('invalid UTF-8 becomes U+FFFD', async () => {
     expect(await read(Buffer.from('a,b\n1,caf\xe9\n', 'latin1'))).toEqual([[2, { a: '1', b: 'caf\uFFFD' }]]);
   });
 });
@@ -178,7 +178,7 @@ describe('JSON', () => {
     }
   });
 
-  test('what is no object is told apart from the rows', async () => {
+  test('a value that is not an object is told apart from the rows', async () => {
     const stray = expect.stringMatching(/^must be an object: /);
     expect(await read('[1, "a b",\n{"a": 2}, null]\n{"url": 3}\ntrue')).toEqual([
       [1, stray],
@@ -194,7 +194,7 @@ describe('JSON', () => {
     expect((await read(JSON.stringify(rows, null, 1))).map(([line]) => line)).toEqual([2, 13, 16]);
   });
 
-  test('a row that is no JSON is told apart from the others', async () => {
+  test('a row that is not JSON is reported; the others are read', async () => {
     expect(await read('[{"a": 1},\n{"a": nothing},\n{"a": 2}]')).toEqual([
       [1, { a: 1 }],
       [2, expect.stringMatching(/^must be JSON: /)],
@@ -202,7 +202,7 @@ describe('JSON', () => {
     ]);
   });
 
-  test('a document that is cut off ends the reading, after the rows before it', async () => {
+  test('a truncated document ends the read after the rows before it', async () => {
     expect(await read('[{"a": 1},\n{"a": {"b"')).toEqual([
       [1, { a: 1 }],
       [2, expect.stringMatching(/the JSON is cut off/)],
@@ -213,16 +213,16 @@ describe('JSON', () => {
 
 describe('a file', () => {
   test.each([
-    ['that is not there', () => join(directory, 'nowhere'), /can not read .*nowhere: ENOENT/],
+    ['that does not exist', () => join(directory, 'nowhere'), /cannot read .*nowhere: ENOENT/],
     ['that is a directory', () => directory, /is not a file/],
     ['that is empty', () => written(''), /is empty/],
     ['of blanks', () => written(' \n\n'), /is empty/],
-    ['that is no text', () => written(Buffer.from('PK\x03\x04\x00\x00', 'latin1')), /is no text/],
+    ['that is not text', () => written(Buffer.from('PK\x03\x04\x00\x00', 'latin1')), /is not a text file/],
   ])('%s is refused', async (_, path, why) => {
     await expect(openTextFile(path())).rejects.toThrow(why);
   });
 
-  test('is read to its last byte, and says how far', async () => {
+  test('is read to its last byte with progress', async () => {
     const content = `a,b\n${'1,ü\n'.repeat(50_000)}`;
     const file = await openTextFile(written(content));
     let bytes = 0;

@@ -3,37 +3,37 @@ import { open } from 'node:fs/promises';
 import { type Encoding, encodingOf, formOf, type TextForm } from '../../core/link-imports/text-form.ts';
 import { CommandFailed } from '../output.ts';
 
-/** How a file has to be read. */
+/** How to read a file. */
 export type TextFile = {
   path: string;
-  /** Bytes; 0 where nobody knows, as of a pipe. */
+  /** Bytes; 0 if unknown. */
   size: number;
   encoding: Encoding;
   content: TextForm;
 };
 
 const HEAD_BYTES = 65_536;
-/** Small, so that progress moves with the rows and not ahead of them. */
+/** Small, so that the progress bar does not run ahead of the rows. */
 const READ_BYTES = 16_384;
 
 /**
- * Looks at the beginning of a file: its encoding and what it holds (see `core/link-imports/text-form.ts`).
+ * Detects the encoding and form of a file from its first 64 KiB (see `core/link-imports/text-form.ts`).
  *
- * @throws {CommandFailed} when it can't be read, is empty, or is no text
+ * @throws {CommandFailed} when the file is unreadable, empty, or not text
  */
 export async function openTextFile(path: string): Promise<TextFile> {
   const { head, size } = await readHead(path);
   const encoding = encodingOf(head);
   const text = new TextDecoder(encoding).decode(head);
   if (text.trim() === '') throw new CommandFailed(`${path} is empty`);
-  if (text.includes('\0')) throw new CommandFailed(`${path} is no text: export it as CSV or JSON`);
+  if (text.includes('\0')) throw new CommandFailed(`${path} is not a text file: export it as CSV or JSON`);
   return { path, size, encoding, content: formOf(text) };
 }
 
 /**
- * The text of a file, piece by piece. What is not valid in its encoding becomes U+FFFD, for the row to be refused.
+ * Yields the text of a file in chunks. Invalid bytes become U+FFFD; the parser rejects such rows.
  *
- * @param onBytes is told how many more bytes have been read
+ * @param onBytes receives the size of each chunk read
  */
 export async function* readText(file: TextFile, onBytes: (bytes: number) => void): AsyncGenerator<string> {
   const decoder = new TextDecoder(file.encoding);
@@ -57,8 +57,6 @@ async function readHead(path: string): Promise<{ head: Buffer; size: number }> {
     }
   } catch (error) {
     if (error instanceof CommandFailed) throw error;
-    throw new CommandFailed(
-      `can not read ${path}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new CommandFailed(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

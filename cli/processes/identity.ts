@@ -2,38 +2,38 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A process that was seen running: its number alone is not enough, because numbers are used again. */
+/** Identity of a process. The pid alone is not enough, because the system reuses pids. */
 export type ProcessRecord = {
   pid: number;
-  /** When it started, opaque, unlike for any other process that had this number since the machine's first start. */
+  /** Opaque start time; unique among all processes with this pid, across reboots. */
   started: string;
 };
 
 /**
- * What tells this process from a later one with the same number.
+ * Returns the opaque start time that distinguishes a process from later ones with the same pid.
  *
- * @returns null when no such process runs (a zombie counts as gone)
+ * @returns null when no such process runs; a zombie does not count
  */
 export function startOf(pid: number): string | null {
   return process.platform === 'linux' ? startFromProc(pid) : startFromPs(pid);
 }
 
-/** The record of a process that runs now; null when it is gone already. */
+/** Returns the record of a running process, or null if it has exited. */
 export function recordOf(pid: number): ProcessRecord | null {
   const started = startOf(pid);
   return started === null ? null : { pid, started };
 }
 
-/** Whether the recorded process itself still runs, not another one under its number. */
+/** Checks that the recorded process still runs, and not another one with its pid. */
 export function stillRuns(record: ProcessRecord): boolean {
   return startOf(record.pid) === record.started;
 }
 
 /**
- * Ends a process that is not our child: waits, asks with each signal in turn, and waits between them.
+ * Ends a process that is not a child: sends each signal in turn and waits after each.
  *
- * @param steps signals with the time to wait after each, in milliseconds; `null` is only a wait
- * @returns whether it has gone
+ * @param steps signals with the time to wait after each, in milliseconds; `null` only waits
+ * @returns whether the process has exited
  */
 export async function endProcess(
   record: ProcessRecord,
@@ -47,7 +47,7 @@ export async function endProcess(
   return !stillRuns(record);
 }
 
-/** Waits until the recorded process has gone. */
+/** Waits until the recorded process has exited. Returns whether it has. */
 export async function goneWithin(record: ProcessRecord, ms: number): Promise<boolean> {
   const deadline = Date.now() + ms;
   while (Date.now() < deadline) {
@@ -57,7 +57,7 @@ export async function goneWithin(record: ProcessRecord, ms: number): Promise<boo
   return !stillRuns(record);
 }
 
-/** Sends a signal to a process that may have gone meanwhile. */
+/** Sends a signal to a process; does nothing if it has exited. */
 export function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -66,11 +66,11 @@ export function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Linux: the boot's id and field 22 of `/proc/PID/stat`, the start in clock ticks since that boot (proc(5)). */
+/** Returns the boot id and field 22 of `/proc/PID/stat`, the start in clock ticks since boot; see proc(5). */
 function startFromProc(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The command name stands in parentheses and may hold spaces and parentheses itself.
+    // The command name is in parentheses and may contain spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return null;
     return `${bootId()}:${fields[19]}`;

@@ -1,41 +1,41 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type ProcessRecord, recordOf, stillRuns } from './identity.ts';
-import { overwriteInPlace } from './standing-file.ts';
+import { overwriteInPlace } from './overwrite-in-place.ts';
 
 /**
- * A process of one directory, in a file of that directory. A copy of the directory holds a copy of the record, while the process
- * works on the original: so the record says which directory it is of.
+ * Record of a process that works on a directory. It names the directory, because a copy of the directory contains a
+ * copy of the record.
  */
-export type KeptRecord = ProcessRecord & {
-  /** {@link directoryId} of the directory that the file was written in. */
+export type DirectoryRecord = ProcessRecord & {
+  /** {@link directoryId} of the directory. */
   directory: string;
-  /** Where that directory was then. For messages. */
+  /** Path of the directory at that time, for messages. */
   path: string;
-  /** It has been asked to end. */
+  /** The process is stopping. */
   stopping?: boolean;
 };
 
 /**
- * What a record file says: nothing, a process of this directory that still runs, or one of the directory that this one is a copy
- * of.
+ * Content of a record file: none, a running process of this directory (own), or one of the directory that this one was
+ * copied from (foreign).
  */
 export type Recorded =
   | { kind: 'none' }
-  | { kind: 'own'; record: KeptRecord }
-  | { kind: 'foreign'; record: KeptRecord };
+  | { kind: 'own'; record: DirectoryRecord }
+  | { kind: 'foreign'; record: DirectoryRecord };
 
-/** Tells a directory from each copy of it; renaming and mounting it at another place change nothing. */
+/** Returns an id that differs for each copy of a directory, and survives renames and new mount points. */
 export function directoryId(directory: string): string {
   const { dev, ino } = statSync(directory, { bigint: true });
   return `${dev}:${ino}`;
 }
 
 /**
- * Records a running process in a file, on a full disk too where the file exists.
+ * Records a running process in a file. Works on a full disk if the file exists.
  *
- * @param more fields that go with it
- * @throws what the disk says
+ * @param more additional fields
+ * @throws when the write fails
  */
 export function writeRecord(path: string, pid: number, more: Record<string, unknown> = {}): void {
   const record = recordOf(pid);
@@ -44,30 +44,29 @@ export function writeRecord(path: string, pid: number, more: Record<string, unkn
   overwriteInPlace(path, JSON.stringify(kept));
 }
 
-/** Empties a record file. It stays, so that there is room for the next record. */
+/** Clears a record file and keeps its block, so that the next record fits on a full disk. */
 export function clearRecord(path: string): void {
   overwriteInPlace(path, '');
 }
 
-/** Reads a record file: only a process that still runs counts. */
+/** Reads a record file. A process that has exited counts as none. */
 export function readRecord(path: string): Recorded {
   const record = parsed(path);
   if (record === null || !stillRuns(record)) return { kind: 'none' };
   return { kind: record.directory === directoryId(dirname(path)) ? 'own' : 'foreign', record };
 }
 
-function parsed(path: string): KeptRecord | null {
+function parsed(path: string): DirectoryRecord | null {
   let value: unknown;
   try {
     value = JSON.parse(readFileSync(path, 'utf8'));
   } catch {
     return null;
   }
-  return isKeptRecord(value) ? value : null;
+  return isDirectoryRecord(value) ? value : null;
 }
 
-/** A record without a directory may be of any: it is none. */
-function isKeptRecord(value: unknown): value is KeptRecord {
+function isDirectoryRecord(value: unknown): value is DirectoryRecord {
   if (typeof value !== 'object' || value === null) return false;
   const { pid, started, directory, path } = value as Record<string, unknown>;
   return (

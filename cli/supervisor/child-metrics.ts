@@ -1,11 +1,11 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** The supervisor's own figures. */
+/** State and metrics of the children. */
 export type ChildMetrics = {
   onChange(name: string, up: boolean): void;
-  /** Lists a child or embedded store as down until it comes up. */
+  /** Registers a child or embedded database as down until it is ready. */
   expect(name: string): void;
-  /** Every child and embedded store, by name. */
+  /** State of every child and embedded database, by name. */
   states(): Record<string, 'up' | 'down'>;
 };
 
@@ -13,13 +13,13 @@ export function childMetrics(registry: Registry): ChildMetrics {
   const registers = [registry];
   const running = new Gauge({
     name: 'hoplog_child_up',
-    help: 'Whether the child process or embedded store is ready.',
+    help: '1 while the child process or embedded database is ready.',
     labelNames: ['child'],
     registers,
   });
   const deaths = new Counter({
     name: 'hoplog_child_deaths_total',
-    help: 'How often the child process or embedded store has ended.',
+    help: 'Exits of the child process or embedded database.',
     labelNames: ['child'],
     registers,
   });

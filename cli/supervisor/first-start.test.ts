@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => stores.close());
 
-test('only the first of all starts makes the workspace demo, with one key of each kind and a link to the console', async () => {
+test('only the first start creates the workspace demo, with one key of each kind and a console link', async () => {
   const made = await Promise.all(
     Array.from({ length: 4 }, () => createDemoWorkspace(stores.pool, 'https://app.example')),
   );

@@ -5,28 +5,28 @@ import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { createKey } from '../../sql/workspaces/keys.ts';
 import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
 
-/** What the first start prints, once. Neither the keys nor the link can be had a second time. */
+/** The workspace of the first start. Keys and link are printed once and cannot be read again. */
 export type DemoWorkspace = {
   workspace_id: string;
   workspace: string;
   secret_key: string;
   publishable_key: string;
-  /** Makes its first owner: opens once, within 15 minutes. `hoplog console invite` makes more of them. */
+  /** Creates the first owner; works once, within 15 minutes. `hoplog console invite` creates another. */
   console_url: string;
 };
 
 /**
- * On a database without any workspace, makes `demo` (plan `unlimited`) with one key of each kind and an invitation for
- * its first owner.
+ * Creates the workspace `demo` (plan `unlimited`) with one key of each kind and an invitation of its first owner, if no
+ * workspace exists.
  *
  * @param appUrl origin of the console
- * @param keep is given what is to be printed before any of it is valid
- * @returns null on every later start
+ * @param save saves the result before the commit makes it valid
+ * @returns null if a workspace exists
  */
 export function createDemoWorkspace(
   pool: Pool,
   appUrl: string,
-  keep?: (demo: DemoWorkspace) => void,
+  save?: (demo: DemoWorkspace) => void,
 ): Promise<DemoWorkspace | null> {
   return inTransaction(pool, async (db) => {
     await db.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.firstStart]);
@@ -44,7 +44,7 @@ export function createDemoWorkspace(
       publishable_key: publishable.token,
       console_url: inviteUrl(appUrl, token),
     };
-    keep?.(demo);
+    save?.(demo);
     return demo;
   });
 }

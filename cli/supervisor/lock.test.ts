@@ -17,7 +17,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** A process of its own that has the lock of the directory. */
+/** Another process that holds the lock of the directory. */
 async function holder(then = '') {
   const source = `const { takeLock } = await import(${JSON.stringify(new URL('./lock.ts', import.meta.url).href)});
     const lock = await takeLock(${JSON.stringify(directory)}); ${then}
@@ -31,7 +31,7 @@ async function holder(then = '') {
   return child;
 }
 
-test('a second start on the same directory is refused and told who runs where', async () => {
+test('a second start on the same directory fails and names the owner', async () => {
   const lock = await takeLock(directory);
   await expect(takeLock(directory)).rejects.toThrow(AlreadyRunning);
   await expect(takeLock(directory)).rejects.toThrow(`process ${process.pid},`);
@@ -44,7 +44,7 @@ test('a released lock can be taken again', async () => {
   (await takeLock(directory)).release();
 });
 
-test('the lock of a killed process is taken over', async () => {
+test('the lock of a killed process is free', async () => {
   const other = await holder();
   await expect(takeLock(directory)).rejects.toThrow(`process ${other.pid},`);
   await killed(other);
@@ -71,13 +71,13 @@ test('a start waits for one that is stopping', async () => {
   (await next).release();
 });
 
-test('a start does not wait for ever for one that is stopping', async () => {
+test('a start waits only for its limit for one that is stopping', async () => {
   const stopping = await holder('lock.markStopping();');
   await expect(takeLock(directory, 100)).rejects.toThrow(AlreadyRunning);
   await killed(stopping);
 });
 
-test('of many starts exactly one gets the lock', async () => {
+test('exactly one of many concurrent starts gets the lock', async () => {
   const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => takeLock(directory)));
   expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1);
 });

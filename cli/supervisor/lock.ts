@@ -4,12 +4,12 @@ import { lockFile } from '../../core/file-lock.ts';
 import { clearRecord, readRecord, writeRecord } from '../processes/record-file.ts';
 
 const LOCK = 'lock';
-/** Names the process that has the lock; the lock does not rest on it. */
+/** Names the owner of the lock, for messages only. */
 const HOLDER = 'supervisor.lock';
 const POLL_MS = 50;
 
 export type Lock = {
-  /** Lets a next start wait for the lock instead of refusing at once. */
+  /** Makes the next start wait for the lock instead of failing. */
   markStopping(): void;
   release(): void;
 };
@@ -20,12 +20,12 @@ export class AlreadyRunning extends Error {
 }
 
 /**
- * Takes the one lock of a run directory, which the system frees with the process. A copy of the directory is not locked, and a
- * full disk is no obstacle after the first start.
+ * Takes the lock of a run directory; the system releases it when the process exits. A copy of the directory is not
+ * locked. After the first start this needs no free disk space.
  *
  * @param directory `DATA_DIR/run`
- * @param patienceMs how long to wait for a holder that is stopping
- * @throws {AlreadyRunning} with the holder's process number
+ * @param patienceMs time to wait for an owner that is stopping
+ * @throws {AlreadyRunning} with the pid of the owner
  */
 export async function takeLock(directory: string, patienceMs = 20_000): Promise<Lock> {
   const holderPath = join(directory, HOLDER);
@@ -44,7 +44,7 @@ export async function takeLock(directory: string, patienceMs = 20_000): Promise<
   }
   const lock = held;
   const note = (write: () => void) => {
-    // It only serves messages and the waiting of a next start: a disk that refuses it stops nothing.
+    // Used only for messages and for the wait of the next start, so failures are ignored.
     try {
       write();
     } catch {}

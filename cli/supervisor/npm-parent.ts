@@ -1,8 +1,8 @@
 /**
- * Under `npm start`, calls back when npm has died without passing a signal on (`kill -9`): the service it
- * started is not to stay behind. Without npm a parent may come and go, as with `nohup`.
+ * Calls back when npm, as the parent of `npm start`, exits without forwarding a signal (`kill -9`). Does nothing
+ * without npm, because other parents may exit, as with `nohup`.
  *
- * @returns what ends the watch
+ * @returns a function that stops the watch
  */
 export function onNpmDeath(env: NodeJS.ProcessEnv, callback: () => void): () => void {
   if (env.npm_lifecycle_event === undefined) return () => {};

@@ -19,7 +19,7 @@ async function takenPort(): Promise<number> {
 
 const FREE = { API_PORT: '0', INGEST_PORT: '0', METRICS_PORT: '0' };
 
-test('port 0 means any free one, and no two are the same', async () => {
+test('port 0 selects free, distinct ports', async () => {
   const { api, ingest, metrics } = await settlePorts(readConfig(FREE));
   const all = [api, ingest, ...Object.values(metrics)];
   expect(all.every((port) => port > 0)).toBe(true);
@@ -41,7 +41,7 @@ test('the children take the ports that follow METRICS_PORT, and one in use names
   await expect(settled).rejects.toThrow(/METRICS_PORT/);
 });
 
-test('an address that this machine has not is an error that names HOST', async () => {
+test('an address of another machine is an error that names HOST', async () => {
   const settled = settlePorts(readConfig({ ...FREE, API_PORT: '3999', HOST: '192.0.2.1' }));
   await expect(settled).rejects.toThrow(/HOST="192.0.2.1"/);
 });
@@ -57,12 +57,12 @@ test.each([
   await expect(settled).rejects.toThrow(other);
 });
 
-test('METRICS_PORT without room for the ports that follow it is refused by name', async () => {
+test('METRICS_PORT without room for the next three ports is rejected', async () => {
   const settled = settlePorts(readConfig({ ...FREE, METRICS_PORT: '65533' }));
   await expect(settled).rejects.toThrow('setting METRICS_PORT="65533": leaves no room');
 });
 
-test('a host that is none of this machine is named, also where every port is a free one', async () => {
+test('a host of another machine is rejected, even if every port is 0', async () => {
   const free = { ...FREE, API_PORT: '0', INGEST_PORT: '0', METRICS_PORT: '0' };
   for (const HOST of ['no-such-host.invalid', '192.0.2.1']) {
     const settled = settlePorts(readConfig({ ...free, HOST }));

@@ -3,14 +3,14 @@ import { type Config, ConfigError } from '../../core/settings/config.ts';
 import { type ListenPlace, listenError } from '../../core/tier/listen-error.ts';
 import { freePort } from '../embedded/free-port.ts';
 
-/** The ports of one start. The supervisor's metrics are on METRICS_PORT, its children's on the following ones. */
+/** Ports of one start. The metrics of the supervisor are on METRICS_PORT, those of its children on the next three. */
 export type Ports = {
   api: number;
   ingest: number;
   metrics: { supervisor: number; ingest: number; workers: number; api: number };
 };
 
-/** A port that a setting names, itself or as one that follows; 0: any free one. */
+/** Port of a setting, or one that follows it; 0: any free one. */
 type Place = {
   setting: 'API_PORT' | 'INGEST_PORT' | 'METRICS_PORT';
   configured: number;
@@ -18,13 +18,13 @@ type Place = {
 };
 
 /**
- * Settles on every port before anything is started: the configured one, or a free one where it is 0.
+ * Chooses every port before the start: the configured one, or a free one for 0.
  *
- * @throws {ConfigError} naming the setting whose port is taken, not allowed, or another setting's too
+ * @throws {ConfigError} naming the setting whose port is in use, not permitted, or used by another setting
  */
 export async function settlePorts(config: Config): Promise<Ports> {
   const { host } = config;
-  // Any port will do: it shows whether the host is one of this machine.
+  // Port 0 checks that the host is an address of this machine.
   await assertFree({ setting: 'API_PORT', configured: config.apiPort, port: 0, host });
   const api = place('API_PORT', config.apiPort);
   const ingest = place('INGEST_PORT', config.ingestPort);
@@ -61,11 +61,15 @@ function place(setting: Place['setting'], configured: number, after = 0): Place 
 function assertRoom(places: Place[]): void {
   for (const { setting, configured, port } of places) {
     if (port <= 65_535) continue;
-    throw new ConfigError(setting, String(configured), 'leaves no room for the three ports that follow it');
+    throw new ConfigError(
+      setting,
+      String(configured),
+      'leaves no room for the three ports that follow it: must be at most 65532',
+    );
   }
 }
 
-/** None of them is bound yet, so asking the system would find each of two equal ones free. */
+/** Rejects equal ports, which the check for free ports cannot detect. */
 function assertApart(places: Place[]): void {
   const first = new Map<number, Place>();
   for (const { setting, configured, port } of places) {
@@ -79,7 +83,7 @@ function assertApart(places: Place[]): void {
   }
 }
 
-/** Why a child does not get one of its ports now; null when all of them are free. */
+/** Returns the error of the first port that is not free; null when all are free. */
 export async function problemOfPorts(places: readonly ListenPlace[]): Promise<Error | null> {
   for (const one of places) {
     const problem = await assertFree(one).then(

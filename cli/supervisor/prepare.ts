@@ -5,9 +5,9 @@ import { createPool, type Pool } from '../../sql/database/pool.ts';
 import { migrateStores } from '../migrate-stores.ts';
 
 /**
- * Brings PostgreSQL alone to its newest migration, which is all that the API needs to answer.
+ * Migrates PostgreSQL alone to the newest version, which is enough to start the API.
  *
- * @throws when it does not answer or a migration fails
+ * @throws when it is unreachable or a migration fails
  */
 export function preparePostgres(config: Config): Promise<void> {
   return withPool(config, async (pool) => {
@@ -16,9 +16,9 @@ export function preparePostgres(config: Config): Promise<void> {
 }
 
 /**
- * Brings both stores to the newest migration, and warns where they are beyond it.
+ * Migrates both databases to the newest version, and warns if one is newer.
  *
- * @throws when a store does not answer or a migration fails
+ * @throws when a database is unreachable or a migration fails
  */
 export function prepareStores(config: Config, log: Logger): Promise<void> {
   return withPool(config, async (pool) => {

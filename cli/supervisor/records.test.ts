@@ -14,7 +14,7 @@ beforeEach(() => {
 
 afterEach(() => directory.remove());
 
-test('a child that a killed supervisor left behind is asked to end', async () => {
+test('a child of a killed supervisor gets SIGTERM', async () => {
   const child = await runningProgram(
     "process.on('SIGTERM', () => process.exit(7)); setInterval(() => {}, 1000)",
   );
@@ -24,7 +24,7 @@ test('a child that a killed supervisor left behind is asked to end', async () =>
   expect(child.exitCode).toBe(7);
 });
 
-test('one that does not end by itself is killed', async () => {
+test('a child that ignores SIGTERM is killed', async () => {
   const child = await runningProgram("process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)");
   childRecords(directory.path, log).write('workers', child.pid);
   await endLeftovers(directory.path, log, 200);
@@ -32,7 +32,7 @@ test('one that does not end by itself is killed', async () => {
   expect(child.signalCode).toBe('SIGKILL');
 });
 
-test('another process under the number of a dead child is left alone', async () => {
+test('another process with the pid of a dead child is not touched', async () => {
   const bystander = await runningProgram('setInterval(() => {}, 1000)');
   childRecords(directory.path, log).write('api', bystander.pid);
   const path = join(directory.path, 'api.child.json');
@@ -42,7 +42,7 @@ test('another process under the number of a dead child is left alone', async () 
   await killed(bystander);
 });
 
-test('a child of the directory that this one is a copy of is left alone', async () => {
+test('a child of the original of a copied directory is not touched', async () => {
   const child = await runningProgram('setInterval(() => {}, 1000)');
   const original = join(directory.path, 'original');
   const copy = join(directory.path, 'copy');
@@ -51,14 +51,14 @@ test('a child of the directory that this one is a copy of is left alone', async 
   cpSync(original, copy, { recursive: true, preserveTimestamps: true });
   await endLeftovers(copy, log);
   expect(child.exitCode ?? child.signalCode).toBeNull();
-  // Moved, it is the same directory.
+  // A moved directory keeps its identity.
   renameSync(original, `${original}-moved`);
   await endLeftovers(`${original}-moved`, log);
   await killed(child);
   expect(child.signalCode).toBe('SIGTERM');
 });
 
-test('the record of a child that ended in order names nobody', async () => {
+test('the record of a child that exited cleanly is empty', async () => {
   const bystander = await runningProgram('setInterval(() => {}, 1000)');
   const records = childRecords(directory.path, log);
   records.write('api', bystander.pid);

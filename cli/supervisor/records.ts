@@ -7,21 +7,21 @@ import { clearRecord, readRecord, writeRecord } from '../processes/record-file.t
 const SUFFIX = '.child.json';
 
 /**
- * Which children run, on disk, so that the next start finds those that a killed supervisor has left. A disk that refuses a record
- * stops nothing.
+ * Records of running children on disk, so that the next start finds those of a killed supervisor. A failed write is only
+ * logged.
  */
 export type ChildRecords = {
   write(name: string, pid: number): void;
   clear(name: string): void;
 };
 
-/** Records in `<directory>/<name>.child.json`. */
+/** Stores records in `<directory>/<name>.child.json`. */
 export function childRecords(directory: string, log: Logger): ChildRecords {
   const attempt = (name: string, step: (path: string) => void) => {
     try {
       step(join(directory, name + SUFFIX));
     } catch (error) {
-      log.warn({ child: name, err: error }, 'failed to record this child on disk; continuing');
+      log.warn({ child: name, err: error }, 'failed to record the child on disk; continuing');
     }
   };
   return {
@@ -31,11 +31,11 @@ export function childRecords(directory: string, log: Logger): ChildRecords {
 }
 
 /**
- * Ends every recorded child of this directory that still runs: asks first, so that it flushes what it holds, then kills it.
- * Children of a directory that this one is a copy of are left alone.
+ * Ends every recorded child of this directory that still runs, with SIGTERM, then SIGKILL. Ignores children of the
+ * directory that this one was copied from.
  *
- * @param patienceMs how long a child gets to end by itself
- * @throws Error naming the child that does not even die when killed
+ * @param patienceMs time to exit after SIGTERM
+ * @throws Error naming the child that does not exit after SIGKILL
  */
 export async function endLeftovers(directory: string, log: Logger, patienceMs = 5_000): Promise<void> {
   const files = readdirSync(directory).filter((file) => file.endsWith(SUFFIX));
@@ -53,15 +53,15 @@ export async function endLeftovers(directory: string, log: Logger, patienceMs = 
         ['SIGKILL', 5_000],
       ] as const;
       if (!(await endProcess(record, steps))) {
-        throw new Error(`${name}, process ${record.pid} of an earlier start, does not end`);
+        throw new Error(`${name}, process ${record.pid} of an earlier start, did not exit after SIGKILL`);
       }
-      log.info({ child: name, pid: record.pid }, 'ended this child of an earlier start');
+      log.info({ child: name, pid: record.pid }, 'ended a child of an earlier start');
     }),
   );
   for (const original of originals) {
     log.warn(
       { original },
-      'DATA_DIR is a copy of a service that still runs: its children are left alone, and both send webhooks',
+      'DATA_DIR is a copy of that of a running service; both services will send webhooks',
     );
   }
 }

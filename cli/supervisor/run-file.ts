@@ -2,7 +2,7 @@ import type { Config } from '../../core/settings/config.ts';
 import { clearRecord, writeRecord } from '../processes/record-file.ts';
 import { runFile } from '../stores.ts';
 
-/** Leaves the addresses of a running start for `hoplog` commands beside it, readable by this user only. */
+/** Writes the addresses of this service for `hoplog` commands, readable by this user only. */
 export function writeRunFile(config: Config): void {
   const { databaseUrl, clickhouseUrl, baseUrl, appUrl, shortUrl } = config;
   writeRecord(runFile(config.dataDir), process.pid, {
@@ -14,6 +14,7 @@ export function writeRunFile(config: Config): void {
   });
 }
 
+/** Clears the file of {@link writeRunFile}. */
 export function clearRunFile(config: Config): void {
   clearRecord(runFile(config.dataDir));
 }

@@ -2,31 +2,31 @@ import type { Config } from '../../core/settings/config.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { embeddedClickHouse } from '../embedded/clickhouse.ts';
 import { embeddedPostgres } from '../embedded/postgres.ts';
-import type { StoreToKeep } from '../embedded/store.ts';
-import { type KeptStore, keepStore } from './kept-store.ts';
+import type { StartableStore } from '../embedded/store.ts';
+import { type SupervisedStore, superviseStore } from './supervised-store.ts';
 
 export type StoreName = 'postgres' | 'clickhouse';
 
-/** Addresses of both stores, settled before either runs. */
+/** Addresses of both databases, assigned before either runs. */
 export type StoreAddresses = { databaseUrl: string; clickhouseUrl: string };
 
 export type Stores = {
   addresses: StoreAddresses;
-  /** Starts those that no setting names, and keeps them running. */
-  keep(deps: Parameters<typeof keepStore>[2]): Partial<Record<StoreName, KeptStore>>;
+  /** Runs the embedded databases, with restarts. */
+  keep(deps: Parameters<typeof superviseStore>[2]): Partial<Record<StoreName, SupervisedStore>>;
 };
 
 /**
- * The stores of a start: those that the settings name, and embedded ones in place of the others.
+ * Returns the databases of a start: the configured ones, and embedded ones for the rest.
  *
- * @throws Error when the disk has no room for the password of a first start
+ * @throws Error when the disk has no space for the password file of a first start
  */
 export async function settleStores(
   config: Config,
   { log, onProgress }: { log: Logger; onProgress: (step: string) => void },
 ): Promise<Stores> {
   const { dataDir } = config;
-  const embedded: Partial<Record<StoreName, StoreToKeep>> = {};
+  const embedded: Partial<Record<StoreName, StartableStore>> = {};
   if (!config.databaseUrl) embedded.postgres = await embeddedPostgres({ dataDir, log, onProgress });
   if (!config.clickhouseUrl) embedded.clickhouse = await embeddedClickHouse({ dataDir, log });
   return {
@@ -36,10 +36,10 @@ export async function settleStores(
     },
     keep(deps) {
       const { postgres, clickhouse } = embedded;
-      if (postgres || clickhouse) onProgress('starting the embedded stores');
+      if (postgres || clickhouse) onProgress('starting the embedded databases');
       return {
-        ...(postgres && { postgres: keepStore('postgres', postgres, deps) }),
-        ...(clickhouse && { clickhouse: keepStore('clickhouse', clickhouse, deps) }),
+        ...(postgres && { postgres: superviseStore('postgres', postgres, deps) }),
+        ...(clickhouse && { clickhouse: superviseStore('clickhouse', clickhouse, deps) }),
       };
     },
   };

@@ -9,58 +9,58 @@ import { createPool } from '../../sql/database/pool.ts';
 import { makeDataDir, makeOwnDirectory } from '../embedded/data-dir.ts';
 import { childMetrics } from './child-metrics.ts';
 import type { DemoWorkspace } from './first-start.ts';
-import { hasKeptLinks } from './kept-links.ts';
-import type { KeptStore } from './kept-store.ts';
+import { hasLinksOnDisk } from './links-on-disk.ts';
 import { type Lock, takeLock } from './lock.ts';
-import { patiently } from './patiently.ts';
 import { settlePorts } from './ports.ts';
 import { preparePostgres, prepareStores } from './prepare.ts';
 import { childRecords, endLeftovers } from './records.ts';
+import { retryUntilReady } from './retry-until-ready.ts';
 import { clearRunFile, writeRunFile } from './run-file.ts';
 import { type StoreName, settleStores } from './stores.ts';
-import { keepTier, type Tier } from './tier.ts';
+import type { SupervisedStore } from './supervised-store.ts';
+import { superviseTier, type Tier } from './tier.ts';
 import { type TierName, tierSpecs } from './tiers.ts';
 import { unshownDemo } from './unshown-demo.ts';
 
-/** How long redirects wait for stores that do not answer, before they start from what is on disk. */
+/** Time that redirects wait for unreachable databases, before they start from the links on disk. */
 const STORE_PATIENCE_MS = 5_000;
 
 export type SupervisorOptions = {
   env: NodeJS.ProcessEnv;
   log: Logger;
-  /** Called with each step of the start that takes a while. */
+  /** Called with a description of each slow step of the start. */
   onProgress: (step: string) => void;
 };
 
 export type Started = {
   config: Config;
-  /** Its keys; on the first start that gets so far only. */
+  /** Keys of the demo workspace, on the first successful start only. */
   demo: DemoWorkspace | null;
-  /** To be called when they are printed. A start that ends before that leaves them to the next one. */
+  /** Must be called after the keys are printed; otherwise the next start prints them. */
   onShown(): void;
 };
 
 export type Supervisor = {
   /**
-   * Resolves when redirects and API answer; workers too, unless ClickHouse is down. Rejects when they can't be brought up.
-   * With links on disk from an earlier start, a store that does not start is no reason: it is tried again.
+   * Resolves when redirects and API are ready, and workers too unless ClickHouse is down. Rejects when the start fails.
+   * With links on disk from an earlier start, it retries a database that does not start.
    */
   start(): Promise<Started>;
-  /** Ends everything in order, whatever has been started so far. */
+  /** Stops everything started so far, in order. */
   stop(): Promise<void>;
-  /** Ends the children and the embedded stores at once. */
+  /** Kills the children and the embedded databases. */
   kill(): void;
 };
 
 /**
- * Runs the whole service on this machine: stores (unless their addresses are configured), migrations, and
- * the three tiers as child processes. What dies is started again.
+ * Creates a supervisor, which runs the service on this machine: embedded databases (unless configured), migrations, and
+ * the three tiers as child processes. It restarts children that exit.
  */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { env, log, onProgress } = options;
   const stopping = new AbortController();
   const tiers: Partial<Record<TierName, Tier>> = {};
-  let stores: Partial<Record<StoreName, KeptStore>> = {};
+  let stores: Partial<Record<StoreName, SupervisedStore>> = {};
   let lock: Lock | undefined;
   let closeMetrics: (() => Promise<void>) | undefined;
   let running: Config | undefined;
@@ -95,15 +95,15 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     stores = keep({ log, onChange: children.onChange });
     for (const name of [...Object.keys(stores), 'ingest', 'workers', 'api']) children.expect(name);
 
-    const persist = hasKeptLinks(config);
+    const persist = hasLinksOnDisk(config);
     const up = { postgres: stores.postgres?.firstStart, clickhouse: stores.clickhouse?.firstStart };
     const allUp = Promise.all([up.postgres, up.clickhouse]);
-    // Without links there is nothing to redirect: then why a store does not start ends the start.
+    // Without links there is nothing to redirect, so a database that does not start fails the start.
     if (!persist) await allUp;
 
     onProgress('applying migrations');
     const retried = (step: () => Promise<void>) =>
-      patiently(step, { log, stopping: stopping.signal, persist });
+      retryUntilReady(step, { log, stopping: stopping.signal, persist });
     const settled = (store: Promise<void> | undefined) => store?.catch(() => {});
     const postgresReady = Promise.resolve(settled(up.postgres)).then(() =>
       retried(() => preparePostgres(config)),
@@ -114,7 +114,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       .then(() => {
         isPrepared = true;
       });
-    // Both are awaited below, unless the start is given up before.
+    // Prevents unhandled rejections if the start fails before it awaits them.
     for (const step of [postgresReady, prepared]) step.catch(() => {});
     const storeFailed = allUp.then(
       () => new Promise<void>(() => {}),
@@ -132,7 +132,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const launch = (name: TierName) => {
       stopping.signal.throwIfAborted();
       const isPersistent = persist && name !== 'ingest';
-      tiers[name] = keepTier(specs[name], { log, records, onChange: children.onChange, isPersistent });
+      tiers[name] = superviseTier(specs[name], { log, records, onChange: children.onChange, isPersistent });
       return tiers[name].ready;
     };
     onProgress('starting redirects');
@@ -141,22 +141,22 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     await Promise.race([prepared, patienceEnds]);
     onProgress('starting workers and API');
     const apiReady = launch('api');
-    // Before ClickHouse has its newest migration, workers could take what it does not know yet for malformed.
+    // Hazard: without the newest ClickHouse migration, workers could treat valid events as malformed.
     const workersReady = prepared.then(() => launch('workers'));
-    // Where it is not awaited: whatever ends the attempts is in the log.
+    // Not always awaited; errors are logged.
     workersReady.catch(() => {});
     await Promise.all([ingestReady, apiReady, isPrepared && workersReady]);
     stopping.signal.throwIfAborted();
-    // Last of all: a start that fails must not have made keys that nobody has seen.
+    // Last: a failed start must not create keys that it never prints.
     const keptDemo = join(runDirectory, 'demo.json');
-    const demo = await patiently(() => demoToShow(config, keptDemo), {
+    const demo = await retryUntilReady(() => demoToShow(config, keptDemo), {
       log,
       stopping: stopping.signal,
       persist,
     });
     isStarted = true;
     if (!isPrepared)
-      log.warn('ClickHouse is down: clicks wait in the journal and reports fail until it is up');
+      log.warn('ClickHouse is down; clicks wait in the journal and reports fail until it is up');
     return { config, demo, onShown: () => rmSync(keptDemo, { force: true }) };
   };
 
@@ -175,14 +175,14 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       return starting;
     },
     async stop() {
-      stopping.abort(new Error('asked to stop'));
+      stopping.abort(new Error('stopped by request'));
       lock?.markStopping();
-      // Where a start is under way, let its present step end, so that what it starts is known here.
+      // Wait for the current step of a start, so that every process that it starts is known.
       await Promise.race([
         starting?.catch(() => {}),
         delay(tiers.ingest ? 0 : 5_000, undefined, { ref: false }),
       ]);
-      // First who lets events in, so that the workers then bring all that was answered into the stores.
+      // Stop the tiers that accept events first, so that the workers store all accepted events.
       const order = [[tiers.ingest, tiers.api], [tiers.workers], Object.values(stores)];
       const outcomes: PromiseSettledResult<void>[] = [];
       for (const parts of order) {
@@ -201,7 +201,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
 }
 
-/** Does what the service does not need: a full or read-only disk may refuse it. */
+/** Runs an optional step, and logs its failure, as on a full or read-only disk. */
 function attempt(log: Logger, what: string, step: () => void): void {
   try {
     step();

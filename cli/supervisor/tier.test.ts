@@ -3,14 +3,13 @@ import { existsSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { silentLogger } from '../../core/tier/log.ts';
 import { programIn, temporaryDirectory } from '../../test/support/process-fixtures.ts';
 import { freePort } from '../embedded/free-port.ts';
 import { childRecords } from './records.ts';
-import { keepTier, type Tier, type TierDeps, type TierSpec } from './tier.ts';
+import { superviseTier, type Tier, type TierDeps, type TierSpec } from './tier.ts';
 
 const SAYS_READY = `process.stdout.write('{"event":"ready"}\\n'); setInterval(() => {}, 1000);`;
 
@@ -30,7 +29,7 @@ afterEach(async () => {
 });
 
 function keep(source: string, given: Partial<TierSpec> = {}, deps: Partial<TierDeps> = {}): Tier {
-  tier = keepTier(
+  tier = superviseTier(
     {
       name: 'workers',
       script: programIn(directory.path, 'main.cjs', source),
@@ -51,16 +50,16 @@ function keep(source: string, given: Partial<TierSpec> = {}, deps: Partial<TierD
   return tier;
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await delay(20);
+function until(condition: () => boolean): Promise<void> {
+  return expect.poll(condition, { timeout: 30_000, interval: 20, message: String(condition) }).toBe(true);
 }
 
-test('a tier is ready when it says so', async () => {
+test('a tier is ready when it prints its ready line', async () => {
   await keep(SAYS_READY).ready;
   expect(changes).toEqual([true]);
 });
 
-test('a tier is ready when its health endpoint answers 200, not before', async () => {
+test('a tier is not ready before its health endpoint returns 200', async () => {
   const port = await freePort();
   const source = `let asked = 0;
     require('node:http').createServer((request, response) => {
@@ -73,17 +72,17 @@ test('a tier is ready when its health endpoint answers 200, not before', async (
   expect(Number(await (await fetch(url)).text())).toBeGreaterThan(3);
 });
 
-test('a tier is not ready because somebody else answers at its port', async () => {
+test('a response of another process at its port does not make a tier ready', async () => {
   const other = createServer((_request, response) => response.end('ok')).listen(0, '127.0.0.1');
   await once(other, 'listening');
   const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}/health/ready`;
   const kept = keep(`setTimeout(() => process.exit(78), 300)`, { readiness: { kind: 'http', urls: [url] } });
-  await expect(kept.ready).rejects.toThrow('ended with 78');
+  await expect(kept.ready).rejects.toThrow('exited with 78');
   expect(changes).toEqual([false]);
   other.close();
 });
 
-test('a tier that was ready is started again, also when its port is taken for a while', async () => {
+test('a tier that was ready is restarted, even if its port is temporarily in use', async () => {
   const source = `const { existsSync, writeFileSync } = require('node:fs');
     if (existsSync(process.env.TAKEN)) process.exit(78);
     process.stdout.write('{"event":"ready"}\\n');
@@ -95,29 +94,29 @@ test('a tier that was ready is started again, also when its port is taken for a 
   await until(() => changes.filter((up) => up).length >= 2);
 });
 
-test('a tier that dies is started again', async () => {
+test('a tier that exits is restarted', async () => {
   await keep(`process.stdout.write('{"event":"ready"}\\n'); setTimeout(() => process.exit(1), 50)`).ready;
   await until(() => changes.filter((up) => up).length >= 3);
 });
 
-test('a tier that is killed is started again', async () => {
+test('a tier that is killed is restarted', async () => {
   const source = `process.stdout.write('{"event":"ready"}\\n'); setTimeout(() => process.kill(process.pid, 'SIGKILL'), 50)`;
   await keep(source).ready;
   await until(() => changes.filter((up) => up).length >= 2);
 });
 
-test('a tier with a configuration error is not started again', async () => {
+test('a tier with a configuration error is not restarted', async () => {
   const kept = keep('process.exit(78)');
-  await expect(kept.ready).rejects.toThrow('workers can not be started: it ended with 78');
+  await expect(kept.ready).rejects.toThrow('workers cannot be started: it exited with 78');
   expect(changes).toEqual([false]);
 });
 
-test('a tier that never gets ready is given up after three deaths', async () => {
-  await expect(keep('process.exit(1)').ready).rejects.toThrow('it ended with 1');
+test('a tier that is never ready fails after three exits', async () => {
+  await expect(keep('process.exit(1)').ready).rejects.toThrow('it exited with 1');
   expect(changes).toEqual([false, false, false]);
 });
 
-test('a tier that is to be brought up whatever happens is started until it gets ready', async () => {
+test('a persistent tier is restarted until it is ready', async () => {
   const source = `const { appendFileSync, readFileSync } = require('node:fs');
     appendFileSync(process.env.STARTS, 'x');
     if (readFileSync(process.env.STARTS).length < 5) process.exit(1);
@@ -127,28 +126,28 @@ test('a tier that is to be brought up whatever happens is started until it gets 
   expect(changes).toEqual([false, false, false, false, true]);
 });
 
-test('a tier that gets a port that another process has is named with that port', async () => {
+test('the error of a tier names the port that another process uses', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
   const ports = [{ setting: 'METRICS_PORT', configured: 9_100, host: '127.0.0.1', port }] as const;
   const kept = keep('process.exit(78)', { ports });
   await expect(kept.ready).rejects.toThrow(
-    `workers can not be started: setting METRICS_PORT="9100": port ${port} on 127.0.0.1 is in use already`,
+    `workers cannot be started: setting METRICS_PORT="9100": port ${port} on 127.0.0.1 is in use already`,
   );
   other.close();
 });
 
-test('a tier whose health endpoint cannot be reached is logged, with where it is asked and why', async () => {
+test('an unreachable health endpoint is logged with its URL and the cause', async () => {
   const lines: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
   const urls = [`http://127.0.0.1:${await freePort()}/health/ready`];
   keep(SAYS_READY, { readiness: { kind: 'http', urls } }, { log, unansweredMs: 0 });
   await until(() => lines.length > 0);
-  expect(lines[0]).toMatch(`health endpoint does not answer (${urls[0]}: connect ECONNREFUSED`);
+  expect(lines[0]).toMatch(`health endpoint does not respond (${urls[0]}: connect ECONNREFUSED`);
 });
 
-test('a tier whose second URL answers is ready', async () => {
+test('a tier is ready when its second URL responds', async () => {
   const port = await freePort();
   const source = `require('node:http').createServer((request, response) => response.end())
     .listen(${port}, '127.0.0.1', () => console.log('{"event":"ready"}'))`;
@@ -157,7 +156,7 @@ test('a tier whose second URL answers is ready', async () => {
   expect(changes).toEqual([true]);
 });
 
-test('a tier is started, and ends when asked, where its records cannot be written', async () => {
+test('a tier starts and stops when its records cannot be written', async () => {
   const records = childRecords(join(directory.path, 'missing'), silentLogger());
   const kept = keep(SAYS_READY, {}, { records });
   await kept.ready;
@@ -165,7 +164,7 @@ test('a tier is started, and ends when asked, where its records cannot be writte
   expect(changes).toEqual([true, false]);
 });
 
-test('stopping lets the tier drain and does not start it again', async () => {
+test('a stop drains the tier and does not restart it', async () => {
   const kept = keep(
     `process.on('SIGTERM', () => setTimeout(() => { require('node:fs').writeFileSync(process.env.DONE, 'x'); process.exit(0) }, 100)); ${SAYS_READY}`,
     { env: { DONE: `${directory.path}/drained` } },
@@ -176,14 +175,14 @@ test('stopping lets the tier drain and does not start it again', async () => {
   expect(existsSync(`${directory.path}/drained`)).toBe(true);
 });
 
-test('a tier that does not drain in its time is killed', async () => {
+test('a tier that does not drain in time is killed', async () => {
   const kept = keep(`process.on('SIGTERM', () => {}); ${SAYS_READY}`, { drainMs: 200 });
   await kept.ready;
   await kept.stop();
   expect(changes).toEqual([true, false]);
 });
 
-test('whoever waits for a tier hears that it was stopped before it was ready', async () => {
+test('`ready` rejects when the tier is stopped first', async () => {
   const kept = keep('setInterval(() => {}, 1000)');
   await kept.stop();
   await expect(kept.ready).rejects.toThrow('workers was stopped before it was ready');

@@ -10,38 +10,38 @@ import { problemOfPorts } from './ports.ts';
 import type { ChildRecords } from './records.ts';
 
 const UNANSWERED_MS = 15_000;
-/** Deaths in a row, before a tier was ever ready, after which the start is given up. */
+/** Exits before a tier is first ready, after which the start fails. */
 const START_ATTEMPTS = 3;
 
 export type TierSpec = {
   name: string;
-  /** Path of its main file. */
+  /** Path of the entry file. */
   script: string;
   /** Flags of Node.js. */
   flags: readonly string[];
   env: NodeJS.ProcessEnv;
   /**
-   * How it says that it is ready: it writes the line `{"event":"ready"}` and, with a health endpoint, that answers 200
-   * after it, at one of its URLs. The line is what shows that it is this child who answers, and nobody else on its port.
+   * Readiness: the child prints the line `{"event":"ready"}`, and then one of the URLs, if any, returns 200. The line
+   * proves that the child, and not another process, listens on the port.
    */
   readiness: { kind: 'http'; urls: readonly string[] } | { kind: 'line' };
-  /** The ports that it listens on, for what to say when it gets none of its settings' ports. */
+  /** Ports that it listens on, for error messages. */
   ports: readonly ListenPlace[];
-  /** Time it gets to drain after SIGTERM before it is killed, milliseconds. */
+  /** Time to drain between SIGTERM and SIGKILL, milliseconds. */
   drainMs: number;
 };
 
 export type Tier = {
   name: string;
-  /** Resolves when it was ready once; rejects when it can't be started or is stopped before that. */
+  /** Resolves when it is first ready; rejects when it cannot start or is stopped before. */
   ready: Promise<void>;
-  /** Asks it to drain and waits until it has ended. It is not started again. */
+  /** Drains it and waits for its exit, without a restart. */
   stop(): Promise<void>;
-  /** Ends it at once. It is not started again. */
+  /** Kills it, without a restart. */
   kill(): void;
 };
 
-/** A tier that does not get ready. Why, it has said itself on standard error. */
+/** A tier did not become ready; its own log has the reason. */
 export class TierNotStarted extends Error {
   override name = 'TierNotStarted';
 }
@@ -49,19 +49,19 @@ export class TierNotStarted extends Error {
 export type TierDeps = {
   log: Logger;
   records: ChildRecords;
-  /** Called whenever it comes up or goes down. */
+  /** Called when it becomes ready or exits. */
   onChange?: (name: string, up: boolean) => void;
-  /** After so long without an answer of a child that says that it is ready, the log says where it is asked. */
+  /** Time without a response from a child that printed its ready line, before a warning. Milliseconds. */
   unansweredMs?: number;
-  /** Whether it is started again however often it dies before it was ever ready. */
+  /** Restarts it without limit, even before it is first ready. */
   isPersistent?: boolean;
 };
 
-/** Starts a tier as a child process and starts it again, after a growing pause, whenever it dies. */
-export function keepTier(spec: TierSpec, deps: TierDeps): Tier {
+/** Runs a tier as a child process, and restarts it with a growing delay when it exits. */
+export function superviseTier(spec: TierSpec, deps: TierDeps): Tier {
   const stopping = new AbortController();
   const ready = Promise.withResolvers<void>();
-  // Whoever awaits it gets the error; nobody may be waiting any more.
+  // Prevents an unhandled rejection when nothing awaits it.
   ready.promise.catch(() => {});
   const pauseAfter = createBackoff();
   let child: ChildProcess | undefined;
@@ -91,17 +91,17 @@ export function keepTier(spec: TierSpec, deps: TierDeps): Tier {
       const startedAt = Date.now();
       const outcome = await runOnce();
       if (stopping.signal.aborted) return;
-      // Settings with which it was ready were right: what is wrong now, such as its port taken meanwhile, may pass.
+      // After a ready tier, a configuration error may be temporary, such as a port in use.
       const attempts = deps.isPersistent ? Number.POSITIVE_INFINITY : START_ATTEMPTS;
       if (!wasReady && (outcome === CONFIGURATION_ERROR || deaths >= attempts)) {
-        deps.log.error({ child: spec.name, outcome }, 'this child can not be started');
+        deps.log.error({ child: spec.name, outcome }, 'child cannot be started');
         const taken = outcome === CONFIGURATION_ERROR ? await problemOfPorts(spec.ports) : null;
-        const why = taken?.message ?? `it ended with ${outcome}, for the reason that it has logged`;
-        ready.reject(new TierNotStarted(`${spec.name} can not be started: ${why}`));
+        const why = taken?.message ?? `it exited with ${outcome}; its log has the reason`;
+        ready.reject(new TierNotStarted(`${spec.name} cannot be started: ${why}`));
         return;
       }
       const pauseMs = pauseAfter(Date.now() - startedAt);
-      deps.log.warn({ child: spec.name, outcome, pauseMs }, 'this child died: starting it again');
+      deps.log.warn({ child: spec.name, outcome, pauseMs }, 'child exited; will restart');
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
   };
@@ -116,7 +116,7 @@ export function keepTier(spec: TierSpec, deps: TierDeps): Tier {
       const drained = child;
       drained?.kill('SIGTERM');
       const timer = setTimeout(() => {
-        deps.log.warn({ child: spec.name }, 'this child did not drain in time: killed');
+        deps.log.warn({ child: spec.name }, 'child did not drain in time; killed');
         drained?.kill('SIGKILL');
       }, spec.drainMs);
       await ended;
@@ -132,7 +132,7 @@ export function keepTier(spec: TierSpec, deps: TierDeps): Tier {
 function spawnTier(spec: TierSpec): ChildProcess {
   return spawn(process.execPath, [...spec.flags, spec.script], {
     env: spec.env,
-    // Its own process group, so that Ctrl-C in a terminal reaches the supervisor alone, which stops in order.
+    // Own process group: Ctrl-C must reach only the supervisor, which stops children in order.
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -145,7 +145,7 @@ function exitOf(child: ChildProcess): Promise<number | NodeJS.Signals | null> {
   });
 }
 
-/** Whether the child got ready before it ended. */
+/** Waits until the child is ready (true) or has exited (false). */
 async function isReady(
   spec: TierSpec,
   child: ChildProcess,
@@ -171,14 +171,17 @@ async function isReady(
     if (Date.now() >= warnAt) {
       warnAt = Number.POSITIVE_INFINITY;
       const why = readiness.urls.map((url, index) => `${url}: ${problems[index]}`).join('; ');
-      log.warn({ child: spec.name }, `this child is up, but its health endpoint does not answer (${why})`);
+      log.warn(
+        { child: spec.name },
+        `child printed its ready line, but its health endpoint does not respond (${why})`,
+      );
     }
-    await delay(50); // no race against `gone`, which would keep a record of each
+    await delay(50); // Not a race with `gone`, which would retain a reaction for each turn.
   }
   return false;
 }
 
-/** Why a health endpoint does not answer 200; null: it does. */
+/** Returns null if a health endpoint returns 200, else the problem. */
 async function problemAt(url: string): Promise<string | null> {
   try {
     const status = await directStatus(url, 3_000);

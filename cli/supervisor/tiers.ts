@@ -7,15 +7,15 @@ import type { TierSpec } from './tier.ts';
 export type TierName = 'ingest' | 'workers' | 'api';
 
 /**
- * How each tier is started. Ingest and api drain together, then the workers, then the stores end within 3.5 s:
- * all of it in the 10 s that a stop may take.
+ * Returns how to start each tier. Ingest and api drain together, then the workers, then the databases stop within
+ * 3.5 s: at most 10 s in total.
  *
- * @param config with the ports as settled and the stores' addresses
+ * @param config settings with final ports and database addresses
  */
 export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports): Record<TierName, TierSpec> {
   const shared: NodeJS.ProcessEnv = {
     ...env,
-    // It is in `env` already; one that has changed since is for the next start.
+    // `env` already contains the file; later changes apply to the next start.
     ENV_FILE: '',
     DATA_DIR: config.dataDir,
     API_PORT: String(ports.api),
@@ -49,7 +49,7 @@ export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports):
       name: 'workers',
       script: programFile('workers'),
       flags: nodeFlags('workers'),
-      // STREAM_NAME names ingest's stream; one stream has one writer.
+      // Invariant: a stream has one writer, and STREAM_NAME is ingest's.
       env: { ...withMetrics(ports.metrics.workers), STREAM_NAME: '' },
       readiness: { kind: 'line' },
       ports: [metrics(ports.metrics.workers)],
@@ -60,7 +60,7 @@ export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports):
       script: programFile('api'),
       flags: nodeFlags('api'),
       env: { ...withMetrics(ports.metrics.api), STREAM_NAME: '' },
-      // It answers while ClickHouse is down, except for reports.
+      // Live, not ready: the API serves all but reports while ClickHouse is down.
       readiness: { kind: 'http', urls: urls(ports.api, '/health/live') },
       ports: [
         { setting: 'API_PORT', host, port: ports.api, configured: apiPort },
@@ -72,8 +72,7 @@ export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports):
 }
 
 /**
- * Where a server on this machine is reached. One that listens on every address of IPv6 has those of IPv4 too, and only those where
- * IPv6 is off.
+ * Returns the origins of a server on this machine. A server on `::` also listens on IPv4, and only there if IPv6 is off.
  */
 function originsOf(host: string, port: number): string[] {
   const at = host === '::' ? ['[::1]', '127.0.0.1'] : host === '0.0.0.0' ? ['127.0.0.1'] : [host];

@@ -21,8 +21,8 @@ afterAll(async () => {
 
 const demo = () => unshownDemo(stores.pool, { path, appUrl: 'https://app.example' });
 
-test('the keys of demo are kept, for this user only, until they are shown, and then no start has them', async () => {
-  // Of a start that ended between keeping the keys and making the workspace.
+test('the keys of demo are saved with mode 0600 until they are printed, and never printed again', async () => {
+  // Left by a start that exited before it created the workspace.
   writeFileSync(path, JSON.stringify({ workspace_id: uuidv7(), secret_key: 'lk_live_of_nothing' }));
   const first = await demo();
   expect(first?.secret_key).toMatch(/^lk_live_[0-9a-f]{8}_/);
@@ -39,7 +39,7 @@ test('the keys of demo are kept, for this user only, until they are shown, and t
   rmSync(path); // as whoever has shown them does
   expect(await demo()).toBeNull();
   expect(existsSync(path)).toBe(false);
-  // Of a DATA_DIR that had another database.
+  // Left by a DATA_DIR with another database.
   writeFileSync(path, JSON.stringify({ workspace_id: uuidv7() }));
   expect(await demo()).toBeNull();
 });

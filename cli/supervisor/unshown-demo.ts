@@ -6,32 +6,32 @@ import { writePrivate } from '../embedded/secret-file.ts';
 import { createDemoWorkspace, type DemoWorkspace } from './first-start.ts';
 
 /**
- * The demo workspace, as long as no ready line has shown its keys: made by this start, or by one that ended before its
- * ready line. The stores have the keys as hashes only, so until then they are kept in a file (mode 0600).
+ * Returns the demo workspace until its keys are printed. The databases store only hashes of the keys, so a file
+ * (mode 0600) contains them until a ready line prints them.
  *
- * @param path of that file; whoever has shown the keys removes it
+ * @param path path of the file; the caller removes it after printing the keys
  * @param appUrl origin of the console
- * @returns null when there is nothing to show
+ * @returns null when there is nothing to print
  */
 export async function unshownDemo(
   pool: Pool,
   { path, appUrl }: { path: string; appUrl: string },
 ): Promise<DemoWorkspace | null> {
-  const kept = keptIn(path);
-  if (kept !== null && (await isThere(pool, kept.workspace_id))) {
-    // The link that was kept may have expired meanwhile.
+  const saved = savedIn(path);
+  if (saved !== null && (await exists(pool, saved.workspace_id))) {
+    // The link in the file may have expired.
     const { token } = await createInvite(pool, {
-      workspaceId: kept.workspace_id,
+      workspaceId: saved.workspace_id,
       email: null,
       role: 'owner',
     });
-    return { ...kept, console_url: inviteUrl(appUrl, token) };
+    return { ...saved, console_url: inviteUrl(appUrl, token) };
   }
   rmSync(path, { force: true });
   return createDemoWorkspace(pool, appUrl, (demo) => writePrivate(path, JSON.stringify(demo)));
 }
 
-function keptIn(path: string): DemoWorkspace | null {
+function savedIn(path: string): DemoWorkspace | null {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as DemoWorkspace;
   } catch (error) {
@@ -40,8 +40,8 @@ function keptIn(path: string): DemoWorkspace | null {
   }
 }
 
-/** A start that ended before its commit has kept keys of a workspace that never was. */
-async function isThere(pool: Pool, workspaceId: string): Promise<boolean> {
+/** A start that exited before its commit leaves keys of a workspace that does not exist. */
+async function exists(pool: Pool, workspaceId: string): Promise<boolean> {
   const { rowCount } = await pool.query('SELECT 1 FROM workspaces WHERE id = $1', [workspaceId]);
   return rowCount !== 0;
 }

@@ -1,9 +1,9 @@
-/** The merchant's two pages. Every value that gets into HTML is escaped: ids and addresses are whatever users chose. */
+/** Pages of the merchant. Every value in HTML is escaped, because users choose ids and URLs. */
 
 export type SignedIn = { id: string; email: string; tier: 'free' | 'paid' };
 export type Look = 'light' | 'dark';
 
-/** The dashboard by its loader: one tag where it is to appear. */
+/** Returns the page with the loader script, at the place of the dashboard. */
 export function scriptPage(appUrl: string, key: string, user: SignedIn, look: Look): string {
   return page(
     look,
@@ -18,7 +18,7 @@ export function scriptPage(appUrl: string, key: string, user: SignedIn, look: Lo
   );
 }
 
-/** The dashboard as a plain iframe, its height set by the page itself. */
+/** Returns the page with a plain iframe, whose height the page sets. */
 export function iframePage(appUrl: string, key: string, user: SignedIn, look: Look): string {
   const query = new URLSearchParams({
     key,

@@ -1,5 +1,5 @@
 /**
- * A merchant's site with the referral dashboard in it.
+ * Serves a merchant's site with the referral dashboard.
  *
  *     node examples/embed/server.ts <publishable key> [secret key] [app_url]
  */
@@ -9,7 +9,7 @@ import { iframePage, type SignedIn, scriptPage } from './pages.ts';
 const PORT = Number(process.env.PORT ?? 4000);
 const LOCAL = 'http://127.0.0.1:3000';
 
-/** Stands for the site's sessions. Who a visitor is must come from these, never from the address. */
+/** Sessions of the site. The user must come from the session, never from the URL. */
 const ADA: SignedIn = { id: 'ada', email: 'ada@example.com', tier: 'paid' };
 const GRACE: SignedIn = { id: 'grace', email: 'grace@example.com', tier: 'free' };
 const USERS = new Map([ADA, GRACE].map((user) => [user.id, user]));
@@ -39,7 +39,7 @@ createServer((request, response) => {
   console.log(`http://localhost:${PORT} (script), http://localhost:${PORT}/iframe`);
 });
 
-/** Creates a programme where the workspace has none. */
+/** Creates a program if the workspace has none. */
 async function makeProgram(key: string): Promise<void> {
   const call = async (body?: object) => {
     const answer = await fetch(`${appUrl}/api/v1/programs`, {

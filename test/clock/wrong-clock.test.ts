@@ -155,7 +155,7 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     await restart();
     await click();
     await expectAllRight();
-    expect((await status()).clock).toEqual({ ok: true, detail: 'streams agree' });
+    expect((await status()).clock).toEqual({ ok: true, detail: 'streams match the clock' });
   });
 
   test('ahead for more than a minute: what was clicked meanwhile gets its right time once the clock is right', {
@@ -178,7 +178,7 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     await restart();
     await click();
     await expectAllRight();
-    expect((await status()).clock).toEqual({ ok: true, detail: 'streams agree' });
+    expect((await status()).clock).toEqual({ ok: true, detail: 'streams match the clock' });
   });
 
   test('a machine that boots hours ahead is right as soon as its clock is set', {
@@ -194,7 +194,7 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     await expect.poll(() => service?.log(), PATIENT).toMatch(/event times were ahead and are right again/);
     await click();
     await expectAllRight();
-    expect((await status()).clock).toEqual({ ok: true, detail: 'streams agree' });
+    expect((await status()).clock).toEqual({ ok: true, detail: 'streams match the clock' });
   });
 
   test('marks that a wrong clock has left are told and put right by "hoplog stream reset-clock"', {
@@ -218,7 +218,7 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     expect((JSON.parse(reset.stdout) as { reset: string[] }).reset.sort()).toEqual(['api-0', 'ingest-0']);
     await click();
     await expectAllRight(RESTART_MS);
-    expect((await status()).clock).toEqual({ ok: true, detail: 'streams agree' });
+    expect((await status()).clock).toEqual({ ok: true, detail: 'streams match the clock' });
     await restart();
     await click();
     await expectAllRight(RESTART_MS);

@@ -8,45 +8,45 @@ export function createWebhookMetrics(registry: Registry) {
   const metrics = {
     deliveries: new Counter({
       name: 'hoplog_webhook_deliveries_total',
-      help: 'Finished deliveries by outcome; inactive: the webhook is inactive; dropped: it has too many pending deliveries',
+      help: 'Finished deliveries, by outcome: delivered, failed, inactive (webhook disabled), or dropped (too many pending).',
       labelNames: ['outcome'] as const,
       registers,
     }),
     attempts: new Counter({
       name: 'hoplog_webhook_attempts_total',
-      help: 'Attempts by outcome; retry: another one follows; final: none follows',
+      help: 'Delivery attempts, by outcome: delivered, retry (will be retried), final (will not), or interrupted.',
       labelNames: ['outcome'] as const,
       registers,
     }),
     attemptSeconds: new Histogram({
       name: 'hoplog_webhook_attempt_seconds',
-      help: 'Duration of one attempt, from its connection to the end of the response',
+      help: 'Time of one attempt, from the connection to the end of the response.',
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
       registers,
     }),
     pending: new Gauge({
       name: 'hoplog_webhook_pending',
-      help: 'Stored deliveries that wait for an attempt, at most 100000',
+      help: 'Stored deliveries that wait for an attempt, counted up to 100000.',
       registers,
     }),
     inFlight: new Gauge({
       name: 'hoplog_webhook_attempts_in_flight',
-      help: 'Attempts under way in this process',
+      help: 'Attempts in progress in this process.',
       registers,
     }),
     waiting: new Gauge({
       name: 'hoplog_webhook_attempts_waiting',
-      help: 'Deliveries in the memory of this process that wait for the concurrency limit',
+      help: 'Deliveries queued in the memory of this process.',
       registers,
     }),
     disabled: new Counter({
       name: 'hoplog_webhook_disabled_total',
-      help: 'Webhooks disabled because every attempt failed for five days',
+      help: 'Webhooks disabled after five days of failures only.',
       registers,
     }),
     lagOffsets: new Gauge({
       name: 'hoplog_webhook_lag_offsets',
-      help: 'Offsets of a partition whose clicks are not delivered or stored for delivery: bytes of a journal, records of Kafka',
+      help: 'Offsets of a partition with clicks not delivered or stored yet: bytes with the journal, records with Kafka.',
       labelNames: ['partition'] as const,
       registers,
     }),

@@ -45,7 +45,7 @@ export function shipToKafka(options: ShippingOptions): Shipping {
   const registers = [registry];
   const shipped = new Counter({
     name: 'hoplog_shipper_events_total',
-    help: 'Events that Kafka has acknowledged.',
+    help: 'Events acknowledged by Kafka.',
     registers,
   });
   const outage = new Gauge({

@@ -18,12 +18,12 @@ const UNREACHABLE = new Set([
 ]);
 
 /**
- * Repeats a step of the start until the stores answer: redirects do not wait for them, so a start with a store
- * down does not fail. The step must be safe to repeat, also when it has succeeded and its answer was lost.
+ * Retries a step of the start until the databases are ready. The step must be safe to repeat, even if it succeeded and
+ * its response was lost.
  *
- * @param persist retries every error; otherwise only those of a store that cannot be reached
+ * @param persist retries every error; otherwise only those of an unreachable database
  */
-export async function patiently<Result>(
+export async function retryUntilReady<Result>(
   step: () => Promise<Result>,
   { log, stopping, persist }: { log: Logger; stopping: AbortSignal; persist: boolean },
 ): Promise<Result> {
@@ -34,7 +34,7 @@ export async function patiently<Result>(
     } catch (error) {
       if (stopping.aborted || !(persist || isUnreachable(error))) throw error;
       const pauseMs = pauseAfter(0);
-      log.warn({ err: error, pauseMs }, 'a store is not ready yet; will retry');
+      log.warn({ err: error, pauseMs }, 'a database is not ready yet; will retry');
       await delay(pauseMs, undefined, { signal: stopping });
     }
   }

@@ -1,26 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../core/tier/log.ts';
-import type { EmbeddedStore, StoreToKeep } from '../embedded/store.ts';
+import type { EmbeddedStore, StartableStore } from '../embedded/store.ts';
 import { createBackoff } from './backoff.ts';
 
-export type KeptStore = {
-  /** Resolves when the first start has succeeded; rejects with why it has not. Later starts follow either way. */
+export type SupervisedStore = {
+  /** Settles with the result of the first start. Later starts follow in either case. */
   firstStart: Promise<void>;
-  /** Ends it cleanly. It is not started again. */
+  /** Stops it cleanly, without a restart. */
   stop(): Promise<void>;
-  /** Ends it at once. It is not started again. */
+  /** Kills it, without a restart. */
   kill(): void;
 };
 
-/** Starts an embedded store, and starts it again, after a growing pause, whenever it does not start or its process ends. */
-export function keepStore(
+/** Runs an embedded database, and restarts it with a growing delay when it fails to start or exits. */
+export function superviseStore(
   name: string,
-  store: StoreToKeep,
+  store: StartableStore,
   deps: { log: Logger; onChange?: (name: string, up: boolean) => void },
-): KeptStore {
+): SupervisedStore {
   const stopping = new AbortController();
   const first = Promise.withResolvers<void>();
-  // Those who await it get the error; there may be none.
+  // Prevents an unhandled rejection when nothing awaits it.
   first.promise.catch(() => {});
   const pauseAfter = createBackoff();
   let current: EmbeddedStore | undefined;
@@ -39,21 +39,21 @@ export function keepStore(
     while (!stopping.signal.aborted) {
       const startedAt = Date.now();
       const problem = await runOnce().then(
-        () => 'this store ended',
+        () => 'embedded database exited',
         (error: unknown) => {
           first.reject(error);
           if (!stopping.signal.aborted)
-            deps.log.error({ store: name, err: error }, 'this store did not start');
+            deps.log.error({ store: name, err: error }, 'embedded database failed to start');
           return null;
         },
       );
       if (stopping.signal.aborted) return;
       const pauseMs = pauseAfter(Date.now() - startedAt);
-      deps.log.error({ store: name, pauseMs }, `${problem ?? 'this store is down'}: starting it again`);
+      deps.log.error({ store: name, pauseMs }, `${problem ?? 'embedded database is down'}; will restart`);
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
   };
-  const ended = loop().finally(() => first.reject(new Error(`${name} was stopped before it was up`)));
+  const ended = loop().finally(() => first.reject(new Error(`${name} was stopped before it was ready`)));
 
   return {
     firstStart: first.promise,

@@ -2,15 +2,15 @@ import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { runQuery } from '../../clickhouse/queries/run-query.ts';
 import { channelsSql, clicksSql, journeySql, linksSql, ltvSql, type Window } from './hand-written.ts';
 
-/** A question of the API, and what a person would ask ClickHouse for the same answer. */
-export type Question = {
+/** A query of the API, and the hand-written SQL with the same result. */
+export type ApiQuery = {
   name: string;
   kind: 'page' | 'report';
-  /** Below `/api/v1`; `turn` counts the requests, so that not always the same is asked. */
+  /** Path below `/api/v1`; `turn` counts the requests and varies the parameters. */
   path(turn: number): string;
-  /** One statement after the other; each may need the rows of the one before. Those of an inner list run at once. */
+  /** Statements in order, each with the rows of the first. Those of an inner list run concurrently. */
   sql(turn: number): ((rows: Row[]) => string)[][];
-  /** What both answers must agree on. */
+  /** The part of the result that both must agree on. */
   gist: { api(body: Body): string; sql(rows: Row[]): string };
 };
 
@@ -26,10 +26,10 @@ const HOUR_NANOS = 3_600_000_000_000n;
 const DAY_MS = 86_400_000;
 const SAMPLES = 50;
 const PAGE = 100;
-/** Above so many clicks in the window the API takes roll-ups and estimates visitors. */
+/** Clicks in a window above which the API reads roll-ups and estimates visitors. */
 const ESTIMATED_FROM = 1_000_000;
 
-const SAME_CLICKS: Question['gist'] = {
+const SAME_CLICKS: ApiQuery['gist'] = {
   api: ({ clicks = [] }) => clicks.map(({ visitor_id }) => visitor_id).join(),
   sql: (rows) =>
     rows
@@ -37,7 +37,7 @@ const SAME_CLICKS: Question['gist'] = {
       .map(({ visitor_id }) => visitor_id)
       .join(),
 };
-const SAME_CHANNELS: Question['gist'] = {
+const SAME_CHANNELS: ApiQuery['gist'] = {
   api: ({ channels = [] }) => channels.map(({ channel, clicks }) => `${channel} ${clicks}`).join(),
   sql: (rows) =>
     rows
@@ -45,17 +45,17 @@ const SAME_CHANNELS: Question['gist'] = {
       .map(({ channel, clicks }) => `${channel} ${clicks}`)
       .join(),
 };
-const SAME_LINKS: Question['gist'] = {
+const SAME_LINKS: ApiQuery['gist'] = {
   api: ({ links = [] }) => links.map(({ link_id, clicks }) => `${link_id} ${clicks}`).join(),
   sql: (rows) => rows.map(({ link_id, clicks }) => `${link_id} ${clicks}`).join(),
 };
 
-/** What is asked of a workspace. @param newest milliseconds since the epoch of its newest click */
-export async function questionsOf(
+/** Returns the queries of a workspace. @param newest time of its newest click, milliseconds since the epoch */
+export async function queriesOf(
   client: ClickHouseClient,
   workspace: string,
   newest: number,
-): Promise<Question[]> {
+): Promise<ApiQuery[]> {
   const { visitors, links } = await samples(client, workspace);
   const pick = <T>(of: readonly T[], turn: number) => of[turn % of.length] as T;
   const hourAgo = BigInt(newest) * 1_000_000n - HOUR_NANOS;
@@ -63,7 +63,7 @@ export async function questionsOf(
     BigInt(newest - (20 + (turn % SAMPLES) * 6) * DAY_MS) * 1_000_000n + 123_456_007n;
   const iso = (nanos: bigint) =>
     `${new Date(Number(nanos / 1_000_000n)).toISOString().slice(0, 20)}${String(nanos % 1_000_000_000n).padStart(9, '0')}Z`;
-  // Mid-day, and the same for both: the API's own `days` ends at each request's moment.
+  // A fixed window for both: the API's `days` ends at the time of each request.
   const window = (days: number): Window => ({ from: newest - days * DAY_MS, to: newest });
   const span = (days: number) =>
     `from=${new Date(newest - days * DAY_MS).toISOString()}&to=${new Date(newest).toISOString()}`;
@@ -76,7 +76,7 @@ export async function questionsOf(
     window: window(days),
     estimated: (days === 30 ? month : year) > ESTIMATED_FROM,
   });
-  // So far back a person would look for a page: a day, in a small workspace longer.
+  // Time range of a page in hand-written SQL: a day, longer in a small workspace.
   const back = BigInt(Math.max(1, Math.ceil((3 * PAGE * 30) / month))) * 24n * HOUR_NANOS;
   const one = (sql: string) => [[() => sql]];
 
@@ -103,7 +103,7 @@ export async function questionsOf(
       gist: SAME_CLICKS,
     },
     ...([30, 365] as const).map(
-      (days): Question => ({
+      (days): ApiQuery => ({
         name: `channels, ${days} days`,
         kind: 'report',
         path: () => `/channels?${span(days)}`,
