@@ -299,7 +299,7 @@ describe('migrate and status', () => {
     }
   });
 
-  test('migrate waits for a store that does not answer yet, for so long as it is told', async () => {
+  test('migrate --wait retries while PostgreSQL is unreachable, up to its limit', async () => {
     const url = new URL(cli.env.DATABASE_URL);
     const store = { host: url.hostname, port: Number(url.port) };
     url.host = `127.0.0.1:${await freePort()}`;
@@ -308,18 +308,21 @@ describe('migrate and status', () => {
     expect(refused).toMatchObject({ status: 1, stdout: '' });
     expect(refused.stderr).toMatch(/hoplog: .*ECONNREFUSED/);
 
-    const migrating = hoplog(['migrate', '--wait', '120'], env);
-    const gate = createServer((socket) =>
-      socket
-        .pipe(connect(store))
-        .pipe(socket)
-        .on('error', () => {}),
-    );
-    await sleep(1_000);
+    // Rejects the first connection, then forwards.
+    let connections = 0;
+    const gate = createServer((socket) => {
+      connections += 1;
+      if (connections === 1) socket.destroy();
+      else
+        socket
+          .pipe(connect(store))
+          .pipe(socket)
+          .on('error', () => {});
+    });
     gate.listen(Number(url.port), '127.0.0.1');
     await once(gate, 'listening');
     try {
-      const migrated = await migrating;
+      const migrated = await hoplog(['migrate', '--wait', '120'], env);
       expect(migrated).toMatchObject({ status: 0, stdout: expect.stringMatching(/postgres +up to date/) });
       expect(migrated.stderr).toContain('a database is not ready yet; will retry');
     } finally {
