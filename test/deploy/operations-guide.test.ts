@@ -40,7 +40,7 @@ test('every service that a command of a guide names is in docker-compose.yml', (
   const named = commands.flatMap((block) =>
     [
       ...block.matchAll(
-        /docker compose (?:exec|run|logs|start|stop)((?: -\S+| \w+=\S+)*)((?: [a-z]+(?:-\d)?\b)+)/g,
+        /docker compose (?:exec|run|logs|start|stop)((?: -[uw] \S+| -\S+| \w+=\S+)*)((?: [a-z]+(?:-\d)?\b)+)/g,
       ),
     ].flatMap(([command, , names = '']) =>
       / (start|stop) /.test(command) ? names.trim().split(' ') : names.trim().split(' ').slice(0, 1),
