@@ -10,7 +10,7 @@ export default defineConfig({
     pool: 'forks',
     // SQLite is one, of Node 22.
     execArgv: ['--disable-warning=ExperimentalWarning'],
-    // A process runs many files: reading the same modules anew for each would be a tenth of the time.
+    // A process runs many files: reading the same modules again for each would take a tenth of the time.
     isolate: false,
     // Each file brings processes of its own, and waits much of its time: for outages, for browsers, for what is stored.
     // Four on two cores take 13 minutes where three take 15 and two took 20.

@@ -2,7 +2,7 @@ import { createAddressSealer } from '../core/events/address-seal.ts';
 import { uuidv7 } from '../core/ids.ts';
 import { fillJournal } from './data/journal.ts';
 import { benchmark, progress } from './harness/bench.ts';
-import { packageVersion, programmeVersion } from './harness/machine.ts';
+import { packageVersion, programVersion } from './harness/machine.ts';
 import { readOptions } from './harness/options.ts';
 import { requireTwoCores } from './harness/processes.ts';
 import { median, number, report, spread } from './harness/report.ts';
@@ -81,7 +81,7 @@ await benchmark(async (bench) => {
       packageVersion('kafkajs'),
       packageVersion('@platformatic/kafka'),
       BROKER_VERSION,
-      programmeVersion('java', ['-version']),
+      programVersion('java', ['-version']),
     ],
     tables: [
       {

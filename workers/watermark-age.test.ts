@@ -41,7 +41,7 @@ test('the age of the watermark is that of the stream that stands furthest back, 
   expect(free).toBeLessThan(held);
 });
 
-test('while PostgreSQL does not answer the watermark goes on ageing from where it was seen', async () => {
+test('the watermark keeps aging from its last known value while PostgreSQL does not respond', async () => {
   const pool = createPool(stores.databaseUrl, { max: 1 });
   const registry = new Registry();
   await exposeWatermarkAge(pool, registry);

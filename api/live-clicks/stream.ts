@@ -11,7 +11,7 @@ const HEARTBEAT_MS = 15_000;
 const RETRY_MS = 1_000;
 /**
  * Maximum bytes buffered for a slow reader when more clicks come. Past it the connection is cut, and the next one
- * resumes. New clicks come in batches of a limited size, so a burst alone cuts nobody.
+ * resumes. New clicks come in batches of a limited size, so a burst alone cuts no connection.
  */
 const MOST_WAITING = 1_048_576;
 /** Clicks of the feed buffered while older ones are sent. */

@@ -20,7 +20,7 @@ const LOOK_EVERY = 40;
  * counts only once no click of the visitor can decide.
  *
  * @param visitorId the report's `_vid`, or that of an earlier report that is still pending
- * @returns `none`: nobody referred the user
+ * @returns `none`: the user was not referred
  */
 export async function resolveReferrer(
   deps: Pick<ApiDeps, 'pool' | 'clickhouse'>,

@@ -24,7 +24,7 @@ describe('a changing call of a session', () => {
     ['from another port of the console', { origin: 'https://app.example:8443' }],
     ['from the console without TLS', { origin: 'http://app.example' }],
     ['that the browser calls cross-site', { 'sec-fetch-site': 'cross-site' }],
-    ["that a neighbour of the console's site makes", { 'sec-fetch-site': 'same-site' }],
+    ["that a neighbor of the console's site makes", { 'sec-fetch-site': 'same-site' }],
   ])('%s is 403 and changes nothing', async (_, headers) => {
     const browser = await signedInAs(api, shop, 'owner');
     const refused = await browser.call('POST', '/folders', { ...folder, headers });

@@ -38,7 +38,7 @@ export function packageVersion(name: string): string {
 }
 
 /** Returns the first line of the version output of a program. @throws Error when it is not installed */
-export function programmeVersion(file: string, args: string[]): string {
+export function programVersion(file: string, args: string[]): string {
   try {
     return execFileSync('sh', ['-c', `${[file, ...args].join(' ')} 2>&1 || true`], { encoding: 'utf8' })
       .trim()

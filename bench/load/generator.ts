@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bench } from '../harness/bench.ts';
-import { isInstalled, programmeVersion } from '../harness/machine.ts';
+import { isInstalled, programVersion } from '../harness/machine.ts';
 import { runToEnd } from '../harness/tier.ts';
 import type { LoadPlan, LoadResult } from './plan.ts';
 import { driveWithWrk } from './wrk.ts';
@@ -26,7 +26,7 @@ export function quickestGenerator(bench: Bench): {
 } {
   if (isInstalled('wrk')) {
     return {
-      version: programmeVersion('wrk', ['-v']).replace(/ Copyright.*/, ''),
+      version: programVersion('wrk', ['-v']).replace(/ Copyright.*/, ''),
       drive: driveWithWrk,
     };
   }

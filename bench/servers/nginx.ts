@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../cli/embedded/free-port.ts';
 import type { Bench } from '../harness/bench.ts';
-import { isInstalled, programmeVersion } from '../harness/machine.ts';
+import { isInstalled, programVersion } from '../harness/machine.ts';
 
 /** Access log. `each`: a write per request, the default. `buffered`: 64 KiB at a time. */
 export type AccessLog = 'each' | 'buffered';
@@ -55,7 +55,7 @@ export async function startNginx(bench: Bench, log: AccessLog, cores: string): P
 
 /** Returns the version, such as `nginx/1.22.1`. */
 export function nginxVersion(): string {
-  return programmeVersion('nginx', ['-v']).replace('nginx version: ', '');
+  return programVersion('nginx', ['-v']).replace('nginx version: ', '');
 }
 
 function configuration(home: string, port: number, log: AccessLog): string {

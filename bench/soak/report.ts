@@ -60,7 +60,7 @@ export function reportSoak(soaked: {
           ['watermark went back', number(poller.regressions.length)],
           ['dead letters', number(counted.deadLetters)],
           ['redirects refused', refused.join(', ') || '0'],
-          ['redirects that nobody answered', number(asked.failed)],
+          ['redirects without a response', number(asked.failed)],
           ['redirects that another process was asked for', number(asked.askedAgain)],
           ['polls, and those without an answer', `${number(poller.polls())}, ${number(poller.failures())}`],
           ['processes that ended by themselves', watch.ended.join(', ') || '0'],

@@ -25,7 +25,7 @@ export function startWatch(parts: Parts, say: (text: string) => void): Watch {
     for (let measured = 0; ; await delay(LOOK_EVERY_MS, undefined, { signal: stopping.signal })) {
       for (const [service, status] of parts.deployment.endedByThemselves()) {
         ended.push(`${service} (${status})`);
-        say(`${service} ended by itself with ${status}; it is started again`);
+        say(`${service} ended unexpectedly with ${status}; restarting it`);
         parts.deployment.begin([service]);
       }
       if (performance.now() - measured < MEASURE_EVERY_MS) continue;
@@ -35,7 +35,7 @@ export function startWatch(parts: Parts, say: (text: string) => void): Watch {
   }
 
   const running = run().catch((error: unknown) => {
-    if (!stopping.signal.aborted) say(`nobody watches the processes any more: ${error}`);
+    if (!stopping.signal.aborted) say(`the processes are no longer watched: ${error}`);
   });
   return {
     ended,

@@ -103,7 +103,7 @@ describe('attributeOrders', () => {
     expect(await credited({})).toEqual([links.get(signedUp)]);
   });
 
-  it('credits no link with an order that names nobody, and keeps its revenue', async () => {
+  it('credits no link with an order that names no visitor, and keeps its revenue', async () => {
     await rig.click({ visitor: uuidv7(), link: uuidv7(), ts: NOW - 2 * DAY });
     expect(await rig.credits(await rig.order({ ts: NOW - DAY }))).toEqual([
       { link_id: NOBODY, channel: '', amount: 1000, share: 1, first_channel: '' },

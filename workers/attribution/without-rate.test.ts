@@ -25,7 +25,7 @@ const amounts = async (orderId: string) => (await rig.credits(orderId)).map(({ a
 const kronor = (given: Partial<Reported> = {}) =>
   rig.order({ ts: NOW - DAY, amount: 1_000, currency: 'sek', ...given });
 
-/** As `hoplog rate set` does. @returns how many orders are attributed anew */
+/** Sets a rate as `hoplog rate set` does. @returns the number of orders attributed again */
 async function set(currency: string, base: string, rate: number): Promise<number> {
   await setRate(rig.stores.pool, { currency, base, rate });
   return attributeAnew(rig.stores.pool, currency, base);

@@ -24,7 +24,7 @@ async function reasons(): Promise<string[]> {
 }
 
 describe('what can not be taken in', () => {
-  it('goes to the dead letters and leaves its neighbours alone', async () => {
+  it('goes to the dead letters and leaves its neighbors alone', async () => {
     const stream = await rig.stream('ingest-0');
     const unknown = { raw: Buffer.from([99, 1, 2, 3]), ts: NOW + 50 };
     stream.append([...clicks(5, NOW), unknown, ...clicks(5, NOW + 100)]);
@@ -129,7 +129,7 @@ describe('what can not be taken in', () => {
     expect(await reasons()).toEqual([expect.stringMatching(/^refused_by_records: /)]);
   });
 
-  it('is everything of a stream that nobody registered, but for its heartbeats', async () => {
+  it('is every event of an unregistered stream except its heartbeats', async () => {
     const stream = await rig.stream('ingest-0');
     stream.append(clicks(4, NOW));
     await rig.stores.pool.query('DELETE FROM ingest_streams');

@@ -52,7 +52,7 @@ describe('deduplicateBatch', () => {
     expect(stream.visibleBefore).toBe(778);
   });
 
-  it('knows a stream that nobody registered', () => {
+  it('recognizes an unregistered stream', () => {
     expect(deduplicateBatch(batch(0n, 1), new Map())).toEqual({ outcome: 'unknown_stream' });
   });
 });

@@ -236,7 +236,7 @@ describe('a lane whose place the log does not hold', () => {
       stream,
       /** Of a process that starts afterwards. */
       reader,
-      /** The writer cuts the segment and goes on beyond it, in a new epoch. */
+      /** The writer cuts the segment and continues behind it, in a new epoch. */
       async restarted() {
         truncateSync(path, Number(synced));
         const again = await begin(2_000_000n, stream);
@@ -248,7 +248,7 @@ describe('a lane whose place the log does not hold', () => {
 });
 
 describe('a lane that is at work', () => {
-  it('ends when its row says another place, and is taken anew from there', async () => {
+  it('ends when its row has another offset, and restarts there', async () => {
     const stream = await begin(0n);
     stream.append(clicks(30));
     const { registry } = rig.work();
@@ -283,7 +283,7 @@ describe('a lane that is at work', () => {
 });
 
 describe('an intent whose range the log does not hold', () => {
-  it('is dropped, and what comes again of it under other offsets is stored once, whoever dies meanwhile', async () => {
+  it('is dropped, and events that come again under other offsets are stored once, also after kills', async () => {
     const former = await begin(FAR);
     const events = clicks(200);
     former.append(events.slice(0, 100));

@@ -36,7 +36,7 @@ test('an unknown receiver gets few attempts at a time, one that answers quickly 
   expect([turns.inFlight(), turns.waiting()]).toEqual([0, 0]);
 });
 
-test('receivers that answer nobody hold up no other, however many they are', async () => {
+test('receivers that never respond delay no other receiver, however many they are', async () => {
   const turns = createConcurrencyLimit();
   const dead = held();
   const stuck = Array.from({ length: 600 }, (_, index) =>

@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 describe('receivers that take connections and never answer', () => {
-  it('delay nobody: another gets its clicks and its events meanwhile', async () => {
+  it('delay no other: another receiver gets its clicks and events meanwhile', async () => {
     const dead = await startReceiver();
     dead.answer(() => undefined);
     bench.work();
@@ -76,8 +76,8 @@ describe('a thousand clicks a second for one webhook', () => {
     bench.work();
     await bench.hook(shop, receiver.url, ['click.created']);
     const others = await startReceiver();
-    const neighbour = await bench.api.addWorkspace();
-    await bench.hook(neighbour, others.url, ['click.created']);
+    const neighbor = await bench.api.addWorkspace();
+    await bench.hook(neighbor, others.url, ['click.created']);
     let isSlow = true;
     receiver.answer((response) => {
       if (isSlow) setTimeout(() => response.writeHead(200).end(), 2_000);
@@ -86,7 +86,7 @@ describe('a thousand clicks a second for one webhook', () => {
     const total = 3_000;
     for (let batch = 0; batch < 30; batch++) {
       bench.clicks(shop, total / 30);
-      bench.clicks(neighbour, 1);
+      bench.clicks(neighbor, 1);
       await sleep(100);
     }
     await others.until(30);

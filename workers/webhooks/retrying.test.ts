@@ -98,7 +98,7 @@ describe('a delivery that fails', () => {
     expect(left).toBeGreaterThan(wait - 60 * SECOND);
   });
 
-  it('as nobody listens or the name is unknown is tried again', async () => {
+  it('is retried when the connection is refused or the name is unknown', async () => {
     bench.work({ resolve: () => Promise.reject(new Error('no such name')) });
     const urls = ['http://127.0.0.1:1/', 'http://name.example/'];
     const hooks = await Promise.all(urls.map((url) => bench.hook(shop, url, ['credit.earned'])));
@@ -193,7 +193,7 @@ describe('what is still to be tried again when a plan lapses', () => {
     return rows;
   }
 
-  it('waits until it is renewed, and goes on in its schedule', async () => {
+  it('waits until it is renewed, and continues its schedule', async () => {
     receiver.answerWith(500);
     bench.work({ random: () => 0 });
     const hook = await bench.hook(shop, receiver.url, ['credit.earned']);
@@ -215,17 +215,17 @@ describe('what is still to be tried again when a plan lapses', () => {
     expect(new Set(receiver.received.map((one) => one.id)).size).toBe(1);
   });
 
-  it('holds up nobody else, and ends with a webhook that is switched off', async () => {
+  it('delays no other webhook, and ends when the webhook is switched off', async () => {
     receiver.answerWith(500);
     bench.work();
     const hook = await bench.hook(shop, receiver.url, ['credit.earned']);
     await bench.credit(shop);
     await afterAttempts(hook, 1);
     await setPlan('canceled');
-    const neighbour = await bench.api.addWorkspace();
-    await bench.hook(neighbour, receiver.url, ['credit.earned']);
+    const neighbor = await bench.api.addWorkspace();
+    await bench.hook(neighbor, receiver.url, ['credit.earned']);
     bench.ahead += MINUTE;
-    await bench.credit(neighbour);
+    await bench.credit(neighbor);
     await receiver.until(2);
     await bench.api.stores.pool.query('UPDATE webhooks SET is_active = false WHERE id = $1', [hook.id]);
     await bench.api.stores.pool.query('UPDATE webhook_changes SET version = version + 1');

@@ -42,7 +42,7 @@ function types(): string[] {
 }
 
 describe('events', () => {
-  it('of the referral programme carry what decisions promise', async () => {
+  it('of the referral program carry the documented fields', async () => {
     const hook = await bench.hook(shop, receiver.url, ALL);
     const { program, enroll, signup, purchase } = merchant(shop);
     const made = await program({
@@ -130,7 +130,7 @@ describe('events', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('of an order through the event log are one sale, whoever reports it and however often', async () => {
+  it('of an order through the event log are one sale, however often and by whom it is reported', async () => {
     const hook = await bench.hook(shop, receiver.url, ['sale.created']);
     const workspace = shop.workspace.id;
     const ts = Date.now() * 1_000;
@@ -179,9 +179,9 @@ describe('events', () => {
   });
 
   it('go to the webhooks of their own workspace that subscribe to them, and to no other', async () => {
-    const neighbour = await bench.api.addWorkspace();
+    const neighbor = await bench.api.addWorkspace();
     const theirs = await startReceiver();
-    await bench.hook(neighbour, theirs.url, ALL);
+    await bench.hook(neighbor, theirs.url, ALL);
     await bench.hook(shop, `${receiver.url}?clicks`, ['click.created']);
     await bench.hook(shop, `${receiver.url}?credits`, ['credit.earned']);
     await bench.hook(shop, `${receiver.url}?both`, ['click.created', 'credit.earned']);
@@ -190,7 +190,7 @@ describe('events', () => {
     await receiver.until(4);
     await sleep(300);
     expect(types()).toEqual(['click.created', 'click.created', 'credit.earned', 'credit.earned']);
-    // One event has one id, whoever gets it.
+    // One event has one id for every webhook.
     expect(new Set(receiver.received.map((one) => one.id)).size).toBe(2);
     expect(theirs.received).toEqual([]);
     await theirs.close();
@@ -214,7 +214,7 @@ describe('events', () => {
 });
 
 describe('the log', () => {
-  it('is not held while nobody wants clicks, and a webhook made then gets its first click', async () => {
+  it('is not held while no webhook wants clicks; a webhook created then gets its first click', async () => {
     const { pool } = bench.api.stores;
     await pool.query('UPDATE webhooks SET is_active = false');
     await pool.query('UPDATE webhook_changes SET version = version + 1');

@@ -24,7 +24,7 @@ afterEach(async () => {
   await receiver.close();
 });
 
-/** Waits until so many days of failures stand in the webhook's record. */
+/** Waits until the webhook's record counts this many days of failures. */
 async function untilRecorded(hook: Hook, days: number): Promise<void> {
   const record = async () => {
     const { rows } = await bench.api.stores.pool.query(
@@ -37,7 +37,7 @@ async function untilRecorded(hook: Hook, days: number): Promise<void> {
 }
 
 describe('a webhook', () => {
-  it('that has only failed for five days is disabled, and begins anew when it is switched on', async () => {
+  it('that has only failed for five days is disabled, and starts over when it is switched on', async () => {
     receiver.answerWith(410);
     bench.work();
     const hook = await bench.hook(shop, receiver.url, ['credit.earned']);
@@ -89,7 +89,7 @@ describe('a webhook', () => {
     await untilRecorded(hook, 0);
   });
 
-  it('that is sent elsewhere begins anew', async () => {
+  it('starts over when its URL changes', async () => {
     receiver.answerWith(410);
     bench.work();
     const hook = await bench.hook(shop, receiver.url, ['credit.earned']);

@@ -1,12 +1,12 @@
 /** The CSS color notations that the API accepts. */
 const SPELLINGS = /^(#[\da-f]{3,8}|(rgb|hsl)a?\([^()]*\)|[a-z]+)$/i;
 /** CSS keywords that are valid colors but not colors of their own. */
-const NO_COLOURS = /^(inherit|initial|unset|revert|currentcolor)$/i;
+const NO_COLORS = /^(inherit|initial|unset|revert|currentcolor)$/i;
 
 /** Whether a theme accepts the color: hex, `rgb()`, `hsl()` or a name. */
 export function isColor(text: string): boolean {
   const value = text.trim();
-  return SPELLINGS.test(value) && !NO_COLOURS.test(value) && CSS.supports('color', value);
+  return SPELLINGS.test(value) && !NO_COLORS.test(value) && CSS.supports('color', value);
 }
 
 /** A color for the browser's picker: opaque, in hex. */
