@@ -70,7 +70,10 @@ test('with the keyboard alone: copy the link, switch to cash, save a payout meth
   await page.keyboard.type('ada.lovelace@example.com');
   await page.keyboard.press('Enter');
   await frame.waitForSelector('.saved:has-text("a***@example.com")');
-  expect(await frame.evaluate('document.activeElement.textContent')).toBe('Change payout method');
+  // The focus moves after the paint.
+  await expect
+    .poll(() => frame.evaluate('document.activeElement.textContent'), { timeout: 10_000 })
+    .toBe('Change payout method');
   expect(await frame.textContent('body')).not.toContain('lovelace');
 
   const { reward_mode, affiliate } = await site.api<Stats>(

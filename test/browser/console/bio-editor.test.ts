@@ -258,7 +258,7 @@ test('buttons that somebody else changed meanwhile are overwritten only by who w
   await addButton(page, 'Mine', 'https://mine.example');
   await addTheirs('Theirs');
   await trySaving();
-  await notice.getByText('somebody else, or a program, changed: Buttons').waitFor();
+  await notice.getByText('Someone else or an API client has changed: Buttons').waitFor();
   await notice.getByText('with their short links and clicks: Theirs').waitFor();
   expect(await has()).toEqual(['One', 'Theirs']);
   await expectGood(page, 'bio-page-changed-meanwhile');
