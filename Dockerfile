@@ -48,4 +48,4 @@ VOLUME /data
 EXPOSE 3000 8080 9464
 # The base's: a command that is no program of its own is a file or a flag for Node.js.
 ENTRYPOINT ["docker-entrypoint.sh"]
-CMD ["--single-threaded-gc", "--disable-warning=ExperimentalWarning", "dist/ingest.js"]
+CMD ["--single-threaded-gc", "dist/ingest.js"]

@@ -97,7 +97,7 @@ function statement(words: string, part: Part): string {
   return (
     block
       // The embedded ClickHouse writes directories only.
-      .replaceAll('.zip', '')
+      .replaceAll('.tar.gz', '')
       .replaceAll('202611_1_5_1', part.name)
       .replaceAll('202611', part.partition_id)
       .replaceAll('/backup/hoplog-2026-11-24-0300', `${dataDir}.backup`)

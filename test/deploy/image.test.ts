@@ -30,7 +30,7 @@ test('it has what browsers load, and what programs read beside themselves', () =
     expect(existsSync(join(app, 'web/dist', file)), file).toBe(true);
   }
   const beside = sourceFiles().filter((path) => !/\.(ts|md)$|\/fixtures\//.test(path));
-  expect(beside.length).toBeGreaterThan(50);
+  expect(beside.length).toBeGreaterThan(15);
   expect(beside.filter((path) => !existsSync(join(app, path)))).toEqual([]);
 });
 

@@ -20,7 +20,7 @@ const WAITING = [
   'test/referrals/late-clicks.test.ts',
 ];
 /** Where files share a service, and most a Chromium, with those before them in the same process: one after the other. */
-const SHARING = ['test/browser/', 'test/webhooks.test.ts', 'test/referrals/quick-start.test.ts'];
+const SHARING = ['test/browser/', 'test/webhooks.test.ts', 'test/docs/quickstart.test.ts'];
 
 /** Whoever runs the test files takes the next one of this order when one is done. */
 export default class FileOrder extends BaseSequencer {

@@ -86,7 +86,7 @@ test('the navigation opens on a phone, and closes with the choice of a page', as
 
 test('an address with what no text may hold opens its page, which says so', async () => {
   const page = await site.open('/links?tag=%00');
-  await page.getByText('Tag: must not contain the NUL character.').waitFor(PATIENCE);
+  await page.getByText('Tag must not contain the NUL character.').waitFor(PATIENCE);
   await page.getByRole('navigation').getByRole('link', { name: 'Visitors' }).waitFor();
   await page.close();
 });

@@ -2,7 +2,8 @@ import { messageOf } from './failures.ts';
 
 /** A message of the API as a sentence; put the field's name before a field's message. */
 export function sentence(message: string): string {
-  const text = `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
+  const plain = message.replace(/^`([\w.]+)` /, '$1 ');
+  const text = `${plain.charAt(0).toUpperCase()}${plain.slice(1)}`;
   return text.endsWith('.') ? text : `${text}.`;
 }
 
