@@ -16,9 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** How many random histories are played, other ones in each run: HISTORIES=5000 plays more. */
+/** How many random histories each run plays; HISTORIES=5000 plays more. */
 const RUNS = Number(process.env.HISTORIES ?? 200);
-/** Played side by side: most of the time of one is waiting for the database. */
+/** Histories played at the same time: most of the time of each is waiting for the database. */
 const BESIDE = 4;
 
 const callerOf =
@@ -74,7 +74,7 @@ test(`${RUNS} random histories end with every balance of the reference model`, {
   await Promise.all(runs);
 });
 
-test('actions all at once make no contradiction, and no call fails on another', {
+test('actions run at the same time cause no contradiction, and no call fails because of another', {
   timeout: 600_000,
 }, async () => {
   const storm = fc.asyncProperty(history, async ({ programs, actions }) => {
@@ -91,7 +91,7 @@ test('actions all at once make no contradiction, and no call fails on another', 
       workspaceId: shop.workspace.id,
       programIds: await createPrograms(call, programs),
     });
-    // Who enrolls and signs up first is in its order; what follows is not.
+    // Enrollments and first signups are in order; later actions are not.
     const [first, rest] = [actions.slice(0, 8), actions.slice(8)];
     for (const [number, action] of first.entries()) await driver.act(action, { number, grants: 1 });
     await Promise.all(rest.map((action, index) => driver.act(action, { number: 8 + index, grants: 3 })));
@@ -103,7 +103,7 @@ test('actions all at once make no contradiction, and no call fails on another', 
          WHERE workspace_id = $1 AND account LIKE 'cash%' GROUP BY enrollment_id) AS balance`,
       [shop.workspace.id],
     );
-    // Refunds never take back more than was earned.
+    // Refunds never reverse more than was earned.
     expect(Number(rows[0]?.least)).toBeGreaterThanOrEqual(0);
   });
   await fc.assert(storm, { numRuns: Math.ceil(RUNS / 8) });

@@ -35,10 +35,10 @@ export const PAID_AT_ONCE = {
   payout_methods: ['paypal', 'wise'],
 } satisfies Partial<ProgramRecord>;
 
-/** A payout file, its lines by column. */
+/** A payout file with its lines by column. */
 export type PayoutFile = { id: string; type: string; lines: Record<string, string>[]; text: string };
 
-/** The calls that a merchant makes of the referral endpoints. */
+/** The calls that a merchant makes to the referral endpoints. */
 export function merchant(shop: TestWorkspace) {
   return {
     /** Referrer `r` with referee `n`. */
@@ -114,7 +114,7 @@ export function merchant(shop: TestWorkspace) {
 
 export type Merchant = ReturnType<typeof merchant>;
 
-/** What the workspace left for the webhook deliverer, oldest first. */
+/** Returns what the workspace left for the webhook deliverer, oldest first. */
 export async function queuedEvents(api: TestApi, shop: TestWorkspace): Promise<Event[]> {
   const { rows } = await api.stores.pool.query<Event>(
     'SELECT type, data FROM webhook_outbox WHERE workspace_id = $1 ORDER BY id',
@@ -123,7 +123,7 @@ export async function queuedEvents(api: TestApi, shop: TestWorkspace): Promise<E
   return rows;
 }
 
-/** Rows of a table that belong to the workspace. */
+/** Returns how many rows of a table belong to the workspace. */
 export async function countRows(api: TestApi, shop: TestWorkspace, table: string): Promise<number> {
   const { rows } = await api.stores.pool.query<{ count: number }>(
     `SELECT count(*) AS count FROM ${table} WHERE workspace_id = $1`,
@@ -132,7 +132,7 @@ export async function countRows(api: TestApi, shop: TestWorkspace, table: string
   return rows[0]?.count ?? 0;
 }
 
-/** Clicks of one visitor on one link, as the workers would have stored them. */
+/** Stores clicks of one visitor on one link, as the workers do. */
 export async function storeClicks(
   api: TestApi,
   given: {
@@ -155,7 +155,7 @@ export async function storeClicks(
   await api.stores.clickhouse.insert({ table: 'clicks', format: 'JSONEachRow', values });
 }
 
-/** The id of the link with this slug. */
+/** Returns the id of the link with this slug. */
 export async function linkIdOf(api: TestApi, slug: string): Promise<string> {
   const { rows } = await api.stores.pool.query<{ id: string }>('SELECT id FROM links WHERE slug = $1', [
     slug,

@@ -17,7 +17,7 @@ inChromium(async () => {
   return site.close;
 });
 
-/** What a loaded machine may take. */
+/** Limit for a loaded machine. */
 const PATIENT = { timeout: 30_000 };
 const LONG = { timeout: 400_000 };
 const PERSON = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/142.0.0.0 Safari/537.36';
@@ -27,7 +27,7 @@ const told = (page: Page, text: string) => page.getByText(text).first().waitFor(
 const row = (page: Page, text: string) =>
   page.getByRole('region', { name: 'Keys of the workspace' }).locator('tbody tr').filter({ hasText: text });
 
-/** Makes a key on the page and gives its token. */
+/** Creates a key on the page and returns its token. */
 async function makeKey(page: Page, name: string, kind: 'Secret' | 'Publishable'): Promise<string> {
   await press(page, 'New key');
   await page.getByRole('textbox', { name: 'Name' }).fill(name);
@@ -41,7 +41,7 @@ async function makeKey(page: Page, name: string, kind: 'Secret' | 'Publishable')
   return token;
 }
 
-/** The text of a snippet, on its tab. */
+/** Returns the text of a snippet, on its tab. */
 async function snippet(page: Page, tab: string, label: string): Promise<string> {
   await page.getByRole('tab', { name: tab }).click();
   const block = page.getByRole('region', { name: label });
@@ -49,10 +49,10 @@ async function snippet(page: Page, tab: string, label: string): Promise<string> 
   return (await block.textContent()) ?? '';
 }
 
-/** Takes the place of `curl` in a snippet: the shell says what it would have been called with. */
+/** Replaces `curl` in a snippet: the shell prints the arguments of the call. */
 const ECHO_CURL = `curl() { printf '%s\\0' "$@"; }`;
 
-/** Sends what a snippet of the page has `curl` send, with a real key in the place of the dots. */
+/** Sends the request of the page's `curl` snippet, with a real key in place of the dots. */
 async function runCurl<T>(code: string, key: string): Promise<{ status: number; body: T }> {
   expect(code).toContain('KEY=lk_live_...');
   const script = `${ECHO_CURL}\n${code.replace('lk_live_...', key)}`;
@@ -72,7 +72,7 @@ async function runCurl<T>(code: string, key: string): Promise<{ status: number; 
   return { status: answer.status, body: (await answer.json()) as T };
 }
 
-test('an owner makes keys, sees when they were used, and revokes them, each at once', LONG, async () => {
+test('an owner creates keys, sees when they were used, and revokes them, each at once', LONG, async () => {
   const page = await site.open('/settings/developers');
   const name = `Checkout ${crypto.randomUUID()}`;
   await row(page, 'Secret').first().waitFor();
@@ -119,7 +119,7 @@ test('an owner makes keys, sees when they were used, and revokes them, each at o
   await page.close();
 });
 
-test('curl as the page shows it makes a link, reads clicks, reports leads and sales', LONG, async () => {
+test('curl as the page shows it creates a link, reads clicks, reports leads and sales', LONG, async () => {
   const { links } = await site.api<{ links: { id: string }[] }>('/links?view=records');
   for (const { id } of links) await site.api(`/links/${id}`, undefined, 'DELETE');
   const page = await site.open('/settings/developers');
@@ -149,7 +149,7 @@ test('curl as the page shows it makes a link, reads clicks, reports leads and sa
     body: { ok: true },
   });
   expect(await runCurl(await server('Report a sale'), key)).toEqual({ status: 202, body: { ok: true } });
-  // The slug is that of a link which is no referrer's.
+  // The slug belongs to a link without a referrer.
   const lead = await server('Report a lead: a referred signup');
   expect(lead).toContain(`"ref_code": "${link.slug}"`);
   expect(await runCurl(lead, key)).toEqual({ status: 200, body: { matched: false } });

@@ -11,7 +11,7 @@ inChromium(async () => {
   return site.close;
 });
 
-/** What a loaded machine may take. */
+/** Limit for a loaded machine. */
 const PATIENT = { timeout: 30_000 };
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
@@ -19,7 +19,7 @@ const row = (page: Page, email: string) => page.getByRole('row').filter({ hasTex
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
 const told = (page: Page, text: string) => page.getByText(text).first().waitFor();
 
-test('the first tab shows what the workspace is, and the tab is in the address', async () => {
+test("the first tab shows the workspace's properties, and the tab is in the address", async () => {
   const page = await site.open('/settings');
   await heading(page, 'Settings');
   await page.getByText('Last click within 30 days').waitFor();
@@ -36,7 +36,7 @@ test('the first tab shows what the workspace is, and the tab is in the address',
   await page.close();
 });
 
-test('an owner invites somebody, changes the role and removes the member, each at once', async () => {
+test('an owner invites a person, changes the role and removes the member, each at once', async () => {
   const owner = await site.open('/settings?tab=members');
   await press(owner, 'Invite');
   const dialog = owner.getByRole('dialog');
@@ -51,7 +51,7 @@ test('an owner invites somebody, changes the role and removes the member, each a
   await link.waitFor();
   const url = (await link.textContent()) ?? '';
   expect(url).toMatch(new RegExp(`^${site.app}/console/welcome#[\\w-]{43}$`));
-  // Neither a slip nor a press beside it takes the link away, which can't be had again.
+  // Neither a mistaken key nor a press outside removes the link, which is shown only once.
   await owner.keyboard.press('Escape');
   await owner.mouse.click(5, 500);
   await expectGood(owner, 'settings-invite-link');
@@ -85,7 +85,7 @@ test('an owner invites somebody, changes the role and removes the member, each a
   await owner.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
   await told(owner, `${address} was removed`);
   expect(await row(owner, address).count()).toBe(0);
-  // What the removed member does next leads to the sign-in.
+  // The removed member's next action leads to the sign-in.
   await guest.getByRole('tab', { name: 'Your sign-in' }).click();
   await heading(guest, 'Sign in');
   expectClean(owner);
@@ -127,7 +127,7 @@ test('a member signs other browsers out, one or all of them', async () => {
   await page.close();
 });
 
-test('a password is changed by who knows it', async () => {
+test('a password is changed by a user who knows it', async () => {
   const page = await site.open('/settings?tab=sign-in', { role: 'operator' });
   const current = page.getByRole('textbox', { name: 'Current password' });
   const next = page.getByRole('textbox', { name: 'New password' });
@@ -147,7 +147,7 @@ test('a password is changed by who knows it', async () => {
   await page.close();
 });
 
-test('passkeys are added and removed, but not the last way in', async () => {
+test('passkeys are added and removed, but not the last way to sign in', async () => {
   const page = await site.open('/settings?tab=sign-in', { role: 'operator', host: 'localhost' });
   await addAuthenticator(page);
   await told(page, 'No passkeys yet.');

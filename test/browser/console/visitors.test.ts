@@ -38,14 +38,14 @@ async function makeLink(slug: string, channel: string): Promise<LinkRecord> {
   return link;
 }
 
-/** Follows a link, as the visitor of these cookies where some are given. */
+/** Follows a link, with these cookies where given. */
 async function click({ short_url }: LinkRecord, headers: Record<string, string> = {}) {
   const { location, cookies } = await visit(short_url, { headers });
   const cookie = cookies.map((one) => one.split(';')[0]).join('; ');
   return { visitor: location?.searchParams.get('_vid') ?? '', cookie };
 }
 
-/** Presses what saves a file. */
+/** Presses the control that saves a file. */
 async function saved(page: ConsolePage, press: () => Promise<void>): Promise<Download> {
   const download = page.waitForEvent('download');
   await press();

@@ -16,7 +16,7 @@ inChromium(async () => {
   };
 });
 
-/** What a loaded machine may take. */
+/** Limit for a loaded machine. */
 const PATIENT = { timeout: 30_000 };
 const LONG = { timeout: 400_000 };
 
@@ -39,7 +39,7 @@ async function choose(page: Page, label: string, option: string): Promise<void> 
 const create = (body: object = {}) =>
   site.api<Hook>('/webhooks', { url: receiver.url, events: ['click.created'], ...body });
 
-/** Makes test events and waits until each is over. */
+/** Creates test events and waits until each delivery has ended. */
 async function deliver(hook: Hook, count: number): Promise<void> {
   for (let sent = 0; sent < count; sent++) await site.api(`/webhooks/${hook.id}/test`, {});
   const pending = () =>
@@ -47,7 +47,7 @@ async function deliver(hook: Hook, count: number): Promise<void> {
   await expect.poll(async () => (await pending()).deliveries.length, PATIENT).toBe(0);
 }
 
-test('a webhook is made, its refusals at their fields, its secret shown once', LONG, async () => {
+test('a webhook is created, its errors at their fields, its secret shown once', LONG, async () => {
   const { webhooks: older } = await site.api<{ webhooks: Shown[] }>('/webhooks');
   for (const { id } of older) await site.api(`/webhooks/${id}`, undefined, 'DELETE');
   const page = await site.open('/webhooks', { role: 'operator' });
@@ -117,7 +117,7 @@ test('a webhook is made, its refusals at their fields, its secret shown once', L
   await page.close();
 });
 
-test('a delivery that failed is shown with the answer, and delivered again', LONG, async () => {
+test('a failed delivery is shown with the response, and delivered again', LONG, async () => {
   const hook = await create();
   receiver.answer((response) => {
     response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":{"code":17.0}}');
@@ -149,7 +149,7 @@ test('a delivery that failed is shown with the answer, and delivered again', LON
   expect(await drawer(page).textContent()).toContain('Status 204');
   expect(await drawer(page).getByText('answered 400').count()).toBe(0);
   expect(receiver.received.filter(({ id }) => id === deliveries[0]?.event_id)).toHaveLength(2);
-  // The delivery lies open in the address too.
+  // The open delivery is in the address too.
   await page.reload();
   await drawer(page).getByText('Status 204').waitFor();
   await page.keyboard.press('Escape');
@@ -158,7 +158,7 @@ test('a delivery that failed is shown with the answer, and delivered again', LON
   await page.close();
 });
 
-test('the log is paged and filtered by event, and shows by itself what comes in', LONG, async () => {
+test('the log is paged and filtered by event, and shows new deliveries automatically', LONG, async () => {
   receiver.answer((response) => {
     response.writeHead(200).end('ok');
   });
@@ -183,7 +183,7 @@ test('the log is paged and filtered by event, and shows by itself what comes in'
   await choose(page, 'Result', 'Failed');
   await told(page, 'No matching deliveries');
 
-  // An analyst reads, and is offered nothing else.
+  // An analyst reads, and has no other controls.
   await choose(page, 'Result', 'Delivered');
   await rows(page, 'Deliveries').getByRole('button').click();
   await drawer(page).getByText('Delivered', { exact: true }).first().waitFor();
@@ -255,7 +255,7 @@ test(
     const page = await site.open(`/webhooks/${hook.id}`);
     await press(page, 'Edit');
     const edit = page.getByRole('dialog', { name: 'Edit the webhook' });
-    // With nothing typed a slip costs nothing; then neither Escape nor a press beside the form closes it.
+    // An empty form closes at once; after typing neither Escape nor a press beside the form closes it.
     await page.keyboard.press('Escape');
     await edit.waitFor({ state: 'detached' });
     await press(page, 'Edit');
@@ -265,7 +265,7 @@ test(
     expect(await field(page, 'Description').inputValue()).toBe('Half typed');
     const url = `${receiver.url}?moved`;
     await site.api(`/webhooks/${hook.id}`, { url, events: ['sale.created'] }, 'PATCH');
-    // Chosen anew, an event comes last in the form; it is no change.
+    // An event that is selected again comes last in the form; that is not a change.
     await page.getByRole('checkbox', { name: 'Clicks' }).uncheck();
     await page.getByRole('checkbox', { name: 'Clicks' }).check();
     await field(page, 'Description').fill('Of the shop');
