@@ -35,7 +35,7 @@ function nobody(): { uid: number; gid: number } {
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** Another user where this run may become one; otherwise another program of the same user. */
+/** Another user where this run can switch to one; otherwise another program of the same user. */
 function stranger(): Command {
   if (process.getuid?.() !== 0) return { file: process.execPath, args: [], identity: {} };
   return commandAs(nobody(), process.execPath, [CHECKOUT]);
@@ -59,7 +59,7 @@ function tcpPorts(pid: number, sockets: ListeningSocket[]): number[] {
   return sockets.filter((socket) => socket.pid === pid).map(({ address }) => portOf(address));
 }
 
-test('another user of the machine gets nothing from any port of npm start, which serves its own as ever', async () => {
+test('another user of the machine gets nothing from any port of npm start, which continues to serve its own user', async () => {
   service = await startService({ dataDir });
   const key = service.demo?.secret_key ?? '';
   const secret = join(directory, 'secret.txt');
@@ -73,10 +73,10 @@ test('another user of the machine gets nothing from any port of npm start, which
   const clickhousePort = portOf(new URL(clickhouseUrl).host);
   const postgresPort = portOf(new URL(databaseUrl).host);
   const pidOf = (port: number) => sockets.find(({ address }) => portOf(address) === port)?.pid ?? 0;
-  // No port of another protocol beside the one.
+  // Each port has one protocol only.
   expect(tcpPorts(pidOf(clickhousePort), sockets)).toEqual([clickhousePort]);
   expect(tcpPorts(pidOf(postgresPort), sockets)).toEqual([postgresPort]);
-  // Redirects, API, the two stores; metrics of the supervisor and of the three tiers.
+  // Redirects, API, the two databases; metrics of the supervisor and of the three tiers.
   const ports = [...new Set(sockets.map(({ address }) => portOf(address)))];
   expect(ports).toHaveLength(8);
 

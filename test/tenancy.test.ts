@@ -6,7 +6,7 @@ import { ATTEMPTS, OWN } from './support/tenancy.ts';
 import { plantVictim, SECRET_NAME, type Victim } from './support/victim.ts';
 
 /**
- * Every endpoint is tried by one workspace with the ids of another. The list of endpoints is that of the API's own
+ * One workspace calls every endpoint with the ids of another. The list of endpoints comes from the API's own
  * documents, so a new route without attempts of its own fails here.
  */
 
@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Every row of the owner in every table that knows workspaces, but for what its own calls write. */
+/** Returns every row of the owner in every table with workspaces, except what its own calls write. */
 async function belongings(): Promise<unknown> {
   const { pool } = api.stores;
   const { rows: tables } = await pool.query<{ name: string }>(
@@ -59,7 +59,7 @@ test('every endpoint of the document has attempts here', () => {
 });
 
 describe.each(Object.keys(ATTEMPTS))('%s', (operation) => {
-  test("gives and changes nothing of another workspace's", async () => {
+  test('returns and changes nothing of another workspace', async () => {
     const before = await belongings();
     const [method = 'GET'] = operation.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE'];
     for (const { path, body, status, as } of ATTEMPTS[operation]?.(victim) ?? []) {
@@ -86,7 +86,7 @@ describe.each(Object.keys(ATTEMPTS))('%s', (operation) => {
 
   if (OPEN.includes(operation)) return;
 
-  test('asks for a key', async () => {
+  test('requires a key', async () => {
     const [method = 'GET'] = operation.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE'];
     for (const { path, body } of ATTEMPTS[operation]?.(victim) ?? []) {
       const call = body === undefined ? {} : { body };
@@ -98,7 +98,7 @@ describe.each(Object.keys(ATTEMPTS))('%s', (operation) => {
   });
 });
 
-test("another workspace's Idempotency-Key replays nothing of it", async () => {
+test("replays nothing for another workspace's Idempotency-Key", async () => {
   const headers = { 'idempotency-key': 'same' };
   const body = { ...OWN, external: true };
   const theirs = await owner.post<{ destination_id: string }>('/links', body, { headers });

@@ -87,7 +87,7 @@ test('a click, an order and a test event reach a webhook within seconds, verifie
   expect((await call<{ features: string[] }>('GET', '/me')).body.features).toContain('webhooks');
 });
 
-test('the receiver in the examples takes a test event for genuine, and nothing that is not', async () => {
+test('the receiver in the examples accepts a genuine test event, and nothing else', async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/`;
   const { body: hook } = await call<{ id: string; secret: string }>('POST', '/webhooks', {

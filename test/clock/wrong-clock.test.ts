@@ -15,12 +15,12 @@ const TEN_YEARS = 10 * 365 * 86_400;
 const THREE_HOURS = 3 * 3_600;
 const CLICKS = 7;
 const TOLERANCE_MS = 1_500;
-/** What is known only from the stream itself may be late by as long as a restart took. */
+/** A time that only the stream determines may be late by the duration of a restart. */
 const RESTART_MS = 60_000;
 const PATIENT = { timeout: 60_000, interval: 250 };
 
 type Stored = { id: string; visitor_id: string; ts: string };
-/** Clicks that were made between two moments, milliseconds since the epoch. */
+/** Clicks made between two moments, milliseconds since the epoch. */
 type Made = { visitors: string[]; from: number; to: number };
 
 describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the event log', (mode) => {
@@ -94,9 +94,9 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
   }
 
   /**
-   * Every click that was answered is stored once, at the time when it was made, and in the report of this hour.
+   * Expects that every redirected click is stored once, at the time when it was made, and in the report of this hour.
    *
-   * @param lateMs by how much a time may be late
+   * @param lateMs how late a time may be
    */
   async function expectAllRight(lateMs = TOLERANCE_MS): Promise<void> {
     const expected = made.flatMap(({ visitors }) => visitors).sort();
@@ -121,7 +121,7 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     expect([answer.status, (await answer.text()).trim().split('\n').length]).toEqual([200, expected.length]);
   }
 
-  /** What the operator's command says of the clock. */
+  /** Returns what the operator's command reports about the clock. */
   async function status(): Promise<{ status: number | null; clock: { ok: boolean; detail: string } }> {
     const ended = await hoplog(['status', '--json'], operatorEnv());
     const { parts } = JSON.parse(ended.stdout) as { parts: { clock: { ok: boolean; detail: string } } };
@@ -140,7 +140,7 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     };
   }
 
-  test('ten years ahead for five seconds without a visitor: no time of a stream follows it', {
+  test('ten years ahead for five seconds without a visitor: no time in a stream follows it', {
     timeout: 240_000,
   }, async () => {
     await start();
@@ -158,7 +158,7 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     expect((await status()).clock).toEqual({ ok: true, detail: 'streams match the clock' });
   });
 
-  test('ahead for more than a minute: what was clicked meanwhile gets its right time once the clock is right', {
+  test('ahead for more than a minute: clicks made meanwhile get their right time once the clock is right', {
     timeout: 360_000,
   }, async () => {
     await start();
@@ -181,7 +181,7 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     expect((await status()).clock).toEqual({ ok: true, detail: 'streams match the clock' });
   });
 
-  test('a machine that boots hours ahead is right as soon as its clock is set', {
+  test('a machine that boots hours ahead has right times as soon as its clock is set', {
     timeout: 240_000,
   }, async () => {
     await start();
@@ -197,7 +197,7 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     expect((await status()).clock).toEqual({ ok: true, detail: 'streams match the clock' });
   });
 
-  test('marks that a wrong clock has left are told and put right by "hoplog stream reset-clock"', {
+  test('"hoplog stream reset-clock" reports and corrects marks left by a wrong clock', {
     timeout: 240_000,
   }, async () => {
     await start();

@@ -9,9 +9,9 @@ export type Question = {
 };
 
 /**
- * Asks the same thing again and again over one kept connection until the signal fires.
+ * Repeats one request over a keep-alive connection until the signal fires.
  *
- * @returns how often each status came; an error's code where none came
+ * @returns how often each status came; an error's code where there was no response
  */
 export async function askAllTheWhile(question: Question, signal: AbortSignal): Promise<Map<string, number>> {
   const agent = new Agent({ keepAlive: true });

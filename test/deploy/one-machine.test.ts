@@ -19,7 +19,7 @@ const FAR_AWAY = '8.8.8.8';
 const guide = readDocument('docs/operations/one-machine.md');
 const blockOf = (language: string) => blocksOf(guide, language)[0] ?? '';
 
-/** Why the test is skipped, or false where it can run. */
+/** The reason why the test is skipped, or false where it can run. */
 const MISSING = NO_NGINX || (!hasOpenssl() && 'no openssl is installed, which makes the certificate');
 
 let directory: string;
@@ -73,7 +73,7 @@ function writeConfig(): string {
 
 type Answer = { status: number; headers: IncomingHttpHeaders; text: string };
 
-/** Asks nginx for a path of one of the names, as a browser. */
+/** Requests a path of one of the names from nginx, as a browser. */
 function ask(
   scheme: 'http' | 'https',
   host: string,
@@ -117,7 +117,7 @@ test('the nginx and the settings of the guide put npm start behind TLS on names 
   });
   expect(links[0]?.short_url).toBe('https://go.example.com/spring');
 
-  // What a visitor says about its address is not believed, and the longest that ingest takes gets through.
+  // A visitor's claim about its address is ignored, and the longest request that ingest accepts passes.
   const forged = { 'x-forwarded-for': FAR_AWAY };
   const visited = await ask(
     'https',
@@ -127,7 +127,7 @@ test('the nginx and the settings of the guide put npm start behind TLS on names 
   );
   expect(visited.status).toBe(302);
   expect(visited.headers.location).toMatch(/^https:\/\/example\.com\/\?utm_source=newsletter&/);
-  // What the proxy says is: asked as nginx asks.
+  // The proxy's claim counts: this request is sent as nginx sends it.
   const asProxy = { 'x-forwarded-for': FAR_AWAY, 'user-agent': BROWSER };
   const direct = await fetch(`http://127.0.0.1:${ports.ingest}/spring`, {
     redirect: 'manual',

@@ -16,15 +16,15 @@ afterAll(async () => {
   await served.close();
 });
 
-/** The shell blocks of a document, except those that start the service. */
+/** Returns the shell blocks of a document, except those that start the service. */
 function commandsOf(path: string): string[] {
   return blocksOf(readDocument(path), 'sh').filter((block) => !block.startsWith('npm ci\n'));
 }
 
 /**
- * Runs blocks in one shell, as a reader who pastes them, against a running service.
+ * Runs blocks in one shell, like a reader who pastes them, against a running service.
  *
- * @returns what each block printed
+ * @returns the output of each block
  * @throws Error with everything printed, when a command fails
  */
 async function paste(

@@ -18,7 +18,7 @@ export type BioDesk = {
   close(): Promise<void>;
 };
 
-/** Opens the editor as the demo workspace's owner. */
+/** Opens the console's bio pages as the demo workspace's owner. */
 export async function bioDesk(site: ConsoleSite): Promise<BioDesk> {
   const page = await site.open('/bio-pages');
   const api = `${site.app}/api/v1`;

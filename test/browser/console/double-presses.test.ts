@@ -151,7 +151,7 @@ test('a second press at once creates no second link, webhook or key', LONG, asyn
 });
 
 test.each(WHEN)(
-  'a second press %s sends no second test event, puts no second secret in force, and deletes once',
+  'a second press %s sends no second test event, activates no second secret, and deletes once',
   LONG,
   async (when) => {
     const { id } = await site.api<{ id: string }>('/webhooks', {

@@ -68,7 +68,7 @@ test('the first load of the overview, with its chart, takes under 200 KB compres
 });
 
 test(
-  'the policy lets no script in but the own files, and no page of the navigation asks another host',
+  "the policy allows only the site's own scripts, and no page of the navigation calls another host",
   LONG,
   async () => {
     const answer = await fetch(`${site.app}/console`);

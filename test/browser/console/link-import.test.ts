@@ -55,7 +55,7 @@ const figure = (page: ConsolePage, label: string) =>
   page.locator('.mantine-Paper-root', { hasText: label }).locator('.figure').textContent();
 
 test(
-  'a file is imported with its progress; refused rows are listed with the reason, saved, mended and imported',
+  'a file is imported with its progress; rejected rows are listed with the reason, saved, corrected and imported',
   LONG,
   async () => {
     const good = Array.from({ length: 2 * PIECE }, (_, n) => row(`autumn-${n}`));

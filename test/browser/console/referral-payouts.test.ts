@@ -104,7 +104,7 @@ test('the confirmation reports a file that overlaps with a paid one, and nothing
 });
 
 test(
-  'every balance that is ready to pay can be reached, however few the API gives at once',
+  "every balance that is ready to pay can be reached, however small the API's pages are",
   LONG,
   async () => {
     const program = await shop.program({ name: 'Many' });

@@ -139,7 +139,7 @@ test('a share is shown with all of its decimals', LONG, async () => {
 });
 
 test(
-  'a number that is emptied is asked for, or is none; fields of credits matter with credits only',
+  'an emptied number is requested when required, else unset; fields of credits matter with credits only',
   LONG,
   async () => {
     const made = await shop.program({

@@ -74,7 +74,7 @@ test('without clicks the list of visitors and the page of a link say how they fi
 });
 
 test(
-  'a visitor is found by email and by id; the journey tells clicks, lead and sale in their order',
+  'a visitor is found by email and by id; the journey shows clicks, lead and sale in order',
   LONG,
   async () => {
     const first = await click(summer, { referer: 'https://www.instagram.com/' });

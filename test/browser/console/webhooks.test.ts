@@ -248,7 +248,7 @@ test('a webhook gets a new secret, is changed, switched off and on, and deleted'
 });
 
 test(
-  'what somebody else changes about a webhook while it is edited stays as they left it',
+  'editing a webhook does not undo what another person changes meanwhile',
   LONG,
   async () => {
     const hook = await create({ description: 'Shared' });
