@@ -36,9 +36,7 @@ test('a proxy in the environment affects neither a first start nor hoplog status
   await expect.poll(status, { timeout: 30_000 }).toBe(0);
 });
 
-test('HOST=:: on a machine without IPv6 starts and prints the keys of a first start', async ({
-  skip,
-}) => {
+test('HOST=:: on a machine without IPv6 starts and prints the keys of a first start', async ({ skip }) => {
   skip(process.platform !== 'linux' || process.getuid?.() !== 0, 'only root may make a network namespace');
   const off = 'echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6';
   const inside = `ip link set lo up && ${off} && exec "$@"`;

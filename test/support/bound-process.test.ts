@@ -46,7 +46,7 @@ async function startedBy(source: string) {
 }
 
 test.each(Object.entries(WAYS))(
-  'a program that is bound %s to a process ends when that one is killed',
+  'a program bound %s to a process ends when that process is killed',
   async (_, source) => {
     const { parent, pid } = await startedBy(source);
     parent.kill('SIGKILL');

@@ -4,7 +4,7 @@ import type { Ready } from './service.ts';
 export type Link = { id: string; short_url: string; slug: string };
 export type Click = { id: string; link_id: string; ts: string };
 
-/** Makes a link through the API. */
+/** Creates a link through the API. */
 export async function makeLink(service: Ready, key: string, name: string): Promise<Link> {
   const answer = await fetch(`${service.api_url}/links`, {
     method: 'POST',
@@ -18,7 +18,7 @@ export async function makeLink(service: Ready, key: string, name: string): Promi
   return link;
 }
 
-/** Follows a link as a browser does, up to its answer; the redirect itself is not followed. */
+/** Follows a link as a browser does, up to its response; the redirect itself is not followed. */
 export async function follow(link: Link): Promise<{ status: number; location: string }> {
   const answer = await fetch(link.short_url, {
     redirect: 'manual',
@@ -31,7 +31,7 @@ export async function follow(link: Link): Promise<{ status: number; location: st
   return { status: answer.status, location: answer.headers.get('location') ?? '' };
 }
 
-/** The newest clicks of a link, as the API tells them. */
+/** Returns the newest clicks of a link from the API. */
 export async function clicksOf(service: Ready, key: string, link: Link): Promise<Click[]> {
   const answer = await fetch(`${service.api_url}/clicks?link_id=${link.id}`, {
     headers: { authorization: `Bearer ${key}` },
@@ -40,7 +40,7 @@ export async function clicksOf(service: Ready, key: string, link: Link): Promise
   return ((await answer.json()) as { clicks: Click[] }).clicks;
 }
 
-/** Waits until the API tells this many clicks of the link. */
+/** Waits until the API returns this many clicks of the link. */
 export async function untilClicks(
   service: Ready,
   key: string,

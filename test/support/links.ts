@@ -2,10 +2,10 @@ import { expect } from 'vitest';
 import type { LinkRecord } from '../../api/links/schemas.ts';
 import type { TestWorkspace } from './api.ts';
 
-/** The answer of `POST /links`. */
+/** The response of `POST /links`. */
 export type CreatedLinks = { destination_id: string; links: LinkRecord[] };
 
-/** A create body that is right, with whatever a test changes about it; `undefined` leaves a field out. */
+/** Returns a valid create body with a test's changes; `undefined` removes a field. */
 export const campaign = (more: object = {}) => ({
   destination_url: 'https://shop.example/sale',
   name: 'Sale',
@@ -13,7 +13,7 @@ export const campaign = (more: object = {}) => ({
   ...more,
 });
 
-/** Creates links, which must succeed, and gives the first one apart. */
+/** Creates links, which must succeed, and returns the first one separately. */
 export async function createLink(
   workspace: TestWorkspace,
   body: object,
@@ -26,9 +26,9 @@ export async function createLink(
 }
 
 /**
- * Tries a create that must be refused.
+ * Sends a create that must be rejected.
  *
- * @param path the field that the answer must name
+ * @param path the field that the response must name
  * @returns the error's code
  */
 export async function refusedLink(

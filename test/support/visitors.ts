@@ -1,4 +1,4 @@
-/** User agents that tests visit links with. */
+/** User agents for test visits. */
 export const BROWSER =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36';
 export const PHONE =
@@ -18,7 +18,7 @@ export type Answer = {
   body: string;
 };
 
-/** Visits an address as a browser does, without following. */
+/** Visits an address as a browser does, without following the redirect. */
 export async function visit(url: string, init: RequestInit = {}): Promise<Answer> {
   const headers = new Headers({ 'user-agent': BROWSER });
   for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
@@ -33,7 +33,7 @@ export async function visit(url: string, init: RequestInit = {}): Promise<Answer
   };
 }
 
-/** Repeats `look` until it gives something else than null. @throws after `withinMs` */
+/** Repeats `look` until its result is not null. @throws after `withinMs` */
 export async function eventually<T>(look: () => Promise<T | null>, withinMs = 5_000): Promise<T> {
   const until = Date.now() + withinMs;
   for (;;) {

@@ -145,28 +145,32 @@ test('a list that was empty says that it could not be reloaded', LONG, async () 
   await page.close();
 });
 
-test('a person who returns while the API is down finds the page with everything they typed', LONG, async () => {
-  const page = await site.open('/links/new');
-  const name = page.getByRole('textbox', { name: 'Name', exact: true });
-  await name.fill('Autumn sale');
-  await page.clock.install();
-  let refusals = 0;
-  await page.route('**/api/v1/**', (route) => {
-    if (route.request().url().endsWith('/session')) refusals += 1;
-    return route.abort('connectionrefused');
-  });
-  // Older than the cache accepts; then the first try and the last one fail.
-  await page.clock.fastForward('02:00');
-  await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
-  await vi.waitFor(async () => {
-    await page.clock.runFor(1_000);
-    expect(refusals).toBe(3);
-  }, PATIENCE);
-  await page.clock.runFor(5_000);
-  expect(await name.inputValue()).toBe('Autumn sale');
-  expect(await page.getByRole('navigation').getByRole('link', { name: 'Links' }).isVisible()).toBe(true);
-  await page.close();
-});
+test(
+  'a person who returns while the API is down finds the page with everything they typed',
+  LONG,
+  async () => {
+    const page = await site.open('/links/new');
+    const name = page.getByRole('textbox', { name: 'Name', exact: true });
+    await name.fill('Autumn sale');
+    await page.clock.install();
+    let refusals = 0;
+    await page.route('**/api/v1/**', (route) => {
+      if (route.request().url().endsWith('/session')) refusals += 1;
+      return route.abort('connectionrefused');
+    });
+    // Older than the cache accepts; then the first try and the last one fail.
+    await page.clock.fastForward('02:00');
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
+    await vi.waitFor(async () => {
+      await page.clock.runFor(1_000);
+      expect(refusals).toBe(3);
+    }, PATIENCE);
+    await page.clock.runFor(5_000);
+    expect(await name.inputValue()).toBe('Autumn sale');
+    expect(await page.getByRole('navigation').getByRole('link', { name: 'Links' }).isVisible()).toBe(true);
+    await page.close();
+  },
+);
 
 test('a period with days that do not exist falls back to the default one', LONG, async () => {
   const page = await site.open('/?from=2026-13-01&to=2026-13-01');
