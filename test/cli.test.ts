@@ -33,8 +33,8 @@ const create = (...options: string[]) =>
   cli.json<Made>('workspace', 'create', '--name', 'Made by hand', ...options);
 
 async function me(key: string): Promise<{ status: number; body: Record<string, Record<string, unknown>> }> {
-  const answer = await api.app.inject({ url: '/api/v1/me', headers: { authorization: `Bearer ${key}` } });
-  return { status: answer.statusCode, body: answer.json() };
+  const response = await api.app.inject({ url: '/api/v1/me', headers: { authorization: `Bearer ${key}` } });
+  return { status: response.statusCode, body: response.json() };
 }
 
 describe('workspace', () => {
@@ -49,8 +49,8 @@ describe('workspace', () => {
     expect(made.secret_key).toMatch(/^lk_live_[0-9a-f]{8}_[0-9a-f]{48}$/);
     expect(made.publishable_key).toMatch(/^pk_live_[0-9a-f]{8}_[0-9a-f]{48}$/);
     for (const key of [made.secret_key, made.publishable_key]) {
-      const answer = await me(key);
-      expect([answer.status, answer.body.workspace?.id]).toEqual([200, made.workspace.id]);
+      const response = await me(key);
+      expect([response.status, response.body.workspace?.id]).toEqual([200, made.workspace.id]);
     }
   });
 

@@ -29,7 +29,7 @@ const accept = ({ invite }: Made, body: object) =>
   });
 
 test("console invite prints a link to an owner's account, and says when it expires", async () => {
-  const asked = Date.now();
+  const requestedAt = Date.now();
   const made = await cli.json<Made>('console', 'invite', '--workspace', 'corner-shop');
   expect(made).toEqual({
     invite: {
@@ -40,7 +40,7 @@ test("console invite prints a link to an owner's account, and says when it expir
       workspace_id: shop.workspace.id,
     },
   });
-  expect(Date.parse(made.invite.expires_at)).toBeGreaterThanOrEqual(asked + 15 * 60_000 - 1_000);
+  expect(Date.parse(made.invite.expires_at)).toBeGreaterThanOrEqual(requestedAt + 15 * 60_000 - 1_000);
   const accepted = await accept(made, { email: 'first@shop.example', password: PASSWORD });
   expect([accepted.status, accepted.body.member]).toMatchObject([
     200,

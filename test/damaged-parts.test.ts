@@ -93,7 +93,8 @@ const GUIDE = readFileSync(join(CHECKOUT, 'docs', 'operations', 'damaged-data.md
 function statement(words: string, part: Part): string {
   const blocks = [...GUIDE.matchAll(/^```(?:sql|sh)\n(.*?)^```$/gms)].map(([, text = '']) => text);
   const [block, ...more] = blocks.filter((text) => text.includes(words));
-  if (block === undefined || more.length > 0) throw new Error(`the guide has no one block with "${words}"`);
+  if (block === undefined || more.length > 0)
+    throw new Error(`the guide must have exactly one block with "${words}"`);
   return (
     block
       // The embedded ClickHouse writes directories only.
@@ -125,7 +126,7 @@ function overwrite(path: string): void {
 async function until(holds: () => Promise<boolean> | boolean, what: string): Promise<void> {
   const deadline = Date.now() + 50_000;
   while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
+    if (Date.now() > deadline) throw new Error(`timed out waiting for ${what}`);
     await delay(100);
   }
 }
@@ -174,10 +175,10 @@ test('status names a part of the clicks that cannot be read any more, after a re
   overwrite(join(part.path, 'data.bin'));
 
   service = await startService({ dataDir });
-  const answer = await fetch(`${service.api_url}/clicks?link_id=${link.id}`, {
+  const response = await fetch(`${service.api_url}/clicks?link_id=${link.id}`, {
     headers: { authorization: `Bearer ${key}` },
   });
-  expect(answer.status).toBeGreaterThanOrEqual(500);
+  expect(response.status).toBeGreaterThanOrEqual(500);
   expect(await status()).toMatchObject({ status: 1 });
   const { ok, detail } = await clickHouseState();
   expect(ok).toBe(false);

@@ -63,14 +63,14 @@ function postmaster(): number {
   return Number.parseInt(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
 }
 
-test('a first start prints keys that work, a click can be read back, other users cannot read the data, and a second start is rejected', async () => {
+test('a first start prints working keys, returns a click, hides the data from other users, and rejects a second start', async () => {
   const metricsPort = await freePort();
   const service = await start({ env: { METRICS_PORT: String(metricsPort) } });
   const key = keyOf(service);
   const link = await makeLink(service, key, 'first');
-  const answer = await follow(link);
-  expect(answer.status).toBe(302);
-  expect(answer.location).toMatch(/^https:\/\/example\.com\/landing\?/);
+  const response = await follow(link);
+  expect(response.status).toBe(302);
+  expect(response.location).toMatch(/^https:\/\/example\.com\/landing\?/);
   expect(await untilClicks(service, key, link, 1)).toHaveLength(1);
 
   const open = execFileSync('find', [dataDir, '-mindepth', '1', '-maxdepth', '1', '-perm', '/077'], {
@@ -115,15 +115,15 @@ test('a first start that fails or is interrupted leaves the demo keys for the ne
   expect(existsSync(kept)).toBe(false);
 });
 
-test('SIGTERM ends everything within ten seconds, a second start has the data of the first, and a copy made in between can be restored', async () => {
+test('SIGTERM ends everything within ten seconds, the next start has the same data, and a copy made between them can be restored', async () => {
   const first = await start();
   const key = keyOf(first);
   const link = await makeLink(first, key, 'kept');
   for (let click = 0; click < 20; click += 1) await follow(link);
   const children = TIERS.map(childOf);
-  const asked = Date.now();
+  const signaledAt = Date.now();
   expect(await first.stop()).toBe(0);
-  expect(Date.now() - asked).toBeLessThan(10_000);
+  expect(Date.now() - signaledAt).toBeLessThan(10_000);
   expect(children.some(stillRuns)).toBe(false);
   const copy = join(directory, 'copy');
   execFileSync('cp', ['-a', dataDir, copy]);
@@ -155,11 +155,11 @@ function at(service: Ready, link: Link): Link {
 }
 
 async function clicksSince(service: Ready, key: string, link: Link, since: string) {
-  const answer = await fetch(`${service.api_url}/clicks?link_id=${link.id}&since=${since}`, {
+  const response = await fetch(`${service.api_url}/clicks?link_id=${link.id}&since=${since}`, {
     headers: { authorization: `Bearer ${key}` },
   });
-  expect(answer.status).toBe(200);
-  return (await answer.json()) as { clicks: Click[]; watermark: string };
+  expect(response.status).toBe(200);
+  return (await response.json()) as { clicks: Click[]; watermark: string };
 }
 
 test('after kill -9 of the supervisor the next start ends what is left, and no redirected click is lost', async () => {
@@ -235,7 +235,7 @@ async function readyAgain(service: Ready): Promise<void> {
   for (const origin of origins) {
     while (
       !(await fetch(`${origin}/health/ready`).then(
-        (answer) => answer.ok,
+        (response) => response.ok,
         () => false,
       ))
     )

@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 /** Returns every row of the owner in every table with workspaces, except what its own calls write. */
-async function belongings(): Promise<unknown> {
+async function rowsOfOwner(): Promise<unknown> {
   const { pool } = api.stores;
   const { rows: tables } = await pool.query<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.columns
@@ -60,12 +60,12 @@ test('every endpoint of the document has attempts here', () => {
 
 describe.each(Object.keys(ATTEMPTS))('%s', (operation) => {
   test('returns and changes nothing of another workspace', async () => {
-    const before = await belongings();
+    const before = await rowsOfOwner();
     const [method = 'GET'] = operation.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE'];
     for (const { path, body, status, as } of ATTEMPTS[operation]?.(victim) ?? []) {
       const caller = as === 'member' ? thiefMember : thief;
-      const answer = await caller.call(method, path, body === undefined ? {} : { body });
-      expect([path, answer.status]).toEqual([path, status]);
+      const response = await caller.call(method, path, body === undefined ? {} : { body });
+      expect([path, response.status]).toEqual([path, status]);
       const marks = [
         victim.destination,
         victim.folder,
@@ -77,11 +77,11 @@ describe.each(Object.keys(ATTEMPTS))('%s', (operation) => {
         victim.session,
       ];
       if (status === 200) marks.push(victim.program, victim.partner, victim.refCode);
-      for (const mark of marks) expect(answer.text).not.toContain(mark);
-      if (status === 200) expect(answer.text).not.toContain(victim.link);
-      if (status === 200) expect(answer.text).not.toContain(victim.visitor);
+      for (const mark of marks) expect(response.text).not.toContain(mark);
+      if (status === 200) expect(response.text).not.toContain(victim.link);
+      if (status === 200) expect(response.text).not.toContain(victim.visitor);
     }
-    expect(await belongings()).toEqual(before);
+    expect(await rowsOfOwner()).toEqual(before);
   });
 
   if (OPEN.includes(operation)) return;

@@ -167,11 +167,11 @@ describe('visitor delete', () => {
   test('keeps orders as revenue, without any trace of their buyer', async () => {
     const ask = `SELECT order_id, visitor_id, email, external_user_id, amount_minor FROM orders ORDER BY order_id`;
     const { rows } = await api.stores.pool.query(ask);
-    const nobodys = { visitor_id: null, email: null, external_user_id: null, amount_minor: 1_000 };
+    const anonymous = { visitor_id: null, email: null, external_user_id: null, amount_minor: 1_000 };
     expect(rows).toEqual([
-      { order_id: 'by her', ...nobodys },
-      { order_id: 'by her email', ...nobodys },
-      { order_id: 'by her user', ...nobodys },
+      { order_id: 'by her', ...anonymous },
+      { order_id: 'by her email', ...anonymous },
+      { order_id: 'by her user', ...anonymous },
       expect.objectContaining({ order_id: 'by him', visitor_id: bob, email: SHARED }),
       expect.objectContaining({ order_id: 'by the shared email', email: SHARED }),
       expect.objectContaining({ order_id: 'by the shared user', external_user_id: 'user' }),

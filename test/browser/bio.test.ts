@@ -48,7 +48,7 @@ async function api<T>(path: string, body?: object): Promise<T> {
     headers: { authorization: `Bearer ${service.demo.secret_key}`, 'content-type': 'application/json' },
     body: body && JSON.stringify(body),
   });
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+  if (!answer.ok) throw new Error(`${path} returned ${answer.status}: ${await answer.text()}`);
   return (await answer.json()) as T;
 }
 
@@ -139,9 +139,9 @@ test('a page works by keyboard, and loads nothing but its images', async () => {
   // By address, not by kind: Chromium may request the avatar twice, the second time as the page's icon.
   page.on('request', (request) => loaded.push(request.url()));
   await page.goto(made.url);
-  const asked = () => [...new Set(loaded)].filter((url) => !url.endsWith('/favicon.ico')).sort();
+  const requested = () => [...new Set(loaded)].filter((url) => !url.endsWith('/favicon.ico')).sort();
   const own = [made.url, `${siteUrl}/a.svg`, `${siteUrl}/t.svg`].sort();
-  await expect.poll(asked).toEqual(own);
+  await expect.poll(requested).toEqual(own);
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await page.waitForURL(`${siteUrl}/landing**`);

@@ -66,7 +66,7 @@ export async function startEmbedSite(): Promise<EmbedSite> {
       headers: { authorization: `Bearer ${keys.secret}`, 'content-type': 'application/json' },
       body: body && JSON.stringify(body),
     });
-    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+    if (!answer.ok) throw new Error(`${path} returned ${answer.status}: ${await answer.text()}`);
     return answer.json();
   }
 

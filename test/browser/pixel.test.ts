@@ -31,13 +31,13 @@ inChromium(async () => {
 });
 
 async function api<T>(path: string, body?: object): Promise<T> {
-  const answer = await fetch(`${service.api_url}${path}`, {
+  const response = await fetch(`${service.api_url}${path}`, {
     method: body ? 'POST' : 'GET',
     headers: { authorization: `Bearer ${service.demo.secret_key}`, 'content-type': 'application/json' },
     body: body && JSON.stringify(body),
   });
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as T;
+  if (!response.ok) throw new Error(`${path} returned ${response.status}: ${await response.text()}`);
+  return (await response.json()) as T;
 }
 
 type Made = { links: { id: string; short_url: string }[] };
@@ -90,11 +90,11 @@ test('under Global Privacy Control an order counts, and no visitor is named', as
   await page.addInitScript("Object.defineProperty(navigator, 'globalPrivacyControl', { value: true })");
   await page.goto(`${shopUrl}/checkout?_vid=5b104370-c9bd-8db2-8a30-83f8041ed7fd`);
   await page.waitForFunction("'tracker' in window");
-  const [answer] = await Promise.all([
+  const [response] = await Promise.all([
     page.waitForResponse(/\/collect$/),
     page.evaluate(`tracker.order({ order_id: 'o-2', amount: 5, email: 'bob@example.com' })`),
   ]);
-  expect(answer.status()).toBe(202);
+  expect(response.status()).toBe(202);
   await page.close();
 
   await untilVisible(service, secret_key, Date.now());

@@ -87,10 +87,10 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
   }
 
   async function stored(): Promise<Stored[]> {
-    const answer = await fetch(`${service?.api_url}/clicks?limit=500&bots=include`, {
+    const response = await fetch(`${service?.api_url}/clicks?limit=500&bots=include`, {
       headers: { authorization: `Bearer ${key}` },
     });
-    return ((await answer.json()) as { clicks: Stored[] }).clicks;
+    return ((await response.json()) as { clicks: Stored[] }).clicks;
   }
 
   /**
@@ -98,7 +98,7 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
    *
    * @param lateMs how late a time may be
    */
-  async function expectAllRight(lateMs = TOLERANCE_MS): Promise<void> {
+  async function expectRightTimes(lateMs = TOLERANCE_MS): Promise<void> {
     const expected = made.flatMap(({ visitors }) => visitors).sort();
     const isRight = ({ ts, visitor_id }: Stored) =>
       made.some(
@@ -115,10 +115,13 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
       }, PATIENT)
       .toEqual({ all: expected, right: expected });
     expect(new Set((await stored()).map(({ id }) => id)).size).toBe(expected.length);
-    const answer = await fetch(`${service?.api_url}/clicks/export?days=1&format=ndjson&bots=include`, {
+    const response = await fetch(`${service?.api_url}/clicks/export?days=1&format=ndjson&bots=include`, {
       headers: { authorization: `Bearer ${key}` },
     });
-    expect([answer.status, (await answer.text()).trim().split('\n').length]).toEqual([200, expected.length]);
+    expect([response.status, (await response.text()).trim().split('\n').length]).toEqual([
+      200,
+      expected.length,
+    ]);
   }
 
   /** Returns what the operator's command reports about the clock. */
@@ -149,12 +152,12 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     await delay(5_000);
     clock.shift(0);
     await click();
-    await expectAllRight();
+    await expectRightTimes();
     expect(service?.log()).toMatch(/the wall clock jumped ahead/);
     expect(service?.log()).toMatch(/the wall clock is right again/);
     await restart();
     await click();
-    await expectAllRight();
+    await expectRightTimes();
     expect((await status()).clock).toEqual({ ok: true, detail: 'streams match the clock' });
   });
 
@@ -174,10 +177,10 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     clock.shift(0);
     await expect.poll(() => service?.log(), PATIENT).toMatch(/event times were ahead and are right again/);
     await click();
-    await expectAllRight();
+    await expectRightTimes();
     await restart();
     await click();
-    await expectAllRight();
+    await expectRightTimes();
     expect((await status()).clock).toEqual({ ok: true, detail: 'streams match the clock' });
   });
 
@@ -193,7 +196,7 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     clock.shift(0);
     await expect.poll(() => service?.log(), PATIENT).toMatch(/event times were ahead and are right again/);
     await click();
-    await expectAllRight();
+    await expectRightTimes();
     expect((await status()).clock).toEqual({ ok: true, detail: 'streams match the clock' });
   });
 
@@ -217,10 +220,10 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     expect(reset).toMatchObject({ status: 0 });
     expect((JSON.parse(reset.stdout) as { reset: string[] }).reset.sort()).toEqual(['api-0', 'ingest-0']);
     await click();
-    await expectAllRight(RESTART_MS);
+    await expectRightTimes(RESTART_MS);
     expect((await status()).clock).toEqual({ ok: true, detail: 'streams match the clock' });
     await restart();
     await click();
-    await expectAllRight(RESTART_MS);
+    await expectRightTimes(RESTART_MS);
   });
 });

@@ -156,8 +156,8 @@ test('the backup and the restore of the guide lose no later click', async () => 
 async function untilNoLag(): Promise<void> {
   const url = `http://127.0.0.1:9090/api/v1/query?query=${encodeURIComponent('sum(hoplog_worker_lag_offsets)')}`;
   for (let quiet = 0; quiet < 3; ) {
-    const answer = (await (await fetch(url)).json()) as { data: { result: { value: [number, string] }[] } };
-    quiet = Number(answer.data.result[0]?.value[1] ?? Number.NaN) === 0 ? quiet + 1 : 0;
+    const response = (await (await fetch(url)).json()) as { data: { result: { value: [number, string] }[] } };
+    quiet = Number(response.data.result[0]?.value[1] ?? Number.NaN) === 0 ? quiet + 1 : 0;
     await delay(5_000);
   }
 }

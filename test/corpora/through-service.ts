@@ -36,7 +36,7 @@ export async function corpusThroughService(service: Ready, key: string): Promise
     if (request) passed.push({ ...request, stored });
   }
   if (passed.length !== requests.length) {
-    throw new Error(`${passed.length} of ${requests.length} clicks came back`);
+    throw new Error(`${passed.length} of ${requests.length} clicks were read back`);
   }
   return passed;
 }
@@ -49,7 +49,7 @@ async function makeSmartLink(service: Ready, key: string): Promise<string> {
   });
   const { links } = (await answer.json()) as { links: { slug: string }[] };
   const slug = links[0]?.slug;
-  if (!slug) throw new Error(`POST /links answered ${answer.status}`);
+  if (!slug) throw new Error(`POST /links returned ${answer.status}`);
   return slug;
 }
 

@@ -64,10 +64,10 @@ describe('the processes of docker-compose.yml', () => {
     expect(clicked.unanswered).toEqual([]);
     expect(await accountFor(service, deployment.key, clicked.answered)).toBe(clicked.answered.length);
 
-    const answer = await fetch(`${service.api_url}/clicks?limit=500`, {
+    const response = await fetch(`${service.api_url}/clicks?limit=500`, {
       headers: { authorization: `Bearer ${deployment.key}` },
     });
-    const { clicks } = (await answer.json()) as { clicks: { country: string | null }[] };
+    const { clicks } = (await response.json()) as { clicks: { country: string | null }[] };
     expect(new Set(clicks.map(({ country }) => country))).toEqual(new Set(['US']));
   });
 
@@ -80,9 +80,9 @@ describe('the processes of docker-compose.yml', () => {
     );
     for (const target of targets) {
       const [service = '', port] = target.split(':');
-      const answer = await fetch(`http://${deployment.host(service)}:${port}/metrics`);
-      expect(answer.status, target).toBe(200);
-      const text = await answer.text();
+      const response = await fetch(`http://${deployment.host(service)}:${port}/metrics`);
+      expect(response.status, target).toBe(200);
+      const text = await response.text();
       addExposed(exposed, text, target);
       if (!INGEST.includes(service)) continue;
       const shipped = /^hoplog_shipper_events_total\S* (\d+)$/m.exec(text)?.[1];
@@ -213,8 +213,8 @@ describe('the processes of docker-compose.yml', () => {
       expect([refused, unanswered], nginx?.log()).toEqual([new Map(), []]);
       expect(answered.length).toBeGreaterThan(100);
     }
-    const answers = (await asking).map((seen) => [...seen.keys()]);
-    expect(answers, nginx?.log()).toEqual([['200'], ['400'], ['401']]);
+    const responses = (await asking).map((seen) => [...seen.keys()]);
+    expect(responses, nginx?.log()).toEqual([['200'], ['400'], ['401']]);
     await accountFor(
       service,
       deployment.key,

@@ -85,8 +85,8 @@ const ENVIRONMENT = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, 
  */
 function installPackages(command: string, app: string): void {
   const words = [...command.split(' ').slice(1), '--dry-run', '--offline'];
-  const told = execFileSync('npm', words, { cwd: app, env: ENVIRONMENT, encoding: 'utf8', stdio: 'pipe' });
-  const wanted = new Set([...told.matchAll(/^add (\S+ \S+)$/gm)].map(([, added]) => added));
+  const listed = execFileSync('npm', words, { cwd: app, env: ENVIRONMENT, encoding: 'utf8', stdio: 'pipe' });
+  const wanted = new Set([...listed.matchAll(/^add (\S+ \S+)$/gm)].map(([, added]) => added));
   const lock = JSON.parse(readFileSync(join(app, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { version: string }>;
   };

@@ -148,8 +148,8 @@ test('an ingest whose shipper cannot load is not ready', async () => {
   const [whole, without] = await Promise.all([app, broken].map((at) => startIngest(at, stores.databaseUrl)));
   try {
     const health = async (url = '') => {
-      const answer = await fetch(`${url}/health/ready`);
-      return { status: answer.status, body: await answer.json() };
+      const response = await fetch(`${url}/health/ready`);
+      return { status: response.status, body: await response.json() };
     };
     await vi.waitFor(async () => expect((await health(whole?.url)).status).toBe(200), 20_000);
     await vi.waitFor(

@@ -127,9 +127,9 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
   function isHealthy(name: string): Promise<boolean> {
     const [, url = ''] = /fetch\('([^']+)'\)/.exec(checkOf(name).join(' ')) ?? [];
     return new Promise((resolve) => {
-      const asked = get(url, { agent: false, timeout: 5_000 }, (answer) => {
-        answer.resume();
-        resolve(answer.statusCode === 200);
+      const asked = get(url, { agent: false, timeout: 5_000 }, (response) => {
+        response.resume();
+        resolve(response.statusCode === 200);
       });
       asked.once('timeout', () => asked.destroy(new Error('no answer within 5 s')));
       asked.once('error', () => resolve(false));
@@ -168,7 +168,7 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
       const deadline = Date.now() + HEALTHY_MS;
       for (const name of wanted) {
         while (!((await isHealthy(name)) && (await passesCheck(name)))) {
-          if (Date.now() > deadline) throw new Error(`${name} did not get healthy:\n${log}`);
+          if (Date.now() > deadline) throw new Error(`${name} did not become healthy:\n${log}`);
           await delay(200);
         }
       }

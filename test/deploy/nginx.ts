@@ -93,8 +93,8 @@ function isRunning(child: ChildProcess): boolean {
 }
 
 async function isHealthy(address: string): Promise<boolean> {
-  const answer = await fetch(`http://${address}:8081/health`).catch(() => null);
-  return answer?.status === 204;
+  const response = await fetch(`http://${address}:8081/health`).catch(() => null);
+  return response?.status === 204;
 }
 
 function hasNginx(): boolean {

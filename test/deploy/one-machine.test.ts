@@ -91,9 +91,9 @@ function ask(
       rejectUnauthorized: false,
       agent: false,
     };
-    get({ ...options, headers: given }, async (answer) => {
-      const text = (await answer.toArray()).join('');
-      resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text });
+    get({ ...options, headers: given }, async (response) => {
+      const text = (await response.toArray()).join('');
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
     }).once('error', reject);
   });
 }
@@ -103,11 +103,11 @@ test('the nginx and the settings of the guide put npm start behind TLS on names 
   expect(service.short_url).toBe('https://go.example.com');
   expect(new URL(service.console_url ?? '').origin).toBe('https://app.example.com');
   const api = async (path: string, body?: object) => {
-    const answer = await fetch(`http://127.0.0.1:${ports.api}/api/v1${path}`, {
+    const response = await fetch(`http://127.0.0.1:${ports.api}/api/v1${path}`, {
       headers: { authorization: `Bearer ${service.demo?.secret_key}`, 'content-type': 'application/json' },
       ...(body && { method: 'POST', body: JSON.stringify(body) }),
     });
-    return (await answer.json()) as { links: { short_url: string }[]; clicks: { country: string }[] };
+    return (await response.json()) as { links: { short_url: string }[]; clicks: { country: string }[] };
   };
   const { links } = await api('/links', {
     destination_url: 'https://example.com/',

@@ -76,8 +76,8 @@ test('the quickstart works as printed', { timeout: 120_000 }, async () => {
     ]),
   );
   const all = [...outputs.values()].join('\n');
-  const answers = jsonLines(all);
-  expect(answers.filter((answer) => answer.error)).toEqual([]);
+  const responses = jsonLines(all);
+  expect(responses.filter((response) => response.error)).toEqual([]);
 
   const ofBlock = (start: string) =>
     [...outputs].find(([comment]) => comment.startsWith(start))?.[1] ?? `no block begins with "${start}"`;

@@ -39,14 +39,14 @@ export async function untilVisible(service: Ready, key: string, moment: number):
     if (Date.parse(watermark) > moment) return;
     await delay(100);
   }
-  throw new Error(`the watermark stands at ${watermark} and not behind ${new Date(moment).toISOString()}`);
+  throw new Error(`the watermark is ${watermark}, not yet past ${new Date(moment).toISOString()}`);
 }
 
 async function clicks(service: Ready, key: string, before: string | null): Promise<Page> {
   const query = before === null ? '' : `&before=${encodeURIComponent(before)}`;
-  const answer = await fetch(`${service.api_url}/clicks?limit=500&bots=include${query}`, {
+  const response = await fetch(`${service.api_url}/clicks?limit=500&bots=include${query}`, {
     headers: { authorization: `Bearer ${key}` },
   });
-  if (!answer.ok) throw new Error(`GET /clicks answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as Page;
+  if (!response.ok) throw new Error(`GET /clicks returned ${response.status}: ${await response.text()}`);
+  return (await response.json()) as Page;
 }

@@ -46,5 +46,5 @@ test(`${ROUNDS} rounds of kill -9 of the whole service under load lose no redire
     service = await startService({ dataDir });
   }
   const stored = await accountFor(service, key, answered);
-  console.log(`${answered.length} answered clicks over ${ROUNDS} kills, ${stored} stored`);
+  console.log(`${answered.length} redirected clicks over ${ROUNDS} kills, ${stored} stored`);
 });

@@ -54,10 +54,10 @@ async function click(link: Link, count: number, processes = ['ingest-0']): Promi
   note(link, clicked.answered);
 }
 
-const answeredBy = (link: Link) => answered.get(link) ?? [];
-const note = (link: Link, visitors: string[]) => answered.set(link, [...answeredBy(link), ...visitors]);
+const redirectedBy = (link: Link) => answered.get(link) ?? [];
+const note = (link: Link, visitors: string[]) => answered.set(link, [...redirectedBy(link), ...visitors]);
 
-async function clickUntilSpent(link: Link, ingest: string): Promise<void> {
+async function clickUntilLimit(link: Link, ingest: string): Promise<void> {
   for (;;) {
     const { status, location } = await visit(at(ingest, link));
     if (status === 410) return;
@@ -68,8 +68,8 @@ async function clickUntilSpent(link: Link, ingest: string): Promise<void> {
 async function ask(status: number, method: string, path: string, body?: object): Promise<void> {
   const headers = { authorization: `Bearer ${deployment.key}`, 'content-type': 'application/json' };
   const sent = { method, headers, ...(body && { body: JSON.stringify(body) }) };
-  const answer = await fetch(`${service.api_url}${path}`, sent);
-  expect([answer.status, await answer.text()]).toEqual([status, expect.anything()]);
+  const response = await fetch(`${service.api_url}${path}`, sent);
+  expect([response.status, await response.text()]).toEqual([status, expect.anything()]);
 }
 
 const order = (order_id: string) =>
@@ -85,8 +85,8 @@ async function orders(): Promise<string[]> {
 
 /** Returns how many records of the topic workers have not stored; null while that is unknown. */
 async function behind(): Promise<number | null> {
-  const answer = await fetch(`http://${deployment.host('workers-0')}:9464/metrics`);
-  const lags = [...(await answer.text()).matchAll(/^hoplog_worker_lag_offsets\S* (\d+)$/gm)];
+  const response = await fetch(`http://${deployment.host('workers-0')}:9464/metrics`);
+  const lags = [...(await response.text()).matchAll(/^hoplog_worker_lag_offsets\S* (\d+)$/gm)];
   return lags.length < PARTITIONS ? null : lags.reduce((sum, [, lag]) => sum + Number(lag), 0);
 }
 
@@ -138,14 +138,14 @@ test('restoring a backup of both databases loses no click that Kafka holds, and 
   await deployment.start([...INGEST, 'api-0']);
   expect(await operator(stores).json('dead-letter', 'replay')).toMatchObject({ left: 0 });
 
-  await Promise.all(INGEST.map((one) => clickUntilSpent(limited, one)));
-  expect(answeredBy(limited)).toHaveLength(LIMIT);
+  await Promise.all(INGEST.map((one) => clickUntilLimit(limited, one)));
+  expect(redirectedBy(limited)).toHaveLength(LIMIT);
   await click(kept, 20, INGEST);
   await click(deleted, 1, INGEST);
   expect([await statusAt('ingest-0', later), await statusAt('ingest-1', later)]).toEqual([404, 404]);
   const all = [...answered.values()].flat();
   expect(await accountFor(service, key, all)).toBe(all.length);
-  complete = answeredBy(kept);
+  complete = redirectedBy(kept);
   expect((await polling).size).toBe(complete.length);
   expect(await orders()).toEqual(['after', 'before']);
   expect(told(kept).deliveries).toBeGreaterThan(ofKept);

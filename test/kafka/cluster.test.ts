@@ -22,7 +22,7 @@ import { underLoad } from './deployment.ts';
  */
 const PATIENT = { timeout: 90_000, interval: 250 };
 /** How much of the brokers' last output a failed test prints. Characters. */
-const SAID = 20_000;
+const LOG_CHARACTERS = 20_000;
 const LIGHT = { connections: 4, paceMs: 20 };
 
 let kafka: TestKafka;
@@ -59,7 +59,7 @@ afterAll(async () => {
 
 beforeEach((context) => {
   context.skip(NO_KAFKA !== false, String(NO_KAFKA));
-  context.onTestFailed(() => console.error(kafka.log().slice(-SAID)));
+  context.onTestFailed(() => console.error(kafka.log().slice(-LOG_CHARACTERS)));
 });
 
 function connectTo(name: string): Kafka {
@@ -101,7 +101,7 @@ async function newLink(name: string): Promise<string> {
   return `${service.short_url}/${slug}`;
 }
 
-async function redirectsWentOn(clicked: Clicked): Promise<void> {
+async function expectRedirectsContinued(clicked: Clicked): Promise<void> {
   expect(clicked.refused).toEqual(new Map());
   expect(clicked.unanswered).toEqual([]);
   expect(clicked.answered.length).toBeGreaterThan(100);
@@ -128,7 +128,7 @@ test('killing one broker of three, then another, loses nothing and duplicates no
     LIGHT,
   );
   await admin.disconnect();
-  await redirectsWentOn(clicked);
+  await expectRedirectsContinued(clicked);
 });
 
 test('poison messages become dead letters and leave other records alone', {
@@ -159,7 +159,7 @@ test('poison messages become dead letters and leave other records alone', {
     LIGHT,
   );
   await producer.disconnect();
-  await redirectsWentOn(clicked);
+  await expectRedirectsContinued(clicked);
   const listed = await hoplog(['dead-letter', 'list', '--json'], { DATA_DIR: dataDir });
   const { entries } = JSON.parse(listed.stdout) as { entries: { reason: string; partition: string }[] };
   const reasons = Map.groupBy(entries, ({ reason }) => reason);

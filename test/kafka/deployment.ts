@@ -118,11 +118,11 @@ async function pollOnce(
   do {
     const cursor: string = before === null ? '' : `&before=${encodeURIComponent(before)}`;
     const query = `limit=500&bots=include&link_id=${link}&since=${encodeURIComponent(since)}${cursor}`;
-    const answer = await fetch(`${service.api_url}/clicks?${query}`, {
+    const response = await fetch(`${service.api_url}/clicks?${query}`, {
       headers: { authorization: `Bearer ${key}` },
     });
-    if (!answer.ok) throw new Error(`GET /clicks answered ${answer.status}`);
-    const page = (await answer.json()) as Page;
+    if (!response.ok) throw new Error(`GET /clicks returned ${response.status}`);
+    const page = (await response.json()) as Page;
     if (before === null) watermark = page.watermark;
     found.push(...page.clicks.map((click) => click.visitor_id));
     before = page.next_cursor;

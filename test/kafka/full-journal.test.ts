@@ -75,7 +75,7 @@ function allRedirected(clicked: Clicked): void {
 }
 
 /** The redirected clicks that are not stored are exactly the clicks reported as lost; none is stored twice. */
-async function lossIsWhatWasCounted(lostOnes: number): Promise<void> {
+async function expectLossEqualsReported(lostOnes: number): Promise<void> {
   await untilVisible(service, key, Date.now());
   const stored = await accountFor(service, key, []);
   expect(answered - stored).toBe(lostBefore + lostOnes);
@@ -92,7 +92,7 @@ test('when the journal fills during an outage, redirects continue and the report
     await delay(3_000);
   });
   allRedirected(clicked);
-  await lossIsWhatWasCounted(await lost());
+  await expectLossEqualsReported(await lost());
 });
 
 test('ingest that is killed with a full journal redirects after its restart, and ships all that the journal held', {
@@ -109,5 +109,5 @@ test('ingest that is killed with a full journal redirects after its restart, and
   allRedirected(await underLoad([url], () => expect.poll(lost, PATIENT).toBeGreaterThan(20)));
   const lostBySecond = await lost();
   await kafka.nodes[0]?.start();
-  await lossIsWhatWasCounted(lostByFirst + lostBySecond);
+  await expectLossEqualsReported(lostByFirst + lostBySecond);
 });

@@ -52,9 +52,9 @@ afterAll(async () => {
 beforeEach((context) => context.skip(NO_KAFKA !== false, String(NO_KAFKA)));
 
 /** A database of a test's own, which the test can kill and restart on the same address and data. */
-type KilledStore = { url: string; kill(): Promise<void>; start(): Promise<void> };
+type KillableDatabase = { url: string; kill(): Promise<void>; start(): Promise<void> };
 
-async function killedStore(start: (port?: number) => Promise<EmbeddedStore>): Promise<KilledStore> {
+async function killableDatabase(start: (port?: number) => Promise<EmbeddedStore>): Promise<KillableDatabase> {
   let store = await start();
   closing.push(() => store.stop());
   const { url, port } = store;
@@ -96,7 +96,7 @@ async function deploy(name: string, env: NodeJS.ProcessEnv): Promise<Deployment>
 /** Clicks while the database is down for a minute; every click must get a redirect, and be stored once afterwards. */
 async function outlives(
   { service, key, url }: Deployment,
-  store: KilledStore,
+  store: KillableDatabase,
   meanwhile: () => Promise<void>,
 ): Promise<void> {
   const outage = async () => {
@@ -123,7 +123,7 @@ test.concurrent('while ClickHouse is down for a minute, redirects continue and e
   timeout: 400_000,
 }, async () => {
   const dataDir = join(directory, 'own-clickhouse');
-  const store = await killedStore((port) =>
+  const store = await killableDatabase((port) =>
     startEmbeddedClickHouse({ dataDir, log: silentLogger(), ...(port !== undefined && { port }) }),
   );
   const deployment = await deploy('without-clickhouse', { CLICKHOUSE_URL: store.url });
@@ -136,7 +136,7 @@ test.concurrent('while PostgreSQL is down for a minute, known links redirect and
   timeout: 400_000,
 }, async () => {
   const dataDir = join(directory, 'own-postgres');
-  const store = await killedStore((port) =>
+  const store = await killableDatabase((port) =>
     startEmbeddedPostgres({ dataDir, log: silentLogger(), ...(port !== undefined && { port }) }),
   );
   const deployment = await deploy('without-postgres', { DATABASE_URL: store.url });

@@ -92,8 +92,8 @@ test('writers and readers report a wrong password by the name of its setting, wh
   await start({ KAFKA_PASSWORD: 'a wrong secret' });
   await click('wrong password');
   expect(await kafkaStatus({ KAFKA_PASSWORD: 'a wrong secret' })).toMatchObject({ ok: false });
-  await untilSaid('shipper', 'setting KAFKA_USERNAME, KAFKA_PASSWORD: the brokers reject the user');
-  await untilSaid('workers', 'setting KAFKA_USERNAME, KAFKA_PASSWORD: the brokers reject the user');
+  await untilLogged('shipper', 'setting KAFKA_USERNAME, KAFKA_PASSWORD: the brokers reject the user');
+  await untilLogged('workers', 'setting KAFKA_USERNAME, KAFKA_PASSWORD: the brokers reject the user');
   expect(service.log()).not.toContain('a wrong secret');
 });
 
@@ -101,11 +101,11 @@ test('writers and readers report a wrong authority by the name of its setting, w
   const other = makeAuthority(directory, 'other');
   await start({ KAFKA_TLS_CA: other });
   await click('wrong authority');
-  await untilSaid(
+  await untilLogged(
     'shipper',
     `setting KAFKA_TLS_CA: the certificate of the brokers is not trusted by the authority in ${other}`,
   );
-  await untilSaid('workers', 'setting KAFKA_TLS_CA: the certificate of the brokers is not trusted');
+  await untilLogged('workers', 'setting KAFKA_TLS_CA: the certificate of the brokers is not trusted');
 });
 
 test('once the settings are right, clicks made meanwhile are stored once', async () => {
@@ -114,7 +114,7 @@ test('once the settings are right, clicks made meanwhile are stored once', async
 });
 
 /** Waits for a log line of this component that contains this text. */
-async function untilSaid(part: string, text: string): Promise<void> {
+async function untilLogged(part: string, text: string): Promise<void> {
   const lines = () => service.log().split('\n');
   await expect
     .poll(() => lines().some((line) => line.includes(`"${part}"`) && line.includes(text)), {

@@ -89,12 +89,12 @@ describe('payout-method', () => {
     expect([outside.status, outside.body.error.code]).toEqual([403, 'forbidden']);
     await m.mode('r', 'affiliate');
     for (const method of ['payoneer', 'bank_transfer']) {
-      const answer = await shop.post('/referrals/payout-method', {
+      const response = await shop.post('/referrals/payout-method', {
         external_user_id: 'r',
         method,
         email: 'a@example.com',
       });
-      expect([answer.status, answer.body.error.code]).toEqual([400, 'method_not_offered']);
+      expect([response.status, response.body.error.code]).toEqual([400, 'method_not_offered']);
     }
     expect((await save({ method: 'paypal' })).status).toBe(400);
     expect((await save({ method: 'paypal', email: 'nobody' })).status).toBe(400);

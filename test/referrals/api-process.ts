@@ -66,13 +66,13 @@ export async function startApi(stores: TestStores, dataDir: string, secretKey: s
 async function ready(child: ChildProcess, port: number): Promise<void> {
   const end = Date.now() + READY_MS;
   while (Date.now() < end && child.exitCode === null) {
-    const answers = await fetch(`http://127.0.0.1:${port}/health/ready`).then(
+    const isReady = await fetch(`http://127.0.0.1:${port}/health/ready`).then(
       (response) => response.ok,
       () => false,
     );
-    if (answers) return;
+    if (isReady) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   child.kill('SIGKILL');
-  throw new Error(`the API did not get ready (exit ${child.exitCode})`);
+  throw new Error(`the API did not become ready (exit ${child.exitCode})`);
 }

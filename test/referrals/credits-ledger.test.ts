@@ -95,8 +95,8 @@ describe('mark-delivered', () => {
   test('marks a grant delivered once when called fifty times at once', async () => {
     const partner = await earn(1);
     const [grant] = (await m.credits(`partner_id=${partner}`)).grants;
-    const answers = await Promise.all(Array.from({ length: 50 }, () => deliver(grant?.id)));
-    expect(answers.filter(({ body }) => body.already === undefined)).toHaveLength(1);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => deliver(grant?.id)));
+    expect(responses.filter(({ body }) => body.already === undefined)).toHaveLength(1);
     expect((await m.credits('external_user_id=r')).balance).toEqual({
       credits: { earned: 0, delivered: 2.5 },
     });

@@ -60,8 +60,8 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
           purchased_at: new Date(base + action.day * DAY_MS).toISOString(),
           ...(action.withEmail && { email: emailOf(action.user) }),
         });
-        const { internal_order_id: _, ...answer } = body;
-        return answer;
+        const { internal_order_id: _, ...response } = body;
+        return response;
       }
       case 'pixel': {
         const ts = (base + step.number) * 1_000;
@@ -148,8 +148,8 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
     /** Runs an action as often as it says, all at once. @returns the distinct responses */
     async act(action: Action, step: Step): Promise<Answer[]> {
       const times = 'times' in action ? action.times : 1;
-      const answers = await Promise.all(Array.from({ length: times }, () => once(action, step)));
-      const distinct = new Map(answers.map((answer) => [JSON.stringify(answer), answer]));
+      const responses = await Promise.all(Array.from({ length: times }, () => once(action, step)));
+      const distinct = new Map(responses.map((response) => [JSON.stringify(response), response]));
       return [...distinct.values()];
     },
     async balance(number: number): Promise<Balance> {
@@ -177,7 +177,7 @@ export async function createPrograms(call: Call, terms: readonly Terms[]): Promi
   const ids: string[] = [];
   for (const [number, fields] of terms.entries()) {
     const { status, body, text } = await call('POST', '/programs', {
-      name: `Programme ${number}`,
+      name: `Program ${number}`,
       destination_url: 'https://shop.example/join',
       allow_affiliate_upgrade: true,
       currency: number === 0 ? 'usd' : 'jpy',

@@ -82,8 +82,8 @@ describe('enroll', () => {
     ['device_id', { device_id: '' }],
   ])('with a wrong %s returns 400: %j', async (path, fields) => {
     await merchant(shop).program();
-    const answer = await shop.post('/referrals/enroll', { ...BODY, ...fields });
-    expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, path]);
+    const response = await shop.post('/referrals/enroll', { ...BODY, ...fields });
+    expect([response.status, response.body.error.details?.[0]?.path]).toEqual([400, path]);
   });
 
   test('requires a paid plan', async () => {
@@ -97,9 +97,11 @@ describe('enroll', () => {
 
   test('called fifty times at once creates one enrollment with one link', async () => {
     await merchant(shop).program();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => shop.post('/referrals/enroll', BODY)));
-    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
-    expect(answers.every((answer) => answer.status === 200)).toBe(true);
+    const responses = await Promise.all(
+      Array.from({ length: 50 }, () => shop.post('/referrals/enroll', BODY)),
+    );
+    expect(new Set(responses.map((response) => response.text)).size).toBe(1);
+    expect(responses.every((response) => response.status === 200)).toBe(true);
     expect(await countRows(api, shop, 'enrollments')).toBe(1);
     expect(await countRows(api, shop, 'links')).toBe(2); // the code's and the referrer's
   });
@@ -129,20 +131,20 @@ describe('enroll', () => {
 describe('stats', () => {
   test('enrolls a user who is not a referrer yet, as enroll does', async () => {
     const { id } = await merchant(shop).program();
-    const answer = await shop.get('/referrals/stats?external_user_id=r&email=r%40mail.example&tier=paid', {
+    const response = await shop.get('/referrals/stats?external_user_id=r&email=r%40mail.example&tier=paid', {
       key: shop.publishableKey,
     });
-    expect(answer.body).toMatchObject({ program_id: id, status: 'approved', reward_mode: 'referrer' });
+    expect(response.body).toMatchObject({ program_id: id, status: 'approved', reward_mode: 'referrer' });
     const stats = await merchant(shop).stats('r');
     expect(stats.partner_id).toBe((await merchant(shop).enroll('r')).partner_id);
   });
 
   test('creates one enrollment when called fifty times at once for the first time', async () => {
     await merchant(shop).program();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, () => shop.get<Enrolled>('/referrals/stats?external_user_id=r')),
     );
-    expect(new Set(answers.map((answer) => answer.body.referral_link)).size).toBe(1);
+    expect(new Set(responses.map((response) => response.body.referral_link)).size).toBe(1);
     expect(await countRows(api, shop, 'enrollments')).toBe(1);
   });
 

@@ -24,9 +24,9 @@ const BESIDE = 4;
 const callerOf =
   (shop: TestWorkspace): Call =>
   async (method, path, body) => {
-    const { headers, ...answer } = await shop.call<Record<string, unknown>>(method, path, { body });
+    const { headers, ...response } = await shop.call<Record<string, unknown>>(method, path, { body });
     const exportId = headers['x-export-id'];
-    return { ...answer, exportId: exportId === undefined ? null : String(exportId) };
+    return { ...response, exportId: exportId === undefined ? null : String(exportId) };
   };
 
 async function play({ programs, actions }: History): Promise<void> {
@@ -40,8 +40,8 @@ async function play({ programs, actions }: History): Promise<void> {
     programIds: await createPrograms(call, programs),
   });
   for (const [number, action] of actions.entries()) {
-    const answers = await driver.act(action, { number, grants: model.grants.length });
-    expect(answers, JSON.stringify(action)).toEqual([model.act(action)]);
+    const responses = await driver.act(action, { number, grants: model.grants.length });
+    expect(responses, JSON.stringify(action)).toEqual([model.act(action)]);
   }
   for (let user = 0; user < USERS; user++) {
     expect(await driver.balance(user), `balance of u${user}`).toEqual(model.balance(user));
@@ -81,9 +81,9 @@ test('actions run at the same time cause no contradiction, and no call fails bec
     const shop = await api.addWorkspace();
     const statuses = new Set<number>();
     const call: Call = async (...given) => {
-      const answer = await callerOf(shop)(...given);
-      statuses.add(answer.status);
-      return answer;
+      const response = await callerOf(shop)(...given);
+      statuses.add(response.status);
+      return response;
     };
     const driver = createDriver({
       call,

@@ -38,14 +38,14 @@ function effective({ programs, actions }: History): Action[] {
   return actions.filter((action) => {
     const known = action.type !== 'status' || model.enrolled().includes(action.user);
     const { matched, status } = model.act(action);
-    const nobody = action.type === 'signup' && matched === false;
+    const unmatched = action.type === 'signup' && matched === false;
     const nothing = action.type === 'refund' && (matched === false || status !== undefined);
-    return known && !nobody && !nothing && status !== 404;
+    return known && !unmatched && !nothing && status !== 404;
   });
 }
 
 /** Continues a history until the API is gone. */
-async function playOn(driver: Driver, steps: { action: Action; step: Step }[]): Promise<void> {
+async function playUntilKilled(driver: Driver, steps: { action: Action; step: Step }[]): Promise<void> {
   try {
     for (const { action, step } of steps) await driver.act(action, step);
   } catch (error) {
@@ -79,7 +79,7 @@ test('after a kill -9 in the middle of a history, repeating the same calls ends 
         const until = Math.floor((steps.length * kill) / (KILLS + 1));
         // From the first call, like a client that knows none of the responses.
         for (const { action, step } of steps.slice(0, until)) await driver.act(action, step);
-        const interrupted = playOn(driver, steps.slice(until));
+        const interrupted = playUntilKilled(driver, steps.slice(until));
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 80));
         await api.kill();
         await interrupted;

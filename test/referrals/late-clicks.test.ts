@@ -53,11 +53,11 @@ describe('a signup by _vid', () => {
     const { ref, partner_id } = await m.enroll('r');
     const visitor = crypto.randomUUID();
     const stream = await visibleUpTo(Date.now() - 1_000);
-    const answer = m.signup('n', { _vid: visitor });
+    const response = m.signup('n', { _vid: visitor });
     setTimeout(() => {
       void click(ref, visitor, 500).then(() => moveTo(stream, Date.now() + 60_000));
     }, 300);
-    expect((await answer).body).toMatchObject({ matched: true, partner_id });
+    expect((await response).body).toMatchObject({ matched: true, partner_id });
   });
 
   test('takes the newer of two clicks when it becomes visible last', async () => {
@@ -66,11 +66,11 @@ describe('a signup by _vid', () => {
     const visitor = crypto.randomUUID();
     const stream = await visibleUpTo(Date.now() - 1_000);
     await click(a.ref, visitor, 10_000);
-    const answer = m.signup('n', { _vid: visitor });
+    const response = m.signup('n', { _vid: visitor });
     setTimeout(() => {
       void click(b.ref, visitor, 400).then(() => moveTo(stream, Date.now() + 60_000));
     }, 300);
-    expect((await answer).body.partner_id).toBe(b.partner_id);
+    expect((await response).body.partner_id).toBe(b.partner_id);
   });
 
   test('whose click is not visible yet is resolved with its rewards once the watermark has passed it', async () => {
@@ -182,13 +182,13 @@ describe('a signup by _vid', () => {
     const [clicker, stranger] = [crypto.randomUUID(), crypto.randomUUID()];
     const stream = await visibleUpTo(Date.now() - 2_000);
     const named = { referrer_external_user_id: 'b' };
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       m.signup('n1', { _vid: clicker, ...named }),
       m.signup('n2', { _vid: stranger, ...named }),
       // Two reports of the same referrer do not conflict.
       m.signup('n3', { _vid: clicker }).then(() => m.signup('n3', named)),
     ]);
-    expect(answers.map(({ body }) => body)).toEqual(Array(3).fill({ matched: false }));
+    expect(responses.map(({ body }) => body)).toEqual(Array(3).fill({ matched: false }));
     await click(a.ref, clicker, 3_000);
     await moveTo(stream, Date.now() + 60_000);
     await resolve();
@@ -212,8 +212,8 @@ describe('a signup by _vid', () => {
     for (const visitor of visitors) await click(ref, visitor, 5_000);
     await moveTo(stream, Date.now() + 60_000);
     await resolve();
-    const answers = await Promise.all(Object.keys(told).map((user) => m.signup(user)));
-    expect(answers.map(({ body }) => body.block_reason)).toEqual(['same_email', 'same_device', null]);
+    const responses = await Promise.all(Object.keys(told).map((user) => m.signup(user)));
+    expect(responses.map(({ body }) => body.block_reason)).toEqual(['same_email', 'same_device', null]);
     expect((await m.credits('external_user_id=r')).balance).toEqual({ credits: { earned: 5, delivered: 0 } });
   });
 

@@ -58,7 +58,7 @@ export function createModel(initial: Terms[]) {
 
   const termsOf = (program: number): Terms => {
     const terms = programs[program];
-    if (!terms) throw new Error(`programme ${program}`);
+    if (!terms) throw new Error(`unknown program ${program}`);
     return terms;
   };
   const paysCash = (referrer: Referrer) =>
@@ -103,7 +103,7 @@ export function createModel(initial: Terms[]) {
     adoptEarlyRefunds(action.order, order);
     if (referral) {
       for (const [index, { number }] of order.refunds.entries()) {
-        refunds.set(number, { matched: true, ledger_rows: takeBack(action.order, order, index + 1) });
+        refunds.set(number, { matched: true, ledger_rows: reverse(action.order, order, index + 1) });
       }
     }
     return answer;
@@ -130,7 +130,7 @@ export function createModel(initial: Terms[]) {
     const no = (reason: string) => ({ rows: 0, reason });
     const terms = termsOf(referral.program);
     const first = referrers.get(referral.referrer);
-    if (!first) throw new Error('a signup without its referrer');
+    if (!first) throw new Error('a signup must have a referrer');
     // The buyer gave the address at signup, whether or not this report has it.
     const isBuyer = (number: number) => isOnePerson(number, action.user);
     if (referral.block === 'suspended' || first.status === 'suspended') return no('suspended');
@@ -209,14 +209,14 @@ export function createModel(initial: Terms[]) {
     const amount = action.amount ?? rest;
     if (amount > rest) return { status: 400 };
     order.refunds.push({ number: action.refund, amount });
-    const rows = takeBack(action.order, order, order.refunds.length);
+    const rows = reverse(action.order, order, order.refunds.length);
     const answer = { matched: order.purchase.referred, ledger_rows: rows };
     refunds.set(action.refund, answer);
     return answer;
   }
 
   /** Reverses what the refunds up to this one require, less what is reversed. @returns how many commissions changed */
-  function takeBack(number: number, { amount, refunds }: Order, upTo: number): number {
+  function reverse(number: number, { amount, refunds }: Order, upTo: number): number {
     const all = Math.min(amount, refunded(refunds.slice(0, upTo)));
     let rows = 0;
     for (const commission of commissions.filter((one) => one.order === number)) {

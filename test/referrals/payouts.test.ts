@@ -89,8 +89,8 @@ describe('a payout file', () => {
     await referral();
     await m.purchase('n', 'o1', 100);
     const { id } = await exportPayouts();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => pay(id)));
-    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => pay(id)));
+    expect(new Set(responses.map((response) => response.text)).size).toBe(1);
     expect(await balance('r')).toEqual({ pending: 0, eligible: 0, paid: 20 });
     expect(await countRows(api, shop, 'ledger_entries')).toBe(3);
   });

@@ -135,7 +135,7 @@ describe('a program', () => {
   });
 
   test('is safe to retry', async () => {
-    const options = { headers: { 'idempotency-key': 'programme' } };
+    const options = { headers: { 'idempotency-key': 'program' } };
     const body = { ...BODY, code: freshCode() };
     const first = await shop.post('/programs', body, options);
     const second = await shop.post('/programs', body, options);
@@ -216,7 +216,7 @@ describe('a program', () => {
     });
 
     /** Resolves once the call has a response or waits for a lock. */
-    async function answeredOrWaiting(call: Promise<unknown>): Promise<void> {
+    async function respondedOrWaiting(call: Promise<unknown>): Promise<void> {
       let isAnswered = false;
       void call.then(() => {
         isAnswered = true;
@@ -244,7 +244,7 @@ describe('a program', () => {
         // Nothing else waits for purchases.
         expect((await shop.patch(`/programs/${id}`, { commission_rate: 5 })).status).toBe(200);
         const answer = shop.patch(`/programs/${id}`, { currency: 'eur' });
-        await answeredOrWaiting(answer);
+        await respondedOrWaiting(answer);
         return { answer };
       });
       expect((await change.answer).status).toBe(409);
@@ -256,7 +256,7 @@ describe('a program', () => {
         expect(await programHasCommissions(tx, id)).toBe(false);
         await tx.query(`UPDATE programs SET currency = 'eur' WHERE id = $1`, [id]);
         const answer = merchant(shop).purchase('n', 'o1', 10, { currency: 'eur' });
-        await answeredOrWaiting(answer);
+        await respondedOrWaiting(answer);
         return { answer };
       });
       expect((await purchase.answer).body.rewarded).toBe(true);
@@ -329,14 +329,14 @@ describe('the link of a program', () => {
 
   test('and the program can be changed at the same time without a deadlock', async () => {
     const { id } = await merchant(shop).program();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
         n % 2 === 0
           ? shop.patch(`/links/${id}`, { slug: freshCode(), name: `L${n}` })
           : shop.patch(`/programs/${id}`, { code: freshCode(), name: `P${n}` }),
       ),
     );
-    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(200));
     const { body } = await shop.get<{ slug: string }>(`/links/${id}`);
     expect((await shop.get<ProgramRecord>(`/programs/${id}`)).body.code).toBe(body.slug);
   });

@@ -45,22 +45,22 @@ describe('report-purchase', () => {
 
   test('for a user whose signup was never reported returns matched: false, and its order is written', async () => {
     await m.program({ commission_rate: 20 });
-    const answer = await m.purchase('stranger', 'o1', 10);
-    expect([answer.status, answer.body]).toEqual([
+    const response = await m.purchase('stranger', 'o1', 10);
+    expect([response.status, response.body]).toEqual([
       200,
       { matched: false, rewarded: false, internal_order_id: expect.any(Number), ledger_rows: 0 },
     ]);
     expect(await countRows(api, shop, 'orders')).toBe(1);
     const { ref } = await m.enroll('r');
     await m.signup('stranger', { ref_code: ref });
-    expect((await m.purchase('stranger', 'o1', 10)).body).toEqual(answer.body);
+    expect((await m.purchase('stranger', 'o1', 10)).body).toEqual(response.body);
     expect((await m.purchase('stranger', 'o2', 10)).body.rewarded).toBe(true);
   });
 
   test('called fifty times at once with the same body writes once', async () => {
     await referral({ commission_rate: 20, levels: [10] });
-    const answers = await Promise.all(Array.from({ length: 50 }, () => m.purchase('n', 'o1', 10)));
-    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => m.purchase('n', 'o1', 10)));
+    expect(new Set(responses.map((response) => response.text)).size).toBe(1);
     expect(await countRows(api, shop, 'orders')).toBe(1);
     expect(await countRows(api, shop, 'commissions')).toBe(1);
     expect(await countRows(api, shop, 'ledger_entries')).toBe(1);
@@ -87,9 +87,9 @@ describe('report-purchase', () => {
 
   test('called for fifty different purchases of a buyer at once rewards only the first sale, once', async () => {
     await referral({ commission_rate: 20, first_sale_only: true });
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => m.purchase('n', `o${n}`, 10)));
-    expect(answers.filter(({ body }) => body.rewarded)).toHaveLength(1);
-    expect(answers.filter(({ body }) => body.reason === 'not_first_sale')).toHaveLength(49);
+    const responses = await Promise.all(Array.from({ length: 50 }, (_, n) => m.purchase('n', `o${n}`, 10)));
+    expect(responses.filter(({ body }) => body.rewarded)).toHaveLength(1);
+    expect(responses.filter(({ body }) => body.reason === 'not_first_sale')).toHaveLength(49);
     expect(await balance('r')).toMatchObject({ pending: 2 });
   });
 
@@ -119,8 +119,8 @@ describe('report-purchase', () => {
     ['purchased_at', { purchased_at: '1969-12-31' }],
   ])('with a wrong %s returns 400: %j', async (path, fields) => {
     const body = { external_user_id: 'n', order_id: 'o', amount: 10, ...fields };
-    const answer = await shop.post('/referrals/report-purchase', body);
-    expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, path]);
+    const response = await shop.post('/referrals/report-purchase', body);
+    expect([response.status, response.body.error.details?.[0]?.path]).toEqual([400, path]);
   });
 
   test.each([10_000_000_000.01, 1e15, 1e300])('for %d names the maximum', async (amount) => {

@@ -78,8 +78,8 @@ describe('a refund', () => {
   test('called fifty times at once with the same body writes once', async () => {
     await referral();
     await m.purchase('n', 'o1', 100);
-    const answers = await Promise.all(Array.from({ length: 50 }, () => m.refund('f1', 'o1', 10)));
-    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => m.refund('f1', 'o1', 10)));
+    expect(new Set(responses.map((response) => response.text)).size).toBe(1);
     expect(await countRows(api, shop, 'refunds')).toBe(1);
     expect(await balance('r')).toMatchObject({ eligible: 18 });
   });
@@ -87,9 +87,9 @@ describe('a refund', () => {
   test('called for fifty different amounts at once never reverses more than the order', async () => {
     await referral();
     await m.purchase('n', 'o1', 10);
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => m.refund(`f${n}`, 'o1', 1)));
-    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(10);
-    expect(answers.filter((answer) => answer.status === 400)).toHaveLength(40);
+    const responses = await Promise.all(Array.from({ length: 50 }, (_, n) => m.refund(`f${n}`, 'o1', 1)));
+    expect(responses.filter((response) => response.status === 200)).toHaveLength(10);
+    expect(responses.filter((response) => response.status === 400)).toHaveLength(40);
     expect(await balance('r')).toMatchObject({ eligible: 0 });
   });
 
@@ -189,8 +189,8 @@ describe('a refund', () => {
     await referral();
     await m.purchase('n', 'o1', 10);
     const body = { refund_id: 'f', order_id: 'o1', ...fields };
-    const answer = await shop.post('/referrals/report-refund', body);
-    expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, path]);
+    const response = await shop.post('/referrals/report-refund', body);
+    expect([response.status, response.body.error.details?.[0]?.path]).toEqual([400, path]);
     expect(await countRows(api, shop, 'refunds')).toBe(0);
   });
 

@@ -53,8 +53,8 @@ describe('report-signup', () => {
   test('matches by ref_code and returns exactly the documented fields', async () => {
     await m.program(CREDITS);
     const { ref, partner_id, program_id } = await m.enroll('r');
-    const answer = await m.signup('n', { ref_code: ref, email: 'n@mail.example' });
-    expect([answer.status, answer.body]).toEqual([
+    const response = await m.signup('n', { ref_code: ref, email: 'n@mail.example' });
+    expect([response.status, response.body]).toEqual([
       200,
       { matched: true, program_id, partner_id, blocked: false, block_reason: null },
     ]);
@@ -69,8 +69,8 @@ describe('report-signup', () => {
       { _vid: crypto.randomUUID() },
       { referrer_external_user_id: 'nobody' },
     ]) {
-      const answer = await m.signup('n', fields);
-      expect([answer.status, answer.body]).toEqual([200, { matched: false }]);
+      const response = await m.signup('n', fields);
+      expect([response.status, response.body]).toEqual([200, { matched: false }]);
     }
     expect(await countRows(api, shop, 'signups')).toBe(0);
     expect(await queuedEvents(api, shop)).toEqual([]);
@@ -129,8 +129,8 @@ describe('report-signup', () => {
   test('called fifty times at once with the same body writes once', async () => {
     await m.program(CREDITS);
     const { ref } = await m.enroll('r');
-    const answers = await Promise.all(Array.from({ length: 50 }, () => m.signup('n', { ref_code: ref })));
-    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => m.signup('n', { ref_code: ref })));
+    expect(new Set(responses.map((response) => response.text)).size).toBe(1);
     expect(await countRows(api, shop, 'signups')).toBe(1);
     expect(await countRows(api, shop, 'grants')).toBe(2);
     expect(await countRows(api, shop, 'ledger_entries')).toBe(2);
@@ -144,10 +144,10 @@ describe('report-signup', () => {
   test('called fifty times at once for one user by different referrers matches one of them', async () => {
     await m.program(CREDITS);
     const refs = await Promise.all(Array.from({ length: 5 }, (_, n) => m.enroll(`r${n}`)));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, (_, n) => m.signup('n', { ref_code: refs[n % 5]?.ref })),
     );
-    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+    expect(new Set(responses.map((response) => response.text)).size).toBe(1);
     expect(await countRows(api, shop, 'ledger_entries')).toBe(2);
   });
 
@@ -180,8 +180,11 @@ describe('report-signup', () => {
     ['email', { email: 'nobody' }],
     ['_vid', { _vid: 'visitor' }],
   ])('with a wrong %s returns 400: %j', async (path, fields) => {
-    const answer = await shop.post('/referrals/report-signup', { new_user_external_user_id: 'n', ...fields });
-    expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, path]);
+    const response = await shop.post('/referrals/report-signup', {
+      new_user_external_user_id: 'n',
+      ...fields,
+    });
+    expect([response.status, response.body.error.details?.[0]?.path]).toEqual([400, path]);
   });
 
   test('honors an Idempotency-Key', async () => {

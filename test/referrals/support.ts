@@ -52,29 +52,29 @@ export function merchant(shop: TestWorkspace) {
       return (await this.stats(user)).affiliate.balance;
     },
     async exportPayouts(query = ''): Promise<PayoutFile> {
-      const answer = await shop.get<string>(`/payouts/export${query}`);
-      if (answer.status !== 200) throw new Error(answer.text);
-      const lines: PayoutFile['lines'] = parse(answer.text, { columns: true });
-      const { 'x-export-id': id, 'content-type': type } = answer.headers;
-      return { id: String(id), type: String(type), lines, text: answer.text };
+      const response = await shop.get<string>(`/payouts/export${query}`);
+      if (response.status !== 200) throw new Error(response.text);
+      const lines: PayoutFile['lines'] = parse(response.text, { columns: true });
+      const { 'x-export-id': id, 'content-type': type } = response.headers;
+      return { id: String(id), type: String(type), lines, text: response.text };
     },
     pay: (exportId: string) =>
       shop.post<{ paid: number; totals: Record<string, number> }>('/payouts', { export_id: exportId }),
     async program(fields: Partial<Omit<ProgramRecord, 'signup_credit'>> & { signup_credit?: object } = {}) {
-      const answer = await shop.post<ProgramRecord>('/programs', {
+      const response = await shop.post<ProgramRecord>('/programs', {
         name: 'Refer a friend',
         code: `code-${++codes}-${Date.now()}`,
         destination_url: 'https://shop.example/join',
         ...fields,
       });
-      if (answer.status !== 201) throw new Error(answer.text);
-      return answer.body;
+      if (response.status !== 201) throw new Error(response.text);
+      return response.body;
     },
     async enroll(user: string, fields: object = {}, key?: string) {
       const body = { email: `${user}@mail.example`, external_user_id: user, tier: 'free', ...fields };
-      const answer = await shop.post<Enrolled>('/referrals/enroll', body, key ? { key } : {});
-      if (answer.status !== 200) throw new Error(answer.text);
-      return { ...answer.body, ref: answer.body.referral_link.split('/').at(-1) ?? '' };
+      const response = await shop.post<Enrolled>('/referrals/enroll', body, key ? { key } : {});
+      if (response.status !== 200) throw new Error(response.text);
+      return { ...response.body, ref: response.body.referral_link.split('/').at(-1) ?? '' };
     },
     signup: (user: string, fields: object = {}, key?: string): Promise<Answer<SignupAnswer>> =>
       shop.post(
@@ -102,11 +102,11 @@ export function merchant(shop: TestWorkspace) {
     mode: (user: string, mode: string) =>
       shop.post<{ reward_mode: string }>('/referrals/reward-mode', { external_user_id: user, mode }),
     async stats(user: string, query = ''): Promise<Stats> {
-      const answer = await shop.get<Stats>(
+      const response = await shop.get<Stats>(
         `/referrals/stats?external_user_id=${encodeURIComponent(user)}${query}`,
       );
-      if (answer.status !== 200) throw new Error(answer.text);
-      return answer.body;
+      if (response.status !== 200) throw new Error(response.text);
+      return response.body;
     },
     credits: async (query: string) => (await shop.get<Credits>(`/credits?${query}`)).body,
   };

@@ -44,7 +44,7 @@ describe('a tracked order', () => {
       })),
     );
   }
-  const judge = () => createOrderJudge({ pool: api.stores.pool })(new Date());
+  const qualify = () => createOrderJudge({ pool: api.stores.pool })(new Date());
 
   test('with a secret key is a purchase, once, found by user, email or visitor', async () => {
     const visitor = crypto.randomUUID();
@@ -54,8 +54,8 @@ describe('a tracked order', () => {
     await track('o3', { visitorId: visitor });
     await track('o4', { externalUserId: 'stranger', email: 'n@mail.example' });
     await track('o5');
-    await judge();
-    await judge();
+    await qualify();
+    await qualify();
     expect(await balance('r')).toMatchObject({ pending: 30 });
     expect(await countRows(api, shop, 'purchases')).toBe(3);
     const replay = await m.purchase('n', 'o1', 50);
@@ -86,7 +86,7 @@ describe('a tracked order', () => {
     await track('o3', { visitorId: alone });
     await track('o4', { visitorId: stranger, email: 's@mail.example' });
     await track('o6', { visitorId: claimed, email: 'whale@mail.example' });
-    await judge();
+    await qualify();
     expect(await balance('r')).toMatchObject({ pending: 30 });
     expect(await countRows(api, shop, 'purchases')).toBe(3);
     // In the other direction: a user's order belongs to the visitor of that user.
@@ -109,7 +109,7 @@ describe('a tracked order', () => {
     await referral({ commission_rate: 20 });
     const visitor = crypto.randomUUID();
     await track('o1', { ...byPixel(), externalUserId: 'n', visitorId: visitor });
-    await judge();
+    await qualify();
     expect(await countRows(api, shop, 'purchases')).toBe(0);
     expect((await m.purchase('n', 'o1', 80)).body.rewarded).toBe(true);
     expect(await balance('r')).toMatchObject({ pending: 16 });
@@ -127,7 +127,7 @@ describe('a tracked order', () => {
     await track('o1', { ...byPixel(), visitorId: visitor });
     await track('o2', { ...byPixel(), visitorId: visitor });
     await track('o2');
-    await judge();
+    await qualify();
     expect(await countRows(api, shop, 'purchases')).toBe(0);
     expect(await balance('r')).toMatchObject({ pending: 0 });
   });
@@ -136,7 +136,7 @@ describe('a tracked order', () => {
     await track('o1', { externalUserId: 'n', email: 'r+shop@mail.example' });
     await track('o2', { ...byPixel(), email: 'r+shop@mail.example' });
     // The buyer has no referrer yet.
-    await judge();
+    await qualify();
     await referral({ commission_rate: 20 });
     expect((await m.purchase('n', 'o1', 50)).body).toMatchObject({ matched: true, reason: 'self_referral' });
     // Anyone could have sent this through the pixel.
@@ -164,7 +164,7 @@ describe('a tracked order', () => {
     await m.purchase('n', 'o2', 100);
     expect(await balance('r')).toMatchObject({ pending: 15 });
     await track('o3', { externalUserId: 'n', amountMinor: 9_500 });
-    await judge();
+    await qualify();
     expect(await balance('r')).toMatchObject({ pending: 16 });
     expect((await m.refund('f1', 'o1')).body).toMatchObject({ matched: true, ledger_rows: 1 });
     const rest = await m.refund('f4', 'o1');
@@ -176,7 +176,7 @@ describe('a tracked order', () => {
 
   test("before its buyer's signup earns nothing when it is refunded later", async () => {
     await track('o1', { externalUserId: 'n', amountMinor: 10_000 });
-    await judge();
+    await qualify();
     await referral({ commission_rate: 20 });
     expect((await m.refund('f1', 'o1', 10)).body).toMatchObject({ matched: false, ledger_rows: 0 });
     expect((await m.stats('r')).stats.purchases).toBe(0);
@@ -213,25 +213,25 @@ describe('a tracked order', () => {
     await pool.query(
       `ALTER TABLE purchases ADD CONSTRAINT fails CHECK (external_user_id <> 'bad') NOT VALID`,
     );
-    const judgeRound = createOrderJudge({ pool });
-    await expect(judgeRound(new Date())).rejects.toThrow('was not judged');
+    const qualifyOrders = createOrderJudge({ pool });
+    await expect(qualifyOrders(new Date())).rejects.toThrow('was not judged');
     expect(await balance('r')).toMatchObject({ pending: 0 });
-    await expect(judgeRound(new Date())).rejects.toThrow('was not judged');
+    await expect(qualifyOrders(new Date())).rejects.toThrow('was not judged');
     expect(await balance('r')).toMatchObject({ pending: 10 });
     await pool.query(
       `ALTER TABLE purchases DROP CONSTRAINT fails;
        DELETE FROM order_publications;
        DELETE FROM orders WHERE order_id LIKE 'bad-%' AND order_id <> 'bad-0'`,
     );
-    expect(await judgeRound(new Date())).toBe(false);
+    expect(await qualifyOrders(new Date())).toBe(false);
     expect(await balance('r')).toMatchObject({ pending: 20 });
   });
 
   test('is qualified once by several processes at the same time', async () => {
     await referral({ commission_rate: 20 });
     for (let n = 0; n < 20; n++) await track(`o${n}`, { externalUserId: 'n' });
-    await Promise.all([judge(), judge(), judge(), m.purchase('n', 'o7', 50)]);
-    await judge();
+    await Promise.all([qualify(), qualify(), qualify(), m.purchase('n', 'o7', 50)]);
+    await qualify();
     expect(await balance('r')).toMatchObject({ pending: 200 });
     expect(await countRows(api, shop, 'commissions')).toBe(20);
   });

@@ -57,7 +57,7 @@ beforeEach(async () => {
     .map(clickId);
 });
 
-async function walkWith(command: string, args: string[]): Promise<Walk> {
+async function runWalk(command: string, args: string[]): Promise<Walk> {
   const { stdout } = await run(command, args, {
     cwd: folder,
     env: { ...process.env, API_URL: url, API_KEY: shop.secretKey },
@@ -93,7 +93,7 @@ test('a TypeScript client of @hey-api/openapi-ts compiles and reads every row', 
   await run(tool('tsc'), [...options.split(' '), program], { cwd: folder });
   const bundle = join(folder, 'walk.mjs');
   await build({ entryPoints: [program], outfile: bundle, bundle: true, format: 'esm', platform: 'node' });
-  expectWhole(await walkWith(tool('node'), [bundle]));
+  expectWhole(await runWalk(tool('node'), [bundle]));
 });
 
 test('a Python client of openapi-python-client reads every row', async ({ skip }) => {
@@ -111,5 +111,5 @@ test('a Python client of openapi-python-client reads every row', async ({ skip }
   // The generator skips what it can't read, with a warning.
   expect(`${stdout}${stderr}`).not.toMatch(/WARNING|ERROR|Unable to|omitted/);
   copyFileSync(here('programs/walk.py'), join(folder, 'walk.py'));
-  expectWhole(await walkWith(join(PYTHON, 'python'), ['walk.py']));
+  expectWhole(await runWalk(join(PYTHON, 'python'), ['walk.py']));
 });

@@ -33,14 +33,14 @@ export async function originOf(app: Api): Promise<string> {
 
 /** Connects; resolves with the response's head. @param url of the stream */
 export async function openEventStream(url: string, headers: Record<string, string>): Promise<EventStream> {
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
     get(url, { headers, agent: false }, resolve).once('error', reject);
   });
   const events: ReceivedEvent[] = [];
   const comments: string[] = [];
   let rest = '';
   let lastId = '';
-  answer.setEncoding('utf8').on('data', (chunk: string) => {
+  response.setEncoding('utf8').on('data', (chunk: string) => {
     const blocks = `${rest}${chunk}`.split('\n\n');
     rest = blocks.pop() ?? '';
     for (const block of blocks) {
@@ -56,18 +56,18 @@ export async function openEventStream(url: string, headers: Record<string, strin
     }
   });
   const ended = new Promise<void>((resolve) => {
-    answer.once('close', resolve).on('error', () => undefined); // a cut connection is an end too
+    response.once('close', resolve).on('error', () => undefined); // a cut connection is an end too
   });
   return {
-    status: answer.statusCode ?? 0,
-    headers: answer.headers,
+    status: response.statusCode ?? 0,
+    headers: response.headers,
     events,
     comments,
     lastId: () => lastId,
     rest: () => rest,
     ended,
-    pause: () => void answer.pause(),
-    resume: () => void answer.resume(),
-    close: () => void answer.destroy(),
+    pause: () => void response.pause(),
+    resume: () => void response.resume(),
+    close: () => void response.destroy(),
   };
 }

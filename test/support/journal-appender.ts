@@ -11,13 +11,13 @@ const [dataDir = '', name = '', syncMs = '5', budgetBytes = '0', count = '0'] = 
 const total = Number(count);
 
 const writer = await openTestJournal(dataDir, { syncMs: Number(syncMs), budgetBytes: Number(budgetBytes) });
-say(`opened ${process.pid}\n`);
+print(`opened ${process.pid}\n`);
 
 let appended = 0;
 let settled = 0;
 
 /** Synchronous: every settled append is printed before a kill. The reader of the pipe may be slow. */
-function say(text: string): void {
+function print(text: string): void {
   let rest = Buffer.from(text);
   while (rest.length > 0) {
     try {
@@ -28,7 +28,7 @@ function say(text: string): void {
   }
 }
 
-function turn(): void {
+function appendBatch(): void {
   let lines = '';
   let open = 0;
   let lost = false;
@@ -42,11 +42,11 @@ function turn(): void {
       settled += 1;
       open -= 1;
       if (open > 0) return;
-      say(lines);
+      print(lines);
       if (settled === total) void writer.close();
-      else if (lost) setTimeout(turn, 5);
-      else setImmediate(turn);
+      else if (lost) setTimeout(appendBatch, 5);
+      else setImmediate(appendBatch);
     });
   }
 }
-turn();
+appendBatch();

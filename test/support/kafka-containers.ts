@@ -112,7 +112,7 @@ async function startBroker(
     async start() {
       await process.start();
       running = true;
-      await untilItAnswers(host, port);
+      await untilItResponds(host, port);
     },
   };
   return { container, broker };
@@ -122,15 +122,15 @@ function nameOf(id: number): string {
   return `kafka-${id}`;
 }
 
-async function untilItAnswers(host: string, port: number): Promise<void> {
+async function untilItResponds(host: string, port: number): Promise<void> {
   const deadline = Date.now() + READY_MS;
-  while (!(await answers(host, port))) {
-    if (Date.now() > deadline) throw new Error(`no broker answers at ${host}:${port}`);
+  while (!(await isResponding(host, port))) {
+    if (Date.now() > deadline) throw new Error(`no broker responds at ${host}:${port}`);
     await delay(100);
   }
 }
 
-function answers(host: string, port: number): Promise<boolean> {
+function isResponding(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, host);
     socket.once('connect', () => {

@@ -129,7 +129,7 @@ export async function startKafka(count: 1 | 3, security?: KafkaSecurity): Promis
   }
   const formatted = isFormatted ? FORMATTED : dataOf(1);
   for (const { id } of isFormatted ? nodes : nodes.slice(1)) {
-    formatAlike(formatted, dataOf(id), { id, clusterId });
+    copyFormatted(formatted, dataOf(id), { id, clusterId });
   }
   const close = async () => {
     await Promise.all(started.map((broker) => broker.kill()));
@@ -151,7 +151,7 @@ export async function startKafka(count: 1 | 3, security?: KafkaSecurity): Promis
 }
 
 /** Copies a formatted broker directory with a new id: the tool would take seconds for each. */
-function formatAlike(
+function copyFormatted(
   formatted: string,
   directory: string,
   { id, clusterId }: { id: number; clusterId: string },
@@ -185,9 +185,9 @@ function brokerOf(port: number, properties: string, onOutput: (text: string) => 
       started.stderr.setEncoding('utf8').on('data', onOutput);
       child = started;
       const deadline = Date.now() + READY_MS;
-      while (!(await answers(port))) {
+      while (!(await isResponding(port))) {
         if (!running()) throw new Error(`a broker ended with ${started.exitCode ?? started.signalCode}`);
-        if (Date.now() > deadline) throw new Error('a broker did not get ready');
+        if (Date.now() > deadline) throw new Error('a broker did not become ready');
         await delay(100);
       }
     },
@@ -201,7 +201,7 @@ function brokerOf(port: number, properties: string, onOutput: (text: string) => 
   };
 }
 
-function answers(port: number): Promise<boolean> {
+function isResponding(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     socket.once('connect', () => {

@@ -55,7 +55,7 @@ export async function keepConnection(url: string, host = 'x', from?: string): Pr
     }
   }
 
-  async function answerTo(method: string): Promise<KeptAnswer> {
+  async function readResponse(method: string): Promise<KeptAnswer> {
     const [first = '', ...lines] = (await take(null)).trimEnd().split('\r\n');
     const headers = Object.fromEntries(
       lines
@@ -78,14 +78,14 @@ export async function keepConnection(url: string, host = 'x', from?: string): Pr
   return {
     ask(method, path, body, headers) {
       send(method, path, body, headers);
-      return answerTo(method);
+      return readResponse(method);
     },
     async askAtOnce(requests) {
       socket.cork();
       for (const [method, path] of requests) send(method, path);
       socket.uncork();
       const answers: KeptAnswer[] = [];
-      for (const [method] of requests) answers.push(await answerTo(method));
+      for (const [method] of requests) answers.push(await readResponse(method));
       return answers;
     },
     ended,

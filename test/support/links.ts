@@ -18,11 +18,11 @@ export async function createLink(
   workspace: TestWorkspace,
   body: object,
 ): Promise<CreatedLinks & { first: LinkRecord }> {
-  const answer = await workspace.post<CreatedLinks>('/links', body);
-  expect([answer.status, answer.text]).toEqual([201, answer.text]);
-  const [first] = answer.body.links;
+  const response = await workspace.post<CreatedLinks>('/links', body);
+  expect([response.status, response.text]).toEqual([201, response.text]);
+  const [first] = response.body.links;
   if (!first) throw new Error('no link was created');
-  return { ...answer.body, first };
+  return { ...response.body, first };
 }
 
 /**
@@ -37,8 +37,8 @@ export async function refusedLink(
   status: number,
   path?: string,
 ): Promise<string> {
-  const answer = await workspace.post('/links', body);
-  expect([answer.status, answer.text]).toEqual([status, answer.text]);
-  if (path) expect(answer.body.error.details?.[0]?.path).toBe(path);
-  return answer.body.error.code;
+  const response = await workspace.post('/links', body);
+  expect([response.status, response.text]).toEqual([status, response.text]);
+  if (path) expect(response.body.error.details?.[0]?.path).toBe(path);
+  return response.body.error.code;
 }

@@ -78,6 +78,6 @@ export async function signedInAs(
   const answer = await browser.call<{ member: { id: string } }>('POST', '/session/invite', {
     body: { token, password: PASSWORD },
   });
-  if (answer.status !== 200) throw new Error(`the invitation was refused: ${answer.text}`);
+  if (answer.status !== 200) throw new Error(`the invitation failed: ${answer.text}`);
   return Object.assign(browser, { email, id: answer.body.member.id });
 }

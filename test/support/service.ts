@@ -67,7 +67,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const line = await Promise.race([ready, timeout(READY_MS)]);
   if (line === null) {
     service.process.kill('SIGTERM');
-    throw new Error(`the service did not get ready:\n${service.log()}`);
+    throw new Error(`the service did not become ready:\n${service.log()}`);
   }
   return { ...line, ...service };
 }

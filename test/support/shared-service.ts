@@ -66,12 +66,12 @@ export async function servedWorkspace(): Promise<ServedWorkspace> {
       users -= 1;
       if (users > 0) return;
       clearTimeout(unused);
-      unused = setTimeout(endUnused, UNUSED_MS).unref();
+      unused = setTimeout(endIdleService, UNUSED_MS).unref();
     },
   };
 }
 
-function endUnused(): void {
+function endIdleService(): void {
   const ending = shared;
   shared = null;
   ending?.then(({ end }) => end()).catch(() => undefined);

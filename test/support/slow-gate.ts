@@ -38,7 +38,7 @@ const BEGINNING_BYTES = 8 * 1024;
 export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
   const target = new URL(serverUrl);
   const sockets = new Set<Socket>();
-  const answers = new Set<{ flush(): void; bytes: number }>();
+  const responses = new Set<{ flush(): void; bytes: number }>();
   let how: Slowness = {};
   let changed = new AbortController();
   let holding: 'all' | 'inserts' | 'none' = 'none';
@@ -75,7 +75,7 @@ export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
     upstream.end();
   }
 
-  function answer(client: Socket, upstream: Socket) {
+  function forwardResponses(client: Socket, upstream: Socket) {
     let held: Buffer[] = [];
     const state = {
       bytes: 0,
@@ -87,8 +87,8 @@ export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
         state.bytes = 0;
       },
     };
-    answers.add(state);
-    client.on('close', () => answers.delete(state));
+    responses.add(state);
+    client.on('close', () => responses.delete(state));
     upstream.on('data', (chunk: Buffer) => {
       if (holding === 'none' || (holding === 'inserts' && !state.inserts)) {
         client.write(chunk);
@@ -115,7 +115,7 @@ export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
         upstream.destroy();
       });
     }
-    void upload(client, upstream, answer(client, upstream)).catch(() => undefined);
+    void upload(client, upstream, forwardResponses(client, upstream)).catch(() => undefined);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -133,10 +133,10 @@ export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
     },
     holdAnswers(which) {
       holding = which;
-      if (which === 'none') for (const held of answers) held.flush();
+      if (which === 'none') for (const held of responses) held.flush();
     },
     waiting: () => waiting,
-    held: () => [...answers].reduce((sum, { bytes }) => sum + bytes, 0),
+    held: () => [...responses].reduce((sum, { bytes }) => sum + bytes, 0),
     async close() {
       changed.abort();
       const closed = once(server, 'close');

@@ -49,7 +49,7 @@ export type GivenShares = {
   version?: bigint;
   tsNanos?: bigint;
   firstChannel?: string;
-  /** Left out: as workers wrote it before they knew. */
+  /** Default: empty. */
   firstBioLinks?: string[];
   firstOtherChannel?: string;
   /** When ClickHouse received the rows, `YYYY-MM-DD HH:MM:SS`; default: now. */

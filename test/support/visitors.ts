@@ -22,14 +22,14 @@ export type Answer = {
 export async function visit(url: string, init: RequestInit = {}): Promise<Answer> {
   const headers = new Headers({ 'user-agent': BROWSER });
   for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
-  const answer = await fetch(url, { ...init, headers, redirect: 'manual' });
-  const location = answer.headers.get('location');
+  const response = await fetch(url, { ...init, headers, redirect: 'manual' });
+  const location = response.headers.get('location');
   return {
-    status: answer.status,
-    headers: answer.headers,
+    status: response.status,
+    headers: response.headers,
     location: location === null ? null : new URL(location),
-    cookies: answer.headers.getSetCookie(),
-    body: await answer.text(),
+    cookies: response.headers.getSetCookie(),
+    body: await response.text(),
   };
 }
 
@@ -39,7 +39,7 @@ export async function eventually<T>(look: () => Promise<T | null>, withinMs = 5_
   for (;;) {
     const found = await look();
     if (found !== null) return found;
-    if (Date.now() > until) throw new Error(`not within ${withinMs} ms`);
+    if (Date.now() > until) throw new Error(`no result within ${withinMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

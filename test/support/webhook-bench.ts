@@ -105,7 +105,7 @@ export async function createWebhookBench(): Promise<WebhookBench> {
     },
     async hook(workspace, url, events, more = {}) {
       const { status, body } = await workspace.post<Hook>('/webhooks', { url, events, ...more });
-      if (status !== 201) throw new Error(`POST /webhooks answered ${status}: ${JSON.stringify(body)}`);
+      if (status !== 201) throw new Error(`POST /webhooks returned ${status}: ${JSON.stringify(body)}`);
       return body;
     },
     clicks(workspace, count = 1) {

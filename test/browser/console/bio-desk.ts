@@ -27,12 +27,12 @@ export async function bioDesk(site: ConsoleSite): Promise<BioDesk> {
   return {
     async make(slug, fields = {}) {
       made += 1;
-      const answer = await page.request.post(`${api}/bio-pages`, {
+      const response = await page.request.post(`${api}/bio-pages`, {
         headers: { 'x-csrf-token': session.csrf_token },
         data: { slug: `${slug}-${made}`, ...fields },
       });
-      if (!answer.ok()) throw new Error(`no bio page was made: ${await answer.text()}`);
-      return (await answer.json()) as MadePage;
+      if (!response.ok()) throw new Error(`no bio page was created: ${await response.text()}`);
+      return (await response.json()) as MadePage;
     },
     async get(id) {
       return (await (await page.request.get(`${api}/bio-pages/${id}`)).json()) as MadePage;
@@ -63,11 +63,11 @@ export async function save(page: ConsolePage): Promise<void> {
 
 /** Follows a short link as a browser does. */
 export async function press(shortUrl: string): Promise<void> {
-  const answer = await fetch(shortUrl, {
+  const response = await fetch(shortUrl, {
     redirect: 'manual',
     headers: {
       'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36',
     },
   });
-  expect(answer.status).toBe(302);
+  expect(response.status).toBe(302);
 }

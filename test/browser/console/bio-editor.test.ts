@@ -87,8 +87,8 @@ test('a page is filled and published; visitors see what the preview showed, and 
   await save(page);
 
   const visitor = await site.browser.newPage();
-  const answer = await visitor.goto(`${site.service.short_url}/${slug}`);
-  expect(answer?.status()).toBe(200);
+  const response = await visitor.goto(`${site.service.short_url}/${slug}`);
+  expect(response?.status()).toBe(200);
   const styleOf = "getComputedStyle(document.querySelector('main')).backdropFilter";
   expect(await visitor.evaluate(styleOf)).toContain('blur');
   const seen = await visitor.locator('main').textContent();

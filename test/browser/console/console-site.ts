@@ -93,7 +93,7 @@ async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<
   const app = new URL(service.api_url).origin;
   const byName = app.replace('127.0.0.1', 'localhost');
   const { demo } = service;
-  if (!demo) throw new Error('the first start made no demo workspace');
+  if (!demo) throw new Error('the first start created no demo workspace');
   const signedIn = new Map<string, Awaited<ReturnType<BrowserContext['storageState']>>>();
 
   const operate = async <T>(...args: string[]): Promise<T> => {
@@ -122,10 +122,10 @@ async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<
     const context = await newContext();
     const email = `${role}@${new URL(origin).hostname === 'localhost' ? 'localhost.' : ''}${mail}`;
     const [, token] = (await invite(role, email)).split('#');
-    const answer = await context.request.post(`${origin}/api/v1/session/invite`, {
+    const response = await context.request.post(`${origin}/api/v1/session/invite`, {
       data: { token, password: PASSWORD },
     });
-    if (!answer.ok()) throw new Error(`the invitation was refused: ${await answer.text()}`);
+    if (!response.ok()) throw new Error(`the invitation failed: ${await response.text()}`);
     const state = await context.storageState();
     signedIn.set(`${role} ${origin}`, state);
     await context.close();
@@ -158,13 +158,13 @@ async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<
       return Object.assign(page, { watched });
     },
     async api<T>(path: string, body?: object, method = body ? 'POST' : 'GET') {
-      const answer = await fetch(`${service.api_url}${path}`, {
+      const response = await fetch(`${service.api_url}${path}`, {
         method,
         headers: { authorization: `Bearer ${demo.secret_key}`, 'content-type': 'application/json' },
         ...(body && { body: JSON.stringify(body) }),
       });
-      if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-      return (await answer.json()) as T;
+      if (!response.ok) throw new Error(`${path} returned ${response.status}: ${await response.text()}`);
+      return (await response.json()) as T;
     },
     async close() {
       await Promise.all([...contexts].map((context) => context.close()));

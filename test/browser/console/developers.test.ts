@@ -23,7 +23,7 @@ const LONG = { timeout: 400_000 };
 const PERSON = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/142.0.0.0 Safari/537.36';
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
-const told = (page: Page, text: string) => page.getByText(text).first().waitFor();
+const textShown = (page: Page, text: string) => page.getByText(text).first().waitFor();
 const row = (page: Page, text: string) =>
   page.getByRole('region', { name: 'Keys of the workspace' }).locator('tbody tr').filter({ hasText: text });
 
@@ -79,7 +79,7 @@ test('an owner creates keys, sees when they were used, and revokes them, each at
   await press(page, 'New key');
   await page.getByRole('textbox', { name: 'Name' }).fill('x'.repeat(101));
   await press(page, 'Create');
-  await told(page, 'At most 100 characters.');
+  await textShown(page, 'At most 100 characters.');
   await expectGood(page, 'developers-key-refused');
   await page.getByRole('textbox', { name: 'Name' }).fill(name);
   await press(page, 'Create');
@@ -110,7 +110,7 @@ test('an owner creates keys, sees when they were used, and revokes them, each at
     .not.toContain('Never');
   await expectGood(page, 'developers');
   await made.getByRole('button').click();
-  await told(page, 'is refused from then on');
+  await textShown(page, 'is refused from then on');
   await expectGood(page, 'developers-revoke');
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await made.getByText('Revoked').waitFor();
@@ -130,7 +130,7 @@ test('curl as the page shows it creates a link, reads clicks, reports leads and 
   const create = await runCurl<Made>(await snippet(page, 'Create a link', 'Create a link with curl'), key);
   expect(create).toMatchObject({ status: 201, body: { links: [{ channel: 'newsletter' }] } });
   const [link] = create.body.links;
-  if (!link) throw new Error('no link was made');
+  if (!link) throw new Error('no link was created');
   await fetch(link.short_url, { redirect: 'manual', headers: { 'user-agent': PERSON } });
   await page.reload();
   const poll = await snippet(page, 'Read clicks', 'Poll for clicks with curl');
@@ -219,7 +219,7 @@ test('the script for a site and the receiver of webhooks work as the page shows 
 
 test('an analyst has the reference and the snippets, and no keys', LONG, async () => {
   const page = await site.open('/settings/developers', { role: 'analyst' });
-  await told(page, 'Owners create and revoke keys');
+  await textShown(page, 'Owners create and revoke keys');
   await page.getByRole('region', { name: 'Create a link with curl' }).waitFor();
   expect(await page.getByRole('button', { name: /key/i }).count()).toBe(0);
   expect(page.watched.calls).not.toContain('/api/v1/keys');

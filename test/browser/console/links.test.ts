@@ -99,7 +99,7 @@ test('a link changes only in the edited fields, and is deleted after a question'
   });
   await site.api('/links', { ...SHOP, name: 'Other', channel: 'other', slug: 'other-24' });
   const [before] = made.links;
-  if (!before) throw new Error('no link was made');
+  if (!before) throw new Error('no link was created');
   const page = await site.open(`/links/${before.id}`);
   await page.getByRole('link', { name: 'Edit' }).click();
   await expect.poll(() => field(page, 'Slug').inputValue(), PATIENCE).toBe('winter-24');
@@ -149,7 +149,7 @@ test("fields that were not edited do not undo another person's changes to target
     retargeting: { facebook: '123456789012' },
   });
   const [link] = made.links;
-  if (!link) throw new Error('no link was made');
+  if (!link) throw new Error('no link was created');
   const page = await site.open(`/links/${link.id}/edit`);
   await field(page, 'Phones and tablets').fill('https://m.shop.example/new');
   await field(page, 'Facebook pixel ID').fill('');

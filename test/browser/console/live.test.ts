@@ -33,14 +33,17 @@ async function makeLink(channel: string): Promise<Link> {
     channel,
   });
   const [link] = links;
-  if (!link) throw new Error('no link was made');
+  if (!link) throw new Error('no link was created');
   return link;
 }
 
 async function click(link: Link, count = 1, userAgent = DESKTOP): Promise<void> {
   for (let n = 0; n < count; n++) {
-    const answer = await fetch(link.short_url, { redirect: 'manual', headers: { 'user-agent': userAgent } });
-    expect(answer.status).toBe(302);
+    const response = await fetch(link.short_url, {
+      redirect: 'manual',
+      headers: { 'user-agent': userAgent },
+    });
+    expect(response.status).toBe(302);
   }
 }
 

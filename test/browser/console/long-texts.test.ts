@@ -59,7 +59,7 @@ test('a long slug stays in its cell wherever links are listed', async () => {
     slug: SLUG,
   });
   const [link] = made.links;
-  if (!link) throw new Error('no link was made');
+  if (!link) throw new Error('no link was created');
   await fetch(link.short_url, {
     redirect: 'manual',
     headers: {
@@ -91,12 +91,12 @@ test("a long email leaves enough space for its member's role", async () => {
   const email = `analyst@${'department.'.repeat(12)}example`;
   const page = await site.open('/settings?tab=members');
   const [, token] = (await site.invite('analyst', email)).split('#');
-  const answer = await fetch(`${site.app}/api/v1/session/invite`, {
+  const response = await fetch(`${site.app}/api/v1/session/invite`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ token, password: PASSWORD }),
   });
-  expect(answer.ok).toBe(true);
+  expect(response.ok).toBe(true);
   await page.reload();
   await expectFits(page, 'members', email);
   await page.setViewportSize({ width: 1_280, height: 900 });

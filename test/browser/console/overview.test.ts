@@ -36,14 +36,14 @@ async function makeLink(name: string, channel: string): Promise<Link> {
     channel,
   });
   const [link] = links;
-  if (!link) throw new Error('no link was made');
+  if (!link) throw new Error('no link was created');
   return link;
 }
 
 /** Follows a link as a new visitor. @returns the visitor's id */
 async function click(link: Link, userAgent: string): Promise<string> {
-  const answer = await fetch(link.short_url, { redirect: 'manual', headers: { 'user-agent': userAgent } });
-  const location = new URL(answer.headers.get('location') ?? '');
+  const response = await fetch(link.short_url, { redirect: 'manual', headers: { 'user-agent': userAgent } });
+  const location = new URL(response.headers.get('location') ?? '');
   return location.searchParams.get('_vid') ?? '';
 }
 

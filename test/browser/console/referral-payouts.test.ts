@@ -134,8 +134,8 @@ test(
 
 test('the page does not claim that nothing is due while the amount is unknown', LONG, async () => {
   const page = await site.open('/referrals?tab=programs');
-  const answer = { status: 503, json: { error: { code: 'unavailable', message: 'try again' } } };
-  await page.route('**/payouts/eligible?*', (route) => route.fulfill(answer));
+  const response = { status: 503, json: { error: { code: 'unavailable', message: 'try again' } } };
+  await page.route('**/payouts/eligible?*', (route) => route.fulfill(response));
   await page.getByRole('tab', { name: 'Payouts' }).click();
   await page.getByText('Failed to load').first().waitFor(PATIENCE);
   expect(await page.getByRole('button', { name: 'Download payout file' }).isDisabled()).toBe(true);

@@ -62,7 +62,7 @@ test('a program is created on the page, with its field errors, changed and pause
   expect(await card.textContent()).toContain('12.5% of each sale');
   const { programs } = await site.api<{ programs: ProgramRecord[] }>('/programs');
   const [made] = programs;
-  if (!made) throw new Error('the page made no program');
+  if (!made) throw new Error('the page created no program');
   expect(made).toMatchObject({
     name: 'Bring a friend',
     code: 'bring-a-friend',

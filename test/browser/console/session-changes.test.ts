@@ -59,10 +59,10 @@ async function inviteToSecond(email: string): Promise<string> {
 /** Accepts an invitation in another window of the page's browser, which is then signed in with it. */
 async function accept(page: Page, url: string): Promise<void> {
   const [, token] = url.split('#');
-  const answer = await page.request.post(`${site.app}/api/v1/session/invite`, {
+  const response = await page.request.post(`${site.app}/api/v1/session/invite`, {
     data: { token, password: PASSWORD },
   });
-  expect(answer.status()).toBe(200);
+  expect(response.status()).toBe(200);
 }
 
 async function draftLink(page: Page, wanted: string): Promise<void> {
@@ -106,10 +106,10 @@ test.each(CALLS)('%s notices that the session has ended, and shows the sign-in',
 test('a change is made although its member has signed in again in another window', async () => {
   const page = await open('/links/new');
   await draftLink(page, 'drafted-before');
-  const answer = await page.request.post(`${site.app}/api/v1/session`, {
+  const response = await page.request.post(`${site.app}/api/v1/session`, {
     data: { email: page.email, password: PASSWORD },
   });
-  expect(answer.status()).toBe(200);
+  expect(response.status()).toBe(200);
   await press(page, 'Create');
   await heading(page, 'drafted-before');
   await page.close();
@@ -162,7 +162,7 @@ test("a user who signs in after another sees none of the other user's data", asy
 });
 
 /** Ends the page's session and saves, which shows the sign-in over the typed text. */
-async function saveTooLate(page: Page, button: string): Promise<void> {
+async function saveAfterSessionEnd(page: Page, button: string): Promise<void> {
   await page.context().clearCookies();
   await press(page, button);
   await page.getByRole('dialog', { name: 'Sign in again' }).waitFor();
@@ -180,7 +180,7 @@ async function signIn(page: Page, email: string): Promise<void> {
 test('after signing in again, a user finds everything they typed', async () => {
   const page = await open('/links/new');
   await draftLink(page, 'typed-before');
-  await saveTooLate(page, 'Create');
+  await saveAfterSessionEnd(page, 'Create');
   // Neither Escape nor the back button removes the sign-in, nor the page under it.
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
@@ -194,7 +194,7 @@ test('after signing in again, a user finds everything they typed', async () => {
   // The page's cached responses are still valid, and a form keeps its changes.
   await page.getByRole('link', { name: 'Edit' }).click();
   await field(page, 'Name').fill('Changed late');
-  await saveTooLate(page, 'Save');
+  await saveAfterSessionEnd(page, 'Save');
   await signIn(page, page.email);
   expect(await field(page, 'Name').inputValue()).toBe('Changed late');
   await press(page, 'Save');
@@ -211,7 +211,7 @@ test("a user who signs in after another user's session ended finds none of that 
   await other.close();
   const page = await open('/links/new');
   await draftLink(page, 'not-for-others');
-  await saveTooLate(page, 'Create');
+  await saveAfterSessionEnd(page, 'Create');
   await signIn(page, email);
   await page.getByTitle('Second', { exact: true }).waitFor();
   expect(await field(page, 'Slug').inputValue()).toBe('');
