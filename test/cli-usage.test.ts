@@ -22,7 +22,7 @@ afterAll(async () => {
   await stores.close();
 });
 
-test('--version prints that of the package', async () => {
+test('--version prints the version of the package', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   expect(await hoplog(['--version'], {})).toMatchObject({ status: 0, stdout: `${version}\n` });
 });
@@ -35,18 +35,18 @@ test.each([
   ['a group alone', ['workspace']],
   ['a missing option', ['workspace', 'create']],
   ['an unknown plan', ['workspace', 'create', '--name', 'x', '--plan', 'gold']],
-  ['a name of blanks', ['workspace', 'create', '--name', ' ']],
+  ['a blank name', ['workspace', 'create', '--name', ' ']],
   ['a domain with a path', ['workspace', 'create', '--name', 'x', '--domain', 'https://x.example/']],
-  ['a window of no days', ['workspace', 'set', '--workspace', 'x', '--attribution-window', '0']],
+  ['a window of zero days', ['workspace', 'set', '--workspace', 'x', '--attribution-window', '0']],
   ['an unknown currency', ['workspace', 'set', '--workspace', 'x', '--currency', 'zzz']],
   ['an unknown kind of key', ['key', 'create', '--workspace', 'x', '--kind', 'partner']],
-  ['an invitation for nobody', ['console', 'invite', '--workspace', 'x', '--email', 'ann']],
+  ['an invitation without a valid email', ['console', 'invite', '--workspace', 'x', '--email', 'ann']],
   ['an unknown role', ['console', 'invite', '--workspace', 'x', '--role', 'boss']],
   ['an import without a file', ['import', 'links', '--workspace', 'x']],
-  ['a channel that is none', ['import', 'links', '--workspace', 'x', '--channel', 'fax', 'links.csv']],
+  ['an unknown channel', ['import', 'links', '--workspace', 'x', '--channel', 'fax', 'links.csv']],
   ['a rate without a base', ['rate', 'set', '--currency', 'eur', '--rate', '1.08']],
-  ['a visitor that is no UUID', ['visitor', 'delete', '--workspace', 'x', '--visitor', 'ann']],
-  ['nobody as a visitor', ['visitor', 'delete', '--workspace', 'x', '--visitor', NO_UUID]],
+  ['a visitor that is not a UUID', ['visitor', 'delete', '--workspace', 'x', '--visitor', 'ann']],
+  ['the nil UUID as a visitor', ['visitor', 'delete', '--workspace', 'x', '--visitor', NO_UUID]],
   ['one argument too many', ['workspace', 'list', 'all']],
 ])('%s is wrong usage: status 2, the reason on standard error', async (_, args) => {
   const ended = await hoplog(args, cli.env);
@@ -54,7 +54,7 @@ test.each([
   expect(ended.stderr).not.toBe('');
 });
 
-test('a channel that is none is told which ones there are', async () => {
+test('an unknown channel is rejected with the list of channels', async () => {
   const args = ['import', 'links', '--workspace', 'x', '--channel', 'fax', 'links.csv'];
   await cli.refused(2, /must be one of facebook, .*, or smart/, ...args);
 });
@@ -76,11 +76,11 @@ test.each([
     `1${'0'.repeat(400)}`,
     `0.${'0'.repeat(400)}1`,
   ].map((rate): [string, string[]] => ['rate', ['--currency', 'eur', '--base', 'usd', '--rate', rate]]),
-])('a %s that is none is wrong usage which names the option', async (option, args) => {
+])('an invalid %s is wrong usage, and the error names the option', async (option, args) => {
   await cli.refused(2, new RegExp(`option '--${option} <.*is invalid`), 'rate', 'set', ...args);
 });
 
-test('migrate refuses the passwords of docker-compose.yml where others reach the ports', async () => {
+test('migrate rejects the passwords of docker-compose.yml where other machines reach the ports', async () => {
   const env = (database: string, clickhouse: string) => ({
     DATABASE_URL: `postgres://hoplog:${database}@127.0.0.1:9/hoplog`,
     CLICKHOUSE_URL: `http://hoplog:${clickhouse}@127.0.0.1:9`,
@@ -100,13 +100,13 @@ test('migrate refuses the passwords of docker-compose.yml where others reach the
   expect((await published('127.0.0.1', 'laptop-only', 'laptop-only')).stderr).toMatch(/ECONNREFUSED/);
 });
 
-test('help is no error', async () => {
+test('help exits with status 0', async () => {
   const help = await hoplog(['workspace', 'create', '--help'], {});
   expect(help).toMatchObject({ status: 0, stderr: '' });
   expect(help.stdout).toMatch(/--plan <plan>.*"unlimited"/s);
 });
 
-test('stores that are neither set nor running, or do not answer, are a failure that says so', async () => {
+test('databases that are neither set nor running, or do not respond, are a failure that says so', async () => {
   const nothing = await hoplog(['workspace', 'list', '--json'], { DATA_DIR: directory });
   expect(nothing).toMatchObject({ status: 1, stdout: '' });
   expect(nothing.stderr).toMatch(/no running service in DATA_DIR=.*npm start/);
@@ -120,12 +120,12 @@ test('stores that are neither set nor running, or do not answer, are a failure t
   expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringMatching(/setting API_PORT/)]);
 });
 
-test('beside a start of another user it says whom to run it as, not to start anew', async () => {
+test('beside a start of another user it names the user to run it as', async () => {
   const barred = join(directory, 'of-another', 'run');
   mkdirSync(barred, { recursive: true });
   chmodSync(barred, 0);
   const command = [process.execPath, ...programArguments('hoplog'), 'status'];
-  // Root reads everything, unless it has given up what lets it.
+  // Root reads everything, unless it dropped the capabilities for that.
   const bound = ['--bounding-set=-dac_override,-dac_read_search', ...command];
   const [file = '', ...args] = process.getuid?.() === 0 ? ['setpriv', ...bound] : command;
   const refused = await run(file, args, { DATA_DIR: dirname(barred) });
@@ -134,7 +134,7 @@ test('beside a start of another user it says whom to run it as, not to start ane
   expect(refused.stderr).toMatch(/cannot read DATA_DIR=.*as the user who runs "npm start"/);
 });
 
-test('beside a running start it takes the addresses that the start has left', async () => {
+test('beside a running start it uses the addresses that the start recorded', async () => {
   mkdirSync(join(directory, 'run'), { recursive: true });
   const { DATABASE_URL, CLICKHOUSE_URL, CLICKHOUSE_DATABASE } = cli.env;
   const left = {
@@ -151,7 +151,7 @@ test('beside a running start it takes the addresses that the start has left', as
   expect(JSON.parse(list.stdout)).toEqual({ workspaces: [] });
 });
 
-test('npx hoplog works from the checkout, and prints for people without --json', async () => {
+test('npx hoplog works from the checkout, and prints text for people without --json', async () => {
   const made = await run('npx', ['hoplog', 'workspace', 'create', '--name', 'From npx'], cli.env);
   expect(made.status).toBe(0);
   expect(made.stdout).toMatch(/^id +slug +plan/);

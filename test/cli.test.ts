@@ -33,8 +33,8 @@ const create = (...options: string[]) =>
   cli.json<Made>('workspace', 'create', '--name', 'Made by hand', ...options);
 
 async function me(key: string): Promise<{ status: number; body: Record<string, Record<string, unknown>> }> {
-  const answer = await api.app.inject({ url: '/api/v1/me', headers: { authorization: `Bearer ${key}` } });
-  return { status: answer.statusCode, body: answer.json() };
+  const response = await api.app.inject({ url: '/api/v1/me', headers: { authorization: `Bearer ${key}` } });
+  return { status: response.statusCode, body: response.json() };
 }
 
 describe('workspace', () => {
@@ -49,12 +49,12 @@ describe('workspace', () => {
     expect(made.secret_key).toMatch(/^lk_live_[0-9a-f]{8}_[0-9a-f]{48}$/);
     expect(made.publishable_key).toMatch(/^pk_live_[0-9a-f]{8}_[0-9a-f]{48}$/);
     for (const key of [made.secret_key, made.publishable_key]) {
-      const answer = await me(key);
-      expect([answer.status, answer.body.workspace?.id]).toEqual([200, made.workspace.id]);
+      const response = await me(key);
+      expect([response.status, response.body.workspace?.id]).toEqual([200, made.workspace.id]);
     }
   });
 
-  test('create takes a plan and a domain, and two of one name get two slugs', async () => {
+  test('create takes a plan and a domain, and two workspaces of one name get two slugs', async () => {
     const first = await create('--plan', 'pro', '--domain', 'Shop.Example');
     const second = await create();
     expect(first.workspace).toMatchObject({ plan: 'pro', primary_domain: 'shop.example' });
@@ -62,7 +62,7 @@ describe('workspace', () => {
     expect((await me(first.secret_key)).body.plan).toMatchObject({ tier: 'pro', status: 'active' });
   });
 
-  test('set changes what is given, by id or by slug, and nothing else', async () => {
+  test('set changes only what is given, by id or by slug', async () => {
     const { workspace, secret_key } = await create('--domain', 'kept.example');
     const all = ['--plan', 'starter', '--status', 'past_due', '--attribution-model', 'linear'];
     const rest = ['--attribution-window', '7', '--currency', 'EUR'];
@@ -92,7 +92,7 @@ describe('workspace', () => {
     });
   });
 
-  test("a workspace's currency stays what it is once it has orders, and an id goes before a slug", async () => {
+  test("a workspace's currency is fixed once it has orders, and an id takes precedence over a slug", async () => {
     const { workspace } = await create();
     const set = ['workspace', 'set', '--workspace', workspace.id, '--currency'];
     expect(await cli.json(...set, 'eur')).toMatchObject({ workspace: { currency: 'eur' } });
@@ -184,7 +184,7 @@ describe('partner', () => {
 });
 
 describe('enrollment', () => {
-  test('suspend and approve change a referrer by the name that the workspace gave', async () => {
+  test('suspend and approve change a referrer by the id that the workspace gave', async () => {
     const { workspace, secret_key } = await create();
     const call = (url: string, payload: object) =>
       api.app.inject({
@@ -210,7 +210,7 @@ describe('enrollment', () => {
 });
 
 describe('dead-letter', () => {
-  test('list shows what waits, replay takes in what can be read now', async () => {
+  test('list shows waiting letters, and replay stores those that can be read now', async () => {
     const { pool } = api.stores;
     const { workspace } = await create();
     const visitor = uuidv7();
@@ -276,7 +276,7 @@ describe('migrate and status', () => {
     address = await api.app.listen({ port: 0, host: '127.0.0.1' });
   });
 
-  test('migrate says what it applied, and that there is nothing the second time', async () => {
+  test('migrate reports what it applied, and that nothing is left the second time', async () => {
     const name = `${api.stores.clickhouseDatabase}_fresh`;
     const env = {
       ...cli.env,
@@ -330,7 +330,7 @@ describe('migrate and status', () => {
     }
   });
 
-  test('status names every part, and exits with 1 while one is down', async () => {
+  test('status names every component, and exits with 1 while one is down', async () => {
     const env = { ...cli.env, BASE_URL: address, SHORT_URL: address };
     const worker = (holder: string, liveMs: number) =>
       Promise.all(
@@ -372,7 +372,7 @@ describe('migrate and status', () => {
     expect(down.stdout).toMatch(/kafka +DOWN +.*ECONNREFUSED/);
   });
 
-  test('status counts no worker that has fallen silent', async () => {
+  test('status does not count a worker that stopped reporting', async () => {
     const status = () => hoplog(['status', '--json'], { ...cli.env, BASE_URL: address, SHORT_URL: address });
     await api.stores.pool.query('DELETE FROM live_workers');
     const never = await status();
@@ -412,7 +412,7 @@ describe('stream', () => {
     await cli.refused(1, /is already retired/, 'stream', 'retire', streamId.toUpperCase());
   });
 
-  test('does not retire a stream that moves: who polls would miss its clicks', async () => {
+  test('does not retire an active stream, whose clicks pollers would miss', async () => {
     const { streamId } = await registerStream(api.stores.pool, 'ingest-alive');
     const beats = new AbortController();
     const beating = (async () => {
@@ -430,7 +430,7 @@ describe('stream', () => {
     expect(await cli.json('stream', 'retire', 'ingest-alive')).toMatchObject({ retired: streamId });
   });
 
-  test('asks for the id when several have the name', async () => {
+  test('requires the id when several streams have the name', async () => {
     for (const _twice of [1, 2]) await registerStream(api.stores.pool, 'ingest-twin');
     await cli.refused(1, /2 streams have the name ingest-twin/, 'stream', 'retire', 'ingest-twin');
   });

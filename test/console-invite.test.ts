@@ -28,8 +28,8 @@ const accept = ({ invite }: Made, body: object) =>
     body: { token: invite.url.split('#')[1], ...body },
   });
 
-test('console invite prints a link to an owner’s account, and says when it expires', async () => {
-  const asked = Date.now();
+test("console invite prints a link to an owner's account, and says when it expires", async () => {
+  const requestedAt = Date.now();
   const made = await cli.json<Made>('console', 'invite', '--workspace', 'corner-shop');
   expect(made).toEqual({
     invite: {
@@ -40,7 +40,7 @@ test('console invite prints a link to an owner’s account, and says when it exp
       workspace_id: shop.workspace.id,
     },
   });
-  expect(Date.parse(made.invite.expires_at)).toBeGreaterThanOrEqual(asked + 15 * 60_000 - 1_000);
+  expect(Date.parse(made.invite.expires_at)).toBeGreaterThanOrEqual(requestedAt + 15 * 60_000 - 1_000);
   const accepted = await accept(made, { email: 'first@shop.example', password: PASSWORD });
   expect([accepted.status, accepted.body.member]).toMatchObject([
     200,
@@ -48,7 +48,7 @@ test('console invite prints a link to an owner’s account, and says when it exp
   ]);
 });
 
-test('console invite takes a role and an email, and lets a member in again who lost the password', async () => {
+test('console invite takes a role and an email, and restores access of a member who lost the password', async () => {
   const given = ['--workspace', shop.workspace.id, '--email', 'Ann@Shop.example', '--role', 'analyst'];
   const made = await cli.json<Made>('console', 'invite', ...given);
   expect(made.invite).toMatchObject({ role: 'analyst', email: 'ann@shop.example' });
@@ -59,7 +59,7 @@ test('console invite takes a role and an email, and lets a member in again who l
   expect(back.body.member).toEqual(body.member);
 });
 
-test('console invite prints the link for people without --json, and refuses an unknown workspace', async () => {
+test('console invite prints the link as text without --json, and rejects an unknown workspace', async () => {
   const ended = await cli.run('console', 'invite', '--workspace', 'corner-shop');
   expect(ended).toMatchObject({ status: 0, stderr: '' });
   expect(ended.stdout).toMatch(
@@ -75,7 +75,7 @@ test('console invite prints the link for people without --json, and refuses an u
   );
 });
 
-test('beside a running start the link leads to where that start has its console', async () => {
+test('beside a running start the link leads to the console of that start', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'hoplog-invite-'));
   try {
     mkdirSync(join(directory, 'run'));
@@ -99,7 +99,7 @@ test('beside a running start the link leads to where that start has its console'
   }
 });
 
-test('an invitation made by the operator signs out a member whose browser was stolen', async () => {
+test("an operator's invitation signs out the sessions of a member whose browser was stolen", async () => {
   const stolen = await signedInAs(api, shop, 'operator');
   const made = await cli.json<Made>(
     ...['console', 'invite', '--workspace', 'corner-shop', '--email', stolen.email],

@@ -32,9 +32,9 @@ test.each([
   ['without', ['lock', 'supervisor.lock']],
   ['with', []],
 ])(
-  'a copy of a running DATA_DIR %s its lock runs beside the original, says what it is, and ends nothing of it',
+  'a copy of a running DATA_DIR %s its lock runs beside the original, logs that it is a copy, and ends none of its processes',
   async (_, left) => {
-    // The copy's path ends the original's: neither may be taken for the other.
+    // The copy's path ends with the original's: neither may match the other.
     const dataDir = join(directory, 'srv', 'data');
     const copy = join(directory, 'data');
     const original = await start(dataDir);
@@ -67,7 +67,7 @@ test.each([
   },
 );
 
-/** PostgreSQL's processes for connections come and go; each names itself after what it does. */
+/** PostgreSQL's connection processes come and go; their titles name their activity. */
 function isLasting(pid: number): boolean {
   try {
     return !readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('postgres:');

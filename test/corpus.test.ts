@@ -21,7 +21,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test('5,000 real user agents and 500 real referers go through the whole path and come out enriched', async () => {
+test('5,000 real user agents and 500 real referers pass through the whole pipeline and are enriched', async () => {
   const passed = await corpusThroughService(service, service.demo?.secret_key ?? '');
   expect(new Set(passed.map(({ sent }) => sent.userAgent)).size).toBeGreaterThanOrEqual(5_000);
   expect(new Set(passed.map(({ sent }) => sent.referer)).size).toBeGreaterThanOrEqual(500);

@@ -40,7 +40,7 @@ const set = (currency: string, base: string, rate: string) =>
   );
 const list = async () => (await cli.json<{ rates: CurrencyRate[] }>('rate', 'list')).rates;
 
-test('rates are set, set anew, listed by their currencies, and deleted', async () => {
+test('rates are set, updated, listed by their currencies, and deleted', async () => {
   const { rate: yen } = await set('JPY', 'usd', '0.0067');
   expect(yen).toEqual({
     currency: 'jpy',
@@ -59,7 +59,7 @@ test('rates are set, set anew, listed by their currencies, and deleted', async (
   await cli.refused(1, /no rate is set for eur in usd/, 'rate', 'delete', ...pair('eur', 'usd'));
 });
 
-test('the longest and the shortest rate that numbers hold are kept', async () => {
+test('the longest and the shortest rates that fit a number are stored exactly', async () => {
   const most = `1${'0'.repeat(308)}`;
   const least = `0.${'0'.repeat(323)}5`;
   expect((await set('eur', 'usd', most)).rate.rate).toBe(1e308);
@@ -67,14 +67,14 @@ test('the longest and the shortest rate that numbers hold are kept', async () =>
   expect((await list()).map(({ rate }) => rate)).toEqual([1e308, 5e-324]);
 });
 
-test('for people it is a table, and the help says what a rate means', async () => {
+test('without --json it prints a table, and the help says what a rate means', async () => {
   const { stdout } = await cli.run('rate', 'set', ...pair('eur', 'usd'), '--rate', '1.08');
   expect(stdout).toMatch(/^currency +base +rate +updated\neur +usd +1\.08 +\d{4}-/);
   const help = await cli.run('rate', 'set', '--help');
   expect([help.status, help.stdout]).toEqual([0, expect.stringContaining('converts 1 eur to 1.08 usd')]);
 });
 
-test('revenue is converted by it, in its direction only, also of orders that came before it and had none', async () => {
+test('revenue is converted by the rate, in its direction only, including earlier orders that had none', async () => {
   const { pool, clickhouse } = api.stores;
   const workspaceId = shop.workspace.id;
   const metrics = createWorkerMetrics(new Registry());
@@ -110,7 +110,7 @@ test('revenue is converted by it, in its direction only, also of orders that cam
   expect(stdout).toMatch(/\n\nOrders without revenue to attribute again: 1\.\n/);
 });
 
-test("commission is converted into the programme's currency by it", async () => {
+test("commission is converted into the program's currency by the rate", async () => {
   const m = merchant(shop);
   await m.program({ commission_rate: 20, currency: 'gbp' });
   const { ref } = await m.enroll('r');

@@ -19,7 +19,7 @@ import { follow, type Link, makeLink, untilClicks } from './support/first-click.
 import { CHECKOUT, hoplog } from './support/hoplog.ts';
 import { type Service, startService } from './support/service.ts';
 
-/** Two or three starts each. */
+/** Each test needs two or three starts. */
 vi.setConfig({ testTimeout: 180_000 });
 
 type Part = { name: string; path: string; partition_id: string; active: 0 | 1 };
@@ -68,7 +68,7 @@ async function clickedAndStopped(): Promise<{ key: string; link: Link; part: Par
   if (!part) throw new Error('the clicks are in no part');
   expect(await service.stop()).toBe(0);
   service = null;
-  // ClickHouse would take their rows instead, in the minutes for which it keeps what it has merged.
+  // ClickHouse would restore their rows from the merged parts, which it keeps for minutes.
   for (const { active, path } of parts) if (active === 0) rmSync(path, { recursive: true, force: true });
   return { key, link, part };
 }
@@ -81,7 +81,7 @@ async function clickHouseState(): Promise<{ ok: boolean; detail: string }> {
     .clickhouse as { ok: boolean; detail: string };
 }
 
-/** The link on the ports of another start. */
+/** Returns the link on the ports of another start. */
 const at = (service: Service, link: Link): Link => ({
   ...link,
   short_url: `${service.short_url}/${link.slug}`,
@@ -89,11 +89,12 @@ const at = (service: Service, link: Link): Link => ({
 
 const GUIDE = readFileSync(join(CHECKOUT, 'docs', 'operations', 'damaged-data.md'), 'utf8');
 
-/** The one block of the guide that holds the words, with the names of this test. */
+/** Returns the one block of the guide that contains the words, with the names of this test. */
 function statement(words: string, part: Part): string {
   const blocks = [...GUIDE.matchAll(/^```(?:sql|sh)\n(.*?)^```$/gms)].map(([, text = '']) => text);
   const [block, ...more] = blocks.filter((text) => text.includes(words));
-  if (block === undefined || more.length > 0) throw new Error(`the guide has no one block with "${words}"`);
+  if (block === undefined || more.length > 0)
+    throw new Error(`the guide must have exactly one block with "${words}"`);
   return (
     block
       // The embedded ClickHouse writes directories only.
@@ -108,14 +109,14 @@ function statement(words: string, part: Part): string {
 const run = (query: string) => withClickHouse((client) => client.command({ query }));
 const shell = (script: string) => execFileSync('sh', ['-euc', script], { stdio: 'pipe' });
 
-/** Starts it after the damage, which status tells. */
+/** Starts the service after the damage, which status must report. */
 async function startDamaged(): Promise<Service> {
   service = await startService({ dataDir });
   expect(await status()).toMatchObject({ status: 1 });
   return service;
 }
 
-/** Leaves the size as it is: only a read finds this damage. */
+/** Keeps the size: only a read finds this damage. */
 function overwrite(path: string): void {
   const file = openSync(path, 'r+');
   writeSync(file, Buffer.alloc(statSync(path).size, 0xff));
@@ -125,12 +126,12 @@ function overwrite(path: string): void {
 async function until(holds: () => Promise<boolean> | boolean, what: string): Promise<void> {
   const deadline = Date.now() + 50_000;
   while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
+    if (Date.now() > deadline) throw new Error(`timed out waiting for ${what}`);
     await delay(100);
   }
 }
 
-test('a part of the clicks that ClickHouse sets aside at its start is named by log, metric and status until it is dropped', async () => {
+test('a part of the clicks that ClickHouse detaches at its start is named by log, metric and status until it is dropped', async () => {
   const { key, link, part } = await clickedAndStopped();
   const data = join(part.path, 'data.bin');
   truncateSync(data, statSync(data).size - 10);
@@ -169,15 +170,15 @@ test('a part of the clicks that ClickHouse sets aside at its start is named by l
   expect(await status()).toMatchObject({ status: 0 });
 });
 
-test('a part of the clicks that cannot be read any more is named by status once it was read', async () => {
+test('status names a part of the clicks that cannot be read any more, after a read of it', async () => {
   const { key, link, part } = await clickedAndStopped();
   overwrite(join(part.path, 'data.bin'));
 
   service = await startService({ dataDir });
-  const answer = await fetch(`${service.api_url}/clicks?link_id=${link.id}`, {
+  const response = await fetch(`${service.api_url}/clicks?link_id=${link.id}`, {
     headers: { authorization: `Bearer ${key}` },
   });
-  expect(answer.status).toBeGreaterThanOrEqual(500);
+  expect(response.status).toBeGreaterThanOrEqual(500);
   expect(await status()).toMatchObject({ status: 1 });
   const { ok, detail } = await clickHouseState();
   expect(ok).toBe(false);
@@ -194,7 +195,7 @@ test('a part with a damaged list of checksums is attached again as the guide say
   expect(await status()).toMatchObject({ status: 0 });
 });
 
-test('clicks of a part that was set aside come back from a copy of DATA_DIR as the guide says, each once', async () => {
+test('clicks of a detached part are restored from a copy of DATA_DIR as the guide says, each once', async () => {
   const { key, link, part } = await clickedAndStopped();
   shell(`cp -a '${dataDir}' '${dataDir}.backup'`);
   const data = join(part.path, 'data.bin');
@@ -213,7 +214,7 @@ test('clicks of a part that was set aside come back from a copy of DATA_DIR as t
   expect(await status()).toMatchObject({ status: 0 });
 });
 
-test('clicks of a part that cannot be read come back from an archive of BACKUP as the guide says', async () => {
+test('clicks of an unreadable part are restored from an archive of BACKUP as the guide says', async () => {
   const { key, link, part } = await clickedAndStopped();
   service = await startService({ dataDir });
   const archive = 'hoplog-2026-11-24-0300';

@@ -14,8 +14,8 @@ beforeEach(() => {
 
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Runs a program in the directory, where it ends by itself because of what stands in `.env`. */
-function runThere(name: ProgramName, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+/** Runs a program in the directory, where it ends because of the content of `.env`. */
+function runInDirectory(name: ProgramName, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
   const given = { ENV_FILE: undefined, ...env };
   return run(process.execPath, [...programArguments(name), ...args], given, directory);
 }
@@ -32,14 +32,14 @@ test.each([
   ['hoplog', 1],
 ] as const)('%s takes settings from .env of the working directory', async (name, status) => {
   write('LOG_LEVEL=loud\n');
-  const ended = await runThere(name, name === 'hoplog' ? ['workspace', 'list'] : []);
+  const ended = await runInDirectory(name, name === 'hoplog' ? ['workspace', 'list'] : []);
   expect(ended).toMatchObject({ status, stdout: '' });
   expect(ended.stderr).toMatch(/^(hoplog: )?setting LOG_LEVEL="loud": [^\n]*\n$/);
 });
 
-test('what the environment says wins, also where it is empty, and without a file there is only that', async () => {
+test('the environment takes precedence, even where it is empty, and without a file only the environment counts', async () => {
   const dataDirOf = async (env: NodeJS.ProcessEnv) => {
-    const { stderr } = await runThere('hoplog', ['workspace', 'list'], env);
+    const { stderr } = await runInDirectory('hoplog', ['workspace', 'list'], env);
     return /DATA_DIR=(\S+):/.exec(stderr)?.[1];
   };
   expect(await dataDirOf({})).toBe(join(directory, 'data'));
@@ -52,10 +52,14 @@ test('what the environment says wins, also where it is empty, and without a file
   expect(await dataDirOf({ ENV_FILE: 'other.env' })).toBe(join(directory, 'other'));
 });
 
-test('a file that can not be read, is malformed or is not there though it is named is an error that names it', async () => {
+test('a file that is unreadable, malformed or missing though it is named is an error that names it', async () => {
   const file = join(directory, '.env');
   const refusal = async (name: ProgramName, env = {}) => {
-    const { status, stderr } = await runThere(name, name === 'hoplog' ? ['workspace', 'list'] : [], env);
+    const { status, stderr } = await runInDirectory(
+      name,
+      name === 'hoplog' ? ['workspace', 'list'] : [],
+      env,
+    );
     return { status, stderr };
   };
   write('API_PORT=3000\nINGEST_PORT 8080\n');
@@ -74,29 +78,29 @@ test('a file that can not be read, is malformed or is not there though it is nam
   expect(missing).toEqual({ status: 78, stderr: expect.stringMatching(/missing\.env: ENOENT/) });
 });
 
-test('usage is told whatever stands in the file', async () => {
+test('usage is printed whatever the file contains', async () => {
   write('nonsense\n');
-  expect((await runThere('hoplog', ['--help'])).status).toBe(0);
-  expect((await runThere('hoplog', ['workspace', 'lost'])).status).toBe(2);
+  expect((await runInDirectory('hoplog', ['--help'])).status).toBe(0);
+  expect((await runInDirectory('hoplog', ['workspace', 'lost'])).status).toBe(2);
 });
 
-test('the first setting after a byte order mark is taken', async () => {
+test('the first setting after a byte order mark is read', async () => {
   write('\uFEFFLOG_LEVEL=loud\nAPI_PORT=0\n');
-  const ended = await runThere('hoplog', ['workspace', 'list']);
+  const ended = await runInDirectory('hoplog', ['workspace', 'list']);
   expect(ended.stderr).toContain('setting LOG_LEVEL="loud"');
 });
 
 test('a home directory in DATA_DIR is the home of the user, and of no other user', async () => {
   write('DATA_DIR=~/hoplog\n');
-  const own = await runThere('hoplog', ['workspace', 'list'], { HOME: directory });
+  const own = await runInDirectory('hoplog', ['workspace', 'list'], { HOME: directory });
   expect(own.stderr).toContain(`DATA_DIR=${join(directory, 'hoplog')}:`);
   write('DATA_DIR=~ada/hoplog\n');
-  const another = await runThere('hoplog', ['workspace', 'list']);
+  const another = await runInDirectory('hoplog', ['workspace', 'list']);
   expect(another.stderr).toContain('setting DATA_DIR="~ada/hoplog": must be an absolute or relative path');
 });
 
-test('npm start warns of a misspelt setting, with the one that may be meant', async () => {
+test('npm start warns about a misspelled setting, with the one that may be meant', async () => {
   write('API_PROT=4000\nJOURNAL_SYNC=sometimes\n');
-  const { stderr } = await runThere('start', []);
+  const { stderr } = await runInDirectory('start', []);
   expect(stderr).toContain('unknown setting API_PROT has no effect; did you mean API_PORT?');
 });

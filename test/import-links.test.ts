@@ -8,7 +8,7 @@ import { fixturePath, type ImportTarget, importTarget } from './support/link-imp
 import { type TestStores, testStores } from './support/stores.ts';
 
 const ROWS = 10_000;
-/** Characters of a row: the text of all rows and its values together are more than the heap that the command gets. */
+/** Characters of a row: the text of all rows and its values together exceed the command's heap. */
 const ROW_LENGTH = 4_000;
 const HEAP_MIB = 64;
 
@@ -51,7 +51,7 @@ test('import links prints what was created and skipped and every error, and exit
   expect(await cli.json(...links(file))).toEqual({ created: 0, skipped: 2, errors: [error] });
 });
 
-test('for a person it prints a table of the errors, and on standard error what may not have been meant', async () => {
+test('without --json it prints a table of the errors, and likely mistakes on standard error', async () => {
   const human = await cli.run(...links(fixturePath('bitly.csv')));
   expect(human).toMatchObject({ status: 0, stderr: '' });
   expect(human.stdout).toMatch(
@@ -69,13 +69,13 @@ test('a quote that is never closed ends the import after every row before it, an
   expect([created, errors]).toMatchObject([3_000, [{ line: 3_002, column: null }]]);
 }, 120_000);
 
-test('--channel is that of rows which name none', async () => {
+test('--channel applies to rows without a channel', async () => {
   const { created } = await cli.json<ImportResult>(...links('--channel', 'x', fixturePath('shlink.csv')));
   expect(created).toBe(2);
   expect((await target.links()).map((link) => link.channel)).toEqual(['twitter', 'twitter']);
 });
 
-test('a file that can not be read, or of which nothing can be imported, is a failure', async () => {
+test('a file that can not be read, or without any valid row, is a failure', async () => {
   await cli.refused(1, /^hoplog: cannot read .*nowhere.csv: ENOENT/, ...links('nowhere.csv'));
   await cli.refused(1, /no known export has these columns: a, b/, ...links(written('a,b\n1,2\n')));
   await cli.refused(1, /no workspace/, 'import', 'links', '--workspace', 'nowhere', fixturePath('dub.csv'));
@@ -87,7 +87,7 @@ test('a file that can not be read, or of which nothing can be imported, is a fai
   expect([header.status, JSON.parse(header.stdout)]).toEqual([1, { created: 0, skipped: 0, errors: [] }]);
 });
 
-test('the guide names why a row is refused as the command does', async () => {
+test('the guide lists the same reasons for rejected rows as the command', async () => {
   const guide = readFileSync(`${CHECKOUT}docs/import.md`, 'utf8').split('## What becomes of a row')[1] ?? '';
   const reasons = [...guide.matchAll(/^\| (`[^|]+`) +\|/gm)].flatMap(([, cell = '']) =>
     [...cell.matchAll(/`([^`]+)`/g)].map(([, reason = '']) => reason),
@@ -116,7 +116,7 @@ test('the guide names why a row is refused as the command does', async () => {
   expect((await cli.json<ImportResult>(...links(file))).skipped).toBe(1);
 });
 
-test(`${ROWS} rows are imported in a heap that could not hold them, and passed over the second time`, async () => {
+test(`${ROWS} rows are imported in a heap that could not hold them, and skipped the second time`, async () => {
   const note = JSON.stringify({ note: 'x'.repeat(ROW_LENGTH) }).replaceAll('"', '""');
   const rows = Array.from(
     { length: ROWS },

@@ -30,15 +30,15 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-function nobody(): { uid: number; gid: number } {
+function otherUser(): { uid: number; gid: number } {
   const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** Another user where this run may become one; otherwise another program of the same user. */
+/** Another user where this run can switch to one; otherwise another program of the same user. */
 function stranger(): Command {
   if (process.getuid?.() !== 0) return { file: process.execPath, args: [], identity: {} };
-  return commandAs(nobody(), process.execPath, [CHECKOUT]);
+  return commandAs(otherUser(), process.execPath, [CHECKOUT]);
 }
 
 async function tryAsStranger(ports: number[], queries: string[]): Promise<Tried> {
@@ -59,7 +59,7 @@ function tcpPorts(pid: number, sockets: ListeningSocket[]): number[] {
   return sockets.filter((socket) => socket.pid === pid).map(({ address }) => portOf(address));
 }
 
-test('another user of the machine gets nothing from any port of npm start, which serves its own as ever', async () => {
+test('another user of the machine gets nothing from any port of npm start, which continues to serve its own user', async () => {
   service = await startService({ dataDir });
   const key = service.demo?.secret_key ?? '';
   const secret = join(directory, 'secret.txt');
@@ -73,10 +73,10 @@ test('another user of the machine gets nothing from any port of npm start, which
   const clickhousePort = portOf(new URL(clickhouseUrl).host);
   const postgresPort = portOf(new URL(databaseUrl).host);
   const pidOf = (port: number) => sockets.find(({ address }) => portOf(address) === port)?.pid ?? 0;
-  // No port of another protocol beside the one.
+  // Each port has one protocol only.
   expect(tcpPorts(pidOf(clickhousePort), sockets)).toEqual([clickhousePort]);
   expect(tcpPorts(pidOf(postgresPort), sockets)).toEqual([postgresPort]);
-  // Redirects, API, the two stores; metrics of the supervisor and of the three tiers.
+  // Redirects, API, the two databases; metrics of the supervisor and of the three tiers.
   const ports = [...new Set(sockets.map(({ address }) => portOf(address)))];
   expect(ports).toHaveLength(8);
 
@@ -105,9 +105,9 @@ test("another user of the machine reads no secret from files, command lines or e
   skip(process.getuid?.() !== 0, 'this run cannot become another user');
   service = await startService({ dataDir });
   const pids = [...new Set(listeningSockets(service.process.pid ?? 0).map(({ pid }) => pid))];
-  const { uid, gid } = nobody();
+  const { uid, gid } = otherUser();
   const become = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
-  const asNobody = (...command: string[]) =>
+  const asOtherUser = (...command: string[]) =>
     execFileSync('setpriv', [...become, 'sh', '-c', '"$@" 2>&1; true', 'sh', ...command], {
       encoding: 'utf8',
     });
@@ -117,9 +117,9 @@ test("another user of the machine reads no secret from files, command lines or e
   const owned = ['postgres.password', 'clickhouse/password', 'clickhouse/users.xml', 'clickhouse/config.xml'];
   const files = [...owned, 'run/supervisor.json', 'run/demo.json', 'postgres/pg_hba.conf'];
   const seen = [
-    asNobody('cat', ...files.map((name) => join(dataDir, name))),
-    asNobody('find', dataDir),
-    ...pids.map((pid) => asNobody('cat', `/proc/${pid}/cmdline`, `/proc/${pid}/environ`)),
+    asOtherUser('cat', ...files.map((name) => join(dataDir, name))),
+    asOtherUser('find', dataDir),
+    ...pids.map((pid) => asOtherUser('cat', `/proc/${pid}/cmdline`, `/proc/${pid}/environ`)),
   ].join('\n');
   expect(seen).toContain('Permission denied');
   expect(seen).toContain('clickhouse-child');

@@ -21,14 +21,14 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** A proxy that nothing answers at. */
+/** A proxy address where no server listens. */
 const PROXY = {
   NODE_USE_ENV_PROXY: '1',
   HTTP_PROXY: 'http://127.0.0.1:9',
   http_proxy: 'http://127.0.0.1:9',
 };
 
-test('a proxy of the environment keeps neither a first start nor hoplog status from this machine', async () => {
+test('a proxy in the environment affects neither a first start nor hoplog status on this machine', async () => {
   service = await startService({ dataDir, env: PROXY });
   const link = await makeLink(service, service.demo?.secret_key ?? '', 'direct');
   expect((await follow(link)).status).toBe(302);
@@ -36,9 +36,7 @@ test('a proxy of the environment keeps neither a first start nor hoplog status f
   await expect.poll(status, { timeout: 30_000 }).toBe(0);
 });
 
-test('HOST=:: on a machine without IPv6 gets ready and prints the keys of a first start', async ({
-  skip,
-}) => {
+test('HOST=:: on a machine without IPv6 starts and prints the keys of a first start', async ({ skip }) => {
   skip(process.platform !== 'linux' || process.getuid?.() !== 0, 'only root may make a network namespace');
   const off = 'echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6';
   const inside = `ip link set lo up && ${off} && exec "$@"`;

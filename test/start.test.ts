@@ -63,14 +63,14 @@ function postmaster(): number {
   return Number.parseInt(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
 }
 
-test('a first start prints keys that work, a click can be read back, nobody else can read the data, and a second start is refused', async () => {
+test('a first start prints working keys, returns a click, hides the data from other users, and rejects a second start', async () => {
   const metricsPort = await freePort();
   const service = await start({ env: { METRICS_PORT: String(metricsPort) } });
   const key = keyOf(service);
   const link = await makeLink(service, key, 'first');
-  const answer = await follow(link);
-  expect(answer.status).toBe(302);
-  expect(answer.location).toMatch(/^https:\/\/example\.com\/landing\?/);
+  const response = await follow(link);
+  expect(response.status).toBe(302);
+  expect(response.location).toMatch(/^https:\/\/example\.com\/landing\?/);
   expect(await untilClicks(service, key, link, 1)).toHaveLength(1);
 
   const open = execFileSync('find', [dataDir, '-mindepth', '1', '-maxdepth', '1', '-perm', '/077'], {
@@ -93,7 +93,7 @@ test('a first start prints keys that work, a click can be read back, nobody else
   expect(log).toContain(`already runs on DATA_DIR=${JSON.stringify(dataDir)}`);
 });
 
-test('a first start that fails or is interrupted keeps the keys of demo for the next one', async () => {
+test('a first start that fails or is interrupted leaves the demo keys for the next start', async () => {
   const noAuthority = {
     KAFKA_BROKERS: '127.0.0.1:1',
     KAFKA_TLS: 'true',
@@ -115,15 +115,15 @@ test('a first start that fails or is interrupted keeps the keys of demo for the 
   expect(existsSync(kept)).toBe(false);
 });
 
-test('SIGTERM ends everything within ten seconds, a second start has what the first had, and a copy made in between can be put back', async () => {
+test('SIGTERM ends everything within ten seconds, the next start has the same data, and a copy made between them can be restored', async () => {
   const first = await start();
   const key = keyOf(first);
   const link = await makeLink(first, key, 'kept');
   for (let click = 0; click < 20; click += 1) await follow(link);
   const children = TIERS.map(childOf);
-  const asked = Date.now();
+  const signaledAt = Date.now();
   expect(await first.stop()).toBe(0);
-  expect(Date.now() - asked).toBeLessThan(10_000);
+  expect(Date.now() - signaledAt).toBeLessThan(10_000);
   expect(children.some(stillRuns)).toBe(false);
   const copy = join(directory, 'copy');
   execFileSync('cp', ['-a', dataDir, copy]);
@@ -155,14 +155,14 @@ function at(service: Ready, link: Link): Link {
 }
 
 async function clicksSince(service: Ready, key: string, link: Link, since: string) {
-  const answer = await fetch(`${service.api_url}/clicks?link_id=${link.id}&since=${since}`, {
+  const response = await fetch(`${service.api_url}/clicks?link_id=${link.id}&since=${since}`, {
     headers: { authorization: `Bearer ${key}` },
   });
-  expect(answer.status).toBe(200);
-  return (await answer.json()) as { clicks: Click[]; watermark: string };
+  expect(response.status).toBe(200);
+  return (await response.json()) as { clicks: Click[]; watermark: string };
 }
 
-test('after kill -9 of the supervisor the next start ends what is left, and no answered click is lost', async () => {
+test('after kill -9 of the supervisor the next start ends what is left, and no redirected click is lost', async () => {
   const first = await start();
   const key = keyOf(first);
   const link = await makeLink(first, key, 'survivor');
@@ -170,7 +170,7 @@ test('after kill -9 of the supervisor the next start ends what is left, and no a
   const children = TIERS.map(childOf);
   await first.kill();
   expect(children.every(stillRuns)).toBe(true);
-  // Redirects go on without the supervisor.
+  // Redirects continue without the supervisor.
   for (let click = 0; click < 10; click += 1) expect((await follow(link)).status).toBe(302);
 
   const second = await start();
@@ -178,7 +178,7 @@ test('after kill -9 of the supervisor the next start ends what is left, and no a
   expect(await untilClicks(second, key, link, 20)).toHaveLength(20);
 });
 
-test('a killed tier comes back, and so does a killed store under redirects that go on', async () => {
+test('a killed tier restarts, and so does a killed database while redirects continue', async () => {
   const service = await start();
   const key = keyOf(service);
   const link = await makeLink(service, key, 'steady');
@@ -199,7 +199,7 @@ test('a killed tier comes back, and so does a killed store under redirects that 
   expect(await untilClicks(service, key, link, clicks)).toHaveLength(clicks);
 });
 
-test('status says that the workers stand still, and that they go on', async () => {
+test('status reports when the workers stop making progress, and when they resume', async () => {
   const service = await start();
   const env = { DATA_DIR: dataDir, BASE_URL: new URL(service.api_url).origin, SHORT_URL: service.short_url };
   const workers = async () => {
@@ -221,7 +221,7 @@ test('status says that the workers stand still, and that they go on', async () =
   await expect.poll(workers, { timeout: 30_000 }).toEqual([0, { ok: true, detail: '1 alive' }]);
 });
 
-/** The record of a tier's process; null while it has none. */
+/** Returns the record of a tier's process; null while there is none. */
 function existingChild(name: string): ProcessRecord | null {
   try {
     return childOf(name);
@@ -235,7 +235,7 @@ async function readyAgain(service: Ready): Promise<void> {
   for (const origin of origins) {
     while (
       !(await fetch(`${origin}/health/ready`).then(
-        (answer) => answer.ok,
+        (response) => response.ok,
         () => false,
       ))
     )
@@ -243,7 +243,7 @@ async function readyAgain(service: Ready): Promise<void> {
   }
 }
 
-test('a wrong setting and a port in use each end the start with one line that names the setting', async () => {
+test('a wrong setting or a port in use ends the start with one line that names the setting', async () => {
   const wrong = await refusedStart({ dataDir, env: { JOURNAL_SYNC: 'sometimes' } });
   expect(wrong.status).toBe(1);
   expect(wrong.log.trim().split('\n')).toHaveLength(1);
@@ -273,7 +273,7 @@ test('a wrong setting and a port in use each end the start with one line that na
   );
 });
 
-test('a second signal ends all at once, the stores too', async () => {
+test('a second signal ends everything at once, including the databases', async () => {
   const service = await start();
   const family = familyOf(service);
   // It does not drain, so that the second signal comes before the stop is done.
@@ -290,7 +290,7 @@ test('a second signal ends all at once, the stores too', async () => {
   }
 });
 
-test('what stands in the way in DATA_DIR, a host of no machine and a limited address space each end the start with one line', async () => {
+test('a blocked DATA_DIR, an unknown host or a limited address space ends the start with one line', async () => {
   mkdirSync(dataDir);
   for (const name of ['run', 'clickhouse']) {
     writeFileSync(join(dataDir, name), 'not of Hoplog');
@@ -312,7 +312,7 @@ test('an ordinary user can start it', async ({ skip }) => {
   skip(process.getuid?.() !== 0, 'this run is an ordinary user: every other test here shows it');
   const uid = Number(execFileSync('id', ['-u', 'nobody'], { encoding: 'utf8' }));
   const gid = Number(execFileSync('id', ['-g', 'nobody'], { encoding: 'utf8' }));
-  // The checkout may lie in root's home; only reading it is made possible then.
+  // The checkout may be in root's home; the test makes only reading possible.
   const as = commandAs({ uid, gid }, process.execPath, [CHECKOUT]);
   mkdirSync(dataDir);
   chownSync(dataDir, uid, gid);

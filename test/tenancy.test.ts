@@ -6,7 +6,7 @@ import { ATTEMPTS, OWN } from './support/tenancy.ts';
 import { plantVictim, SECRET_NAME, type Victim } from './support/victim.ts';
 
 /**
- * Every endpoint is tried by one workspace with the ids of another. The list of endpoints is that of the API's own
+ * One workspace calls every endpoint with the ids of another. The list of endpoints comes from the API's own
  * documents, so a new route without attempts of its own fails here.
  */
 
@@ -36,8 +36,8 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Every row of the owner in every table that knows workspaces, but for what its own calls write. */
-async function belongings(): Promise<unknown> {
+/** Returns every row of the owner in every table with workspaces, except what its own calls write. */
+async function rowsOfOwner(): Promise<unknown> {
   const { pool } = api.stores;
   const { rows: tables } = await pool.query<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.columns
@@ -59,13 +59,13 @@ test('every endpoint of the document has attempts here', () => {
 });
 
 describe.each(Object.keys(ATTEMPTS))('%s', (operation) => {
-  test("gives and changes nothing of another workspace's", async () => {
-    const before = await belongings();
+  test('returns and changes nothing of another workspace', async () => {
+    const before = await rowsOfOwner();
     const [method = 'GET'] = operation.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE'];
     for (const { path, body, status, as } of ATTEMPTS[operation]?.(victim) ?? []) {
       const caller = as === 'member' ? thiefMember : thief;
-      const answer = await caller.call(method, path, body === undefined ? {} : { body });
-      expect([path, answer.status]).toEqual([path, status]);
+      const response = await caller.call(method, path, body === undefined ? {} : { body });
+      expect([path, response.status]).toEqual([path, status]);
       const marks = [
         victim.destination,
         victim.folder,
@@ -77,16 +77,16 @@ describe.each(Object.keys(ATTEMPTS))('%s', (operation) => {
         victim.session,
       ];
       if (status === 200) marks.push(victim.program, victim.partner, victim.refCode);
-      for (const mark of marks) expect(answer.text).not.toContain(mark);
-      if (status === 200) expect(answer.text).not.toContain(victim.link);
-      if (status === 200) expect(answer.text).not.toContain(victim.visitor);
+      for (const mark of marks) expect(response.text).not.toContain(mark);
+      if (status === 200) expect(response.text).not.toContain(victim.link);
+      if (status === 200) expect(response.text).not.toContain(victim.visitor);
     }
-    expect(await belongings()).toEqual(before);
+    expect(await rowsOfOwner()).toEqual(before);
   });
 
   if (OPEN.includes(operation)) return;
 
-  test('asks for a key', async () => {
+  test('requires a key', async () => {
     const [method = 'GET'] = operation.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE'];
     for (const { path, body } of ATTEMPTS[operation]?.(victim) ?? []) {
       const call = body === undefined ? {} : { body };
@@ -98,7 +98,7 @@ describe.each(Object.keys(ATTEMPTS))('%s', (operation) => {
   });
 });
 
-test("another workspace's Idempotency-Key replays nothing of it", async () => {
+test("replays nothing for another workspace's Idempotency-Key", async () => {
   const headers = { 'idempotency-key': 'same' };
   const body = { ...OWN, external: true };
   const theirs = await owner.post<{ destination_id: string }>('/links', body, { headers });

@@ -122,7 +122,7 @@ const journeyOf = (visitor: string, workspace = shop) =>
 const deleteAnn = () =>
   cli.json<{ deleted: number }>('visitor', 'delete', '--workspace', 'shop', '--visitor', ann.toUpperCase());
 
-/** The clicks and visitors of YouTube, counted one by one and put together from roll-ups. */
+/** Returns the clicks and visitors of YouTube, counted one by one and from roll-ups. */
 async function figures(): Promise<[number, number][]> {
   const span = { from: LONG_AGO - NANOS_PER_DAY, to: nowNanos() };
   const { clickhouse } = api.stores;
@@ -135,7 +135,7 @@ async function figures(): Promise<[number, number][]> {
 }
 
 describe('visitor delete', () => {
-  test('takes the visitor out of every answer at once, and counts the entries of the journey', async () => {
+  test('removes the visitor from every response at once, and counts the entries of the journey', async () => {
     const before = await journeyOf(ann);
     expect(before.body.journey.map(({ type }) => type).sort()).toEqual([
       ...Array(4).fill('click'),
@@ -146,7 +146,7 @@ describe('visitor delete', () => {
       [4, 2],
       [4, 2],
     ]);
-    // All but the order that may as well be Bob's: he gave its email too.
+    // All but the order that may also be Bob's: he gave its email too.
     expect(await deleteAnn()).toEqual({ deleted: 10 });
     expect((await journeyOf(ann)).status).toBe(404);
     expect(new Set(await visitorsOf(shop))).toEqual(new Set([bob]));
@@ -164,14 +164,14 @@ describe('visitor delete', () => {
     expect(await visitorsOf(other)).toEqual([ann, ann]);
   });
 
-  test('keeps orders as revenue and leaves nothing in them of whose they were', async () => {
+  test('keeps orders as revenue, without any trace of their buyer', async () => {
     const ask = `SELECT order_id, visitor_id, email, external_user_id, amount_minor FROM orders ORDER BY order_id`;
     const { rows } = await api.stores.pool.query(ask);
-    const nobodys = { visitor_id: null, email: null, external_user_id: null, amount_minor: 1_000 };
+    const anonymous = { visitor_id: null, email: null, external_user_id: null, amount_minor: 1_000 };
     expect(rows).toEqual([
-      { order_id: 'by her', ...nobodys },
-      { order_id: 'by her email', ...nobodys },
-      { order_id: 'by her user', ...nobodys },
+      { order_id: 'by her', ...anonymous },
+      { order_id: 'by her email', ...anonymous },
+      { order_id: 'by her user', ...anonymous },
       expect.objectContaining({ order_id: 'by him', visitor_id: bob, email: SHARED }),
       expect.objectContaining({ order_id: 'by the shared email', email: SHARED }),
       expect.objectContaining({ order_id: 'by the shared user', external_user_id: 'user' }),
@@ -188,7 +188,7 @@ describe('visitor delete', () => {
     expect(identities.rows).toEqual([{ visitor_id: bob, email: SHARED }]);
   });
 
-  test('leaves of signups and leads that name no visitor but what she alone was known by only the user', async () => {
+  test('removes identifiers that were hers alone from signups and leads without a visitor, and keeps the user', async () => {
     const { pool } = api.stores;
     const { rows } = await pool.query(
       'SELECT external_user_id, email FROM signups ORDER BY external_user_id',
@@ -208,7 +208,7 @@ describe('visitor delete', () => {
     ]);
   });
 
-  test('takes a visitor with more emails than the store takes in one field', async () => {
+  test('removes a visitor with more emails than one ClickHouse field holds', async () => {
     const visitorId = uuidv7();
     const emails = Array.from({ length: 1_200 }, (_, n) => `${'x'.repeat(200)}${n}@example.com`);
     const reports = emails.map((email) => ({ workspaceId: shop.workspace.id, visitorId, email }));
@@ -232,7 +232,7 @@ describe('visitor delete', () => {
     expect(named).toEqual([]);
   });
 
-  test('is no error when nothing is left, and asks for what may still be on its way', async () => {
+  test('succeeds when nothing is left, and covers events that are still in flight', async () => {
     expect(await deleteAnn()).toEqual({ deleted: 0 });
     const human = await cli.run('visitor', 'delete', '--workspace', 'shop', '--visitor', uuidv7());
     expect(human).toMatchObject({ status: 0, stderr: '' });
@@ -244,7 +244,7 @@ describe('visitor delete', () => {
     await cli.refused(1, /no workspace/, 'visitor', 'delete', '--workspace', 'nowhere', '--visitor', ann);
   });
 
-  test('lets the workers rewrite the store without the rows', async () => {
+  test('has the workers rewrite ClickHouse without the rows', async () => {
     const { pool, clickhouse } = api.stores;
     const stored = async () => {
       const result = await clickhouse.query({

@@ -30,12 +30,12 @@ afterAll(async () => {
 });
 
 async function call<T>(method: string, path: string, body?: object): Promise<{ status: number; body: T }> {
-  const answer = await fetch(`${service.api_url}${path}`, {
+  const response = await fetch(`${service.api_url}${path}`, {
     method,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
   });
-  return { status: answer.status, body: (await answer.json()) as T };
+  return { status: response.status, body: (await response.json()) as T };
 }
 
 test('a click, an order and a test event reach a webhook within seconds, verified by the published library', async () => {
@@ -47,7 +47,7 @@ test('a click, an order and a test event reach a webhook within seconds, verifie
   const link = await makeLink(service, key, 'hooked');
   expect((await follow(link)).status).toBe(302);
   const [click] = await receiver.until(1);
-  if (!click) throw new Error('nothing came');
+  if (!click) throw new Error('no delivery arrived');
   expect(isGenuine(hook.secret, click)).toBe(true);
   const [shown] = await untilClicks(service, key, link, 1);
   expect(click.event).toEqual({
@@ -61,7 +61,7 @@ test('a click, an order and a test event reach a webhook within seconds, verifie
   const order = { order_id: 'o-1', amount: 12.5, currency: 'eur', visitor_id };
   expect((await call('POST', '/track/order', order)).status).toBe(202);
   const sale = (await receiver.until(2)).at(-1);
-  if (!sale) throw new Error('nothing came');
+  if (!sale) throw new Error('no delivery arrived');
   expect(isGenuine(hook.secret, sale)).toBe(true);
   expect(sale.event).toMatchObject({
     type: 'sale.created',
@@ -87,7 +87,7 @@ test('a click, an order and a test event reach a webhook within seconds, verifie
   expect((await call<{ features: string[] }>('GET', '/me')).body.features).toContain('webhooks');
 });
 
-test('the receiver in the examples takes a test event for genuine, and nothing that is not', async () => {
+test('the receiver in the examples accepts a genuine test event, and nothing else', async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/`;
   const { body: hook } = await call<{ id: string; secret: string }>('POST', '/webhooks', {

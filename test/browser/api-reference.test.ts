@@ -13,13 +13,13 @@ inChromium(async () => {
   return api.close;
 });
 
-test('the API reference fits a phone, and breaks no policy of its own', async () => {
+test('the API reference fits a phone, and violates no policy of its own', async () => {
   const browser = await sharedChromium();
   const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
   const watched = watch(page, [origin]);
-  const answer = await page.goto(`${origin}/docs`);
-  // With it a deployment on plain HTTP would ask for its own files by HTTPS.
-  expect(answer?.headers()['content-security-policy']).not.toContain('upgrade-insecure-requests');
+  const response = await page.goto(`${origin}/docs`);
+  // With it a deployment on plain HTTP would request its own files by HTTPS.
+  expect(response?.headers()['content-security-policy']).not.toContain('upgrade-insecure-requests');
   await page.locator('.opblock').first().waitFor({ timeout: 60_000 });
   await page.locator('.renderedMarkdown table').first().waitFor();
   expect(watched).toMatchObject({ violations: [], errors: [], foreign: [] });

@@ -2,7 +2,7 @@ import { GRADIENTS } from '../../core/bio/gradients.ts';
 import type { Theme } from '../../core/bio/theme.ts';
 
 /**
- * Themes that together use every value of every key, and colors that can't be read where they stand.
+ * Themes that together use every value of every key, and colors that are unreadable where they are used.
  *
  * @param photo URL of an image
  */

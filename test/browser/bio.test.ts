@@ -14,7 +14,7 @@ import { axeViolations } from './page-watch.ts';
 const PERSON =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
 const SCREENS = { phone: { width: 390, height: 844 }, desktop: { width: 1_280, height: 800 } };
-/** Half light, half dark: text has to be read on both. */
+/** Half light, half dark: text must be readable on both. */
 const PHOTO =
   '<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16"><rect width="16" height="16"/>' +
   '<rect width="16" height="8" fill="#fff"/></svg>';
@@ -48,11 +48,11 @@ async function api<T>(path: string, body?: object): Promise<T> {
     headers: { authorization: `Bearer ${service.demo.secret_key}`, 'content-type': 'application/json' },
     body: body && JSON.stringify(body),
   });
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+  if (!answer.ok) throw new Error(`${path} returned ${answer.status}: ${await answer.text()}`);
   return (await answer.json()) as T;
 }
 
-/** Makes a page and waits until it is shown: on a busy machine ingest may ask for patience first. */
+/** Creates a page and waits until it is shown: on a busy machine ingest may respond with a retry first. */
 async function makePage(slug: string, more: object = {}): Promise<BioPageRecord> {
   const made = await api<BioPageRecord>('/bio-pages', pageBody(slug, more));
   await expect.poll(async () => (await fetch(made.url)).status, { timeout: 20_000 }).toBe(200);
@@ -89,24 +89,24 @@ test.for(NAMES)('the theme %s passes an accessibility check on phone and desktop
   const problems: string[] = [];
   page.on('requestfailed', (request) => problems.push(request.url()));
   page.on('console', (message) => {
-    // The origin has no icon of its own for pages without an avatar.
+    // The origin has no icon for pages without an avatar.
     if (!message.location().url.endsWith('/favicon.ico')) problems.push(message.text());
   });
   await page.goto(made.url);
   for (const viewport of Object.values(SCREENS)) {
     await page.setViewportSize(viewport);
     expect(await axeViolations(page)).toEqual([]);
-    // Nothing is cut off or pushed out at the side.
+    // Nothing is cut off or overflows.
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
   }
-  // Everything has loaded, and the policy refused nothing.
+  // Everything has loaded, and the policy blocked nothing.
   expect(problems).toEqual([]);
   await page.close();
 });
 
 test('a click on a button goes through its short link and is counted in the stats; a view is not', async () => {
   const made = await makePage('clicked');
-  // Headless Chromium calls itself a robot, and is counted as one.
+  // Headless Chromium identifies itself as a robot, and is counted as one.
   const page = await browser.newPage({ userAgent: PERSON, viewport: SCREENS.phone });
   for (const label of ['Shop', 'Newsletter', 'Shop']) {
     await page.goto(made.url);
@@ -136,12 +136,12 @@ test('a page works by keyboard, and loads nothing but its images', async () => {
   const made = await makePage('keyboard', { avatar_url: `${siteUrl}/a.svg`, social_links: [] });
   const page = await browser.newPage({ userAgent: PERSON });
   const loaded: string[] = [];
-  // By address, not by kind: Chromium may ask for the avatar twice, the second time as the page's icon.
+  // By address, not by kind: Chromium may request the avatar twice, the second time as the page's icon.
   page.on('request', (request) => loaded.push(request.url()));
   await page.goto(made.url);
-  const asked = () => [...new Set(loaded)].filter((url) => !url.endsWith('/favicon.ico')).sort();
+  const requested = () => [...new Set(loaded)].filter((url) => !url.endsWith('/favicon.ico')).sort();
   const own = [made.url, `${siteUrl}/a.svg`, `${siteUrl}/t.svg`].sort();
-  await expect.poll(asked).toEqual(own);
+  await expect.poll(requested).toEqual(own);
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await page.waitForURL(`${siteUrl}/landing**`);

@@ -2,21 +2,21 @@ import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-/** The same engine without the browser around it: a page takes a third of the time that it takes there. */
+/** Headless shell: the same engine without the browser around it. A page takes a third of the time. */
 const SHELL = '/usr/bin/chromium-headless-shell';
 
-/** The machine's Chromium, or null where none is installed. */
+/** Path of the machine's Chromium, or null where none is installed. */
 export function installedChromium(): string | null {
   return PLACES.find((place) => existsSync(place)) ?? null;
 }
 
-/** Why browser tests are skipped, or false where they can run. */
+/** The reason why browser tests are skipped, or false where they can run. */
 export const NO_CHROMIUM = testedChromium() === null && 'no Chromium is installed';
 
 let shared: Promise<Browser> | null = null;
 
 /**
- * The Chromium of all test files of this process, which ends with it. A file opens contexts or pages of its own in it,
+ * The Chromium of all test files of this process, which ends with it. A file opens its own contexts or pages in it,
  * and closes them.
  */
 export function sharedChromium(): Promise<Browser> {
@@ -29,9 +29,9 @@ function testedChromium(): string | null {
 }
 
 /**
- * Starts Chromium without a window, and without its own calls home.
+ * Starts Chromium without a window, and without its background requests.
  *
- * @param place path of the program; the machine's browser unless given
+ * @param place path of the program; the machine's browser by default
  */
 export function launchChromium(place: string | null = installedChromium()): Promise<Browser> {
   return chromium.launch({

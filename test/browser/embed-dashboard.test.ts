@@ -15,10 +15,10 @@ inChromium(async () => {
   return site.close;
 });
 
-/** What the page reads is what the API's schema says: a matter of the compiler. */
+/** Checked by the compiler: the page reads what the API's schema declares. */
 const readable = (stats: Stats): PageStats => stats;
 
-/** A referrer with a click, a signup and a purchase; an affiliate is paid to an address that is long. */
+/** A referrer with a click, a signup and a purchase; an affiliate is paid to a long address. */
 async function addReferrer(id: string, mode: 'referrer' | 'affiliate'): Promise<void> {
   const stats = readable(await site.api<Stats>(site.keys, `/referrals/stats?external_user_id=${id}`));
   await fetch(stats.referral_link, { redirect: 'manual', headers: { 'user-agent': PERSON } });
@@ -53,7 +53,7 @@ test('with the keyboard alone: copy the link, switch to cash, save a payout meth
   expect(await frame.textContent('[role=status]')).toBe('Link copied.');
 
   await tabTo(page, frame, 'Cash');
-  // Whoever uses the keyboard sees where they are.
+  // A keyboard user sees the focus.
   expect(await frame.evaluate(`getComputedStyle(document.activeElement).outlineStyle`)).toBe('solid');
   await page.keyboard.press('Enter');
   await frame.waitForSelector('h2:text-is("Payout method")');
@@ -86,7 +86,7 @@ test('with the keyboard alone: copy the link, switch to cash, save a payout meth
   await page.close();
 });
 
-test('an affiliate goes back to credits, for good, once the program lets nobody become one', async () => {
+test('an affiliate returns to credits, for good, once the program allows no new affiliates', async () => {
   const closed = await site.addWorkspace('Closed', 'unlimited');
   const { id } = await site.api<{ id: string }>(closed, '/programs', PROGRAM);
   const statsOf = (user: string) => site.api<Stats>(closed, `/referrals/stats?external_user_id=${user}`);
@@ -100,7 +100,7 @@ test('an affiliate goes back to credits, for good, once the program lets nobody 
   expect(await frame.textContent('#mode-hint')).toContain('Once you choose credits, you cannot switch back');
   await tabTo(page, frame, 'Credits');
   await page.keyboard.press('Enter');
-  // The button counts as pressed while the answer is awaited.
+  // The button counts as pressed while the response is pending.
   await expect.poll(() => frame.textContent('[role=status]')).toBe('From now on you earn credits.');
   expect(await frame.isVisible('button[aria-pressed=true]:text-is("Credits")')).toBe(true);
   expect(await frame.evaluate('document.activeElement.textContent')).toBe('Credits');
@@ -118,7 +118,7 @@ test('an affiliate goes back to credits, for good, once the program lets nobody 
   }
 });
 
-test('a program without credits shows its cash before any was earned, and nothing to go back to', async () => {
+test('a program without credits shows its cash before any was earned, and no way back to credits', async () => {
   const cashOnly = await site.addWorkspace('Cash only', 'unlimited');
   await site.api(cashOnly, '/programs', { ...PROGRAM, credit_enabled: false });
   await site.api(cashOnly, '/referrals/stats?external_user_id=u');
@@ -170,7 +170,7 @@ test('both modes in both themes pass axe, fit 280 px and show what was earned', 
   }
 });
 
-test('who is not paid yet is told why: no payout method, or a participation that is suspended', async () => {
+test('an unpaid affiliate is told why: no payout method, or a suspended participation', async () => {
   const own = await site.addWorkspace('Held back', 'unlimited');
   await site.api(own, '/programs', { ...PROGRAM, min_payout: 10 });
   await site.api(own, '/referrals/stats?external_user_id=held');

@@ -35,7 +35,7 @@ test('a wrong key, an uncovered plan, no program and no connection each say so, 
   await page.close();
 });
 
-test('a change of days that fails leaves the dashboard as it is and is tried again with those days', async () => {
+test('a failed change of days leaves the dashboard as it is, and a retry uses those days', async () => {
   await site.api(site.keys, '/referrals/stats?external_user_id=days');
   await site.api(site.keys, '/referrals/reward-mode', { external_user_id: 'days', mode: 'affiliate' });
   const page = await site.open(site.script('data-user-id="days"'));
@@ -69,7 +69,7 @@ test('a change of days that fails leaves the dashboard as it is and is tried aga
   await page.close();
 });
 
-test('figures that were asked for before the mode was switched do not show the old one again', async () => {
+test('figures requested before the mode was switched do not show the old mode again', async () => {
   await site.api(site.keys, '/referrals/stats?external_user_id=late');
   const page = await site.open(site.script('data-user-id="late"'));
   const frame = await dashboardIn(page);
@@ -78,7 +78,7 @@ test('figures that were asked for before the mode was switched do not show the o
   await page.route('**/referrals/stats*', async (route) => {
     reads += 1;
     if (reads > 1) return route.continue();
-    // Read before the switch, answered after it.
+    // Read before the switch, returned after it.
     const response = await route.fetch();
     await held.promise;
     await route.fulfill({ response }).catch(() => undefined);

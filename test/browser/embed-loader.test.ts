@@ -17,7 +17,7 @@ const heights = (page: Page) =>
 const contentHeight = (frame: Frame): Promise<number> =>
   frame.evaluate('Math.ceil(document.documentElement.getBoundingClientRect().height)');
 
-test('the script puts a dashboard at its place, enrolls the user and keeps the iframe as high as its content', async () => {
+test('the script puts a dashboard in its place, enrolls the user and keeps the iframe as high as its content', async () => {
   const page = await site.open(
     `<p id="before">Before</p>${site.script('data-user-id="new-user"')}<p>After</p>`,
   );
@@ -43,13 +43,13 @@ test('the script puts a dashboard at its place, enrolls the user and keeps the i
   await page.setViewportSize({ width: 900, height: 900 });
   await expect.poll(async () => (await heights(page))[0]).toBe(before);
   expect(page.watched).toMatchObject({ violations: [], errors: [], foreign: [] });
-  // The policy holds, and the test would see a breach.
+  // The policy is in force, and the test detects a violation.
   await frame.evaluate(`document.body.setAttribute('style', 'color: red')`);
   await expect.poll(() => page.watched.violations.length).toBe(1);
   await page.close();
 });
 
-test('a direct iframe tells its height to a page that listens as the specification shows', async () => {
+test('a direct iframe sends its height to a page that listens as the specification shows', async () => {
   const page =
     await site.open(`<iframe title="Referrals" style="width: 100%" src="${site.app}/embed/referrals?key=${site.keys.publishable}&uid=direct&days=7"></iframe>
     <script>addEventListener('message', (event) => {
@@ -63,7 +63,7 @@ test('a direct iframe tells its height to a page that listens as the specificati
   await page.close();
 });
 
-test("a height is taken from the iframe's own window and the expected origin only", async () => {
+test("a height is accepted from the iframe's own window and the expected origin only", async () => {
   const page = await site.open(`<div id="one"></div><div id="two"></div>
     ${site.script('data-user-id="a" data-mount="#one"')}${site.script('data-user-id="b" data-mount="#two"')}`);
   await dashboardIn(page, undefined, 0);
@@ -73,13 +73,13 @@ test("a height is taken from the iframe's own window and the expected origin onl
   const [first] = await heights(page);
   const forged = `({ type: 'service:embed:height', height: 7777 })`;
 
-  // The host's own window; then a window of the right origin that is another's.
+  // The host's own window; then another window of the right origin.
   await page.evaluate(`window.postMessage(${forged}, '*')`);
   await second.evaluate(`window.parent.postMessage(${forged}, '*')`);
   await expect.poll(async () => (await heights(page))[1]).toBe(7777);
   expect(await settled()).toBe(first);
 
-  // The right window at another origin: the frame was led away.
+  // The right window at another origin: the frame was navigated away.
   const [away] = await page.$$('iframe');
   await away?.evaluate((frame, url) => {
     (frame as unknown as { src: string }).src = url;
@@ -92,7 +92,7 @@ test("a height is taken from the iframe's own window and the expected origin onl
   await page.close();
 });
 
-test('parameters that can not be used are named in the page, and nothing is asked of the API', async () => {
+test('invalid parameters are named in the page, and the API is not called', async () => {
   const page = await site.open(
     site.script('data-user-id="x" data-theme="pink" data-days="100" data-accent="red" data-user-tier="gold"'),
   );
@@ -106,7 +106,7 @@ test('parameters that can not be used are named in the page, and nothing is aske
   await page.close();
 });
 
-test('data-api-base leads the calls elsewhere, and its page may connect there', async () => {
+test('data-api-base redirects the calls, and its page may connect there', async () => {
   const elsewhere = site.app.replace('127.0.0.1', 'localhost');
   const page = await site.open(site.script(`data-user-id="base" data-api-base="${elsewhere}"`));
   await dashboardIn(page);

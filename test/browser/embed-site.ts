@@ -8,7 +8,7 @@ import { type ServedWorkspace, servedWorkspace } from '../support/shared-service
 import { sharedChromium } from './chromium.ts';
 import { type Watched, watch } from './page-watch.ts';
 
-/** The program of the demo workspace: of credits, with cash for who wants it. */
+/** The program of the demo workspace: credits, with cash as an option. */
 export const PROGRAM = {
   name: 'Friends',
   destination_url: 'https://shop.example/welcome',
@@ -34,15 +34,15 @@ export type EmbedSite = {
   /** Origin of the merchant's pages. */
   origin: string;
   browser: Browser;
-  /** Of the demo workspace. */
+  /** A key of the demo workspace. */
   keys: Keys;
-  /** The loader's element, with these attributes beside `data-key`. @param key the demo workspace's unless given */
+  /** Returns the loader's element, with these attributes beside `data-key`. @param key default: the demo workspace's */
   script(attributes: string, key?: string): string;
   api<T>(keys: Keys, path: string, body?: object): Promise<T>;
-  /** As `api`, with PATCH. */
+  /** Like `api`, with PATCH. */
   change(keys: Keys, path: string, body: object): Promise<void>;
   addWorkspace(name: string, plan: Plan): Promise<Keys>;
-  /** A page of the merchant's with this body, opened. */
+  /** Opens a page of the merchant's with this body. */
   open(body: string, options?: { width?: number; clipboard?: boolean }): Promise<Page & { watched: Watched }>;
   close(): Promise<void>;
 };
@@ -66,7 +66,7 @@ export async function startEmbedSite(): Promise<EmbedSite> {
       headers: { authorization: `Bearer ${keys.secret}`, 'content-type': 'application/json' },
       body: body && JSON.stringify(body),
     });
-    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+    if (!answer.ok) throw new Error(`${path} returned ${answer.status}: ${await answer.text()}`);
     return answer.json();
   }
 
@@ -113,7 +113,7 @@ async function listening(server: Server): Promise<void> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 }
 
-/** The dashboard's frame as soon as it shows a heading of level 1 with this text. */
+/** Returns the dashboard's frame as soon as it shows a heading of level 1 with this text. */
 export async function dashboardIn(page: Page, heading = 'Your referrals', index = 0): Promise<Frame> {
   const element = await page.waitForSelector(`iframe >> nth=${index}`, { state: 'attached' });
   const frame = await element.contentFrame();

@@ -4,16 +4,16 @@ import type { Result } from 'axe-core';
 import type { Frame, Page } from 'playwright-core';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** Of what is right, axe need not tell every element. */
+/** axe reports passes without their elements. */
 const RUN = "axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations)";
 
-/** What a page did that it must not do, and the paths of its calls of the API. */
+/** Forbidden actions of a page, and the paths of its API calls. */
 export type Watched = { violations: string[]; errors: string[]; foreign: string[]; calls: string[] };
 
 /**
- * Notes every breach of a policy, every error of a script, every request to another host or to the API.
+ * Records every policy violation, every script error, and every request to another host or to the API.
  *
- * @param known origins that it may ask
+ * @param known origins that the page may call
  */
 export function watch(page: Page, known: string[]): Watched {
   const watched: Watched = { violations: [], errors: [], foreign: [], calls: [] };
@@ -29,7 +29,7 @@ export function watch(page: Page, known: string[]): Watched {
   return watched;
 }
 
-/** What axe finds wrong with a document, by rule, with the elements. */
+/** Returns axe's violations of a document, by rule, with the elements. */
 export async function axeViolations(document: Frame | Page): Promise<string[]> {
   if (!(await document.evaluate("'axe' in window"))) await document.evaluate(AXE);
   const violations = (await document.evaluate(RUN)) as Result[];

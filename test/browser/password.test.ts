@@ -31,7 +31,7 @@ inChromium(async () => {
   };
 });
 
-test('a browser types the password, also after a wrong one, and ends at the destination, from where they came', async () => {
+test('a browser enters the password, also after a wrong one, and reaches the destination with the original referer', async () => {
   const page = await browser.newPage();
   const violations: string[] = [];
   page.on('console', (message) => {

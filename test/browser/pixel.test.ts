@@ -21,7 +21,7 @@ inChromium(async () => {
   shop = await startShop(
     `<script async src="${service.short_url}/pixel.js" data-key="${service.demo.publishable_key}"></script>`,
   );
-  // Another host than the short links': cookies do not tell ports apart.
+  // Another host than the short links': cookies ignore ports.
   shopUrl = `http://localhost:${shop.port}`;
   browser = await sharedChromium();
   return async () => {
@@ -31,13 +31,13 @@ inChromium(async () => {
 });
 
 async function api<T>(path: string, body?: object): Promise<T> {
-  const answer = await fetch(`${service.api_url}${path}`, {
+  const response = await fetch(`${service.api_url}${path}`, {
     method: body ? 'POST' : 'GET',
     headers: { authorization: `Bearer ${service.demo.secret_key}`, 'content-type': 'application/json' },
     body: body && JSON.stringify(body),
   });
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as T;
+  if (!response.ok) throw new Error(`${path} returned ${response.status}: ${await response.text()}`);
+  return (await response.json()) as T;
 }
 
 type Made = { links: { id: string; short_url: string }[] };
@@ -45,14 +45,14 @@ type Click = { visitor_id: string; browser: string; device: string; is_bot: bool
 type Journey = { visitor: { email: string }; journey: { type: string }[] };
 type Channels = { channels: object[] };
 
-test('a real browser clicks, identifies and buys, and the reports tell of it', async () => {
+test('a real browser clicks, identifies and buys, and the reports show it', async () => {
   const { links } = await api<Made>('/links', {
     destination_url: `${shopUrl}/landing?size=42#reviews`,
     name: 'Spring',
     channel: 'newsletter',
   });
   const [link] = links;
-  // Headless Chromium calls itself a robot, and is counted as one.
+  // Headless Chromium identifies itself as a robot, and is counted as one.
   const page = await browser.newPage({ userAgent: PERSON });
   await page.goto(link?.short_url ?? '');
   // The pixel moves the visitor ID from the address bar to a cookie of the shop's own.
@@ -69,7 +69,7 @@ test('a real browser clicks, identifies and buys, and the reports tell of it', a
   await page.evaluate(
     `tracker.order({ order_id: 'o-1', amount: 19.99, currency: 'usd', email: 'ada@example.com' })`,
   );
-  await page.waitForTimeout(300); // the beacon leaves the browser by itself
+  await page.waitForTimeout(300); // the browser sends the beacon in the background
   await page.close();
 
   await untilVisible(service, service.demo.secret_key ?? '', Date.now());
@@ -84,17 +84,17 @@ test('a real browser clicks, identifies and buys, and the reports tell of it', a
     .toMatchObject([{ channel: 'newsletter', clicks: 1, visitors: 1, conversions: 1, revenue: 19.99 }]);
 });
 
-test('under Global Privacy Control an order counts, and nobody is named', async () => {
+test('under Global Privacy Control an order counts, and no visitor is named', async () => {
   const { workspace_id, secret_key } = service.demo;
   const page = await browser.newPage({ userAgent: PERSON });
   await page.addInitScript("Object.defineProperty(navigator, 'globalPrivacyControl', { value: true })");
   await page.goto(`${shopUrl}/checkout?_vid=5b104370-c9bd-8db2-8a30-83f8041ed7fd`);
   await page.waitForFunction("'tracker' in window");
-  const [answer] = await Promise.all([
+  const [response] = await Promise.all([
     page.waitForResponse(/\/collect$/),
     page.evaluate(`tracker.order({ order_id: 'o-2', amount: 5, email: 'bob@example.com' })`),
   ]);
-  expect(answer.status()).toBe(202);
+  expect(response.status()).toBe(202);
   await page.close();
 
   await untilVisible(service, secret_key, Date.now());

@@ -39,7 +39,7 @@ inChromium(async () => {
   };
 });
 
-/** Answers the networks' hosts in their place; `null` lets them hang. Returns which hosts were asked. */
+/** Responds in place of the networks' hosts; `null` leaves requests pending. Returns the requested hosts. */
 async function networks(context: BrowserContext, answer: 'empty' | null): Promise<Set<string>> {
   const asked = new Set<string>();
   await context.route(/^https:/, async (route) => {
@@ -49,7 +49,7 @@ async function networks(context: BrowserContext, answer: 'empty' | null): Promis
   return asked;
 }
 
-test('a browser fires every pixel, breaks no policy, and goes on to the destination', async () => {
+test('a browser fires every pixel, violates no policy, and continues to the destination', async () => {
   const context = await browser.newContext({ userAgent: PERSON });
   const asked = await networks(context, 'empty');
   const page = await context.newPage();
@@ -71,7 +71,7 @@ test('a browser fires every pixel, breaks no policy, and goes on to the destinat
   await context.close();
 });
 
-test('a browser goes on though no network ever answers', async () => {
+test('a browser continues although no network ever responds', async () => {
   const context = await browser.newContext({ userAgent: PERSON });
   await networks(context, null);
   const page = await context.newPage();
@@ -80,7 +80,7 @@ test('a browser goes on though no network ever answers', async () => {
   await context.close();
 });
 
-test('a browser without JavaScript goes on as well', async () => {
+test('a browser without JavaScript continues as well', async () => {
   const context = await browser.newContext({ userAgent: PERSON, javaScriptEnabled: false });
   await networks(context, null);
   const page = await context.newPage();

@@ -6,8 +6,8 @@ export type Shop = { port: number; close(): void };
 /**
  * A shop's site on a port of its own, which is another origin.
  *
- * @param head what every page has in its head, besides the title `Shop`
- * @param moved paths that lead on to others: shops send visitors on as well, to their language, to an app store
+ * @param head content of every page's head, besides the title `Shop`
+ * @param moved paths that redirect to others: shops redirect visitors too, to their language, to an app store
  */
 export async function startShop(head = '', moved: Record<string, string> = {}): Promise<Shop> {
   const server = createServer((request, response) => {

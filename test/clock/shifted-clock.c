@@ -1,6 +1,6 @@
 /*
  * Preloaded into every process of a test (LD_PRELOAD): shifts the wall clock by the nanoseconds in the file CLOCK_OFFSET_FILE,
- * which may change at any moment. The monotonic clocks stay as they are.
+ * which may change at any moment. The monotonic clocks are not changed.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

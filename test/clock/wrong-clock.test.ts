@@ -15,12 +15,12 @@ const TEN_YEARS = 10 * 365 * 86_400;
 const THREE_HOURS = 3 * 3_600;
 const CLICKS = 7;
 const TOLERANCE_MS = 1_500;
-/** What is known only from the stream itself may be late by as long as a restart took. */
+/** A time that only the stream determines may be late by the duration of a restart. */
 const RESTART_MS = 60_000;
 const PATIENT = { timeout: 60_000, interval: 250 };
 
 type Stored = { id: string; visitor_id: string; ts: string };
-/** Clicks that were made between two moments, milliseconds since the epoch. */
+/** Clicks made between two moments, milliseconds since the epoch. */
 type Made = { visitors: string[]; from: number; to: number };
 
 describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the event log', (mode) => {
@@ -87,18 +87,18 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
   }
 
   async function stored(): Promise<Stored[]> {
-    const answer = await fetch(`${service?.api_url}/clicks?limit=500&bots=include`, {
+    const response = await fetch(`${service?.api_url}/clicks?limit=500&bots=include`, {
       headers: { authorization: `Bearer ${key}` },
     });
-    return ((await answer.json()) as { clicks: Stored[] }).clicks;
+    return ((await response.json()) as { clicks: Stored[] }).clicks;
   }
 
   /**
-   * Every click that was answered is stored once, at the time when it was made, and in the report of this hour.
+   * Expects that every redirected click is stored once, at the time when it was made, and in the report of this hour.
    *
-   * @param lateMs by how much a time may be late
+   * @param lateMs how late a time may be
    */
-  async function expectAllRight(lateMs = TOLERANCE_MS): Promise<void> {
+  async function expectRightTimes(lateMs = TOLERANCE_MS): Promise<void> {
     const expected = made.flatMap(({ visitors }) => visitors).sort();
     const isRight = ({ ts, visitor_id }: Stored) =>
       made.some(
@@ -115,13 +115,16 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
       }, PATIENT)
       .toEqual({ all: expected, right: expected });
     expect(new Set((await stored()).map(({ id }) => id)).size).toBe(expected.length);
-    const answer = await fetch(`${service?.api_url}/clicks/export?days=1&format=ndjson&bots=include`, {
+    const response = await fetch(`${service?.api_url}/clicks/export?days=1&format=ndjson&bots=include`, {
       headers: { authorization: `Bearer ${key}` },
     });
-    expect([answer.status, (await answer.text()).trim().split('\n').length]).toEqual([200, expected.length]);
+    expect([response.status, (await response.text()).trim().split('\n').length]).toEqual([
+      200,
+      expected.length,
+    ]);
   }
 
-  /** What the operator's command says of the clock. */
+  /** Returns what the operator's command reports about the clock. */
   async function status(): Promise<{ status: number | null; clock: { ok: boolean; detail: string } }> {
     const ended = await hoplog(['status', '--json'], operatorEnv());
     const { parts } = JSON.parse(ended.stdout) as { parts: { clock: { ok: boolean; detail: string } } };
@@ -140,7 +143,7 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     };
   }
 
-  test('ten years ahead for five seconds without a visitor: no time of a stream follows it', {
+  test('ten years ahead for five seconds without a visitor: no time in a stream follows it', {
     timeout: 240_000,
   }, async () => {
     await start();
@@ -149,16 +152,16 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     await delay(5_000);
     clock.shift(0);
     await click();
-    await expectAllRight();
+    await expectRightTimes();
     expect(service?.log()).toMatch(/the wall clock jumped ahead/);
     expect(service?.log()).toMatch(/the wall clock is right again/);
     await restart();
     await click();
-    await expectAllRight();
+    await expectRightTimes();
     expect((await status()).clock).toEqual({ ok: true, detail: 'streams match the clock' });
   });
 
-  test('ahead for more than a minute: what was clicked meanwhile gets its right time once the clock is right', {
+  test('ahead for more than a minute: clicks made meanwhile get their right time once the clock is right', {
     timeout: 360_000,
   }, async () => {
     await start();
@@ -174,14 +177,14 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     clock.shift(0);
     await expect.poll(() => service?.log(), PATIENT).toMatch(/event times were ahead and are right again/);
     await click();
-    await expectAllRight();
+    await expectRightTimes();
     await restart();
     await click();
-    await expectAllRight();
+    await expectRightTimes();
     expect((await status()).clock).toEqual({ ok: true, detail: 'streams match the clock' });
   });
 
-  test('a machine that boots hours ahead is right as soon as its clock is set', {
+  test('a machine that boots hours ahead has right times as soon as its clock is set', {
     timeout: 240_000,
   }, async () => {
     await start();
@@ -193,11 +196,11 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     clock.shift(0);
     await expect.poll(() => service?.log(), PATIENT).toMatch(/event times were ahead and are right again/);
     await click();
-    await expectAllRight();
+    await expectRightTimes();
     expect((await status()).clock).toEqual({ ok: true, detail: 'streams match the clock' });
   });
 
-  test('marks that a wrong clock has left are told and put right by "hoplog stream reset-clock"', {
+  test('"hoplog stream reset-clock" reports and corrects marks left by a wrong clock', {
     timeout: 240_000,
   }, async () => {
     await start();
@@ -217,10 +220,10 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     expect(reset).toMatchObject({ status: 0 });
     expect((JSON.parse(reset.stdout) as { reset: string[] }).reset.sort()).toEqual(['api-0', 'ingest-0']);
     await click();
-    await expectAllRight(RESTART_MS);
+    await expectRightTimes(RESTART_MS);
     expect((await status()).clock).toEqual({ ok: true, detail: 'streams match the clock' });
     await restart();
     await click();
-    await expectAllRight(RESTART_MS);
+    await expectRightTimes(RESTART_MS);
   });
 });

@@ -11,22 +11,22 @@ import { accountFor } from '../faults/accounting.ts';
 import { clickLinks } from '../support/clicker.ts';
 import { type Link, makeLink } from '../support/first-click.ts';
 
-/** Of the image over its base, in bytes. */
+/** Size of the image's layers over its base, bytes. */
 const LIMIT = 250e6;
 const CLICKS = 500;
-/** Of the clicker while a part is killed: 15 a second with three connections. */
+/** Clicks while a part is killed: 15 a second over three connections. */
 const LIGHT = { connections: 3, paceMs: 200, newConnections: true };
 
 const service = { api_url: 'http://127.0.0.1:3000/api/v1', short_url: 'http://127.0.0.1:8080' };
 let key = '';
 let link: Link;
 let directory: string;
-/** Visitors that were answered with a redirect, over all tests. */
+/** Visitors that were redirected, over all tests. */
 const answered: string[] = [];
 
 const run = promisify(execFile);
 
-/** Vitest sets a `BASE_URL` of its own, which Compose would take for a setting. */
+/** Vitest sets a `BASE_URL` of its own, which Compose would use as a setting. */
 const { BASE_URL: _, ...environment } = process.env;
 
 async function docker(...words: string[]): Promise<string> {
@@ -35,7 +35,7 @@ async function docker(...words: string[]): Promise<string> {
 }
 const compose = (...words: string[]) => docker('compose', '--progress', 'quiet', ...words);
 
-/** Runs commands of the guide as an operator would. `$name` is that of the backup, which goes into this test's directory. */
+/** Runs commands of the guide as an operator would. `$name` is the backup's name, which goes into this test's directory. */
 async function shell(commands: string): Promise<void> {
   const files = (process.env.COMPOSE_FILE ?? 'docker-compose.yml').split(':').map((file) => join(ROOT, file));
   await run('bash', ['-euo', 'pipefail', '-c', commands], {
@@ -45,7 +45,7 @@ async function shell(commands: string): Promise<void> {
   });
 }
 
-/** The shell commands of a section of the guide. */
+/** Returns the shell commands of a section of the guide. */
 function guide(file: string, heading: string): string[] {
   const section = readFileSync(`${ROOT}docs/operations/${file}`, 'utf8')
     .split(`\n## ${heading}\n`)[1]
@@ -53,7 +53,7 @@ function guide(file: string, heading: string): string[] {
   return [...(section ?? '').matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block);
 }
 
-/** Clicks while something happens, until it has. @returns what the clicker saw */
+/** Clicks until the given work ends. @returns the clicker's result */
 async function clickDuring(happening: () => Promise<unknown>) {
   const ended = new AbortController();
   const clicking = clickLinks({ urls: [link.short_url], signal: ended.signal, ...LIGHT });
@@ -76,7 +76,7 @@ afterAll(async () => {
   if (process.env.KEEP !== 'true') await compose('down', '--volumes');
 });
 
-test('the image is built, by one service, and is small', async () => {
+test('the image is built by one service, and is small', async () => {
   await compose('build');
   const sizeOf = async (image: string) =>
     Number(await docker('image', 'inspect', image, '--format', '{{.Size}}'));
@@ -86,7 +86,7 @@ test('the image is built, by one service, and is small', async () => {
   expect(over).toBeLessThan(LIMIT);
 });
 
-test('the image runs hoplog, and as a user that is not root by number', async () => {
+test('the image runs hoplog, and as a numeric user that is not root', async () => {
   const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
   expect(await docker('run', '--rm', 'hoplog:local', 'hoplog', '--version')).toBe(version);
   const failed = docker('run', '--rm', '--network', 'none', 'hoplog:local', 'hoplog', 'status');
@@ -94,7 +94,7 @@ test('the image runs hoplog, and as a user that is not root by number', async ()
   expect(await docker('image', 'inspect', 'hoplog:local', '--format', '{{.Config.User}}')).toBe('1000:1000');
 });
 
-test('the whole file comes up on empty volumes', async () => {
+test('the whole file starts on empty volumes', async () => {
   const began = performance.now();
   await compose('up', '--detach', '--wait', '--wait-timeout', '600', '--no-build');
   console.info(`ready after ${((performance.now() - began) / 1_000).toFixed(0)} s`);
@@ -115,7 +115,7 @@ const PARTS = Object.keys(readComposeFile().services).filter(
   (name) => !['migrate', 'nginx', 'prometheus', 'grafana'].includes(name),
 );
 
-test.each(PARTS)('killed: %s. Every visitor is redirected and every click stored once', async (part) => {
+test.each(PARTS)('killing %s: every visitor is redirected and every click stored once', async (part) => {
   const clicked = await clickDuring(async () => {
     await compose('kill', part);
     await delay(2_000);
@@ -136,7 +136,7 @@ test('the upgrade of the guide fails no redirect', async () => {
   await accountFor(service, key, answered);
 });
 
-test('the backup and the restore of the guide lose no click that came after', async () => {
+test('the backup and the restore of the guide lose no later click', async () => {
   const [backup = ''] = guide('backup.md', 'Cluster');
   const [restore = ''] = guide('backup.md', 'Restore a cluster');
   await clickDuring(() => shell(backup.replace(/^name=.*\n/m, '')));
@@ -156,8 +156,8 @@ test('the backup and the restore of the guide lose no click that came after', as
 async function untilNoLag(): Promise<void> {
   const url = `http://127.0.0.1:9090/api/v1/query?query=${encodeURIComponent('sum(hoplog_worker_lag_offsets)')}`;
   for (let quiet = 0; quiet < 3; ) {
-    const answer = (await (await fetch(url)).json()) as { data: { result: { value: [number, string] }[] } };
-    quiet = Number(answer.data.result[0]?.value[1] ?? Number.NaN) === 0 ? quiet + 1 : 0;
+    const response = (await (await fetch(url)).json()) as { data: { result: { value: [number, string] }[] } };
+    quiet = Number(response.data.result[0]?.value[1] ?? Number.NaN) === 0 ? quiet + 1 : 0;
     await delay(5_000);
   }
 }

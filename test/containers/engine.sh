@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A Docker engine for machines that have none: Debian's, in a root directory, network and mounts of its own. Needs root,
+# A Docker engine for machines without one: Debian's, in a root directory, network and mounts of its own. Needs root,
 # Linux, debootstrap, and apt sources of Debian. Everything is under $ENGINE_DIR.
 #
 #   engine.sh start            makes the root directory at the first start (1 min), starts the engine
@@ -33,7 +33,7 @@ make_root() {
   touch "$ENGINE_DIR/made"
 }
 
-# The engine's way out: its packets carry the machine's address.
+# The engine's outgoing packets carry the machine's address.
 make_network() {
   ip netns list | grep -q "^$NETWORK\b" && return
   ip netns add "$NETWORK"
@@ -48,7 +48,7 @@ make_network() {
   chroot "$ROOT" iptables -t nat -A POSTROUTING -s "$INNER/30" ! -d "$INNER/30" -j MASQUERADE
 }
 
-# In mounts of its own: a container's root directory can't be made below a mere chroot.
+# In a mount namespace of its own: a container's root directory can't be made below a mere chroot.
 inside() {
   mount --make-rprivate /
   mount --bind "$ROOT" "$ROOT"
@@ -59,7 +59,7 @@ inside() {
   mkdir -p "$ROOT/run/engine" "$ROOT/var/lib/docker" "$ROOT/old"
   mount --bind "$RUN" "$ROOT/run/engine"
   mount --bind "$ENGINE_DIR/data" "$ROOT/var/lib/docker"
-  # What Compose mounts into containers has the same path for the engine.
+  # Directories that Compose mounts into containers have the same path for the engine.
   local shared
   for shared in /tmp "/$(cut -d/ -f2 <<<"$CHECKOUT")"; do
     mkdir -p "$ROOT$shared"

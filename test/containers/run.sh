@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# npm run test:containers: builds the image and runs docker-compose.yml whole. Takes the engine that answers, else one of
+# npm run test:containers: builds the image and runs the whole docker-compose.yml. Uses the running engine, else one of
 # Debian's (engine.sh), and images from their registries, else stand-ins (stand-ins.sh).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -9,7 +9,7 @@ if ! docker info >/dev/null 2>&1; then
   bash test/containers/engine.sh start
   eval "$(bash test/containers/engine.sh env)"
 fi
-# Ports of an engine with a network of its own are open there.
+# Published ports of an engine with a network of its own are reachable only in that network.
 case "${DOCKER_HOST:-}" in *"${ENGINE_DIR:-/var/lib/hoplog-engine}"*) run=(bash test/containers/engine.sh run) ;; esac
 
 has() { docker image inspect "$1" >/dev/null 2>&1 || timeout 120 docker pull --quiet "$1" >/dev/null 2>&1; }
@@ -23,6 +23,6 @@ for image in $images; do
   break
 done
 
-# Volumes of its own. Its ports and its network are those of any deployment: none other may run on this engine.
+# Volumes of its own. Its ports and its network are those of any deployment: no other may run on this engine.
 export COMPOSE_PROJECT_NAME=hoplog-test-containers
 exec "${run[@]}" npx vitest run --config test/containers/vitest.config.ts "$@"

@@ -14,18 +14,18 @@ trap 'rm -rf "$WORK"' EXIT
 say() { printf 'stand-ins: %s (%ss)\n' "$1" "$SECONDS" >&2; }
 has() { docker image inspect "$1" >/dev/null 2>&1; }
 
-# The tag that the files of the deployment name for an image.
+# Prints the tag that the deployment's files use for an image.
 tag_of() { grep -ohE "(FROM|image:) $1:[^ ]+" "$CHECKOUT/Dockerfile" "$CHECKOUT/docker-compose.yml" | head -1 | cut -d' ' -f2; }
 
-# Debian's minimal system of a suite.
+# Makes Debian's minimal system of a suite.
 debian() {
   local suite=$1 script=/usr/share/debootstrap/scripts/$1
   has "hoplog-stand-in/debian:$suite" && return
-  # A suite newer than this debootstrap is made as the newest that it knows.
+  # A suite newer than this debootstrap uses the script of the newest one that it knows.
   [ -e "$script" ] || script=/usr/share/debootstrap/scripts/sid
   debootstrap --variant=minbase --include=ca-certificates "$suite" "$WORK/$suite" "$(bash mirror.sh)" "$script" \
     >"$WORK/$suite.log" 2>&1 || { tail -5 "$WORK/$suite.log" >&2; exit 1; }
-  # Mirrors that are behind or frozen: as this machine's apt takes them.
+  # For mirrors that are behind or frozen: the same settings as this machine's apt.
   apt-config dump | grep '^Acquire::Check-' >"$WORK/$suite/etc/apt/apt.conf.d/90-machine" || true
   rm -rf "$WORK/$suite"/var/cache/apt/*.bin "$WORK/$suite"/var/cache/apt/archives/*.deb
   tar -C "$WORK/$suite" -c . | docker import - "hoplog-stand-in/debian:$suite" >/dev/null

@@ -3,12 +3,12 @@ import type { ClickEvent } from '../../core/events/types.ts';
 import { loadReferers } from './referers.ts';
 import { loadUserAgents } from './user-agents.ts';
 
-/** What a click of the corpus sends, before anything has looked at it. */
+/** The raw request of a click of the corpus. */
 export type CorpusRequest = { userAgent: string; referer: string };
 
 /**
- * Every user agent of the corpus once and every referer at least once, paired by their order; every fifth
- * request has no referer, as most visitors from apps and letters have none.
+ * Every user agent of the corpus once and every referer at least once, paired by order; every fifth
+ * request has no referer, like most visitors from apps and emails.
  */
 export function corpusRequests(): CorpusRequest[] {
   const userAgents = loadUserAgents();
@@ -21,7 +21,7 @@ export function corpusRequests(): CorpusRequest[] {
   });
 }
 
-/** The corpus as the clicks that ingest would write for a Smart Link, from addresses all over IPv4. */
+/** Returns the corpus as the clicks that ingest would write for a Smart Link, from addresses across IPv4. */
 export function corpusClicks(): ClickEvent[] {
   return corpusRequests().map(({ userAgent, referer }, index) => ({
     kind: 'click',
@@ -37,7 +37,7 @@ export function corpusClicks(): ClickEvent[] {
   }));
 }
 
-/** Spread by a multiplicative hash (Knuth's constant), so that neighbours are in different networks. */
+/** Spreads by a multiplicative hash (Knuth's constant), so that neighbors are in different networks. */
 function address(index: number): Uint8Array {
   const bytes = Buffer.alloc(16);
   bytes.writeUInt16BE(0xffff, 10);

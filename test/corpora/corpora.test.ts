@@ -30,12 +30,12 @@ test('at least 99 in 100 crawlers are bots, and no more than 2 in 1,000 browsers
   const crawlers = userAgents.filter((entry) => entry.source === 'crawler-user-agents');
   const browsers = userAgents.filter((entry) => entry.source !== 'crawler-user-agents');
   const found = crawlers.filter((entry) => isBotAgent(entry.userAgent));
-  const wronged = browsers.filter((entry) => isBotAgent(entry.userAgent));
+  const misclassified = browsers.filter((entry) => isBotAgent(entry.userAgent));
   expect(share(found.length, crawlers.length)).toBeGreaterThan(0.99);
-  expect(share(wronged.length, browsers.length)).toBeLessThan(0.002);
+  expect(share(misclassified.length, browsers.length)).toBeLessThan(0.002);
 });
 
-test('referers of search engines and web mail get their channels, and of no network another one’s', () => {
+test('referers of search engines and web mail get their channels, and of no other network', () => {
   const of = (medium: string, channel: string) => {
     const all = referers.filter((entry) => entry.medium === medium);
     return share(all.filter((entry) => channelOfReferer(entry.referer) === channel).length, all.length);
@@ -48,7 +48,7 @@ test('referers of search engines and web mail get their channels, and of no netw
   ).toEqual(['facebook', 'twitter', 'linkedin', 'instagram', 'youtube', 'reddit']);
 });
 
-test('every click of the corpus is enriched, twice alike', () => {
+test('every click of the corpus is enriched, with the same result twice', () => {
   const clicks = corpusClicks();
   const rows = clicks.map(createEnricher({ geo: emptyGeo() }).enrichClick);
   expect(rows).toHaveLength(userAgents.length);

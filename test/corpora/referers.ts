@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
 
 export type CorpusReferer = {
-  /** As a browser sends it: an address on the site. */
+  /** An address on the site, as a browser sends it. */
   referer: string;
   /** Name of the site, such as `Facebook`. */
   site: string;
-  /** What the source calls it: `search`, `social`, `email`, `paid` or `unknown`. */
+  /** The source's category: `search`, `social`, `email`, `paid` or `unknown`. */
   medium: string;
 };
 

@@ -9,10 +9,10 @@ export type PassedThrough = { sent: CorpusRequest; address: string; stored: Clic
 const CONNECTIONS = 16;
 
 /**
- * Clicks a Smart Link with every request of the corpus, from addresses all over IPv4, and reads every click back
+ * Clicks a Smart Link with every request of the corpus, from addresses across IPv4, and reads every click back
  * through the API. The service must run with `TRUST_PROXY` naming this machine's loopback address.
  *
- * @returns each request with the click that came of it
+ * @returns each request with its click
  * @throws Error when a click is missing or was not redirected
  */
 export async function corpusThroughService(service: Ready, key: string): Promise<PassedThrough[]> {
@@ -36,7 +36,7 @@ export async function corpusThroughService(service: Ready, key: string): Promise
     if (request) passed.push({ ...request, stored });
   }
   if (passed.length !== requests.length) {
-    throw new Error(`${passed.length} of ${requests.length} clicks came back`);
+    throw new Error(`${passed.length} of ${requests.length} clicks were read back`);
   }
   return passed;
 }
@@ -49,7 +49,7 @@ async function makeSmartLink(service: Ready, key: string): Promise<string> {
   });
   const { links } = (await answer.json()) as { links: { slug: string }[] };
   const slug = links[0]?.slug;
-  if (!slug) throw new Error(`POST /links answered ${answer.status}`);
+  if (!slug) throw new Error(`POST /links returned ${answer.status}`);
   return slug;
 }
 
@@ -80,7 +80,7 @@ async function* storedClicks(service: Ready, key: string): AsyncGenerator<ClickR
   }
 }
 
-/** Spread by a multiplicative hash (Knuth's constant), so that neighbours are in different networks. */
+/** Spreads by a multiplicative hash (Knuth's constant), so that neighbors are in different networks. */
 function addressOf(index: number): string {
   const bits = Math.imul(index + 1, 2_654_435_761) >>> 0;
   return [bits >>> 24, (bits >>> 16) & 255, (bits >>> 8) & 255, bits & 255].join('.');

@@ -11,7 +11,7 @@ export type CorpusUserAgent = {
   source: UserAgentSource;
   /** Share in its source's traffic, 0 to 1; null for crawlers, which are a list. */
   weight: number | null;
-  /** What the source says that it is, null for crawlers. */
+  /** The device that the source reports; null for crawlers. */
   device: 'desktop' | 'mobile' | 'tablet' | null;
 };
 

@@ -9,16 +9,16 @@ export type Question = {
 };
 
 /**
- * Asks the same thing again and again over one kept connection until the signal fires.
+ * Repeats one request over a keep-alive connection until the signal fires.
  *
- * @returns how often each status came; an error's code where none came
+ * @returns how often each status came; an error's code where there was no response
  */
 export async function askAllTheWhile(question: Question, signal: AbortSignal): Promise<Map<string, number>> {
   const agent = new Agent({ keepAlive: true });
   const seen = new Map<string, number>();
   while (!signal.aborted) {
-    const answer = await ask(question, agent);
-    seen.set(answer, (seen.get(answer) ?? 0) + 1);
+    const response = await ask(question, agent);
+    seen.set(response, (seen.get(response) ?? 0) + 1);
     await delay(30);
   }
   agent.destroy();
@@ -28,10 +28,10 @@ export async function askAllTheWhile(question: Question, signal: AbortSignal): P
 function ask({ method, url, headers = {}, body = '' }: Question, agent: Agent): Promise<string> {
   return new Promise((resolve) => {
     const failed = (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message);
-    const sent = request(url, { method, agent, headers }, (answer) => {
-      answer.once('end', () => resolve(String(answer.statusCode)));
-      answer.once('error', failed);
-      answer.resume();
+    const sent = request(url, { method, agent, headers }, (response) => {
+      response.once('end', () => resolve(String(response.statusCode)));
+      response.once('error', failed);
+      response.resume();
     });
     sent.once('error', failed);
     sent.end(body);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 
-/** The checkout, where `docker-compose.yml` lies. */
+/** The checkout, which contains `docker-compose.yml`. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 export type Service = {
@@ -35,12 +35,12 @@ export function readYaml(path: string): unknown {
   return parse(readFileSync(`${ROOT}${path}`, 'utf8'), { merge: true });
 }
 
-/** `docker-compose.yml` as it is without any setting: every `${NAME:-default}` is its default. */
+/** Reads `docker-compose.yml` without any setting: every `${NAME:-default}` is its default. */
 export function readComposeFile(): ComposeFile {
   return withDefaults(readYaml('docker-compose.yml')) as ComposeFile;
 }
 
-/** Names and defaults of the settings that `docker-compose.yml` takes from its environment. */
+/** Returns names and defaults of the settings that `docker-compose.yml` takes from its environment. */
 export function composeSettings(): Map<string, string> {
   const settings = new Map<string, string>();
   for (const [, name = '', value = ''] of readFileSync(`${ROOT}docker-compose.yml`, 'utf8').matchAll(

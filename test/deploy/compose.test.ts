@@ -7,20 +7,20 @@ import { expect, test } from 'vitest';
 import { readConfig } from '../../core/settings/config.ts';
 import { composeSettings, ROOT, readComposeFile, readYaml } from './compose-file.ts';
 
-/** What dclint answers; its own types name files without their extension and do not resolve. */
+/** The result of dclint; its own types name files without their extension and do not resolve. */
 type LintResult = { messages: { line: number; message: string }[] };
 
 const compose = readComposeFile();
 const services = Object.entries(compose.services);
-/** Those that run our own image. */
+/** The services that run our own image. */
 const isOwn = ({ image }: { image: string }) => image === 'hoplog:local';
 
-test('the compose file is one by the schema of the Compose Specification', () => {
+test('the compose file follows the schema of the Compose Specification', () => {
   const schemaFile = createRequire(import.meta.url).resolve('dclint/package.json');
   const schema = JSON.parse(
     readFileSync(schemaFile.replace('package.json', 'schemas/compose.schema.json'), 'utf8'),
   );
-  delete schema.$schema; // by its https address; it is draft 7
+  delete schema.$schema; // names draft 7 by its https address, which Ajv does not know
   const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
   validate(readYaml('docker-compose.yml'));
   expect(validate.errors).toBeNull();
@@ -29,7 +29,7 @@ test('the compose file is one by the schema of the Compose Specification', () =>
 test('the compose file passes its linter', () => {
   const linter = new DCLinter({
     rules: {
-      // The order of keys, and quotes, are ours.
+      // The order of keys and the quotes are our choice.
       'service-keys-order': 0,
       'services-alphabetical-order': 0,
       'service-dependencies-alphabetical-order': 0,
@@ -38,7 +38,7 @@ test('the compose file passes its linter', () => {
       'no-quotes-in-volumes': 0,
       // Same tag, same build: Compose builds it once.
       'no-build-and-image': 0,
-      // It does not see through defaults; the test of ports below does.
+      // The rule does not resolve defaults; the test of ports below does.
       'no-unbound-port-interfaces': 0,
       'require-quotes-in-ports': 0,
     },
@@ -53,7 +53,7 @@ test('the compose file passes its linter', () => {
   ).toEqual([]);
 });
 
-// Not a skipped test elsewhere: schema and linter stand for it on every machine.
+// Skipped without Docker: schema and linter cover the file on every machine.
 if (hasDockerCompose()) {
   test('docker compose reads the file', () => {
     execFileSync('docker', ['compose', '-f', `${ROOT}docker-compose.yml`, 'config', '--quiet'], {
@@ -62,7 +62,7 @@ if (hasDockerCompose()) {
   });
 }
 
-test('every image is pinned, every service restarts and says whether it is well', () => {
+test('every image is pinned, every service restarts and has a health check', () => {
   for (const [name, service] of services) {
     if (!isOwn(service)) expect(service.image, name).toMatch(/^[\w./-]+:v?\d+\.\d+[\w.-]*$/);
     expect(service.networks, name).toBeDefined();
@@ -72,26 +72,26 @@ test('every image is pinned, every service restarts and says whether it is well'
   }
 });
 
-test('one service builds our image, and the others never ask a registry for it', () => {
+test('one service builds our image, and the others never pull it from a registry', () => {
   const own = services.filter(([, service]) => isOwn(service));
   expect(own.length).toBeGreaterThan(5);
   expect(own.filter(([, { build }]) => build).map(([name]) => name)).toEqual(['migrate']);
   for (const [name, { build, pull_policy }] of own) if (!build) expect(pull_policy, name).toBe('never');
 });
 
-test('every service has no more rights, memory and processes than it needs', () => {
+test('every service has only the rights, memory and processes that it needs', () => {
   for (const [name, service] of services) {
     expect(service.cap_drop, name).toEqual(['ALL']);
     expect(service.security_opt, name).toEqual(['no-new-privileges:true']);
     expect(service.mem_limit, name).toMatch(/^\d+[mg]$/);
     expect(service.pids_limit, name).toBeGreaterThan(0);
   }
-  // Their start writes settings beside their programs, or has not been tried read-only.
+  // Their start writes settings beside their programs, or is not tested read-only.
   const writable = services.filter(([, { read_only }]) => !read_only).map(([name]) => name);
   expect(writable).toEqual(['clickhouse', 'kafka-1', 'kafka-2', 'kafka-3', 'grafana']);
 });
 
-test('ports are open on loopback alone, for nginx, Grafana and Prometheus; stores have no way out', () => {
+test('ports are open on loopback alone, for nginx, Grafana and Prometheus; databases have no outgoing network', () => {
   const open = services.filter(([, service]) => service.ports);
   expect(open.map(([name]) => name).sort()).toEqual(['grafana', 'nginx', 'prometheus']);
   for (const [name, service] of open) {
@@ -103,7 +103,7 @@ test('ports are open on loopback alone, for nginx, Grafana and Prometheus; store
   }
 });
 
-test('Grafana and Prometheus do not go public with the service', () => {
+test('Grafana and Prometheus stay private when the service is public', () => {
   const source = readFileSync(`${ROOT}docker-compose.yml`, 'utf8');
   const published = [...source.matchAll(/"\$\{(\w+):-127\.0\.0\.1\}:\$\{(\w+):-/g)];
   expect(published.map(([, listen, port]) => [port, listen])).toEqual([
@@ -114,7 +114,7 @@ test('Grafana and Prometheus do not go public with the service', () => {
   ]);
 });
 
-test('every stream has a name and a volume of its own, every store keeps its data', () => {
+test('every stream has a name and a volume of its own, and every database stores its data in a volume', () => {
   const writers = services.filter(([, { environment }]) => environment?.STREAM_NAME);
   expect(writers.map(([name]) => name)).toEqual(['ingest-0', 'ingest-1', 'ingest-2', 'api-0', 'api-1']);
   for (const [name, { environment, volumes }] of writers) {
@@ -127,7 +127,7 @@ test('every stream has a name and a volume of its own, every store keeps its dat
   expect(kept.map((volume) => volume.split(':')[0]).sort()).toEqual(Object.keys(compose.volumes).sort());
 });
 
-test('every process of Hoplog is given settings that exist and are right', () => {
+test('every process of Hoplog gets only settings that exist and are valid', () => {
   const known = new Set(
     [...readFileSync(`${ROOT}.env.example`, 'utf8').matchAll(/^(\w+)=/gm)].map(([, name]) => name),
   );
@@ -165,7 +165,7 @@ test('the example of settings names every one with its default', () => {
   expect(named).toEqual(composeSettings());
 });
 
-test('nginx sends to each ingest process and to the API, and Prometheus asks every process', () => {
+test('nginx proxies to each ingest process and to the API, and Prometheus scrapes every process', () => {
   const nginx = readFileSync(`${ROOT}deploy/nginx/default.conf`, 'utf8');
   const upstreams = [...nginx.matchAll(/^upstream (\w+) \{(.*?)^\}/gms)].map(([, name, servers = '']) => [
     name,

@@ -17,7 +17,7 @@ const SERVICES = [...INGEST, 'workers-0', 'workers-1', 'api-0', 'api-1'];
 const CLICKS_EACH = 40;
 const CHROME =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
-/** Of Google's resolver, in the United States. */
+/** An address of Google's resolver, in the United States. */
 const VISITOR = '8.8.8.8';
 
 describe('the processes of docker-compose.yml', () => {
@@ -40,7 +40,7 @@ describe('the processes of docker-compose.yml', () => {
     await deployment?.close();
   });
 
-  test('migrating again changes nothing and shows no key', async () => {
+  test('migrating again changes nothing and prints no key', async () => {
     expect(deployment.key).toMatch(/^lk_live_/);
     const printed = await deployment.run('migrate');
     expect(printed).toMatch(/postgres +up to date/);
@@ -48,7 +48,7 @@ describe('the processes of docker-compose.yml', () => {
     expect(printed).not.toContain('secret key');
   });
 
-  test('every click, through whichever ingest process, is stored once, with the address that nginx names', async () => {
+  test('every click, through any ingest process, is stored once, with the address that nginx passes on', async () => {
     const service = {
       api_url: `http://${deployment.host('api-0')}:3000/api/v1`,
       short_url: `http://${deployment.host('ingest-0')}:8080`,
@@ -64,14 +64,14 @@ describe('the processes of docker-compose.yml', () => {
     expect(clicked.unanswered).toEqual([]);
     expect(await accountFor(service, deployment.key, clicked.answered)).toBe(clicked.answered.length);
 
-    const answer = await fetch(`${service.api_url}/clicks?limit=500`, {
+    const response = await fetch(`${service.api_url}/clicks?limit=500`, {
       headers: { authorization: `Bearer ${deployment.key}` },
     });
-    const { clicks } = (await answer.json()) as { clicks: { country: string | null }[] };
+    const { clicks } = (await response.json()) as { clicks: { country: string | null }[] };
     expect(new Set(clicks.map(({ country }) => country))).toEqual(new Set(['US']));
   });
 
-  test('every process answers where Prometheus asks it, and its clicks went through Kafka', async () => {
+  test('every process responds where Prometheus scrapes it, and its clicks went through Kafka', async () => {
     const { scrape_configs } = readYaml('deploy/prometheus/prometheus.yml') as {
       scrape_configs: { static_configs: { targets: string[] }[] }[];
     };
@@ -80,9 +80,9 @@ describe('the processes of docker-compose.yml', () => {
     );
     for (const target of targets) {
       const [service = '', port] = target.split(':');
-      const answer = await fetch(`http://${deployment.host(service)}:${port}/metrics`);
-      expect(answer.status, target).toBe(200);
-      const text = await answer.text();
+      const response = await fetch(`http://${deployment.host(service)}:${port}/metrics`);
+      expect(response.status, target).toBe(200);
+      const text = await response.text();
       addExposed(exposed, text, target);
       if (!INGEST.includes(service)) continue;
       const shipped = /^hoplog_shipper_events_total\S* (\d+)$/m.exec(text)?.[1];
@@ -90,7 +90,7 @@ describe('the processes of docker-compose.yml', () => {
     }
   });
 
-  test('every query of alerts and dashboards asks for metrics, labels and values that these processes expose', () => {
+  test('every query of alerts and dashboards uses metrics, labels and values that these processes expose', () => {
     expect(exposed.size).toBeGreaterThan(50);
     const declared = declaredLabels();
     const labelsOf = (metric: string) => {
@@ -123,14 +123,14 @@ describe('the processes of docker-compose.yml', () => {
     expect(problems).toEqual([]);
   });
 
-  /** nginx in front of the deployment, and the addresses that it opens. */
+  /** Nginx in front of the deployment, and the addresses that it opens. */
   async function behindNginx() {
     nginx ??= await startNginx(writeNginxConfig(deployment.directory, deployment.host), deployment.host);
     const front = `http://${deployment.host('nginx')}`;
     return { front, service: { api_url: `${front}:3000/api/v1`, short_url: `${front}:8080` } };
   }
 
-  test('what the API and redirects take passes through nginx, however long', async (context) => {
+  test('nginx passes whatever the API and redirects accept, however long', async (context) => {
     context.skip(NO_NGINX !== false, String(NO_NGINX));
     const { service } = await behindNginx();
     const headers = { authorization: `Bearer ${deployment.key}`, 'content-type': 'application/json' };
@@ -151,7 +151,7 @@ describe('the processes of docker-compose.yml', () => {
       true,
     ]);
 
-    // As large as a body may be: what is wrong with it the API says itself.
+    // As large as a body may be: the API itself rejects it.
     const spaces = ' '.repeat(16 * 1_048_576 - 2);
     const refused = await fetch(`${service.api_url}/links/bulk`, {
       method: 'POST',
@@ -161,7 +161,7 @@ describe('the processes of docker-compose.yml', () => {
     expect([refused.status, await refused.json()]).toMatchObject([400, { error: { code: 'bad_request' } }]);
   });
 
-  test('one ingest process that comes back serves at once, though nginx has seen all of them fail', async (context) => {
+  test('one ingest process that restarts serves at once, though nginx has seen all of them fail', async (context) => {
     context.skip(NO_NGINX !== false, String(NO_NGINX));
     const { front, service } = await behindNginx();
     const link = await makeLink(service, deployment.key, 'back');
@@ -180,7 +180,7 @@ describe('the processes of docker-compose.yml', () => {
     await deployment.start(INGEST.slice(1));
   });
 
-  test('every process is restarted, one after the other: nothing that is asked fails, every click is counted once', {
+  test('restarting every process, one after the other, fails no request, and every click is counted once', {
     timeout: 300_000,
   }, async (context) => {
     context.skip(NO_NGINX !== false, String(NO_NGINX));
@@ -196,7 +196,7 @@ describe('the processes of docker-compose.yml', () => {
     const headers = { authorization: `Bearer ${deployment.key}`, 'content-type': 'application/json' };
     const asking = Promise.all([
       askAllTheWhile({ method: 'GET', url: `${service.api_url}/links`, headers }, stop.signal),
-      // Nothing may be done twice, so nginx sends no POST again: none may need it. These are answered with an error.
+      // A POST must not run twice, so nginx never repeats one: each must succeed at once. The expected response is an error.
       askAllTheWhile({ method: 'POST', url: `${service.api_url}/links`, headers, body: '{}' }, stop.signal),
       askAllTheWhile({ method: 'POST', url: `${front}:8080/collect`, body: '{}' }, stop.signal),
     ]);
@@ -213,8 +213,8 @@ describe('the processes of docker-compose.yml', () => {
       expect([refused, unanswered], nginx?.log()).toEqual([new Map(), []]);
       expect(answered.length).toBeGreaterThan(100);
     }
-    const answers = (await asking).map((seen) => [...seen.keys()]);
-    expect(answers, nginx?.log()).toEqual([['200'], ['400'], ['401']]);
+    const responses = (await asking).map((seen) => [...seen.keys()]);
+    expect(responses, nginx?.log()).toEqual([['200'], ['400'], ['401']]);
     await accountFor(
       service,
       deployment.key,
@@ -223,7 +223,7 @@ describe('the processes of docker-compose.yml', () => {
   });
 });
 
-test('a query that is not PromQL, or asks for nothing, is seen', () => {
+test('a query that is not PromQL, or selects no metric, is detected', () => {
   expect(() => parseQuery('sum by (rate(x[1m])')).toThrow(SyntaxError);
   expect(parseQuery('sum by (a) (rate(x{b=~"c|d"}[$__rate_interval]))')).toEqual({
     selectors: [{ metric: 'x', matchers: [{ label: 'b', operator: '=~', value: 'c|d' }] }],

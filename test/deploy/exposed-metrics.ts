@@ -4,11 +4,11 @@ import { createIngestMetrics } from '../../ingest/metrics.ts';
 import { createWorkerMetrics } from '../../workers/metrics.ts';
 import { createWebhookMetrics } from '../../workers/webhooks/metrics.ts';
 
-/** What processes expose: every metric with its series, each by label; none where nothing has been counted yet. */
+/** Exposed metrics: each one with its series, each by label; no series where nothing has been counted yet. */
 export type Exposed = Map<string, Record<string, string>[]>;
 
 /**
- * Adds the text of one `/metrics` to what is known, with the labels that Prometheus gives each series.
+ * Adds the text of one `/metrics` response, with the labels that Prometheus gives each series.
  *
  * @param instance as `prometheus.yml` names the target
  */
@@ -28,7 +28,7 @@ export function addExposed(exposed: Exposed, text: string, instance: string): vo
   exposed.set('up', [...(exposed.get('up') ?? []), target]); // Prometheus's own
 }
 
-/** Labels that a metric declares, for those that have counted nothing yet. */
+/** Returns the labels that a metric declares, for metrics that have counted nothing yet. */
 export function declaredLabels(): Map<string, string[]> {
   const registry = new Registry();
   createWorkerMetrics(registry);

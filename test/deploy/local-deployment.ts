@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { bound } from '../support/bound-process.ts';
 import { ROOT, readComposeFile, type Service } from './compose-file.ts';
 
-/** Where the servers of the compose file are on this machine. */
+/** Addresses of the compose file's servers on this machine. */
 export type Servers = {
   databaseUrl: string;
   clickhouseUrl: string;
@@ -22,25 +22,25 @@ export type Servers = {
 
 /** The processes of Hoplog as `docker-compose.yml` describes them, without containers. */
 export type LocalDeployment = {
-  /** The service's address, as its name is inside Compose's network. */
+  /** Returns the service's address, as its name is inside Compose's network. */
   host(service: string): string;
-  /** Runs a one-shot service to its end. @returns what it printed @throws Error when it fails */
+  /** Runs a one-shot service to its end. @returns its output @throws Error when it fails */
   run(service: string): Promise<string>;
   /** Starts services and waits until the health check of each passes. */
   start(services: string[]): Promise<void>;
-  /** Starts services and waits for nothing. */
+  /** Starts services without waiting. */
   begin(services: string[]): void;
-  /** Whether the service answers now what its health check asks for. */
+  /** Returns whether the service's health check passes now. */
   isHealthy(service: string): Promise<boolean>;
-  /** The number of the service's process; null when none runs. */
+  /** Returns the service's process id; null when it is not running. */
   pid(service: string): number | null;
-  /** Services that have ended without being told to, each with its exit status or signal. */
+  /** Services that ended unexpectedly, each with its exit status or signal. */
   endedByThemselves(): [service: string, status: number | string | null][];
-  /** Ends services as Compose does, all that run unless named. */
+  /** Ends services as Compose does; all running ones by default. */
   stop(services?: string[]): Promise<void>;
   /** `kill -9` */
   kill(service: string): Promise<void>;
-  /** What they wrote to standard error of late, for a failed test. */
+  /** Returns their recent standard error, for a failed test. */
   log(): string;
 };
 
@@ -50,9 +50,9 @@ const DRAIN_MS = 10_000;
 const LOG_LENGTH = 200_000;
 
 /**
- * Commands, environment, health checks and volumes are those of the file. What a container network gives is made up:
+ * Commands, environment, health checks and volumes are those of the file. The container network is emulated:
  * every service has a loopback address of its own, so that all keep their ports, and a volume is a directory. Only
- * what names another service, and how many brokers there are, is put in its place.
+ * names of other services and the number of brokers are replaced.
  */
 export function createLocalDeployment(directory: string, servers: Servers): LocalDeployment {
   const { services } = readComposeFile();
@@ -92,13 +92,13 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
       CLICKHOUSE_DATABASE: servers.clickhouseDatabase,
       KAFKA_BROKERS: servers.brokers,
       KAFKA_REPLICATION: String(servers.replication),
-      // The network from which nginx comes.
+      // The network of nginx.
       TRUST_PROXY: '127.0.0.0/8',
     };
   }
 
   function spawnService(name: string): ChildProcess {
-    // The image's entry point gives to Node.js what is no command.
+    // The image's entry point passes anything that is not a command to Node.js.
     const { file, args } = bound(process.execPath, named(name).command ?? []);
     const child = spawn(file, args, {
       cwd: ROOT,
@@ -112,7 +112,7 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
     return child;
   }
 
-  /** The arguments of the service's health check for `node`, on its own address. */
+  /** Returns the arguments of the service's health check for `node`, on its own address. */
   function checkOf(name: string): string[] {
     const [, program, ...args] = named(name).healthcheck?.test ?? [];
     if (program !== 'node') throw new Error(`the health check of ${name} is not one of ours`);
@@ -123,13 +123,13 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
     return (await exitOf(spawn(process.execPath, checkOf(name), { stdio: 'ignore' }))) === 0;
   }
 
-  /** Asks without the process that the check is: one for each look takes more CPU than what it looks after. */
+  /** Checks without a process: one process for each check takes more CPU than the service it checks. */
   function isHealthy(name: string): Promise<boolean> {
     const [, url = ''] = /fetch\('([^']+)'\)/.exec(checkOf(name).join(' ')) ?? [];
     return new Promise((resolve) => {
-      const asked = get(url, { agent: false, timeout: 5_000 }, (answer) => {
-        answer.resume();
-        resolve(answer.statusCode === 200);
+      const asked = get(url, { agent: false, timeout: 5_000 }, (response) => {
+        response.resume();
+        resolve(response.statusCode === 200);
       });
       asked.once('timeout', () => asked.destroy(new Error('no answer within 5 s')));
       asked.once('error', () => resolve(false));
@@ -168,7 +168,7 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
       const deadline = Date.now() + HEALTHY_MS;
       for (const name of wanted) {
         while (!((await isHealthy(name)) && (await passesCheck(name)))) {
-          if (Date.now() > deadline) throw new Error(`${name} did not get healthy:\n${log}`);
+          if (Date.now() > deadline) throw new Error(`${name} did not become healthy:\n${log}`);
           await delay(200);
         }
       }

@@ -16,7 +16,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-test('nginx takes the configuration of the compose file, and not one with a fault', (context) => {
+test('nginx accepts the configuration of the compose file, and rejects one with a fault', (context) => {
   context.skip(NO_NGINX !== false, String(NO_NGINX));
   checkNginx(writeNginxConfig(directory, () => '127.0.0.1'));
   expect(() => checkNginx(writeNginxConfig(directory, () => 'nobody:x'))).toThrow(/invalid port|not found/);
@@ -54,7 +54,7 @@ describe('in front of processes that die at each request', () => {
     return { status, sentTo: [...seen].sort() };
   }
 
-  test('no POST is sent twice, were it the only one that any of them has seen', async (context) => {
+  test('no POST is sent twice, even if only one process receives any', async (context) => {
     context.skip(NO_NGINX !== false, String(NO_NGINX));
     for (let n = 0; n < 6; n++) {
       const { status, sentTo } = await ask('POST');
@@ -62,7 +62,7 @@ describe('in front of processes that die at each request', () => {
     }
   });
 
-  test('a GET is sent to each of them before the visitor is told', async (context) => {
+  test('a GET is sent to each of them before the visitor gets an error', async (context) => {
     context.skip(NO_NGINX !== false, String(NO_NGINX));
     for (let n = 0; n < 3; n++) {
       const { status, sentTo } = await ask('GET');
@@ -96,9 +96,9 @@ describe('in front of ingest', () => {
     await stores?.close();
   });
 
-  test('an order that comes on the connection of a HEAD is taken', async (context) => {
+  test('an order on a connection that carried a HEAD is accepted', async (context) => {
     context.skip(NO_NGINX !== false, String(NO_NGINX));
-    // One of a visitor, so that one worker of nginx has the connection to ingest.
+    // One visitor's connection, so that one worker of nginx has the connection to ingest.
     const { ask, close } = await keepConnection(`http://${host('nginx')}:8080`);
     for (const path of ['/unknown', '/robots.txt', '/pixel.js', '/health/live', '/collect']) {
       expect((await ask('HEAD', path)).status).toBeLessThan(500);

@@ -6,22 +6,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { bound } from '../support/bound-process.ts';
 import { ROOT } from './compose-file.ts';
 
-/** Why tests behind nginx are skipped, or false where they can run. */
+/** The reason why tests behind nginx are skipped, or false where they can run. */
 export const NO_NGINX = !hasNginx() && 'no nginx is installed: apt-get install nginx-light';
 
 const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 
 export type LocalNginx = {
-  /** What it wrote, for a failed test. */
+  /** Its output, for a failed test. */
   log(): string;
   stop(): Promise<void>;
 };
 
 /**
  * Writes `deploy/nginx/default.conf` as a configuration for this machine: names become addresses, and ports are open
- * on nginx's own address alone. `resolve` goes with the names, also because nginx before 1.27.3 doesn't know it.
+ * on nginx's own address alone. `resolve` is removed with the names; nginx before 1.27.3 doesn't know it.
  *
- * @param host the address of a service of the compose file
+ * @param host returns the address of a service of the compose file
  * @returns the file's path
  */
 export function writeNginxConfig(directory: string, host: (service: string) => string): string {
@@ -34,7 +34,7 @@ export function writeNginxConfig(directory: string, host: (service: string) => s
   return writeMainConfig(home, 'default.conf');
 }
 
-/** Writes what stands around a site's configuration, for an nginx that keeps to a directory. @returns the file's path */
+/** Writes the configuration around a site's, for an nginx confined to a directory. @returns the file's path */
 export function writeMainConfig(home: string, site: string): string {
   const path = join(home, 'nginx.conf');
   const lines = [
@@ -53,20 +53,20 @@ export function writeMainConfig(home: string, site: string): string {
   return path;
 }
 
-/** Whether nginx takes the configuration. @throws Error with what it says when it does not */
+/** Returns whether nginx accepts the configuration. @throws Error with its output when it does not */
 export function checkNginx(config: string): void {
   execFileSync('nginx', ['-t', '-q', '-e', 'stderr', '-c', config], { stdio: 'pipe' });
 }
 
-/** Starts nginx with the configuration of the compose file and waits until it answers. */
+/** Starts nginx with the configuration of the compose file and waits until it responds. */
 export function startNginx(config: string, host: (service: string) => string): Promise<LocalNginx> {
   return runNginx(config, () => isHealthy(host('nginx')));
 }
 
-/** Starts nginx and waits until it is up. @throws Error with what it says when it does not take the configuration */
+/** Starts nginx and waits until it is up. @throws Error with its output when it rejects the configuration */
 export async function runNginx(config: string, isUp: () => Promise<boolean>): Promise<LocalNginx> {
   checkNginx(config);
-  // Killed, it would leave its workers behind.
+  // SIGKILL would leave its workers running.
   const { file, args } = bound('nginx', ['-e', 'stderr', '-c', config], 'TERM');
   const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   let log = '';
@@ -93,8 +93,8 @@ function isRunning(child: ChildProcess): boolean {
 }
 
 async function isHealthy(address: string): Promise<boolean> {
-  const answer = await fetch(`http://${address}:8081/health`).catch(() => null);
-  return answer?.status === 204;
+  const response = await fetch(`http://${address}:8081/health`).catch(() => null);
+  return response?.status === 204;
 }
 
 function hasNginx(): boolean {

@@ -19,7 +19,7 @@ const FAR_AWAY = '8.8.8.8';
 const guide = readDocument('docs/operations/one-machine.md');
 const blockOf = (language: string) => blocksOf(guide, language)[0] ?? '';
 
-/** Why the test is skipped, or false where it can run. */
+/** The reason why the test is skipped, or false where it can run. */
 const MISSING = NO_NGINX || (!hasOpenssl() && 'no openssl is installed, which makes the certificate');
 
 let directory: string;
@@ -73,7 +73,7 @@ function writeConfig(): string {
 
 type Answer = { status: number; headers: IncomingHttpHeaders; text: string };
 
-/** Asks nginx for a path of one of the names, as a browser. */
+/** Requests a path of one of the names from nginx, as a browser. */
 function ask(
   scheme: 'http' | 'https',
   host: string,
@@ -91,9 +91,9 @@ function ask(
       rejectUnauthorized: false,
       agent: false,
     };
-    get({ ...options, headers: given }, async (answer) => {
-      const text = (await answer.toArray()).join('');
-      resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text });
+    get({ ...options, headers: given }, async (response) => {
+      const text = (await response.toArray()).join('');
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
     }).once('error', reject);
   });
 }
@@ -103,11 +103,11 @@ test('the nginx and the settings of the guide put npm start behind TLS on names 
   expect(service.short_url).toBe('https://go.example.com');
   expect(new URL(service.console_url ?? '').origin).toBe('https://app.example.com');
   const api = async (path: string, body?: object) => {
-    const answer = await fetch(`http://127.0.0.1:${ports.api}/api/v1${path}`, {
+    const response = await fetch(`http://127.0.0.1:${ports.api}/api/v1${path}`, {
       headers: { authorization: `Bearer ${service.demo?.secret_key}`, 'content-type': 'application/json' },
       ...(body && { method: 'POST', body: JSON.stringify(body) }),
     });
-    return (await answer.json()) as { links: { short_url: string }[]; clicks: { country: string }[] };
+    return (await response.json()) as { links: { short_url: string }[]; clicks: { country: string }[] };
   };
   const { links } = await api('/links', {
     destination_url: 'https://example.com/',
@@ -117,7 +117,7 @@ test('the nginx and the settings of the guide put npm start behind TLS on names 
   });
   expect(links[0]?.short_url).toBe('https://go.example.com/spring');
 
-  // What a visitor says about its address is not believed, and the longest that ingest takes gets through.
+  // A visitor's claim about its address is ignored, and the longest request that ingest accepts passes.
   const forged = { 'x-forwarded-for': FAR_AWAY };
   const visited = await ask(
     'https',
@@ -127,7 +127,7 @@ test('the nginx and the settings of the guide put npm start behind TLS on names 
   );
   expect(visited.status).toBe(302);
   expect(visited.headers.location).toMatch(/^https:\/\/example\.com\/\?utm_source=newsletter&/);
-  // What the proxy says is: asked as nginx asks.
+  // The proxy's claim counts: this request is sent as nginx sends it.
   const asProxy = { 'x-forwarded-for': FAR_AWAY, 'user-agent': BROWSER };
   const direct = await fetch(`http://127.0.0.1:${ports.ingest}/spring`, {
     redirect: 'manual',

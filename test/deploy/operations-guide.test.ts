@@ -22,7 +22,7 @@ test('every alert leads to its section of the runbook, and every section to an a
   expect(sections).toEqual([]);
 });
 
-test('a backup stops all workers, and a restore stops all that write', () => {
+test('a backup stops all workers, and a restore stops every writer', () => {
   const services = Object.keys(readComposeFile().services);
   const commands = blocksOf(readDocument('docs/operations/backup.md'), 'sh').join('\n');
   const stopped = [...commands.matchAll(/^docker compose stop (.*)$/gm)].map(([, names = '']) =>

@@ -11,7 +11,7 @@ export type Query = {
   groupings: { labels: string[]; metrics: string[] }[];
 };
 
-/** @throws SyntaxError naming the place that is not PromQL */
+/** @throws SyntaxError naming the position that is not PromQL */
 export function parseQuery(expression: string): Query {
   const text = expression.replaceAll('$__rate_interval', '1m');
   const query: Query = { selectors: [], groupings: [] };
@@ -52,7 +52,7 @@ function walk(node: SyntaxNode, visit: (node: SyntaxNode) => void): void {
   for (let child = node.firstChild; child; child = child.nextSibling) walk(child, visit);
 }
 
-/** Every expression of the alerts and of the dashboards, by where it stands. */
+/** Returns every expression of the alerts and of the dashboards, by location. */
 export function monitoringQueries(): Map<string, string> {
   const queries = new Map<string, string>();
   const alerts = readYaml('deploy/prometheus/alerts.yml') as {

@@ -10,18 +10,18 @@ import type { StoreAddresses } from '../support/stores.ts';
 import { createLocalDeployment, type LocalDeployment } from './local-deployment.ts';
 
 export type TestDeployment = LocalDeployment & {
-  /** Where it keeps its volumes; gone after `close()`. */
+  /** The directory of its volumes; removed by `close()`. */
   directory: string;
   /** The secret key of the workspace `demo`. */
   key: string;
-  /** Where its records and clicks are. */
+  /** Addresses of its databases. */
   stores: StoreAddresses;
   close(): Promise<void>;
 };
 
 /**
  * The processes of the compose file, migrated and none of them started, on a broker of their own and on databases of
- * their own of the servers that the test run shares.
+ * their own on the servers that the test run shares.
  *
  * @param settings that the file leaves at their defaults
  */

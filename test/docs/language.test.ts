@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { markdownFiles, proseOf, readDocument } from './markdown.ts';
 
-/** British spellings of words that documents of this kind use; the API's own words are code and not looked at. */
+/** British spellings of common words; the API's own words are code and are not checked. */
 const BRITISH = [
   /\bprogrammes?\b/i,
   /\benrol(s|ment|ments)?\b/i,
@@ -14,7 +14,7 @@ const BRITISH = [
   /\b(catalogue|dialogue|grey|judgement|artefact|whilst|amongst|cheque|fulfilment)s?\b/i,
 ];
 
-/** Turns of phrase that make a reader read twice. Each is wrong wherever it stands. */
+/** Turns of phrase that make a reader read twice. */
 const BANNED = [
   /(^|[.:;] |\n- )(Who|What|Which) (is|was|are|were|has|had|have|can|does|comes?|stands?|wants?|goes) [^?\n]*(?<!\?)$/m,
   /\b(is|are) no (?=[a-z]+(,|\.|;| and| or|$))/,
@@ -51,7 +51,7 @@ test.each([
   expect(found).toEqual([]);
 });
 
-test('the patterns find what they are for, and leave code alone', () => {
+test('the patterns match their targets, and ignore code', () => {
   expect(findings('A programme, `colour`.\n\nEnrolment.', BRITISH)).toEqual(['1: programme', '3: Enrolment']);
   expect(findings('Nobody asks anew.', BANNED)).toEqual(['1: anew', '1: Nobody']);
   expect(findings('It stands for a process.\n```\nnobody\n```\n', BANNED)).toEqual([]);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { anchorsOf, linksOf, markdownFiles, ROOT, readDocument } from './markdown.ts';
 
-test('every relative link and anchor of every document leads somewhere', () => {
+test('every relative link and anchor of every document leads to an existing target', () => {
   const documents = markdownFiles();
   expect(documents).toEqual(expect.arrayContaining(['README.md', 'docs/quickstart.md']));
   const broken = documents.flatMap((document) =>
@@ -31,7 +31,7 @@ test('the README and the index of operations lead to every guide', () => {
   expect(markdownFiles().filter((path) => path.startsWith('docs/') && !reached.has(path))).toEqual([]);
 });
 
-test('a link with an anchor that no heading has, or to a missing file, is found', () => {
+test('a link to a missing anchor or file is found', () => {
   const links = linksOf(
     'docs/a.md',
     'See [one](b.md#two), [three](#four) and `[code](c.md)`.\n```\n[x](d.md)\n```\n',
@@ -47,7 +47,7 @@ test('a link with an anchor that no heading has, or to a missing file, is found'
   ]);
 });
 
-test('README and guides keep to their length', () => {
+test('README and guides stay within their length', () => {
   const lines = (path: string) => readDocument(path).trimEnd().split('\n').length;
   expect(lines('README.md')).toBeLessThanOrEqual(110);
   expect(lines('bench/README.md')).toBeLessThanOrEqual(120);

@@ -5,15 +5,15 @@ import { fileURLToPath } from 'node:url';
 /** The checkout's directory. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Folders that hold nothing of the repository's own. */
+/** Folders without files of the repository. */
 const FOREIGN = new Set(['node_modules', 'dist', 'data', 'target', '.git']);
 
-/** Every Markdown file of the checkout, by its path from the root. */
+/** Returns every Markdown file of the checkout, by its path from the root. */
 export function markdownFiles(): string[] {
   return filesOf((path) => path.endsWith('.md'));
 }
 
-/** Every file of the checkout that a test of its path accepts, by its path from the root. */
+/** Returns every file of the checkout whose path the test accepts, by its path from the root. */
 export function filesOf(accepts: (path: string) => boolean, folder = ''): string[] {
   return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
@@ -26,24 +26,24 @@ export function readDocument(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }
 
-/** The text without fenced code blocks. Lines keep their numbers. */
+/** Returns the text without fenced code blocks. Lines keep their numbers. */
 export function withoutBlocks(text: string): string {
   return text.replace(/^( *)```.*?^ *```/gms, (block) => block.replace(/[^\n]/g, ''));
 }
 
-/** The text without any code, for checks of prose. Lines keep their numbers. */
+/** Returns the text without any code, for checks of prose. Lines keep their numbers. */
 export function proseOf(text: string): string {
   return withoutBlocks(text).replace(/`[^`]*`/g, (code) => code.replace(/[^\n]/g, ' '));
 }
 
-/** The content of every fenced block of one language, in order. */
+/** Returns the content of every fenced block of one language, in order. */
 export function blocksOf(text: string, language: string): string[] {
   return [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(
     ([, code = '']) => code,
   );
 }
 
-/** The anchors of a document's headings, as GitHub makes them. */
+/** Returns the anchors of a document's headings, as GitHub makes them. */
 export function anchorsOf(text: string): Set<string> {
   const anchors = new Set<string>();
   for (const [, heading = ''] of withoutBlocks(text).matchAll(/^#+ (.*)$/gm)) {
@@ -70,7 +70,7 @@ export type Link = {
   anchor: string | null;
 };
 
-/** Every link and image of a document that leads into the repository. */
+/** Returns every link and image of a document that leads into the repository. */
 export function linksOf(path: string, text = readDocument(path)): Link[] {
   const prose = withoutBlocks(text).replace(/`[^`]*`/g, (code) => code.replace(/[[\]()]/g, ' '));
   return [...prose.matchAll(/\[[^\]]*\]\(([^)\s]+)[^)]*\)/g)]
@@ -82,7 +82,7 @@ export function linksOf(path: string, text = readDocument(path)): Link[] {
     });
 }
 
-/** The rows of every table of a text, each by the names of its columns. */
+/** Returns the rows of every table of a text, each by the names of its columns. */
 export function tableRows(text: string): Map<string, string>[] {
   const rows: Map<string, string>[] = [];
   let header: string[] = [];

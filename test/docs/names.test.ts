@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { filesOf, linksOf, markdownFiles, ROOT, readDocument, tableRows, withoutBlocks } from './markdown.ts';
 
-/** Every code span and block of a document, with its file. */
+/** Returns every code span and block of a document, with its file. */
 function codeOf(path: string): string[] {
   const text = readDocument(path);
   const blocks = [...text.matchAll(/^```[^\n]*\n(.*?)^```/gms)].map(([, code = '']) => code);
@@ -24,12 +24,12 @@ test('every source file and folder that a document names exists', () => {
   expect(missing).toEqual([]);
 });
 
-/** Where a name may be meant from: the document's folder, the root, or `bench/` in a page about results. */
+/** Paths that a name may refer to: from the document's folder or from the root. */
 function candidates(document: string, path: string): string[] {
   return [join(dirname(document), path), path];
 }
 
-/** What a build or a run writes, which no checkout holds. */
+/** Output of a build or a run, which is not in the checkout. */
 function isGenerated(path: string): boolean {
   return (
     /^(\.\.\/)*(web\/)?dist\/|^(DATA_DIR|data|damage|node_modules)\b/.test(path) || path.includes('DATA_DIR')
@@ -112,7 +112,7 @@ test.each(['docs/guarantees.md', 'docs/operations/failures.md'])(
   },
 );
 
-/** How many tests a file declares that are neither commented out nor skipped for good. */
+/** Counts the tests of a file that are neither commented out nor permanently skipped. */
 function runningTests(path: string): number {
   const code = readDocument(path).replace(/^\s*(\/\/|\/?\*).*$/gm, '');
   return [...code.matchAll(/^\s*(?:test|it)(?:\.(?:each|for|concurrent|sequential|skipIf|runIf))*[(`<]/gm)]

@@ -16,15 +16,15 @@ afterAll(async () => {
   await served.close();
 });
 
-/** The shell blocks of a document, except those that start the service. */
+/** Returns the shell blocks of a document, except those that start the service. */
 function commandsOf(path: string): string[] {
   return blocksOf(readDocument(path), 'sh').filter((block) => !block.startsWith('npm ci\n'));
 }
 
 /**
- * Runs blocks in one shell, as a reader who pastes them, against a running service.
+ * Runs blocks in one shell, like a reader who pastes them, against a running service.
  *
- * @returns what each block printed
+ * @returns the output of each block
  * @throws Error with everything printed, when a command fails
  */
 async function paste(
@@ -76,8 +76,8 @@ test('the quickstart works as printed', { timeout: 120_000 }, async () => {
     ]),
   );
   const all = [...outputs.values()].join('\n');
-  const answers = jsonLines(all);
-  expect(answers.filter((answer) => answer.error)).toEqual([]);
+  const responses = jsonLines(all);
+  expect(responses.filter((response) => response.error)).toEqual([]);
 
   const ofBlock = (start: string) =>
     [...outputs].find(([comment]) => comment.startsWith(start))?.[1] ?? `no block begins with "${start}"`;

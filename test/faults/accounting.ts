@@ -7,11 +7,11 @@ type Page = { clicks: { id: string; visitor_id: string }[]; next_cursor: string 
 const PATIENCE_MS = 90_000;
 
 /**
- * Waits until everything that was clicked up to now is visible (the watermark has passed this moment), then
- * walks the whole stream of clicks and counts: every answered visitor stands there exactly once, and nobody twice.
+ * Waits until every click made up to now is visible (the watermark has passed this moment), then walks the whole
+ * stream of clicks and counts them: each redirected visitor is there exactly once.
  *
- * @param answered visitor ids of the clicks that were answered with a redirect
- * @returns how many clicks are stored, unanswered ones included
+ * @param answered visitor ids of the clicks that got a redirect
+ * @returns how many clicks are stored, including those without a response
  */
 export async function accountFor(service: Ready, key: string, answered: string[]): Promise<number> {
   await untilVisible(service, key, Date.now());
@@ -34,19 +34,19 @@ export async function untilVisible(service: Ready, key: string, moment: number):
   const deadline = Date.now() + PATIENCE_MS;
   let watermark = '';
   while (Date.now() < deadline) {
-    const page = await clicks(service, key, null).catch(() => null); // a store may still be coming back
+    const page = await clicks(service, key, null).catch(() => null); // a database may still be starting
     watermark = page?.watermark ?? watermark;
     if (Date.parse(watermark) > moment) return;
     await delay(100);
   }
-  throw new Error(`the watermark stands at ${watermark} and not behind ${new Date(moment).toISOString()}`);
+  throw new Error(`the watermark is ${watermark}, not yet past ${new Date(moment).toISOString()}`);
 }
 
 async function clicks(service: Ready, key: string, before: string | null): Promise<Page> {
   const query = before === null ? '' : `&before=${encodeURIComponent(before)}`;
-  const answer = await fetch(`${service.api_url}/clicks?limit=500&bots=include${query}`, {
+  const response = await fetch(`${service.api_url}/clicks?limit=500&bots=include${query}`, {
     headers: { authorization: `Bearer ${key}` },
   });
-  if (!answer.ok) throw new Error(`GET /clicks answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as Page;
+  if (!response.ok) throw new Error(`GET /clicks returned ${response.status}: ${await response.text()}`);
+  return (await response.json()) as Page;
 }

@@ -17,7 +17,7 @@ const DISK_BYTES = 768 * 2 ** 20;
 let directory: string;
 let running: (Service | BegunService)[];
 let disk: SmallDisk | undefined;
-/** Processes that must not outlive their test. */
+/** Processes that are ended with their test. */
 let left: ProcessRecord[];
 
 beforeEach(() => {
@@ -49,7 +49,7 @@ async function start(dataDir: string): Promise<Service> {
   return service;
 }
 
-/** A start after one that made a link: its ports are known before it is ready. */
+/** A second start, after one that created a link: its ports are known before it is ready. */
 async function startAgain(dataDir: string) {
   const env = { API_PORT: String(await freePort()), INGEST_PORT: String(await freePort()) };
   const service = beginService({ dataDir, env });
@@ -96,13 +96,13 @@ test.for([
   expect(left.length).toBeGreaterThan(5);
   damage(small);
   expect((await follow(link)).status).toBe(302);
-  // What a store's end has made start again meanwhile.
+  // The supervisor may have restarted processes when a database ended.
   left.push(...familyOf(service));
   await service.stop();
   expect(left.filter(stillRuns)).toEqual([]);
 });
 
-test('without a free byte redirects start from their own table, status says what is down, and all is up once there is room', async ({
+test('with no free byte, redirects work from the local table, status names what is down, and all recovers once there is space', async ({
   skip,
 }) => {
   skip(!canMount(), NO_MOUNT);
@@ -123,7 +123,7 @@ test('without a free byte redirects start from their own table, status says what
   expect(family.filter(stillRuns)).toEqual([]);
 });
 
-test('with a PostgreSQL that cannot start, links redirect and their clicks are counted once it can', async () => {
+test('while PostgreSQL cannot start, links redirect, and their clicks are counted once it starts', async () => {
   const dataDir = join(directory, 'data');
   const { key, link: kept } = await withLink(dataDir);
   const version = join(dataDir, 'postgres', 'PG_VERSION');
@@ -140,7 +140,7 @@ test('with a PostgreSQL that cannot start, links redirect and their clicks are c
   expect(await service.stop()).toBe(0);
 });
 
-test('with a ClickHouse that cannot start, links redirect, the API answers, and clicks are counted once it can', async () => {
+test('while ClickHouse cannot start, links redirect and the API responds, and clicks are counted once it starts', async () => {
   const dataDir = join(directory, 'data');
   const { key, link: kept } = await withLink(dataDir);
   const data = join(dataDir, 'clickhouse', 'data');

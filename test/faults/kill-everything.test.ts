@@ -23,7 +23,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test(`${ROUNDS} rounds of kill -9 of the whole service under load lose no answered click and double none`, {
+test(`${ROUNDS} rounds of kill -9 of the whole service under load lose no redirected click and duplicate none`, {
   timeout: 600_000,
 }, async () => {
   const dataDir = join(directory, 'data');
@@ -35,7 +35,7 @@ test(`${ROUNDS} rounds of kill -9 of the whole service under load lose no answer
     const stop = new AbortController();
     const url = `${service.short_url}/${link.slug}`;
     const load = clickLinks({ urls: [url], connections: 8, paceMs: 2, seconds: 20, signal: stop.signal });
-    // Another moment of the pipeline in every round: batches written, read, inserted, advanced.
+    // Each round hits another moment of the pipeline: batches written, read, inserted, advanced.
     await delay(300 + ((round * 137) % 500));
     await killEverything(service);
     stop.abort();
@@ -46,5 +46,5 @@ test(`${ROUNDS} rounds of kill -9 of the whole service under load lose no answer
     service = await startService({ dataDir });
   }
   const stored = await accountFor(service, key, answered);
-  console.log(`${answered.length} answered clicks over ${ROUNDS} kills, ${stored} stored`);
+  console.log(`${answered.length} redirected clicks over ${ROUNDS} kills, ${stored} stored`);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type ProcessRecord, recordOf, stillRuns } from '../../cli/processes/identity.ts';
 import type { Service } from '../support/service.ts';
 
-/** Kills the supervisor, every tier and every store at once, as a power cut would, but for the page cache. */
+/** Kills the supervisor, every tier and every database at once, like a power cut that spares the page cache. */
 export async function killEverything(service: Service): Promise<void> {
   const family = familyOf(service);
   for (const { pid } of family) {
@@ -17,14 +17,14 @@ export async function killEverything(service: Service): Promise<void> {
   while (family.some(stillRuns)) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-/** The supervisor, its children and theirs, as they run now. */
+/** Returns the running processes of the supervisor, its children and their children. */
 export function familyOf(service: { process: ChildProcess }): ProcessRecord[] {
   const root = service.process.pid;
   if (root === undefined) throw new Error('the service has no process');
   return [root, ...descendants(root)].map(recordOf).filter((record) => record !== null);
 }
 
-/** The number of the embedded ClickHouse's process. */
+/** Returns the process id of the embedded ClickHouse. */
 export function embeddedClickHouse(service: Service): number {
   for (const pid of descendants(service.process.pid ?? 0)) {
     const command = execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
@@ -33,7 +33,7 @@ export function embeddedClickHouse(service: Service): number {
   throw new Error('no embedded ClickHouse runs');
 }
 
-/** The number of the embedded PostgreSQL's postmaster. */
+/** Returns the process id of the embedded PostgreSQL's postmaster. */
 export function postmaster(dataDir: string): number {
   return Number.parseInt(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
 }

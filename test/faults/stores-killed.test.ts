@@ -28,7 +28,7 @@ test.each([
   ['ClickHouse', () => embeddedClickHouse(service)],
   ['PostgreSQL', () => postmaster(dataDir)],
 ])(
-  '%s killed three times under load: known links go on redirecting and every click is counted once',
+  '%s killed three times under load: known links continue to redirect and every click is counted once',
   async (_, pid) => {
     const key = service.demo?.secret_key ?? '';
     const link = await makeLink(service, key, 'store');

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Keeps what Java makes of the classes of a broker, from one that is started for it, in target/kafka.jsa, and its directory
-# as the tool has formatted it, in target/formatted: with them a broker starts with half the work. Without them the
-# tests run too.
+# Starts a broker and saves Java's class data archive (target/kafka.jsa) and a formatted broker directory
+# (target/formatted). Brokers that use them start with half the work. The tests also run
+# without them.
 set -euo pipefail
 cd "$(dirname "$0")/target"
 [ ! -f kafka.jsa ] || [ ! -d formatted ] || exit 0
@@ -17,7 +17,7 @@ listeners=PLAINTEXT://127.0.0.1:$port,CONTROLLER://127.0.0.1:$((port + 1))
 controller.listener.names=CONTROLLER
 log.dirs=$home/data
 END
-# As test/support/kafka.ts starts them.
+# The same options as in test/support/kafka.ts.
 java=(java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC)
 "${java[@]}" -cp "$PWD/dependency/*" kafka.tools.StorageTool format -t AAAAAAAAAAAAAAAAAAAAAA -c "$home/server.properties" &>"$home/log"
 cp -r "$home/data" "$home/formatted"

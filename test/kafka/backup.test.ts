@@ -16,14 +16,14 @@ import { pollClicks } from './deployment.ts';
 const LIMIT = 30;
 const PARTITIONS = 4;
 const PATIENT = { timeout: 60_000, interval: 100 };
-/** The second one is new: no backup knows it. */
+/** The second link is created after the backup, so no backup contains it. */
 const INGEST = ['ingest-0', 'ingest-1'];
 
 let deployment: TestDeployment;
 let service: Ready;
 let receiver: Receiver;
 let backup: Backup | undefined;
-/** Visitors who were answered with a redirect, by link. */
+/** Visitors who were redirected, by link. */
 const answered = new Map<Link, string[]>();
 
 beforeAll(async () => {
@@ -46,7 +46,7 @@ afterAll(async () => {
 const at = (ingest: string, { slug }: Link) => `http://${deployment.host(ingest)}:8080/${slug}`;
 const statusAt = async (ingest: string, link: Link) => (await visit(at(ingest, link))).status;
 
-/** So many visitors come by each of these ingest processes. */
+/** Sends this many visitors through each of these ingest processes. */
 async function click(link: Link, count: number, processes = ['ingest-0']): Promise<void> {
   const urls = processes.map((ingest) => at(ingest, link));
   const clicked = await clickLinks({ urls, count: count * urls.length, connections: 4 });
@@ -54,10 +54,10 @@ async function click(link: Link, count: number, processes = ['ingest-0']): Promi
   note(link, clicked.answered);
 }
 
-const answeredBy = (link: Link) => answered.get(link) ?? [];
-const note = (link: Link, visitors: string[]) => answered.set(link, [...answeredBy(link), ...visitors]);
+const redirectedBy = (link: Link) => answered.get(link) ?? [];
+const note = (link: Link, visitors: string[]) => answered.set(link, [...redirectedBy(link), ...visitors]);
 
-async function clickUntilSpent(link: Link, ingest: string): Promise<void> {
+async function clickUntilLimit(link: Link, ingest: string): Promise<void> {
   for (;;) {
     const { status, location } = await visit(at(ingest, link));
     if (status === 410) return;
@@ -68,14 +68,14 @@ async function clickUntilSpent(link: Link, ingest: string): Promise<void> {
 async function ask(status: number, method: string, path: string, body?: object): Promise<void> {
   const headers = { authorization: `Bearer ${deployment.key}`, 'content-type': 'application/json' };
   const sent = { method, headers, ...(body && { body: JSON.stringify(body) }) };
-  const answer = await fetch(`${service.api_url}${path}`, sent);
-  expect([answer.status, await answer.text()]).toEqual([status, expect.anything()]);
+  const response = await fetch(`${service.api_url}${path}`, sent);
+  expect([response.status, await response.text()]).toEqual([status, expect.anything()]);
 }
 
 const order = (order_id: string) =>
   ask(202, 'POST', '/track/order', { order_id, amount: 10, currency: 'usd', email: `${order_id}@x.example` });
 
-/** Orders that were stored, by their ids. */
+/** Ids of the stored orders. */
 async function orders(): Promise<string[]> {
   const pool = createPool(deployment.stores.databaseUrl, { max: 1 });
   const { rows } = await pool.query<{ order_id: string }>('SELECT order_id FROM orders ORDER BY order_id');
@@ -83,20 +83,20 @@ async function orders(): Promise<string[]> {
   return rows.map(({ order_id }) => order_id);
 }
 
-/** How many records of the topic workers have not stored; null before they know. */
+/** Returns how many records of the topic workers have not stored; null while that is unknown. */
 async function behind(): Promise<number | null> {
-  const answer = await fetch(`http://${deployment.host('workers-0')}:9464/metrics`);
-  const lags = [...(await answer.text()).matchAll(/^hoplog_worker_lag_offsets\S* (\d+)$/gm)];
+  const response = await fetch(`http://${deployment.host('workers-0')}:9464/metrics`);
+  const lags = [...(await response.text()).matchAll(/^hoplog_worker_lag_offsets\S* (\d+)$/gm)];
   return lags.length < PARTITIONS ? null : lags.reduce((sum, [, lag]) => sum + Number(lag), 0);
 }
 
-/** How many webhooks have told of clicks of the link, each counted once and as they came. */
+/** Returns how many webhooks delivered clicks of the link, each counted once and in order. */
 function told({ id }: Link): { events: number; deliveries: number } {
   const ids = receiver.received.filter(({ event }) => event.data.link_id === id).map((one) => one.id);
   return { events: new Set(ids).size, deliveries: ids.length };
 }
 
-test('a backup of both stores that is put back loses no click that Kafka holds, and counts none twice', {
+test('restoring a backup of both databases loses no click that Kafka holds, and counts none twice', {
   timeout: 240_000,
 }, async (context) => {
   context.skip(NO_KAFKA !== false, String(NO_KAFKA));
@@ -138,14 +138,14 @@ test('a backup of both stores that is put back loses no click that Kafka holds, 
   await deployment.start([...INGEST, 'api-0']);
   expect(await operator(stores).json('dead-letter', 'replay')).toMatchObject({ left: 0 });
 
-  await Promise.all(INGEST.map((one) => clickUntilSpent(limited, one)));
-  expect(answeredBy(limited)).toHaveLength(LIMIT);
+  await Promise.all(INGEST.map((one) => clickUntilLimit(limited, one)));
+  expect(redirectedBy(limited)).toHaveLength(LIMIT);
   await click(kept, 20, INGEST);
   await click(deleted, 1, INGEST);
   expect([await statusAt('ingest-0', later), await statusAt('ingest-1', later)]).toEqual([404, 404]);
   const all = [...answered.values()].flat();
   expect(await accountFor(service, key, all)).toBe(all.length);
-  complete = answeredBy(kept);
+  complete = redirectedBy(kept);
   expect((await polling).size).toBe(complete.length);
   expect(await orders()).toEqual(['after', 'before']);
   expect(told(kept).deliveries).toBeGreaterThan(ofKept);

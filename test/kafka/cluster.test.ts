@@ -17,12 +17,12 @@ import { type TestStores, testStores } from '../support/stores.ts';
 import { underLoad } from './deployment.ts';
 
 /**
- * The scaled event log, three brokers with three replicas of which two have to hold each record, under load, while
- * parts of it die. Each test counts every visitor that was answered.
+ * The event log of cluster mode under load while parts of it die: three brokers, three replicas, of which two must hold
+ * each record. Each test counts every redirected visitor.
  */
 const PATIENT = { timeout: 90_000, interval: 250 };
-/** Of what the brokers wrote, a failed test says the last. Characters. */
-const SAID = 20_000;
+/** How much of the brokers' last output a failed test prints. Characters. */
+const LOG_CHARACTERS = 20_000;
 const LIGHT = { connections: 4, paceMs: 20 };
 
 let kafka: TestKafka;
@@ -59,7 +59,7 @@ afterAll(async () => {
 
 beforeEach((context) => {
   context.skip(NO_KAFKA !== false, String(NO_KAFKA));
-  context.onTestFailed(() => console.error(kafka.log().slice(-SAID)));
+  context.onTestFailed(() => console.error(kafka.log().slice(-LOG_CHARACTERS)));
 });
 
 function connectTo(name: string): Kafka {
@@ -70,20 +70,20 @@ function connectTo(name: string): Kafka {
   );
 }
 
-/** How many replicas of each partition are in sync; 0 of one without a leader. */
+/** Returns how many replicas of each partition are in sync; 0 for a partition without a leader. */
 async function replicasInSync(admin: Admin): Promise<number[]> {
   const { topics } = await admin.fetchTopicMetadata({ topics: [readConfig(env).kafka.topic] });
   const partitions = topics[0]?.partitions ?? [];
   return partitions.map(({ leader, isr }) => (leader >= 0 ? isr.length : 0));
 }
 
-/** The reasons of the letters in the topic of dead letters, once it holds so many. */
+/** Returns the reasons of the records in the dead-letter topic, once it holds this many. */
 async function published(client: Kafka, topic: string, count: number): Promise<string[]> {
   const consumer = client.consumer({ groupId: 'dead-letters-test' });
   const reasons: string[] = [];
   const all = Promise.withResolvers<void>();
   await consumer.connect();
-  // The first letter makes the topic.
+  // The first dead letter creates the topic.
   await vi.waitFor(() => consumer.subscribe({ topic, fromBeginning: true }), PATIENT);
   await consumer.run({
     async eachMessage({ message }) {
@@ -101,14 +101,14 @@ async function newLink(name: string): Promise<string> {
   return `${service.short_url}/${slug}`;
 }
 
-async function redirectsWentOn(clicked: Clicked): Promise<void> {
+async function expectRedirectsContinued(clicked: Clicked): Promise<void> {
   expect(clicked.refused).toEqual(new Map());
   expect(clicked.unanswered).toEqual([]);
   expect(clicked.answered.length).toBeGreaterThan(100);
   await accountFor(service, key, clicked.answered);
 }
 
-test('a broker of three is killed, and another one after it: nothing is lost, nothing is double', {
+test('killing one broker of three, then another, loses nothing and duplicates nothing', {
   timeout: 300_000,
 }, async () => {
   const url = await newLink('one broker');
@@ -128,10 +128,10 @@ test('a broker of three is killed, and another one after it: nothing is lost, no
     LIGHT,
   );
   await admin.disconnect();
-  await redirectsWentOn(clicked);
+  await expectRedirectsContinued(clicked);
 });
 
-test('poisoned records become dead letters and leave their neighbours alone', {
+test('poison messages become dead letters and leave other records alone', {
   timeout: 120_000,
 }, async () => {
   const url = await newLink('poison');
@@ -159,7 +159,7 @@ test('poisoned records become dead letters and leave their neighbours alone', {
     LIGHT,
   );
   await producer.disconnect();
-  await redirectsWentOn(clicked);
+  await expectRedirectsContinued(clicked);
   const listed = await hoplog(['dead-letter', 'list', '--json'], { DATA_DIR: dataDir });
   const { entries } = JSON.parse(listed.stdout) as { entries: { reason: string; partition: string }[] };
   const reasons = Map.groupBy(entries, ({ reason }) => reason);

@@ -35,7 +35,7 @@ afterEach(async () => {
   if (NO_KAFKA === false) await rig.close();
 });
 
-/** From the journal to the store through the broker, on a topic of the test's own. */
+/** The path from the journal to ClickHouse through the broker, on a topic of the test's own. */
 async function withKafka(
   work: (given: {
     reader: KafkaReader;
@@ -119,13 +119,13 @@ test.each(STATES)(
   },
 );
 
-test('what a shipper sends twice because it died before it had kept its place is stored once', async () => {
+test('records that a shipper sends twice because it died before it saved its offset are stored once', async () => {
   await withKafka(async ({ reader, ship, stream }) => {
     const workers = rig.work({ reader });
     stream.append(clicks(0, 500));
     const first = ship();
     await rig.settled(stream);
-    // As one that was killed: it never said how far it had come.
+    // Like a killed shipper: it never saved its offset.
     await first.stop(1_000);
     rmSync(join(rig.dataDir, 'journal', 'ingest-0', 'shipped.json'));
     stream.append(clicks(1_000, 500));
@@ -138,14 +138,14 @@ test('what a shipper sends twice because it died before it had kept its place is
 });
 
 test.each(['while workers are away', 'under running workers'])(
-  'a topic that is made anew %s is stored from its start, and said once',
+  'a topic that is created again %s is stored from its start, and logged once',
   async (when) => {
     await withKafka(async ({ reader, newReader, ship, admin, topic, stream }) => {
       let workers = rig.work({ reader });
       const first = ship();
       for (let at = 0; at < 200; at += 10) {
         stream.append(clicks(at, 10));
-        await new Promise((resolve) => setTimeout(resolve, 60)); // records of their own
+        await new Promise((resolve) => setTimeout(resolve, 60)); // separate records
       }
       await rig.settled(stream);
       await first.stop(1_000);
@@ -155,7 +155,7 @@ test.each(['while workers are away', 'under running workers'])(
         await new Promise((resolve) => setTimeout(resolve, 100));
       await admin.createTopics({
         topics: [{ topic, numPartitions: 1, replicationFactor: 1 }],
-        waitForLeaders: false, // asks once, and the broker may not know the topic yet
+        waitForLeaders: false, // queries once; the broker may not know the topic yet
       });
       if (when === 'while workers are away') workers = rig.work({ reader: newReader() });
       stream.append(clicks(1_000, 50));
@@ -169,7 +169,7 @@ test.each(['while workers are away', 'under running workers'])(
   },
 );
 
-test('a topic whose retention was shorter than an outage is stored from where it begins now', async () => {
+test('a topic whose retention is shorter than an outage is stored from its current start', async () => {
   await withKafka(async ({ reader, ship, admin, topic, stream }) => {
     const before = rig.work({ reader });
     ship();

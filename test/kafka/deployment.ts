@@ -7,7 +7,7 @@ import { type Clicked, type ClickerOptions, clickLinks } from '../support/clicke
 import { PROGRAM_ENV, programArguments } from '../support/program.ts';
 import type { Ready } from '../support/service.ts';
 
-/** The number of a tier's process, as the supervisor keeps it. */
+/** Returns the process id of a tier, as the supervisor records it. */
 export function tierProcess(dataDir: string, tier: 'ingest' | 'workers' | 'api'): number {
   const record = JSON.parse(readFileSync(join(dataDir, 'run', `${tier}.child.json`), 'utf8')) as {
     pid: number;
@@ -15,14 +15,14 @@ export function tierProcess(dataDir: string, tier: 'ingest' | 'workers' | 'api')
   return record.pid;
 }
 
-/** The addresses of the stores of a running service. */
+/** Returns the addresses of a running service's databases. */
 export function storesOf(dataDir: string): { databaseUrl: string; clickhouseUrl: string } {
   return JSON.parse(readFileSync(join(dataDir, 'run', 'supervisor.json'), 'utf8'));
 }
 
 export type WorkersProcess = { pid: number; kill(): Promise<void>; stop(): Promise<void> };
 
-/** Starts one more process of workers beside those of a service, and waits until it is ready. */
+/** Starts one more workers process beside those of a service, and waits until it is ready. */
 export async function startMoreWorkers(dataDir: string, env: NodeJS.ProcessEnv): Promise<WorkersProcess> {
   const { databaseUrl, clickhouseUrl } = storesOf(dataDir);
   const child = spawn(process.execPath, programArguments('workers'), {
@@ -53,7 +53,7 @@ function running(child: ChildProcess): boolean {
 
 export type Load = { connections?: number; paceMs?: number; headers?: ClickerOptions['headers'] };
 
-/** Clicks all the while, in turn over these addresses, from before `work` begins until after it is done. */
+/** Clicks these addresses in turn from before `work` begins until after it ends. */
 export async function underLoad(
   urls: string[],
   work: () => Promise<unknown>,
@@ -79,11 +79,11 @@ export async function underLoad(
 }
 
 /**
- * Polls `GET /clicks` as the specification tells an integrator to: each time from the watermark of the poll before.
- * What a poll can't get, because something is down, it tries again.
+ * Polls `GET /clicks` as the specification tells an integrator to: each poll starts at the watermark of the previous poll.
+ * A poll that fails because something is down is retried.
  *
- * @param from milliseconds since the epoch: where the first poll begins
- * @returns visitor ids of all that was seen, each once
+ * @param from start of the first poll, milliseconds since the epoch
+ * @returns visitor ids of all returned clicks, each once
  */
 export async function pollClicks(
   service: Ready,
@@ -104,7 +104,7 @@ export async function pollClicks(
 
 type Page = { clicks: { visitor_id: string }[]; next_cursor: string | null; watermark: string };
 
-/** Walks the pages behind `since`. @returns the first page's watermark: where the next poll begins */
+/** Walks the pages after `since`. @returns the first page's watermark: where the next poll starts */
 async function pollOnce(
   service: Ready,
   key: string,
@@ -118,11 +118,11 @@ async function pollOnce(
   do {
     const cursor: string = before === null ? '' : `&before=${encodeURIComponent(before)}`;
     const query = `limit=500&bots=include&link_id=${link}&since=${encodeURIComponent(since)}${cursor}`;
-    const answer = await fetch(`${service.api_url}/clicks?${query}`, {
+    const response = await fetch(`${service.api_url}/clicks?${query}`, {
       headers: { authorization: `Bearer ${key}` },
     });
-    if (!answer.ok) throw new Error(`GET /clicks answered ${answer.status}`);
-    const page = (await answer.json()) as Page;
+    if (!response.ok) throw new Error(`GET /clicks returned ${response.status}`);
+    const page = (await response.json()) as Page;
     if (before === null) watermark = page.watermark;
     found.push(...page.clicks.map((click) => click.visitor_id));
     before = page.next_cursor;

@@ -14,7 +14,7 @@ import { type TestStores, testStores } from '../support/stores.ts';
 import { visit } from '../support/visitors.ts';
 import { tierProcess, underLoad } from './deployment.ts';
 
-/** A journal of 1 MiB that fills while no broker answers: from then on clicks are lost, and each one is counted. */
+/** A journal of 1 MiB that fills while no broker responds: from then on clicks are lost, and each lost click is counted. */
 const PATIENT = { timeout: 60_000, interval: 100 };
 
 let kafka: TestKafka;
@@ -24,7 +24,7 @@ let dataDir: string;
 let service: Service;
 let metricsPort: number;
 let key: string;
-/** Of all tests so far. */
+/** Totals over all tests so far. */
 let answered = 0;
 let lostBefore = 0;
 
@@ -58,7 +58,7 @@ afterAll(async () => {
 
 beforeEach((context) => context.skip(NO_KAFKA !== false, String(NO_KAFKA)));
 
-/** Clicks that the running ingest process says are lost. */
+/** Returns how many clicks the running ingest process reports as lost. */
 function lost(): Promise<number> {
   return exposedFigure(metricsPort + 1, 'hoplog_journal_lost_total', /cause="budget"/);
 }
@@ -74,15 +74,15 @@ function allRedirected(clicked: Clicked): void {
   answered += clicked.answered.length;
 }
 
-/** What was answered and is not stored is what was said to be lost, to the click; nobody is stored twice. */
-async function lossIsWhatWasCounted(lostOnes: number): Promise<void> {
+/** The redirected clicks that are not stored are exactly the clicks reported as lost; none is stored twice. */
+async function expectLossEqualsReported(lostOnes: number): Promise<void> {
   await untilVisible(service, key, Date.now());
   const stored = await accountFor(service, key, []);
   expect(answered - stored).toBe(lostBefore + lostOnes);
   lostBefore += lostOnes;
 }
 
-test('when the journal is full during an outage redirects go on, and the loss that is counted is the loss', {
+test('when the journal fills during an outage, redirects continue and the reported loss is the actual loss', {
   timeout: 300_000,
 }, async () => {
   const clicked = await underLoad([await newLink('budget')], async () => {
@@ -92,10 +92,10 @@ test('when the journal is full during an outage redirects go on, and the loss th
     await delay(3_000);
   });
   allRedirected(clicked);
-  await lossIsWhatWasCounted(await lost());
+  await expectLossEqualsReported(await lost());
 });
 
-test('ingest that is killed with a full journal redirects when it is back, and ships all that the journal held', {
+test('ingest that is killed with a full journal redirects after its restart, and ships all that the journal held', {
   timeout: 300_000,
 }, async () => {
   const url = await newLink('full and killed');
@@ -109,5 +109,5 @@ test('ingest that is killed with a full journal redirects when it is back, and s
   allRedirected(await underLoad([url], () => expect.poll(lost, PATIENT).toBeGreaterThan(20)));
   const lostBySecond = await lost();
   await kafka.nodes[0]?.start();
-  await lossIsWhatWasCounted(lostByFirst + lostBySecond);
+  await expectLossEqualsReported(lostByFirst + lostBySecond);
 });

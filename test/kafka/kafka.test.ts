@@ -47,7 +47,7 @@ function load(slug: string, signal: AbortSignal): Promise<Clicked> {
   return clickLinks({ urls, connections: 8, paceMs: 10, seconds: 120, signal });
 }
 
-test('rounds of kill -9 of the whole service lose no click on their way through Kafka and double none', {
+test('rounds of kill -9 of the whole service lose no click on the way through Kafka and duplicate none', {
   timeout: 300_000,
 }, async () => {
   service = await start();

@@ -16,16 +16,16 @@ import { visit } from '../support/visitors.ts';
 import { pollClicks, tierProcess, underLoad } from './deployment.ts';
 
 /**
- * Stores, and all brokers of a cluster, that are killed and are back a minute later. Each outage has a service of its
- * own and what dies of its own, and they are waited for at the same time: a minute costs a minute only once.
+ * Outages of one minute of a database, or of all brokers of a cluster. Each outage has a service and parts of its own.
+ * They run at the same time, so all of them together take one minute.
  */
 const OUTAGE_MS = 60_000;
 const LOAD = { connections: 4, paceMs: 150 };
 
-/** Of the services whose stores die. */
+/** For the services whose databases are killed. */
 let kafka: TestKafka;
 let stores: TestStores;
-/** Three that die, with three replicas of each record of which two have to hold it, and stores of the service that lives on them. */
+/** The three brokers that are killed: three replicas of each record, two must hold it. The databases of that service stay up. */
 let cluster: TestKafka;
 let storesOfCluster: TestStores;
 let directory: string;
@@ -51,10 +51,10 @@ afterAll(async () => {
 
 beforeEach((context) => context.skip(NO_KAFKA !== false, String(NO_KAFKA)));
 
-/** A store of a test's own, which it can kill and have again on the same address and data. */
-type KilledStore = { url: string; kill(): Promise<void>; start(): Promise<void> };
+/** A database of a test's own, which the test can kill and restart on the same address and data. */
+type KillableDatabase = { url: string; kill(): Promise<void>; start(): Promise<void> };
 
-async function killedStore(start: (port?: number) => Promise<EmbeddedStore>): Promise<KilledStore> {
+async function killableDatabase(start: (port?: number) => Promise<EmbeddedStore>): Promise<KillableDatabase> {
   let store = await start();
   closing.push(() => store.stop());
   const { url, port } = store;
@@ -93,10 +93,10 @@ async function deploy(name: string, env: NodeJS.ProcessEnv): Promise<Deployment>
   return { service, dataDir, key, link: id, url: `${service.short_url}/${slug}` };
 }
 
-/** Clicks while the store is gone for a minute; every click has to be answered, and to be stored once afterwards. */
+/** Clicks while the database is down for a minute; every click must get a redirect, and be stored once afterwards. */
 async function outlives(
   { service, key, url }: Deployment,
-  store: KilledStore,
+  store: KillableDatabase,
   meanwhile: () => Promise<void>,
 ): Promise<void> {
   const outage = async () => {
@@ -113,17 +113,17 @@ async function outlives(
   await accountFor(service, key, clicked.answered);
 }
 
-/** What the API answers a reader of clicks. */
+/** Returns the API's response to a reader of clicks. */
 async function readClicks({ service, key }: Deployment): Promise<number> {
   const headers = { authorization: `Bearer ${key}` };
   return (await fetch(`${service.api_url}/clicks`, { headers })).status;
 }
 
-test.concurrent('ClickHouse is killed and away for a minute: redirects go on, every click is counted once', {
+test.concurrent('while ClickHouse is down for a minute, redirects continue and every click is counted once', {
   timeout: 400_000,
 }, async () => {
   const dataDir = join(directory, 'own-clickhouse');
-  const store = await killedStore((port) =>
+  const store = await killableDatabase((port) =>
     startEmbeddedClickHouse({ dataDir, log: silentLogger(), ...(port !== undefined && { port }) }),
   );
   const deployment = await deploy('without-clickhouse', { CLICKHOUSE_URL: store.url });
@@ -132,11 +132,11 @@ test.concurrent('ClickHouse is killed and away for a minute: redirects go on, ev
   });
 });
 
-test.concurrent('PostgreSQL is killed and away for a minute: known links redirect, every click is counted once', {
+test.concurrent('while PostgreSQL is down for a minute, known links redirect and every click is counted once', {
   timeout: 400_000,
 }, async () => {
   const dataDir = join(directory, 'own-postgres');
-  const store = await killedStore((port) =>
+  const store = await killableDatabase((port) =>
     startEmbeddedPostgres({ dataDir, log: silentLogger(), ...(port !== undefined && { port }) }),
   );
   const deployment = await deploy('without-postgres', { DATABASE_URL: store.url });
@@ -149,7 +149,7 @@ test.concurrent('PostgreSQL is killed and away for a minute: known links redirec
   });
 });
 
-test.concurrent('all brokers are down for a minute, ingest dies meanwhile: all is counted once, and a poller misses nothing', {
+test.concurrent('all brokers are down for a minute and ingest is killed: every click is counted once, and a poller misses none', {
   timeout: 400_000,
 }, async () => {
   const { service, dataDir, key, link, url } = await deploy('without-brokers', {
@@ -170,7 +170,7 @@ test.concurrent('all brokers are down for a minute, ingest dies meanwhile: all i
   const outage = async () => {
     await Promise.all(cluster.nodes.map((node) => node.kill()));
     await delay(OUTAGE_MS / 2);
-    process.kill(tierProcess(dataDir, 'ingest'), 'SIGKILL'); // its journal holds what was not shipped
+    process.kill(tierProcess(dataDir, 'ingest'), 'SIGKILL'); // its journal holds what is not shipped
     await delay(OUTAGE_MS / 2);
     await Promise.all(cluster.nodes.map((node) => node.start()));
   };

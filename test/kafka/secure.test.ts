@@ -11,7 +11,7 @@ import { type KafkaSecurity, makeAuthority, makeKafkaSecurity } from '../support
 import { type Service, startService } from '../support/service.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
 
-/** A broker that speaks TLS with a certificate of an authority of its own, made by the keytool of Java, and asks for a name and a password. */
+/** A broker that requires TLS, with a certificate of its own authority (made by Java's keytool), and a user name and password. */
 let kafka: TestKafka;
 let stores: TestStores;
 let security: KafkaSecurity;
@@ -52,19 +52,19 @@ const settings = () => ({
   KAFKA_PASSWORD: security.password,
 });
 
-/** Starts the service on the same data as the tests before. */
+/** Starts the service on the data of the previous tests. */
 async function start(changes: NodeJS.ProcessEnv = {}): Promise<void> {
   service = await startService({ dataDir: join(directory, 'data'), env: { ...settings(), ...changes } });
   key ||= service.demo?.secret_key ?? '';
 }
 
-/** What `hoplog status` says of the brokers. */
+/** Returns what `hoplog status` reports about the brokers. */
 async function kafkaStatus(changes: NodeJS.ProcessEnv): Promise<unknown> {
   const { stdout } = await hoplog(['status', '--json'], { ...settings(), ...changes });
   return JSON.parse(stdout).parts.kafka;
 }
 
-/** Clicks a new link; every one of them has to be answered with a redirect, whatever the brokers say. */
+/** Clicks a new link; every click must get a redirect, whatever the state of the brokers. */
 async function click(name: string): Promise<void> {
   const link = await makeLink(service, key, name);
   const clicked = await clickLinks({
@@ -78,7 +78,7 @@ async function click(name: string): Promise<void> {
 }
 
 test.each(['scram-sha-512', 'plain'])(
-  'over TLS, with %s, every click of now and before is shipped, read and stored once',
+  'over TLS, with %s, every click, old and new, is shipped, read and stored once',
   async (mechanism) => {
     await start({ KAFKA_SASL_MECHANISM: mechanism });
     await click(mechanism);
@@ -88,33 +88,33 @@ test.each(['scram-sha-512', 'plain'])(
   },
 );
 
-test('a wrong password is said by the name of its setting, by writers and readers, while redirects go on', async () => {
+test('writers and readers report a wrong password by the name of its setting, while redirects continue', async () => {
   await start({ KAFKA_PASSWORD: 'a wrong secret' });
   await click('wrong password');
   expect(await kafkaStatus({ KAFKA_PASSWORD: 'a wrong secret' })).toMatchObject({ ok: false });
-  await untilSaid('shipper', 'setting KAFKA_USERNAME, KAFKA_PASSWORD: the brokers reject the user');
-  await untilSaid('workers', 'setting KAFKA_USERNAME, KAFKA_PASSWORD: the brokers reject the user');
+  await untilLogged('shipper', 'setting KAFKA_USERNAME, KAFKA_PASSWORD: the brokers reject the user');
+  await untilLogged('workers', 'setting KAFKA_USERNAME, KAFKA_PASSWORD: the brokers reject the user');
   expect(service.log()).not.toContain('a wrong secret');
 });
 
-test('a wrong authority is said by the name of its setting, by writers and readers, while redirects go on', async () => {
+test('writers and readers report a wrong authority by the name of its setting, while redirects continue', async () => {
   const other = makeAuthority(directory, 'other');
   await start({ KAFKA_TLS_CA: other });
   await click('wrong authority');
-  await untilSaid(
+  await untilLogged(
     'shipper',
     `setting KAFKA_TLS_CA: the certificate of the brokers is not trusted by the authority in ${other}`,
   );
-  await untilSaid('workers', 'setting KAFKA_TLS_CA: the certificate of the brokers is not trusted');
+  await untilLogged('workers', 'setting KAFKA_TLS_CA: the certificate of the brokers is not trusted');
 });
 
-test('once the settings are right, what was clicked meanwhile is stored once', async () => {
+test('once the settings are right, clicks made meanwhile are stored once', async () => {
   await start();
   await accountFor(service, key, answered);
 });
 
-/** Waits until a line of the service's log is of this part and holds this text. */
-async function untilSaid(part: string, text: string): Promise<void> {
+/** Waits for a log line of this component that contains this text. */
+async function untilLogged(part: string, text: string): Promise<void> {
   const lines = () => service.log().split('\n');
   await expect
     .poll(() => lines().some((line) => line.includes(`"${part}"`) && line.includes(text)), {

@@ -15,7 +15,7 @@ import { pollClicks, underLoad } from './deployment.ts';
 
 /**
  * The watermark over three ingest processes and eight partitions, of which four never hold a record. The clock of one
- * process is five seconds late.
+ * process is five seconds behind.
  */
 const BEHIND_MS = 5_000;
 const PATIENT = { timeout: 60_000, interval: 100 };
@@ -47,7 +47,7 @@ beforeAll(async () => {
   service = await startService({ dataDir, env });
   key = service.demo?.secret_key ?? '';
   [late, mortal] = await Promise.all([startLate(), startIngestProcess({ ...env, STREAM_NAME: 'ingest-2' })]);
-  // A stream begins at the watermark of its registration: the clock that is late comes there only now.
+  // A stream begins at the watermark of its registration: the clock that is behind reaches it only now.
   await delay(BEHIND_MS);
 }, 240_000);
 
@@ -77,7 +77,7 @@ async function storedSince(moment: number): Promise<number> {
   return Number((await result.json<{ rows: string }>())[0]?.rows);
 }
 
-test('whoever polls from the watermark on misses nothing: a late clock, idle partitions, an outage, a dead process', {
+test('a poller that starts at the watermark misses nothing: with a late clock, idle partitions, an outage, a dead process', {
   timeout: 300_000,
 }, async () => {
   const { id, slug } = await makeLink(service, key, 'watermark');
@@ -89,14 +89,14 @@ test('whoever polls from the watermark on misses nothing: a late clock, idle par
     urls,
     async () => {
       await delay(1_500);
-      // As far as the clock that is late, and not further.
+      // As far as the clock that is behind, and no further.
       expect(await mark()).toBeLessThan(Date.now() - BEHIND_MS + 100);
       await kafka.nodes[0]?.kill();
       await delay(6_000);
       await kafka.nodes[0]?.start();
       await delay(1_000);
       await late.kill();
-      // What others take in is stored, and the watermark waits for the dead one, whose journal may hold more.
+      // The other streams' clicks are stored, and the watermark waits for the dead process, whose journal may hold more.
       const dead = Date.now();
       await expect.poll(() => storedSince(dead + 1_000), PATIENT).toBeGreaterThan(10);
       expect(await mark()).toBeLessThan(dead - BEHIND_MS + 100);
@@ -120,7 +120,7 @@ test('a process that is gone for good holds the watermark until its stream is re
   await underLoad([`${service.short_url}/${slug}`], () =>
     expect.poll(() => storedSince(dead), PATIENT).toBeGreaterThan(10),
   );
-  // The other clocks are past it, the late one too.
+  // The other clocks are past it, including the one that is behind.
   await delay(BEHIND_MS + 1_000);
   expect(await mark()).toBeLessThanOrEqual(dead + 1);
   const streams = await operator(stores).json<{ streams: { stream_id: string; name: string }[] }>(

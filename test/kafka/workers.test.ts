@@ -16,10 +16,10 @@ import { type TestStores, testStores } from '../support/stores.ts';
 import { startMoreWorkers, tierProcess, underLoad, type WorkersProcess } from './deployment.ts';
 
 /**
- * Workers that die, join and leave while they insert. ClickHouse is reached through a gate that makes inserts last, so
- * that the moment is met every time; three ingest processes fill three of the four lanes.
+ * Workers that die, join and leave while they insert. ClickHouse is behind a gate that slows inserts down, so that
+ * each event happens during an insert; three ingest processes fill three of the four lanes.
  */
-/** Inserts of some hundred rows: what counts here is when, not how much. */
+/** Inserts of a few hundred rows: these tests depend on timing, not on volume. */
 const LIGHT = { connections: 3, paceMs: 15 };
 const PATIENT = { timeout: 60_000, interval: 50 };
 
@@ -69,7 +69,7 @@ afterAll(async () => {
 
 beforeEach((context) => context.skip(NO_KAFKA !== false, String(NO_KAFKA)));
 
-// What a test leaves when it fails must not fail the next one, nor outlive the run.
+// What a failed test leaves must not fail the next test, nor outlive the run.
 afterEach(async () => {
   gate?.slow(null);
   gate?.holdAnswers('none');
@@ -82,7 +82,7 @@ async function links(name: string): Promise<string[]> {
   return [service.short_url, ...others.map(({ url }) => url)].map((url) => `${url}/${slug}`);
 }
 
-/** Partitions whose lane is inserting a range at this moment, of one worker or of any. */
+/** Returns the partitions whose lane is inserting a range now, of one worker or of all. */
 async function inserting(worker?: { pid: number }): Promise<string[]> {
   const { rows } = await stores.pool.query<{ partition: string; held_by: string | null }>(
     `SELECT partition, held_by FROM log_lanes WHERE consumer = 'store' AND intent IS NOT NULL`,
@@ -107,7 +107,7 @@ function killWorkers(): void {
   process.kill(firstWorkers().pid, 'SIGKILL');
 }
 
-test('a worker killed with half a block at ClickHouse, and one whose block is stored and not answered, cost nothing', {
+test('killing a worker whose block is half sent to ClickHouse, or stored without a response, loses and duplicates nothing', {
   timeout: 300_000,
 }, async () => {
   const clicked = await underLoad(
@@ -115,19 +115,19 @@ test('a worker killed with half a block at ClickHouse, and one whose block is st
     async () => {
       gate.slow({ bytesPerSecond: 2_000 });
       await expect.poll(async () => (await inserting()).length, PATIENT).toBeGreaterThan(0);
-      await expect.poll(() => gate.waiting(), PATIENT).toBeGreaterThan(4_000); // no query is as long
+      await expect.poll(() => gate.waiting(), PATIENT).toBeGreaterThan(4_000); // no query is this long
       killWorkers();
       gate.slow(null);
       const behind = await storedRows();
       await expect.poll(storedRows, PATIENT).toBeGreaterThan(behind);
 
       gate.holdAnswers('inserts');
-      // Not when rows are there: theirs may be the insert whose answer had just come through.
+      // Not when rows are there: they may be from the insert whose response just arrived.
       await expect.poll(() => gate.held(), PATIENT).toBeGreaterThan(0);
       expect(await inserting()).not.toEqual([]);
       killWorkers();
       gate.holdAnswers('none');
-      // The successor has found the rows and left them out.
+      // The successor has found the rows and skipped them.
       const found = () =>
         exposedFigure(metricsPort + 2, 'hoplog_worker_duplicates_dropped_total', /found="store"/);
       await expect.poll(() => found().catch(() => 0), PATIENT).toBeGreaterThan(0);
@@ -139,7 +139,7 @@ test('a worker killed with half a block at ClickHouse, and one whose block is st
   await accountFor(service, key, clicked.answered);
 });
 
-test('lanes that change hands while they insert, to workers that join, leave and die, lose and double nothing', {
+test('lanes that move between workers that join, leave and die during inserts lose and duplicate nothing', {
   timeout: 300_000,
 }, async () => {
   const clicked = await underLoad(
@@ -164,7 +164,7 @@ test('lanes that change hands while they insert, to workers that join, leave and
   await accountFor(service, key, clicked.answered);
 });
 
-test('behind a ClickHouse that is too slow the lag grows and nothing else: redirects, memory, journal', {
+test('behind a ClickHouse that is too slow only the lag grows: redirects, memory and journal stay within bounds', {
   timeout: 300_000,
 }, async () => {
   const ofIngest = (name: string) => exposedFigure(metricsPort + 1, name);
@@ -176,14 +176,14 @@ test('behind a ClickHouse that is too slow the lag grows and nothing else: redir
     await links('slow'),
     async () => {
       gate.slow({ bytesPerSecond: 15_000 });
-      // It falls back with every insert that ends, so that how far it has grown after just twelve seconds is chance.
+      // The lag falls with each insert that ends, so how far it has grown after twelve seconds is chance.
       const hasGrown = () => (lags.at(-1) ?? 0) > (lags[2] ?? 0) + 5;
       for (let second = 0; second < 12 || (second < 90 && !hasGrown()); second++) {
         await delay(1_000);
         lags.push(await ofWorkers('hoplog_worker_lag_seconds'));
         const grown = (await ofWorkers('process_resident_memory_bytes')) - before;
         expect(grown).toBeLessThan(200 * 2 ** 20);
-        // Kafka has it, so the journal can give it back.
+        // Kafka holds the records, so the journal can be truncated.
         expect(await ofIngest('hoplog_journal_fill_ratio')).toBeLessThan(0.1);
         expect(await ofIngest('hoplog_shipper_outage')).toBe(0);
       }

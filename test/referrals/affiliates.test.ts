@@ -18,7 +18,7 @@ afterAll(() => api.close());
 const referral = (program: object = {}) => m.referral({ ...PAID_AT_ONCE, ...program });
 
 describe('reward-mode', () => {
-  test('switches both ways and answers with the mode', async () => {
+  test('switches in both directions and returns the mode', async () => {
     const { partner_id, program_id } = await referral();
     const up = await m.mode('r', 'affiliate');
     expect([up.status, up.body]).toEqual([200, { partner_id, program_id, reward_mode: 'affiliate' }]);
@@ -27,7 +27,7 @@ describe('reward-mode', () => {
     expect((await m.mode('r', 'referrer')).body.reward_mode).toBe('referrer');
   });
 
-  test('is 403 where the programme allows no upgrade, 400 for another mode or no user, 404 for a stranger', async () => {
+  test('returns 403 where the program allows no upgrade, 400 for another mode or without a user, 404 for an unknown user', async () => {
     await referral({ allow_affiliate_upgrade: false });
     const refused = await shop.post('/referrals/reward-mode', { external_user_id: 'r', mode: 'affiliate' });
     expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden']);
@@ -53,7 +53,7 @@ describe('payout-method', () => {
       { key },
     );
 
-  test('is saved masked, and paypal_email comes only with paypal', async () => {
+  test('is saved masked, and paypal_email is returned only with paypal', async () => {
     const { partner_id, program_id } = await referral();
     await m.mode('r', 'affiliate');
     const paypal = await save({ method: 'paypal', paypal_email: 'jane@example.com' });
@@ -79,7 +79,7 @@ describe('payout-method', () => {
     });
   });
 
-  test('is refused outside affiliate mode, for a method not offered, and without an address', async () => {
+  test('is rejected outside affiliate mode, for a method that is not offered, and without an address', async () => {
     await referral();
     const outside = await shop.post('/referrals/payout-method', {
       external_user_id: 'r',
@@ -89,12 +89,12 @@ describe('payout-method', () => {
     expect([outside.status, outside.body.error.code]).toEqual([403, 'forbidden']);
     await m.mode('r', 'affiliate');
     for (const method of ['payoneer', 'bank_transfer']) {
-      const answer = await shop.post('/referrals/payout-method', {
+      const response = await shop.post('/referrals/payout-method', {
         external_user_id: 'r',
         method,
         email: 'a@example.com',
       });
-      expect([answer.status, answer.body.error.code]).toEqual([400, 'method_not_offered']);
+      expect([response.status, response.body.error.code]).toEqual([400, 'method_not_offered']);
     }
     expect((await save({ method: 'paypal' })).status).toBe(400);
     expect((await save({ method: 'paypal', email: 'nobody' })).status).toBe(400);

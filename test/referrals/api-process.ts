@@ -7,17 +7,17 @@ import type { Call } from './driver.ts';
 
 const READY_MS = 60_000;
 
-/** The API as a process of its own, to be killed. */
+/** The API in a process of its own, which a test can kill. */
 export type ApiProcess = {
   call: Call;
-  /** `kill -9`, and the process is gone. */
+  /** Sends `kill -9` and waits until the process is gone. */
   kill(): Promise<void>;
 };
 
 /**
- * Starts the API's process on a test's stores and waits until it answers.
+ * Starts the API's process on a test's databases and waits until it responds.
  *
- * @param dataDir where its journal is: the same one after a kill, as after a real one
+ * @param dataDir the directory of its journal: the same one after a kill
  */
 export async function startApi(stores: TestStores, dataDir: string, secretKey: string): Promise<ApiProcess> {
   const port = await freePort();
@@ -66,13 +66,13 @@ export async function startApi(stores: TestStores, dataDir: string, secretKey: s
 async function ready(child: ChildProcess, port: number): Promise<void> {
   const end = Date.now() + READY_MS;
   while (Date.now() < end && child.exitCode === null) {
-    const answers = await fetch(`http://127.0.0.1:${port}/health/ready`).then(
+    const isReady = await fetch(`http://127.0.0.1:${port}/health/ready`).then(
       (response) => response.ok,
       () => false,
     );
-    if (answers) return;
+    if (isReady) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   child.kill('SIGKILL');
-  throw new Error(`the API did not get ready (exit ${child.exitCode})`);
+  throw new Error(`the API did not become ready (exit ${child.exitCode})`);
 }

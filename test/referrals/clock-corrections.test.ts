@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-test('the correction of a clock that was ahead moves the hold periods of the sales of that time, and no others', async () => {
+test('correcting a clock that was ahead moves the hold periods of the sales of that time, and no others', async () => {
   const { pool } = api.stores;
   const shop = await api.addWorkspace();
   const m = merchant(shop);

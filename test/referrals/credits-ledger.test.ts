@@ -27,7 +27,7 @@ const deliver = (id: unknown, key?: string) =>
   shop.call<{ ok: boolean; already?: boolean }>('POST', `/credits/${id}/mark-delivered`, key ? { key } : {});
 
 describe('credits', () => {
-  test('are listed newest first, filtered by status and cut by limit, with the balance of all', async () => {
+  test('are listed newest first, filtered by status and cut at limit, with the balance over all', async () => {
     const partner = await earn(4);
     const { grants } = await m.credits(`partner_id=${partner}`);
     expect(grants.map((grant) => grant.referee_external_user_id)).toEqual(['n3', 'n2', 'n1', 'n0']);
@@ -47,7 +47,7 @@ describe('credits', () => {
     });
   });
 
-  test('of nobody are an empty list', async () => {
+  test('of an unknown user are an empty list', async () => {
     expect(await m.credits('external_user_id=nobody')).toEqual({ grants: [], balance: {} });
   });
 
@@ -60,11 +60,11 @@ describe('credits', () => {
     'external_user_id=r&limit=0',
     'external_user_id=r&limit=501',
     'external_user_id=r&limit=many',
-  ])('?%s is 400', async (query) => {
+  ])('?%s returns 400', async (query) => {
     expect((await shop.get(`/credits?${query}`)).status).toBe(400);
   });
 
-  test('need a secret key, a paid plan, and are of the workspace alone', async () => {
+  test('require a secret key and a paid plan, and belong to one workspace', async () => {
     const partner = await earn(1);
     const [grant] = (await m.credits(`partner_id=${partner}`)).grants;
     const browser = { key: shop.publishableKey };
@@ -80,7 +80,7 @@ describe('credits', () => {
 });
 
 describe('mark-delivered', () => {
-  test('delivers once, then says already, and emits one event with the grant', async () => {
+  test('marks the grant delivered once, reports "already" on a repeat, and emits one event with the grant', async () => {
     const partner = await earn(1);
     const [grant] = (await m.credits(`partner_id=${partner}`)).grants;
     const first = await deliver(grant?.id);
@@ -92,18 +92,18 @@ describe('mark-delivered', () => {
     expect(events).toEqual([{ type: 'credit.delivered', data: delivered }]);
   });
 
-  test('fifty at once deliver once', async () => {
+  test('marks a grant delivered once when called fifty times at once', async () => {
     const partner = await earn(1);
     const [grant] = (await m.credits(`partner_id=${partner}`)).grants;
-    const answers = await Promise.all(Array.from({ length: 50 }, () => deliver(grant?.id)));
-    expect(answers.filter(({ body }) => body.already === undefined)).toHaveLength(1);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => deliver(grant?.id)));
+    expect(responses.filter(({ body }) => body.already === undefined)).toHaveLength(1);
     expect((await m.credits('external_user_id=r')).balance).toEqual({
       credits: { earned: 0, delivered: 2.5 },
     });
     expect(await countRows(api, shop, 'ledger_entries')).toBe(3);
   });
 
-  test('of an unknown grant is 404, of no number 400', async () => {
+  test('returns 404 for an unknown grant and 400 for an id that is not a number', async () => {
     expect((await deliver(999_999_999)).status).toBe(404);
     for (const id of ['x', '1.5', '0', '-1', '99999999999999999999'])
       expect((await deliver(id)).status).toBe(400);
@@ -129,7 +129,7 @@ describe('the ledger', () => {
     ['grant_changes', "new_status = 'earned'"],
     ['commission_changes', "new_status = 'paid'"],
     ['enrollment_changes', "status = 'approved'"],
-  ])('%s refuses to be changed, deleted or emptied, in the database itself', async (table, change) => {
+  ])('%s reject changes, deletes and truncation in the database itself', async (table, change) => {
     await fill();
     const { pool } = api.stores;
     for (const statement of [
@@ -143,7 +143,7 @@ describe('the ledger', () => {
     expect(rows[0]?.count).toBeGreaterThan(0);
   });
 
-  test('is refused to whoever owns the tables without being a superuser', async () => {
+  test("is protected from the tables' owner who is not a superuser", async () => {
     const { rows } = await api.stores.pool.query<{ privileges: string[] }>(
       `SELECT array_agg(privilege_type::text) AS privileges FROM information_schema.role_table_grants
        WHERE table_name = 'ledger_entries'`,
@@ -153,7 +153,7 @@ describe('the ledger', () => {
     expect(rows[0]?.privileges).not.toEqual(expect.arrayContaining(['TRUNCATE']));
   });
 
-  test('grants and commissions refuse every change but the moves of their status', async () => {
+  test('rejects every change of grants and commissions except the allowed status moves', async () => {
     await fill();
     const { pool } = api.stores;
     const own = `workspace_id = '${shop.workspace.id}'`;
@@ -172,7 +172,7 @@ describe('the ledger', () => {
     }
   });
 
-  test('logs every change of a status', async () => {
+  test('records every change of a status', async () => {
     await fill();
     const own = [shop.workspace.id];
     const { rows: commissions } = await api.stores.pool.query(
@@ -195,7 +195,7 @@ describe('the ledger', () => {
     ]);
   });
 
-  test('refuses a second reward of one cause, whatever the code does', async () => {
+  test('rejects a second reward for one cause, whatever the code does', async () => {
     await fill();
     const { pool } = api.stores;
     const columns =

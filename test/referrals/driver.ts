@@ -5,14 +5,14 @@ import { matureHeld } from '../../sql/transactions/mature-held.ts';
 import { type Action, PERSONS, type Terms } from './history.ts';
 import type { Answer, Balance } from './model.ts';
 
-/** Makes a call of the API. Paths are below `/api/v1`. */
+/** Calls the API. Paths are below `/api/v1`. */
 export type Call = (
   method: 'GET' | 'POST' | 'PATCH',
   path: string,
   body?: unknown,
 ) => Promise<{ status: number; body: Record<string, unknown>; text: string; exportId: string | null }>;
 
-/** Where in the history an action stands, and how many grants there are before it. */
+/** The position of an action in the history, and how many grants exist before it. */
 export type Step = { number: number; grants: number };
 
 const DAY_MS = 86_400_000;
@@ -20,14 +20,14 @@ const userId = (number: number) => `u${number}`;
 const emailOf = (number: number) => `person${number % PERSONS}+${number}@mail.example`;
 
 /**
- * Plays histories against the product, as its users would: over the API, and where that has no call (suspending, the
- * clock) with what the operator and the workers run.
+ * Plays histories against the product as its users do: over the API, and through the operator's and workers' code where
+ * the API has no call (suspending, hold periods).
  */
 export function createDriver(given: { call: Call; pool: Pool; workspaceId: string; programIds: string[] }) {
   const { call, pool, workspaceId, programIds } = given;
-  // A minute ago, so that "now" is never in the future of the clock that judges it.
+  // A minute ago, so that "now" is never in the future of the clock that is compared with it.
   const base = Date.now() - 60_000;
-  /** Payout files by the step that made them: a client keeps the id that it was given. */
+  /** Payout files by the step that created them: a client stores the id that it received. */
   const exportIds = new Map<number, string>();
 
   async function once(action: Action, step: Step): Promise<Answer> {
@@ -60,8 +60,8 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
           purchased_at: new Date(base + action.day * DAY_MS).toISOString(),
           ...(action.withEmail && { email: emailOf(action.user) }),
         });
-        const { internal_order_id: _, ...answer } = body;
-        return answer;
+        const { internal_order_id: _, ...response } = body;
+        return response;
       }
       case 'pixel': {
         const ts = (base + step.number) * 1_000;
@@ -117,7 +117,7 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
         return status === 200 ? { ok: body.ok } : { status };
       }
       case 'tick':
-        // As the clock does, in this workspace alone: other histories are played beside this one.
+        // As the job does, in this workspace alone: other histories run at the same time.
         await inTransaction(pool, (tx) =>
           matureHeld(tx, { now: new Date(base + action.day * DAY_MS), limit: 1_000, workspaceId }),
         );
@@ -145,11 +145,11 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
   }
 
   return {
-    /** Plays an action as often as it says, all at once. @returns the different answers */
+    /** Runs an action as often as it says, all at once. @returns the distinct responses */
     async act(action: Action, step: Step): Promise<Answer[]> {
       const times = 'times' in action ? action.times : 1;
-      const answers = await Promise.all(Array.from({ length: times }, () => once(action, step)));
-      const distinct = new Map(answers.map((answer) => [JSON.stringify(answer), answer]));
+      const responses = await Promise.all(Array.from({ length: times }, () => once(action, step)));
+      const distinct = new Map(responses.map((response) => [JSON.stringify(response), response]));
       return [...distinct.values()];
     },
     async balance(number: number): Promise<Balance> {
@@ -172,12 +172,12 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
 
 export type Driver = ReturnType<typeof createDriver>;
 
-/** Makes the two programmes of a history: dollars and yen. */
+/** Creates the two programs of a history: dollars and yen. */
 export async function createPrograms(call: Call, terms: readonly Terms[]): Promise<string[]> {
   const ids: string[] = [];
   for (const [number, fields] of terms.entries()) {
     const { status, body, text } = await call('POST', '/programs', {
-      name: `Programme ${number}`,
+      name: `Program ${number}`,
       destination_url: 'https://shop.example/join',
       allow_affiliate_upgrade: true,
       currency: number === 0 ? 'usd' : 'jpy',
@@ -203,10 +203,10 @@ function linesOf(csv: string): Answer {
 }
 
 /**
- * What holds of every ledger: a commission's entries stand in the account of its status alone and add up to what is
- * left of it, a grant's in that of its own, and no account of credits is below nothing.
+ * Checks what holds for every ledger: a commission's entries are in the account of its status alone and add up to its
+ * remainder, a grant's are in the account of its own status, and no account of credits is negative.
  *
- * @returns the contradictions; none
+ * @returns the contradictions; empty when there are none
  */
 export async function contradictions(pool: Pool, workspaceId: string): Promise<unknown[]> {
   const { rows } = await pool.query(

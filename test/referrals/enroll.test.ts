@@ -16,7 +16,7 @@ afterAll(() => api.close());
 const BODY = { email: 'r@mail.example', external_user_id: 'r', tier: 'free' };
 
 describe('enroll', () => {
-  test('answers with partner, programme, link and status, and is idempotent', async () => {
+  test('returns partner, program, link and status, and is idempotent', async () => {
     const { id } = await merchant(shop).program();
     const first = await shop.post<Enrolled>('/referrals/enroll', BODY);
     expect([first.status, first.body]).toEqual([
@@ -38,7 +38,7 @@ describe('enroll', () => {
     expect(byBrowser.body).toEqual(first.body);
   });
 
-  test('keeps an address without the white space around it', async () => {
+  test('stores an address without surrounding white space', async () => {
     const { program, enroll, stats } = merchant(shop);
     await program();
     await enroll('a', { email: ' A@mail.example\n' });
@@ -50,7 +50,7 @@ describe('enroll', () => {
     expect(rows).toEqual([{ email: 'A@mail.example' }, { email: 'b@mail.example' }]);
   });
 
-  test('uses the most recent programme, and keeps a user in the first one', async () => {
+  test('uses the most recent program, and keeps a user in the first one', async () => {
     const old = await merchant(shop).program();
     const recent = await merchant(shop).program();
     expect((await merchant(shop).enroll('a')).program_id).toBe(recent.id);
@@ -62,7 +62,7 @@ describe('enroll', () => {
     expect((await merchant(shop).stats('d')).program_id).toBe(recent.id);
   });
 
-  test('without a programme, or with one of another workspace, is 404', async () => {
+  test('without a program, or with a program of another workspace, returns 404', async () => {
     expect((await shop.post('/referrals/enroll', BODY)).status).toBe(404);
     const other = await merchant(await api.addWorkspace()).program();
     await merchant(shop).program();
@@ -80,13 +80,13 @@ describe('enroll', () => {
     ['tier', { tier: 'gold' }],
     ['program_id', { program_id: 'latest' }],
     ['device_id', { device_id: '' }],
-  ])('with a wrong %s is 400: %j', async (path, fields) => {
+  ])('with a wrong %s returns 400: %j', async (path, fields) => {
     await merchant(shop).program();
-    const answer = await shop.post('/referrals/enroll', { ...BODY, ...fields });
-    expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, path]);
+    const response = await shop.post('/referrals/enroll', { ...BODY, ...fields });
+    expect([response.status, response.body.error.details?.[0]?.path]).toEqual([400, path]);
   });
 
-  test('needs a paid plan', async () => {
+  test('requires a paid plan', async () => {
     const free = await api.addWorkspace({ plan: 'free' });
     expect((await free.post('/referrals/enroll', BODY)).status).toBe(402);
     expect((await free.get('/referrals/stats?external_user_id=r')).status).toBe(402);
@@ -95,11 +95,13 @@ describe('enroll', () => {
     );
   });
 
-  test('fifty at once make one enrollment with one link', async () => {
+  test('called fifty times at once creates one enrollment with one link', async () => {
     await merchant(shop).program();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => shop.post('/referrals/enroll', BODY)));
-    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
-    expect(answers.every((answer) => answer.status === 200)).toBe(true);
+    const responses = await Promise.all(
+      Array.from({ length: 50 }, () => shop.post('/referrals/enroll', BODY)),
+    );
+    expect(new Set(responses.map((response) => response.text)).size).toBe(1);
+    expect(responses.every((response) => response.status === 200)).toBe(true);
     expect(await countRows(api, shop, 'enrollments')).toBe(1);
     expect(await countRows(api, shop, 'links')).toBe(2); // the code's and the referrer's
   });
@@ -111,7 +113,7 @@ describe('enroll', () => {
     expect(new Set(made.map((one) => one.partner_id)).size).toBe(40);
   });
 
-  test('a tier told by a server changes what later signups earn; by a browser it does not', async () => {
+  test('a tier set by a server changes what later signups earn; one set by a browser does not', async () => {
     const m = merchant(shop);
     await m.program({ credit_enabled: true, signup_credit: { free: 5, paid: 10 } });
     const { ref } = await m.enroll('r');
@@ -127,22 +129,22 @@ describe('enroll', () => {
 });
 
 describe('stats', () => {
-  test('enrolls who is no referrer yet, as enroll does', async () => {
+  test('enrolls a user who is not a referrer yet, as enroll does', async () => {
     const { id } = await merchant(shop).program();
-    const answer = await shop.get('/referrals/stats?external_user_id=r&email=r%40mail.example&tier=paid', {
+    const response = await shop.get('/referrals/stats?external_user_id=r&email=r%40mail.example&tier=paid', {
       key: shop.publishableKey,
     });
-    expect(answer.body).toMatchObject({ program_id: id, status: 'approved', reward_mode: 'referrer' });
+    expect(response.body).toMatchObject({ program_id: id, status: 'approved', reward_mode: 'referrer' });
     const stats = await merchant(shop).stats('r');
     expect(stats.partner_id).toBe((await merchant(shop).enroll('r')).partner_id);
   });
 
-  test('fifty first calls at once make one enrollment', async () => {
+  test('creates one enrollment when called fifty times at once for the first time', async () => {
     await merchant(shop).program();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, () => shop.get<Enrolled>('/referrals/stats?external_user_id=r')),
     );
-    expect(new Set(answers.map((answer) => answer.body.referral_link)).size).toBe(1);
+    expect(new Set(responses.map((response) => response.body.referral_link)).size).toBe(1);
     expect(await countRows(api, shop, 'enrollments')).toBe(1);
   });
 
@@ -173,7 +175,7 @@ describe('stats', () => {
     });
   });
 
-  test('offers the affiliate option where the programme allows it and has credits', async () => {
+  test('offers the affiliate option where the program allows it and has credits', async () => {
     const cases = [
       [true, true, true],
       [true, false, false],
@@ -186,7 +188,7 @@ describe('stats', () => {
     }
   });
 
-  test('has one entry per UTC day, whose sums are the stats of the window', async () => {
+  test('has one entry per UTC day, whose sums are the stats of the period', async () => {
     const m = merchant(shop);
     await m.program({ commission_rate: 10 });
     const { ref } = await m.enroll('r');
@@ -220,7 +222,7 @@ describe('stats', () => {
     expect((await m.stats('r')).window.days).toBe(30);
   });
 
-  test('a conversion rate is never above one', async () => {
+  test('never reports a conversion rate above one', async () => {
     const m = merchant(shop);
     await m.program({ commission_rate: 10 });
     const { ref } = await m.enroll('r');
@@ -235,14 +237,14 @@ describe('stats', () => {
   });
 
   test.each(['days=6', 'days=91', 'days=7.5', 'days=x', 'tier=gold', 'email=nobody', 'program_id=x'])(
-    '?%s is 400',
+    '?%s returns 400',
     async (query) => {
       await merchant(shop).program();
       expect((await shop.get(`/referrals/stats?external_user_id=r&${query}`)).status).toBe(400);
     },
   );
 
-  test('without external_user_id is 400', async () => {
+  test('without external_user_id returns 400', async () => {
     expect((await shop.get('/referrals/stats')).status).toBe(400);
     expect((await shop.get('/referrals/stats?external_user_id=')).status).toBe(400);
   });

@@ -16,17 +16,17 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** How many random histories are played, other ones in each run: HISTORIES=5000 plays more. */
+/** How many random histories each run plays; HISTORIES=5000 plays more. */
 const RUNS = Number(process.env.HISTORIES ?? 200);
-/** Played side by side: most of the time of one is waiting for the database. */
+/** Histories played at the same time: most of the time of each is waiting for the database. */
 const BESIDE = 4;
 
 const callerOf =
   (shop: TestWorkspace): Call =>
   async (method, path, body) => {
-    const { headers, ...answer } = await shop.call<Record<string, unknown>>(method, path, { body });
+    const { headers, ...response } = await shop.call<Record<string, unknown>>(method, path, { body });
     const exportId = headers['x-export-id'];
-    return { ...answer, exportId: exportId === undefined ? null : String(exportId) };
+    return { ...response, exportId: exportId === undefined ? null : String(exportId) };
   };
 
 async function play({ programs, actions }: History): Promise<void> {
@@ -40,8 +40,8 @@ async function play({ programs, actions }: History): Promise<void> {
     programIds: await createPrograms(call, programs),
   });
   for (const [number, action] of actions.entries()) {
-    const answers = await driver.act(action, { number, grants: model.grants.length });
-    expect(answers, JSON.stringify(action)).toEqual([model.act(action)]);
+    const responses = await driver.act(action, { number, grants: model.grants.length });
+    expect(responses, JSON.stringify(action)).toEqual([model.act(action)]);
   }
   for (let user = 0; user < USERS; user++) {
     expect(await driver.balance(user), `balance of u${user}`).toEqual(model.balance(user));
@@ -74,16 +74,16 @@ test(`${RUNS} random histories end with every balance of the reference model`, {
   await Promise.all(runs);
 });
 
-test('actions all at once make no contradiction, and no call fails on another', {
+test('actions run at the same time cause no contradiction, and no call fails because of another', {
   timeout: 600_000,
 }, async () => {
   const storm = fc.asyncProperty(history, async ({ programs, actions }) => {
     const shop = await api.addWorkspace();
     const statuses = new Set<number>();
     const call: Call = async (...given) => {
-      const answer = await callerOf(shop)(...given);
-      statuses.add(answer.status);
-      return answer;
+      const response = await callerOf(shop)(...given);
+      statuses.add(response.status);
+      return response;
     };
     const driver = createDriver({
       call,
@@ -91,7 +91,7 @@ test('actions all at once make no contradiction, and no call fails on another', 
       workspaceId: shop.workspace.id,
       programIds: await createPrograms(call, programs),
     });
-    // Who enrolls and signs up first is in its order; what follows is not.
+    // Enrollments and first signups are in order; later actions are not.
     const [first, rest] = [actions.slice(0, 8), actions.slice(8)];
     for (const [number, action] of first.entries()) await driver.act(action, { number, grants: 1 });
     await Promise.all(rest.map((action, index) => driver.act(action, { number: 8 + index, grants: 3 })));
@@ -103,7 +103,7 @@ test('actions all at once make no contradiction, and no call fails on another', 
          WHERE workspace_id = $1 AND account LIKE 'cash%' GROUP BY enrollment_id) AS balance`,
       [shop.workspace.id],
     );
-    // Refunds never take back more than was earned.
+    // Refunds never reverse more than was earned.
     expect(Number(rows[0]?.least)).toBeGreaterThanOrEqual(0);
   });
   await fc.assert(storm, { numRuns: Math.ceil(RUNS / 8) });

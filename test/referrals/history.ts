@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 
-/** Histories of a referral programme: who does what, in random order, with every call perhaps made several times. */
+/** Histories of a referral program: random actions in random order, each possibly repeated. */
 
 export const USERS = 9;
-/** Users whose numbers leave the same rest are one person with one mailbox, under plus tags. */
+/** Users whose numbers have the same remainder are one person with one mailbox, under plus tags. */
 export const PERSONS = 5;
 export const PROGRAMS = 2;
 const ORDERS = 7;
 const REFUNDS = 12;
 
-/** What a programme promises, in the words of the API. */
+/** The terms of a program, in the words of the API. */
 export type Terms = {
   status: 'active' | 'paused';
   credit_enabled: boolean;
@@ -40,22 +40,22 @@ export type Action =
       withEmail: boolean;
       times: number;
     }
-  /** The pixel reports the order, of whom it does not say. `amount`: cents. */
+  /** The pixel reports the order, without a user. `amount`: cents. */
   | { type: 'pixel'; order: number; amount: number; times: number }
-  /** `amount`: cents; null: the rest. */
+  /** `amount`: cents; null: the remainder. */
   | { type: 'refund'; refund: number; order: number; amount: number | null; times: number }
   | { type: 'mode'; user: number; mode: 'referrer' | 'affiliate'; times: number }
   | { type: 'status'; user: number; status: 'approved' | 'suspended'; times: number }
-  /** Of the grants so far, the one at this place (modulo their number). */
+  /** Index into the grants so far (modulo their number). */
   | { type: 'deliver'; nth: number; times: number }
-  /** The clock of hold periods, as it runs that many days from now. */
+  /** The hold-period job, as it runs that many days from now. */
   | { type: 'tick'; day: number }
   | { type: 'export' }
-  /** Of the exports so far, the one at this place (modulo their number). */
+  /** Index into the exports so far (modulo their number). */
   | { type: 'pay'; nth: number; times: number }
   | { type: 'terms'; program: number; terms: Terms };
 
-/** Mostly those whom every history begins with. */
+/** Mostly users that every history begins with. */
 const user = fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 0, max: 4 }) }, fc.nat(USERS - 1));
 const times = fc.constantFrom(1, 1, 1, 3);
 const credits = fc.integer({ min: 0, max: 2_000 }).map((hundredths) => hundredths / 100);
@@ -75,7 +75,7 @@ export const terms: fc.Arbitrary<Terms> = fc
     hold_days: fc.constantFrom(0, 30),
     min_payout: fc.constantFrom(0, 5),
   })
-  // Fractions of a percent make halves of a cent; an amount of yen has none.
+  // Fractions of a percent produce halves of a cent; an amount of yen has none.
   .chain((whole) =>
     whole.commission_type === 'flat'
       ? fc.constant(whole)
@@ -161,7 +161,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 
 export type History = { programs: Terms[]; actions: Action[] };
 
-/** A history that begins with some enrollments and signups, so that most of what follows means something. */
+/** A history that begins with some enrollments and signups, so that most later actions have an effect. */
 export const history: fc.Arbitrary<History> = fc.record({
   programs: fc.array(terms, { minLength: PROGRAMS, maxLength: PROGRAMS }),
   actions: fc

@@ -30,30 +30,30 @@ const HISTORIES = 3;
 const KILLS = 4;
 
 /**
- * The actions that found whom they were about. The others say "not there" and leave nothing, so made again later
- * they may well find somebody: a client does not repeat those blindly.
+ * Actions that found their subject. The others returned "not found" and left nothing; repeated later they may find
+ * it, so a client does not repeat those blindly.
  */
 function effective({ programs, actions }: History): Action[] {
   const model = createModel(programs);
   return actions.filter((action) => {
     const known = action.type !== 'status' || model.enrolled().includes(action.user);
     const { matched, status } = model.act(action);
-    const nobody = action.type === 'signup' && matched === false;
+    const unmatched = action.type === 'signup' && matched === false;
     const nothing = action.type === 'refund' && (matched === false || status !== undefined);
-    return known && !nobody && !nothing && status !== 404;
+    return known && !unmatched && !nothing && status !== 404;
   });
 }
 
-/** Goes on with a history until the API is gone. */
-async function playOn(driver: Driver, steps: { action: Action; step: Step }[]): Promise<void> {
+/** Continues a history until the API is gone. */
+async function playUntilKilled(driver: Driver, steps: { action: Action; step: Step }[]): Promise<void> {
   try {
     for (const { action, step } of steps) await driver.act(action, step);
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error; // what fetch throws when nobody answers
+    if (!(error instanceof TypeError)) throw error; // what fetch throws when the server is gone
   }
 }
 
-test('after a kill -9 in the middle of a history, the same calls made again end in the same ledger', {
+test('after a kill -9 in the middle of a history, repeating the same calls ends in the same ledger', {
   timeout: 300_000,
 }, async () => {
   for (const sample of fc.sample(history, HISTORIES)) {
@@ -77,9 +77,9 @@ test('after a kill -9 in the middle of a history, the same calls made again end 
       });
       for (let kill = 1; kill <= KILLS; kill++) {
         const until = Math.floor((steps.length * kill) / (KILLS + 1));
-        // Everything from the first call on, as a client that knows nothing of what was answered.
+        // From the first call, like a client that knows none of the responses.
         for (const { action, step } of steps.slice(0, until)) await driver.act(action, step);
-        const interrupted = playOn(driver, steps.slice(until));
+        const interrupted = playUntilKilled(driver, steps.slice(until));
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 80));
         await api.kill();
         await interrupted;

@@ -48,32 +48,32 @@ describe('a signup by _vid', () => {
   const resolve = () =>
     createSignupResolver({ pool: api.stores.pool, clickhouse: api.stores.clickhouse })(new Date());
 
-  test('waits for a click that is a moment away from being visible', async () => {
+  test('waits for a click that becomes visible within a moment', async () => {
     await m.program(CREDITS);
     const { ref, partner_id } = await m.enroll('r');
     const visitor = crypto.randomUUID();
     const stream = await visibleUpTo(Date.now() - 1_000);
-    const answer = m.signup('n', { _vid: visitor });
+    const response = m.signup('n', { _vid: visitor });
     setTimeout(() => {
       void click(ref, visitor, 500).then(() => moveTo(stream, Date.now() + 60_000));
     }, 300);
-    expect((await answer).body).toMatchObject({ matched: true, partner_id });
+    expect((await response).body).toMatchObject({ matched: true, partner_id });
   });
 
-  test('takes the newer of two clicks when that becomes visible last', async () => {
+  test('takes the newer of two clicks when it becomes visible last', async () => {
     await m.program(CREDITS);
     const [a, b] = [await m.enroll('a'), await m.enroll('b')];
     const visitor = crypto.randomUUID();
     const stream = await visibleUpTo(Date.now() - 1_000);
     await click(a.ref, visitor, 10_000);
-    const answer = m.signup('n', { _vid: visitor });
+    const response = m.signup('n', { _vid: visitor });
     setTimeout(() => {
       void click(b.ref, visitor, 400).then(() => moveTo(stream, Date.now() + 60_000));
     }, 300);
-    expect((await answer).body.partner_id).toBe(b.partner_id);
+    expect((await response).body.partner_id).toBe(b.partner_id);
   });
 
-  test('whose click is not visible yet is resolved once the watermark has passed it, with its rewards', async () => {
+  test('whose click is not visible yet is resolved with its rewards once the watermark has passed it', async () => {
     await m.program({ ...CREDITS, purchase_credit: 20 });
     const { ref, partner_id } = await m.enroll('r');
     const visitor = crypto.randomUUID();
@@ -88,7 +88,7 @@ describe('a signup by _vid', () => {
     await moveTo(stream, Date.now() + 60_000);
     await resolve();
     expect((await m.signup('n')).body).toMatchObject({ matched: true, partner_id, blocked: false });
-    // What was bought meanwhile is rewarded too.
+    // Purchases made meanwhile are rewarded too.
     expect((await m.credits('external_user_id=r')).balance).toEqual({
       credits: { earned: 25, delivered: 0 },
     });
@@ -103,13 +103,13 @@ describe('a signup by _vid', () => {
     expect(await countRows(api, shop, 'grants')).toBe(3);
   });
 
-  test('is judged, with what was bought meanwhile, by the email that the report of the purchase told', async () => {
+  test('and what was bought meanwhile are qualified by the email that the purchase report gave', async () => {
     await m.program({ commission_rate: 20 });
     const { ref } = await m.enroll('r');
     const visitor = crypto.randomUUID();
     const stream = await visibleUpTo(Date.now() - 1_000);
     await m.signup('n', { _vid: visitor });
-    // A server tracked it too, and that report counts.
+    // A server tracked it too, and its report counts.
     const ts = Date.now() * 1_000;
     await upsertOrders(api.stores.pool, [
       {
@@ -136,7 +136,7 @@ describe('a signup by _vid', () => {
     await resolve();
     expect((await m.purchase('n', 'o1', 50)).body).toMatchObject({ matched: true, reason: 'self_referral' });
     expect(await m.balance('r')).toMatchObject({ pending: 0 });
-    // For that only, and not when the person is erased before.
+    // The email serves this purpose only, and is not stored for a person who is already erased.
     await moveTo(stream, Date.now() - 1_000);
     const erased = crypto.randomUUID();
     await m.signup('gone', { _vid: erased });
@@ -147,7 +147,7 @@ describe('a signup by _vid', () => {
     expect(await kept()).toEqual([{ email: null }, { email: null }]);
   });
 
-  test('that nobody referred is dropped once the watermark has passed it', async () => {
+  test('is dropped once the watermark has passed it when it has no referrer', async () => {
     await m.program(CREDITS);
     const { ref } = await m.enroll('r');
     const visitor = crypto.randomUUID();
@@ -163,7 +163,7 @@ describe('a signup by _vid', () => {
     expect((await m.signup('n', { ref_code: ref })).body.matched).toBe(true);
   });
 
-  test('is not decided by an older click while a newer one may be on its way', async () => {
+  test('is not decided by an older click while a newer one may still arrive', async () => {
     await m.program(CREDITS);
     const [a, b] = [await m.enroll('a'), await m.enroll('b')];
     const visitor = crypto.randomUUID();
@@ -176,19 +176,19 @@ describe('a signup by _vid', () => {
     expect((await m.signup('n')).body).toMatchObject({ matched: true, partner_id: b.partner_id });
   });
 
-  test('falls back to the named referrer only once no click of the visitor can tell', async () => {
+  test('falls back to the named referrer only once no click of the visitor can decide', async () => {
     await m.program(CREDITS);
     const [a, b] = [await m.enroll('a'), await m.enroll('b')];
     const [clicker, stranger] = [crypto.randomUUID(), crypto.randomUUID()];
     const stream = await visibleUpTo(Date.now() - 2_000);
     const named = { referrer_external_user_id: 'b' };
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       m.signup('n1', { _vid: clicker, ...named }),
       m.signup('n2', { _vid: stranger, ...named }),
-      // Said in two reports, it is no other story.
+      // Two reports of the same referrer do not conflict.
       m.signup('n3', { _vid: clicker }).then(() => m.signup('n3', named)),
     ]);
-    expect(answers.map(({ body }) => body)).toEqual(Array(3).fill({ matched: false }));
+    expect(responses.map(({ body }) => body)).toEqual(Array(3).fill({ matched: false }));
     await click(a.ref, clicker, 3_000);
     await moveTo(stream, Date.now() + 60_000);
     await resolve();
@@ -196,7 +196,7 @@ describe('a signup by _vid', () => {
     expect(partners.map(({ body }) => body.partner_id)).toEqual([a.partner_id, b.partner_id, a.partner_id]);
   });
 
-  test('is judged with what later reports told of the user while it was pending', async () => {
+  test('is qualified with what later reports gave about the user while it was pending', async () => {
     await m.program(CREDITS);
     const { ref } = await m.enroll('r', { email: 'r@mail.example', device_id: 'd1' });
     const stream = await visibleUpTo(Date.now() - 2_000);
@@ -212,12 +212,12 @@ describe('a signup by _vid', () => {
     for (const visitor of visitors) await click(ref, visitor, 5_000);
     await moveTo(stream, Date.now() + 60_000);
     await resolve();
-    const answers = await Promise.all(Object.keys(told).map((user) => m.signup(user)));
-    expect(answers.map(({ body }) => body.block_reason)).toEqual(['same_email', 'same_device', null]);
+    const responses = await Promise.all(Object.keys(told).map((user) => m.signup(user)));
+    expect(responses.map(({ body }) => body.block_reason)).toEqual(['same_email', 'same_device', null]);
     expect((await m.credits('external_user_id=r')).balance).toEqual({ credits: { earned: 5, delivered: 0 } });
   });
 
-  test('is resolved behind any number of others that fail, which are resolved when they can be', async () => {
+  test('is resolved behind any number of failing ones, which are resolved once they can be', async () => {
     await m.program(CREDITS);
     const { ref } = await m.enroll('r');
     const { pool, clickhouse } = api.stores;
@@ -253,7 +253,7 @@ describe('a signup by _vid', () => {
     expect(await matched()).toEqual(['bad-1', 'good']);
   });
 
-  test('a later report that names the referrer resolves a pending one', async () => {
+  test('is resolved by a later report that names the referrer', async () => {
     await m.program(CREDITS);
     const { ref, partner_id } = await m.enroll('r');
     await visibleUpTo(Date.now() - 1_000);

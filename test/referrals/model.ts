@@ -1,8 +1,8 @@
 import { type Action, PERSONS, type Terms } from './history.ts';
 
 /**
- * The referral programme as its documents describe it, as plainly as it can be said: no database, no concurrency, and
- * no line in common with the product. Money is whole cents or yen, credits are whole hundredths.
+ * The referral program as its documents describe it, in the simplest form: no database, no concurrency, and no line
+ * shared with the product. Money is whole cents or yen, credits are whole hundredths.
  */
 
 export type Answer = Record<string, unknown>;
@@ -34,14 +34,14 @@ type Commission = {
 type Grant = { holder: number; amount: number; status: 'earned' | 'delivered' | 'revoked' };
 type Order = {
   amount: number;
-  /** Refunds in the order in which they came. */
+  /** Refunds in order of arrival. */
   refunds: { number: number; amount: number }[];
   purchase: { buyer: number; isRenewal: boolean; day: number; referred: boolean; answer: Answer };
 };
 type Export = { items: { commission: Commission; amount: number }[]; paid: Answer | null };
 
 const isOnePerson = (a: number, b: number) => a % PERSONS === b % PERSONS;
-/** One dollar in yen times a hundred, as the operator's table says. */
+/** One dollar in yen times a hundred, as in the operator's rate table. */
 export const YEN_PER_100_USD = 14_925n;
 
 export function createModel(initial: Terms[]) {
@@ -50,7 +50,7 @@ export function createModel(initial: Terms[]) {
   const signups = new Map<number, Signup>();
   const orders = new Map<number, Order>();
   const refunds = new Map<number, Answer>();
-  /** Of orders that no server has reported yet, in the order in which they came. */
+  /** Refunds of orders that no server has reported yet, in order of arrival. */
   const early = new Map<number, { order: number; amount: number | null }>();
   const commissions: Commission[] = [];
   const grants: Grant[] = [];
@@ -58,7 +58,7 @@ export function createModel(initial: Terms[]) {
 
   const termsOf = (program: number): Terms => {
     const terms = programs[program];
-    if (!terms) throw new Error(`programme ${program}`);
+    if (!terms) throw new Error(`unknown program ${program}`);
     return terms;
   };
   const paysCash = (referrer: Referrer) =>
@@ -103,13 +103,13 @@ export function createModel(initial: Terms[]) {
     adoptEarlyRefunds(action.order, order);
     if (referral) {
       for (const [index, { number }] of order.refunds.entries()) {
-        refunds.set(number, { matched: true, ledger_rows: takeBack(action.order, order, index + 1) });
+        refunds.set(number, { matched: true, ledger_rows: reverse(action.order, order, index + 1) });
       }
     }
     return answer;
   }
 
-  /** What is more than the order was for is as much as there is. */
+  /** An amount above the order's amount counts as that amount. */
   function adoptEarlyRefunds(number: number, order: Order): void {
     let rest = order.amount;
     for (const [refund, { order: of, amount }] of early) {
@@ -130,7 +130,7 @@ export function createModel(initial: Terms[]) {
     const no = (reason: string) => ({ rows: 0, reason });
     const terms = termsOf(referral.program);
     const first = referrers.get(referral.referrer);
-    if (!first) throw new Error('a signup without its referrer');
+    if (!first) throw new Error('a signup must have a referrer');
     // The buyer gave the address at signup, whether or not this report has it.
     const isBuyer = (number: number) => isOnePerson(number, action.user);
     if (referral.block === 'suspended' || first.status === 'suspended') return no('suspended');
@@ -142,7 +142,7 @@ export function createModel(initial: Terms[]) {
     if (terms.first_sale_only && action.isRenewal) return no('renewal_not_covered');
     if (terms.first_sale_only && before.some((order) => !order.isRenewal)) return no('not_first_sale');
     const firstDay = Math.min(...before.map((order) => order.day));
-    // Days of purchases are twenty apart, so a month is over after forty and not after twenty.
+    // Days of purchases are twenty apart, so a month is over after forty days and not after twenty.
     const covered = terms.commission_months === null || action.day - firstDay < 30 || before.length === 0;
     let rows = 0;
     if (!paysCash(first) && action.amount > 0 && terms.purchase_credit > 0) {
@@ -209,14 +209,14 @@ export function createModel(initial: Terms[]) {
     const amount = action.amount ?? rest;
     if (amount > rest) return { status: 400 };
     order.refunds.push({ number: action.refund, amount });
-    const rows = takeBack(action.order, order, order.refunds.length);
+    const rows = reverse(action.order, order, order.refunds.length);
     const answer = { matched: order.purchase.referred, ledger_rows: rows };
     refunds.set(action.refund, answer);
     return answer;
   }
 
-  /** What the refunds up to this one take back, less what was. @returns how many commissions it touched */
-  function takeBack(number: number, { amount, refunds }: Order, upTo: number): number {
+  /** Reverses what the refunds up to this one require, less what is reversed. @returns how many commissions changed */
+  function reverse(number: number, { amount, refunds }: Order, upTo: number): number {
     const all = Math.min(amount, refunded(refunds.slice(0, upTo)));
     let rows = 0;
     for (const commission of commissions.filter((one) => one.order === number)) {
@@ -290,7 +290,7 @@ export function createModel(initial: Terms[]) {
   return {
     grants,
     enrolled: () => [...referrers.keys()],
-    /** What a call answers, in the words that can be foreseen. */
+    /** The foreseeable part of a call's response. */
     act(action: Action): Answer {
       const referrer = 'user' in action ? referrers.get(action.user) : undefined;
       switch (action.type) {
@@ -301,7 +301,7 @@ export function createModel(initial: Terms[]) {
         case 'purchase':
           return purchase(action);
         case 'pixel':
-          // Anyone can report by it: no money depends on what it says.
+          // Anyone can report it: no money depends on its content.
           return {};
         case 'refund':
           return refund(action);
@@ -352,7 +352,7 @@ const refunded = (refunds: Order['refunds']) => refunds.reduce((sum, { amount })
 
 export type Model = ReturnType<typeof createModel>;
 
-/** Programme 0 pays cents of the sale's own dollars, programme 1 yen. */
+/** Program 0 pays cents of the sale's own dollars, program 1 yen. */
 function commissionOf(terms: Terms, rate: number, cents: number, program: number): number {
   if (terms.commission_type === 'flat') return program === 0 ? rate * 100 : rate;
   const hundredthsOfPercent = BigInt(Math.round(rate * 100));

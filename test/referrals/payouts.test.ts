@@ -24,7 +24,7 @@ const balance: Merchant['balance'] = (user) => m.balance(user);
 const referral = (program: object = {}) => m.referral({ ...PAID_AT_ONCE, ...program });
 
 describe('a payout file', () => {
-  test('lists eligible balances at or over min_payout, by method, with its id in the header', async () => {
+  test('lists eligible balances of at least min_payout, by method, with its id in the header', async () => {
     const { programId, partner_id } = await referral({ min_payout: 20 });
     await m.mode('r', 'affiliate');
     await shop.post('/referrals/payout-method', {
@@ -63,16 +63,16 @@ describe('a payout file', () => {
       ['at', '', '', '20.00', 'usd'],
     ]);
     expect(lines[1]).toMatchObject({ partner_id, program_id: programId, email: 'r@mail.example' });
-    // No spreadsheet runs what a user calls themself.
+    // A spreadsheet must not evaluate a user's name as a formula.
     expect(text).toContain(`"'=HYPERLINK(""x""), ""y"""`);
   });
 
-  test('is marked paid exactly as it was made, once', async () => {
+  test('is marked paid exactly as it was created, once', async () => {
     const { programId } = await referral();
     await m.purchase('n', 'o1', 100);
     const file = await exportPayouts(`?program_id=${programId}`);
     await m.purchase('n', 'o2', 50); // after the file
-    await m.refund('f1', 'o1', 10); // may have been paid already: taken off the next one
+    await m.refund('f1', 'o1', 10); // may have been paid already: subtracted from the next file
     expect(await balance('r')).toEqual({ pending: 0, eligible: 28, paid: 0 });
     const first = await pay(file.id);
     expect([first.status, first.body]).toEqual([200, { paid: 1, totals: { usd: 20 } }]);
@@ -85,17 +85,17 @@ describe('a payout file', () => {
     expect((await exportPayouts()).lines).toMatchObject([{ amount: '8.00' }]);
   });
 
-  test('fifty markings at once pay once', async () => {
+  test('is paid once when marked fifty times at once', async () => {
     await referral();
     await m.purchase('n', 'o1', 100);
     const { id } = await exportPayouts();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => pay(id)));
-    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => pay(id)));
+    expect(new Set(responses.map((response) => response.text)).size).toBe(1);
     expect(await balance('r')).toEqual({ pending: 0, eligible: 0, paid: 20 });
     expect(await countRows(api, shop, 'ledger_entries')).toBe(3);
   });
 
-  test('that overlaps with a paid one is refused whole', async () => {
+  test('that overlaps with a paid one is rejected as a whole', async () => {
     await referral();
     await m.purchase('n', 'o1', 100);
     const [a, b] = [await exportPayouts(), await exportPayouts()];
@@ -105,7 +105,7 @@ describe('a payout file', () => {
     expect(await balance('r')).toEqual({ pending: 0, eligible: 0, paid: 20 });
   });
 
-  test('changes no balance by being made, and an empty one pays nobody', async () => {
+  test('changes no balance when created, and an empty one pays no user', async () => {
     await referral();
     await m.purchase('n', 'o1', 100);
     await exportPayouts();
@@ -116,7 +116,7 @@ describe('a payout file', () => {
     expect((await pay(empty.id)).body).toEqual({ paid: 0, totals: {} });
   });
 
-  test('takes in what has become eligible though the clock has not come round', async () => {
+  test('includes commissions that have become eligible before the hold-period job runs', async () => {
     const { programId } = await referral({ hold_days: 1 });
     await m.purchase('n', 'o1', 100);
     await api.stores.pool.query(
@@ -137,7 +137,7 @@ describe('a payout file', () => {
     expect((await exportPayouts()).lines).toHaveLength(1);
   });
 
-  test('is of one programme or of all, and of this workspace only', async () => {
+  test('covers one program or all, and this workspace only', async () => {
     const { programId } = await referral();
     await m.purchase('n', 'o1', 100);
     const second = await m.program({ commission_rate: 10, hold_days: 0, currency: 'jpy' });
@@ -156,7 +156,7 @@ describe('a payout file', () => {
     expect((await pay(both.id)).body).toEqual({ paid: 2, totals: { usd: 20, jpy: 100 } });
   });
 
-  test('needs a secret key, and ids that are ids', async () => {
+  test('requires a secret key and valid ids', async () => {
     const options = { key: shop.publishableKey };
     expect((await shop.get('/payouts/export', options)).status).toBe(403);
     expect((await shop.post('/payouts', { export_id: crypto.randomUUID() }, options)).status).toBe(403);

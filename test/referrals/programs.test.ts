@@ -21,8 +21,8 @@ const BODY = { name: 'Refer a friend', code: 'friends', destination_url: 'https:
 let codes = 0;
 const freshCode = () => `prog-${++codes}`;
 
-describe('a programme', () => {
-  test('is made with defaults, read, listed newest first and changed', async () => {
+describe('a program', () => {
+  test('is created with defaults, read, listed newest first and changed', async () => {
     const code = freshCode();
     const made = await shop.post<ProgramRecord>('/programs', { ...BODY, code });
     expect([made.status, made.body]).toEqual([
@@ -112,7 +112,7 @@ describe('a programme', () => {
     expect([taken.status, taken.body.error.code]).toEqual([409, 'conflict']);
   });
 
-  test('shares the slugs of links and pages, without regard to case', async () => {
+  test('shares the namespace of link and page slugs, case-insensitively', async () => {
     const slug = freshCode();
     await shop.post('/links', { destination_url: 'https://shop.example', name: 'N', smart: true, slug });
     expect((await shop.post('/programs', { ...BODY, code: slug.toUpperCase() })).status).toBe(409);
@@ -135,7 +135,7 @@ describe('a programme', () => {
   });
 
   test('is safe to retry', async () => {
-    const options = { headers: { 'idempotency-key': 'programme' } };
+    const options = { headers: { 'idempotency-key': 'program' } };
     const body = { ...BODY, code: freshCode() };
     const first = await shop.post('/programs', body, options);
     const second = await shop.post('/programs', body, options);
@@ -146,7 +146,7 @@ describe('a programme', () => {
     ]);
   });
 
-  test('needs a secret key and a paid plan, and stays in its workspace', async () => {
+  test('requires a secret key and a paid plan, and stays in its workspace', async () => {
     const { id } = await merchant(shop).program();
     const other = await api.addWorkspace();
     expect((await other.get(`/programs/${id}`)).status).toBe(404);
@@ -187,7 +187,7 @@ describe('a programme', () => {
     ['payout_methods', { payout_methods: ['wise', 'wise'] }],
     ['min_payout', { min_payout: 0.001 }],
     ['currency', { currency: 'zzz' }],
-  ])('with a wrong %s is 400: %j', async (path, fields) => {
+  ])('with a wrong %s returns 400: %j', async (path, fields) => {
     const answer = await shop.post('/programs', { ...BODY, code: freshCode(), ...fields });
     expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, path]);
   });
@@ -206,7 +206,7 @@ describe('a programme', () => {
     expect((await shop.patch(`/programs/${id}`, { currency: 'eur' })).status).toBe(409);
   });
 
-  describe('whose currency changes while a purchase is judged', () => {
+  describe('whose currency changes while a purchase is qualified', () => {
     let id: string;
     beforeEach(async () => {
       const { program, enroll, signup } = merchant(shop);
@@ -215,8 +215,8 @@ describe('a programme', () => {
       await signup('n', { ref_code: ref });
     });
 
-    /** Comes once the call is answered, or waits for a lock. */
-    async function answeredOrWaiting(call: Promise<unknown>): Promise<void> {
+    /** Resolves once the call has a response or waits for a lock. */
+    async function respondedOrWaiting(call: Promise<unknown>): Promise<void> {
       let isAnswered = false;
       void call.then(() => {
         isAnswered = true;
@@ -230,7 +230,7 @@ describe('a programme', () => {
       await expect.poll(async () => isAnswered || (await isWaiting()), { timeout: 60_000 }).toBe(true);
     }
 
-    test('keeps it when the purchase was first, whose commission can then be paid out', async () => {
+    test('keeps its currency when the purchase was first, and the commission can be paid out', async () => {
       const change = await inTransaction(api.stores.pool, async (tx) => {
         const now = new Date();
         const report = {
@@ -244,19 +244,19 @@ describe('a programme', () => {
         // Nothing else waits for purchases.
         expect((await shop.patch(`/programs/${id}`, { commission_rate: 5 })).status).toBe(200);
         const answer = shop.patch(`/programs/${id}`, { currency: 'eur' });
-        await answeredOrWaiting(answer);
+        await respondedOrWaiting(answer);
         return { answer };
       });
       expect((await change.answer).status).toBe(409);
       expect((await shop.get('/payouts/export')).text).toContain(',1.00,usd,');
     });
 
-    test('gives the purchase the new one when the change was first', async () => {
+    test('gives the purchase the new currency when the change was first', async () => {
       const purchase = await inTransaction(api.stores.pool, async (tx) => {
         expect(await programHasCommissions(tx, id)).toBe(false);
         await tx.query(`UPDATE programs SET currency = 'eur' WHERE id = $1`, [id]);
         const answer = merchant(shop).purchase('n', 'o1', 10, { currency: 'eur' });
-        await answeredOrWaiting(answer);
+        await respondedOrWaiting(answer);
         return { answer };
       });
       expect((await purchase.answer).body.rewarded).toBe(true);
@@ -265,10 +265,10 @@ describe('a programme', () => {
   });
 });
 
-describe('the link of a programme', () => {
+describe('the link of a program', () => {
   const NO_REF = 'https://shop.example/?ref=zz';
 
-  test("changes the programme's code with its slug, by the rules of codes", async () => {
+  test("changes the program's code with its slug, by the rules of codes", async () => {
     const { id, code } = await merchant(shop).program();
     const slug = freshCode();
     expect((await shop.patch(`/links/${id}`, { slug })).status).toBe(200);
@@ -281,7 +281,7 @@ describe('the link of a programme', () => {
     expect((await shop.get<{ slug: string }>(`/links/${id}`)).body.slug).toBe(code);
   });
 
-  test('can not be deleted: the refusal names the programme', async () => {
+  test('can not be deleted: the error names the program', async () => {
     const { id } = await merchant(shop).program({ name: 'Bring one' });
     const refused = await shop.delete(`/links/${id}`);
     expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict']);
@@ -290,7 +290,7 @@ describe('the link of a programme', () => {
     expect((await (await api.addWorkspace()).delete(`/links/${id}`)).status).toBe(404);
   });
 
-  test('that was deleted when that was possible comes back with a code', async () => {
+  test('that was deleted when that was possible gets a new code', async () => {
     const { id, code } = await merchant(shop).program();
     const lost = async () => {
       await shop.patch(`/links/${id}`, { external_id: 'e' });
@@ -308,7 +308,7 @@ describe('the link of a programme', () => {
     }
   });
 
-  test('and those of its referrers lead nowhere that has a ref of its own', async () => {
+  test('and those of its referrers redirect to no destination with a ref of its own', async () => {
     const { id } = await merchant(shop).program();
     const { ref } = await merchant(shop).enroll('r');
     for (const link of [id, await linkIdOf(api, ref)]) {
@@ -327,16 +327,16 @@ describe('the link of a programme', () => {
     }
   });
 
-  test('and the programme can be changed at once without waiting for each other in a circle', async () => {
+  test('and the program can be changed at the same time without a deadlock', async () => {
     const { id } = await merchant(shop).program();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
         n % 2 === 0
           ? shop.patch(`/links/${id}`, { slug: freshCode(), name: `L${n}` })
           : shop.patch(`/programs/${id}`, { code: freshCode(), name: `P${n}` }),
       ),
     );
-    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(200));
     const { body } = await shop.get<{ slug: string }>(`/links/${id}`);
     expect((await shop.get<ProgramRecord>(`/programs/${id}`)).body.code).toBe(body.slug);
   });
@@ -355,13 +355,13 @@ describe('a referral link', () => {
     await shop.patch(`/links/${id}`, { slug: `jane-${ref}` });
     expect(await stored()).toMatchObject({ slug: `jane-${ref}`, extra_query: `ref=jane-${ref}` });
     expect((await merchant(shop).enroll('r')).ref).toBe(`jane-${ref}`);
-    // Visitors may still hold the old one.
+    // Visitors may still have the old one.
     for (const code of [ref, `jane-${ref}`, ref.toUpperCase()]) {
       expect((await merchant(shop).signup(`n-${code}`, { ref_code: code })).body.matched).toBe(true);
     }
   });
 
-  test('that was deleted is minted anew at the next call, and the old one still names its referrer', async () => {
+  test('that was deleted is created again at the next call, and the old one still names its referrer', async () => {
     await merchant(shop).program();
     const first = await merchant(shop).enroll('r');
     await shop.delete(`/links/${await linkIdOf(api, first.ref)}`);
@@ -371,7 +371,7 @@ describe('a referral link', () => {
     expect((await merchant(shop).signup('n', { ref_code: first.ref })).body).toMatchObject({ matched: true });
   });
 
-  test('takes no place under the cap of links', async () => {
+  test('does not count toward the limit of links', async () => {
     await merchant(shop).program();
     await merchant(shop).enroll('r');
     const { body } = await shop.get<{ plan: { limits: { links: { used: number } } } }>('/me');

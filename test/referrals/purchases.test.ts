@@ -25,7 +25,7 @@ const referral: Merchant['referral'] = (...given) => m.referral(...given);
 const balance: Merchant['balance'] = (user) => m.balance(user);
 
 describe('report-purchase', () => {
-  test('answers with exactly the documented fields, and a replay with the same', async () => {
+  test('returns exactly the documented fields, and a replay returns the same', async () => {
     await referral();
     const first = await m.purchase('n', 'o1', 19.99);
     expect([first.status, first.body]).toEqual([
@@ -43,24 +43,24 @@ describe('report-purchase', () => {
     ]);
   });
 
-  test('by a user whose signup was never reported is matched: false, and its order is written', async () => {
+  test('for a user whose signup was never reported returns matched: false, and its order is written', async () => {
     await m.program({ commission_rate: 20 });
-    const answer = await m.purchase('stranger', 'o1', 10);
-    expect([answer.status, answer.body]).toEqual([
+    const response = await m.purchase('stranger', 'o1', 10);
+    expect([response.status, response.body]).toEqual([
       200,
       { matched: false, rewarded: false, internal_order_id: expect.any(Number), ledger_rows: 0 },
     ]);
     expect(await countRows(api, shop, 'orders')).toBe(1);
     const { ref } = await m.enroll('r');
     await m.signup('stranger', { ref_code: ref });
-    expect((await m.purchase('stranger', 'o1', 10)).body).toEqual(answer.body);
+    expect((await m.purchase('stranger', 'o1', 10)).body).toEqual(response.body);
     expect((await m.purchase('stranger', 'o2', 10)).body.rewarded).toBe(true);
   });
 
-  test('fifty identical ones at once write once', async () => {
+  test('called fifty times at once with the same body writes once', async () => {
     await referral({ commission_rate: 20, levels: [10] });
-    const answers = await Promise.all(Array.from({ length: 50 }, () => m.purchase('n', 'o1', 10)));
-    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => m.purchase('n', 'o1', 10)));
+    expect(new Set(responses.map((response) => response.text)).size).toBe(1);
     expect(await countRows(api, shop, 'orders')).toBe(1);
     expect(await countRows(api, shop, 'commissions')).toBe(1);
     expect(await countRows(api, shop, 'ledger_entries')).toBe(1);
@@ -68,7 +68,7 @@ describe('report-purchase', () => {
     expect(events).toEqual(['lead.created', 'sale.created', 'commission.created']);
   });
 
-  test('of one order with different amounts at once are one purchase, and the order is of its amount', async () => {
+  test('called at once for one order with different amounts makes one purchase, and the order has its amount', async () => {
     await referral({ commission_rate: 20 });
     const anHourAgo = new Date(Date.now() - 3_600_000).toISOString();
     await Promise.all(
@@ -85,15 +85,15 @@ describe('report-purchase', () => {
     expect(rows).toEqual([{ orders: 20, apart: 0 }]);
   });
 
-  test('fifty different ones of a buyer at once reward the first sale only, once', async () => {
+  test('called for fifty different purchases of a buyer at once rewards only the first sale, once', async () => {
     await referral({ commission_rate: 20, first_sale_only: true });
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => m.purchase('n', `o${n}`, 10)));
-    expect(answers.filter(({ body }) => body.rewarded)).toHaveLength(1);
-    expect(answers.filter(({ body }) => body.reason === 'not_first_sale')).toHaveLength(49);
+    const responses = await Promise.all(Array.from({ length: 50 }, (_, n) => m.purchase('n', `o${n}`, 10)));
+    expect(responses.filter(({ body }) => body.rewarded)).toHaveLength(1);
+    expect(responses.filter(({ body }) => body.reason === 'not_first_sale')).toHaveLength(49);
     expect(await balance('r')).toMatchObject({ pending: 2 });
   });
 
-  test('needs a secret key', async () => {
+  test('requires a secret key', async () => {
     const options = { key: shop.publishableKey };
     expect((await shop.post('/referrals/report-purchase', {}, options)).status).toBe(403);
     expect((await shop.post('/referrals/report-refund', {}, options)).status).toBe(403);
@@ -117,13 +117,13 @@ describe('report-purchase', () => {
     ['purchased_at', { purchased_at: 'yesterday' }],
     ['purchased_at', { purchased_at: '2026-11-20T10:00:00' }],
     ['purchased_at', { purchased_at: '1969-12-31' }],
-  ])('with a wrong %s is 400: %j', async (path, fields) => {
+  ])('with a wrong %s returns 400: %j', async (path, fields) => {
     const body = { external_user_id: 'n', order_id: 'o', amount: 10, ...fields };
-    const answer = await shop.post('/referrals/report-purchase', body);
-    expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, path]);
+    const response = await shop.post('/referrals/report-purchase', body);
+    expect([response.status, response.body.error.details?.[0]?.path]).toEqual([400, path]);
   });
 
-  test.each([10_000_000_000.01, 1e15, 1e300])('for %d is told what the most is', async (amount) => {
+  test.each([10_000_000_000.01, 1e15, 1e300])('for %d names the maximum', async (amount) => {
     const body = { external_user_id: 'n', order_id: 'o', amount };
     const { message } = (await shop.post('/referrals/report-purchase', body)).body.error;
     expect(message).toBe('`amount` must be at most 10000000000 usd');
@@ -164,7 +164,7 @@ describe('report-purchase', () => {
     });
   });
 
-  test('puts the order where reports and journeys find it', async () => {
+  test('adds the order to reports and journeys', async () => {
     const visitor = crypto.randomUUID();
     await referral({}, { _vid: visitor });
     await m.purchase('n', 'o1', 12.5, {

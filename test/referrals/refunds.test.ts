@@ -26,7 +26,7 @@ const balance: Merchant['balance'] = (user) => m.balance(user);
 const referral = (program: object = {}) => m.referral({ ...PAID_AT_ONCE, ...program });
 
 describe('a refund', () => {
-  test('takes back pending and eligible commissions in proportion, at every level', async () => {
+  test('reverses pending and eligible commissions in proportion, at every level', async () => {
     const { ref: top } = await referral({ levels: [10] });
     expect(top).toBeTruthy();
     const { ref } = await m.enroll('n');
@@ -47,7 +47,7 @@ describe('a refund', () => {
     expect((await m.refund('f3', 'o1')).body).toMatchObject({ matched: true, ledger_rows: 0 });
   });
 
-  test.each([100.01, 1e300])('of %d, more than is left, is told how much that is', async (amount) => {
+  test.each([100.01, 1e300])('of %d, more than the remainder, names the remainder', async (amount) => {
     await referral();
     await m.purchase('n', 'o1', 100);
     const refund = { refund_id: 'f1', order_id: 'o1', amount };
@@ -58,7 +58,7 @@ describe('a refund', () => {
     ]);
   });
 
-  test('of a pending commission stays pending with the rest, which the hold period then frees', async () => {
+  test('of a pending commission leaves the remainder pending until the hold period ends', async () => {
     await referral({ hold_days: 30 });
     await m.purchase('n', 'o1', 100);
     await m.refund('f1', 'o1', 40);
@@ -68,32 +68,32 @@ describe('a refund', () => {
     expect(await balance('r')).toEqual({ pending: 0, eligible: 12, paid: 0 });
   });
 
-  test('in three thirds takes back every cent', async () => {
+  test('in three thirds reverses every cent', async () => {
     await referral({ commission_rate: 33 });
     await m.purchase('n', 'o1', 1);
     for (const [n, amount] of [0.33, 0.33, 0.34].entries()) await m.refund(`f${n}`, 'o1', amount);
     expect(await balance('r')).toEqual({ pending: 0, eligible: 0, paid: 0 });
   });
 
-  test('fifty identical ones at once write once', async () => {
+  test('called fifty times at once with the same body writes once', async () => {
     await referral();
     await m.purchase('n', 'o1', 100);
-    const answers = await Promise.all(Array.from({ length: 50 }, () => m.refund('f1', 'o1', 10)));
-    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => m.refund('f1', 'o1', 10)));
+    expect(new Set(responses.map((response) => response.text)).size).toBe(1);
     expect(await countRows(api, shop, 'refunds')).toBe(1);
     expect(await balance('r')).toMatchObject({ eligible: 18 });
   });
 
-  test('fifty different ones at once never take back more than there is', async () => {
+  test('called for fifty different amounts at once never reverses more than the order', async () => {
     await referral();
     await m.purchase('n', 'o1', 10);
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => m.refund(`f${n}`, 'o1', 1)));
-    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(10);
-    expect(answers.filter((answer) => answer.status === 400)).toHaveLength(40);
+    const responses = await Promise.all(Array.from({ length: 50 }, (_, n) => m.refund(`f${n}`, 'o1', 1)));
+    expect(responses.filter((response) => response.status === 200)).toHaveLength(10);
+    expect(responses.filter((response) => response.status === 400)).toHaveLength(40);
     expect(await balance('r')).toMatchObject({ eligible: 0 });
   });
 
-  test('of an order that nobody referred, or that is unknown, is matched: false', async () => {
+  test('of an order without a referrer, or of an unknown order, returns matched: false', async () => {
     await referral();
     const { body } = await m.purchase('stranger', 'o1', 10);
     expect((await m.refund('f1', 'o1')).body).toEqual({
@@ -109,8 +109,8 @@ describe('a refund', () => {
     expect(await countRows(api, shop, 'refunds')).toBe(1);
   });
 
-  describe('that comes before its order', () => {
-    test('is taken back when the order comes, once, and its replay tells so', async () => {
+  describe('that arrives before its order', () => {
+    test('is applied when the order arrives, once, and its replay reports it', async () => {
       await referral();
       const key = { headers: { 'idempotency-key': 'k1' } };
       const early = { refund_id: 'f1', order_id: 'o1', amount: 25 };
@@ -127,7 +127,7 @@ describe('a refund', () => {
       expect(await countRows(api, shop, 'early_refunds')).toBe(0);
     });
 
-    test('takes back no more than there is, and what the currency can tell', async () => {
+    test('reverses no more than the order, and validates the amount by the currency', async () => {
       await referral({ currency: 'jpy' });
       await m.refund('f1', 'o1', 10.4);
       await m.refund('f2', 'o1', 1_000);
@@ -141,12 +141,12 @@ describe('a refund', () => {
       await m.purchase('stranger', 'o2', 100, { currency: 'jpy' });
     });
 
-    test('is settled by the clock when it came while the order was being judged', async () => {
+    test('is settled by the job when it arrived while the order was being qualified', async () => {
       const { pool } = api.stores;
       await referral();
       await m.purchase('n', 'o1', 100);
       await m.refund('f1', 'o1', 10);
-      // What a report leaves that looked for the order just before it was committed.
+      // As left by a report that looked for the order just before it was committed.
       await insertEarlyRefund(pool, {
         ...{
           workspace_id: shop.workspace.id,
@@ -162,7 +162,7 @@ describe('a refund', () => {
       expect((await m.refund('f2', 'o1', 40)).body).toMatchObject({ matched: true, ledger_rows: 1 });
     });
 
-    test('and at the same moment as it, is never lost', async () => {
+    test('and at the same moment as its order, is never lost', async () => {
       const { pool } = api.stores;
       await referral();
       await Promise.all(
@@ -185,16 +185,16 @@ describe('a refund', () => {
     ['amount', { amount: '5' }],
     ['amount', { amount: 10.01 }],
     ['amount', { amount: 0.001 }],
-  ])('with a wrong %s is 400: %j', async (path, fields) => {
+  ])('with a wrong %s returns 400: %j', async (path, fields) => {
     await referral();
     await m.purchase('n', 'o1', 10);
     const body = { refund_id: 'f', order_id: 'o1', ...fields };
-    const answer = await shop.post('/referrals/report-refund', body);
-    expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, path]);
+    const response = await shop.post('/referrals/report-refund', body);
+    expect([response.status, response.body.error.details?.[0]?.path]).toEqual([400, path]);
     expect(await countRows(api, shop, 'refunds')).toBe(0);
   });
 
-  test('of a paid commission is a negative one that the next payout takes off', async () => {
+  test('of a paid commission is a negative one that the next payout subtracts', async () => {
     await referral();
     await m.purchase('n', 'o1', 100);
     await pay((await exportPayouts()).id);
@@ -221,7 +221,7 @@ describe('a refund', () => {
 });
 
 describe('the hold period', () => {
-  test('ends by the clock, once, however many processes run it', async () => {
+  test('is ended by the job, once, however many processes run it', async () => {
     await referral({ hold_days: 30 });
     for (let n = 0; n < 12; n++) await m.purchase('n', `o${n}`, 10);
     const { pool } = api.stores;
@@ -233,7 +233,7 @@ describe('the hold period', () => {
     expect(await countRows(api, shop, 'ledger_entries')).toBe(12 * 3);
   });
 
-  test('does not free what was refunded meanwhile, in any order of the two', async () => {
+  test('does not release what was refunded meanwhile, in either order', async () => {
     await referral({ hold_days: 30 });
     for (let n = 0; n < 20; n++) await m.purchase('n', `o${n}`, 10);
     const now = new Date(Date.now() + 31 * 86_400_000);

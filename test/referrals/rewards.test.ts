@@ -24,7 +24,7 @@ const reason = async (order: string, amount = 10, fields: object = {}) =>
   (await m.purchase('n', order, amount, fields)).body.reason;
 
 describe('what a purchase earns', () => {
-  test('half to even at the minor unit, once, with the exponent of the currency', async () => {
+  test('is rounded half to even at the minor unit, once, with the exponent of the currency', async () => {
     const amounts = async (currency: string, rate: number, sale: number) => {
       const workspace = await api.addWorkspace({ currency });
       const other = merchant(workspace);
@@ -41,14 +41,14 @@ describe('what a purchase earns', () => {
     expect(await amounts('usd', 33.3333, 99.99)).toMatchObject({ pending: 33.33 });
   });
 
-  test('a flat commission is major units whatever the sale', async () => {
+  test('a flat commission is in major units whatever the sale', async () => {
     await referral({ commission_type: 'flat', commission_rate: 20, levels: [5] });
     await m.purchase('n', 'o1', 3);
     await m.purchase('n', 'o2', 300, { currency: 'jpy' });
     expect(await balance('r')).toMatchObject({ pending: 40 });
   });
 
-  test('a percentage of a sale in another currency is converted by the operator, and without a rate says so', async () => {
+  test("a percentage of a sale in another currency is converted by the operator's rate, and a missing rate is reported", async () => {
     await referral({ commission_rate: 20 });
     expect(await reason('o1', 100, { currency: 'eur' })).toBe('no_currency_rate');
     await api.stores.pool.query(
@@ -61,7 +61,7 @@ describe('what a purchase earns', () => {
     await api.stores.pool.query('DELETE FROM currency_rates');
   });
 
-  test('of the largest sales adds up beyond 2^53 in every answer, and what is beyond it by itself is not earned', async () => {
+  test('the largest sales add up beyond 2^53 in every response, and a single commission beyond it is not earned', async () => {
     const { programId } = await referral({ commission_rate: 50, currency: 'vnd', hold_days: 0 });
     await api.stores.pool.query(
       `INSERT INTO currency_rates (currency, base, rate)
@@ -83,7 +83,7 @@ describe('what a purchase earns', () => {
     await api.stores.pool.query('DELETE FROM currency_rates');
   });
 
-  test('in a credit programme is a credit for a referrer, commission for an affiliate', async () => {
+  test('in a credit program is a credit for a referrer, commission for an affiliate', async () => {
     const { partner_id } = await referral({
       credit_enabled: true,
       purchase_credit: 15,
@@ -126,7 +126,7 @@ describe('what a purchase earns', () => {
     });
   });
 
-  test('a programme without credits pays its commission in either mode', async () => {
+  test('a program without credits pays its commission in either mode', async () => {
     await referral({ commission_rate: 20, allow_affiliate_upgrade: true });
     await m.purchase('n', 'o1', 100);
     await m.mode('r', 'affiliate');
@@ -134,7 +134,7 @@ describe('what a purchase earns', () => {
     expect(await balance('r')).toMatchObject({ pending: 40 });
   });
 
-  test('fans out over levels, to whoever referred the referrer in the programme', async () => {
+  test('covers levels, up to the referrer of the referrer in the program', async () => {
     await m.program({ commission_rate: 20, levels: [10, 5] });
     const chain = ['a', 'b', 'c', 'd'];
     let ref = '';
@@ -157,7 +157,7 @@ describe('what a purchase earns', () => {
     ]);
   });
 
-  test('a referrer of another programme is no second level', async () => {
+  test('a referrer of another program is not a second level', async () => {
     const first = await m.program({ commission_rate: 20, levels: [10] });
     const above = await m.enroll('above', { program_id: first.id });
     await m.signup('r', { ref_code: above.ref });
@@ -168,7 +168,7 @@ describe('what a purchase earns', () => {
     expect(await balance('above')).toMatchObject({ pending: 0 });
   });
 
-  test('two who referred each other are not paid for what they buy themselves', async () => {
+  test('two users who referred each other are not paid for their own purchases', async () => {
     await m.program({ commission_rate: 20, levels: [10, 5, 5] });
     const [a, b] = [await m.enroll('a'), await m.enroll('b')];
     await m.signup('a', { ref_code: b.ref });
@@ -178,7 +178,7 @@ describe('what a purchase earns', () => {
     expect(await balance('b')).toMatchObject({ pending: 20 });
   });
 
-  test('says why when nothing was written', async () => {
+  test('the response says why when nothing was written', async () => {
     const { programId } = await referral({ commission_rate: 0 });
     expect(await reason('o1')).toBe('no_reward_configured');
     const set = (fields: object) => shop.patch(`/programs/${programId}`, fields);
@@ -205,7 +205,7 @@ describe('what a purchase earns', () => {
     });
   });
 
-  test('a buyer whose signup was blocked earns nobody anything', async () => {
+  test('a buyer whose signup was blocked brings no reward', async () => {
     await referral({ commission_rate: 20, levels: [10] }, { email: 'r@mail.example' });
     expect(await reason('o1')).toBe('self_referral');
   });
@@ -238,7 +238,7 @@ describe('what a purchase earns', () => {
     expect(await balance('r')).toMatchObject({ eligible: 4 });
   });
 
-  test('hold_days are counted from the purchase; 0 is eligible at once', async () => {
+  test('hold_days are counted from the purchase; with 0 a commission is eligible at once', async () => {
     const { programId } = await referral({ commission_rate: 20, hold_days: 10 });
     const daysAgo = (days: number) => ({
       purchased_at: new Date(Date.now() - days * 86_400_000).toISOString(),
@@ -252,7 +252,7 @@ describe('what a purchase earns', () => {
     expect((await m.stats('r')).rewards.cash).toEqual({ currency: 'usd', pending: 12, paid: 0, total: 12 });
   });
 
-  test('shows in recent_commissions, newest first, and in /me', async () => {
+  test('is in recent_commissions, newest first, and in /me', async () => {
     await referral({ commission_rate: 20, hold_days: 0 });
     await m.purchase('n', 'o1', 10);
     await m.purchase('n', 'o2', 30, { is_renewal: true });

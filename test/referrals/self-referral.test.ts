@@ -27,7 +27,7 @@ describe('a self-referral', () => {
     return body.blocked ? body.block_reason : null;
   }
 
-  test('leaves a revoked grant with its reason and fires nothing', async () => {
+  test('leaves a revoked grant with its reason and fires no event', async () => {
     await m.program(CREDITS);
     const { ref, partner_id, program_id } = await m.enroll('r');
     const { body } = await m.signup('n', { ref_code: ref, email: 'R+me@mail.example' });
@@ -93,7 +93,7 @@ describe('a self-referral', () => {
     expect(await blocked({ ref_code: ref, _vid: other }, 'n2')).toBeNull();
   });
 
-  test('earns nothing of a purchase either, when only the signup told whose mailbox it is', async () => {
+  test('earns nothing for a purchase either, when only the signup gave the mailbox', async () => {
     await m.program({ commission_rate: 20, levels: [10] });
     const a = await m.enroll('a', { email: 'anna@mail.example' });
     await m.signup('b', { ref_code: a.ref });
@@ -101,7 +101,7 @@ describe('a self-referral', () => {
     expect(await blocked({ ref_code: b.ref, email: 'anna+1@mail.example' }, 'c')).toBeNull();
     expect((await m.purchase('c', 'o1', 100)).body).toMatchObject({ rewarded: true, ledger_rows: 1 });
     expect((await m.stats('a')).affiliate.balance.pending).toBe(0);
-    // The referrer's own signup told the mailbox, and came behind the referral.
+    // The referrer's own signup gave the mailbox, and arrived after the referral.
     await shop.get('/referrals/stats?external_user_id=x');
     await m.signup('y', { referrer_external_user_id: 'x', email: 'x@mail.example' });
     await m.signup('x', { ref_code: a.ref, email: 'x@mail.example' });
@@ -111,7 +111,7 @@ describe('a self-referral', () => {
     });
   });
 
-  test('is found by address only between two browsers, and only with a device id missing on either side', async () => {
+  test('is found by address only between two browsers, and only when either side has no device id', async () => {
     await m.program(CREDITS);
     const browser = shop.publishableKey;
     const { ref } = await m.enroll('r1', {}, browser);
@@ -128,7 +128,7 @@ describe('a self-referral', () => {
     const { rows } = await api.stores.pool.query<{ hash: Buffer }>(
       'SELECT address_hash AS hash FROM enrollments WHERE address_hash IS NOT NULL',
     );
-    // Never in clear: a keyed hash.
+    // Never in plain text: a keyed hash.
     for (const { hash } of rows) expect([hash.length, hash.includes('127.0.0.1')]).toEqual([32, false]);
   });
 

@@ -14,7 +14,7 @@ let api: TestApi;
 let shop: TestWorkspace;
 let m: Merchant;
 
-/** What every question to the store of clicks waits for. */
+/** What every query to ClickHouse waits for. */
 let store: () => Promise<void>;
 
 beforeAll(async () => {
@@ -50,17 +50,17 @@ async function click(ref: string, visitorId: string, ago = 1_000): Promise<void>
 }
 
 describe('report-signup', () => {
-  test('matches by ref_code and answers with exactly the documented fields', async () => {
+  test('matches by ref_code and returns exactly the documented fields', async () => {
     await m.program(CREDITS);
     const { ref, partner_id, program_id } = await m.enroll('r');
-    const answer = await m.signup('n', { ref_code: ref, email: 'n@mail.example' });
-    expect([answer.status, answer.body]).toEqual([
+    const response = await m.signup('n', { ref_code: ref, email: 'n@mail.example' });
+    expect([response.status, response.body]).toEqual([
       200,
       { matched: true, program_id, partner_id, blocked: false, block_reason: null },
     ]);
   });
 
-  test('with no matching referrer is 200 { matched: false } and leaves nothing', async () => {
+  test('with no matching referrer returns 200 { matched: false } and leaves nothing', async () => {
     await m.program(CREDITS);
     for (const fields of [
       {},
@@ -69,14 +69,14 @@ describe('report-signup', () => {
       { _vid: crypto.randomUUID() },
       { referrer_external_user_id: 'nobody' },
     ]) {
-      const answer = await m.signup('n', fields);
-      expect([answer.status, answer.body]).toEqual([200, { matched: false }]);
+      const response = await m.signup('n', fields);
+      expect([response.status, response.body]).toEqual([200, { matched: false }]);
     }
     expect(await countRows(api, shop, 'signups')).toBe(0);
     expect(await queuedEvents(api, shop)).toEqual([]);
   });
 
-  test('a programme code, a common link and a link of another workspace refer nobody', async () => {
+  test('with a program code, a common link or a link of another workspace has no referrer', async () => {
     const { code } = await m.program(CREDITS);
     const other = merchant(await api.addWorkspace());
     await other.program();
@@ -126,11 +126,11 @@ describe('report-signup', () => {
     expect(await countRows(api, shop, 'grants')).toBe(2);
   });
 
-  test('fifty identical ones at once write once', async () => {
+  test('called fifty times at once with the same body writes once', async () => {
     await m.program(CREDITS);
     const { ref } = await m.enroll('r');
-    const answers = await Promise.all(Array.from({ length: 50 }, () => m.signup('n', { ref_code: ref })));
-    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => m.signup('n', { ref_code: ref })));
+    expect(new Set(responses.map((response) => response.text)).size).toBe(1);
     expect(await countRows(api, shop, 'signups')).toBe(1);
     expect(await countRows(api, shop, 'grants')).toBe(2);
     expect(await countRows(api, shop, 'ledger_entries')).toBe(2);
@@ -141,13 +141,13 @@ describe('report-signup', () => {
     ]);
   });
 
-  test('fifty at once for one user by different referrers match one of them', async () => {
+  test('called fifty times at once for one user by different referrers matches one of them', async () => {
     await m.program(CREDITS);
     const refs = await Promise.all(Array.from({ length: 5 }, (_, n) => m.enroll(`r${n}`)));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, (_, n) => m.signup('n', { ref_code: refs[n % 5]?.ref })),
     );
-    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+    expect(new Set(responses.map((response) => response.text)).size).toBe(1);
     expect(await countRows(api, shop, 'ledger_entries')).toBe(2);
   });
 
@@ -179,12 +179,15 @@ describe('report-signup', () => {
     ['new_user_external_user_id', { new_user_external_user_id: 5 }],
     ['email', { email: 'nobody' }],
     ['_vid', { _vid: 'visitor' }],
-  ])('with a wrong %s is 400: %j', async (path, fields) => {
-    const answer = await shop.post('/referrals/report-signup', { new_user_external_user_id: 'n', ...fields });
-    expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, path]);
+  ])('with a wrong %s returns 400: %j', async (path, fields) => {
+    const response = await shop.post('/referrals/report-signup', {
+      new_user_external_user_id: 'n',
+      ...fields,
+    });
+    expect([response.status, response.body.error.details?.[0]?.path]).toEqual([400, path]);
   });
 
-  test('honours an Idempotency-Key', async () => {
+  test('honors an Idempotency-Key', async () => {
     await m.program(CREDITS);
     const { ref } = await m.enroll('r');
     const body = { new_user_external_user_id: 'n', ref_code: ref };
@@ -225,7 +228,7 @@ describe('report-signup', () => {
     answered.resolve();
     const { status, body } = await first;
     expect([status, body.partner_id]).toEqual([200, a.partner_id]);
-    // Stored: the store of clicks is not asked again, even while it is away.
+    // Stored: ClickHouse is not queried again, even while it is down.
     store = async () => {
       throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
     };
@@ -234,7 +237,7 @@ describe('report-signup', () => {
     expect((await report('held', { ref_code: b.ref })).body.error.code).toBe('idempotency_key_reused');
   });
 
-  test('gives its Idempotency-Key free when it fails, and when its process died', async () => {
+  test('releases its Idempotency-Key when it fails, and when its process died', async () => {
     await m.program(CREDITS);
     const { ref } = await m.enroll('r');
     const visitor = crypto.randomUUID();
@@ -244,7 +247,7 @@ describe('report-signup', () => {
     };
     expect((await report('failed', { _vid: visitor })).status).toBe(503);
     store = async () => {
-      // As if so long ago that whoever held it must be gone; another request takes the key over.
+      // As if the holder had ended long ago; another request takes the key over.
       await api.stores.pool.query('UPDATE idempotency_reservations SET ends_at = now()');
       store = async () => undefined;
       expect((await report('failed', { _vid: visitor, email: 'n@mail.example' })).status).toBe(200);
@@ -285,7 +288,7 @@ describe('a signup reward', () => {
     });
   });
 
-  test('is nothing in a programme without credits, in a paused one, and in affiliate mode', async () => {
+  test('is nothing in a program without credits, in a paused one, and in affiliate mode', async () => {
     const { id } = await m.program({ ...CREDITS, credit_enabled: false, allow_affiliate_upgrade: true });
     const { ref, partner_id } = await m.enroll('r');
     expect((await m.signup('n1', { ref_code: ref })).body).toMatchObject({ matched: true, blocked: false });
@@ -300,7 +303,7 @@ describe('a signup reward', () => {
     expect((await m.credits(`partner_id=${partner_id}`)).grants).toHaveLength(2);
   });
 
-  test('of the past stays when the programme changes', async () => {
+  test('of the past stays when the program changes', async () => {
     const { id } = await m.program(CREDITS);
     const { ref } = await m.enroll('r');
     await m.signup('n1', { ref_code: ref });

@@ -35,10 +35,10 @@ export const PAID_AT_ONCE = {
   payout_methods: ['paypal', 'wise'],
 } satisfies Partial<ProgramRecord>;
 
-/** A payout file, its lines by column. */
+/** A payout file with its lines by column. */
 export type PayoutFile = { id: string; type: string; lines: Record<string, string>[]; text: string };
 
-/** The calls that a merchant makes of the referral endpoints. */
+/** The calls that a merchant makes to the referral endpoints. */
 export function merchant(shop: TestWorkspace) {
   return {
     /** Referrer `r` with referee `n`. */
@@ -52,29 +52,29 @@ export function merchant(shop: TestWorkspace) {
       return (await this.stats(user)).affiliate.balance;
     },
     async exportPayouts(query = ''): Promise<PayoutFile> {
-      const answer = await shop.get<string>(`/payouts/export${query}`);
-      if (answer.status !== 200) throw new Error(answer.text);
-      const lines: PayoutFile['lines'] = parse(answer.text, { columns: true });
-      const { 'x-export-id': id, 'content-type': type } = answer.headers;
-      return { id: String(id), type: String(type), lines, text: answer.text };
+      const response = await shop.get<string>(`/payouts/export${query}`);
+      if (response.status !== 200) throw new Error(response.text);
+      const lines: PayoutFile['lines'] = parse(response.text, { columns: true });
+      const { 'x-export-id': id, 'content-type': type } = response.headers;
+      return { id: String(id), type: String(type), lines, text: response.text };
     },
     pay: (exportId: string) =>
       shop.post<{ paid: number; totals: Record<string, number> }>('/payouts', { export_id: exportId }),
     async program(fields: Partial<Omit<ProgramRecord, 'signup_credit'>> & { signup_credit?: object } = {}) {
-      const answer = await shop.post<ProgramRecord>('/programs', {
+      const response = await shop.post<ProgramRecord>('/programs', {
         name: 'Refer a friend',
         code: `code-${++codes}-${Date.now()}`,
         destination_url: 'https://shop.example/join',
         ...fields,
       });
-      if (answer.status !== 201) throw new Error(answer.text);
-      return answer.body;
+      if (response.status !== 201) throw new Error(response.text);
+      return response.body;
     },
     async enroll(user: string, fields: object = {}, key?: string) {
       const body = { email: `${user}@mail.example`, external_user_id: user, tier: 'free', ...fields };
-      const answer = await shop.post<Enrolled>('/referrals/enroll', body, key ? { key } : {});
-      if (answer.status !== 200) throw new Error(answer.text);
-      return { ...answer.body, ref: answer.body.referral_link.split('/').at(-1) ?? '' };
+      const response = await shop.post<Enrolled>('/referrals/enroll', body, key ? { key } : {});
+      if (response.status !== 200) throw new Error(response.text);
+      return { ...response.body, ref: response.body.referral_link.split('/').at(-1) ?? '' };
     },
     signup: (user: string, fields: object = {}, key?: string): Promise<Answer<SignupAnswer>> =>
       shop.post(
@@ -102,11 +102,11 @@ export function merchant(shop: TestWorkspace) {
     mode: (user: string, mode: string) =>
       shop.post<{ reward_mode: string }>('/referrals/reward-mode', { external_user_id: user, mode }),
     async stats(user: string, query = ''): Promise<Stats> {
-      const answer = await shop.get<Stats>(
+      const response = await shop.get<Stats>(
         `/referrals/stats?external_user_id=${encodeURIComponent(user)}${query}`,
       );
-      if (answer.status !== 200) throw new Error(answer.text);
-      return answer.body;
+      if (response.status !== 200) throw new Error(response.text);
+      return response.body;
     },
     credits: async (query: string) => (await shop.get<Credits>(`/credits?${query}`)).body,
   };
@@ -114,7 +114,7 @@ export function merchant(shop: TestWorkspace) {
 
 export type Merchant = ReturnType<typeof merchant>;
 
-/** What the workspace left for the webhook deliverer, oldest first. */
+/** Returns what the workspace left for the webhook deliverer, oldest first. */
 export async function queuedEvents(api: TestApi, shop: TestWorkspace): Promise<Event[]> {
   const { rows } = await api.stores.pool.query<Event>(
     'SELECT type, data FROM webhook_outbox WHERE workspace_id = $1 ORDER BY id',
@@ -123,7 +123,7 @@ export async function queuedEvents(api: TestApi, shop: TestWorkspace): Promise<E
   return rows;
 }
 
-/** Rows of a table that belong to the workspace. */
+/** Returns how many rows of a table belong to the workspace. */
 export async function countRows(api: TestApi, shop: TestWorkspace, table: string): Promise<number> {
   const { rows } = await api.stores.pool.query<{ count: number }>(
     `SELECT count(*) AS count FROM ${table} WHERE workspace_id = $1`,
@@ -132,7 +132,7 @@ export async function countRows(api: TestApi, shop: TestWorkspace, table: string
   return rows[0]?.count ?? 0;
 }
 
-/** Clicks of one visitor on one link, as the workers would have stored them. */
+/** Stores clicks of one visitor on one link, as the workers do. */
 export async function storeClicks(
   api: TestApi,
   given: {
@@ -155,7 +155,7 @@ export async function storeClicks(
   await api.stores.clickhouse.insert({ table: 'clicks', format: 'JSONEachRow', values });
 }
 
-/** The id of the link with this slug. */
+/** Returns the id of the link with this slug. */
 export async function linkIdOf(api: TestApi, slug: string): Promise<string> {
   const { rows } = await api.stores.pool.query<{ id: string }>('SELECT id FROM links WHERE slug = $1', [
     slug,

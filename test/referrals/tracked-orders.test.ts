@@ -23,7 +23,7 @@ const referral: Merchant['referral'] = (...given) => m.referral(...given);
 
 const balance: Merchant['balance'] = (user) => m.balance(user);
 
-describe('an order that was tracked', () => {
+describe('a tracked order', () => {
   async function track(orderIds: string | string[], fields: object = {}) {
     const ts = Date.now() * 1_000;
     const source = 'server' as const;
@@ -44,7 +44,7 @@ describe('an order that was tracked', () => {
       })),
     );
   }
-  const judge = () => createOrderJudge({ pool: api.stores.pool })(new Date());
+  const qualify = () => createOrderJudge({ pool: api.stores.pool })(new Date());
 
   test('with a secret key is a purchase, once, found by user, email or visitor', async () => {
     const visitor = crypto.randomUUID();
@@ -54,8 +54,8 @@ describe('an order that was tracked', () => {
     await track('o3', { visitorId: visitor });
     await track('o4', { externalUserId: 'stranger', email: 'n@mail.example' });
     await track('o5');
-    await judge();
-    await judge();
+    await qualify();
+    await qualify();
     expect(await balance('r')).toMatchObject({ pending: 30 });
     expect(await countRows(api, shop, 'purchases')).toBe(3);
     const replay = await m.purchase('n', 'o1', 50);
@@ -63,11 +63,11 @@ describe('an order that was tracked', () => {
     expect(await balance('r')).toMatchObject({ pending: 30 });
     // Its webhook comes from the event log.
     expect((await queuedEvents(api, shop)).filter((event) => event.type === 'sale.created')).toEqual([]);
-    // The event log named no user; the report does.
+    // The event log has no user; the report has one.
     expect((await m.purchase('n', 'o5', 50)).body.rewarded).toBe(true);
   });
 
-  test('is found by what a server said of visitors too, and by nothing that the pixel said of them', async () => {
+  test('is found by what a server reported about visitors, and by nothing that the pixel reported', async () => {
     await referral({ commission_rate: 20 });
     const [named, alone, claimed, stranger] = Array.from({ length: 4 }, () => crypto.randomUUID());
     const given = { workspaceId: shop.workspace.id, externalUserId: 'n', byServer: true, ts: 1 };
@@ -78,7 +78,7 @@ describe('an order that was tracked', () => {
       { ...said(stranger, 's@mail.example'), externalUserId: 'nobody' },
       { ...said(claimed, 'whale@mail.example'), byServer: false },
       { ...said(claimed), byServer: false },
-      // The pixel says later that somebody else has the address: what the server said stays.
+      // The pixel later claims the address for another user: the server's report stays.
       { ...said(named, 'shop@mail.example'), externalUserId: 'other', byServer: false, ts: 2 },
     ]);
     await track('o1', { email: 'shop@mail.example' });
@@ -86,10 +86,10 @@ describe('an order that was tracked', () => {
     await track('o3', { visitorId: alone });
     await track('o4', { visitorId: stranger, email: 's@mail.example' });
     await track('o6', { visitorId: claimed, email: 'whale@mail.example' });
-    await judge();
+    await qualify();
     expect(await balance('r')).toMatchObject({ pending: 30 });
     expect(await countRows(api, shop, 'purchases')).toBe(3);
-    // And the other way round: the order of a user is the visitor's who gave it.
+    // In the other direction: a user's order belongs to the visitor of that user.
     await m.purchase('n', 'o5', 10);
     const { rows } = await api.stores.pool.query(
       `SELECT coalesce(visitor_id, ${visitorOfUser('orders.workspace_id', 'orders.external_user_id')}) AS visitor_id
@@ -105,11 +105,11 @@ describe('an order that was tracked', () => {
     return { source: 'pixel', ts };
   }
 
-  test('by the pixel is no purchase until a server reports it', async () => {
+  test('by the pixel is not a purchase until a server reports it', async () => {
     await referral({ commission_rate: 20 });
     const visitor = crypto.randomUUID();
     await track('o1', { ...byPixel(), externalUserId: 'n', visitorId: visitor });
-    await judge();
+    await qualify();
     expect(await countRows(api, shop, 'purchases')).toBe(0);
     expect((await m.purchase('n', 'o1', 80)).body.rewarded).toBe(true);
     expect(await balance('r')).toMatchObject({ pending: 16 });
@@ -120,26 +120,26 @@ describe('an order that was tracked', () => {
     expect(rows).toEqual([{ source: 'server', pixel_visitor_id: visitor, amount_minor: 8_000 }]);
   });
 
-  test("is not judged by the pixel's visitor, whom anyone can name", async () => {
+  test("is not qualified by the pixel's visitor, whom anyone can name", async () => {
     const visitor = crypto.randomUUID();
     await referral({ commission_rate: 20 }, { _vid: visitor });
     await track('o1');
     await track('o1', { ...byPixel(), visitorId: visitor });
     await track('o2', { ...byPixel(), visitorId: visitor });
     await track('o2');
-    await judge();
+    await qualify();
     expect(await countRows(api, shop, 'purchases')).toBe(0);
     expect(await balance('r')).toMatchObject({ pending: 0 });
   });
 
-  test("with the referrer's mailbox earns nothing, also when the purchase is reported without it", async () => {
+  test("with the referrer's mailbox earns nothing, even when the purchase is reported without it", async () => {
     await track('o1', { externalUserId: 'n', email: 'r+shop@mail.example' });
     await track('o2', { ...byPixel(), email: 'r+shop@mail.example' });
-    // Nobody has referred the buyer yet.
-    await judge();
+    // The buyer has no referrer yet.
+    await qualify();
     await referral({ commission_rate: 20 });
     expect((await m.purchase('n', 'o1', 50)).body).toMatchObject({ matched: true, reason: 'self_referral' });
-    // Anyone could have said so by the pixel.
+    // Anyone could have sent this through the pixel.
     expect((await m.purchase('n', 'o2', 50)).body.rewarded).toBe(true);
     const { rows } = await api.stores.pool.query(
       'SELECT order_id, email FROM orders WHERE workspace_id = $1 ORDER BY order_id',
@@ -151,20 +151,20 @@ describe('an order that was tracked', () => {
     ]);
   });
 
-  test('and refunded before it was judged earns for what is left of it', async () => {
+  test('that is refunded before it is qualified earns for the remainder', async () => {
     await referral({ commission_rate: 20 });
     await track(['o1', 'o2', 'o3'], { ...byPixel(), amountMinor: 10_000 });
     const unmatched = { matched: false, ledger_rows: 0 };
     expect((await m.refund('f1', 'o1')).body).toMatchObject(unmatched);
     expect((await m.refund('f2', 'o2', 25)).body).toMatchObject(unmatched);
     expect((await m.refund('f3', 'o3', 90)).body).toMatchObject(unmatched);
-    // The server knows better what it was for: less than what was refunded, as much, and less than the pixel said.
+    // The server's amount counts: less than the refund, equal to it, and less than the pixel's amount.
     expect((await m.purchase('n', 'o1', 80)).body).toMatchObject({ rewarded: true, ledger_rows: 1 });
     expect(await balance('r')).toEqual({ pending: 0, eligible: 0, paid: 0 });
     await m.purchase('n', 'o2', 100);
     expect(await balance('r')).toMatchObject({ pending: 15 });
     await track('o3', { externalUserId: 'n', amountMinor: 9_500 });
-    await judge();
+    await qualify();
     expect(await balance('r')).toMatchObject({ pending: 16 });
     expect((await m.refund('f1', 'o1')).body).toMatchObject({ matched: true, ledger_rows: 1 });
     const rest = await m.refund('f4', 'o1');
@@ -174,23 +174,23 @@ describe('an order that was tracked', () => {
     expect(await balance('r')).toMatchObject({ pending: 15 });
   });
 
-  test('before its buyer signed up earns nothing by being refunded later', async () => {
+  test("before its buyer's signup earns nothing when it is refunded later", async () => {
     await track('o1', { externalUserId: 'n', amountMinor: 10_000 });
-    await judge();
+    await qualify();
     await referral({ commission_rate: 20 });
     expect((await m.refund('f1', 'o1', 10)).body).toMatchObject({ matched: false, ledger_rows: 0 });
     expect((await m.stats('r')).stats.purchases).toBe(0);
     expect(await balance('r')).toMatchObject({ pending: 0 });
-    // Its report as a purchase still says who bought, and goes by what is left.
+    // Its report as a purchase still names the buyer, and uses the remainder.
     expect((await m.purchase('n', 'o1', 100)).body.rewarded).toBe(true);
     expect(await balance('r')).toMatchObject({ pending: 18 });
-    // One that nobody has judged yet is, before it is refunded.
+    // An order that is not qualified yet is qualified before it is refunded.
     await track('o3', { externalUserId: 'n', amountMinor: 10_000 });
     expect((await m.refund('f2', 'o3', 50)).body).toMatchObject({ matched: true, ledger_rows: 1 });
     expect(await balance('r')).toMatchObject({ pending: 28 });
   });
 
-  test('by the pixel is refunded of what a server says that it was for', async () => {
+  test('by the pixel is refunded by the amount that a server reports', async () => {
     await referral({ commission_rate: 20 });
     await track(['o1', 'o2'], { ...byPixel(), amountMinor: 10, currency: 'jpy' });
     const kept = { matched: false, internal_order_id: null, ledger_rows: 0 };
@@ -203,7 +203,7 @@ describe('an order that was tracked', () => {
     expect((await m.refund('f2', 'o2', 25.5)).body).toMatchObject({ matched: true, ledger_rows: 1 });
   });
 
-  test('is judged behind any number of others that fail, which are judged when they can be', async () => {
+  test('is qualified behind any number of failing ones, which are qualified once they can be', async () => {
     const { ref } = await referral({ commission_rate: 20 });
     await m.signup('bad', { ref_code: ref });
     const bad = Array.from({ length: 201 }, (_, n) => `bad-${n}`);
@@ -213,25 +213,25 @@ describe('an order that was tracked', () => {
     await pool.query(
       `ALTER TABLE purchases ADD CONSTRAINT fails CHECK (external_user_id <> 'bad') NOT VALID`,
     );
-    const judgeRound = createOrderJudge({ pool });
-    await expect(judgeRound(new Date())).rejects.toThrow('was not judged');
+    const qualifyOrders = createOrderJudge({ pool });
+    await expect(qualifyOrders(new Date())).rejects.toThrow('was not judged');
     expect(await balance('r')).toMatchObject({ pending: 0 });
-    await expect(judgeRound(new Date())).rejects.toThrow('was not judged');
+    await expect(qualifyOrders(new Date())).rejects.toThrow('was not judged');
     expect(await balance('r')).toMatchObject({ pending: 10 });
     await pool.query(
       `ALTER TABLE purchases DROP CONSTRAINT fails;
        DELETE FROM order_publications;
        DELETE FROM orders WHERE order_id LIKE 'bad-%' AND order_id <> 'bad-0'`,
     );
-    expect(await judgeRound(new Date())).toBe(false);
+    expect(await qualifyOrders(new Date())).toBe(false);
     expect(await balance('r')).toMatchObject({ pending: 20 });
   });
 
-  test('is judged once by several processes at the same time', async () => {
+  test('is qualified once by several processes at the same time', async () => {
     await referral({ commission_rate: 20 });
     for (let n = 0; n < 20; n++) await track(`o${n}`, { externalUserId: 'n' });
-    await Promise.all([judge(), judge(), judge(), m.purchase('n', 'o7', 50)]);
-    await judge();
+    await Promise.all([qualify(), qualify(), qualify(), m.purchase('n', 'o7', 50)]);
+    await qualify();
     expect(await balance('r')).toMatchObject({ pending: 200 });
     expect(await countRows(api, shop, 'commissions')).toBe(20);
   });

@@ -11,7 +11,7 @@ import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { storeClicks } from '../support/stored-events.ts';
 
 /**
- * SDKs that generators make of the running API's document lose nothing: 2,000 clicks of one millisecond, and 400 links made
+ * SDKs generated from the running API's document lose nothing: 2,000 clicks of one millisecond, and 400 links created
  * in one call. Cursors that a client parses as dates lose digits, and with them rows.
  */
 
@@ -47,7 +47,7 @@ beforeEach(async () => {
     api.stores,
     Array.from({ length: CLICKS }, (_, n) => ({
       workspaceId: shop.workspace.id,
-      // Two streams: the same microseconds, told apart by the last three digits.
+      // Two streams: the same microseconds, distinguished by the last three digits.
       tsNanos: MILLI + BigInt(Math.floor(n / 2)) * 1_000n + BigInt(n % 2),
     })),
   );
@@ -57,7 +57,7 @@ beforeEach(async () => {
     .map(clickId);
 });
 
-async function walkWith(command: string, args: string[]): Promise<Walk> {
+async function runWalk(command: string, args: string[]): Promise<Walk> {
   const { stdout } = await run(command, args, {
     cwd: folder,
     env: { ...process.env, API_URL: url, API_KEY: shop.secretKey },
@@ -76,7 +76,7 @@ function expectWhole(walk: Walk): void {
   expect(Number.isNaN(Date.parse(walk.from))).toBe(false);
 }
 
-test('a TypeScript client of @hey-api/openapi-ts compiles and walks without a loss', async () => {
+test('a TypeScript client of @hey-api/openapi-ts compiles and reads every row', async () => {
   const generated = join(folder, 'generated');
   await run(tool('node'), [
     '--disable-warning=ExperimentalWarning',
@@ -93,10 +93,10 @@ test('a TypeScript client of @hey-api/openapi-ts compiles and walks without a lo
   await run(tool('tsc'), [...options.split(' '), program], { cwd: folder });
   const bundle = join(folder, 'walk.mjs');
   await build({ entryPoints: [program], outfile: bundle, bundle: true, format: 'esm', platform: 'node' });
-  expectWhole(await walkWith(tool('node'), [bundle]));
+  expectWhole(await runWalk(tool('node'), [bundle]));
 });
 
-test('a Python client of openapi-python-client walks without a loss', async ({ skip }) => {
+test('a Python client of openapi-python-client reads every row', async ({ skip }) => {
   const isInstalled = existsSync(join(PYTHON, 'openapi-python-client'));
   skip(
     !isInstalled,
@@ -108,8 +108,8 @@ test('a Python client of openapi-python-client walks without a loss', async ({ s
     ...['--output-path', join(folder, 'hoplog_client')],
     ...['--meta', 'none', '--overwrite'],
   ]);
-  // What the generator can't read, it leaves out with a warning.
+  // The generator skips what it can't read, with a warning.
   expect(`${stdout}${stderr}`).not.toMatch(/WARNING|ERROR|Unable to|omitted/);
   copyFileSync(here('programs/walk.py'), join(folder, 'walk.py'));
-  expectWhole(await walkWith(join(PYTHON, 'python'), ['walk.py']));
+  expectWhole(await runWalk(join(PYTHON, 'python'), ['walk.py']));
 });

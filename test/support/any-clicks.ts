@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import type { ClickEvent, Unstamped } from '../../core/events/types.ts';
 
-/** Sixteen bytes of any kind. */
+/** Generates any sixteen bytes. */
 export const anyId = fc.uint8Array({ minLength: 16, maxLength: 16 });
 
 /**
- * Clicks of any kind, for properties of how they are written and read.
+ * Generates arbitrary clicks, for properties of how they are written and read.
  *
- * @param text what channel, referer and user agent are
- * @param mostFlags 63 fit into the one byte that they have
+ * @param text generates channel, referer and user agent
+ * @param mostFlags largest value of the flags; 63 fits into their one byte
  */
 export function anyClick(
   text: fc.Arbitrary<string>,

@@ -16,7 +16,7 @@ import {
 import { openTestJournal, temporaryDataDir } from './journal.ts';
 import { type TestStores, testStores } from './stores.ts';
 
-/** An answer of the API with its body parsed. `T` is what the test expects the body to be. */
+/** A response of the API with its body parsed. `T` is the expected type of the body. */
 export type Answer<T> = {
   status: number;
   body: T;
@@ -25,7 +25,7 @@ export type Answer<T> = {
 };
 
 export type CallOptions = {
-  /** The bearer token; the workspace's secret key unless given, null for none. */
+  /** The bearer token; default: the workspace's secret key; null: none. */
   key?: string | null;
   body?: unknown;
   headers?: Record<string, string>;
@@ -66,9 +66,9 @@ export type TestApi = {
 export type WorkspaceOptions = { name?: string; plan?: Plan } & Omit<WorkspaceSettings, 'plan'>;
 
 /**
- * The API on stores and a journal of its own. Call it in `beforeAll`, and `close()` in `afterAll`.
+ * Starts the API on databases and a journal of its own. Call it in `beforeAll`, and `close()` in `afterAll`.
  *
- * @param change replaces some of what the API needs, such as a store that is down
+ * @param change replaces some of the API's dependencies, such as a database that is down
  */
 export async function testApi(change: (deps: ApiDeps) => Partial<ApiDeps> = () => ({})): Promise<TestApi> {
   const stores = await testStores();
@@ -81,7 +81,7 @@ export async function testApi(change: (deps: ApiDeps) => Partial<ApiDeps> = () =
     eventLog: journal,
     log: silentLogger(),
     registry: new Registry(),
-    // The real cost is five times as much, for each member that a test signs in.
+    // A fifth of the real cost, which each sign-in of a test would pay.
     passwordCost: LINK_COST,
   };
   const deps = { ...ground, ...change(ground) };

@@ -16,7 +16,7 @@ import { testStores } from './stores.ts';
 
 export const DAY = 86_400_000_000;
 export const NOW = Date.UTC(2026, 10, 20) * 1000;
-/** Stands in credits of no link. */
+/** Used in attributed shares without a link. */
 export const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 export type Reported = {
@@ -30,7 +30,7 @@ export type Reported = {
   user?: string;
 };
 
-/** Stores whose watermark stands at {@link NOW}, for tests of what leads to orders. */
+/** Databases whose watermark is at {@link NOW}, for tests of what leads to orders. */
 export async function createAttributionRig() {
   const stores = await testStores();
   const { pool, clickhouse } = stores;
@@ -120,7 +120,7 @@ export async function createAttributionRig() {
     get workspaceId() {
       return workspaceId;
     },
-    /** What follows is of a workspace of its own. */
+    /** The following functions work on a workspace of their own. */
     async newWorkspace(): Promise<void> {
       workspaceId = (await createWorkspace(pool, { name: 'Shop', plan: 'pro' })).id;
     },

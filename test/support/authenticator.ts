@@ -5,10 +5,10 @@ const USER_PRESENT = 1;
 const USER_VERIFIED = 4;
 const HAS_CREDENTIAL = 64;
 
-/** What of an answer is to be other than an honest browser and authenticator would make it. */
+/** Fields of a response that differ from those of an honest browser and authenticator. */
 export type Dishonesty = { origin?: string; party?: string; unverified?: boolean; counter?: number };
 
-/** An authenticator in software with one passkey, and the browser around it: what they answer to a ceremony's options. */
+/** A software authenticator with one passkey, and the browser around it: both respond to a ceremony's options. */
 export type Authenticator = {
   id: string;
   create(options: { challenge: string }, dishonesty?: Dishonesty): object;

@@ -3,16 +3,16 @@ import type { StoreAddresses } from './stores.ts';
 
 /** A backup of a PostgreSQL and a ClickHouse database. */
 export type Backup = {
-  /** Puts both back as they were, in the place of what is there. Nobody may be connected. */
+  /** Restores both databases in place. No client may be connected. */
   restore(): Promise<void>;
-  /** Removes what it holds of PostgreSQL. */
+  /** Removes the copy of PostgreSQL. */
   remove(): Promise<void>;
 };
 
 /**
- * Backs both databases up, each as it stands. ClickHouse's is a `BACKUP`. PostgreSQL's is a copy on the same server, as
- * the embedded one comes without `pg_dump`: what restores it goes on with higher transaction ids in either case. Whoever
- * is connected to PostgreSQL is cut off meanwhile.
+ * Backs up both databases. ClickHouse's backup is a `BACKUP`. PostgreSQL's is a copy on the same server, because
+ * the embedded one comes without `pg_dump`; a restored database continues with higher transaction ids in either case.
+ * Disconnects all clients of PostgreSQL meanwhile.
  */
 export async function backUp({ databaseUrl, clickhouseDatabase: database }: StoreAddresses): Promise<Backup> {
   const name = new URL(databaseUrl).pathname.slice(1);

@@ -23,7 +23,7 @@ export function bioBody(slug: string, more: object = {}): Record<string, unknown
   };
 }
 
-/** Makes a page and gives it. @throws Error with the answer when it is not 201 */
+/** Creates a page and returns it. @throws Error with the response when it is not 201 */
 export async function makeBioPage(
   shop: TestWorkspace,
   slug: string,
@@ -34,14 +34,14 @@ export async function makeBioPage(
   return body;
 }
 
-/** The page as the API shows it now. */
+/** Returns the page as the API shows it now. */
 export async function bioPage(shop: TestWorkspace, idOrSlug: string): Promise<BioPageRecord> {
   const { status, body, text } = await shop.get<BioPageRecord>(`/bio-pages/${idOrSlug}`);
   if (status !== 200) throw new Error(`${status}: ${text}`);
   return body;
 }
 
-/** Saves a change of a page and gives it. */
+/** Saves a change of a page and returns the page. */
 export async function changeBioPage(
   shop: TestWorkspace,
   idOrSlug: string,
@@ -52,14 +52,14 @@ export async function changeBioPage(
   return answer.body;
 }
 
-/** The short links' ids of a page, by button. */
+/** Returns the short links' ids of a page, by button. */
 export function trackedLinks(page: BioPageRecord): Record<string, string | null> {
   return Object.fromEntries(page.links.map((button) => [button.id, button.tracked_link_id]));
 }
 
 type ClickColumns = { visitor?: string; ts?: number; is_bot?: boolean; channel?: string };
 
-/** Writes clicks on a link straight into the store of clicks. */
+/** Writes clicks on a link straight into ClickHouse. */
 export async function addClicks(
   api: TestApi,
   workspaceId: string,

@@ -7,7 +7,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { bound } from './bound-process.ts';
 
 const MODULE = new URL('./bound-process.ts', import.meta.url).href;
-/** Starts a program bound to itself, in either way, says its number, and stays. */
+/** Starts a program bound to itself, in either way, prints its process id, and stays. */
 const parentOf = (start: string) => `
   const { spawn } = await import('node:child_process');
   const { bound, bindRunning, endBehind } = await import('${MODULE}');
@@ -46,7 +46,7 @@ async function startedBy(source: string) {
 }
 
 test.each(Object.entries(WAYS))(
-  'a program that is bound %s to a process ends when that one is killed',
+  'a program bound %s to a process ends when that process is killed',
   async (_, source) => {
     const { parent, pid } = await startedBy(source);
     parent.kill('SIGKILL');
@@ -54,7 +54,7 @@ test.each(Object.entries(WAYS))(
   },
 );
 
-test('a program that is to end behind a process does so when that one is killed, and leaves no directory', async () => {
+test('a program to be ended after a process ends when that process is killed, and leaves no directory', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'hoplog-behind-'));
   const { parent, pid } = await startedBy(
     parentOf(`

@@ -3,11 +3,11 @@ import { execFileSync, spawn } from 'node:child_process';
 let available: boolean | null = null;
 
 /**
- * The command line of a program that does not outlive this process, however this one ends: a test run that is killed
- * leaves no broker behind. It is the system that sees to it, on Linux with `setpriv` of util-linux; elsewhere the
- * command line is what was given.
+ * Returns the command line of a program that ends with this process, however it ends: a test run that is killed
+ * leaves no broker behind. On Linux the kernel ensures it, through `setpriv` of util-linux; elsewhere the
+ * command line is unchanged.
  *
- * @param signal what the program gets when this process ends
+ * @param signal sent to the program when this process ends
  */
 export function bound(
   file: string,
@@ -19,14 +19,14 @@ export function bound(
 }
 
 /**
- * Has a running program killed when this process ends without having released it, as PostgreSQL, which outlives
- * whoever started it.
+ * Kills a running program when this process ends without having released it. For PostgreSQL, which outlives the process
+ * that started it.
  *
  * @returns releases it
  */
 export function bindRunning(pid: number): () => void {
   const guard = spawn('sh', ['-c', 'read -r released || kill -9 "$0"', String(pid)], {
-    // A group of its own: Ctrl-C in a terminal must not end it first.
+    // A process group of its own: Ctrl-C in a terminal must not end it first.
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
@@ -35,8 +35,8 @@ export function bindRunning(pid: number): () => void {
 }
 
 /**
- * Has a running program asked to end when this process ends without having released it, and its directory removed
- * after it.
+ * Terminates a running program when this process ends without having released it, and then removes the program's
+ * directory.
  *
  * @returns releases it
  */

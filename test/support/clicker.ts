@@ -1,33 +1,33 @@
 import { Agent, get } from 'node:http';
 
 export type ClickerOptions = {
-  /** Short links that are clicked in turn. */
+  /** Short links to click in turn. */
   urls: string[];
-  /** Ends when this many clicks were answered, or at `seconds`, or when the signal fires. */
+  /** Ends after this many responses, or at `seconds`, or when the signal fires. */
   count?: number;
   seconds?: number;
   signal?: AbortSignal;
   connections?: number;
-  /** A connection of its own for each click, as most visitors have. */
+  /** Uses a new connection for each click, as most visitors do. */
   newConnections?: boolean;
-  /** Pause of each connection after an answer, milliseconds. */
+  /** Pause of each connection after a response, milliseconds. */
   paceMs?: number;
   headers?: (index: number) => Record<string, string>;
 };
 
 export type Clicked = {
-  /** Visitor ids (`_vid` of the Location) of the clicks that were answered with a redirect: one each. */
+  /** Visitor ids (`_vid` of the Location) of the clicks that got a redirect: one each. */
   answered: string[];
-  /** Answers other than a redirect, by status. */
+  /** Responses other than a redirect, by status. */
   refused: Map<number, number>;
-  /** What went wrong with each request that got no answer. Their clicks may or may not be stored. */
+  /** The error of each request without a response. Their clicks may or may not be stored. */
   unanswered: string[];
 };
 
 /**
- * Clicks short links as new visitors do, over keep-alive connections unless told otherwise, and notes who was answered: every click
- * gets a visitor id of its own, so the ids of the answers can be counted in the store afterwards. A connection
- * that is refused is tried again after 20 ms.
+ * Clicks short links as new visitors do, over keep-alive connections by default, and records the redirects: every click
+ * gets a visitor id of its own, so the ids can be counted in ClickHouse afterwards. A refused connection
+ * is retried after 20 ms.
  */
 export async function clickLinks(options: ClickerOptions): Promise<Clicked> {
   const { urls, count = Number.POSITIVE_INFINITY, connections = 16 } = options;
@@ -63,8 +63,8 @@ export async function clickLinks(options: ClickerOptions): Promise<Clicked> {
 }
 
 /**
- * A connection that is not used for so long is given up: the servers end it after 10 s, and a request that meets that end
- * has no answer (a browser would send it again).
+ * Idle connections are closed: the servers close them after 10 s, and a request that meets that close has no
+ * response (a browser would send it again).
  */
 const UNUSED_MS = 5_000;
 

@@ -4,8 +4,8 @@ import type { Servers } from './servers.ts';
 const PASSWORD = 'test';
 
 /**
- * Starts both stores as containers, from the images of `docker-compose.yml`: for machines without embedded ones, or to
- * try the tests against the servers' own builds.
+ * Starts both databases as containers, from the images of `docker-compose.yml`: for machines without embedded ones, or to
+ * run the tests against the servers' own builds.
  */
 export async function startContainers(): Promise<Servers> {
   const [postgres, clickhouse] = await Promise.all([
@@ -13,7 +13,7 @@ export async function startContainers(): Promise<Servers> {
       .withEnvironment({
         POSTGRES_USER: 'hoplog',
         POSTGRES_PASSWORD: PASSWORD,
-        // Sorts as the embedded one does.
+        // The same sort order as the embedded one.
         POSTGRES_INITDB_ARGS: '--encoding=UTF8 --locale=C --locale-provider=builtin --builtin-locale=C.UTF-8',
       })
       .withCommand(['postgres', '-c', 'max_connections=200', '-c', 'fsync=off'])

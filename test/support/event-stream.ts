@@ -2,45 +2,45 @@ import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Api } from '../../api/dependencies.ts';
 
-/** A server-sent event as a browser would give it out. */
+/** A server-sent event as a browser dispatches it. */
 export type ReceivedEvent = { id: string; event: string; data: string };
 
 /** A connection to a stream of server-sent events. */
 export type EventStream = {
   status: number;
   headers: IncomingMessage['headers'];
-  /** What came so far. */
+  /** The events received so far. */
   events: ReceivedEvent[];
   comments: string[];
-  /** What a browser would send as `Last-Event-ID`. */
+  /** The `Last-Event-ID` that a browser would send. */
   lastId(): string;
-  /** What came after the last whole block. */
+  /** The bytes after the last complete block. */
   rest(): string;
-  /** Resolves when the server ended or cut the answer. */
+  /** Resolves when the server has ended or cut the response. */
   ended: Promise<void>;
-  /** Reads no more until `resume`. */
+  /** Stops reading until `resume`. */
   pause(): void;
   resume(): void;
-  /** Hangs up. */
+  /** Closes the connection. */
   close(): void;
 };
 
-/** The API's address, listening from the first call on. */
+/** The API's address; it listens from the first call. */
 export async function originOf(app: Api): Promise<string> {
   if (!app.server.listening) await app.listen({ host: '127.0.0.1', port: 0 });
   return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
 }
 
-/** Connects; resolves with the answer's head. @param url of the stream */
+/** Connects; resolves with the response's head. @param url of the stream */
 export async function openEventStream(url: string, headers: Record<string, string>): Promise<EventStream> {
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
     get(url, { headers, agent: false }, resolve).once('error', reject);
   });
   const events: ReceivedEvent[] = [];
   const comments: string[] = [];
   let rest = '';
   let lastId = '';
-  answer.setEncoding('utf8').on('data', (chunk: string) => {
+  response.setEncoding('utf8').on('data', (chunk: string) => {
     const blocks = `${rest}${chunk}`.split('\n\n');
     rest = blocks.pop() ?? '';
     for (const block of blocks) {
@@ -56,18 +56,18 @@ export async function openEventStream(url: string, headers: Record<string, strin
     }
   });
   const ended = new Promise<void>((resolve) => {
-    answer.once('close', resolve).on('error', () => undefined); // a cut is an end too
+    response.once('close', resolve).on('error', () => undefined); // a cut connection is an end too
   });
   return {
-    status: answer.statusCode ?? 0,
-    headers: answer.headers,
+    status: response.statusCode ?? 0,
+    headers: response.headers,
     events,
     comments,
     lastId: () => lastId,
     rest: () => rest,
     ended,
-    pause: () => void answer.pause(),
-    resume: () => void answer.resume(),
-    close: () => void answer.destroy(),
+    pause: () => void response.pause(),
+    resume: () => void response.resume(),
+    close: () => void response.destroy(),
   };
 }

@@ -1,9 +1,9 @@
 /**
- * The value of a metric that a process serves, all its label sets added up; 0 when there is none.
+ * Returns the value of a metric that a process serves, summed over its label sets; 0 when there are none.
  *
  * @param port where its metrics are
- * @param labels how the text between the braces has to look
- * @throws TypeError while nobody serves them
+ * @param labels matches the text between the braces
+ * @throws TypeError while no process serves them
  */
 export async function exposedFigure(port: number, name: string, labels = /.*/): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();

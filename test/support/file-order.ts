@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Files that take long, most of it waiting: begun first, so that others have the cores meanwhile and none of them is
+ * Long files that mostly wait: they start first, so that others use the cores meanwhile and none of them is
  * left over at the end.
  */
 const WAITING = [
@@ -19,10 +19,10 @@ const WAITING = [
   'api/live-clicks/ends.test.ts',
   'test/referrals/late-clicks.test.ts',
 ];
-/** Where files share a service, and most a Chromium, with those before them in the same process: one after the other. */
+/** Folders whose files share a service, and most a Chromium, within one process: they run one after the other. */
 const SHARING = ['test/browser/', 'test/webhooks.test.ts', 'test/docs/quickstart.test.ts'];
 
-/** Whoever runs the test files takes the next one of this order when one is done. */
+/** Each worker takes the next file of this order when one is done. */
 export default class FileOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -35,7 +35,7 @@ export default class FileOrder extends BaseSequencer {
     const waiting = WAITING.indexOf(path);
     if (waiting >= 0) return waiting;
     if (SHARING.some((one) => path.startsWith(one))) return WAITING.length;
-    // Kafka, faults and other services after those that have one; what needs none fills the gaps at the end.
+    // Kafka, faults and other services after the long files; files without a service fill the gaps at the end.
     return path.startsWith('test/') ? WAITING.length + 1 : WAITING.length + 2;
   }
 }

@@ -4,43 +4,44 @@ import type { Ready } from './service.ts';
 export type Link = { id: string; short_url: string; slug: string };
 export type Click = { id: string; link_id: string; ts: string };
 
-/** Makes a link through the API. */
+/** Creates a link through the API. */
 export async function makeLink(service: Ready, key: string, name: string): Promise<Link> {
-  const answer = await fetch(`${service.api_url}/links`, {
+  const response = await fetch(`${service.api_url}/links`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ destination_url: 'https://example.com/landing', name, channel: 'twitter' }),
   });
-  if (answer.status !== 201) throw new Error(`POST /links answered ${answer.status}: ${await answer.text()}`);
-  const { links } = (await answer.json()) as { links: Link[] };
+  if (response.status !== 201)
+    throw new Error(`POST /links returned ${response.status}: ${await response.text()}`);
+  const { links } = (await response.json()) as { links: Link[] };
   const [link] = links;
-  if (!link) throw new Error('POST /links made no link');
+  if (!link) throw new Error('POST /links created no link');
   return link;
 }
 
-/** Follows a link as a browser does, up to its answer; the redirect itself is not followed. */
+/** Follows a link as a browser does, up to its response; the redirect itself is not followed. */
 export async function follow(link: Link): Promise<{ status: number; location: string }> {
-  const answer = await fetch(link.short_url, {
+  const response = await fetch(link.short_url, {
     redirect: 'manual',
     headers: {
       'user-agent':
         'Mozilla/5.0 (X11; Linux x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36',
     },
   });
-  await answer.body?.cancel();
-  return { status: answer.status, location: answer.headers.get('location') ?? '' };
+  await response.body?.cancel();
+  return { status: response.status, location: response.headers.get('location') ?? '' };
 }
 
-/** The newest clicks of a link, as the API tells them. */
+/** Returns the newest clicks of a link from the API. */
 export async function clicksOf(service: Ready, key: string, link: Link): Promise<Click[]> {
-  const answer = await fetch(`${service.api_url}/clicks?link_id=${link.id}`, {
+  const response = await fetch(`${service.api_url}/clicks?link_id=${link.id}`, {
     headers: { authorization: `Bearer ${key}` },
   });
-  if (!answer.ok) throw new Error(`GET /clicks answered ${answer.status}: ${await answer.text()}`);
-  return ((await answer.json()) as { clicks: Click[] }).clicks;
+  if (!response.ok) throw new Error(`GET /clicks returned ${response.status}: ${await response.text()}`);
+  return ((await response.json()) as { clicks: Click[] }).clicks;
 }
 
-/** Waits until the API tells this many clicks of the link. */
+/** Waits until the API returns this many clicks of the link. */
 export async function untilClicks(
   service: Ready,
   key: string,

@@ -17,13 +17,13 @@ declare module 'vitest' {
   interface ProvidedContext {
     databaseUrl: string;
     clickhouseUrl: string;
-    /** PostgreSQL database, migrated, that each test file's own is copied from. */
+    /** PostgreSQL database, migrated, from which each test file's own is copied. */
     templateDatabase: string;
   }
 }
 
 /**
- * Before the first test: a place for temporary files, the programs as one file each, servers, as `selection.ts` chooses them, and one migrated
+ * Prepares a run: a directory for temporary files, the programs as one file each, servers chosen by `selection.ts`, and one migrated
  * PostgreSQL database to copy.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -31,7 +31,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     throw new Error(`Node ${process.version} does not run .ts files: run the tests with npm test`);
   }
   const scratch = scratchInMemory(process.env);
-  // The processes that run the test files, and all that these start, get it with the rest of the environment.
+  // Test processes, and all that they start, inherit it through the environment.
   if (scratch !== null) process.env.TMPDIR = scratch.directory;
   await buildPrograms();
   const servers = await serversOf(process.env);

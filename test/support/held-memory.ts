@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Bytes that this process needs, without what nobody needs any more: on the heap, and in buffers beside it. */
+/** Returns the bytes that this process holds after garbage collection: on the heap, and in buffers beside it. */
 export function heldMemory(): { heap: number; buffers: number } {
   collect();
   const { heapUsed, arrayBuffers } = process.memoryUsage();

@@ -8,15 +8,15 @@ import type { StoreAddresses } from './stores.ts';
 
 export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What a command did. */
+/** The result of a command. */
 export type Ended = { status: number | null; stdout: string; stderr: string };
 
-/** Runs `hoplog` as a process of its own, with nothing of this one's environment but `PATH` and `HOME`. */
+/** Runs `hoplog` in a process of its own, with only `PATH` and `HOME` of this one's environment. */
 export function hoplog(args: string[], env: NodeJS.ProcessEnv): Promise<Ended> {
   return run(process.execPath, [...programArguments('hoplog'), ...args], env);
 }
 
-/** Runs any programme, in the checkout unless another directory is given. */
+/** Runs any program, in the checkout by default. */
 export async function run(
   file: string,
   args: string[],
@@ -36,7 +36,7 @@ export async function run(
   return { status, stdout, stderr };
 }
 
-/** Commands on one test file's stores. */
+/** Commands on one test file's databases. */
 export function operator({ databaseUrl, clickhouseUrl, clickhouseDatabase }: StoreAddresses, more = {}) {
   const env = {
     DATABASE_URL: databaseUrl,
@@ -48,7 +48,7 @@ export function operator({ databaseUrl, clickhouseUrl, clickhouseDatabase }: Sto
   return {
     env,
     run: (...args: string[]) => hoplog(args, env),
-    /** Runs a command that must succeed with `--json`, and gives what it printed. */
+    /** Runs a command with `--json` that must succeed, and returns its output. */
     async json<T>(...args: string[]): Promise<T> {
       const ended = await hoplog([...args, '--json'], env);
       expect(ended).toMatchObject({ status: 0 });

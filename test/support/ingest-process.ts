@@ -3,20 +3,20 @@ import { once } from 'node:events';
 import { bound } from './bound-process.ts';
 import { PROGRAM_ENV, programArguments } from './program.ts';
 
-/** The redirect tier in a process of its own, to be killed. */
+/** The redirect tier in a process of its own, which a test can kill. */
 export type IngestProcess = {
   url: string;
   pid: number;
-  /** `kill -9`. */
+  /** Sends `kill -9`. */
   kill(): Promise<void>;
-  /** SIGTERM. @returns the exit status */
+  /** Sends SIGTERM. @returns the exit status */
   stop(): Promise<number | null>;
 };
 
 /**
  * Starts it and waits for its ready line.
  *
- * @throws Error with what it said on standard error when it ends before that
+ * @throws Error with its standard error when it ends before that
  */
 export async function startIngestProcess(env: Record<string, string>): Promise<IngestProcess> {
   const { file, args } = bound(process.execPath, programArguments('ingest'));

@@ -22,7 +22,7 @@ export type TestIngest = {
   url: string;
   dataDir: string;
   registry: Registry;
-  /** Everything that its journal holds, heartbeats left out. */
+  /** Everything that its journal holds, except heartbeats. */
   events(): Promise<Exclude<TrackedEvent, { kind: 'heartbeat' }>[]>;
   /** Closes it and keeps its directory, for another start with it. */
   close(): Promise<void>;
@@ -34,8 +34,8 @@ export const TEST_PIXEL = '/* the pixel */';
 /**
  * Starts it on a free port.
  *
- * @param given.dataDir of an earlier start; a new one when left out
- * @param given.env settings besides
+ * @param given.dataDir of an earlier start; default: a new one
+ * @param given.env additional settings
  */
 export async function startTestIngest(given: {
   databaseUrl: string;
@@ -66,20 +66,20 @@ export async function startTestIngest(given: {
   };
 }
 
-/** How many slugs its link table holds, -1 until it has been loaded. */
+/** Returns how many slugs its link table holds, -1 until it is loaded. */
 export async function slugsHeld({ url }: { url: string }): Promise<number> {
   const { status, body } = await visit(`${url}/health/ready`);
   return status === 200 ? (JSON.parse(body) as { link_table: { slugs: number } }).link_table.slugs : -1;
 }
 
-/** Whether its link table is known to be what PostgreSQL says. */
+/** Returns whether its link table is confirmed to match PostgreSQL. */
 export async function isCurrent({ url }: { url: string }): Promise<boolean> {
   const { status, body } = await visit(`${url}/health/ready`);
   const { link_table: table } = JSON.parse(body) as { link_table: { age_seconds: number | null } };
   return status === 200 && table.age_seconds !== null;
 }
 
-/** The events in a stream's journal, heartbeats left out. */
+/** Returns the events in a stream's journal, except heartbeats. */
 export async function journalEvents(
   pool: Pool,
   dataDir: string,
@@ -95,7 +95,7 @@ export async function journalEvents(
   return events;
 }
 
-/** A workspace with a publishable and a secret key. */
+/** Creates a workspace with a publishable and a secret key. */
 export async function makeWorkspace(
   pool: Pool,
 ): Promise<{ id: string; publishable: { id: string; token: string }; secret: string }> {
@@ -120,7 +120,7 @@ export type LinkColumns = Partial<{
   retargeting: object;
 }>;
 
-/** A link in a campaign of its own, made by SQL. */
+/** Creates a link in a campaign of its own, by SQL. */
 export async function makeLink(
   db: Queryable,
   workspaceId: string,

@@ -2,22 +2,22 @@ import { writeSync } from 'node:fs';
 import { openTestJournal, testClick } from './journal.ts';
 
 /**
- * A process that appends to the test stream, for tests that kill it or let it run into a full disk:
- * `node journal-appender.ts DATA_DIR NAME SYNC_MS BUDGET_BYTES COUNT`. It writes a line `<outcome> <sequence> <user agent>`
- * for each append that settled, then closes and ends after COUNT; `opened <pid>` comes first. While every append
+ * Appends to the test stream, for tests that kill the process or fill its disk:
+ * `node journal-appender.ts DATA_DIR NAME SYNC_MS BUDGET_BYTES COUNT`. It first writes `opened <pid>`, then a line
+ * `<outcome> <sequence> <user agent>` for each append that settled, then closes and ends after COUNT. While every append
  * is lost it waits a little between turns.
  */
 const [dataDir = '', name = '', syncMs = '5', budgetBytes = '0', count = '0'] = process.argv.slice(2);
 const total = Number(count);
 
 const writer = await openTestJournal(dataDir, { syncMs: Number(syncMs), budgetBytes: Number(budgetBytes) });
-say(`opened ${process.pid}\n`);
+print(`opened ${process.pid}\n`);
 
 let appended = 0;
 let settled = 0;
 
-/** Synchronous: whatever has settled has been said when the kill comes. The reader of the pipe may be slow. */
-function say(text: string): void {
+/** Synchronous: every settled append is printed before a kill. The reader of the pipe may be slow. */
+function print(text: string): void {
   let rest = Buffer.from(text);
   while (rest.length > 0) {
     try {
@@ -28,7 +28,7 @@ function say(text: string): void {
   }
 }
 
-function turn(): void {
+function appendBatch(): void {
   let lines = '';
   let open = 0;
   let lost = false;
@@ -42,11 +42,11 @@ function turn(): void {
       settled += 1;
       open -= 1;
       if (open > 0) return;
-      say(lines);
+      print(lines);
       if (settled === total) void writer.close();
-      else if (lost) setTimeout(turn, 5);
-      else setImmediate(turn);
+      else if (lost) setTimeout(appendBatch, 5);
+      else setImmediate(appendBatch);
     });
   }
 }
-turn();
+appendBatch();

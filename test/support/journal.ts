@@ -11,18 +11,18 @@ import { decodeEvents, type UndecodableEvent } from '../../core/events/codec.ts'
 import type { ClickEvent, Unstamped } from '../../core/events/types.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 
-/** A stream for tests of the journal alone, without Postgres. */
+/** A stream for tests of the journal alone, without PostgreSQL. */
 export const TEST_STREAM = { streamId: '01900000-0000-7000-8000-0000000000aa', ordinal: 7 };
 export const TEST_STREAM_NAME = 'ingest-0';
 export const testSealer = createAddressSealer(Buffer.alloc(32, 5));
 
-/** A data directory of its own and the function that removes it. */
+/** Returns a new data directory and the function that removes it. */
 export function temporaryDataDir(): { dataDir: string; remove(): void } {
   const dataDir = mkdtempSync(join(tmpdir(), 'hoplog-journal-'));
   return { dataDir, remove: () => rmSync(dataDir, { recursive: true, force: true }) };
 }
 
-/** Opens the test stream's journal: synced after 5 ms and with segments of 64 KiB unless told otherwise. */
+/** Opens the test stream's journal: by default synced after 5 ms and with segments of 64 KiB. */
 export function openTestJournal(
   dataDir: string,
   options: Partial<JournalOptions> = {},
@@ -40,7 +40,7 @@ export function openTestJournal(
   });
 }
 
-/** A click that its user agent tells from every other one. */
+/** Returns a click whose user agent distinguishes it. */
 export function testClick(userAgent: string, overrides: Partial<ClickEvent> = {}): Unstamped<ClickEvent> {
   return {
     kind: 'click',
@@ -58,7 +58,7 @@ export function testClick(userAgent: string, overrides: Partial<ClickEvent> = {}
 
 export type Settlement = { sequence: bigint; ts: number; outcome: AppendOutcome };
 
-/** Appends one click for each user agent in one turn and resolves when all have settled. */
+/** Appends one click for each user agent at the same time and resolves when all have settled. */
 export function appendClicks(writer: EventLogWriter, userAgents: string[]): Promise<Settlement[]> {
   return Promise.all(
     userAgents.map(
@@ -72,19 +72,19 @@ export function appendClicks(writer: EventLogWriter, userAgents: string[]): Prom
   );
 }
 
-/** All that a partition holds, in order. */
+/** Returns all events of a partition, in order. */
 export type Contents = {
   batches: LogBatch[];
   damage: LogDamage[];
   clicks: { sequence: bigint; ts: number; userAgent: string; event: ClickEvent }[];
-  /** Of every event, heartbeats too. */
+  /** Includes heartbeats. */
   sequences: bigint[];
   times: number[];
   undecodable: UndecodableEvent[];
   nextOffset: bigint;
 };
 
-/** Reads the test stream from `offset` on until nothing is left. */
+/** Reads the test stream from `offset` to its end. */
 export async function readJournal(dataDir: string, offset = 0n): Promise<Contents> {
   const reader = new JournalReader(dataDir);
   const contents: Contents = {

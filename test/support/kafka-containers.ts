@@ -12,7 +12,7 @@ import type { TestBroker, TestKafka } from './kafka.ts';
 import { newClusterId, serverProperties } from './kafka-properties.ts';
 import { type KafkaSecurity, scramUser } from './kafka-security.ts';
 
-/** The version that `test/kafka/pom.xml` brings, and the image of `docker-compose.yml`. */
+/** The version of `test/kafka/pom.xml`, and the image of `docker-compose.yml`. */
 const IMAGE = 'apache/kafka:4.3.1';
 const PORTS = { clients: 9092, brokers: 9093, controller: 9094 };
 const PROPERTIES = '/tmp/server.properties';
@@ -21,8 +21,8 @@ const LOG_LENGTH = 200_000;
 const READY_MS = 120_000;
 
 /**
- * The brokers of `startKafka`, with the same settings, as containers. Each keeps its port of this machine for as long
- * as it exists, so that clients find it again after it was killed: an engine would choose another one at each start.
+ * Starts the brokers of `startKafka`, with the same settings, as containers. Each has a fixed port of this machine for
+ * its lifetime, so that clients find it after a kill: an engine would choose another port at each start.
  */
 export async function startKafkaContainers(count: 1 | 3, security?: KafkaSecurity): Promise<TestKafka> {
   const clusterId = newClusterId();
@@ -87,7 +87,7 @@ async function startBroker(
     .withCopyContentToContainer([{ content: properties, target: PROPERTIES }])
     .withEnvironment({ KAFKA_HEAP_OPTS: '-Xmx384m -Xms128m' })
     .withEntrypoint(['/bin/bash', '-c'])
-    // The image's own start makes its settings of the environment; these are the ones of brokers that are processes.
+    // The image's entry point builds its settings from the environment; these are the ones of brokers that are processes.
     .withCommand([
       `/opt/kafka/bin/kafka-storage.sh format --ignore-formatted -t ${clusterId} -c ${PROPERTIES} ${users} && ` +
         `exec /opt/kafka/bin/kafka-server-start.sh ${PROPERTIES}`,
@@ -97,7 +97,7 @@ async function startBroker(
   if (security)
     image.withCopyFilesToContainer([{ source: security.keystore, target: KEYSTORE, mode: 0o644 }]);
   const container = await image.start();
-  // Not `container.stop()`: it asks first, does nothing the second time, and takes the data with it.
+  // Not `container.stop()`: it asks first, has no effect the second time, and removes the data.
   const process = runtime.container.getById(container.getId());
   let running = true;
   const broker: TestBroker = {
@@ -112,7 +112,7 @@ async function startBroker(
     async start() {
       await process.start();
       running = true;
-      await untilItAnswers(host, port);
+      await untilItResponds(host, port);
     },
   };
   return { container, broker };
@@ -122,15 +122,15 @@ function nameOf(id: number): string {
   return `kafka-${id}`;
 }
 
-async function untilItAnswers(host: string, port: number): Promise<void> {
+async function untilItResponds(host: string, port: number): Promise<void> {
   const deadline = Date.now() + READY_MS;
-  while (!(await answers(host, port))) {
-    if (Date.now() > deadline) throw new Error(`no broker answers at ${host}:${port}`);
+  while (!(await isResponding(host, port))) {
+    if (Date.now() > deadline) throw new Error(`no broker responds at ${host}:${port}`);
     await delay(100);
   }
 }
 
-function answers(host: string, port: number): Promise<boolean> {
+function isResponding(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, host);
     socket.once('connect', () => {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { type KafkaSecurity, securityProperties } from './kafka-security.ts';
 
-/** Where a broker listens, for whom, and what it says its address is. */
+/** A broker's listeners, and the addresses that it advertises. */
 export type BrokerAddresses = {
   id: number;
-  /** For clients: address to listen on, and the one that they use. */
+  /** For clients: address to listen on, and address to advertise. */
   clients: string;
   advertisedToClients: string;
   /** For the other brokers. */
@@ -15,13 +15,13 @@ export type BrokerAddresses = {
 };
 
 /**
- * `server.properties` of one broker of a cluster in which each is also a controller (KRaft), quick to notice that
- * another one has died, and not so quick that a machine with too much to do makes them vote all the time. Topics are
- * not made by themselves.
+ * Returns `server.properties` of one broker of a cluster in which each is also a controller (KRaft). A broker's death is
+ * noticed quickly, but not so quickly that an overloaded machine causes constant elections. Topics are not
+ * created automatically.
  *
- * @param given.voters `id@host:port` of every controller, with commas
- * @param given.count how many brokers there are
- * @param given.security what clients have to show; left out: nothing
+ * @param given.voters `id@host:port` of every controller, separated by commas
+ * @param given.count number of brokers
+ * @param given.security credentials that clients need; default: none
  */
 export function serverProperties(
   addresses: BrokerAddresses,
@@ -58,7 +58,7 @@ export function serverProperties(
     .join('\n');
 }
 
-/** 16 bytes in base64url. One that began with "-" would be taken for an option on the command line. */
+/** 16 bytes in base64url. An id that began with "-" would be parsed as a command-line option. */
 export function newClusterId(): string {
   const bytes = randomBytes(16);
   bytes.writeUInt8(bytes.readUInt8(0) & 0x7f, 0);

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a broker asks of its clients: TLS with a certificate of its own, and a user's name and password. */
+/** What a broker requires of its clients: TLS with a certificate of its own, and a user's name and password. */
 export type KafkaSecurity = {
-  /** PKCS #12, with the broker's key and the certificates up to the authority's. */
+  /** PKCS #12 file with the broker's key and the certificate chain up to the authority's. */
   keystore: string;
   /** File of the authority that signed the broker's certificate, for `KAFKA_TLS_CA`. */
   authority: string;
@@ -17,10 +17,10 @@ const STORE_PASSWORD = 'test-keystore';
 const EC_KEY = ['-keyalg', 'EC', '-groupname', 'secp256r1', '-validity', '2'];
 
 /**
- * Makes a certificate authority, with the `keytool` that comes with the Java that runs the brokers.
+ * Creates a certificate authority, with the `keytool` of the Java that runs the brokers.
  *
  * @param directory where `<name>.p12` and `<name>.pem` go
- * @returns the path of `<name>.pem`, which `KAFKA_TLS_CA` takes
+ * @returns the path of `<name>.pem`, for `KAFKA_TLS_CA`
  */
 export function makeAuthority(directory: string, name: string): string {
   const store = join(directory, `${name}.p12`);
@@ -30,7 +30,7 @@ export function makeAuthority(directory: string, name: string): string {
   return certificate;
 }
 
-/** Makes an authority, and a certificate of it for a broker on 127.0.0.1. */
+/** Creates an authority, and a certificate of it for a broker on 127.0.0.1. */
 export function makeKafkaSecurity(directory: string): KafkaSecurity {
   const keystore = join(directory, 'broker.p12');
   const authority = makeAuthority(directory, 'authority');
@@ -45,7 +45,7 @@ export function makeKafkaSecurity(directory: string): KafkaSecurity {
   return { keystore, authority, user: 'hoplog', password: 'correct horse battery' };
 }
 
-/** The lines of `server.properties` for a listener `SASL_SSL` that takes `plain` and `scram-sha-512`. */
+/** Returns the lines of `server.properties` for a listener `SASL_SSL` that accepts `plain` and `scram-sha-512`. */
 export function securityProperties({ keystore, user, password }: KafkaSecurity): Record<string, string> {
   const module = 'org.apache.kafka.common.security';
   return {
@@ -58,7 +58,7 @@ export function securityProperties({ keystore, user, password }: KafkaSecurity):
   };
 }
 
-/** What `StorageTool format` has to be told so that the user is there from the beginning. */
+/** Returns the options of `StorageTool format` that create the user. */
 export function scramUser({ user, password }: KafkaSecurity): string[] {
   return ['--add-scram', `SCRAM-SHA-512=[name=${user},password=${password}]`];
 }

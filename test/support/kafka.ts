@@ -20,34 +20,34 @@ import { newClusterId, serverProperties } from './kafka-properties.ts';
 import { type KafkaSecurity, scramUser } from './kafka-security.ts';
 
 const JARS = fileURLToPath(new URL('../kafka/target/dependency/', import.meta.url));
-/** As long as it may take where others have the cores. */
+/** Timeout of a start on a busy machine. */
 const READY_MS = 300_000;
-/** What `test/kafka/archive.sh` makes. */
+/** The output of `test/kafka/archive.sh`. */
 const ARCHIVE = fileURLToPath(new URL('../kafka/target/kafka.jsa', import.meta.url));
-/** A broker's directory as the tool formats it, from there. */
+/** A broker's directory as formatted by the tool, from the same script. */
 const FORMATTED = fileURLToPath(new URL('../kafka/target/formatted/', import.meta.url));
-/** Compiles once and not twice: a broker that lives for a minute is ready in half the time. */
+/** Compiles once instead of twice: a broker that lives for a minute is ready in half the time. */
 const JAVA = [
   '-XX:TieredStopAtLevel=1',
   '-XX:+UseSerialGC',
   '-Dorg.slf4j.simpleLogger.defaultLogLevel=error',
-  // One of another Java is left aside.
+  // An archive of another Java version is ignored.
   ...(existsSync(ARCHIVE) ? [`-XX:SharedArchiveFile=${ARCHIVE}`, '-Xshare:auto'] : []),
   '-cp',
   `${JARS}*`,
 ];
-/** Characters of the brokers' output that are kept: during an outage they write without end. */
+/** Limit of the brokers' output that is kept, characters: during an outage they write without end. */
 const LOG_LENGTH = 200_000;
 
-/** Why brokers can't be started as processes here, or false where they can. */
+/** The reason why brokers can't be started as processes here, or false where they can. */
 export const NO_KAFKA_PROCESSES = !existsSync(JARS)
   ? 'no broker is installed: mvn -f test/kafka dependency:copy-dependencies'
   : !hasJava() && 'no Java is installed';
 
-/** Set by `global-setup.ts`, as `selection.ts` has chosen. */
+/** Set by `global-setup.ts`, as chosen by `selection.ts`. */
 const WITH_CONTAINERS = process.env.TEST_KAFKA === 'containers';
 
-/** Why tests on a broker are skipped, or false where they can run. */
+/** The reason why tests on a broker are skipped, or false where they can run. */
 export const NO_KAFKA = WITH_CONTAINERS ? false : NO_KAFKA_PROCESSES;
 
 function hasJava(): boolean {
@@ -62,7 +62,7 @@ function hasJava(): boolean {
 export type TestBroker = {
   /** `127.0.0.1:port` */
   address: string;
-  /** `kill -9` */
+  /** Sends `kill -9`. */
   kill(): Promise<void>;
   /** Starts it again on the same port and data. */
   start(): Promise<void>;
@@ -70,22 +70,22 @@ export type TestBroker = {
 };
 
 export type TestKafka = {
-  /** What `KAFKA_BROKERS` takes. */
+  /** Value of `KAFKA_BROKERS`. */
   brokers: string;
   nodes: TestBroker[];
-  /** Where they keep what they hold; gone after `close()`, and empty where they are containers. */
+  /** Directory of their data; removed by `close()`, and empty where they are containers. */
   directory: string;
-  /** What the brokers wrote, for a failed test. */
+  /** Returns their output, for a failed test. */
   log(): string;
   close(): Promise<void>;
 };
 
 /**
- * Starts a cluster of real Apache Kafka brokers, as processes on loopback or as containers, and waits until every one
- * answers.
+ * Starts a cluster of real Apache Kafka brokers, as processes on loopback or as containers, and waits until each one
+ * responds.
  *
- * @param count 1, or 3 for a cluster that outlives one of its brokers
- * @param security what clients have to show; left out: nothing
+ * @param count 1, or 3 for a cluster that survives the loss of one broker
+ * @param security credentials that clients need; default: none
  */
 export async function startKafka(count: 1 | 3, security?: KafkaSecurity): Promise<TestKafka> {
   if (WITH_CONTAINERS) return (await import('./kafka-containers.ts')).startKafkaContainers(count, security);
@@ -129,7 +129,7 @@ export async function startKafka(count: 1 | 3, security?: KafkaSecurity): Promis
   }
   const formatted = isFormatted ? FORMATTED : dataOf(1);
   for (const { id } of isFormatted ? nodes : nodes.slice(1)) {
-    formatAlike(formatted, dataOf(id), { id, clusterId });
+    copyFormatted(formatted, dataOf(id), { id, clusterId });
   }
   const close = async () => {
     await Promise.all(started.map((broker) => broker.kill()));
@@ -150,8 +150,8 @@ export async function startKafka(count: 1 | 3, security?: KafkaSecurity): Promis
   };
 }
 
-/** Formats a broker's directory as the tool has done that of another one: it would take seconds for each. */
-function formatAlike(
+/** Copies a formatted broker directory with a new id: the tool would take seconds for each. */
+function copyFormatted(
   formatted: string,
   directory: string,
   { id, clusterId }: { id: number; clusterId: string },
@@ -160,7 +160,7 @@ function formatAlike(
   const meta = readFileSync(join(formatted, 'meta.properties'), 'utf8')
     .replace(/^node\.id=.*$/m, `node.id=${id}`)
     .replace(/^cluster\.id=.*$/m, `cluster.id=${clusterId}`)
-    // The broker makes one of its own.
+    // The broker creates one of its own.
     .replace(/^directory\.id=.*\n/m, '');
   writeFileSync(join(directory, 'meta.properties'), meta);
 }
@@ -185,9 +185,9 @@ function brokerOf(port: number, properties: string, onOutput: (text: string) => 
       started.stderr.setEncoding('utf8').on('data', onOutput);
       child = started;
       const deadline = Date.now() + READY_MS;
-      while (!(await answers(port))) {
+      while (!(await isResponding(port))) {
         if (!running()) throw new Error(`a broker ended with ${started.exitCode ?? started.signalCode}`);
-        if (Date.now() > deadline) throw new Error('a broker did not get ready');
+        if (Date.now() > deadline) throw new Error('a broker did not become ready');
         await delay(100);
       }
     },
@@ -201,7 +201,7 @@ function brokerOf(port: number, properties: string, onOutput: (text: string) => 
   };
 }
 
-function answers(port: number): Promise<boolean> {
+function isResponding(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     socket.once('connect', () => {

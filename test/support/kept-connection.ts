@@ -3,24 +3,24 @@ import { connect } from 'node:net';
 
 export type KeptAnswer = {
   status: number;
-  /** By their names in lower case, `date` left out. */
+  /** Headers by lower-case name, without `date`. */
   headers: Record<string, string>;
   body: string;
 };
 
-/** One connection and what comes on it: what a client, or a proxy in front, sees that keeps its connections. */
+/** One keep-alive connection, as a client or a proxy in front uses it. */
 export type KeptConnection = {
   ask(method: string, path: string, body?: string, headers?: Record<string, string>): Promise<KeptAnswer>;
-  /** Sends all requests before it reads an answer. */
+  /** Sends all requests before it reads a response. */
   askAtOnce(requests: [method: string, path: string][]): Promise<KeptAnswer[]>;
-  /** Resolves when the server has ended it. */
+  /** Resolves when the server has closed it. */
   ended: Promise<unknown>;
   close(): void;
 };
 
 const END_OF_HEADERS = '\r\n\r\n';
 
-/** @param url where to; the path is left out @param from address of this machine; any when left out */
+/** @param url of the server; the path is ignored @param from local address; default: any */
 export async function keepConnection(url: string, host = 'x', from?: string): Promise<KeptConnection> {
   const { hostname, port } = new URL(url);
   const socket = connect({ port: Number(port), host: hostname, localAddress: from });
@@ -38,7 +38,7 @@ export async function keepConnection(url: string, host = 'x', from?: string): Pr
     wake();
   });
 
-  /** Takes so many bytes, or up to and with `END_OF_HEADERS`. @throws Error when the connection ends before */
+  /** Reads this many bytes, or up to and with `END_OF_HEADERS`. @throws Error when the connection ends before */
   async function take(length: number | null): Promise<string> {
     for (;;) {
       const end = received.indexOf(END_OF_HEADERS);
@@ -55,7 +55,7 @@ export async function keepConnection(url: string, host = 'x', from?: string): Pr
     }
   }
 
-  async function answerTo(method: string): Promise<KeptAnswer> {
+  async function readResponse(method: string): Promise<KeptAnswer> {
     const [first = '', ...lines] = (await take(null)).trimEnd().split('\r\n');
     const headers = Object.fromEntries(
       lines
@@ -78,14 +78,14 @@ export async function keepConnection(url: string, host = 'x', from?: string): Pr
   return {
     ask(method, path, body, headers) {
       send(method, path, body, headers);
-      return answerTo(method);
+      return readResponse(method);
     },
     async askAtOnce(requests) {
       socket.cork();
       for (const [method, path] of requests) send(method, path);
       socket.uncork();
       const answers: KeptAnswer[] = [];
-      for (const [method] of requests) answers.push(await answerTo(method));
+      for (const [method] of requests) answers.push(await readResponse(method));
       return answers;
     },
     ended,

@@ -9,7 +9,7 @@ import type { TestStores } from './stores.ts';
 
 export type Rows = ImportOptions['rows'];
 
-/** A workspace to import into, with the domain `shop.example` unless given; null: none. */
+/** Creates a workspace to import into, with the domain `shop.example` by default; null: none. */
 export type ImportTarget = {
   workspace: Workspace;
   importRows(rows: Rows, more?: Partial<ImportOptions>): Promise<ImportResult>;
@@ -17,7 +17,7 @@ export type ImportTarget = {
   links(): Promise<Link[]>;
 };
 
-/** Removes every link first: slugs are the deployment's, and another test's would be in the way. */
+/** Removes every link first: slugs are unique across workspaces, and another test's would conflict. */
 export async function importTarget(
   stores: TestStores,
   domain: string | null = 'shop.example',
@@ -26,7 +26,7 @@ export async function importTarget(
   return anotherTarget(stores, domain);
 }
 
-/** Another workspace, beside what is there. */
+/** Creates another workspace. */
 export async function anotherTarget(
   { pool }: TestStores,
   domain: string | null = 'shop.example',
@@ -62,7 +62,7 @@ export async function anotherTarget(
   };
 }
 
-/** The rows of a file in `core/link-imports/fixtures/`. */
+/** Returns the rows of a file in `core/link-imports/fixtures/`. */
 export async function fixture(name: string): Promise<Rows> {
   const file = await openTextFile(fixturePath(name));
   const text = readText(file, () => undefined);
@@ -73,7 +73,7 @@ export function fixturePath(name: string): string {
   return fileURLToPath(new URL(`../../core/link-imports/fixtures/${name}`, import.meta.url));
 }
 
-/** Rows of a CSV with commas. */
+/** Returns the rows of a CSV with commas. */
 export function csv(...lines: string[]): Rows {
   async function* text() {
     yield lines.join('\n');

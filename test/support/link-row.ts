@@ -17,7 +17,7 @@ const PLAIN: Omit<LinkTableRow, 'id' | 'slug'> = {
   retargeting: null,
 };
 
-/** A link as the redirect reads it from PostgreSQL. */
+/** Returns a link as the redirect reads it from PostgreSQL. */
 export function linkRow(slug: string, fields: Partial<LinkTableRow> = {}): LinkTableRow {
   return { ...PLAIN, id: uuidv7(), slug, ...fields };
 }

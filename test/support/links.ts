@@ -2,10 +2,10 @@ import { expect } from 'vitest';
 import type { LinkRecord } from '../../api/links/schemas.ts';
 import type { TestWorkspace } from './api.ts';
 
-/** The answer of `POST /links`. */
+/** The response of `POST /links`. */
 export type CreatedLinks = { destination_id: string; links: LinkRecord[] };
 
-/** A create body that is right, with whatever a test changes about it; `undefined` leaves a field out. */
+/** Returns a valid create body with a test's changes; `undefined` removes a field. */
 export const campaign = (more: object = {}) => ({
   destination_url: 'https://shop.example/sale',
   name: 'Sale',
@@ -13,22 +13,22 @@ export const campaign = (more: object = {}) => ({
   ...more,
 });
 
-/** Creates links, which must succeed, and gives the first one apart. */
+/** Creates links, which must succeed, and returns the first one separately. */
 export async function createLink(
   workspace: TestWorkspace,
   body: object,
 ): Promise<CreatedLinks & { first: LinkRecord }> {
-  const answer = await workspace.post<CreatedLinks>('/links', body);
-  expect([answer.status, answer.text]).toEqual([201, answer.text]);
-  const [first] = answer.body.links;
+  const response = await workspace.post<CreatedLinks>('/links', body);
+  expect([response.status, response.text]).toEqual([201, response.text]);
+  const [first] = response.body.links;
   if (!first) throw new Error('no link was created');
-  return { ...answer.body, first };
+  return { ...response.body, first };
 }
 
 /**
- * Tries a create that must be refused.
+ * Sends a create that must be rejected.
  *
- * @param path the field that the answer must name
+ * @param path the field that the response must name
  * @returns the error's code
  */
 export async function refusedLink(
@@ -37,8 +37,8 @@ export async function refusedLink(
   status: number,
   path?: string,
 ): Promise<string> {
-  const answer = await workspace.post('/links', body);
-  expect([answer.status, answer.text]).toEqual([status, answer.text]);
-  if (path) expect(answer.body.error.details?.[0]?.path).toBe(path);
-  return answer.body.error.code;
+  const response = await workspace.post('/links', body);
+  expect([response.status, response.text]).toEqual([status, response.text]);
+  if (path) expect(response.body.error.details?.[0]?.path).toBe(path);
+  return response.body.error.code;
 }

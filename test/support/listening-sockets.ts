@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 /** A socket that accepts connections. `address` is `127.0.0.1:8080`, in Linux's own hex where it is IPv6, or a path. */
 export type ListeningSocket = { pid: number; address: string };
 
-/** Every socket on which the process or one of its descendants listens, of Linux's `/proc`. */
+/** Returns every socket on which the process or one of its descendants listens, from Linux's `/proc`. */
 export function listeningSockets(root: number): ListeningSocket[] {
   const listening = new Map([...internet('tcp'), ...internet('tcp6'), ...unix()]);
   return descendants(root).flatMap((pid) =>
@@ -26,10 +26,10 @@ function descendants(root: number): number[] {
   return found;
 }
 
-/** Null when the process has ended meanwhile. */
+/** Returns null when the process has ended meanwhile. */
 function parentOf(pid: string): number | null {
   try {
-    // Behind the name in brackets, which may hold anything: state, parent.
+    // After the name in parentheses, which may contain anything: state, parent.
     return Number(
       readFileSync(`/proc/${pid}/stat`, 'utf8')
         .replace(/^.*\) /s, '')
@@ -58,7 +58,7 @@ function internet(protocol: 'tcp' | 'tcp6'): [string, string][] {
   return fieldsOf(protocol).flatMap(([, local = '', , state, ...rest]): [string, string][] => {
     const [host = '', port = ''] = local.split(':');
     const number = Number.parseInt(port, 16);
-    // An IPv4 address stands there as a number of this machine's byte order.
+    // An IPv4 address is a number in this machine's byte order.
     const octets = Buffer.from(host, 'hex').reverse().join('.');
     return state === LISTEN
       ? [[rest[5] ?? '', `${protocol === 'tcp' ? octets : `[${host}]`}:${number}`]]

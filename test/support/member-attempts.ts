@@ -4,7 +4,7 @@ import { PASSWORD, signedInAs } from './members.ts';
 import type { Attempt } from './tenancy.ts';
 import type { Victim } from './victim.ts';
 
-/** Endpoints that ask nobody for a key: they are how somebody signs in. */
+/** Endpoints without a key: they are for signing in. */
 export const OPEN = [
   'POST /api/v1/session',
   'POST /api/v1/session/invite',
@@ -23,7 +23,7 @@ const passkeyAnswer = (id: string) => ({
   response: { clientDataJSON: 'e30', attestationObject: '', authenticatorData: '', signature: '' },
 });
 
-/** As `ATTEMPTS`, for members, sign-in, sessions and passkeys. */
+/** Like `ATTEMPTS`, for members, sign-in, sessions and passkeys. */
 export const MEMBER_ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
   'GET /api/v1/session': () => [{ path: '/session', status: 200, as: 'member' }],
   'POST /api/v1/session': (victim) => [
@@ -82,7 +82,7 @@ export const MEMBER_ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
   ],
 };
 
-/** Gives the owner's workspace a member with a session and a passkey. */
+/** Adds a member with a session and a passkey to the owner's workspace. */
 export async function plantMember(api: TestApi, owner: TestWorkspace, label: string) {
   const memberEmail = 'member@victim.example';
   const member = await signedInAs(api, owner, 'owner', { email: memberEmail });

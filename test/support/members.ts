@@ -7,7 +7,7 @@ export const PASSWORD = 'correct horse battery';
 
 type Method = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE';
 
-/** A browser of the console: keeps the session's cookie and its CSRF token, and sends both as the console does. */
+/** A console browser: stores the session's cookie and its CSRF token, and sends both as the console does. */
 export type ConsoleBrowser = {
   /** The cookie's value; null: signed out. */
   token: string | null;
@@ -17,7 +17,7 @@ export type ConsoleBrowser = {
   call<T = ErrorBody>(method: Method, path: string, options?: Omit<CallOptions, 'key'>): Promise<Answer<T>>;
 };
 
-/** A browser that is signed out. @param address where its calls come from */
+/** Returns a signed-out browser. @param address source address of its calls */
 export function consoleBrowser({ app }: Pick<TestApi, 'app'>, address = '203.0.113.7'): ConsoleBrowser {
   const browser: ConsoleBrowser = {
     token: null,
@@ -54,7 +54,7 @@ export function consoleBrowser({ app }: Pick<TestApi, 'app'>, address = '203.0.1
   return browser;
 }
 
-/** The token of a new invitation. */
+/** Returns the token of a new invitation. */
 export async function invite(
   { stores }: Pick<TestApi, 'stores'>,
   { workspace }: Pick<TestWorkspace, 'workspace'>,
@@ -66,7 +66,7 @@ export async function invite(
 
 let made = 0;
 
-/** A browser in which a new member of this role is signed in, by an invitation and a password. */
+/** Returns a browser in which a new member of this role is signed in, by an invitation and a password. */
 export async function signedInAs(
   api: TestApi,
   workspace: TestWorkspace,
@@ -78,6 +78,6 @@ export async function signedInAs(
   const answer = await browser.call<{ member: { id: string } }>('POST', '/session/invite', {
     body: { token, password: PASSWORD },
   });
-  if (answer.status !== 200) throw new Error(`the invitation was refused: ${answer.text}`);
+  if (answer.status !== 200) throw new Error(`the invitation failed: ${answer.text}`);
   return Object.assign(browser, { email, id: answer.body.member.id });
 }

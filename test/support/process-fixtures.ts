@@ -17,7 +17,7 @@ export function programIn(directory: string, name: string, source: string): stri
   return path;
 }
 
-/** Starts a program that is to run while the test looks, and waits until it has printed something. */
+/** Starts a program in the background, and waits for its first output. */
 export async function runningProgram(source: string): Promise<ChildProcess & { pid: number }> {
   const child = spawn(process.execPath, ['-e', `${source}; console.log('up')`], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -27,7 +27,7 @@ export async function runningProgram(source: string): Promise<ChildProcess & { p
   return Object.assign(child, { pid: child.pid });
 }
 
-/** Kills the program and waits until it has gone. */
+/** Kills the program and waits until it is gone. */
 export async function killed(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');

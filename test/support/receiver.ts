@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 
-/** A delivery as it came in. */
+/** A received delivery. */
 export type Received = {
   id: string;
   timestamp: string;
@@ -17,15 +17,15 @@ export type Received = {
 export type Receiver = {
   url: string;
   received: Received[];
-  /** How it answers from now on; 200 until told otherwise. */
+  /** Sets its response from now on; default: 200. */
   answer(with_: (response: ServerResponse, received: Received) => void): void;
   answerWith(status: number, headers?: Record<string, string>, body?: string): void;
-  /** Waits until so many have come. */
+  /** Waits until this many have arrived. */
   until(count: number): Promise<Received[]>;
   close(): Promise<void>;
 };
 
-/** A real receiver of webhooks on this machine. */
+/** Starts a real receiver of webhooks on this machine. */
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
   let answer = (response: ServerResponse, _: Received): void => {
@@ -74,7 +74,7 @@ export async function startReceiver(): Promise<Receiver> {
   };
 }
 
-/** Whether the published Standard Webhooks library takes the delivery for genuine under this secret. */
+/** Returns whether the published Standard Webhooks library accepts the delivery under this secret. */
 export function isGenuine(secret: string, { body, headers }: Received): boolean {
   try {
     new Webhook(secret).verify(body, headers);

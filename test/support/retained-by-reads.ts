@@ -2,7 +2,7 @@
  * Prints, as JSON, how many objects the heap holds before and after `READS` reads with one long-lived signal:
  * `retained-by-reads.ts journal <data dir> <partition>`, `kafka <brokers> <topic>` or `buffer`.
  *
- * A process of its own, so that the count has nothing in it but the reader.
+ * A process of its own, so that the count contains only the reader.
  */
 import { once } from 'node:events';
 import { getHeapSnapshot } from 'node:v8';
@@ -18,9 +18,9 @@ import { READS } from './retained-objects.ts';
 const WARM_UP = 5_000;
 const { signal } = new AbortController();
 
-/** Objects in the heap after a forced collection. */
+/** Counts the objects in the heap after a forced collection. */
 async function countObjects(): Promise<number> {
-  // Taking a snapshot collects first. Its head, which has the count, is in the first chunk.
+  // A snapshot collects garbage first. Its head, which has the count, is in the first chunk.
   const snapshot = getHeapSnapshot();
   const [head] = await once(snapshot, 'data');
   snapshot.destroy();
@@ -29,7 +29,7 @@ async function countObjects(): Promise<number> {
   return Number(count);
 }
 
-/** Reads that all wait for something that does not come, side by side: one alone would wait for the poll of the files. */
+/** Reads that all wait without result, in parallel: a single one would wait for the file polling. */
 async function waitForJournal(reader: JournalReader, partition: string, reads: number): Promise<void> {
   const offset = await reader.end(partition);
   const AT_ONCE = 500;
@@ -49,7 +49,7 @@ async function readKafka(reader: KafkaReader, reads: number): Promise<void> {
   }
 }
 
-/** Waits that end because something came. */
+/** Waits that end because an event arrived. */
 async function fillBuffer(buffer: PartitionBuffer, reads: number): Promise<void> {
   for (let done = 0; done < reads; done++) {
     const filled = buffer.filled(60_000, signal);

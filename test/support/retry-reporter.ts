@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** Says at the end which tests passed at a second try only, and how the first one failed: nobody would see it else. */
+/** Reports which tests passed only at a second try, and how the first one failed. */
 export default class RetryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     for (const module of modules) {

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(memory, { recursive: true, force: true }));
 
-test('a run has a directory of its own, and takes it away', () => {
+test('a run has a directory of its own, and removes it', () => {
   const one = scratchInMemory({}, memory, 1);
   const two = scratchInMemory({}, memory, 1);
   expect(one?.directory).not.toBe(two?.directory);
@@ -20,7 +20,7 @@ test('a run has a directory of its own, and takes it away', () => {
   expect([one, two].map((scratch) => existsSync(scratch?.directory ?? ''))).toEqual([false, true]);
 });
 
-test('what a killed run has left is removed, what another run uses is not', () => {
+test('leftovers of a killed run are removed, directories of another run are not', () => {
   const { pid: gone } = spawnSync('true');
   const [left, used] = [gone, process.pid].map((pid) => join(memory, `hoplog-tests-${pid}-abc`));
   for (const directory of [left, used]) mkdirSync(directory ?? '');
@@ -31,7 +31,7 @@ test('what a killed run has left is removed, what another run uses is not', () =
   expect(existsSync(join(memory, 'of-somebody-else'))).toBe(true);
 });
 
-test('there is none without the memory, and where the run was told a place', () => {
+test('there is no directory without enough memory, or when the run has a TMPDIR', () => {
   expect(scratchInMemory({}, memory, 2 ** 60)).toBeNull();
   expect(scratchInMemory({}, join(memory, 'missing'), 1)).toBeNull();
   expect(scratchInMemory({ TMPDIR: '/somewhere' }, memory, 1)).toBeNull();

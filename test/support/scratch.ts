@@ -1,20 +1,20 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A file system in memory, on Linux. */
+/** An in-memory file system, on Linux. */
 const MEMORY = '/dev/shm';
-/** Room there and memory besides: six times what a whole run has at one time. */
+/** Required free space and memory: six times the peak of a whole run. */
 const ROOM_BYTES = 4 * 2 ** 30;
 const PREFIX = 'hoplog-tests-';
 
 export type Scratch = { directory: string; remove(): void };
 
 /**
- * Makes a directory in memory for all temporary files of a test run: a disk's file system takes a quarter of a run's
- * time, most of it to find room for the thousands of small files that the stores make and remove. Removes what runs that
- * were killed have left there.
+ * Creates a directory in memory for all temporary files of a test run: a disk's file system takes a quarter of a run's
+ * time, most of it to allocate the thousands of small files that the databases create and remove. Removes leftovers of
+ * killed runs.
  *
- * @param env of the run: a `TMPDIR` of its own stays
+ * @param env of the run: a `TMPDIR` of its own is kept
  * @returns null where there is no such memory, or too little
  */
 export function scratchInMemory(env: NodeJS.ProcessEnv, memory = MEMORY, room = ROOM_BYTES): Scratch | null {
@@ -22,7 +22,7 @@ export function scratchInMemory(env: NodeJS.ProcessEnv, memory = MEMORY, room = 
   removeLeftovers(memory);
   if (Math.min(roomIn(memory), availableMemory()) < room) return null;
   const directory = mkdtempSync(join(memory, `${PREFIX}${process.pid}-`));
-  chmodSync(directory, 0o1777); // as /tmp: some tests run as another user
+  chmodSync(directory, 0o1777); // like /tmp: some tests run as another user
   return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) };
 }
 
@@ -39,7 +39,7 @@ function roomIn(directory: string): number {
   return bavail * bsize;
 }
 
-/** Bytes that processes can still have, whatever the caches hold now. */
+/** Memory available to processes, including reclaimable caches. Bytes. */
 function availableMemory(): number {
   const [, kib] = readFileSync('/proc/meminfo', 'utf8').match(/^MemAvailable:\s+(\d+) kB$/m) ?? [];
   return Number(kib ?? 0) * 1024;

@@ -16,37 +16,37 @@ test.each<[string, Record<string, string>, Machine, Selection]>([
     { stores: 'embedded', kafka: 'processes' },
   ],
   [
-    'containers stand in for brokers',
+    'containers replace missing brokers',
     {},
     machine({ jars: false }),
     { stores: 'embedded', kafka: 'containers' },
   ],
   [
-    'containers stand in for stores',
+    'containers replace missing databases',
     {},
     machine({ embedded: false }),
     { stores: 'containers', kafka: 'processes' },
   ],
   [
-    'with no engine brokers are missing',
+    'without an engine brokers are missing',
     {},
     machine({ jars: false, engine: false }),
     { stores: 'embedded', kafka: 'missing' },
   ],
   [
-    'everything is in containers when that is wished',
+    'everything is in containers when requested',
     { TEST_STORES: 'containers' },
     machine({}),
     { stores: 'containers', kafka: 'containers' },
   ],
   [
-    'nothing is in containers when that is wished',
+    'nothing is in containers when requested',
     { TEST_STORES: 'embedded' },
     machine({ jars: false }),
     { stores: 'embedded', kafka: 'missing' },
   ],
   [
-    'servers that are given are used',
+    'given servers are used',
     SERVERS,
     machine({ embedded: false, engine: false }),
     { stores: 'given', kafka: 'processes' },
@@ -58,7 +58,7 @@ test.each<[string, Record<string, string>, Machine, Selection]>([
     { stores: 'given', kafka: 'containers' },
   ],
   [
-    'one address alone is none',
+    'a single address is ignored',
     { TEST_DATABASE_URL: 'postgres://a' },
     machine({}),
     { stores: 'embedded', kafka: 'processes' },
@@ -67,7 +67,7 @@ test.each<[string, Record<string, string>, Machine, Selection]>([
   expect(await selectServers(env, has)).toEqual(expected);
 });
 
-test('an engine is not looked for where it would change nothing', async () => {
+test('the engine is not checked where it would change nothing', async () => {
   const asked: string[] = [];
   const all = { ...machine({}), containerEngine: async () => asked.push('engine') > 0 };
   await selectServers({}, all);
@@ -84,6 +84,6 @@ test.each<[Record<string, string>, Machine, RegExp]>([
     machine({ embedded: false }),
     /set TEST_DATABASE_URL and TEST_CLICKHOUSE_URL/,
   ],
-])('%j is refused with what to do where it can not be had', async (env, has, message) => {
+])('%j is rejected with instructions where it is not available', async (env, has, message) => {
   await expect(selectServers(env, has)).rejects.toThrow(message);
 });

@@ -1,8 +1,8 @@
-/** Where the servers of a test run come from. */
+/** Sources of a test run's servers. */
 export type Selection = {
   /** `given`: those of `TEST_DATABASE_URL` and `TEST_CLICKHOUSE_URL`. */
   stores: 'given' | 'embedded' | 'containers';
-  /** `processes`: from the jars that Maven brings. `missing`: tests on brokers are skipped. */
+  /** `processes`: from the jars that Maven downloads. `missing`: tests on brokers are skipped. */
   kafka: 'processes' | 'containers' | 'missing';
 };
 
@@ -10,15 +10,15 @@ export type Selection = {
 export type Machine = {
   embeddedStores: boolean;
   kafkaJars: boolean;
-  /** Whether a container engine answers; asked only where that decides. */
+  /** Returns whether a container engine responds; called only where the result matters. */
   containerEngine: () => Promise<boolean>;
 };
 
 /**
- * Chooses the servers. `TEST_STORES=containers` runs everything on containers, `embedded` nothing; without it containers
- * stand in for what this machine lacks.
+ * Chooses the servers. `TEST_STORES=containers` runs everything on containers, `embedded` nothing; by default containers
+ * replace what this machine lacks.
  *
- * @throws Error saying what to set or install, when there are no stores to be had
+ * @throws Error saying what to set or install, when no databases are available
  */
 export async function selectServers(
   env: { TEST_STORES?: string; TEST_DATABASE_URL?: string; TEST_CLICKHOUSE_URL?: string },

@@ -1,6 +1,6 @@
 /**
- * Starts one PostgreSQL and one ClickHouse for several test runs at once, prints what to put into the
- * environment of those, and keeps them until Ctrl-C or SIGTERM:
+ * Starts one PostgreSQL and one ClickHouse for several test runs at once, prints the environment settings
+ * for those runs, and keeps the servers until Ctrl-C or SIGTERM:
  *
  *     node --disable-warning=ExperimentalWarning test/support/serve.ts
  */

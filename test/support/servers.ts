@@ -6,16 +6,16 @@ import { startEmbeddedPostgres } from '../../cli/embedded/postgres.ts';
 import { createLogger } from '../../core/tier/log.ts';
 import { bindRunning } from './bound-process.ts';
 
-/** One PostgreSQL and one ClickHouse server, for as many tests as like. */
+/** One PostgreSQL and one ClickHouse server, for any number of tests. */
 export type Servers = {
-  /** Superuser's address of PostgreSQL, any database. */
+  /** The superuser's address of PostgreSQL, any database. */
   databaseUrl: string;
   clickhouseUrl: string;
   stop(): Promise<void>;
 };
 
 /**
- * Starts both embedded servers in a temporary directory. PostgreSQL does without fsync here: a test's data
+ * Starts both embedded servers in a temporary directory. PostgreSQL runs without fsync here: a test's data
  * need not outlive the machine.
  */
 export async function startServers(): Promise<Servers> {

@@ -5,7 +5,7 @@ import { PROGRAM_ENV, programArguments } from './program.ts';
 
 const READY_MS = 90_000;
 
-/** What the ready line says; see cli/supervisor/announcement.ts. */
+/** The content of the ready line; see cli/supervisor/announcement.ts. */
 export type Ready = {
   api_url: string;
   short_url: string;
@@ -17,28 +17,28 @@ export type Ready = {
 export type Service = Ready & {
   /** The supervisor. */
   process: ChildProcess;
-  /** What it and its children have written to standard error so far. */
+  /** The standard error of it and its children so far. */
   log(): string;
   /** Ends it as an operator does; resolves with its exit status. */
   stop(): Promise<number | null>;
-  /** `kill -9` of the supervisor alone: its children stay behind. */
+  /** Sends `kill -9` to the supervisor alone: its children keep running. */
   kill(): Promise<void>;
 };
 
 export type ServiceOptions = {
   dataDir: string;
   env?: NodeJS.ProcessEnv;
-  /** Who runs it; this process's user unless given. */
+  /** The user who runs it; default: this process's user. */
   as?: Command;
 };
 
-/** A start that may not have got ready yet. */
+/** A start that may not be ready yet. */
 export type BegunService = Omit<Service, keyof Ready> & {
-  /** What its ready line says; null once it has ended without one. */
+  /** The content of its ready line; null once it has ended without one. */
   ready: Promise<Ready | null>;
 };
 
-/** Starts the whole service as `npm start` does, on free ports unless the environment names some. */
+/** Starts the whole service as `npm start` does, on free ports unless the environment sets some. */
 export function beginService(options: ServiceOptions): BegunService {
   const { child, log } = spawnService(options);
   const ended = exitOf(child);
@@ -60,20 +60,20 @@ export function beginService(options: ServiceOptions): BegunService {
 /**
  * Starts it and waits for its ready line.
  *
- * @throws Error with what it wrote, when it ends before it is ready
+ * @throws Error with its output when it ends before it is ready
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { ready, ...service } = beginService(options);
   const line = await Promise.race([ready, timeout(READY_MS)]);
   if (line === null) {
     service.process.kill('SIGTERM');
-    throw new Error(`the service did not get ready:\n${service.log()}`);
+    throw new Error(`the service did not become ready:\n${service.log()}`);
   }
   return { ...line, ...service };
 }
 
 /**
- * Starts it where it is expected to refuse.
+ * Starts it where the start must fail.
  *
  * @returns its exit status and standard error
  */
@@ -83,9 +83,9 @@ export async function refusedStart(options: ServiceOptions): Promise<{ status: n
 }
 
 /**
- * Starts it and sends it a signal once its log says something, before it is ready.
+ * Starts it and sends a signal once its log contains a text, before it is ready.
  *
- * @returns its exit status and what it wrote to standard output
+ * @returns its exit status and standard output
  */
 export async function interruptedStart(
   options: ServiceOptions & { at: string; signal: NodeJS.Signals },

@@ -2,7 +2,7 @@ import { inject } from 'vitest';
 import { createClickHouse } from '../../clickhouse/client.ts';
 import { createPool } from '../../sql/database/pool.ts';
 
-/** Runs statements, one after the other, on the PostgreSQL server that the whole test run shares, in no test's database. */
+/** Runs statements in order on the PostgreSQL server that the whole test run shares, outside of the tests' databases. */
 export async function onPostgres(...statements: string[]): Promise<void> {
   const pool = createPool(inject('databaseUrl'), { max: 1, statementTimeoutMs: 60_000 });
   try {
@@ -12,7 +12,7 @@ export async function onPostgres(...statements: string[]): Promise<void> {
   }
 }
 
-/** As {@link onPostgres}, on the ClickHouse server. */
+/** Like {@link onPostgres}, on the ClickHouse server. */
 export async function onClickHouse(...statements: string[]): Promise<void> {
   const client = createClickHouse({ url: inject('clickhouseUrl'), database: 'default' });
   try {

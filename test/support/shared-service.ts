@@ -10,20 +10,20 @@ import { storesOf } from '../kafka/deployment.ts';
 import { endBehind } from './bound-process.ts';
 import { type Ready, type Service, startService } from './service.ts';
 
-/** After the last file has given it back; the next file follows much sooner. Milliseconds. */
+/** Delay after the last file released it; the next file follows much sooner. Milliseconds. */
 const UNUSED_MS = 10_000;
 
-/** A workspace of a test file's own in a running service. */
+/** A test file's own workspace in a running service. */
 export type ServedWorkspace = {
-  /** As a service of the file's own says it: with the keys of the workspace, and the link for its first owner. */
+  /** Like the ready line of a service of the file's own: with the keys of the workspace, and the link for its first owner. */
   service: Ready & { demo: NonNullable<Ready['demo']>; console_url: string };
-  /** The workspace's, of which no other file has the same. */
+  /** Of the workspace; unique to this file. */
   slug: string;
   /** Of the service, for commands beside it. */
   dataDir: string;
   /** The service's PostgreSQL. */
   pool: Pool;
-  /** Gives it back. */
+  /** Releases it. */
   close(): Promise<void>;
 };
 
@@ -34,9 +34,9 @@ let users = 0;
 let unused: NodeJS.Timeout | undefined;
 
 /**
- * A workspace `demo` in a service that the test files of this process share: it is started for the first of them and
- * ended when for a while none has used it. For tests that neither stop nor kill parts of it, nor need settings of
- * their own but that webhooks may go to this machine.
+ * Returns a workspace `demo` in a service that the test files of this process share: it starts for the first of them and
+ * ends when it was unused for a while. For tests that neither stop nor kill parts of it, nor need settings of
+ * their own, except that webhooks may go to this machine.
  */
 export async function servedWorkspace(): Promise<ServedWorkspace> {
   clearTimeout(unused);
@@ -66,12 +66,12 @@ export async function servedWorkspace(): Promise<ServedWorkspace> {
       users -= 1;
       if (users > 0) return;
       clearTimeout(unused);
-      unused = setTimeout(endUnused, UNUSED_MS).unref();
+      unused = setTimeout(endIdleService, UNUSED_MS).unref();
     },
   };
 }
 
-function endUnused(): void {
+function endIdleService(): void {
   const ending = shared;
   shared = null;
   ending?.then(({ end }) => end()).catch(() => undefined);
@@ -83,7 +83,7 @@ async function start(): Promise<Shared> {
   const service = await startService({ dataDir, env: { WEBHOOK_ALLOW_PRIVATE: 'true' } });
   const { databaseUrl } = storesOf(dataDir);
   const pool = createPool(databaseUrl, { max: 2 });
-  // The files of this process may all be done before it is long enough unused.
+  // The process may run its last file before that delay ends.
   const release = endBehind(service.process.pid ?? 0, directory);
   return {
     service,

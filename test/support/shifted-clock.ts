@@ -6,17 +6,17 @@ import { fileURLToPath } from 'node:url';
 const SOURCE = fileURLToPath(new URL('../clock/shifted-clock.c', import.meta.url));
 
 export type ShiftedClock = {
-  /** Environment of the processes whose wall clock it is: Node, PostgreSQL and ClickHouse alike. */
+  /** Environment of the processes with this wall clock: Node, PostgreSQL and ClickHouse alike. */
   env: { LD_PRELOAD: string; CLOCK_OFFSET_FILE: string };
-  /** Sets the wall clock of all of them off by `seconds`, at once. */
+  /** Shifts the wall clock of all of them by `seconds`, at once. */
   shift(seconds: number): void;
 };
 
 /**
- * A wall clock that a test sets, for real processes. Compiled with gcc and preloaded, because a preload of Node would leave out the
- * databases, and libfaketime shifts the monotonic clock as well and reads its offset from a file at every look.
+ * Creates a wall clock that a test sets, for real processes. Compiled with gcc and preloaded: a preload of Node would leave out the
+ * databases, and libfaketime shifts the monotonic clock too and reads its offset from a file at each call.
  *
- * @param directory where its files go
+ * @param directory for its files
  */
 export function shiftedClock(directory: string): ShiftedClock {
   const library = join(directory, 'shifted-clock.so');

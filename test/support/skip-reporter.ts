@@ -1,8 +1,8 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
 /**
- * Says at the end what was skipped and why (the note given to `skip(note)`), and fails the run for it where
- * nothing may be skipped: with `CI=true`.
+ * Reports what was skipped and why (the note given to `skip(note)`), and fails the run for it where
+ * skips are forbidden: with `CI=true`.
  */
 export default class SkipReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {

@@ -2,48 +2,48 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What a gate does to the bytes that clients send to the server. What the server answers is never slowed. */
+/** What a gate does to the bytes that clients send to the server. The server's responses are never slowed. */
 export type Slowness = {
-  /** What a client sends waits so long, each time. */
+  /** Delay of each chunk that a client sends. */
   delayMs?: number;
-  /** All connections together, from now on. */
+  /** Bandwidth of all connections together, from now on. */
   bytesPerSecond?: number;
 };
 
 export type SlowGate = {
   /** The server's address with the gate's host and port. */
   url: string;
-  /** Makes it so slow, or, with null, lets everything through at once, also what waits. */
+  /** Sets the slowness; null sends everything at once, including waiting bytes. */
   slow(how: Slowness | null): void;
   /**
-   * Answers that do not come through from now on; clients that end meanwhile never see theirs. `inserts`: of ClickHouse's
-   * to inserts alone, for a worker first asks what its predecessor has stored.
+   * Blocks responses from now on; clients that end meanwhile never see theirs. `inserts`: only ClickHouse's responses
+   * to inserts, because a worker first queries what its predecessor has stored.
    */
   holdAnswers(which: 'all' | 'inserts' | 'none'): void;
-  /** Bytes on their way to the server that it has not got yet. */
+  /** Bytes on their way to the server that it has not received yet. */
   waiting(): number;
-  /** Bytes of answers that are held, of clients that are still there. */
+  /** Bytes of blocked responses, of clients that are still connected. */
   held(): number;
   close(): Promise<void>;
 };
 
 const PIECE_BYTES = 4 * 1024;
-/** How a request of ClickHouse's client begins that inserts: its statement is in the address. */
+/** Matches the start of an insert by ClickHouse's client: its statement is in the address. */
 const INSERT = /^POST \S*[?&]query=INSERT/;
 const ANY_REQUEST = /^(POST|GET) /;
 /** Enough of a request to see its statement. */
 const BEGINNING_BYTES = 8 * 1024;
 
-/** A way to a real server that a test can make slow. */
+/** Creates a proxy to a real server that a test can slow down. */
 export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
   const target = new URL(serverUrl);
   const sockets = new Set<Socket>();
-  const answers = new Set<{ flush(): void; bytes: number }>();
+  const responses = new Set<{ flush(): void; bytes: number }>();
   let how: Slowness = {};
   let changed = new AbortController();
   let holding: 'all' | 'inserts' | 'none' = 'none';
   let waiting = 0;
-  /** When the bytes that were let through so far have used up their bandwidth. */
+  /** When the bytes sent so far have used up their bandwidth. */
   let busyUntil = 0;
 
   async function pass(bytes: number, first: boolean): Promise<void> {
@@ -51,7 +51,7 @@ export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
     const now = performance.now();
     busyUntil = Math.max(busyUntil, now) + (bytes / bytesPerSecond) * 1_000;
     const wait = Math.max(first ? delayMs : 0, busyUntil - now);
-    // A change lets go of what waits: it is either for being quick again or for the next piece.
+    // A change releases waiting bytes: the gate is either fast again, or slows the next chunk.
     if (wait > 0) await delay(wait, undefined, { signal: changed.signal }).catch(() => undefined);
   }
 
@@ -75,11 +75,11 @@ export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
     upstream.end();
   }
 
-  function answer(client: Socket, upstream: Socket) {
+  function forwardResponses(client: Socket, upstream: Socket) {
     let held: Buffer[] = [];
     const state = {
       bytes: 0,
-      /** Whether the request that is under way inserts. */
+      /** Whether the current request inserts. */
       inserts: false,
       flush() {
         for (const chunk of held) client.write(chunk);
@@ -87,8 +87,8 @@ export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
         state.bytes = 0;
       },
     };
-    answers.add(state);
-    client.on('close', () => answers.delete(state));
+    responses.add(state);
+    client.on('close', () => responses.delete(state));
     upstream.on('data', (chunk: Buffer) => {
       if (holding === 'none' || (holding === 'inserts' && !state.inserts)) {
         client.write(chunk);
@@ -115,7 +115,7 @@ export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
         upstream.destroy();
       });
     }
-    void upload(client, upstream, answer(client, upstream)).catch(() => undefined);
+    void upload(client, upstream, forwardResponses(client, upstream)).catch(() => undefined);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -133,10 +133,10 @@ export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
     },
     holdAnswers(which) {
       holding = which;
-      if (which === 'none') for (const held of answers) held.flush();
+      if (which === 'none') for (const held of responses) held.flush();
     },
     waiting: () => waiting,
-    held: () => [...answers].reduce((sum, { bytes }) => sum + bytes, 0),
+    held: () => [...responses].reduce((sum, { bytes }) => sum + bytes, 0),
     async close() {
       changed.abort();
       const closed = once(server, 'close');

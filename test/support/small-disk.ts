@@ -4,18 +4,18 @@ import { join } from 'node:path';
 
 /** A file system of its own in a file, so that a test can fill or break it. */
 export type SmallDisk = {
-  /** Where it is mounted. */
+  /** Its mount point. */
   path: string;
-  /** Leaves not one byte free. */
+  /** Uses up every free byte. */
   fill(): void;
-  /** Gives back what {@link SmallDisk.fill} took. */
+  /** Frees what {@link SmallDisk.fill} used. */
   free(): void;
-  /** Makes it read-only under whatever is open, as the kernel does after an I/O error. */
+  /** Makes it read-only under open files, as the kernel does after an I/O error. */
   breakDown(): void;
   remove(): void;
 };
 
-/** Whether this process may mount one: root on Linux, outside of a container that forbids it. */
+/** Returns whether this process may mount one: root on Linux, outside of a container that forbids it. */
 export function canMount(): boolean {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
   try {
@@ -28,7 +28,7 @@ export function canMount(): boolean {
 }
 
 /**
- * Makes an ext4 file system in the directory and mounts it there. It is unmounted when this process ends, however it ends.
+ * Creates an ext4 file system in the directory and mounts it there. It is unmounted when this process ends, however it ends.
  *
  * @param directory an existing, empty one
  */

@@ -4,7 +4,7 @@ import { requestErasure } from '../../sql/erasure/erasures.ts';
 import type { TestStores } from './stores.ts';
 
 /**
- * Puts events straight into ClickHouse, for tests of what is read from it. Times are nanoseconds since the epoch
+ * Inserts events straight into ClickHouse, for tests of its readers. Times are nanoseconds since the epoch
  * and default to now, one microsecond apart, so that each is unique.
  */
 
@@ -42,29 +42,29 @@ export type GivenOrder = {
   currency?: string;
 };
 
-/** One order's credits: a part for each link, numbered in the given order. */
+/** One order's attributed shares: a share for each link, numbered in the given order. */
 export type GivenShares = {
   workspaceId: string;
   orderId?: string;
   version?: bigint;
   tsNanos?: bigint;
   firstChannel?: string;
-  /** Left out: as workers wrote it before they knew. */
+  /** Default: empty. */
   firstBioLinks?: string[];
   firstOtherChannel?: string;
-  /** When the store took the rows, `YYYY-MM-DD HH:MM:SS`; left out: now. */
+  /** When ClickHouse received the rows, `YYYY-MM-DD HH:MM:SS`; default: now. */
   written?: string;
   /** Versions of the order that this one replaces. */
   replaces?: GivenShares[];
   parts: { linkId: string; channel: string; share: number; amountMinor: number }[];
 };
 
-/** Stands where there is no visitor or no link. */
+/** Used where there is no visitor or no link. */
 export const NO_UUID = '00000000-0000-0000-0000-000000000000';
 
 let lastMicros = 0n;
 
-/** Now in nanoseconds, later than any before. */
+/** Now in nanoseconds, later than any earlier value. */
 export function nextNanos(): bigint {
   const now = BigInt(Date.now()) * 1_000n;
   lastMicros = now > lastMicros ? now : lastMicros + 1n;
@@ -200,7 +200,7 @@ function creditRows(order: GivenShares, replaced: boolean): Record<string, unkno
   }));
 }
 
-/** What the deletion of a bio button asks for, and the first thing that a worker does about it. */
+/** The request of a bio button's deletion, and the first step of a worker for it. */
 export async function deleteWithHistory(
   { pool, clickhouse }: Pick<TestStores, 'pool' | 'clickhouse'>,
   workspaceId: string,

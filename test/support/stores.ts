@@ -18,7 +18,7 @@ export type TestStores = StoreAddresses & {
 };
 
 /**
- * Makes the databases. Call it in `beforeAll`, and `close()` in `afterAll`.
+ * Creates the databases. Call it in `beforeAll`, and `close()` in `afterAll`.
  */
 export async function testStores(): Promise<TestStores> {
   const name = `hoplog_test_${randomBytes(8).toString('hex')}`;

@@ -2,10 +2,10 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A request that a stranger sends to a port of 127.0.0.1. */
+/** A request that an unauthorized user sends to a port of 127.0.0.1. */
 export type Attempt = { method: string; path: string; headers: Record<string, string>; body: string };
 
-/** What came back; status 0 where no HTTP response did. */
+/** The response; status 0 where there was no HTTP response. */
 export type Outcome = { status: number; body: string };
 
 const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`;
@@ -103,7 +103,7 @@ export function strangerAttempts(user: string, queries: string[]): Attempt[] {
   ];
 }
 
-/** Sends each attempt to the port, some at once; outcomes come in the order of the attempts. */
+/** Sends each attempt to the port, several in parallel; outcomes are in the order of the attempts. */
 export async function tryAll(port: number, attempts: Attempt[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (let at = 0; at < attempts.length; at += 16) {
@@ -127,7 +127,7 @@ function send(port: number, { method, path, headers, body }: Attempt): Promise<O
   });
 }
 
-/** What the port sends back to the first bytes of ClickHouse's own protocol: nothing that begins as its hello does. */
+/** Returns the port's response to a hello of ClickHouse's native protocol. No port may respond with a hello. */
 export function nativeHello(port: number): Promise<Buffer> {
   const field = (value: string) => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)]);
   const hello = Buffer.concat([

@@ -1,14 +1,14 @@
 import { MEMBER_ATTEMPTS } from './member-attempts.ts';
 import { SECRET_NAME, type Victim } from './victim.ts';
 
-/** `as: 'member'`: called by a member of the other workspace, signed in to the console, where a key is of no use. */
+/** `as: 'member'`: called by a console member of the other workspace, where a key is not accepted. */
 export type Attempt = { path: string; body?: unknown; status: number; as?: 'member' };
 
-/** As far back as the live stream goes. */
+/** Start of the live stream's history. */
 const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString();
 const URL_OF_OWN = 'https://own.example';
 export const OWN = { destination_url: URL_OF_OWN, name: 'Own', channel: 'slack' };
-/** After every id there is: the cursor of a walk's beginning. */
+/** Greater than every id: the cursor of a walk's beginning. */
 const LAST_ID = 'ffffffff-ffff-7fff-bfff-ffffffffffff';
 /** For each endpoint: calls with the victim's ids, and the status that each must get. */
 export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
@@ -304,7 +304,7 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
     { path: `/bio-pages/${victim.bioSlug}/stats?days=365`, status: 404 },
   ],
   ...MEMBER_ATTEMPTS,
-  // For partner keys only; what one partner sees of another's is tried in api/partner/partner.test.ts.
+  // For partner keys only; access between partners is tested in api/partner/partner.test.ts.
   'POST /api/v1/partner/workspaces': (victim) => [
     {
       path: '/partner/workspaces',

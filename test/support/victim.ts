@@ -2,7 +2,7 @@ import { merchant } from '../referrals/support.ts';
 import type { TestApi, TestWorkspace } from './api.ts';
 import { plantMember } from './member-attempts.ts';
 
-/** What another workspace has, by name. Each value is unlike anything that the caller has or sends otherwise. */
+/** The other workspace's data, by name. Each value differs from everything that the caller has or sends. */
 export type Victim = {
   link: string;
   destination: string;
@@ -33,10 +33,10 @@ export type Victim = {
   passkey: string;
 };
 
-/** In the names, tags, cities and addresses of all that is planted. */
+/** In the names, tags, cities and addresses of all planted data. */
 export const SECRET_NAME = 'victims-secret-name';
 
-/** Gives the owner one of everything. */
+/** Creates one of everything for the owner. */
 export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<Victim> {
   const folder = await owner.post<{ id: string }>('/folders', { name: SECRET_NAME });
   const created = await owner.post<{ destination_id: string; links: { id: string }[] }>('/links', {

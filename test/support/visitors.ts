@@ -1,4 +1,4 @@
-/** User agents that tests visit links with. */
+/** User agents for test visits. */
 export const BROWSER =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36';
 export const PHONE =
@@ -18,28 +18,28 @@ export type Answer = {
   body: string;
 };
 
-/** Visits an address as a browser does, without following. */
+/** Visits an address as a browser does, without following the redirect. */
 export async function visit(url: string, init: RequestInit = {}): Promise<Answer> {
   const headers = new Headers({ 'user-agent': BROWSER });
   for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
-  const answer = await fetch(url, { ...init, headers, redirect: 'manual' });
-  const location = answer.headers.get('location');
+  const response = await fetch(url, { ...init, headers, redirect: 'manual' });
+  const location = response.headers.get('location');
   return {
-    status: answer.status,
-    headers: answer.headers,
+    status: response.status,
+    headers: response.headers,
     location: location === null ? null : new URL(location),
-    cookies: answer.headers.getSetCookie(),
-    body: await answer.text(),
+    cookies: response.headers.getSetCookie(),
+    body: await response.text(),
   };
 }
 
-/** Repeats `look` until it gives something else than null. @throws after `withinMs` */
+/** Repeats `look` until its result is not null. @throws after `withinMs` */
 export async function eventually<T>(look: () => Promise<T | null>, withinMs = 5_000): Promise<T> {
   const until = Date.now() + withinMs;
   for (;;) {
     const found = await look();
     if (found !== null) return found;
-    if (Date.now() > until) throw new Error(`not within ${withinMs} ms`);
+    if (Date.now() > until) throw new Error(`no result within ${withinMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -45,18 +45,18 @@ export type WebhookBench = {
   ahead: number;
   work(options?: Partial<WebhookOptions>): Workers;
   hook(workspace: TestWorkspace, url: string, events: string[], more?: object): Promise<Hook>;
-  /** A click of a person now, or so many. Answers the ids of its visitors. */
+  /** Writes one click of a person now, or several. Returns the ids of its visitors. */
   clicks(workspace: TestWorkspace, count?: number): string[];
-  /** Leaves an event in the outbox, as a transaction of the records does. */
+  /** Adds an event to the outbox, as a transaction does. */
   credit(workspace: TestWorkspace, data?: Record<string, unknown>): Promise<void>;
   log(workspace: TestWorkspace, hook: Hook, query?: string): Promise<LoggedDelivery[]>;
-  /** The hook's newest delivery, once it is as told. */
+  /** Returns the hook's newest delivery, once it matches. */
   untilDelivery(
     workspace: TestWorkspace,
     hook: Hook,
     isSo: (delivery: LoggedDelivery) => boolean,
   ): Promise<LoggedDelivery>;
-  /** Stops the workers and sets their clock right, for the next test on the same bench. */
+  /** Stops the workers and corrects their clock, for the next test on the same bench. */
   rest(): Promise<void>;
   close(): Promise<void>;
 };
@@ -105,7 +105,7 @@ export async function createWebhookBench(): Promise<WebhookBench> {
     },
     async hook(workspace, url, events, more = {}) {
       const { status, body } = await workspace.post<Hook>('/webhooks', { url, events, ...more });
-      if (status !== 201) throw new Error(`POST /webhooks answered ${status}: ${JSON.stringify(body)}`);
+      if (status !== 201) throw new Error(`POST /webhooks returned ${status}: ${JSON.stringify(body)}`);
       return body;
     },
     clicks(workspace, count = 1) {

@@ -24,19 +24,19 @@ export type Rig = {
   dataDir: string;
   addressKey: Buffer;
   reader: EventLogReader;
-  /** A workspace that exists. */
+  /** An existing workspace. */
   workspace: string;
   /** Registers a stream and begins its journal, whose directory has the given name. */
   stream(name: string): Promise<LogWriter & RegisteredStream>;
   /** Starts workers; `close` stops those that still run. */
   work(changes?: Partial<WorkersDependencies>): Workers & { registry: Registry };
-  /** Waits until every event that the writer has written is worked off. */
+  /** Waits until every event of the writer is processed. */
   settled(writer: LogWriter & RegisteredStream): Promise<void>;
   /** Waits until ClickHouse has every order as PostgreSQL has it. */
   published(): Promise<void>;
-  /** One row of ClickHouse. */
+  /** Returns one row of ClickHouse. */
   ask<Row>(query: string): Promise<Row>;
-  /** Rows and distinct sequences of a table: equal when nothing is there twice. */
+  /** Returns rows and distinct sequences of a table: equal when there are no duplicates. */
   stored(table?: 'clicks' | 'identifies'): Promise<{ rows: number; distinct: number }>;
   close(): Promise<void>;
 };
@@ -119,7 +119,7 @@ export async function createRig(): Promise<Rig> {
   };
 }
 
-/** The value of one metric, all labels added up, or those that match. */
+/** Returns the value of one metric, summed over all labels or the matching ones. */
 export async function metric(
   registry: Registry,
   name: string,

@@ -2,23 +2,23 @@ import type { FrameLocator } from 'playwright-core';
 import { expect } from 'vitest';
 import type { ConsolePage, ConsoleSite } from './console-site.ts';
 
-/** A loaded machine takes its time; nothing is expected to. */
+/** A limit for a loaded machine, not an expectation. */
 export const PATIENT = { timeout: 60_000 };
-/** For a test of several states of a page; a bound for a starved machine. Milliseconds. */
+/** Timeout of a test with several page states on a loaded machine. Milliseconds. */
 export const LONG = 240_000;
 
-/** What the tests read of a bio page. */
+/** The fields of a bio page that the tests read. */
 export type MadePage = { id: string; slug: string; links: { id: string; short_url: string }[] };
 
-/** Makes and reads bio pages as the console does: those of a key it does not show. */
+/** Creates and reads bio pages as the console does, through a key that it does not show. */
 export type BioDesk = {
-  /** Its slug is the given one with a number that no other has. */
+  /** The slug is the given one with a unique number. */
   make(slug: string, fields?: object): Promise<MadePage>;
   get(id: string): Promise<MadePage>;
   close(): Promise<void>;
 };
 
-/** Sits down as the demo workspace's owner. */
+/** Opens the console's bio pages as the demo workspace's owner. */
 export async function bioDesk(site: ConsoleSite): Promise<BioDesk> {
   const page = await site.open('/bio-pages');
   const api = `${site.app}/api/v1`;
@@ -27,12 +27,12 @@ export async function bioDesk(site: ConsoleSite): Promise<BioDesk> {
   return {
     async make(slug, fields = {}) {
       made += 1;
-      const answer = await page.request.post(`${api}/bio-pages`, {
+      const response = await page.request.post(`${api}/bio-pages`, {
         headers: { 'x-csrf-token': session.csrf_token },
         data: { slug: `${slug}-${made}`, ...fields },
       });
-      if (!answer.ok()) throw new Error(`no bio page was made: ${await answer.text()}`);
-      return (await answer.json()) as MadePage;
+      if (!response.ok()) throw new Error(`no bio page was created: ${await response.text()}`);
+      return (await response.json()) as MadePage;
     },
     async get(id) {
       return (await (await page.request.get(`${api}/bio-pages/${id}`)).json()) as MadePage;
@@ -41,7 +41,7 @@ export async function bioDesk(site: ConsoleSite): Promise<BioDesk> {
   };
 }
 
-/** What the editor shows beside the forms. */
+/** The preview that the editor shows beside the forms. */
 export const preview = (page: ConsolePage): FrameLocator =>
   page.frameLocator('iframe[title="Preview of the page"]');
 
@@ -53,7 +53,7 @@ export async function addButton(page: ConsolePage, label: string, url: string): 
   await added.getByLabel('Destination URL').fill(url);
 }
 
-/** Presses Save and waits until nothing is left to be saved. */
+/** Presses Save and waits until every change is saved. */
 export async function save(page: ConsolePage): Promise<void> {
   const button = page.getByRole('button', { name: 'Save', exact: true });
   await button.click();
@@ -61,13 +61,13 @@ export async function save(page: ConsolePage): Promise<void> {
   expect(await button.isDisabled()).toBe(true);
 }
 
-/** Follows a short link as a person's browser does. */
+/** Follows a short link as a browser does. */
 export async function press(shortUrl: string): Promise<void> {
-  const answer = await fetch(shortUrl, {
+  const response = await fetch(shortUrl, {
     redirect: 'manual',
     headers: {
       'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36',
     },
   });
-  expect(answer.status).toBe(302);
+  expect(response.status).toBe(302);
 }

@@ -56,7 +56,7 @@ test('fields take as many characters as the API, and never half an emoji', async
   await page.close();
 });
 
-test('a page is filled and published; visitors see what the preview showed, and what they press is counted', async () => {
+test('a page is filled and published; visitors see what the preview showed, and their clicks are counted', async () => {
   const { id, slug } = await desk.make('ada', { title: 'Ada', is_published: false });
   const page = await site.open(`/bio-pages/${id}`);
   await page.getByLabel('Title').fill('Ada Lovelace');
@@ -87,8 +87,8 @@ test('a page is filled and published; visitors see what the preview showed, and 
   await save(page);
 
   const visitor = await site.browser.newPage();
-  const answer = await visitor.goto(`${site.service.short_url}/${slug}`);
-  expect(answer?.status()).toBe(200);
+  const response = await visitor.goto(`${site.service.short_url}/${slug}`);
+  expect(response?.status()).toBe(200);
   const styleOf = "getComputedStyle(document.querySelector('main')).backdropFilter";
   expect(await visitor.evaluate(styleOf)).toContain('blur');
   const seen = await visitor.locator('main').textContent();
@@ -119,7 +119,7 @@ test('a page is filled and published; visitors see what the preview showed, and 
   await page.close();
 });
 
-test('the preview is painted, cannot be left or run anything, and keeps its place while one types', async () => {
+test('the preview is drawn, cannot be left, runs no script, and keeps its scroll position during typing', async () => {
   const names = Array.from({ length: 12 }, (_, n) => `Button ${n + 1}`);
   const { id } = await desk.make('preview', { title: 'Preview', links: links(...names) });
   const page = await site.open(`/bio-pages/${id}`);
@@ -143,13 +143,13 @@ test('the preview is painted, cannot be left or run anything, and keeps its plac
   await page.close();
 });
 
-test('buttons are put in order by the keyboard, and a removed one is asked about when its history goes with it', async () => {
+test('buttons are sorted by keyboard, and removing one asks first when its history goes with it', async () => {
   const { id } = await desk.make('order', { title: 'Order', links: links('One', 'Two', 'Three') });
   const page = await site.open(`/bio-pages/${id}`);
   await page.getByRole('button', { name: 'Move Three up' }).focus();
   await page.keyboard.press('Enter');
   await page.getByText('Three is now 2 of 3').waitFor();
-  // The focus goes along, and turns round where there is no further way.
+  // The focus moves along, and turns around at either end.
   expect(await focused(page)).toBe('Move Three up');
   await page.keyboard.press('Enter');
   await page.getByText('Three is now 1 of 3').waitFor();
@@ -173,7 +173,7 @@ test('buttons are put in order by the keyboard, and a removed one is asked about
   await page.close();
 });
 
-test('what cannot be saved stands at its field, which gets the focus, and nothing is lost', async () => {
+test('what cannot be saved is shown at its field, which gets the focus, and nothing is lost', async () => {
   const { id } = await desk.make('refused', { title: 'Refused', links: links('Good') });
   const page = await site.open(`/bio-pages/${id}`);
   await addButton(page, 'Bad', 'javascript:alert(1)');
@@ -186,7 +186,7 @@ test('what cannot be saved stands at its field, which gets the focus, and nothin
   const saving = page.getByRole('button', { name: 'Save', exact: true });
   const notice = page.getByRole('region', { name: 'Changes' }).getByRole('alert');
 
-  // What the server would not refuse: it would write another color.
+  // The server would accept it and write another color.
   await saving.click();
   await notice.getByText('Text color: is not a color').waitFor();
   await notice.getByText('Metadata: must be a JSON object').waitFor();
@@ -196,14 +196,14 @@ test('what cannot be saved stands at its field, which gets the focus, and nothin
   expect(await page.getByLabel('Metadata').getAttribute('aria-invalid')).toBe('true');
   await page.getByLabel('Metadata').fill('{"shop": 1}');
 
-  // What the server refuses: it names the field.
+  // The server rejects this and names the field.
   await saving.click();
   await notice.getByText(/Button 1, Destination URL: must be a full URL/).waitFor();
   const bad = page.getByLabel('Destination URL').first();
   await bad.waitFor();
   expect(await bad.getAttribute('aria-invalid')).toBe('true');
   expect(await page.getByLabel('Destination URL').nth(1).getAttribute('aria-invalid')).not.toBe('true');
-  // It stays at the button, wherever that goes.
+  // The error stays with the button when the button moves.
   await page.getByRole('button', { name: 'Move Bad down' }).click();
   expect(await page.getByLabel('Destination URL').nth(1).getAttribute('aria-invalid')).toBe('true');
   await expectGood(page, 'bio-page-refused');
@@ -220,7 +220,7 @@ test('what cannot be saved stands at its field, which gets the focus, and nothin
 
 type Page = { title: string; links: { id: string; label: string; short_url: string }[] };
 
-test('a save changes nothing that the person left alone; buttons that were added meanwhile stay and are shown', async () => {
+test('a save changes only what the person edited; buttons added meanwhile stay and are shown', async () => {
   const { id, links: made } = await desk.make('stale', { title: 'Stale', links: links('One') });
   const page = await site.open(`/bio-pages/${id}`);
   await expect.poll(() => labels(page), PATIENT).toEqual(['One']);
@@ -232,7 +232,7 @@ test('a save changes nothing that the person left alone; buttons that were added
   expect(saved).toMatchObject({ title: 'Of one person', links: theirs.links });
   expect(await labels(page)).toEqual(['One', 'Theirs']);
 
-  // Nothing is being changed: the page that is read anew is shown.
+  // Without unsaved changes, the newly read page is shown.
   await site.api(`/bio-pages/${id}`, { links: [...saved.links, ...links('Another')] }, 'PATCH');
   await expect
     .poll(async () => {
@@ -245,7 +245,7 @@ test('a save changes nothing that the person left alone; buttons that were added
   await page.close();
 });
 
-test('buttons that somebody else changed meanwhile are overwritten only by who wants that', async () => {
+test('buttons that another person changed meanwhile are overwritten only after a confirmation', async () => {
   const { id } = await desk.make('both', { title: 'Both', links: links('One') });
   const now = () => site.api<Page>(`/bio-pages/${id}`);
   const has = async () => (await now()).links.map(({ label }) => label);
@@ -270,7 +270,7 @@ test('buttons that somebody else changed meanwhile are overwritten only by who w
   await addTheirs('More');
   await trySaving();
   await notice.getByText('short links and clicks: More').waitFor();
-  // Once more: it was not what the person agreed to.
+  // Asks once more: the person confirmed another state.
   await addTheirs('Most');
   await notice.getByRole('button', { name: 'Overwrite' }).click();
   await notice.getByText('short links and clicks: More, Most').waitFor();
@@ -284,7 +284,7 @@ test('buttons that somebody else changed meanwhile are overwritten only by who w
   await page.close();
 });
 
-test('unsaved changes are asked about before they are left behind', async () => {
+test('the editor asks before unsaved changes are discarded', async () => {
   const { id } = await desk.make('unsaved', { title: 'Unsaved' });
   const page = await site.open('/bio-pages');
   await page.getByRole('link', { name: 'Unsaved' }).click();
@@ -325,7 +325,7 @@ test('unsaved changes are asked about before they are left behind', async () => 
   await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
   await page.goBack();
   await page.getByRole('heading', { level: 1, name: 'Unsaved' }).waitFor();
-  // Taken back, they are no longer asked about.
+  // Reverted changes cause no question.
   await title.fill('Changed again');
   await page.getByRole('button', { name: 'Discard' }).click();
   expect(await title.inputValue()).toBe('Unsaved');

@@ -14,7 +14,7 @@ inChromium(async () => {
   return site.close;
 });
 
-test('where there are none it is said what a bio page is, also to whom has pages of the API alone', async () => {
+test('an empty list says what a bio page is, also to a workspace whose pages were all made by the API', async () => {
   const { id } = await site.api<{ id: string }>('/bio-pages', { slug: 'of-the-api', title: 'Of the API' });
   const page = await site.open('/bio-pages');
   await page.getByText('No bio pages yet').waitFor();
@@ -26,7 +26,7 @@ test('where there are none it is said what a bio page is, also to whom has pages
   await page.close();
 });
 
-test('an address that cannot be had is told before the page is made; one that can opens the editor', async () => {
+test('an unavailable address is reported before the page is created; an available one opens the editor', async () => {
   const taken = await desk.make('taken');
   const page = await site.open('/bio-pages');
   await page.getByRole('button', { name: 'New page' }).click();
@@ -46,14 +46,14 @@ test('an address that cannot be had is told before the page is made; one that ca
   await page.getByRole('button', { name: 'Create' }).click();
   await page.getByRole('heading', { level: 1, name: 'Grace Hopper' }).waitFor();
   await preview(page).getByRole('heading', { name: 'Grace Hopper' }).waitFor();
-  // Nobody sees it before somebody has looked at it, and it says so beside the address that is there to be copied.
+  // The page is a draft until it is published, and says so beside the address that can be copied.
   await page.getByText('Not published', { exact: true }).waitFor();
   expect((await fetch(`${site.service.short_url}/grace-h-${taken.slug}`)).status).toBe(404);
   expectClean(page);
   await page.close();
 });
 
-test('an external id that a page has leads to that page, and one of a page of the API is refused at its field', async () => {
+test('an external id that a page has leads to that page, and one of a page of the API is rejected at its field', async () => {
   const known = await desk.make('known', { title: 'Known', external_id: 'shop-1' });
   await site.api('/bio-pages', { slug: `by-key-${known.slug}`, external_id: 'shop-2' });
   const page = await site.open('/bio-pages');
@@ -71,7 +71,7 @@ test('an external id that a page has leads to that page, and one of a page of th
   await page.close();
 });
 
-test('the list counts the clicks of a page, is searched by title and address, and leads on to older pages', async () => {
+test('the list counts the clicks of a page, is searched by title and address, and leads to older pages', async () => {
   const shop = await desk.make('glazes', {
     title: 'Clara Ceramics',
     is_published: true,
@@ -111,7 +111,7 @@ test('the list counts the clicks of a page, is searched by title and address, an
   await page.close();
 });
 
-test('a button that leads to the short-link origin shows what it brought before, in the list too, and is not removed unasked', async () => {
+test('a button that leads to the short-link origin shows its earlier clicks, in the list too, and is removed only after a question', async () => {
   const shop = { id: 'shop', label: 'Shop', url: 'https://example.com/shop' };
   const { id, slug, links } = await desk.make('before', { title: 'Before', links: [shop] });
   await press(links[0]?.short_url ?? '');
@@ -167,7 +167,7 @@ test('an analyst sees a page and its figures and can change nothing', async () =
   await page.close();
 });
 
-test('a deleted page is gone from the list and for visitors, also while it has unsaved changes', async () => {
+test('a deleted page is gone from the list and for visitors, even while it has unsaved changes', async () => {
   const made = await desk.make('short-lived', { title: 'Short-lived' });
   const page = await site.open(`/bio-pages/${made.id}?tab=publish`);
   const address = `${site.service.short_url}/${made.slug}`;

@@ -17,19 +17,19 @@ import { axeViolations, type Watched, watch } from '../page-watch.ts';
 export { axeViolations } from '../page-watch.ts';
 
 export const SCHEMES = ['light', 'dark'] as const;
-/** Widths that every page is looked at in: a desktop's and a small phone's. CSS pixels. */
+/** Widths in which every page is checked: a desktop's and a small phone's. CSS pixels. */
 export const WIDTHS = [1_280, 360] as const;
-/** Of every member that the site makes. */
+/** Password of every member that the site creates. */
 export const PASSWORD = 'correct horse battery';
-/** A loaded machine takes its time to answer; nothing is expected to. Milliseconds. */
+/** A limit for a loaded machine, not an expectation. Milliseconds. */
 const PATIENCE = 30_000;
 
 export type OpenOptions = {
-  /** Who opens it: a member of the demo workspace; null: nobody is signed in. `owner` unless given. */
+  /** Role of the demo workspace's member who opens it; null: signed out. Default: `owner`. */
   role?: Role | null;
   width?: number;
   scheme?: 'light' | 'dark';
-  /** `127.0.0.1` unless given; passkeys belong to `localhost`. */
+  /** Default: `127.0.0.1`; passkeys belong to `localhost`. */
   host?: '127.0.0.1' | 'localhost';
 };
 
@@ -40,17 +40,17 @@ export type ConsoleSite = {
   service: Ready;
   /** Origin of the console. */
   app: string;
-  /** Shared with other files: what is opened in it has to be closed. */
+  /** Shared with other files: close what you open in it. */
   browser: Browser;
   /** Host of the members' addresses: `owner@<mail>`. */
   mail: string;
-  /** A page of the console (`/links`), opened by a member of this role in a browser of its own; close it. */
+  /** Opens a page of the console (`/links`) as a member of this role, in a browser of its own; close it. */
   open(path: string, options?: OpenOptions): Promise<ConsolePage>;
   /** Calls the API with the demo workspace's secret key. @param path below `/api/v1` */
   api<T>(path: string, body?: object, method?: string): Promise<T>;
-  /** Runs a command beside the service, as its operator does, and gives what it prints with `--json`. */
+  /** Runs an operator command beside the service, and returns its `--json` output. */
   hoplog<T>(...args: string[]): Promise<T>;
-  /** The link of an invitation to the demo workspace. */
+  /** Returns the link of an invitation to the demo workspace. */
   invite(role?: Role, email?: string): Promise<string>;
   close(): Promise<void>;
 };
@@ -62,7 +62,7 @@ export async function consoleSite(): Promise<ConsoleSite> {
   return siteOf({ service, mail: `${slug}.example`, dataDir, pool, close });
 }
 
-/** For what changes a whole service: starts one as `npm start` does, on free ports and an empty directory. */
+/** For tests that change a whole service: starts one as `npm start` does, on free ports and an empty directory. */
 export async function startConsoleSite(env: NodeJS.ProcessEnv = {}): Promise<ConsoleSite> {
   await buildWeb();
   const directory = mkdtempSync(join(tmpdir(), 'hoplog-console-'));
@@ -93,7 +93,7 @@ async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<
   const app = new URL(service.api_url).origin;
   const byName = app.replace('127.0.0.1', 'localhost');
   const { demo } = service;
-  if (!demo) throw new Error('the first start made no demo workspace');
+  if (!demo) throw new Error('the first start created no demo workspace');
   const signedIn = new Map<string, Awaited<ReturnType<BrowserContext['storageState']>>>();
 
   const operate = async <T>(...args: string[]): Promise<T> => {
@@ -115,17 +115,17 @@ async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<
     return context;
   };
 
-  /** Signs a member of this role in once; later browsers begin with the same cookie. */
+  /** Signs a member of this role in once; later browsers start with the same cookie. */
   const stateOf = async (role: Role, origin: string) => {
     const known = signedIn.get(`${role} ${origin}`);
     if (known) return known;
     const context = await newContext();
     const email = `${role}@${new URL(origin).hostname === 'localhost' ? 'localhost.' : ''}${mail}`;
     const [, token] = (await invite(role, email)).split('#');
-    const answer = await context.request.post(`${origin}/api/v1/session/invite`, {
+    const response = await context.request.post(`${origin}/api/v1/session/invite`, {
       data: { token, password: PASSWORD },
     });
-    if (!answer.ok()) throw new Error(`the invitation was refused: ${await answer.text()}`);
+    if (!response.ok()) throw new Error(`the invitation failed: ${await response.text()}`);
     const state = await context.storageState();
     signedIn.set(`${role} ${origin}`, state);
     await context.close();
@@ -158,13 +158,13 @@ async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<
       return Object.assign(page, { watched });
     },
     async api<T>(path: string, body?: object, method = body ? 'POST' : 'GET') {
-      const answer = await fetch(`${service.api_url}${path}`, {
+      const response = await fetch(`${service.api_url}${path}`, {
         method,
         headers: { authorization: `Bearer ${demo.secret_key}`, 'content-type': 'application/json' },
         ...(body && { body: JSON.stringify(body) }),
       });
-      if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-      return (await answer.json()) as T;
+      if (!response.ok) throw new Error(`${path} returned ${response.status}: ${await response.text()}`);
+      return (await response.json()) as T;
     },
     async close() {
       await Promise.all([...contexts].map((context) => context.close()));
@@ -174,12 +174,12 @@ async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<
 }
 
 /**
- * That the page as it stands is accessible and fits, in both themes and widths, and broke no policy. Contrast is the
- * theme's and fitting the width's, so each of them is looked at once; with `SCREENSHOT_DIR` set all four pairs are, and
- * what the page looks like in each is written there.
+ * Expects that the page is accessible, fits, and violates no policy, in both themes and widths. Contrast depends on the
+ * theme and fit on the width, so each is checked once; with `SCREENSHOT_DIR` set all four pairs are checked, and
+ * a screenshot of each is written there.
  *
- * @param name of the state that it is in, for failures and screenshots
- * @param looks `all` looks at each theme in each width
+ * @param name the page's state, for failures and screenshots
+ * @param looks `all` checks each theme in each width
  */
 export async function expectGood(
   page: ConsolePage,
@@ -187,15 +187,15 @@ export async function expectGood(
   looks: 'each once' | 'all' = process.env.SCREENSHOT_DIR ? 'all' : 'each once',
 ): Promise<void> {
   const before = page.viewportSize();
-  // What is dimmed until the next answer comes is not looked at either.
+  // Content that is dimmed until the next response is skipped too.
   await expect.poll(() => page.locator('.answer[data-former]').count(), { timeout: PATIENCE }).toBe(0);
   for (const [nth, width] of WIDTHS.entries()) {
     await page.setViewportSize({ width, height: 900 });
     for (const scheme of looks === 'all' ? SCHEMES : SCHEMES.slice(nth, nth + 1)) {
       await page.emulateMedia({ colorScheme: scheme });
       await page.waitForSelector(`html[data-mantine-color-scheme="${scheme}"]`);
-      // The navigation moves, and colors fade: neither is looked at half-way.
-      // Asked from outside: a function that waits inside the page would be `eval`, which the policy forbids.
+      // The navigation moves, and colors fade: wait for both to finish.
+      // Evaluated from outside: a function that waits inside the page would be `eval`, which the policy forbids.
       const moves = 'document.getAnimations().some((one) => one instanceof CSSTransition)';
       await expect.poll(() => page.evaluate(moves), { timeout: PATIENCE }).toBe(false);
       await screenshot(page, `${name}-${scheme}-${width}`);
@@ -208,18 +208,18 @@ export async function expectGood(
   if (before) await page.setViewportSize(before);
 }
 
-/** That the page broke no policy, threw nothing and asked nobody else. */
+/** Expects that the page violated no policy, threw no error and called no other host. */
 export function expectClean({ watched: { violations, errors, foreign } }: ConsolePage): void {
   expect({ violations, errors, foreign }).toEqual({ violations: [], errors: [], foreign: [] });
 }
 
-/** What people press or fill in, of a page or its dialogs, and that a table does not scroll into view. */
+/** The controls of a page or its dialogs, except those that a table scrolls into view. */
 const CUT_OFF = `[...document.querySelectorAll('a, button, input, label')].filter((one) => {
   const { width, right } = one.getBoundingClientRect();
   return width > 1 && right > document.documentElement.clientWidth + 1 && !one.closest('[role=region][tabindex]');
 }).map((one) => one.outerHTML)`;
 
-/** That nothing sticks out at the side, and no control is cut off there. */
+/** Expects that nothing overflows at the side, and no control is cut off there. */
 export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   expect(await page.evaluate(CUT_OFF)).toEqual([]);
   expect(
@@ -227,14 +227,14 @@ export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   ).toBe(0);
 }
 
-/** That nothing in a table sticks out of its cell, over the next one. */
+/** Expects that nothing in a table overflows its cell. */
 export async function expectCellsFit(page: Page): Promise<void> {
   const wide =
     '[...document.querySelectorAll("td, th")].filter((cell) => cell.scrollWidth > cell.clientWidth)';
   expect(await page.evaluate(`${wide}.map((cell) => cell.textContent)`)).toEqual([]);
 }
 
-/** Writes what the page looks like to `SCREENSHOT_DIR`, where that is set. @param name without an ending */
+/** Writes a screenshot of the page to `SCREENSHOT_DIR`, where that is set. @param name without an extension */
 export async function screenshot(page: Page, name: string): Promise<void> {
   const { SCREENSHOT_DIR } = process.env;
   if (!SCREENSHOT_DIR) return;

@@ -17,17 +17,17 @@ inChromium(async () => {
   return site.close;
 });
 
-/** What a loaded machine may take. */
+/** Limit for a loaded machine. */
 const PATIENT = { timeout: 30_000 };
 const LONG = { timeout: 400_000 };
 const PERSON = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/142.0.0.0 Safari/537.36';
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
-const told = (page: Page, text: string) => page.getByText(text).first().waitFor();
+const textShown = (page: Page, text: string) => page.getByText(text).first().waitFor();
 const row = (page: Page, text: string) =>
   page.getByRole('region', { name: 'Keys of the workspace' }).locator('tbody tr').filter({ hasText: text });
 
-/** Makes a key on the page and gives its token. */
+/** Creates a key on the page and returns its token. */
 async function makeKey(page: Page, name: string, kind: 'Secret' | 'Publishable'): Promise<string> {
   await press(page, 'New key');
   await page.getByRole('textbox', { name: 'Name' }).fill(name);
@@ -41,7 +41,7 @@ async function makeKey(page: Page, name: string, kind: 'Secret' | 'Publishable')
   return token;
 }
 
-/** The text of a snippet, on its tab. */
+/** Returns the text of a snippet, on its tab. */
 async function snippet(page: Page, tab: string, label: string): Promise<string> {
   await page.getByRole('tab', { name: tab }).click();
   const block = page.getByRole('region', { name: label });
@@ -49,10 +49,10 @@ async function snippet(page: Page, tab: string, label: string): Promise<string> 
   return (await block.textContent()) ?? '';
 }
 
-/** Takes the place of `curl` in a snippet: the shell says what it would have been called with. */
+/** Replaces `curl` in a snippet: the shell prints the arguments of the call. */
 const ECHO_CURL = `curl() { printf '%s\\0' "$@"; }`;
 
-/** Sends what a snippet of the page has `curl` send, with a real key in the place of the dots. */
+/** Sends the request of the page's `curl` snippet, with a real key in place of the dots. */
 async function runCurl<T>(code: string, key: string): Promise<{ status: number; body: T }> {
   expect(code).toContain('KEY=lk_live_...');
   const script = `${ECHO_CURL}\n${code.replace('lk_live_...', key)}`;
@@ -72,14 +72,14 @@ async function runCurl<T>(code: string, key: string): Promise<{ status: number; 
   return { status: answer.status, body: (await answer.json()) as T };
 }
 
-test('an owner makes keys, sees when they were used, and revokes them, each at once', LONG, async () => {
+test('an owner creates keys, sees when they were used, and revokes them, each at once', LONG, async () => {
   const page = await site.open('/settings/developers');
   const name = `Checkout ${crypto.randomUUID()}`;
   await row(page, 'Secret').first().waitFor();
   await press(page, 'New key');
   await page.getByRole('textbox', { name: 'Name' }).fill('x'.repeat(101));
   await press(page, 'Create');
-  await told(page, 'At most 100 characters.');
+  await textShown(page, 'At most 100 characters.');
   await expectGood(page, 'developers-key-refused');
   await page.getByRole('textbox', { name: 'Name' }).fill(name);
   await press(page, 'Create');
@@ -110,7 +110,7 @@ test('an owner makes keys, sees when they were used, and revokes them, each at o
     .not.toContain('Never');
   await expectGood(page, 'developers');
   await made.getByRole('button').click();
-  await told(page, 'is refused from then on');
+  await textShown(page, 'is refused from then on');
   await expectGood(page, 'developers-revoke');
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await made.getByText('Revoked').waitFor();
@@ -119,7 +119,7 @@ test('an owner makes keys, sees when they were used, and revokes them, each at o
   await page.close();
 });
 
-test('curl as the page shows it makes a link, reads clicks, reports leads and sales', LONG, async () => {
+test('curl as the page shows it creates a link, reads clicks, reports leads and sales', LONG, async () => {
   const { links } = await site.api<{ links: { id: string }[] }>('/links?view=records');
   for (const { id } of links) await site.api(`/links/${id}`, undefined, 'DELETE');
   const page = await site.open('/settings/developers');
@@ -130,7 +130,7 @@ test('curl as the page shows it makes a link, reads clicks, reports leads and sa
   const create = await runCurl<Made>(await snippet(page, 'Create a link', 'Create a link with curl'), key);
   expect(create).toMatchObject({ status: 201, body: { links: [{ channel: 'newsletter' }] } });
   const [link] = create.body.links;
-  if (!link) throw new Error('no link was made');
+  if (!link) throw new Error('no link was created');
   await fetch(link.short_url, { redirect: 'manual', headers: { 'user-agent': PERSON } });
   await page.reload();
   const poll = await snippet(page, 'Read clicks', 'Poll for clicks with curl');
@@ -149,7 +149,7 @@ test('curl as the page shows it makes a link, reads clicks, reports leads and sa
     body: { ok: true },
   });
   expect(await runCurl(await server('Report a sale'), key)).toEqual({ status: 202, body: { ok: true } });
-  // The slug is that of a link which is no referrer's.
+  // The slug belongs to a link without a referrer.
   const lead = await server('Report a lead: a referred signup');
   expect(lead).toContain(`"ref_code": "${link.slug}"`);
   expect(await runCurl(lead, key)).toEqual({ status: 200, body: { matched: false } });
@@ -219,7 +219,7 @@ test('the script for a site and the receiver of webhooks work as the page shows 
 
 test('an analyst has the reference and the snippets, and no keys', LONG, async () => {
   const page = await site.open('/settings/developers', { role: 'analyst' });
-  await told(page, 'Owners create and revoke keys');
+  await textShown(page, 'Owners create and revoke keys');
   await page.getByRole('region', { name: 'Create a link with curl' }).waitFor();
   expect(await page.getByRole('button', { name: /key/i }).count()).toBe(0);
   expect(page.watched.calls).not.toContain('/api/v1/keys');

@@ -19,17 +19,17 @@ inChromium(async () => {
   };
 });
 
-/** Long enough for a second press to be sent and answered, were it one. Milliseconds. */
+/** Long enough for a second press to be sent and answered, if there is one. Milliseconds. */
 const AFTERWARDS = 700;
 
 declare const MutationObserver: new (
   seen: () => void,
 ) => { observe(element: object, what: { attributes: true }): void; disconnect(): void };
 
-/** When a second press comes: before the button is drawn as busy, or once it rests, while its dialog closes. */
+/** The time of the second press: before the button is drawn as busy, or once it is idle, while its dialog closes. */
 const WHEN = ['at once', 'as soon as the button rests again'] as const;
 
-/** Presses a button twice. One that goes with the answer to the first press takes no second one. */
+/** Presses a button twice. A button that disappears with the first response takes no second press. */
 const pressTwice = (button: Locator, when: (typeof WHEN)[number] = 'at once') =>
   button.evaluate((element: { click(): void; hasAttribute(name: string): boolean }, again) => {
     element.click();
@@ -46,7 +46,7 @@ const pressTwice = (button: Locator, when: (typeof WHEN)[number] = 'at once') =>
     watch.observe(element, { attributes: true });
   }, when);
 
-/** What the page sends of changes and payout files while `act` is done, and a while after. */
+/** Returns the changes and payout files that the page requests while `act` runs, and for a while after. */
 async function changesOf(page: ConsolePage, act: () => Promise<unknown>): Promise<string[]> {
   const sent: string[] = [];
   page.on('request', (request) => {
@@ -66,7 +66,7 @@ const button = (within: ConsolePage | Locator, name: string) =>
 
 const NAME = 'Pressed twice';
 
-test('a second press at once makes no second program, folder, bio page or invitation', LONG, async () => {
+test('a second press at once creates no second program, folder, bio page or invitation', LONG, async () => {
   const page = await site.open('/referrals');
   await button(page, 'New program').click();
   const program = page.getByRole('dialog', { name: 'New program' });
@@ -113,7 +113,7 @@ test('a second press at once makes no second program, folder, bio page or invita
   await page.close();
 });
 
-test('a second press at once makes no second link, webhook or key', LONG, async () => {
+test('a second press at once creates no second link, webhook or key', LONG, async () => {
   const page = await site.open('/links/new');
   await page.getByLabel('Destination URL').fill('https://shop.example/');
   await page.getByLabel('Name').fill(NAME);
@@ -151,7 +151,7 @@ test('a second press at once makes no second link, webhook or key', LONG, async 
 });
 
 test.each(WHEN)(
-  'a second press %s sends no second test event, puts no second secret in force, and deletes once',
+  'a second press %s sends no second test event, activates no second secret, and deletes once',
   LONG,
   async (when) => {
     const { id } = await site.api<{ id: string }>('/webhooks', {
@@ -187,7 +187,7 @@ test.each(WHEN)(
       }),
     ).toEqual([`DELETE /webhooks/${id}`]);
     expect(await page.locator('.mantine-Notification-root').count()).toBe(1);
-    // The way back leads past the page of what is gone.
+    // The back button skips the page of the deleted item.
     expect(await page.evaluate('history.length')).toBe(steps);
     await page.close();
   },
@@ -218,7 +218,7 @@ test('a second press at once accepts no invitation twice, nor signs in twice', L
   await page.close();
 });
 
-test('a second press at once makes no second payout file', LONG, async () => {
+test('a second press at once creates no second payout file', LONG, async () => {
   const program = await shop.program({ name: 'Paying' });
   const { ref } = await shop.enroll('payee', program);
   await shop.signup('friend', ref);

@@ -9,7 +9,7 @@ import {
   startConsoleSite,
 } from './console-site.ts';
 
-/** What the first look at the console may take: all files and answers, compressed. Bytes. */
+/** Budget of the first load of the console: all files and responses, compressed. Bytes. */
 const MOST_BYTES = 200_000;
 const PATIENCE = { timeout: 60_000 };
 /** Several pages, on a machine that may have other things to do. */
@@ -31,9 +31,9 @@ inChromium(async () => {
 });
 
 /**
- * Goes to the page anew, with nothing in the browser's cache, and notes what comes until it is quiet.
+ * Loads the page with an empty browser cache, and records its responses until the network is idle.
  *
- * @returns the bodies' bytes as they were sent, compressed, request by request
+ * @returns the bodies' sizes as sent, compressed, request by request. Bytes
  */
 async function transferred(page: ConsolePage) {
   const protocol = await page.context().newCDPSession(page);
@@ -61,14 +61,14 @@ test('the first load of the overview, with its chart, takes under 200 KB compres
   for (const path of ['/console', '/api/v1/session', '/api/v1/stats']) expect(paths).toContain(path);
   expect(paths.filter((path) => path.endsWith('.js')).length).toBeGreaterThan(1);
   const sum = bodies.reduce((all, { bytes }) => all + bytes, 0);
-  // Less than the scripts alone could be: then it counts no bodies.
+  // Less than the scripts alone would mean that no bodies are counted.
   expect(sum).toBeGreaterThan(50_000);
   expect(sum, bodies.map(({ path, bytes }) => `${bytes} ${path}`).join('\n')).toBeLessThan(MOST_BYTES);
   await page.close();
 });
 
 test(
-  'the policy lets no script in but the own files, and no page of the navigation asks another host',
+  "the policy allows only the site's own scripts, and no page of the navigation calls another host",
   LONG,
   async () => {
     const answer = await fetch(`${site.app}/console`);
@@ -98,14 +98,14 @@ test(
   },
 );
 
-test('where the API fails, each page says so and another try shows the page', LONG, async () => {
+test('when the API fails, each page says so, and a retry shows the page', LONG, async () => {
   const page = await site.open('/');
   await page.getByRole('img', { name: /^Clicks by day/ }).waitFor();
   const error = { code: 'internal', message: 'something went wrong here', request_id: 'req-7' };
   let isDown = false;
   await page.route(/\/api\/v1\/(?!session)/, (route) => {
     if (!isDown) return route.continue();
-    // Visitors stand for a server that is not there at all.
+    // Visitors simulate a server that is down.
     if (route.request().url().includes('/visitors')) return route.abort('connectionrefused');
     return route.fulfill({ status: 500, json: { error } });
   });
@@ -122,7 +122,7 @@ test('where the API fails, each page says so and another try shows the page', LO
     if (name === 'overview') expect(await page.getByRole('alert').textContent()).toContain('Request req-7');
     await expectGood(page, `${name}-failed`);
     isDown = false;
-    // The live list connects again by itself.
+    // The live list reconnects automatically.
     if (name !== 'live') await page.getByRole('button', { name: 'Try again' }).first().click();
     if (shown === null) await page.getByText('No programs yet').waitFor();
     else await page.getByRole('region', { name: shown }).locator('tbody tr').first().waitFor();
@@ -130,7 +130,7 @@ test('where the API fails, each page says so and another try shows the page', LO
   await page.close();
 });
 
-test('a list that was empty says that it could not be read anew', LONG, async () => {
+test('a list that was empty says that it could not be reloaded', LONG, async () => {
   const page = await site.open('/webhooks');
   await page.getByText('No webhooks yet').waitFor();
   await page.clock.install();
@@ -145,30 +145,34 @@ test('a list that was empty says that it could not be read anew', LONG, async ()
   await page.close();
 });
 
-test('who comes back while the API is away finds the page with all that was typed', LONG, async () => {
-  const page = await site.open('/links/new');
-  const name = page.getByRole('textbox', { name: 'Name', exact: true });
-  await name.fill('Autumn sale');
-  await page.clock.install();
-  let refusals = 0;
-  await page.route('**/api/v1/**', (route) => {
-    if (route.request().url().endsWith('/session')) refusals += 1;
-    return route.abort('connectionrefused');
-  });
-  // Older than what is taken for known; then the first try and the last one fail.
-  await page.clock.fastForward('02:00');
-  await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
-  await vi.waitFor(async () => {
-    await page.clock.runFor(1_000);
-    expect(refusals).toBe(3);
-  }, PATIENCE);
-  await page.clock.runFor(5_000);
-  expect(await name.inputValue()).toBe('Autumn sale');
-  expect(await page.getByRole('navigation').getByRole('link', { name: 'Links' }).isVisible()).toBe(true);
-  await page.close();
-});
+test(
+  'a person who returns while the API is down finds the page with everything they typed',
+  LONG,
+  async () => {
+    const page = await site.open('/links/new');
+    const name = page.getByRole('textbox', { name: 'Name', exact: true });
+    await name.fill('Autumn sale');
+    await page.clock.install();
+    let refusals = 0;
+    await page.route('**/api/v1/**', (route) => {
+      if (route.request().url().endsWith('/session')) refusals += 1;
+      return route.abort('connectionrefused');
+    });
+    // Older than the cache accepts; then the first try and the last one fail.
+    await page.clock.fastForward('02:00');
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
+    await vi.waitFor(async () => {
+      await page.clock.runFor(1_000);
+      expect(refusals).toBe(3);
+    }, PATIENCE);
+    await page.clock.runFor(5_000);
+    expect(await name.inputValue()).toBe('Autumn sale');
+    expect(await page.getByRole('navigation').getByRole('link', { name: 'Links' }).isVisible()).toBe(true);
+    await page.close();
+  },
+);
 
-test('a window whose days no calendar has is the usual one', LONG, async () => {
+test('a period with days that do not exist falls back to the default one', LONG, async () => {
   const page = await site.open('/?from=2026-13-01&to=2026-13-01');
   await page.getByRole('radio', { name: '30 days', checked: true }).waitFor({ state: 'attached' });
   await page.getByRole('img', { name: /^Clicks by day: 1 / }).waitFor();

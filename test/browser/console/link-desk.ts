@@ -2,22 +2,22 @@ import { expect } from 'vitest';
 import type { LinkRecord } from '../../../api/links/schemas.ts';
 import type { ConsolePage, ConsoleSite } from './console-site.ts';
 
-/** For what is waited for on a machine that may have other things to do. */
+/** Timeout of one expectation on a machine that may have other things to do. */
 export const PATIENCE = { timeout: 60_000 };
-/** For a test of several states on such a machine. Milliseconds. */
+/** Timeout of a test of several states on such a machine. Milliseconds. */
 export const LONG = 400_000;
-/** The own site of the workspace, once {@link setDomain} was called. */
+/** The site of the workspace, once {@link setDomain} was called. */
 export const SHOP = { destination_url: 'https://shop.example/' };
 
 export type CreatedLinks = { links: LinkRecord[] };
 
-/** Makes the workspace's first own-site link, which sets its domain; the list is empty again after it. */
+/** Creates the workspace's first own-site link, which sets its domain, and removes it again. */
 export async function setDomain(site: ConsoleSite): Promise<void> {
   const { links } = await site.api<CreatedLinks>('/links', { ...SHOP, name: 'First', channel: 'other' });
   await site.api(`/links/${links[0]?.id}`, undefined, 'DELETE');
 }
 
-/** The workspace's links. @param query such as `&slug=summer` */
+/** Returns the workspace's links. @param query such as `&slug=summer` */
 export const records = async (site: ConsoleSite, query = '') =>
   (await site.api<{ links: LinkRecord[] }>(`/links?view=records&limit=500${query}`)).links;
 
@@ -32,7 +32,7 @@ export const press = (page: ConsolePage, name: string) =>
 
 export const field = (page: ConsolePage, name: string) => page.getByRole('textbox', { name, exact: true });
 
-/** The slugs of the table, from top to bottom. */
+/** Returns the slugs of the table, from top to bottom. */
 export const slugs = (page: ConsolePage) => page.locator('tbody tr td:first-child a').allTextContents();
 
 export async function expectSlugs(page: ConsolePage, expected: string[]): Promise<void> {

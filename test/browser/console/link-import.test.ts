@@ -39,7 +39,7 @@ async function choose(page: ConsolePage, name: string, content: string | Buffer)
     .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) });
 }
 
-/** Holds the page's import at its second call until it is let go. */
+/** Holds the page's import at its second call until it is released. */
 async function holdSecondPiece(page: ConsolePage) {
   const held = Promise.withResolvers<void>();
   let calls = 0;
@@ -55,7 +55,7 @@ const figure = (page: ConsolePage, label: string) =>
   page.locator('.mantine-Paper-root', { hasText: label }).locator('.figure').textContent();
 
 test(
-  'a file is imported with its progress; refused rows are listed with the reason, saved, mended and imported',
+  'a file is imported with its progress; rejected rows are listed with the reason, saved, corrected and imported',
   LONG,
   async () => {
     const good = Array.from({ length: 2 * PIECE }, (_, n) => row(`autumn-${n}`));
@@ -106,7 +106,7 @@ test(
   },
 );
 
-test('a canceled import ends after what was sent, and goes on where it ended', LONG, async () => {
+test('a canceled import ends after what was sent, and resumes where it ended', LONG, async () => {
   const page = await site.open('/links/import');
   const file = csv(Array.from({ length: 2 * PIECE + 50 }, (_, n) => row(`frost-${n}`)));
   const hold = await holdSecondPiece(page);
@@ -129,7 +129,7 @@ test('a canceled import ends after what was sent, and goes on where it ended', L
   await page.close();
 });
 
-test('a running import is not ended by a press in the navigation without a question', LONG, async () => {
+test('leaving the page during an import asks first', LONG, async () => {
   const page = await site.open('/links/import');
   const hold = await holdSecondPiece(page);
   await choose(page, 'thaw.csv', csv(Array.from({ length: 2 * PIECE }, (_, n) => row(`thaw-${n}`))));
@@ -141,7 +141,7 @@ test('a running import is not ended by a press in the navigation without a quest
     await question.getByRole('button', { name: 'Stay' }).click();
     await question.waitFor({ state: 'detached' });
   }
-  // The question goes where there is nothing left to lose.
+  // The question disappears once there is nothing to lose.
   await page.getByRole('link', { name: 'All links' }).click();
   await question.waitFor();
   hold.letGo();
@@ -154,7 +154,7 @@ test('a running import is not ended by a press in the navigation without a quest
   await page.close();
 });
 
-test('a file that is no list of links makes nothing and says why', LONG, async () => {
+test('a file that is not a list of links creates nothing and says why', LONG, async () => {
   const links = () => site.api<{ total: number }>('/links/search?limit=1');
   const { total } = await links();
   const page = await site.open('/links/import');
@@ -172,7 +172,7 @@ test('a file that is no list of links makes nothing and says why', LONG, async (
   expect((await links()).total).toBe(total);
   await choose(page, 'columns.csv', csv([',,', '"",,""']));
   await page.getByText('The file has no rows.').waitFor();
-  // The page goes on: a good file after a wrong one. Rows without a value, as spreadsheets leave them, are none.
+  // The page stays usable: a good file after a wrong one. Rows without a value, as spreadsheets leave them, are skipped.
   await choose(page, 'good.csv', csv([row('after-all'), ',,', '"",,""', '']));
   await page.getByRole('button', { name: 'Import 1 row', exact: true }).click();
   await page.getByText('1 row was looked at.').waitFor();

@@ -16,7 +16,7 @@ inChromium(async () => {
   return site.close;
 });
 
-test('the table searches, filters, sorts and turns pages, and its URL brings all of it back', async () => {
+test('the table searches, filters, sorts and turns pages, and its URL restores all of it', async () => {
   const rows = Array.from({ length: 60 }, (_, n) => ({
     destination_url: `https://shop.example/${n % 2 ? 'odd' : 'even'}`,
     name: `Post ${String(n).padStart(2, '0')}`,
@@ -59,7 +59,7 @@ test('the table searches, filters, sorts and turns pages, and its URL brings all
   await expectSlugs(page, from(4, 0));
   await page.getByRole('button', { name: 'Clicks' }).click();
   await expect.poll(() => new URL(page.url()).search, PATIENCE).toContain('sort=clicks');
-  // A page that there is no longer leads to the last one.
+  // A page beyond the end leads to the last one.
   await page.goto(`${site.app}/console/links?tag=table&page=9`);
   await expectSlugs(page, from(9, 0));
   await page.getByText('60 links, page 3 of 3').waitFor();
@@ -78,7 +78,7 @@ test('the table searches, filters, sorts and turns pages, and its URL brings all
   await page.close();
 });
 
-test('the exported links are all there when one is deleted meanwhile', async () => {
+test('an export has every link when one is deleted meanwhile', async () => {
   const names = Array.from({ length: 510 }, (_, n) => `walk-${n}`);
   const links = names.map((slug) => ({ ...SHOP, name: slug, slug, smart: true, tags: ['walk'] }));
   await site.api('/links/bulk', { links });
@@ -95,7 +95,7 @@ test('the exported links are all there when one is deleted meanwhile', async () 
   const lines = parse(readFileSync(await (await download).path()), { columns: true, bom: true }) as {
     slug: string;
   }[];
-  // The deleted one was read before.
+  // The deleted link was read before.
   expect(await records(site, '&slug=walk-0')).toEqual([]);
   expect(lines.map(({ slug }) => slug)).toEqual(names);
   expectClean(page);

@@ -53,7 +53,7 @@ test('folders are renamed and deleted; the links of a deleted one stay', async (
   await analyst.close();
 });
 
-test('a link says whether it is active, however many others have its slug in theirs, and its folder, or why that is not known', async () => {
+test('a link shows whether it is active, with any number of similar slugs, and its folder, or why that is unknown', async () => {
   const folder = await site.api<{ id: string }>('/folders', { name: 'Shorts' });
   const made = await site.api<CreatedLinks>('/links', {
     ...SHOP,
@@ -82,7 +82,7 @@ test('a link says whether it is active, however many others have its slug in the
   await page.close();
 });
 
-test('a link is changed where the form says so and nowhere else, and deleted after a question', async () => {
+test('a link changes only in the edited fields, and is deleted after a question', async () => {
   const settings = {
     slug: 'winter-24',
     max_clicks: 500,
@@ -99,7 +99,7 @@ test('a link is changed where the form says so and nowhere else, and deleted aft
   });
   await site.api('/links', { ...SHOP, name: 'Other', channel: 'other', slug: 'other-24' });
   const [before] = made.links;
-  if (!before) throw new Error('no link was made');
+  if (!before) throw new Error('no link was created');
   const page = await site.open(`/links/${before.id}`);
   await page.getByRole('link', { name: 'Edit' }).click();
   await expect.poll(() => field(page, 'Slug').inputValue(), PATIENCE).toBe('winter-24');
@@ -140,7 +140,7 @@ test('a link is changed where the form says so and nowhere else, and deleted aft
   await page.close();
 });
 
-test('targets and pixels that somebody else changes meanwhile are not undone by fields that were left alone', async () => {
+test("fields that were not edited do not undo another person's changes to targets and pixels", async () => {
   const made = await site.api<CreatedLinks>('/links', {
     ...SHOP,
     name: 'Two editors',
@@ -149,7 +149,7 @@ test('targets and pixels that somebody else changes meanwhile are not undone by 
     retargeting: { facebook: '123456789012' },
   });
   const [link] = made.links;
-  if (!link) throw new Error('no link was made');
+  if (!link) throw new Error('no link was created');
   const page = await site.open(`/links/${link.id}/edit`);
   await field(page, 'Phones and tablets').fill('https://m.shop.example/new');
   await field(page, 'Facebook pixel ID').fill('');
@@ -165,7 +165,7 @@ test('targets and pixels that somebody else changes meanwhile are not undone by 
   await page.close();
 });
 
-test('an analyst sees links, and nothing that would change them', async () => {
+test('an analyst sees links, and no controls that change them', async () => {
   const made = await site.api<CreatedLinks>('/links', { ...SHOP, name: 'Seen', channel: 'other' });
   const [link] = made.links;
   const page = await site.open('/links', { role: 'analyst' });

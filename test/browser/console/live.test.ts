@@ -33,14 +33,17 @@ async function makeLink(channel: string): Promise<Link> {
     channel,
   });
   const [link] = links;
-  if (!link) throw new Error('no link was made');
+  if (!link) throw new Error('no link was created');
   return link;
 }
 
 async function click(link: Link, count = 1, userAgent = DESKTOP): Promise<void> {
   for (let n = 0; n < count; n++) {
-    const answer = await fetch(link.short_url, { redirect: 'manual', headers: { 'user-agent': userAgent } });
-    expect(answer.status).toBe(302);
+    const response = await fetch(link.short_url, {
+      redirect: 'manual',
+      headers: { 'user-agent': userAgent },
+    });
+    expect(response.status).toBe(302);
   }
 }
 
@@ -82,13 +85,13 @@ test('clicks show up as they happen, each once, with their link and visitor', as
     0,
   );
   await page.getByRole('link', { name: 'IP Geolocation by DB-IP' }).waitFor();
-  // A screen reader hears how many came, not each.
+  // A screen reader announces how many arrived, not each.
   await page.getByText(/^\d+ new clicks?\.$/).waitFor({ state: 'attached' });
   await expectGood(page, 'live');
   await page.close();
 });
 
-test('a paused list stands still, counts what comes, and goes on', async () => {
+test('a paused list does not move, counts new clicks, and resumes', async () => {
   const page = await site.open('/live');
   await rows(page).first().waitFor();
   await page.getByRole('button', { name: 'Pause' }).click();
@@ -102,7 +105,7 @@ test('a paused list stands still, counts what comes, and goes on', async () => {
   await page.close();
 });
 
-test('filters by link, channel, country and bots are in the URL, for the clicks from before and those that come', async () => {
+test('filters by link, channel, country and bots are in the URL, for past and new clicks', async () => {
   const page = await site.open('/live');
   await rows(page).first().waitFor();
   await page.getByRole('combobox', { name: 'Link' }).fill(youtube.slug);
@@ -132,13 +135,13 @@ test('filters by link, channel, country and bots are in the URL, for the clicks 
   await other.close();
 });
 
-test('a channel that there is not is no filter', async () => {
+test('an unknown channel is ignored as a filter', async () => {
   const page = await site.open('/live?channel=bogus');
   await page.getByText('Connected', { exact: true }).waitFor();
   await page.close();
 });
 
-test('a connection that breaks is made again, and nothing is left out or shown twice', async () => {
+test('a broken connection is restored, and no click is missing or shown twice', async () => {
   const line = await startLine(new URL(site.app));
   const page = await site.open('/live');
   await page.goto(`http://127.0.0.1:${line.port}/console/live`);
@@ -160,7 +163,7 @@ test('a connection that breaks is made again, and nothing is left out or shown t
   await line.cut();
 });
 
-test('where no clicks will come, the page says why, and that it is not connected', async () => {
+test('where no clicks will arrive, the page says why, and that it is not connected', async () => {
   const page = await site.open('/no-such-page');
   const error = { code: 'payment_required', message: 'not in this plan', request_id: 'req-1' };
   await page.route('**/api/v1/clicks?*', (route) => route.fulfill({ status: 402, json: { error } }));
@@ -172,7 +175,7 @@ test('where no clicks will come, the page says why, and that it is not connected
   await page.close();
 });
 
-/** A way to the console that can be cut: a browser that is told to be offline keeps its open connections. */
+/** A proxy to the console that can be cut: a browser in offline mode keeps its open connections. */
 async function startLine(target: URL) {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {

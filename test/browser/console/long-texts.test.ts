@@ -15,7 +15,7 @@ import { merchantOf, PATIENCE } from './referral-shop.ts';
 // Each test looks at several pages in two widths, on a machine that may have other things to do.
 vi.setConfig({ testTimeout: 400_000 });
 
-/** As long as the API takes them. */
+/** As long as the API accepts. */
 const SLUG = 'abcdefghij'.repeat(7).slice(0, 64);
 const USER = 'user-of-a-long-id-'.repeat(11).replaceAll('-', '').padEnd(195, 'x').slice(0, 195);
 const KIND = 'CREDIT'.repeat(7).slice(0, 40);
@@ -28,7 +28,7 @@ inChromium(async () => {
   return site.close;
 });
 
-/** That the page, once `text` is there, fits in both widths with the cells of its tables. */
+/** Expects that the page, once `text` is there, fits in both widths with the cells of its tables. */
 async function expectFits(page: ConsolePage, name: string, text: string): Promise<void> {
   for (const width of [1_280, 390]) {
     await page.setViewportSize({ width, height: 900 });
@@ -43,7 +43,7 @@ async function expectFits(page: ConsolePage, name: string, text: string): Promis
   expectClean(page);
 }
 
-/** How far a table has to be scrolled to be seen whole in a window of 1280 pixels. */
+/** Returns how far a table scrolls sideways in a window of 1280 pixels. */
 async function hiddenOf(page: ConsolePage, table: string): Promise<number> {
   await page.setViewportSize({ width: 1_280, height: 900 });
   return page
@@ -59,7 +59,7 @@ test('a long slug stays in its cell wherever links are listed', async () => {
     slug: SLUG,
   });
   const [link] = made.links;
-  if (!link) throw new Error('no link was made');
+  if (!link) throw new Error('no link was created');
   await fetch(link.short_url, {
     redirect: 'manual',
     headers: {
@@ -87,16 +87,16 @@ test('a long slug stays in its cell wherever links are listed', async () => {
   await page.close();
 });
 
-test('a long email leaves the role of its member its room', async () => {
+test("a long email leaves enough space for its member's role", async () => {
   const email = `analyst@${'department.'.repeat(12)}example`;
   const page = await site.open('/settings?tab=members');
   const [, token] = (await site.invite('analyst', email)).split('#');
-  const answer = await fetch(`${site.app}/api/v1/session/invite`, {
+  const response = await fetch(`${site.app}/api/v1/session/invite`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ token, password: PASSWORD }),
   });
-  expect(answer.ok).toBe(true);
+  expect(response.ok).toBe(true);
   await page.reload();
   await expectFits(page, 'members', email);
   await page.setViewportSize({ width: 1_280, height: 900 });
@@ -105,7 +105,7 @@ test('a long email leaves the role of its member its room', async () => {
   await page.close();
 });
 
-test('a long id of a user or an order leaves the other columns their room', async () => {
+test('a long id of a user or an order leaves enough space for the other columns', async () => {
   const shop = merchantOf(site);
   const program = await shop.program({
     name: 'A program whose name fills its card on a phone to the last of its letters',

@@ -16,7 +16,7 @@ inChromium(async () => {
   };
 });
 
-/** Drops the connection of the first `POST` to `path`, after the API has done it. */
+/** Drops the connection of the first `POST` to `path`, after the API has completed the request. */
 async function loseAnswer(page: ConsolePage, path: string): Promise<void> {
   let isLost = false;
   await page.route(`**/api/v1${path}`, async (route) => {
@@ -29,7 +29,7 @@ async function loseAnswer(page: ConsolePage, path: string): Promise<void> {
 
 const NO_ANSWER = 'The server does not respond. Try again.';
 
-test('a program whose answer got lost is made once, and the next press says so', LONG, async () => {
+test('a program whose response was lost is created once, and the next press says so', LONG, async () => {
   const page = await site.open('/referrals');
   await loseAnswer(page, '/programs');
   await page.getByRole('button', { name: 'New program' }).click();
@@ -45,7 +45,7 @@ test('a program whose answer got lost is made once, and the next press says so',
   const { programs } = await site.api<{ programs: { name: string }[] }>('/programs');
   expect(programs.filter(({ name }) => name === 'Lost')).toHaveLength(1);
 
-  // What was made is over: the same form filled in anew makes another.
+  // The first creation is complete: the same form filled in again creates another.
   await page.getByRole('button', { name: 'New program' }).click();
   await dialog.getByLabel('Name').fill('Lost');
   await dialog.getByLabel('Destination URL').fill('https://shop.example/join');
@@ -56,7 +56,7 @@ test('a program whose answer got lost is made once, and the next press says so',
   await page.close();
 });
 
-test('a bio page whose answer got lost is one’s own, not taken, and its editor opens', LONG, async () => {
+test("a bio page whose response was lost is one's own, not taken, and its editor opens", LONG, async () => {
   const page = await site.open('/bio-pages');
   await loseAnswer(page, '/bio-pages');
   await page.getByRole('button', { name: 'New page' }).click();
@@ -67,7 +67,7 @@ test('a bio page whose answer got lost is one’s own, not taken, and its editor
   await dialog.getByRole('button', { name: 'Create' }).click();
   await dialog.getByText(NO_ANSWER).waitFor();
   await dialog.getByText('is free').waitFor({ state: 'detached' });
-  // Coming back to the window asks anew whether the address is free: the page has it by now.
+  // Returning to the window checks again whether the address is free: by now the page has it.
   await page.waitForTimeout(5_500);
   const asked = page.waitForResponse('**/bio-pages/availability?*');
   await page.evaluate('document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))');
@@ -80,7 +80,7 @@ test('a bio page whose answer got lost is one’s own, not taken, and its editor
   await page.close();
 });
 
-test('an address that somebody took meanwhile is not called free beside the refusal', LONG, async () => {
+test('an address that another user took meanwhile is not shown as free beside the error', LONG, async () => {
   const page = await site.open('/bio-pages');
   await page.getByRole('button', { name: 'New page' }).click();
   const dialog = page.getByRole('dialog', { name: 'New bio page' });
@@ -95,7 +95,7 @@ test('an address that somebody took meanwhile is not called free beside the refu
   await page.close();
 });
 
-test('a folder whose answer got lost is made once, and chosen', LONG, async () => {
+test('a folder whose response was lost is created once, and chosen', LONG, async () => {
   const page = await site.open('/links/new');
   await loseAnswer(page, '/folders');
   await page.getByRole('button', { name: 'New folder' }).click();
@@ -113,7 +113,7 @@ test('a folder whose answer got lost is made once, and chosen', LONG, async () =
   await page.close();
 });
 
-test('a link whose answer got lost is made once, and its page opens', LONG, async () => {
+test('a link whose response was lost is created once, and its page opens', LONG, async () => {
   const page = await site.open('/links/new');
   await loseAnswer(page, '/links');
   await page.getByLabel('Destination URL').fill('https://shop.example/');
@@ -130,7 +130,7 @@ test('a link whose answer got lost is made once, and its page opens', LONG, asyn
   await page.close();
 });
 
-test('a webhook whose answer got lost is made once, and its secret is shown', LONG, async () => {
+test('a webhook whose response was lost is created once, and its secret is shown', LONG, async () => {
   const page = await site.open('/webhooks');
   await loseAnswer(page, '/webhooks');
   await page.getByRole('button', { name: 'New webhook' }).click();

@@ -17,7 +17,7 @@ inChromium(async () => {
 
 const linkOf = (page: ConsolePage) => page.url().split('/').at(-1) ?? '';
 
-test('a link on one channel is made with every setting, its refusals at their fields', async () => {
+test('a link on one channel is created with every setting, its errors at their fields', async () => {
   const page = await site.open('/links');
   await page.getByText('No links yet').waitFor();
   await expectGood(page, 'links-empty');
@@ -93,11 +93,11 @@ test('a link on one channel is made with every setting, its refusals at their fi
   await page.close();
 });
 
-test('links on several channels are made at once, and a Smart Link; a taken slug is told at its field', async () => {
+test('links on several channels are created at once, and a Smart Link; a taken slug is reported at its field', async () => {
   const page = await site.open('/links/new');
   await field(page, 'Destination URL').fill('https://else.example/');
   await field(page, 'Name').fill('Everywhere');
-  // Of one link; the field goes when several are chosen.
+  // For one link; the field disappears when several are chosen.
   await field(page, 'External ID').fill('every-1');
   await page.getByText('Several channels', { exact: true }).click();
   const channels = page.getByRole('combobox', { name: 'Channels' });
@@ -146,7 +146,7 @@ test('links on several channels are made at once, and a Smart Link; a taken slug
   await page.close();
 });
 
-test('a refusal of a field that is not on the page stands above the form', async () => {
+test('an error of a field that is not on the page is shown above the form', async () => {
   const page = await site.open('/links/new');
   await field(page, 'Destination URL').fill('https://shop.example/');
   await field(page, 'Name').fill('Refused');
@@ -160,7 +160,7 @@ test('a refusal of a field that is not on the page stands above the form', async
   );
   await press(page, 'Create');
   await page.getByRole('alert').getByText('external_id: is not for several').waitFor();
-  // Where the field is on the page, it says so itself.
+  // A field that is on the page shows its own error.
   await page.getByText('One channel', { exact: true }).click();
   await expect.poll(() => field(page, 'External ID').getAttribute('aria-invalid'), PATIENCE).toBe('true');
   expect(await page.getByRole('alert').count()).toBe(0);

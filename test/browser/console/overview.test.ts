@@ -36,21 +36,21 @@ async function makeLink(name: string, channel: string): Promise<Link> {
     channel,
   });
   const [link] = links;
-  if (!link) throw new Error('no link was made');
+  if (!link) throw new Error('no link was created');
   return link;
 }
 
 /** Follows a link as a new visitor. @returns the visitor's id */
 async function click(link: Link, userAgent: string): Promise<string> {
-  const answer = await fetch(link.short_url, { redirect: 'manual', headers: { 'user-agent': userAgent } });
-  const location = new URL(answer.headers.get('location') ?? '');
+  const response = await fetch(link.short_url, { redirect: 'manual', headers: { 'user-agent': userAgent } });
+  const location = new URL(response.headers.get('location') ?? '');
   return location.searchParams.get('_vid') ?? '';
 }
 
 const figure = (page: ConsolePage, label: string) =>
   page.locator('.mantine-Paper-root', { hasText: label }).locator('.figure').first();
 
-test('an empty workspace is told how to begin, by role', async () => {
+test('an empty workspace shows how to begin, by role', async () => {
   const page = await site.open('/');
   await page.getByText('Create your first link').waitFor();
   expect(await page.getByRole('link', { name: 'New link' }).getAttribute('href')).toBe('/console/links/new');
@@ -114,7 +114,7 @@ describe('with clicks and an order', () => {
     await page.getByRole('tab', { name: 'Systems' }).click();
     await page.getByRole('row', { name: /^iOS 1/ }).waitFor();
     await page.getByRole('link', { name: 'IP Geolocation by DB-IP' }).waitFor();
-    // Tabs, chart and window are in the URL: a copied address shows the same.
+    // Tabs, chart and period are in the URL: a copied address shows the same.
     expect(new URL(page.url()).search).toBe('?source=link&audience=os');
     await page.close();
   });
@@ -130,7 +130,7 @@ describe('with clicks and an order', () => {
     await page.close();
   });
 
-  test('the window, the chart and the numbers are chosen, and stand in the URL', async () => {
+  test('the period, the chart and the numbers can be chosen, and are in the URL', async () => {
     const page = await site.open('/');
     const chart = (name: RegExp) => page.getByRole('img', { name }).waitFor();
     await chart(/^Clicks by day: 3 in 31 days/);
@@ -139,7 +139,7 @@ describe('with clicks and an order', () => {
     const choice = page.getByRole('radiogroup', { name: 'Chart metric' });
     await choice.getByText('Revenue', { exact: true }).click();
     await chart(/^Revenue by hour: US\$49\.50 in 25 hours/);
-    // What the pointer reads off is money too. It moves again where the chart was drawn anew under it.
+    // The pointer's tooltip shows money too. The pointer moves again where the chart was redrawn under it.
     const readOff = async () => {
       await page.locator('.time-chart .u-over').hover({ position: { x: 50, y: 50 } });
       await page.locator('.time-chart .u-over').hover();
@@ -150,9 +150,9 @@ describe('with clicks and an order', () => {
     const numbers = page.getByRole('region', { name: 'Figures over time' });
     expect(await numbers.getByRole('row').count()).toBe(26);
     expect(new URL(page.url()).search).toBe('?days=1&chart=revenue&numbers=shown');
-    // Other days: a week in which nothing was.
+    // Other days: a week without data.
     await page.getByRole('button', { name: 'Custom range' }).click();
-    // Of days to come there is no report: the browser says so at the field.
+    // Future days have no report: the browser says so at the field.
     await page.getByRole('textbox', { name: 'From' }).fill('2090-01-01');
     await page.getByRole('textbox', { name: 'To' }).fill('2090-01-07');
     await page.getByRole('button', { name: 'Show', exact: true }).click();
@@ -170,7 +170,7 @@ describe('with clicks and an order', () => {
     await page.close();
   });
 
-  test('figures of the window before are dimmed and called so until those of the chosen one are there', async () => {
+  test('figures of the previous choice are dimmed and labeled until those of the chosen period arrive', async () => {
     const page = await site.open('/?source=link');
     await page.getByRole('img', { name: /^Clicks by day: 3/ }).waitFor();
     const countries = page.getByRole('region', { name: 'Countries' });
@@ -186,7 +186,7 @@ describe('with clicks and an order', () => {
     const dimmed = 'document.querySelector(".answer > :not(.answer-loading)")';
     const opacity = () => page.evaluate(`getComputedStyle(${dimmed}).opacity`);
     await expect.poll(opacity, PATIENCE).toBe('0.4');
-    // The rows are of the chosen window, and the totals of the one before: there is no share yet.
+    // The rows are of the chosen period, and the totals of the previous one: there is no share yet.
     await countries.getByRole('row', { name: 'Unknown 3 … 3' }).waitFor();
     await screenshot(page, 'overview-loading');
     release();

@@ -3,7 +3,7 @@ import { inChromium } from '../in-chromium.ts';
 import { bioDesk } from './bio-desk.ts';
 import { type ConsolePage, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
 
-/** For a test of several states of a page; a bound for a starved machine. */
+/** Timeout of a test of several page states on a loaded machine. */
 const LONG = { timeout: 240_000 };
 
 let site: ConsoleSite;
@@ -18,7 +18,7 @@ const setPlan = (...changes: string[]) =>
 
 const refusals = (page: ConsolePage) => page.getByRole('alert').count();
 
-test('where the plan has lapsed, lists and editors show all but figures', LONG, async () => {
+test('when the plan has lapsed, lists and editors show everything but figures', LONG, async () => {
   const { links } = await site.api<{ links: { slug: string }[] }>('/links', {
     destination_url: 'https://shop.example/',
     name: 'Summer',
@@ -48,7 +48,7 @@ test('where the plan has lapsed, lists and editors show all but figures', LONG, 
   await page.close();
 });
 
-test('on the free plan a link is made, found again with its QR code, and deleted', LONG, async () => {
+test('on the free plan a link is created, found again with its QR code, and deleted', LONG, async () => {
   await setPlan('--plan', 'free', '--status', 'active');
   const page = await site.open('/links/new');
   await page.getByRole('textbox', { name: 'Destination URL', exact: true }).fill('https://shop.example/free');

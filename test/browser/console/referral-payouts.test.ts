@@ -69,7 +69,7 @@ test('a payout file is downloaded and marked paid once, and every amount is the 
   await page.close();
 });
 
-test('a file that overlaps with a paid one says so in the question, and pays nothing', LONG, async () => {
+test('the confirmation reports a file that overlaps with a paid one, and nothing is paid', LONG, async () => {
   const program = await shop.program({ name: 'Twice' });
   const { ref } = await shop.enroll('jo', program);
   await shop.signup('jo-friend', ref);
@@ -104,7 +104,7 @@ test('a file that overlaps with a paid one says so in the question, and pays not
 });
 
 test(
-  'every balance that is ready to pay can be reached, however few the API gives at once',
+  "every balance that is ready to pay can be reached, however small the API's pages are",
   LONG,
   async () => {
     const program = await shop.program({ name: 'Many' });
@@ -132,10 +132,10 @@ test(
   },
 );
 
-test('what there is to pay is not said to be nothing while it is not known', LONG, async () => {
+test('the page does not claim that nothing is due while the amount is unknown', LONG, async () => {
   const page = await site.open('/referrals?tab=programs');
-  const answer = { status: 503, json: { error: { code: 'unavailable', message: 'try again' } } };
-  await page.route('**/payouts/eligible?*', (route) => route.fulfill(answer));
+  const response = { status: 503, json: { error: { code: 'unavailable', message: 'try again' } } };
+  await page.route('**/payouts/eligible?*', (route) => route.fulfill(response));
   await page.getByRole('tab', { name: 'Payouts' }).click();
   await page.getByText('Failed to load').first().waitFor(PATIENCE);
   expect(await page.getByRole('button', { name: 'Download payout file' }).isDisabled()).toBe(true);
@@ -163,7 +163,7 @@ test('the sign of an amount stays before it in the ledger', LONG, async () => {
   await page.close();
 });
 
-test('an analyst sees all of it and is offered no change', LONG, async () => {
+test('an analyst sees all of it and has no controls that change it', LONG, async () => {
   const program = await shop.program({ name: 'Watching' });
   const { partner_id, ref } = await shop.enroll('kim', program);
   await shop.signup('kim-friend', ref);

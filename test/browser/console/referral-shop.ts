@@ -5,11 +5,11 @@ import type { ConsolePage, ConsoleSite } from './console-site.ts';
 
 /** Each test looks at several states in both themes and widths, on a machine that may have other things to do. */
 export const LONG = { timeout: 240_000 };
-/** For what is waited for on such a machine. */
+/** Timeout of one expectation on such a machine. */
 export const PATIENCE = { timeout: 60_000 };
 
 export type Shop = ReturnType<typeof merchantOf>;
-/** What `GET /ledger/balances` answers. */
+/** The response of `GET /ledger/balances`. */
 export type Sums = {
   balances: { status: string; currency: string | null; amount: number; entries: number }[];
 };
@@ -42,15 +42,15 @@ export function merchantOf({ api }: ConsoleSite) {
   };
 }
 
-/** As the page writes money for a viewer from Britain. */
+/** Formats money as the page does for a viewer from Britain. */
 export const money = (amount: number, currency = 'usd') =>
   new Intl.NumberFormat('en-GB', { style: 'currency', currency: currency.toUpperCase() }).format(amount);
 
-/** The row of a table with this text. */
+/** Returns the row of a table with this text. */
 export const row = (page: ConsolePage, table: string, text: string): Locator =>
   page.getByRole('region', { name: table }).getByRole('row').filter({ hasText: text });
 
-/** Waits for a table to have so many rows without its head. */
+/** Waits until a table has this many rows, header excluded. */
 export async function expectRows(page: ConsolePage, table: string, count: number): Promise<void> {
   const rows = page.getByRole('region', { name: table }).locator('tbody tr');
   await expect.poll(() => rows.count(), PATIENCE).toBe(count);

@@ -23,11 +23,11 @@ inChromium(async () => {
   return site.close;
 });
 
-test('a program is made on the page, with its field errors, changed and paused', LONG, async () => {
+test('a program is created on the page, with its field errors, changed and paused', LONG, async () => {
   const page = await site.open('/referrals');
   await page.getByText('No programs yet').waitFor({ timeout: 120_000 });
   await expectGood(page, 'referrals-empty');
-  // So that there is a way back on this page.
+  // So that the back button has a target on this page.
   await page.getByRole('tab', { name: 'Ledger' }).click();
   await page.getByRole('tab', { name: 'Programs' }).click();
   await page.getByRole('button', { name: 'New program' }).click();
@@ -62,7 +62,7 @@ test('a program is made on the page, with its field errors, changed and paused',
   expect(await card.textContent()).toContain('12.5% of each sale');
   const { programs } = await site.api<{ programs: ProgramRecord[] }>('/programs');
   const [made] = programs;
-  if (!made) throw new Error('the page made no program');
+  if (!made) throw new Error('the page created no program');
   expect(made).toMatchObject({
     name: 'Bring a friend',
     code: 'bring-a-friend',
@@ -107,7 +107,7 @@ test('a program is made on the page, with its field errors, changed and paused',
   await page.close();
 });
 
-test('an empty form names every field that it needs at once', LONG, async () => {
+test('an empty form names every required field at once', LONG, async () => {
   const page = await site.open('/referrals');
   await page.getByRole('button', { name: 'New program' }).click();
   const dialog = page.getByRole('dialog', { name: 'New program' });
@@ -139,7 +139,7 @@ test('a share is shown with all of its decimals', LONG, async () => {
 });
 
 test(
-  'a number that is emptied is asked for, or is none; fields of credits matter with credits only',
+  'an emptied number is requested when required, else unset; fields of credits matter with credits only',
   LONG,
   async () => {
     const made = await shop.program({
@@ -195,7 +195,7 @@ test(
     await page.getByRole('button', { name: 'Edit Emptied' }).click();
     await edit.getByLabel('Credit name').fill('');
     await edit.getByLabel('Reward with credits').uncheck();
-    // What somebody else changes meanwhile is not undone by fields that were left alone.
+    // Fields that were not edited do not undo another person's changes.
     await site.api(`/programs/${made.id}`, { hold_days: 21 }, 'PATCH');
     await save.click();
     await edit.waitFor({ state: 'detached' });
@@ -209,7 +209,7 @@ test(
   },
 );
 
-test('numbers are saved as they are typed, and what is no number is refused at its field', LONG, async () => {
+test('numbers are saved as typed, and text that is not a number is rejected at its field', LONG, async () => {
   const page = await site.open('/referrals');
   await page.getByRole('button', { name: 'New program' }).click();
   const dialog = page.getByRole('dialog', { name: 'New program' });
@@ -218,7 +218,7 @@ test('numbers are saved as they are typed, and what is no number is refused at i
   await dialog.getByLabel('Reward with credits').check();
   await dialog.getByRole('button', { name: 'Add level 2' }).click();
   await dialog.getByRole('button', { name: 'Add level 3' }).click();
-  /** Empties the field and writes key by key: what is half a number must stay until it is whole. */
+  /** Empties the field and types key by key: a partial number must stay until it is complete. */
   const type = async (label: string, text: string) => {
     const field = dialog.getByLabel(label);
     await field.clear();
@@ -270,7 +270,7 @@ test('numbers are saved as they are typed, and what is no number is refused at i
   await page.close();
 });
 
-test('referrers are searched, looked at, suspended after a question and approved', LONG, async () => {
+test('referrers are searched, opened, suspended after a question and approved', LONG, async () => {
   const program = await shop.program({
     name: 'Searching',
     payout_methods: ['wise'],
@@ -353,7 +353,7 @@ test('the ledger is filtered and paged, and its sums are those of the API', LONG
   await page.close();
 });
 
-test('a day that is typed into the ledger is looked for once, when its year is whole', LONG, async () => {
+test('a day typed into the ledger is searched once, when its year is complete', LONG, async () => {
   const page = await site.open('/referrals?tab=ledger');
   await page.getByText('Entries are added, and never changed').waitFor();
   const steps = await page.evaluate('history.length');
@@ -362,7 +362,7 @@ test('a day that is typed into the ledger is looked for once, when its year is w
     const { pathname, searchParams } = new URL(request.url());
     if (pathname.endsWith('/ledger')) asked.push(searchParams.get('from'));
   });
-  // Slower than a pause that looks for what was typed; the same with the month first.
+  // Slower than the debounce of the search; the same with the month first.
   await page.getByLabel('From').pressSequentially('02022026', { delay: 500 });
   await expect.poll(() => new URL(page.url()).searchParams.get('from'), PATIENCE).toBe('2026-02-02');
   await expect.poll(() => asked, PATIENCE).toEqual([new Date('2026-02-02T00:00:00').toISOString()]);
@@ -371,7 +371,7 @@ test('a day that is typed into the ledger is looked for once, when its year is w
   await page.close();
 });
 
-test('credits that are called like a currency are summed by themselves', LONG, async () => {
+test('credits named like a currency have a sum of their own', LONG, async () => {
   const program = await shop.program({
     name: 'Dollars of our own',
     credit_enabled: true,
@@ -393,7 +393,7 @@ test('credits that are called like a currency are summed by themselves', LONG, a
   await page.close();
 });
 
-test('blocked signups say why, and purchases that earned nothing say why', LONG, async () => {
+test('blocked signups and purchases that earned nothing say why', LONG, async () => {
   const program = await shop.program({ name: 'Reasons', first_sale_only: true });
   const eve = await shop.enroll('eve', program);
   await shop.signup('fred', eve.ref, { email: 'fred@mail.example' });

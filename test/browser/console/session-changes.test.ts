@@ -56,13 +56,13 @@ async function inviteToSecond(email: string): Promise<string> {
   return invite.url;
 }
 
-/** Accepts an invitation as another window of the page's browser does, which is signed in with it. */
+/** Accepts an invitation in another window of the page's browser, which is then signed in with it. */
 async function accept(page: Page, url: string): Promise<void> {
   const [, token] = url.split('#');
-  const answer = await page.request.post(`${site.app}/api/v1/session/invite`, {
+  const response = await page.request.post(`${site.app}/api/v1/session/invite`, {
     data: { token, password: PASSWORD },
   });
-  expect(answer.status()).toBe(200);
+  expect(response.status()).toBe(200);
 }
 
 async function draftLink(page: Page, wanted: string): Promise<void> {
@@ -73,7 +73,7 @@ async function draftLink(page: Page, wanted: string): Promise<void> {
   await page.getByRole('option', { name: 'Instagram', exact: true }).click();
 }
 
-/** Pages that call the API by themselves, and what makes them do so. */
+/** Pages that call the API without user action, and the trigger of each call. */
 const CALLS: [what: string, path: string, call: (page: Page) => Promise<void>][] = [
   ['the list of live clicks', '/live', (page) => page.getByRole('switch', { name: 'Include bots' }).click()],
   [
@@ -87,7 +87,7 @@ const CALLS: [what: string, path: string, call: (page: Page) => Promise<void>][]
   ['an import', '/links/import', (page) => press(page, 'Import 1 row')],
 ];
 
-test.each(CALLS)('%s notices that the session has ended, and the sign-in shows', async (_, path, call) => {
+test.each(CALLS)('%s notices that the session has ended, and shows the sign-in', async (_, path, call) => {
   const page = await open(path);
   if (path === '/live') await page.getByText('Connected', { exact: true }).waitFor();
   if (path === '/links') await linkInTable(page).waitFor();
@@ -103,19 +103,19 @@ test.each(CALLS)('%s notices that the session has ended, and the sign-in shows',
   await page.close();
 });
 
-test('a change is made although its member has signed in anew in another window', async () => {
+test('a change is made although its member has signed in again in another window', async () => {
   const page = await open('/links/new');
   await draftLink(page, 'drafted-before');
-  const answer = await page.request.post(`${site.app}/api/v1/session`, {
+  const response = await page.request.post(`${site.app}/api/v1/session`, {
     data: { email: page.email, password: PASSWORD },
   });
-  expect(answer.status()).toBe(200);
+  expect(response.status()).toBe(200);
   await press(page, 'Create');
   await heading(page, 'drafted-before');
   await page.close();
 });
 
-test('a change is not made for whoever signed in in another window: their console shows instead', async () => {
+test('a change is not made for another user who signed in in another window: their console shows instead', async () => {
   const page = await open('/links/new');
   await draftLink(page, 'not-theirs');
   await accept(page, await inviteToSecond(`other@${site.mail}`));
@@ -129,7 +129,7 @@ test('a change is not made for whoever signed in in another window: their consol
   await page.close();
 });
 
-test('who comes back to a window sees the console of whoever is signed in by then', async () => {
+test('a returning window shows the console of the user who is signed in by then', async () => {
   const page = await open('/links');
   await linkInTable(page).waitFor();
   await accept(page, await inviteToSecond(`back@${site.mail}`));
@@ -139,7 +139,7 @@ test('who comes back to a window sees the console of whoever is signed in by the
   await page.close();
 });
 
-test('who signs in after another sees nothing of what the other one has seen', async () => {
+test("a user who signs in after another sees none of the other user's data", async () => {
   const email = `next@${site.mail}`;
   const other = await site.open('/links', { role: null });
   await accept(other, await inviteToSecond(email));
@@ -161,8 +161,8 @@ test('who signs in after another sees nothing of what the other one has seen', a
   await page.close();
 });
 
-/** Lets the page's session end and saves, which shows the sign-in over what was typed. */
-async function saveTooLate(page: Page, button: string): Promise<void> {
+/** Ends the page's session and saves, which shows the sign-in over the typed text. */
+async function saveAfterSessionEnd(page: Page, button: string): Promise<void> {
   await page.context().clearCookies();
   await press(page, button);
   await page.getByRole('dialog', { name: 'Sign in again' }).waitFor();
@@ -177,11 +177,11 @@ async function signIn(page: Page, email: string): Promise<void> {
   await dialog.waitFor({ state: 'detached' });
 }
 
-test('who signs in again after the session ended goes on with what was typed', async () => {
+test('after signing in again, a user finds everything they typed', async () => {
   const page = await open('/links/new');
   await draftLink(page, 'typed-before');
-  await saveTooLate(page, 'Create');
-  // Neither Escape nor the way back takes the sign-in away, nor what lies under it.
+  await saveAfterSessionEnd(page, 'Create');
+  // Neither Escape nor the back button removes the sign-in, nor the page under it.
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
   expect(await axeViolations(page)).toEqual([]);
@@ -191,10 +191,10 @@ test('who signs in again after the session ended goes on with what was typed', a
   await press(page, 'Create');
   await heading(page, 'typed-before');
 
-  // The answers that the page has are good still, and a form that changes something keeps its changes.
+  // The page's cached responses are still valid, and a form keeps its changes.
   await page.getByRole('link', { name: 'Edit' }).click();
   await field(page, 'Name').fill('Changed late');
-  await saveTooLate(page, 'Save');
+  await saveAfterSessionEnd(page, 'Save');
   await signIn(page, page.email);
   expect(await field(page, 'Name').inputValue()).toBe('Changed late');
   await press(page, 'Save');
@@ -204,14 +204,14 @@ test('who signs in again after the session ended goes on with what was typed', a
   await page.close();
 });
 
-test('who signs in where the session of another ended finds nothing of what that one had typed', async () => {
+test("a user who signs in after another user's session ended finds none of that user's typed text", async () => {
   const email = `instead@${site.mail}`;
   const other = await site.open('/links', { role: null });
   await accept(other, await inviteToSecond(email));
   await other.close();
   const page = await open('/links/new');
   await draftLink(page, 'not-for-others');
-  await saveTooLate(page, 'Create');
+  await saveAfterSessionEnd(page, 'Create');
   await signIn(page, email);
   await page.getByTitle('Second', { exact: true }).waitFor();
   expect(await field(page, 'Slug').inputValue()).toBe('');

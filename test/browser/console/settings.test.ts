@@ -11,15 +11,15 @@ inChromium(async () => {
   return site.close;
 });
 
-/** What a loaded machine may take. */
+/** Limit for a loaded machine. */
 const PATIENT = { timeout: 30_000 };
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
 const row = (page: Page, email: string) => page.getByRole('row').filter({ hasText: email });
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
-const told = (page: Page, text: string) => page.getByText(text).first().waitFor();
+const textShown = (page: Page, text: string) => page.getByText(text).first().waitFor();
 
-test('the first tab shows what the workspace is, and the tab is in the address', async () => {
+test("the first tab shows the workspace's properties, and the tab is in the address", async () => {
   const page = await site.open('/settings');
   await heading(page, 'Settings');
   await page.getByText('Last click within 30 days').waitFor();
@@ -36,7 +36,7 @@ test('the first tab shows what the workspace is, and the tab is in the address',
   await page.close();
 });
 
-test('an owner invites somebody, changes the role and removes the member, each at once', async () => {
+test('an owner invites a person, changes the role and removes the member, each at once', async () => {
   const owner = await site.open('/settings?tab=members');
   await press(owner, 'Invite');
   const dialog = owner.getByRole('dialog');
@@ -51,7 +51,7 @@ test('an owner invites somebody, changes the role and removes the member, each a
   await link.waitFor();
   const url = (await link.textContent()) ?? '';
   expect(url).toMatch(new RegExp(`^${site.app}/console/welcome#[\\w-]{43}$`));
-  // Neither a slip nor a press beside it takes the link away, which can't be had again.
+  // Neither a mistaken key nor a press outside removes the link, which is shown only once.
   await owner.keyboard.press('Escape');
   await owner.mouse.click(5, 500);
   await expectGood(owner, 'settings-invite-link');
@@ -74,7 +74,7 @@ test('an owner invites somebody, changes the role and removes the member, each a
   await owner.reload();
   const role = owner.getByLabel(`Role of ${address}`);
   await role.selectOption('Operator');
-  await told(owner, `${address} is now operator`);
+  await textShown(owner, `${address} is now operator`);
   await expectGood(owner, 'settings-members');
   await guest.reload();
   await row(guest, address).getByText('Operator').waitFor();
@@ -83,9 +83,9 @@ test('an owner invites somebody, changes the role and removes the member, each a
   await owner.getByText('They are signed out everywhere at once').waitFor();
   await expectGood(owner, 'settings-remove');
   await owner.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-  await told(owner, `${address} was removed`);
+  await textShown(owner, `${address} was removed`);
   expect(await row(owner, address).count()).toBe(0);
-  // What the removed member does next leads to the sign-in.
+  // The removed member's next action leads to the sign-in.
   await guest.getByRole('tab', { name: 'Your sign-in' }).click();
   await heading(guest, 'Sign in');
   expectClean(owner);
@@ -127,40 +127,40 @@ test('a member signs other browsers out, one or all of them', async () => {
   await page.close();
 });
 
-test('a password is changed by who knows it', async () => {
+test('a password is changed by a user who knows it', async () => {
   const page = await site.open('/settings?tab=sign-in', { role: 'operator' });
   const current = page.getByRole('textbox', { name: 'Current password' });
   const next = page.getByRole('textbox', { name: 'New password' });
   await current.fill('not my password');
   await next.fill('short');
   await press(page, 'Change the password');
-  await told(page, 'New password must have at least 10 characters.');
+  await textShown(page, 'New password must have at least 10 characters.');
   await next.fill('another good password');
   await press(page, 'Change the password');
-  await told(page, 'Current password is wrong.');
+  await textShown(page, 'Current password is wrong.');
   await expectGood(page, 'settings-password-refused');
   await current.fill(PASSWORD);
   await press(page, 'Change the password');
-  await told(page, 'Your password is set');
+  await textShown(page, 'Your password is set');
   expect(await next.inputValue()).toBe('');
   expectClean(page);
   await page.close();
 });
 
-test('passkeys are added and removed, but not the last way in', async () => {
+test('passkeys are added and removed, but not the last way to sign in', async () => {
   const page = await site.open('/settings?tab=sign-in', { role: 'operator', host: 'localhost' });
   await addAuthenticator(page);
-  await told(page, 'No passkeys yet.');
+  await textShown(page, 'No passkeys yet.');
   await press(page, 'Add a passkey');
-  await told(page, 'The passkey was added');
+  await textShown(page, 'The passkey was added');
   const passkeys = page.getByRole('list', { name: 'Your passkeys' }).getByRole('listitem');
   await passkeys.first().waitFor();
   expect(await passkeys.first().textContent()).toMatch(/Chrome.* on Linux.*never used/);
   await expectGood(page, 'settings-passkeys');
   await press(page, 'Add a passkey');
-  await told(page, 'This device already has a passkey for you.');
+  await textShown(page, 'This device already has a passkey for you.');
   await passkeys.first().getByRole('button').click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-  await told(page, 'No passkeys yet.');
+  await textShown(page, 'No passkeys yet.');
   await page.close();
 });

@@ -24,7 +24,7 @@ test('the shell shows the workspace and leads to every page of the navigation', 
   await page.close();
 });
 
-test('a page begins at its top, and by keyboard with its content; the way back keeps the place', async () => {
+test('a page begins at its top, and by keyboard with its content; the back button keeps the scroll position', async () => {
   const rows = Array.from({ length: 25 }, (_, n) => ({
     destination_url: 'https://shop.example/',
     name: `Row ${n}`,
@@ -32,7 +32,7 @@ test('a page begins at its top, and by keyboard with its content; the way back k
   }));
   await site.api('/links/bulk', { links: rows });
   const page = await site.open('/settings');
-  // So low that there is something to scroll on every page.
+  // So small that every page scrolls.
   await page.setViewportSize({ width: 1_280, height: 200 });
   const open = async (name: string) => {
     await page.getByRole('navigation').getByRole('link', { name, exact: true }).press('Enter');
@@ -44,7 +44,7 @@ test('a page begins at its top, and by keyboard with its content; the way back k
   await page.getByText('25 links').waitFor();
   await page.evaluate('scrollTo(0, 600)');
   await open('Settings');
-  // It is drawn from an answer that is there: nothing is short meanwhile.
+  // The page is drawn from a cached response, so its height does not change.
   expect(await page.getByText('Own site', { exact: true }).count()).toBe(1);
   expect(await place()).toBe(0);
   await page.goBack();
@@ -55,7 +55,7 @@ test('a page begins at its top, and by keyboard with its content; the way back k
   await page.close();
 });
 
-test('a dialog gives the focus back to the button that opened it', async () => {
+test('a dialog returns the focus to the button that opened it', async () => {
   for (const [path, name] of [
     ['/settings/developers', 'New key'],
     ['/webhooks', 'New webhook'],
@@ -75,7 +75,7 @@ test('a dialog gives the focus back to the button that opened it', async () => {
   }
 });
 
-test('the navigation opens on a phone, and closes with the choice of a page', async () => {
+test('the navigation opens on a phone, and closes when a page is chosen', async () => {
   const page = await site.open('/no-such-page', { width: 360 });
   await page.getByRole('button', { name: 'Open the navigation' }).click();
   await page.getByRole('link', { name: 'Settings', exact: true }).click();
@@ -84,7 +84,7 @@ test('the navigation opens on a phone, and closes with the choice of a page', as
   await page.close();
 });
 
-test('an address with what no text may hold opens its page, which says so', async () => {
+test('an address with invalid characters opens its page, which says so', async () => {
   const page = await site.open('/links?tag=%00');
   await page.getByText('Tag must not contain the NUL character.').waitFor(PATIENCE);
   await page.getByRole('navigation').getByRole('link', { name: 'Visitors' }).waitFor();

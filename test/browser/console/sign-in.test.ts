@@ -26,7 +26,7 @@ test('the link that the first start prints opens the console to its owner, once'
   const page = await site.open(pathOf(url), { role: null });
   await heading(page, 'Welcome to demo');
   expect(await page.getByText('You are invited as Owner').isVisible()).toBe(true);
-  // By address there are no passkeys; the same page by name is a link away.
+  // An IP address allows no passkeys; a link leads to the same page by host name.
   const byName = await page.getByRole('link', { name: 'open this page as localhost' }).getAttribute('href');
   expect(byName).toBe(url.replace('127.0.0.1', 'localhost'));
   await expectGood(page, 'welcome-password');
@@ -52,7 +52,7 @@ test('the link that the first start prints opens the console to its owner, once'
   await again.close();
 });
 
-test('who is signed out signs in and stays on the page that was asked for; signing out ends it', async () => {
+test('a signed-out user signs in and stays on the requested page; signing out ends the session', async () => {
   const address = 'stays@demo.example';
   const [, token] = (await site.invite('analyst', address)).split('#');
   const page = await site.open('/settings?tab=members', { role: null });
@@ -75,14 +75,14 @@ test('who is signed out signs in and stays on the page that was asked for; signi
   await page.close();
 });
 
-test('with the keyboard alone one signs in', async () => {
+test('a user signs in with the keyboard alone', async () => {
   await (await site.open('/', { role: 'operator' })).close();
   const page = await site.open('/', { role: null });
   await page.getByLabel('Email').focus();
   await page.keyboard.type('operator@demo.example');
   await page.keyboard.press('Tab');
   await page.keyboard.type(PASSWORD);
-  // What was typed can be looked at without a pointer too.
+  // The typed password can be shown without a pointer too.
   await page.keyboard.press('Tab');
   await page.keyboard.press('Space');
   await expect.poll(() => passwordField(page).getAttribute('type')).toBe('text');
@@ -109,7 +109,7 @@ test('a passkey accepts an invitation without an email, and signs in later witho
   await page.close();
 });
 
-test('a browser without the passkey says so and lets the person try again', async () => {
+test('a browser without the passkey says so and lets the user retry', async () => {
   const page = await site.open('/', { role: null, host: 'localhost' });
   await addAuthenticator(page);
   await heading(page, 'Sign in');
@@ -118,7 +118,7 @@ test('a browser without the passkey says so and lets the person try again', asyn
   await page.close();
 });
 
-test('a person with two workspaces chooses one', async () => {
+test('a user with two workspaces chooses one', async () => {
   const address = 'both@demo.example';
   const made = await site.hoplog<{ workspace: { id: string } }>('workspace', 'create', '--name', 'Second');
   const second = await site.hoplog<{ invite: { url: string } }>(
@@ -140,7 +140,7 @@ test('a person with two workspaces chooses one', async () => {
   await page.close();
 });
 
-test('an invitation whose time is over says how to get another', async () => {
+test('an expired invitation says how to get another', async () => {
   const page = await site.open(`/welcome#${'A'.repeat(43)}`, { role: null });
   await page.getByText('This invitation is not valid').waitFor();
   expect(await page.getByText('hoplog console invite').isVisible()).toBe(true);
@@ -150,7 +150,7 @@ test('an invitation whose time is over says how to get another', async () => {
   await bare.close();
 });
 
-// The last one: it locks this machine's address.
+// The last test: it locks this machine's address.
 test('after five wrong tries the page says how long to wait', async () => {
   const page = await site.open('/', { role: null });
   await heading(page, 'Sign in');

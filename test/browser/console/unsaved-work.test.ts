@@ -14,14 +14,14 @@ inChromium(async () => {
   return site.close;
 });
 
-/** The answer to the question before something is left. */
+/** Answers the question that appears before a page is left. */
 async function stay(page: ConsolePage): Promise<void> {
   const question = page.getByRole('dialog', { name: 'Leave without saving?' });
   await question.getByRole('button', { name: 'Stay' }).click();
   await question.waitFor({ state: 'detached' });
 }
 
-test('a link that is being made or changed is not left without a question', async () => {
+test('leaving a new or changed link asks first', async () => {
   const page = await site.open('/links');
   const question = page.getByRole('dialog', { name: 'Leave without saving?' });
   await page.getByRole('link', { name: 'New link' }).click();
@@ -33,7 +33,7 @@ test('a link that is being made or changed is not left without a question', asyn
   await page.getByRole('button', { name: /^Sign out/ }).click();
   await stay(page);
   expect(await field(page, 'Name').inputValue()).toBe('Typed for long');
-  // What was taken back is nothing to lose.
+  // Reverted changes are nothing to lose.
   await field(page, 'Name').fill('');
   await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
   await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
@@ -58,7 +58,7 @@ test('a link that is being made or changed is not left without a question', asyn
   await page.close();
 });
 
-test('a bio page that is being made is not left without a question, and opens once it is made', async () => {
+test('leaving a new bio page asks first, and the page opens once it is created', async () => {
   const page = await site.open('/');
   await page.getByRole('link', { name: 'Bio pages', exact: true }).click();
   await page.getByRole('button', { name: 'New page' }).click();
@@ -74,7 +74,7 @@ test('a bio page that is being made is not left without a question, and opens on
   await page.close();
 });
 
-test('a webhook that is being made or changed is not left without a question', async () => {
+test('leaving a new or changed webhook asks first', async () => {
   const page = await site.open('/');
   await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
   await page.getByRole('button', { name: 'New webhook' }).click();

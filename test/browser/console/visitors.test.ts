@@ -10,7 +10,7 @@ import { type ConsolePage, type ConsoleSite, consoleSite, expectClean, expectGoo
 /** Each test looks at several states, on a machine that may have other things to do. */
 const LONG = { timeout: 400_000 };
 const PATIENCE = { timeout: 60_000 };
-const NOBODY = '01900000-0000-7000-8000-000000000000';
+const UNKNOWN_VISITOR = '01900000-0000-7000-8000-000000000000';
 
 type Journey = { journey: { type: string }[] };
 type Visitors = { visitors: { id: string; last_click: { ts: string } | null }[] };
@@ -34,18 +34,18 @@ async function makeLink(slug: string, channel: string): Promise<LinkRecord> {
     slug,
   });
   const [link] = links;
-  if (!link) throw new Error('no link was made');
+  if (!link) throw new Error('no link was created');
   return link;
 }
 
-/** Follows a link, as the visitor of these cookies where some are given. */
+/** Follows a link, with these cookies where given. */
 async function click({ short_url }: LinkRecord, headers: Record<string, string> = {}) {
   const { location, cookies } = await visit(short_url, { headers });
   const cookie = cookies.map((one) => one.split(';')[0]).join('; ');
   return { visitor: location?.searchParams.get('_vid') ?? '', cookie };
 }
 
-/** Presses what saves a file. */
+/** Presses the control that saves a file. */
 async function saved(page: ConsolePage, press: () => Promise<void>): Promise<Download> {
   const download = page.waitForEvent('download');
   await press();
@@ -62,7 +62,7 @@ test('without clicks the list of visitors and the page of a link say how they fi
   await page.getByRole('searchbox', { name: 'Visitor ID or email' }).fill('nonsense');
   await page.getByRole('button', { name: 'Find' }).click();
   await page.getByText('is neither a visitor ID nor an email').waitFor();
-  await page.goto(`${site.app}/console/visitors/${NOBODY}`);
+  await page.goto(`${site.app}/console/visitors/${UNKNOWN_VISITOR}`);
   await page.getByText('Not found').waitFor();
   await expectGood(page, 'visitor-unknown');
   await page.goto(`${site.app}/console/links/${summer.id}`);
@@ -74,7 +74,7 @@ test('without clicks the list of visitors and the page of a link say how they fi
 });
 
 test(
-  'a visitor is found by email and by id; the journey tells clicks, lead and sale in their order',
+  'a visitor is found by email and by id; the journey shows clicks, lead and sale in order',
   LONG,
   async () => {
     const first = await click(summer, { referer: 'https://www.instagram.com/' });
@@ -118,13 +118,13 @@ test(
 
     const steps = page.getByRole('list', { name: 'Steps of the journey' }).getByRole('listitem');
     await expect.poll(() => steps.count(), PATIENCE).toBe(4);
-    const told = await steps.allTextContents();
-    expect(told[0]).toMatch(
+    const stepTexts = await steps.allTextContents();
+    expect(stepTexts[0]).toMatch(
       /^Clicked a linksummer on Instagram.*Chrome on Windows, desktop.*Referer: .*instagram/,
     );
-    expect(told[1]).toMatch(/^Clicked a linkwinter on YouTube.*Safari on iOS, mobile/);
-    expect(told[2]).toMatch(/^Identifiedada@mail\.example/);
-    expect(told[3]).toMatch(/^OrderedUS\$120\.50/);
+    expect(stepTexts[1]).toMatch(/^Clicked a linkwinter on YouTube.*Safari on iOS, mobile/);
+    expect(stepTexts[2]).toMatch(/^Identifiedada@mail\.example/);
+    expect(stepTexts[3]).toMatch(/^OrderedUS\$120\.50/);
     const times = await steps
       .locator('time')
       .evaluateAll((all) => all.map((one) => one.getAttribute('datetime')));

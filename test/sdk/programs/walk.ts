@@ -24,7 +24,7 @@ do {
     query: { view: 'records', limit: 37, ...(cursor && { cursor }) },
     throwOnError: true,
   });
-  // The types tell the two shapes of the response apart.
+  // The types distinguish the two shapes of the response.
   if (!('next_cursor' in data)) throw new Error('not a page of records');
   records.push(...data.links.map(({ id }) => id));
   cursor = data.next_cursor;

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** ClickHouse of the package chdb as a server: on every address, with user and password of the environment. */
+/** Serves ClickHouse of the package chdb: on every address, with user and password of the environment. */
 const HOME = '/var/lib/clickhouse';
 const { CLICKHOUSE_USER = 'default', CLICKHOUSE_PASSWORD = '', CLICKHOUSE_PASSWORD_FILE } = process.env;
 const password = CLICKHOUSE_PASSWORD_FILE
@@ -53,7 +53,7 @@ const library = join(
   dirname(createRequire(import.meta.url).resolve(`@chdb/lib-linux-${process.arch}-gnu`)),
   'libchdb.so',
 );
-// Ends at the end of its standard input.
+// Ends when its standard input ends.
 const child = spawn(
   process.execPath,
   ['--disable-warning=ExperimentalWarning', '/opt/clickhouse/clickhouse-child.ts', library],
