@@ -156,7 +156,7 @@ test('a first start waits for PostgreSQL instead of giving up', async () => {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [line] = (await once(child.stderr, 'data')) as [Buffer];
-  expect(line.toString()).toContain('the first start needs PostgreSQL');
+  expect(line.toString()).toContain('the first start needs it; will retry');
   expect(child.exitCode).toBeNull();
   child.kill('SIGKILL');
   await once(child, 'exit');
