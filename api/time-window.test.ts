@@ -61,9 +61,9 @@ describe('a window', () => {
 
 test('an edge that leaves the years 0000 to 9999 is refused by its name', () => {
   const refused = (query: object) => () => resolveWindow(query, { now });
-  expect(refused({ to: '9999-12-31T23:59:59-23:59' })).toThrow(/^to: /);
-  expect(refused({ from: '0000-01-01T00:00:00+23:59' })).toThrow(/^from: /);
-  expect(refused({ to: '0000-01-07T23:59:59Z', days: '7' })).toThrow(/^to: /);
+  expect(refused({ to: '9999-12-31T23:59:59-23:59' })).toThrow(/^`to` /);
+  expect(refused({ from: '0000-01-01T00:00:00+23:59' })).toThrow(/^`from` /);
+  expect(refused({ to: '0000-01-07T23:59:59Z', days: '7' })).toThrow(/^`to` /);
   expect(resolveWindow({ to: '0000-01-08', days: '7' }, { now }).shown).toEqual({
     from: '0000-01-01T00:00:00.000Z',
     to: '0000-01-08T00:00:00.000Z',
@@ -79,6 +79,6 @@ test('callers may set other limits of days', () => {
   expect(daysOf(undefined, rules)).toBe(30);
   expect(daysOf('7', rules)).toBe(7);
   expect(daysOf('90', rules)).toBe(90);
-  expect(() => daysOf('6', rules)).toThrow(/^days: must be an integer from 7 to 90$/);
+  expect(() => daysOf('6', rules)).toThrow(/^`days` must be an integer from 7 to 90$/);
   expect(() => daysOf('91', rules)).toThrow(AppError);
 });

@@ -77,7 +77,7 @@ test.each([
 ])('%s is rejected with a 400 that names the field', (text) => {
   const attempt = () => check(text);
   expect(attempt).toThrow(AppError);
-  expect(attempt).toThrow(/^destination_url: /);
+  expect(attempt).toThrow(/^`destination_url` /);
 });
 
 test('a loopback short-link origin is rejected under every loopback name, on its own port only', () => {

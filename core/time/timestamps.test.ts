@@ -83,7 +83,7 @@ describe('an instant', () => {
   test('that is required and malformed is a 400 naming its parameter', () => {
     expect(requireInstant('from', '2026-11-20')).toBe(parseInstant('2026-11-20'));
     expect(() => requireInstant('from', 'yesterday')).toThrow(AppError);
-    expect(() => requireInstant('from', 'yesterday')).toThrow(/^from: /);
+    expect(() => requireInstant('from', 'yesterday')).toThrow(/^`from` /);
   });
 });
 

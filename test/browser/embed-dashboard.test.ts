@@ -57,7 +57,9 @@ test('with the keyboard alone: copy the link, switch to cash, save a payout meth
   expect(await frame.evaluate(`getComputedStyle(document.activeElement).outlineStyle`)).toBe('solid');
   await page.keyboard.press('Enter');
   await frame.waitForSelector('h2:text-is("Payout method")');
-  expect(await frame.textContent('[role=status]')).toBe('From now on you earn a cash commission.');
+  await expect
+    .poll(() => frame.textContent('[role=status]'), { timeout: 10_000 })
+    .toBe('From now on you earn a cash commission.');
   expect(await frame.evaluate('document.activeElement.textContent')).toBe('Cash');
 
   await tabTo(page, frame, 'PayPal');

@@ -29,7 +29,7 @@ test('it has the files that browsers load, and those that programs read beside t
   for (const file of ['pixel.js', 'embed.js', 'embed-page.js', 'console/manifest.json']) {
     expect(existsSync(join(app, 'web/dist', file)), file).toBe(true);
   }
-  const beside = sourceFiles().filter((path) => !/\.(ts|md)$|\/fixtures\//.test(path));
+  const beside = sourceFiles().filter((path) => !/\.(ts|md|grit)$|\/fixtures\/|^cli\/programs\//.test(path));
   expect(beside.length).toBeGreaterThan(15);
   expect(beside.filter((path) => !existsSync(join(app, path)))).toEqual([]);
 });
