@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useAnnounce } from './announcer.tsx';
 import { explainRefusal } from './failures.ts';
 import { methodName } from './formats.ts';
@@ -20,7 +20,7 @@ export function PayoutSetUp({ api, methods, saved, onSaved }: Props) {
   const announce = useAnnounce();
 
   // Closing the form returns the focus to the button that opened it.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (changing || !returns.current) return;
     returns.current = false;
     change.current?.focus();
@@ -84,7 +84,7 @@ function PayoutForm({ api, methods, initial, takesFocus, onCancel, onSaved }: Fo
   const [refusal, setRefusal] = useState<string | null>(null);
   const field = useRef<HTMLInputElement>(null);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (takesFocus) field.current?.focus();
   }, [takesFocus]);
 

@@ -1,6 +1,6 @@
 import { Button, Group, Text, Title } from '@mantine/core';
 import { IconHeading, IconPlus } from '@tabler/icons-react';
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { useWindow } from '../../parts/use-window.ts';
@@ -122,13 +122,14 @@ export function ButtonsForm({ draft, change, wrong, page }: PartProps & { page: 
 }
 
 /**
- * After the next render, focuses the first element that one of the selectors finds.
+ * After the next render, focuses the first element that one of the selectors finds. A layout effect: a passive one of the
+ * render before may still be pending, and would run before the elements have moved.
  *
  * @param within root of the search
  */
 function useFocus(within: RefObject<HTMLElement | null>): (selectors: string[]) => void {
   const wanted = useRef<string[]>([]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const found = wanted.current.flatMap(
       (selector) => within.current?.querySelector<HTMLElement>(selector) ?? [],
     );
