@@ -47,6 +47,7 @@ import { statsRoutes } from './stats/routes.ts';
 import { trackRoutes } from './track/routes.ts';
 import { visitorRoutes } from './visitors/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
+import { workspaceRoutes } from './workspace/routes.ts';
 
 /** Bytes of a request's headers with its URL: 500 ids in a query are about 20 KB. */
 const MAX_HEADER_BYTES = 65_536;
@@ -67,6 +68,7 @@ type Routes = (app: Api, deps: ApiDeps) => Promise<void>;
 /** Every resource of the API. Add new ones here only. */
 const RESOURCES: Routes[] = [
   meRoutes,
+  workspaceRoutes,
   keyRoutes,
   linkRoutes,
   folderRoutes,

@@ -126,6 +126,10 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   'ChannelRow.ltv': 7210.4,
   timezone: 'Europe/Berlin',
   attribution_window: 30,
+  payout_hold_days: 3,
+  identity_secret_set: true,
+  'IdentitySecret.identity_secret': 'is_live_5f0c2d9a41b7e86f3d5a9c1e7b2f4860d8a6c3e1f9b75d24',
+  max_signups_per_day: 20,
 
   // Clicks. Cursors are text with more digits than a date of most languages keeps.
   next_cursor: '2026-11-20T10:00:00.123456001Z',

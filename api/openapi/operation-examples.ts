@@ -9,6 +9,7 @@ const AUTUMN = {
 /** Request bodies by operation id, where the required fields alone show too little. */
 export const REQUEST_EXAMPLES: Record<string, unknown> = {
   'keys.create': { kind: 'secret', label: 'checkout server' },
+  'workspace.update': { identity_verification: 'required', payout_hold_days: 7 },
   'links.create': { ...AUTUMN, external_id: 'post-481', tags: ['autumn'] },
   'links.createBulk': { links: [AUTUMN, { ...AUTUMN, name: 'Winter sale', channel: 'x' }] },
   'links.update': { name: 'Autumn sale 2026', expires_at: '2026-12-31T23:59:59Z', max_clicks: 500 },

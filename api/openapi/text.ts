@@ -6,6 +6,7 @@ const LICENSE = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
 /** Tags in the order in which a new user needs them. */
 const TAGS = [
   { name: 'Identity', description: 'The workspace, its plan and the current key.' },
+  { name: 'Workspace', description: 'Settings of the workspace, and its identity secret.' },
   { name: 'Keys', description: 'API keys of the workspace.' },
   { name: 'Links', description: 'Campaigns and their tracked short links.' },
   { name: 'Folders', description: 'Folders for campaigns.' },

@@ -5,6 +5,7 @@ import type { GrantRecord as Grant } from '../../sql/referrals/grants.ts';
 import type { RecordEvent } from '../../sql/webhooks/outbox.ts';
 import { Click } from '../clicks/schemas.ts';
 import { GrantRecord } from '../referrals/credits/schemas.ts';
+import { BlockReason } from '../referrals/schemas.ts';
 import { Currency, Email, Instant, Nullable, OneOf, Uuid } from '../schemas.ts';
 
 /** `data` of each event, as the code that writes the event types it. */
@@ -12,10 +13,11 @@ type EventData = {
   'click.created': ClickRecord;
   'credit.earned': Grant;
   'credit.delivered': Grant;
+  'credit.revoked': Grant;
 } & {
   [Event in Exclude<
     RecordEvent,
-    { type: 'credit.earned' | 'credit.delivered' }
+    { type: 'credit.earned' | 'credit.delivered' | 'credit.revoked' }
   > as Event['type']]: Event['data'];
 };
 
@@ -29,17 +31,16 @@ const dataOf =
   <Schema extends TSchema>(schema: Schema & Describes<Schema, EventData[Type]>): TSchema =>
     schema;
 
-const Lead = Type.Object(
-  {
-    external_user_id: Type.String({ description: 'The user who signed up.' }),
-    email: Nullable(Email),
-    visitor_id: Nullable(Uuid),
-    partner_id: Type.String({ format: 'uuid', description: 'The referrer.' }),
-    program_id: Uuid,
-    created_at: Instant,
-  },
-  { title: 'Lead' },
-);
+const LEAD_FIELDS = {
+  external_user_id: Type.String({ description: 'The user who signed up.' }),
+  email: Nullable(Email),
+  visitor_id: Nullable(Uuid),
+  partner_id: Type.String({ format: 'uuid', description: 'The referrer.' }),
+  program_id: Uuid,
+  created_at: Instant,
+};
+const Lead = Type.Object(LEAD_FIELDS, { title: 'Lead' });
+const BlockedLead = Type.Object({ ...LEAD_FIELDS, block_reason: BlockReason }, { title: 'BlockedLead' });
 
 const Sale = Type.Object(
   {
@@ -48,24 +49,31 @@ const Sale = Type.Object(
     currency: Currency,
     external_user_id: Nullable(Type.String({ description: 'The buyer.' })),
     visitor_id: Nullable(Uuid),
+    source: OneOf(['pixel', 'server'], {
+      title: 'SaleSource',
+      description: 'Who reported it. Anyone can send what the pixel sends: do not act on its amount.',
+    }),
     created_at: Instant,
   },
   { title: 'Sale' },
 );
 
-const Commission = Type.Object(
-  {
-    id: Uuid,
-    program_id: Uuid,
-    partner_id: Type.String({ format: 'uuid', description: 'The referrer.' }),
-    order_id: Type.String(),
-    level: Type.Integer({ description: '1 is the direct referrer of the buyer.' }),
-    amount: Type.Number({ description: 'Major units of `currency`.' }),
-    currency: Currency,
-    status: OneOf(['pending', 'eligible', 'paid', 'reversed'], { title: 'CommissionStatus' }),
-    created_at: Instant,
-  },
-  { title: 'Commission' },
+const CommissionStatus = OneOf(['pending', 'eligible', 'paid', 'reversed'], { title: 'CommissionStatus' });
+const COMMISSION_FIELDS = {
+  id: Uuid,
+  program_id: Uuid,
+  partner_id: Type.String({ format: 'uuid', description: 'The referrer.' }),
+  order_id: Type.String(),
+  level: Type.Integer({ description: '1 is the direct referrer of the buyer.' }),
+  amount: Type.Number({ description: 'Major units of `currency`.' }),
+  currency: Currency,
+  status: CommissionStatus,
+  created_at: Instant,
+};
+const Commission = Type.Object(COMMISSION_FIELDS, { title: 'Commission' });
+const ChangedCommission = Type.Object(
+  { ...COMMISSION_FIELDS, previous_status: CommissionStatus },
+  { title: 'ChangedCommission' },
 );
 
 type EventSchema = { title: string; summary: string; description: string; data: TSchema };
@@ -81,8 +89,14 @@ export const EVENT_SCHEMAS: Record<EventType | typeof TEST_EVENT, EventSchema> =
   'lead.created': {
     title: 'LeadCreatedEvent',
     summary: 'A signup was matched to a referrer',
-    description: 'A blocked signup sends no event.',
+    description: 'A blocked signup sends `lead.blocked` instead.',
     data: dataOf<'lead.created'>()(Lead),
+  },
+  'lead.blocked': {
+    title: 'LeadBlockedEvent',
+    summary: 'A signup was matched to a referrer and blocked',
+    description: 'It earns nothing. Sent also when a review rejects a signup.',
+    data: dataOf<'lead.blocked'>()(BlockedLead),
   },
   'sale.created': {
     title: 'SaleCreatedEvent',
@@ -90,11 +104,23 @@ export const EVENT_SCHEMAS: Record<EventType | typeof TEST_EVENT, EventSchema> =
     description: 'Sent once per order, whether the pixel, a server or `report-purchase` reports it first.',
     data: dataOf<'sale.created'>()(Sale),
   },
+  'sale.updated': {
+    title: 'SaleUpdatedEvent',
+    summary: "A server's report replaced the pixel's",
+    description: 'Sent once per order, with what the server reported.',
+    data: dataOf<'sale.updated'>()(Sale),
+  },
   'commission.created': {
     title: 'CommissionCreatedEvent',
     summary: 'A commission was created',
     description: 'Sent for each level that earns.',
     data: dataOf<'commission.created'>()(Commission),
+  },
+  'commission.updated': {
+    title: 'CommissionUpdatedEvent',
+    summary: 'The status of a commission changed',
+    description: 'Sent at each change of its status.',
+    data: dataOf<'commission.updated'>()(ChangedCommission),
   },
   'credit.earned': {
     title: 'CreditEarnedEvent',
@@ -107,6 +133,12 @@ export const EVENT_SCHEMAS: Record<EventType | typeof TEST_EVENT, EventSchema> =
     summary: 'A credit was marked delivered',
     description: 'Sent once per grant.',
     data: dataOf<'credit.delivered'>()(GrantRecord),
+  },
+  'credit.revoked': {
+    title: 'CreditRevokedEvent',
+    summary: 'An earned credit was revoked',
+    description: 'Sent once per grant. A grant that was never earned sends no event.',
+    data: dataOf<'credit.revoked'>()(GrantRecord),
   },
   'webhook.test': {
     title: 'WebhookTestEvent',

@@ -8,7 +8,10 @@ import {
   createWorkspace,
   findWorkspace,
   hasOrders,
+  IDENTITY_VERIFICATIONS,
+  type IdentityVerification,
   listWorkspaces,
+  MOST_PAYOUT_HOLD_DAYS,
   PLAN_STATUSES,
   PLANS,
   type Plan,
@@ -37,6 +40,8 @@ type SetOptions = {
   attributionWindow?: number;
   domain?: string;
   currency?: string;
+  identityVerification?: IdentityVerification;
+  payoutHoldDays?: number;
 };
 
 const describe = (workspace: Workspace) =>
@@ -91,7 +96,7 @@ export function workspaceCommands(program: Command): void {
 
   group
     .command('set')
-    .description("change a workspace's plan, attribution, domain, or currency")
+    .description("change a workspace's plan, attribution, domain, currency, or referral settings")
     .requiredOption('--workspace <id>', 'id or slug')
     .addOption(new Option('--plan <plan>', 'plan').choices(PLANS))
     .addOption(new Option('--status <status>', 'status of the plan').choices(PLAN_STATUSES))
@@ -101,6 +106,17 @@ export function workspaceCommands(program: Command): void {
     .option('--attribution-window <days>', '1 to 365 days', wholeNumber(1, 365))
     .option('--domain <domain>', 'domain of destinations on its own site', domain)
     .option('--currency <code>', 'ISO 4217 code of its revenue; fixed after the first order', currency)
+    .addOption(
+      new Option(
+        '--identity-verification <mode>',
+        'whether publishable calls that name a user need a user_hash',
+      ).choices(IDENTITY_VERIFICATIONS),
+    )
+    .option(
+      '--payout-hold-days <days>',
+      `0 to ${MOST_PAYOUT_HOLD_DAYS} days that a payout waits after its address changed`,
+      wholeNumber(0, MOST_PAYOUT_HOLD_DAYS),
+    )
     .action(async (options: SetOptions, command: Command) => {
       const result = await withStores(async ({ pool }) => {
         const { id, currency: present } = await namedWorkspace(pool, options.workspace);
@@ -118,6 +134,8 @@ export function workspaceCommands(program: Command): void {
           attribution_window: options.attributionWindow,
           primary_domain: options.domain,
           currency: options.currency,
+          identity_verification: options.identityVerification,
+          payout_hold_days: options.payoutHoldDays,
         });
         if (!workspace) throw new InvalidArgumentError(`workspace ${id} no longer exists`);
         return { workspace };

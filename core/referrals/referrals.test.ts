@@ -21,6 +21,9 @@ const TERMS: Terms = {
   commissionMonths: null,
   holdDays: 30,
   currency: 'usd',
+  signupsFrom: 'any',
+  maxSignupsPerDay: null,
+  review: 'none',
 };
 
 const earner = (id: string, changes: Partial<Earner> = {}): Earner => ({

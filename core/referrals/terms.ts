@@ -19,14 +19,26 @@ export type EnrollmentStatus = (typeof ENROLLMENT_STATUSES)[number];
 export const REWARD_MODES = ['referrer', 'affiliate'] as const;
 export type RewardMode = (typeof REWARD_MODES)[number];
 
-/** Why a signup earns nothing, in the order of the checks. */
+/** Who may report signups of a program: `server` refuses reports with a publishable key. */
+export const SIGNUP_SOURCES = ['any', 'server'] as const;
+export type SignupSource = (typeof SIGNUP_SOURCES)[number];
+
+/** What waits for a review: `signups` whole signups, `rewards` what matched signups earn. */
+export const REVIEWS = ['none', 'signups', 'rewards'] as const;
+export type Review = (typeof REVIEWS)[number];
+
+/** Why a signup earns nothing, in the order of the checks. `rejected` is the outcome of a review. */
 export const BLOCK_REASONS = [
   'same_user',
   'same_email',
   'same_device',
   'same_visitor',
   'same_ip',
+  'duplicate_referee',
+  'mutual_referral',
   'suspended',
+  'cap',
+  'rejected',
 ] as const;
 export type BlockReason = (typeof BLOCK_REASONS)[number];
 
@@ -40,8 +52,31 @@ export const PURCHASE_REASONS = [
   'program_paused',
   'no_currency_rate',
   'no_reward_configured',
+  'amount_too_small',
+  'before_signup',
+  'duplicate_referee',
+  'mutual_referral',
+  'cap',
+  'rejected',
 ] as const;
 export type PurchaseReason = (typeof PURCHASE_REASONS)[number];
+
+/** Returns why a purchase of a blocked signup earns nothing. */
+export function reasonOfBlocked(blockReason: BlockReason): PurchaseReason {
+  switch (blockReason) {
+    case 'duplicate_referee':
+    case 'mutual_referral':
+    case 'suspended':
+    case 'cap':
+    case 'rejected':
+      return blockReason;
+    default:
+      return 'self_referral';
+  }
+}
+
+/** Reasons of purchases that are not counted as the referrer's. */
+export const UNCOUNTED_REASONS: readonly PurchaseReason[] = [...new Set(BLOCK_REASONS.map(reasonOfBlocked))];
 
 /** The terms of a program. A change applies to later events. */
 export type Terms = {
@@ -62,6 +97,10 @@ export type Terms = {
   commissionMonths: number | null;
   holdDays: number;
   currency: string;
+  signupsFrom: SignupSource;
+  /** Signups that one referrer may bring on a UTC day; null: no limit. */
+  maxSignupsPerDay: number | null;
+  review: Review;
 };
 
 /**

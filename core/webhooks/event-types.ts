@@ -2,10 +2,14 @@
 export const EVENT_TYPES = [
   'click.created',
   'lead.created',
+  'lead.blocked',
   'sale.created',
+  'sale.updated',
   'commission.created',
+  'commission.updated',
   'credit.earned',
   'credit.delivered',
+  'credit.revoked',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

@@ -2,7 +2,7 @@ import type { Role } from '../../core/access/roles.ts';
 import { newSessionToken } from '../../core/access/session-tokens.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import type { Queryable } from '../database/pool.ts';
-import type { Workspace } from '../workspaces/workspaces.ts';
+import { type Workspace, workspaceColumns } from '../workspaces/workspaces.ts';
 
 /** Longest life of a session, whatever its use. Seconds. */
 export const SESSION_SECONDS = 90 * 86_400;
@@ -79,9 +79,7 @@ type Row = Workspace & {
 export async function callerBySession(db: Queryable, tokenHash: Buffer): Promise<SessionCaller | null> {
   const { rows } = await db.query<Row>({
     name: 'caller_by_session',
-    text: `SELECT w.id, w.name, w.slug, w.primary_domain, w.plan, w.plan_status, w.attribution_model,
-             w.attribution_window, w.currency, w.partner_id, w.partner_external_id, w.created_at,
-             s.id AS session_id, s.user_agent, s.created_at AS session_created_at,
+    text: `SELECT ${workspaceColumns('w')}, s.id AS session_id, s.user_agent, s.created_at AS session_created_at,
              s.last_seen_at AS session_last_seen_at, s.expires_at, m.id AS member_id, m.email, m.role
            FROM sessions s JOIN members m ON m.id = s.member_id AND m.removed_at IS NULL
              JOIN workspaces w ON w.id = s.workspace_id

@@ -62,8 +62,13 @@ export async function deleteErasedDeliveries(
 /** Fields that an erasure clears in a lead and in a sale, as in their signup and order. */
 const FORGOTTEN = {
   'lead.created': { visitor_id: null, email: null },
+  'lead.blocked': { visitor_id: null, email: null },
   'sale.created': { visitor_id: null, external_user_id: null },
+  'sale.updated': { visitor_id: null, external_user_id: null },
 } satisfies Partial<Record<EventType, object>>;
+
+const LEADS = ['lead.created', 'lead.blocked'] as const;
+const SALES = ['sale.created', 'sale.updated'] as const;
 
 /** How an outbox event and a delivery name what is erased. Indexes have exactly these delivery expressions. */
 const NAMING = {
@@ -88,8 +93,7 @@ export async function forgetVisitorsInDeliveries(
   db: Queryable,
   visitors: readonly Pick<Erasure, 'workspaceId' | 'targetId'>[],
 ): Promise<void> {
-  await forget(db, 'lead.created', 'visitor', visitors);
-  await forget(db, 'sale.created', 'visitor', visitors);
+  for (const event of [...LEADS, ...SALES]) await forget(db, event, 'visitor', visitors);
 }
 
 /** Removes buyers from the sales of these orders, which need not name the visitor. */
@@ -99,7 +103,7 @@ export async function forgetBuyersInDeliveries(
 ): Promise<void> {
   if (orders.length === 0) return;
   const targets = orders.map(({ workspaceId, orderId }) => ({ workspaceId, targetId: orderId }));
-  await forget(db, 'sale.created', 'order', targets);
+  for (const event of SALES) await forget(db, event, 'order', targets);
 }
 
 /** Removes these users' details from their leads, which need not name the visitor. */
@@ -110,7 +114,7 @@ export async function forgetUsersInDeliveries(
 ): Promise<void> {
   if (users.length === 0) return;
   const targets = users.map((targetId) => ({ workspaceId, targetId }));
-  await forget(db, 'lead.created', 'user', targets);
+  for (const event of LEADS) await forget(db, event, 'user', targets);
 }
 
 async function forget(

@@ -87,7 +87,7 @@ export async function forgetVisitors(
   }
   await db.query(
     `WITH forgotten AS (
-       UPDATE signups SET visitor_id = NULL, email = NULL, device_id = NULL, address_hash = NULL
+       UPDATE signups SET visitor_id = NULL, email = NULL, mailbox = NULL, device_id = NULL, address_hash = NULL
        FROM unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
        WHERE signups.workspace_id = erased.workspace_id AND signups.visitor_id = erased.visitor_id RETURNING id
      )
@@ -121,6 +121,9 @@ async function forgetOrders(
   );
   if (rows.length === 0) return 0;
   await forgetBuyersInDeliveries(db, rows);
+  await db.query('DELETE FROM unmatched_orders WHERE order_internal_id = ANY ($1::bigint[])', [
+    rows.map((row) => row.internal_id),
+  ]);
   const { rowCount } = await db.query(
     `UPDATE orders SET visitor_id = NULL, pixel_visitor_id = NULL, signup_visitor_id = NULL, email = NULL,
        external_user_id = NULL
@@ -199,7 +202,7 @@ export async function forgetSignupsNaming(
   if (emails.length + users.length === 0) return;
   const { rows } = await db.query<{ external_user_id: string }>(
     `WITH forgotten AS (
-       UPDATE signups SET email = NULL, device_id = NULL, address_hash = NULL
+       UPDATE signups SET email = NULL, mailbox = NULL, device_id = NULL, address_hash = NULL
        WHERE workspace_id = $1 AND visitor_id IS NULL AND (lower(email) = ANY ($2) OR external_user_id = ANY ($3))
        RETURNING id, external_user_id
      ), of_purchases AS (

@@ -27,10 +27,20 @@ CREATE TABLE workspaces (
                       CHECK (attribution_model IN ('last_click', 'first_click', 'linear')),
   attribution_window  integer NOT NULL DEFAULT 30 CHECK (attribution_window BETWEEN 1 AND 365), -- days
   currency            text NOT NULL DEFAULT 'usd',
+  -- `required`: a call with a publishable key that names a user must prove the user's identity.
+  identity_verification text NOT NULL DEFAULT 'off' CHECK (identity_verification IN ('off', 'required')),
+  payout_hold_days    integer NOT NULL DEFAULT 3 CHECK (payout_hold_days BETWEEN 0 AND 90),
   partner_id          uuid REFERENCES partners (id),
   partner_external_id text,
   created_at          timestamptz NOT NULL DEFAULT now(),
   UNIQUE (partner_id, partner_external_id)
+);
+
+-- The key of each workspace's `user_hash` (HMAC). In a table of its own: no query of a workspace selects it.
+CREATE TABLE identity_secrets (
+  workspace_id uuid PRIMARY KEY REFERENCES workspaces (id),
+  secret       text NOT NULL,
+  created_at   timestamptz NOT NULL
 );
 
 CREATE TABLE api_keys (

@@ -15,6 +15,8 @@ CREATE TABLE orders (
   external_user_id   text,
   amount_minor       bigint NOT NULL,
   currency           text NOT NULL,
+  commissionable_minor bigint,             -- the part of the amount that earns commission; null: all of it
+  is_renewal         boolean NOT NULL DEFAULT false,
   attribution_model  text NOT NULL,        -- the workspace's when the order was first seen
   attribution_window integer NOT NULL,
   attributed_version bigint,               -- the version whose attributed shares are in ClickHouse
@@ -31,6 +33,9 @@ CREATE TABLE orders (
 CREATE INDEX orders_unattributed ON orders (ts) WHERE attributed_version IS DISTINCT FROM version;
 CREATE INDEX orders_without_rate ON orders (currency) WHERE without_rate;
 CREATE INDEX orders_unjudged ON orders (internal_id) WHERE source = 'server' AND referral_judged_at IS NULL;
+
+CREATE INDEX orders_server_user ON orders (workspace_id, external_user_id)
+  WHERE source = 'server' AND external_user_id IS NOT NULL;
 
 -- Orders whose row in ClickHouse is to be written: queued by the transaction that changes the order. A row that
 -- ClickHouse refuses is due again later.

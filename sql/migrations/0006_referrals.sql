@@ -28,6 +28,9 @@ CREATE TABLE programs (
   payout_methods          text[] NOT NULL CHECK (payout_methods <@ ARRAY['paypal', 'payoneer', 'wise']),
   min_payout_minor        bigint NOT NULL CHECK (min_payout_minor >= 0),
   currency                text NOT NULL,
+  signups_from            text NOT NULL DEFAULT 'any' CHECK (signups_from IN ('any', 'server')),
+  max_signups_per_day     integer CHECK (max_signups_per_day >= 1),      -- of one referrer; null: no limit
+  review                  text NOT NULL DEFAULT 'none' CHECK (review IN ('none', 'signups', 'rewards')),
   created_at              timestamptz NOT NULL,
   updated_at              timestamptz NOT NULL
 );
@@ -72,38 +75,53 @@ END $$;
 CREATE TRIGGER links_ref BEFORE UPDATE OF slug ON links FOR EACH ROW
   WHEN (NEW.channel = 'referral' AND OLD.extra_query IS NOT NULL) EXECUTE FUNCTION keep_ref_of_slug();
 
--- A user who signed up. `pending`: reported with a visitor whose click is not visible yet. A report that matches no referrer
--- leaves no row.
+-- A user who signed up.
+-- `pending`: reported with a visitor whose click is not visible yet. `unmatched`: a server said that no one referred the
+-- user. `held`: waits for a review, and earns nothing yet. A page's report that matches no referrer leaves no row.
 CREATE TABLE signups (
   id               uuid PRIMARY KEY,
   workspace_id     uuid NOT NULL REFERENCES workspaces (id),
   external_user_id text NOT NULL CHECK (length(external_user_id) BETWEEN 1 AND 200),
-  email            text,
+  email            text,    -- as addresses identify a person
+  mailbox          text,    -- the email without plus tag and Gmail's dots: compared, never shown
   device_id        text,
   visitor_id       uuid,
   address_hash     bytea,
-  state            text NOT NULL CHECK (state IN ('pending', 'matched')),
+  state            text NOT NULL CHECK (state IN ('pending', 'unmatched', 'held', 'matched')),
+  by_server        boolean NOT NULL DEFAULT false, -- reported with a secret key: pages change nothing
+  -- The referrer, or that there is none, is a server's word. Otherwise the next server's report may correct it.
+  referrer_by_server boolean NOT NULL DEFAULT false,
+  -- A server reported another visitor for a page's match, whose click is not visible yet. The match stays until then.
+  correcting       boolean NOT NULL DEFAULT false,
+  rewards_held     boolean NOT NULL DEFAULT false, -- matched, and its rewards wait for a review
   program_id       uuid REFERENCES programs (id),
   enrollment_id    uuid REFERENCES enrollments (id),
-  -- The referrer of a pending signup when no click of its visitor decides: the one in its report.
+  -- The referrer of a pending or correcting signup when no click of its visitor decides: the one in its report.
   fallback_enrollment_id uuid REFERENCES enrollments (id)
-    CHECK (fallback_enrollment_id IS NULL OR state = 'pending'),
+    CHECK (fallback_enrollment_id IS NULL OR state = 'pending' OR correcting),
   block_reason     text CHECK (block_reason IN
-    ('same_user', 'same_email', 'same_device', 'same_visitor', 'same_ip', 'suspended')),
+    ('same_user', 'same_email', 'same_device', 'same_visitor', 'same_ip', 'duplicate_referee', 'mutual_referral',
+     'suspended', 'cap', 'rejected')),
   reported_at      timestamptz NOT NULL,
   UNIQUE (workspace_id, external_user_id),
-  CHECK ((state = 'matched') = (enrollment_id IS NOT NULL)),
-  CHECK ((enrollment_id IS NULL) = (program_id IS NULL))
+  CHECK ((state IN ('held', 'matched')) = (enrollment_id IS NOT NULL)),
+  CHECK ((enrollment_id IS NULL) = (program_id IS NULL)),
+  CHECK (block_reason IS NULL OR state = 'matched'),
+  CHECK (NOT rewards_held OR (state = 'matched' AND block_reason IS NULL))
 );
-CREATE INDEX signups_pending ON signups (reported_at) WHERE state = 'pending';
+CREATE INDEX signups_pending ON signups (reported_at) WHERE state = 'pending' OR correcting;
 CREATE INDEX signups_enrollment ON signups (enrollment_id, reported_at);
 CREATE INDEX signups_email ON signups (workspace_id, lower(email)) WHERE email IS NOT NULL;
+CREATE INDEX signups_mailbox ON signups (workspace_id, mailbox) WHERE mailbox IS NOT NULL;
+CREATE INDEX signups_device ON signups (workspace_id, device_id) WHERE device_id IS NOT NULL;
 CREATE INDEX signups_workspace ON signups (workspace_id, id DESC);
 CREATE INDEX signups_blocked ON signups (workspace_id, id DESC) WHERE block_reason IS NOT NULL;
+CREATE INDEX signups_review ON signups (workspace_id, id DESC) WHERE state = 'held' OR rewards_held;
 CREATE INDEX signups_visitor ON signups (workspace_id, visitor_id) WHERE visitor_id IS NOT NULL;
 
 -- The outcome of an order that may be a referred purchase, one row per order. A purchase whose buyer's signup is
--- pending has that signup and no enrollment yet, and is qualified with it.
+-- pending has that signup and no enrollment yet, and is qualified with it. One that is `held` is qualified when its
+-- buyer's signup is reviewed.
 CREATE TABLE purchases (
   order_internal_id bigint PRIMARY KEY REFERENCES orders (internal_id),
   workspace_id      uuid NOT NULL REFERENCES workspaces (id),
@@ -113,7 +131,10 @@ CREATE TABLE purchases (
   email             text, -- of the purchase's report, while it waits for the buyer's signup
   amount_minor      bigint NOT NULL CHECK (amount_minor >= 0),
   currency          text NOT NULL,
+  commissionable_minor bigint CHECK (commissionable_minor BETWEEN 0 AND amount_minor), -- null: all of the amount
   is_renewal        boolean NOT NULL,
+  held              boolean NOT NULL DEFAULT false,
+  without_rate      boolean NOT NULL DEFAULT false, -- a commission is missing: no rate was set for the currency
   rewarded          boolean NOT NULL,
   ledger_rows       integer NOT NULL,
   reason            text,
@@ -123,8 +144,26 @@ CREATE TABLE purchases (
   CHECK (rewarded = (ledger_rows > 0))
 );
 CREATE INDEX purchases_workspace ON purchases (workspace_id, order_internal_id DESC);
+CREATE INDEX purchases_user ON purchases (workspace_id, external_user_id) WHERE external_user_id IS NOT NULL;
+CREATE INDEX purchases_held ON purchases (workspace_id, order_internal_id DESC) WHERE held;
+CREATE INDEX purchases_without_rate ON purchases (currency) WHERE without_rate;
 CREATE INDEX purchases_signup ON purchases (signup_id) WHERE signup_id IS NOT NULL;
 CREATE INDEX purchases_enrollment ON purchases (enrollment_id, purchased_at) WHERE enrollment_id IS NOT NULL;
+
+-- Orders that a server reported and no referrer brought: a signup of their buyer that is reported within 72 hours may
+-- still claim them. Pruned after that.
+CREATE TABLE unmatched_orders (
+  order_internal_id bigint PRIMARY KEY REFERENCES orders (internal_id),
+  workspace_id      uuid NOT NULL REFERENCES workspaces (id),
+  external_user_id  text,
+  email             text,
+  visitor_id        uuid,
+  created_at        timestamptz NOT NULL
+);
+CREATE INDEX unmatched_orders_user ON unmatched_orders (workspace_id, external_user_id);
+CREATE INDEX unmatched_orders_email ON unmatched_orders (workspace_id, email) WHERE email IS NOT NULL;
+CREATE INDEX unmatched_orders_visitor ON unmatched_orders (workspace_id, visitor_id) WHERE visitor_id IS NOT NULL;
+CREATE INDEX unmatched_orders_age ON unmatched_orders (created_at);
 
 CREATE TABLE refunds (
   id                uuid PRIMARY KEY,
@@ -151,7 +190,8 @@ CREATE TABLE early_refunds (
 CREATE INDEX early_refunds_order ON early_refunds (workspace_id, order_id);
 CREATE INDEX early_refunds_age ON early_refunds (reported_at);
 
--- A non-cash reward. The unique indexes are the last defense: one cause grants once.
+-- A non-cash reward. The unique indexes are the last defense: one cause grants a referrer once. A corrected signup may
+-- grant the right referrer beside the wrong one, whose delivered grant stays.
 CREATE TABLE grants (
   id                       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id             uuid NOT NULL REFERENCES workspaces (id),
@@ -173,8 +213,11 @@ CREATE TABLE grants (
   CHECK ((status = 'revoked') = (revoked_reason IS NOT NULL)),
   CHECK ((status = 'delivered') = (delivered_at IS NOT NULL))
 );
-CREATE UNIQUE INDEX grants_signup_once ON grants (signup_id, cause) WHERE order_internal_id IS NULL;
-CREATE UNIQUE INDEX grants_order_once ON grants (order_internal_id) WHERE order_internal_id IS NOT NULL;
+CREATE UNIQUE INDEX grants_signup_once ON grants (signup_id, cause, enrollment_id)
+  WHERE order_internal_id IS NULL AND status <> 'revoked';
+CREATE UNIQUE INDEX grants_order_once ON grants (order_internal_id, enrollment_id)
+  WHERE order_internal_id IS NOT NULL AND status <> 'revoked';
+CREATE INDEX grants_signup ON grants (signup_id);
 CREATE INDEX grants_enrollment ON grants (enrollment_id, id);
 CREATE INDEX grants_holder ON grants (workspace_id, external_user_id, id);
 
@@ -186,7 +229,7 @@ CREATE TABLE commissions (
   enrollment_id     uuid NOT NULL REFERENCES enrollments (id),
   order_internal_id bigint NOT NULL REFERENCES orders (internal_id),
   level             smallint NOT NULL CHECK (level >= 1),
-  kind              text NOT NULL CHECK (kind IN ('sale', 'refund')),
+  kind              text NOT NULL CHECK (kind IN ('sale', 'refund', 'correction')),
   refund_id         uuid REFERENCES refunds (id),
   refunds           uuid REFERENCES commissions (id), -- the paid commission that a negative one reverses
   amount_minor      bigint NOT NULL,
@@ -196,10 +239,13 @@ CREATE TABLE commissions (
   created_at        timestamptz NOT NULL,
   paid_at           timestamptz,
   CHECK (CASE kind WHEN 'sale' THEN amount_minor > 0 AND refund_id IS NULL AND refunds IS NULL
-                   ELSE amount_minor < 0 AND refund_id IS NOT NULL AND refunds IS NOT NULL END),
+                   WHEN 'refund' THEN amount_minor < 0 AND refund_id IS NOT NULL AND refunds IS NOT NULL
+                   ELSE amount_minor < 0 AND refund_id IS NULL AND refunds IS NOT NULL END),
   CHECK ((status = 'paid') = (paid_at IS NOT NULL))
 );
-CREATE UNIQUE INDEX commissions_sale_once ON commissions (order_internal_id, level) WHERE kind = 'sale';
+CREATE UNIQUE INDEX commissions_sale_once ON commissions (order_internal_id, level, enrollment_id)
+  WHERE kind = 'sale' AND status <> 'reversed';
+CREATE UNIQUE INDEX commissions_corrected_once ON commissions (refunds) WHERE kind = 'correction';
 CREATE UNIQUE INDEX commissions_refund_once ON commissions (refund_id, refunds) WHERE kind = 'refund';
 CREATE INDEX commissions_enrollment ON commissions (enrollment_id, created_at DESC, id DESC);
 CREATE INDEX commissions_order ON commissions (order_internal_id);
@@ -252,7 +298,7 @@ CREATE TABLE ledger_entries (
   unit             text NOT NULL, -- a currency, or a kind of credit
   amount           bigint NOT NULL CHECK (amount <> 0),
   cause            text NOT NULL CHECK (cause IN
-    ('signup', 'referee', 'purchase', 'delivery', 'sale', 'hold_over', 'refund', 'payout')),
+    ('signup', 'referee', 'purchase', 'delivery', 'revocation', 'sale', 'hold_over', 'refund', 'correction', 'payout')),
   grant_id         bigint REFERENCES grants (id),
   commission_id    uuid REFERENCES commissions (id),
   refund_id        uuid REFERENCES refunds (id),
@@ -354,10 +400,11 @@ END $$;
 
 CREATE FUNCTION check_grant_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF to_jsonb(NEW) - 'status' - 'delivered_at' <> to_jsonb(OLD) - 'status' - 'delivered_at'
-     OR (OLD.status, NEW.status) <> ('earned', 'delivered') THEN
+  IF to_jsonb(NEW) - 'status' - 'delivered_at' - 'revoked_reason'
+       <> to_jsonb(OLD) - 'status' - 'delivered_at' - 'revoked_reason'
+     OR (OLD.status, NEW.status) NOT IN (('earned', 'delivered'), ('earned', 'revoked')) THEN
     RAISE EXCEPTION 'grant % refuses the change from % to %', OLD.id, OLD.status, NEW.status
-      USING ERRCODE = 'integrity_constraint_violation', DETAIL = 'Allowed: earned to delivered.';
+      USING ERRCODE = 'integrity_constraint_violation', DETAIL = 'Allowed: earned to delivered or revoked.';
   END IF;
   RETURN NEW;
 END $$;

@@ -78,11 +78,11 @@ CREATE INDEX webhook_deliveries_typed ON webhook_deliveries (webhook_id, type, c
 CREATE INDEX webhook_deliveries_of_link ON webhook_deliveries (((body::json #>> '{data,link_id}')::uuid))
   WHERE type = 'click.created';
 CREATE INDEX webhook_deliveries_of_visitor ON webhook_deliveries (((body::json #>> '{data,visitor_id}')::uuid))
-  WHERE type IN ('click.created', 'lead.created', 'sale.created');
+  WHERE type IN ('click.created', 'lead.created', 'lead.blocked', 'sale.created', 'sale.updated');
 CREATE INDEX webhook_deliveries_of_order ON webhook_deliveries ((body::json #>> '{data,order_id}'))
-  WHERE type = 'sale.created';
+  WHERE type IN ('sale.created', 'sale.updated');
 CREATE INDEX webhook_deliveries_of_lead ON webhook_deliveries ((body::json #>> '{data,external_user_id}'))
-  WHERE type = 'lead.created';
+  WHERE type IN ('lead.created', 'lead.blocked');
 
 -- A plan that lapses pauses its webhooks; one that is renewed resumes them.
 CREATE FUNCTION bump_webhook_version() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -20,6 +20,7 @@ export async function recordSales(transaction: Queryable, reports: readonly Orde
           currency: sale.currency,
           external_user_id: sale.externalUserId,
           visitor_id: sale.visitorId ?? sale.pixelVisitorId,
+          source: sale.source,
           created_at: new Date(Math.floor(sale.ts / 1_000)).toISOString(),
         },
       })),

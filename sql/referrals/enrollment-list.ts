@@ -2,6 +2,7 @@ import type { EnrollmentStatus, RewardMode } from '../../core/referrals/terms.ts
 import { conditionsAfter } from '../database/conditions.ts';
 import type { Queryable } from '../database/pool.ts';
 import { ENROLLMENT_COLUMNS, type Enrollment } from './enrollments.ts';
+import { IS_COUNTED } from './purchases.ts';
 
 /** A referrer with its link and totals since enrollment. */
 export type ListedEnrollment = Enrollment & {
@@ -9,7 +10,7 @@ export type ListedEnrollment = Enrollment & {
   slug: string | null;
   /** Every link that the referrer ever had: clicks on all of them count. */
   link_ids: string[];
-  /** Blocked signups excluded. */
+  /** Blocked and held signups excluded. */
   signups: number;
   blocked_signups: number;
   /** Excludes purchases of blocked signups and those made while the referrer was suspended. */
@@ -53,11 +54,12 @@ export async function listEnrollments(
            (array_agg(l.slug ORDER BY l.created_at DESC) FILTER (WHERE l.deleted_at IS NULL))[1] AS slug
          FROM referral_links r JOIN links l ON l.id = r.link_id WHERE r.enrollment_id = e.id) AS links,
        LATERAL (SELECT
-           (SELECT count(*) FROM signups s WHERE s.enrollment_id = e.id AND block_reason IS NULL) AS signups,
+           (SELECT count(*) FROM signups s WHERE s.enrollment_id = e.id AND state = 'matched'
+              AND block_reason IS NULL) AS signups,
            (SELECT count(*) FROM signups s WHERE s.enrollment_id = e.id AND block_reason IS NOT NULL)
              AS blocked_signups,
            (SELECT count(*) FROM purchases p WHERE p.enrollment_id = e.id
-              AND (reason IS NULL OR reason NOT IN ('self_referral', 'suspended'))) AS purchases) AS brought
+              AND ${IS_COUNTED}) AS purchases) AS brought
      ORDER BY e.id DESC`,
     values,
   );

@@ -10,9 +10,11 @@ export const ENTRY_CAUSES = [
   'referee',
   'purchase',
   'delivery',
+  'revocation',
   'sale',
   'hold_over',
   'refund',
+  'correction',
   'payout',
 ] as const;
 export type EntryCause = (typeof ENTRY_CAUSES)[number];

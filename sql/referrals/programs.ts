@@ -1,5 +1,5 @@
 import { uuidv7 } from '../../core/ids.ts';
-import type { PayoutMethod, ProgramStatus, Terms } from '../../core/referrals/terms.ts';
+import type { PayoutMethod, ProgramStatus, Review, SignupSource, Terms } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
 
 /** A program with its campaign's name and destination. */
@@ -34,13 +34,16 @@ type Row = Omit<Program, 'terms'> & {
   commission_months: number | null;
   hold_days: number;
   currency: string;
+  signups_from: SignupSource;
+  max_signups_per_day: number | null;
+  review: Review;
 };
 
 const SELECT = `SELECT p.id, p.workspace_id, p.destination_id, d.name, p.code, d.destination_url, p.status,
     p.credit_enabled, p.credit_kind, p.signup_credit_free, p.signup_credit_paid, p.purchase_credit,
     p.referee_credit, p.commission_type, p.commission_rate, p.levels::text[] AS levels, p.first_sale_only,
     p.commission_months, p.hold_days, p.allow_affiliate_upgrade, p.payout_methods, p.min_payout_minor, p.currency,
-    p.created_at, p.updated_at
+    p.signups_from, p.max_signups_per_day, p.review, p.created_at, p.updated_at
   FROM programs p JOIN destinations d ON d.id = p.destination_id`;
 
 /** The settings that decide what a program promises and pays. */
@@ -81,7 +84,7 @@ export async function updateProgram(
 
 const SETTING_COLUMNS = `code,status,credit_enabled,credit_kind,signup_credit_free,signup_credit_paid,purchase_credit,
   referee_credit,commission_type,commission_rate,levels,first_sale_only,commission_months,hold_days,
-  allow_affiliate_upgrade,payout_methods,min_payout_minor,currency`;
+  allow_affiliate_upgrade,payout_methods,min_payout_minor,currency,signups_from,max_signups_per_day,review`;
 
 /** In the order of {@link SETTING_COLUMNS}. */
 function settingValues({ terms, ...settings }: ProgramSettings): unknown[] {
@@ -104,6 +107,9 @@ function settingValues({ terms, ...settings }: ProgramSettings): unknown[] {
     settings.payout_methods,
     settings.min_payout_minor,
     terms.currency,
+    terms.signupsFrom,
+    terms.maxSignupsPerDay,
+    terms.review,
   ];
 }
 
@@ -221,6 +227,9 @@ function programOf(row: Row): Program {
       commissionMonths: row.commission_months,
       holdDays: row.hold_days,
       currency: row.currency,
+      signupsFrom: row.signups_from,
+      maxSignupsPerDay: row.max_signups_per_day,
+      review: row.review,
     },
     allow_affiliate_upgrade: row.allow_affiliate_upgrade,
     payout_methods: row.payout_methods,

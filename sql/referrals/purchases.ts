@@ -1,4 +1,4 @@
-import type { PurchaseReason } from '../../core/referrals/terms.ts';
+import { type PurchaseReason, UNCOUNTED_REASONS } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
 
 /** The outcome of an order: its rewards, or the reason for none. */
@@ -23,6 +23,9 @@ export type Purchase = {
 
 const COLUMNS = `order_internal_id, workspace_id, signup_id, enrollment_id, external_user_id, email, amount_minor,
   currency, is_renewal, rewarded, ledger_rows, reason, purchased_at`;
+
+/** SQL: whether a purchase counts as the referrer's. */
+export const IS_COUNTED = `NOT held AND (reason IS NULL OR reason NOT IN (${UNCOUNTED_REASONS.map((reason) => `'${reason}'`).join(', ')}))`;
 
 /** Returns the outcome of an order, or null. Call it with the order locked. */
 export async function purchaseOfOrder(tx: Queryable, orderInternalId: number): Promise<Purchase | null> {

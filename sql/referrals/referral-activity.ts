@@ -1,4 +1,5 @@
 import type { Queryable } from '../database/pool.ts';
+import { IS_COUNTED } from './purchases.ts';
 
 /** Signups and purchases of a referrer on one UTC day, as `YYYY-MM-DD`. */
 export type DayActivity = { day: string; signups: number; purchases: number };
@@ -6,7 +7,7 @@ export type DayActivity = { day: string; signups: number; purchases: number };
 /**
  * Returns signups and purchases that a referrer brought in `[from, to)`, by UTC day of the signup's report and of the
  * purchase.
- * Excludes blocked signups and their purchases, and purchases made while the referrer was suspended. Days without any
+ * Excludes blocked and held signups and their purchases, and purchases made while the referrer was suspended. Days without any
  * are left out.
  */
 export async function activityByDay(
@@ -20,10 +21,10 @@ export async function activityByDay(
        sum(purchase)::bigint AS purchases
      FROM (
        SELECT reported_at AS at, 1 AS signup, 0 AS purchase FROM signups
-       WHERE enrollment_id = $1 AND block_reason IS NULL AND reported_at >= $2 AND reported_at < $3
+       WHERE enrollment_id = $1 AND state = 'matched' AND block_reason IS NULL AND reported_at >= $2 AND reported_at < $3
        UNION ALL
        SELECT purchased_at, 0, 1 FROM purchases
-       WHERE enrollment_id = $1 AND (reason IS NULL OR reason NOT IN ('self_referral', 'suspended'))
+       WHERE enrollment_id = $1 AND ${IS_COUNTED}
          AND purchased_at >= $2 AND purchased_at < $3
      ) AS activity GROUP BY 1`,
     [enrollmentId, from, to],

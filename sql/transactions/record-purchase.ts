@@ -150,6 +150,7 @@ async function queueSale(
         currency: order.currency,
         external_user_id: order.external_user_id,
         visitor_id: order.visitor_id ?? (await knownVisitor(tx, order.workspace_id, externalUserId)),
+        source: order.source,
         created_at: now.toISOString(),
       },
     },

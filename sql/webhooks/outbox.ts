@@ -1,12 +1,16 @@
+import type { EventSource } from '../../core/events/types.ts';
 import { uuidv7 } from '../../core/ids.ts';
+import type { BlockReason } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
 
 /** The webhook events that records cause. Events of clicks and tracked orders come from the event log. */
 export type RecordEvent =
   | { type: 'lead.created'; data: LeadData }
-  | { type: 'sale.created'; data: SaleData }
+  | { type: 'lead.blocked'; data: LeadData & { block_reason: BlockReason } }
+  | { type: 'sale.created' | 'sale.updated'; data: SaleData }
   | { type: 'commission.created'; data: CommissionData }
-  | { type: 'credit.earned' | 'credit.delivered'; data: Record<string, unknown> };
+  | { type: 'commission.updated'; data: CommissionData & { previous_status: string } }
+  | { type: 'credit.earned' | 'credit.delivered' | 'credit.revoked'; data: Record<string, unknown> };
 
 export type LeadData = {
   external_user_id: string;
@@ -24,6 +28,7 @@ export type SaleData = {
   currency: string;
   external_user_id: string | null;
   visitor_id: string | null;
+  source: EventSource;
   created_at: string;
 };
 

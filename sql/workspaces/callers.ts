@@ -6,7 +6,7 @@ import {
   toReadingPoint,
 } from '../event-log/reading-points.ts';
 import type { StoredKey } from './keys.ts';
-import type { Workspace } from './workspaces.ts';
+import { type Workspace, workspaceColumns } from './workspaces.ts';
 
 /** The workspace key and workspace of an API request. */
 export type Caller = { key: StoredKey; workspace: Workspace };
@@ -46,9 +46,7 @@ export async function clickReaderByLookup(
 }
 
 const selected = (more: string) => `
-  SELECT w.id, w.name, w.slug, w.primary_domain, w.plan, w.plan_status, w.attribution_model,
-             w.attribution_window, w.currency, w.partner_id, w.partner_external_id, w.created_at,
-             k.id AS key_id, k.kind AS key_kind, k.hash AS key_hash, k.label AS key_label,
+  SELECT ${workspaceColumns('w')}, k.id AS key_id, k.kind AS key_kind, k.hash AS key_hash, k.label AS key_label,
              k.created_at AS key_created_at, k.last_used_at AS key_last_used_at, k.revoked_at AS key_revoked_at ${more}
            FROM api_keys k JOIN workspaces w ON w.id = k.workspace_id WHERE k.lookup = $1`;
 

@@ -9,6 +9,12 @@ export type PlanStatus = (typeof PLAN_STATUSES)[number];
 export const ATTRIBUTION_MODELS = ['last_click', 'first_click', 'linear'] as const;
 export type AttributionModel = (typeof ATTRIBUTION_MODELS)[number];
 
+/** `required`: calls with a publishable key that name a user need a `user_hash`. */
+export const IDENTITY_VERIFICATIONS = ['off', 'required'] as const;
+export type IdentityVerification = (typeof IDENTITY_VERIFICATIONS)[number];
+/** Longest time that a payout line is held back after its address changed. Days. */
+export const MOST_PAYOUT_HOLD_DAYS = 90;
+
 export type Workspace = {
   id: string;
   name: string;
@@ -21,13 +27,35 @@ export type Workspace = {
   attribution_window: number;
   /** Lower-case ISO 4217 code. */
   currency: string;
+  identity_verification: IdentityVerification;
+  /** How long a payout line is held back after an unproven change of its address. */
+  payout_hold_days: number;
   partner_id: string | null;
   partner_external_id: string | null;
   created_at: Date;
 };
 
-const COLUMNS = `id, name, slug, primary_domain, plan, plan_status, attribution_model, attribution_window,
-  currency, partner_id, partner_external_id, created_at`;
+const COLUMN_NAMES = [
+  'id',
+  'name',
+  'slug',
+  'primary_domain',
+  'plan',
+  'plan_status',
+  'attribution_model',
+  'attribution_window',
+  'currency',
+  'identity_verification',
+  'payout_hold_days',
+  'partner_id',
+  'partner_external_id',
+  'created_at',
+] as const satisfies readonly (keyof Workspace)[];
+
+/** Returns the columns of a {@link Workspace}, for a query that joins `workspaces` under this alias. */
+export const workspaceColumns = (alias: string) => COLUMN_NAMES.map((name) => `${alias}.${name}`).join(', ');
+
+const COLUMNS = COLUMN_NAMES.join(', ');
 
 export type NewWorkspace = {
   name: string;
@@ -124,7 +152,14 @@ export async function listWorkspaces(db: Queryable): Promise<Workspace[]> {
 export type WorkspaceSettings = Partial<
   Pick<
     Workspace,
-    'plan' | 'plan_status' | 'attribution_model' | 'attribution_window' | 'primary_domain' | 'currency'
+    | 'plan'
+    | 'plan_status'
+    | 'attribution_model'
+    | 'attribution_window'
+    | 'primary_domain'
+    | 'currency'
+    | 'identity_verification'
+    | 'payout_hold_days'
   >
 >;
 
@@ -135,6 +170,8 @@ const SETTABLE = [
   'attribution_window',
   'primary_domain',
   'currency',
+  'identity_verification',
+  'payout_hold_days',
 ] as const satisfies readonly (keyof WorkspaceSettings)[];
 
 /** Changes the given settings and leaves the others. Returns the workspace, or null when there is none. */

@@ -145,6 +145,7 @@ describe('report-purchase', () => {
         currency: 'usd',
         external_user_id: 'n',
         visitor_id: visitor,
+        source: 'server',
         created_at: expect.any(String),
       },
     });

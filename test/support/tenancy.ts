@@ -13,6 +13,9 @@ const LAST_ID = 'ffffffff-ffff-7fff-bfff-ffffffffffff';
 /** For each endpoint: calls with the victim's ids, and the status that each must get. */
 export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
   'GET /api/v1/me': () => [{ path: '/me', status: 200 }],
+  'GET /api/v1/workspace': () => [{ path: '/workspace', status: 200 }],
+  'PATCH /api/v1/workspace': () => [{ path: '/workspace', body: { payout_hold_days: 5 }, status: 200 }],
+  'POST /api/v1/identity-secret': () => [{ path: '/identity-secret', body: {}, status: 201 }],
   'GET /api/v1/links': (victim) => [
     { path: '/links?days=365', status: 200 },
     { path: `/links?ids=${victim.link}&include=settings`, status: 200 },

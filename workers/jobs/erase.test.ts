@@ -272,7 +272,14 @@ describe('erasures', () => {
         { link_id, visitor_id: uuidv7() },
       ];
       const lead = { ...erased, external_user_id: 'user', email: 'a@example.com', partner_id: 'p' };
-      const bought = { order_id: 'o', amount: 19.99, currency: 'usd', created_at: '2026-11-20T10:00:00Z' };
+      const source = 'server' as const;
+      const bought = {
+        order_id: 'o',
+        amount: 19.99,
+        currency: 'usd',
+        source,
+        created_at: '2026-11-20T10:00:00Z',
+      };
       const sale = { ...bought, visitor_id: erased.visitor_id, external_user_id: 'user' };
       for (const data of [erased, other]) {
         await add('click.created', data, pendingState(0, 0));

@@ -79,6 +79,7 @@ describe('events', () => {
       currency: 'usd',
       external_user_id: 'bob',
       visitor_id: null,
+      source: 'server',
       created_at: expect.any(String),
     });
     await purchase('bob', 'order-1', 19.99); // a replay is no sale
@@ -152,6 +153,7 @@ describe('events', () => {
       currency: 'usd',
       external_user_id: null,
       visitor_id: null,
+      source: 'server',
       created_at: expect.any(String),
     });
     await shop.delete(`/webhooks/${hook.id}`);

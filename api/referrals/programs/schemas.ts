@@ -1,6 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { CREDIT_LIMIT } from '../../../core/referrals/credits.ts';
-import { COMMISSION_TYPES, PROGRAM_STATUSES } from '../../../core/referrals/terms.ts';
+import {
+  COMMISSION_TYPES,
+  PROGRAM_STATUSES,
+  REVIEWS,
+  SIGNUP_SOURCES,
+} from '../../../core/referrals/terms.ts';
 import { Body, Currency, CurrencyInput, Instant, Nullable, OneOf, Url, Uuid } from '../../schemas.ts';
 import { PayoutMethod } from '../schemas.ts';
 
@@ -13,6 +18,17 @@ const Status = OneOf(PROGRAM_STATUSES, {
   description: 'A paused program rewards nothing.',
 });
 const CommissionType = OneOf(COMMISSION_TYPES, { title: 'CommissionType' });
+
+const SignupsFrom = OneOf(SIGNUP_SOURCES, {
+  title: 'SignupSource',
+  description:
+    '`server`: signups of this program count only when a server reports them; a report with a publishable key is a 403. Default `any`.',
+});
+const Review = OneOf(REVIEWS, {
+  title: 'Review',
+  description:
+    '`signups`: new signups are `held` until they are approved or rejected. `rewards`: signups match at once, and what they earn waits for the review. Default `none`.',
+});
 
 /** Every field that a create and a change share; all of them have a default or keep their value. */
 const FIELDS = {
@@ -54,7 +70,7 @@ const FIELDS = {
   first_sale_only: Type.Optional(
     Type.Boolean({
       description:
-        "Only a referee's first purchase earns, renewals and free orders aside. Later purchases earn nothing, even if the first was refunded. Default false.",
+        "Only a referee's first rewarded purchase earns, and no renewal. A purchase that earned nothing does not use it up; a refund of the first does not give it back. Default false.",
     }),
   ),
   commission_months: Type.Optional(
@@ -63,7 +79,7 @@ const FIELDS = {
         minimum: 1,
         maximum: 1_200,
         description:
-          "Months after the referee's first purchase in which purchases earn commission. Null: no limit.",
+          "Months after the referee's first rewarded purchase in which purchases earn commission. Null: no limit.",
       }),
     ),
   ),
@@ -98,6 +114,18 @@ const FIELDS = {
         "ISO 4217 code. The workspace's currency by default. Cannot change after the first commission (409).",
     }),
   ),
+  signups_from: Type.Optional(SignupsFrom),
+  max_signups_per_day: Type.Optional(
+    Nullable(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000,
+        description:
+          'Signups of one referrer that count on one UTC day; more are blocked with `cap`. Null (default): no limit.',
+      }),
+    ),
+  ),
+  review: Type.Optional(Review),
 };
 
 const Name = Type.String({ minLength: 1, maxLength: 100 });
@@ -138,6 +166,9 @@ export const ProgramRecord = Type.Object(
     payout_methods: Type.Array(PayoutMethod),
     min_payout: Type.Number(),
     currency: Currency,
+    signups_from: SignupsFrom,
+    max_signups_per_day: Nullable(Type.Integer()),
+    review: Review,
     created_at: Instant,
     updated_at: Instant,
   },

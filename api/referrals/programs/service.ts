@@ -139,6 +139,9 @@ export function programRecord(program: Program): ProgramRecord {
     payout_methods: program.payout_methods,
     min_payout: toMajor(program.min_payout_minor, terms.currency),
     currency: terms.currency,
+    signups_from: terms.signupsFrom,
+    max_signups_per_day: terms.maxSignupsPerDay,
+    review: terms.review,
     created_at: program.created_at.toISOString(),
     updated_at: program.updated_at.toISOString(),
   };

@@ -9,7 +9,11 @@ const BLOCK_REASONS: Record<string, string> = {
   same_device: 'Self-referral: same device',
   same_visitor: 'Self-referral: same browser',
   same_ip: 'Self-referral: same IP address',
+  duplicate_referee: 'The same person signed up before',
+  mutual_referral: 'The two users referred each other',
   suspended: 'The referrer is suspended',
+  cap: "Over the referrer's daily limit",
+  rejected: 'Rejected in a review',
 };
 
 /** Why a signup earned nothing. */
@@ -27,6 +31,12 @@ const PURCHASE_REASONS: Record<string, string> = {
   program_paused: 'The program was paused',
   no_currency_rate: 'No exchange rate for the currency',
   no_reward_configured: 'The program does not reward purchases',
+  amount_too_small: 'The reward rounds to nothing',
+  before_signup: 'Made more than 72 hours before the signup',
+  duplicate_referee: 'The buyer signed up before under another id',
+  mutual_referral: 'Buyer and referrer referred each other',
+  cap: "The signup was over the referrer's daily limit",
+  rejected: 'The signup was rejected in a review',
 };
 
 /** Why a purchase earned nothing. */
@@ -41,6 +51,8 @@ const CAUSES: Record<string, string> = {
   referee: 'Credit for the new user',
   purchase: 'Credit for a purchase',
   delivery: 'Credit delivered',
+  revocation: 'Credit revoked',
+  correction: 'Referrer corrected',
 };
 
 /** Causes of ledger entries. */

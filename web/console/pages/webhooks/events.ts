@@ -4,17 +4,29 @@ export type EventKind = { type: string; name: string; when: string };
 export const EVENTS: EventKind[] = [
   { type: 'click.created', name: 'Clicks', when: 'Someone followed one of your links. Bots are excluded.' },
   { type: 'lead.created', name: 'Leads', when: 'A referred person signed up.' },
+  { type: 'lead.blocked', name: 'Blocked leads', when: 'A referred signup was blocked and earns nothing.' },
   {
     type: 'sale.created',
     name: 'Sales',
     when: 'An order was reported for the first time, by your site or your server.',
   },
+  {
+    type: 'sale.updated',
+    name: 'Sales corrected',
+    when: "Your server's report of an order replaced your site's.",
+  },
   { type: 'commission.created', name: 'Commissions', when: 'A referrer earned commission on a sale.' },
+  { type: 'commission.updated', name: 'Commissions changed', when: 'The status of a commission changed.' },
   { type: 'credit.earned', name: 'Credits earned', when: 'A referrer or a new user earned credits.' },
   {
     type: 'credit.delivered',
     name: 'Credits delivered',
     when: 'Earned credits were marked as delivered.',
+  },
+  {
+    type: 'credit.revoked',
+    name: 'Credits revoked',
+    when: 'Earned credits were taken back before delivery.',
   },
 ];
 

@@ -1,0 +1,78 @@
+import type { Queryable } from '../../sql/database/pool.ts';
+import { identitySecret, rotateIdentitySecret } from '../../sql/workspaces/identity-secrets.ts';
+import { updateWorkspace, type Workspace } from '../../sql/workspaces/workspaces.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { IdentitySecret, WorkspaceChange, WorkspaceSettings } from './schemas.ts';
+
+const CONFIG = { scope: 'secret', plan: 'any', role: 'owner' } as const;
+const tags = ['Workspace'];
+
+/** Registers the routes of the workspace's settings. A secret key, or an owner's session; any plan. */
+export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Promise<void> {
+  app.get(
+    '/workspace',
+    {
+      config: { ...CONFIG, role: 'analyst' },
+      schema: {
+        tags,
+        operationId: 'workspace.get',
+        summary: "Get the workspace's settings",
+        response: { 200: WorkspaceSettings },
+      },
+    },
+    ({ auth }) => settingsOf(pool, auth.workspace),
+  );
+
+  app.patch(
+    '/workspace',
+    {
+      config: CONFIG,
+      schema: {
+        tags,
+        operationId: 'workspace.update',
+        summary: "Change the workspace's settings",
+        description: 'Changes the given settings and leaves the others. They apply from the next call.',
+        body: WorkspaceChange,
+        response: { 200: WorkspaceSettings },
+      },
+    },
+    async ({ auth, body }) => {
+      const changed = await updateWorkspace(pool, auth.workspace.id, {
+        identity_verification: body.identity_verification,
+        payout_hold_days: body.payout_hold_days,
+      });
+      if (!changed) throw new Error(`workspace ${auth.workspace.id} does not exist`);
+      return settingsOf(pool, changed);
+    },
+  );
+
+  app.post(
+    '/identity-secret',
+    {
+      config: { ...CONFIG, idempotent: 'unkept' },
+      schema: {
+        tags,
+        operationId: 'workspace.rotateIdentitySecret',
+        summary: 'Create or replace the identity secret',
+        description:
+          'A `user_hash` made with the former secret is invalid immediately. `Idempotency-Key` has no effect here, because a response with a secret is not stored.',
+        response: { 201: IdentitySecret },
+      },
+    },
+    async ({ auth }, reply) => {
+      const secret = await rotateIdentitySecret(pool, auth.workspace.id, new Date());
+      return reply.header('cache-control', 'no-store').status(201).send({ identity_secret: secret });
+    },
+  );
+}
+
+async function settingsOf(db: Queryable, workspace: Workspace): Promise<WorkspaceSettings> {
+  return {
+    id: workspace.id,
+    name: workspace.name,
+    slug: workspace.slug,
+    identity_verification: workspace.identity_verification,
+    payout_hold_days: workspace.payout_hold_days,
+    identity_secret_set: (await identitySecret(db, workspace.id)) !== null,
+  };
+}

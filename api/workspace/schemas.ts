@@ -1,0 +1,46 @@
+import { type Static, Type } from 'typebox';
+import { IDENTITY_VERIFICATIONS, MOST_PAYOUT_HOLD_DAYS } from '../../sql/workspaces/workspaces.ts';
+import { Body, OneOf, Uuid } from '../schemas.ts';
+
+const FIELDS = {
+  identity_verification: OneOf(IDENTITY_VERIFICATIONS, {
+    title: 'IdentityVerification',
+    description:
+      '`required`: a call with a publishable key that names a user needs `user_hash`, the hexadecimal HMAC-SHA256 of the user id under the identity secret; otherwise it is a 403. Create the secret first (`POST /identity-secret`).',
+  }),
+  payout_hold_days: Type.Integer({
+    minimum: 0,
+    maximum: MOST_PAYOUT_HOLD_DAYS,
+    description:
+      'Days that a payout line is held back after its address was changed with a publishable key and without a valid `user_hash`. Default 3.',
+  }),
+};
+
+export const WorkspaceSettings = Type.Object(
+  {
+    id: Uuid,
+    name: Type.String(),
+    slug: Type.String(),
+    ...FIELDS,
+    identity_secret_set: Type.Boolean({ description: 'Whether the workspace has an identity secret.' }),
+  },
+  { title: 'WorkspaceSettings' },
+);
+export type WorkspaceSettings = Static<typeof WorkspaceSettings>;
+
+export const WorkspaceChange = Body(
+  {
+    identity_verification: Type.Optional(FIELDS.identity_verification),
+    payout_hold_days: Type.Optional(FIELDS.payout_hold_days),
+  },
+  { title: 'UpdateWorkspace' },
+);
+
+export const IdentitySecret = Type.Object(
+  {
+    identity_secret: Type.String({
+      description: 'The key of `user_hash`, prefix included. Shown once; keep it on your server.',
+    }),
+  },
+  { title: 'IdentitySecret' },
+);

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import type { WorkspaceSettings } from './schemas.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await api.addWorkspace({ name: 'Corner Shop' });
+});
+afterAll(() => api.close());
+
+test('settings have defaults, and a change leaves the others', async () => {
+  const before = await shop.get<WorkspaceSettings>('/workspace');
+  expect(before.body).toEqual({
+    id: shop.workspace.id,
+    name: 'Corner Shop',
+    slug: expect.stringContaining('corner-shop'),
+    identity_verification: 'off',
+    payout_hold_days: 3,
+    identity_secret_set: false,
+  });
+  const changed = await shop.patch<WorkspaceSettings>('/workspace', { payout_hold_days: 14 });
+  expect([changed.status, changed.body]).toEqual([200, { ...before.body, payout_hold_days: 14 }]);
+  await shop.patch('/workspace', { identity_verification: 'required' });
+  expect((await shop.get<WorkspaceSettings>('/workspace')).body).toMatchObject({
+    identity_verification: 'required',
+    payout_hold_days: 14,
+  });
+  expect((await shop.patch('/workspace', {})).status).toBe(200);
+});
+
+test.each([
+  ['identity_verification', { identity_verification: 'on' }],
+  ['payout_hold_days', { payout_hold_days: -1 }],
+  ['payout_hold_days', { payout_hold_days: 91 }],
+  ['payout_hold_days', { payout_hold_days: '3' }],
+])('a wrong %s is a 400 that names it: %j', async (path, body) => {
+  const answer = await shop.patch('/workspace', body);
+  expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, path]);
+});
+
+test('each call makes another identity secret, which is shown there only', async () => {
+  const first = await shop.post<{ identity_secret: string }>('/identity-secret');
+  expect([first.status, first.headers['cache-control']]).toEqual([201, 'no-store']);
+  expect(first.body).toEqual({ identity_secret: expect.stringMatching(/^is_live_[0-9a-f]{48}$/) });
+  const second = await shop.post<{ identity_secret: string }>('/identity-secret');
+  expect(second.body.identity_secret).not.toBe(first.body.identity_secret);
+  const { body, text } = await shop.get<WorkspaceSettings>('/workspace');
+  expect(body.identity_secret_set).toBe(true);
+  expect(text).not.toContain(second.body.identity_secret);
+});
+
+test('settings need a secret key', async () => {
+  const options = { key: shop.publishableKey };
+  expect((await shop.get('/workspace', options)).status).toBe(403);
+  expect((await shop.patch('/workspace', { payout_hold_days: 0 }, options)).status).toBe(403);
+  expect((await shop.post('/identity-secret', {}, options)).status).toBe(403);
+});
