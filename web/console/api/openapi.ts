@@ -53,6 +53,9 @@ export interface paths {
     delete: operations["folders.delete"];
     patch: operations["folders.update"];
   };
+  "/api/v1/identity-secret": {
+    post: operations["workspace.rotateIdentitySecret"];
+  };
   "/api/v1/keys": {
     get: operations["keys.list"];
     post: operations["keys.create"];
@@ -236,6 +239,10 @@ export interface paths {
   "/api/v1/webhooks/{id}/test": {
     post: operations["webhooks.test"];
   };
+  "/api/v1/workspace": {
+    get: operations["workspace.get"];
+    patch: operations["workspace.update"];
+  };
 }
 
 export type webhooks = Record<string, never>;
@@ -367,8 +374,22 @@ export interface components {
       footerImage: string | null;
       textColor: string;
     };
+    BlockedLead: {
+      block_reason: components["schemas"]["BlockReason"];
+      /** Format: date-time */
+      created_at: string;
+      /** Format: email */
+      email: string | null;
+      external_user_id: string;
+      /** Format: uuid */
+      partner_id: string;
+      /** Format: uuid */
+      program_id: string;
+      /** Format: uuid */
+      visitor_id: string | null;
+    };
     /** @enum {string} */
-    BlockReason: "same_user" | "same_email" | "same_device" | "same_visitor" | "same_ip" | "suspended";
+    BlockReason: "same_user" | "same_email" | "same_device" | "same_visitor" | "same_ip" | "duplicate_referee" | "mutual_referral" | "suspended" | "cap" | "rejected";
     Breakdown: {
       by: components["schemas"]["BreakdownDimension"];
       rows: components["schemas"]["BreakdownRow"][];
@@ -416,6 +437,22 @@ export interface components {
       paid: number;
       pending: number;
       total: number;
+    };
+    ChangedCommission: {
+      amount: number;
+      /** Format: date-time */
+      created_at: string;
+      currency: string;
+      /** Format: uuid */
+      id: string;
+      level: number;
+      order_id: string;
+      /** Format: uuid */
+      partner_id: string;
+      previous_status: components["schemas"]["CommissionStatus"];
+      /** Format: uuid */
+      program_id: string;
+      status: components["schemas"]["CommissionStatus"];
     };
     ChannelRow: {
       channel: string;
@@ -489,6 +526,15 @@ export interface components {
     CommissionStatus: "pending" | "eligible" | "paid" | "reversed";
     /** @enum {string} */
     CommissionType: "percent" | "flat";
+    CommissionUpdatedEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["ChangedCommission"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "commission.updated";
+    };
     /** @enum {string} */
     CreatableChannel: "facebook" | "instagram" | "youtube" | "linkedin" | "twitter" | "tiktok" | "newsletter" | "website" | "other" | "threads" | "bluesky" | "mastodon" | "pinterest" | "reddit" | "telegram" | "discord" | "tumblr" | "google_business" | "nostr" | "lemmy" | "slack" | "devto" | "x";
     CreateBioPage: {
@@ -560,12 +606,15 @@ export interface components {
       first_sale_only?: boolean;
       hold_days?: number;
       levels?: number[];
+      max_signups_per_day?: number | null;
       min_payout?: number;
       name: string;
       payout_methods?: components["schemas"]["PayoutMethod"][];
       purchase_credit?: number;
       referee_credit?: number;
+      review?: components["schemas"]["Review"];
       signup_credit?: components["schemas"]["SignupCreditInput"];
+      signups_from?: components["schemas"]["SignupSource"];
       status?: components["schemas"]["ProgramStatus"];
     };
     CreateWebhook: {
@@ -617,6 +666,15 @@ export interface components {
       program_id: string;
       referee_external_user_id: string;
       status: components["schemas"]["CreditStatus"];
+    };
+    CreditRevokedEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["CreditGrant"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "credit.revoked";
     };
     Credits: {
       balance: {
@@ -795,7 +853,7 @@ export interface components {
       path: string;
     };
     /** @enum {string} */
-    EventType: "click.created" | "lead.created" | "sale.created" | "commission.created" | "credit.earned" | "credit.delivered";
+    EventType: "click.created" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked";
     Figures: {
       clicks: number;
       conversions: number;
@@ -820,6 +878,11 @@ export interface components {
     };
     /** @enum {string} */
     HeldBack: "suspended" | "below_minimum" | "negative";
+    IdentitySecret: {
+      identity_secret: string;
+    };
+    /** @enum {string} */
+    IdentityVerification: "off" | "required";
     ImportError: {
       column: string | null;
       line: number;
@@ -996,6 +1059,15 @@ export interface components {
       /** Format: uuid */
       visitor_id: string | null;
     };
+    LeadBlockedEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["BlockedLead"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "lead.blocked";
+    };
     LeadCreatedEvent: {
       /** Format: date-time */
       created_at: string;
@@ -1017,7 +1089,7 @@ export interface components {
       balances: components["schemas"]["LedgerBalance"][];
     };
     /** @enum {string} */
-    LedgerCause: "signup" | "referee" | "purchase" | "delivery" | "sale" | "hold_over" | "refund" | "payout";
+    LedgerCause: "signup" | "referee" | "purchase" | "delivery" | "revocation" | "sale" | "hold_over" | "refund" | "correction" | "payout";
     LedgerEntry: {
       amount: number;
       cause: components["schemas"]["LedgerCause"];
@@ -1332,12 +1404,15 @@ export interface components {
       /** Format: uuid */
       id: string;
       levels: number[];
+      max_signups_per_day: number | null;
       min_payout: number;
       name: string;
       payout_methods: components["schemas"]["PayoutMethod"][];
       purchase_credit: number;
       referee_credit: number;
+      review: components["schemas"]["Review"];
       signup_credit: components["schemas"]["SignupCredit"];
+      signups_from: components["schemas"]["SignupSource"];
       status: components["schemas"]["ProgramStatus"];
       /** Format: date-time */
       updated_at: string;
@@ -1382,7 +1457,7 @@ export interface components {
       purchases: components["schemas"]["Purchase"][];
     };
     /** @enum {string} */
-    PurchaseReason: "plan_has_no_commission_tracking" | "renewal_not_covered" | "not_first_sale" | "self_referral" | "suspended" | "program_paused" | "no_currency_rate" | "no_reward_configured";
+    PurchaseReason: "plan_has_no_commission_tracking" | "renewal_not_covered" | "not_first_sale" | "self_referral" | "suspended" | "program_paused" | "no_currency_rate" | "no_reward_configured" | "amount_too_small" | "before_signup" | "duplicate_referee" | "mutual_referral" | "cap" | "rejected";
     RecentCommission: {
       amount: number;
       /** Format: date-time */
@@ -1489,6 +1564,8 @@ export interface components {
       x?: string;
     };
     /** @enum {string} */
+    Review: "none" | "signups" | "rewards";
+    /** @enum {string} */
     RewardMode: "referrer" | "affiliate";
     RewardModeChanged: {
       /** Format: uuid */
@@ -1506,6 +1583,7 @@ export interface components {
       currency: string;
       external_user_id: string | null;
       order_id: string;
+      source: components["schemas"]["SaleSource"];
       /** Format: uuid */
       visitor_id: string | null;
     };
@@ -1517,6 +1595,17 @@ export interface components {
       id: string;
       /** @constant */
       type: "sale.created";
+    };
+    /** @enum {string} */
+    SaleSource: "pixel" | "server";
+    SaleUpdatedEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["Sale"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "sale.updated";
     };
     SavedPayoutMethod: {
       email: string;
@@ -1624,6 +1713,8 @@ export interface components {
       next_cursor: string | null;
       signups: components["schemas"]["Signup"][];
     };
+    /** @enum {string} */
+    SignupSource: "any" | "server";
     /** @enum {string} */
     SignupStatus: "pending" | "matched";
     SlugAvailability: {
@@ -1758,12 +1849,15 @@ export interface components {
       first_sale_only?: boolean;
       hold_days?: number;
       levels?: number[];
+      max_signups_per_day?: number | null;
       min_payout?: number;
       name?: string;
       payout_methods?: components["schemas"]["PayoutMethod"][];
       purchase_credit?: number;
       referee_credit?: number;
+      review?: components["schemas"]["Review"];
       signup_credit?: components["schemas"]["SignupCreditInput"];
+      signups_from?: components["schemas"]["SignupSource"];
       status?: components["schemas"]["ProgramStatus"];
     };
     UpdateWebhook: {
@@ -1772,6 +1866,10 @@ export interface components {
       is_active?: boolean;
       /** Format: uri */
       url?: string;
+    };
+    UpdateWorkspace: {
+      identity_verification?: components["schemas"]["IdentityVerification"];
+      payout_hold_days?: number;
     };
     Usage: {
       limit: number | null;
@@ -1872,6 +1970,15 @@ export interface components {
       /** Format: uuid */
       id: string;
       name: string;
+    };
+    WorkspaceSettings: {
+      /** Format: uuid */
+      id: string;
+      identity_secret_set: boolean;
+      identity_verification: components["schemas"]["IdentityVerification"];
+      name: string;
+      payout_hold_days: number;
+      slug: string;
     };
   };
   responses: never;
@@ -2320,6 +2427,18 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Folder"];
+        };
+      };
+    };
+  };
+  "workspace.rotateIdentitySecret": {
+    responses: {
+      201: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["IdentitySecret"];
         };
       };
     };
@@ -3013,7 +3132,7 @@ export interface operations {
         partner_id?: string;
         matched?: boolean;
         rewarded?: boolean;
-        reason?: "plan_has_no_commission_tracking" | "renewal_not_covered" | "not_first_sale" | "self_referral" | "suspended" | "program_paused" | "no_currency_rate" | "no_reward_configured";
+        reason?: "plan_has_no_commission_tracking" | "renewal_not_covered" | "not_first_sale" | "self_referral" | "suspended" | "program_paused" | "no_currency_rate" | "no_reward_configured" | "amount_too_small" | "before_signup" | "duplicate_referee" | "mutual_referral" | "cap" | "rejected";
         order_id?: string;
         limit?: number;
         cursor?: number;
@@ -3374,7 +3493,7 @@ export interface operations {
         program_id?: string;
         partner_id?: string;
         blocked?: boolean;
-        block_reason?: "same_user" | "same_email" | "same_device" | "same_visitor" | "same_ip" | "suspended";
+        block_reason?: "same_user" | "same_email" | "same_device" | "same_visitor" | "same_ip" | "duplicate_referee" | "mutual_referral" | "suspended" | "cap" | "rejected";
         search?: string;
         limit?: number;
         cursor?: string;
@@ -3611,7 +3730,7 @@ export interface operations {
     parameters: {
       query?: {
         status?: "pending" | "delivered" | "failed";
-        type?: "click.created" | "lead.created" | "sale.created" | "commission.created" | "credit.earned" | "credit.delivered" | "webhook.test";
+        type?: "click.created" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "webhook.test";
         limit?: number;
         cursor?: string;
       };
@@ -3704,6 +3823,36 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Delivery"];
+        };
+      };
+    };
+  };
+  "workspace.get": {
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["WorkspaceSettings"];
+        };
+      };
+    };
+  };
+  "workspace.update": {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UpdateWorkspace"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["WorkspaceSettings"];
         };
       };
     };
