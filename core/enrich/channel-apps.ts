@@ -1,8 +1,8 @@
 import type { CreatableChannel } from './channels.ts';
 
 /**
- * Android packages, as in `android-app://<package>/` referers. Lower case; an entry covers the package and its
- * variants (`com.facebook` covers `com.facebook.katana`).
+ * Android packages, as in `android-app://<package>/` referers. Some apps send a host there instead. Lower case; an
+ * entry covers the package and its variants (`com.facebook` covers `com.facebook.katana`).
  */
 export const ANDROID_APPS: ReadonlyArray<readonly [pkg: string, channel: CreatableChannel]> = [
   ['com.facebook', 'facebook'],
@@ -12,7 +12,7 @@ export const ANDROID_APPS: ReadonlyArray<readonly [pkg: string, channel: Creatab
   ['com.google.android.apps.youtube', 'youtube'],
   ['app.revanced.android.youtube', 'youtube'],
   ['com.linkedin.android', 'linkedin'],
-  ['com.twitter.android', 'twitter'],
+  ['com.twitter', 'twitter'],
   ['com.zhiliaoapp.musically', 'tiktok'],
   ['com.ss.android.ugc', 'tiktok'],
   ['com.google.android.gm', 'newsletter'],
@@ -25,6 +25,8 @@ export const ANDROID_APPS: ReadonlyArray<readonly [pkg: string, channel: Creatab
   ['ch.protonmail.android', 'newsletter'],
   ['com.substack.app', 'newsletter'],
   ['com.google.android.googlequicksearchbox', 'website'],
+  ['com.google.android.apps.searchlite', 'website'],
+  ['com.google.android.apps.magazines', 'website'],
   ['com.medium.reader', 'website'],
   ['com.snapchat.android', 'other'],
   ['com.whatsapp', 'other'],
@@ -35,7 +37,18 @@ export const ANDROID_APPS: ReadonlyArray<readonly [pkg: string, channel: Creatab
   ['app.fedilab.android', 'mastodon'],
   ['com.keylesspalace.tusky', 'mastodon'],
   ['com.pinterest', 'pinterest'],
-  ['com.reddit.frontpage', 'reddit'],
+  ['com.reddit', 'reddit'],
+  // Readers of Reddit.
+  ['com.andrewshu.android.reddit', 'reddit'],
+  ['com.laurencedawson.reddit_sync', 'reddit'],
+  ['com.rubenmayayo.reddit', 'reddit'],
+  ['com.onelouder.baconreader', 'reddit'],
+  ['com.phyora.apps.reddit_now', 'reddit'],
+  ['free.reddit.news', 'reddit'],
+  ['me.ccrama.redditslide', 'reddit'],
+  ['ml.docilealligator.infinityforreddit', 'reddit'],
+  ['o.o.joey', 'reddit'],
+  ['org.quantumbadger.redreader', 'reddit'],
   ['org.telegram', 'telegram'],
   ['org.thunderdog.challegram', 'telegram'],
   ['com.discord', 'discord'],

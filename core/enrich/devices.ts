@@ -16,7 +16,7 @@ const WEARABLE =
 const TABLET =
   /iPad|Tablet(?! PC)|PlayBook|\bSilk\/(?!.{0,200}Mobile)|Kindle(?!.{0,200}Mobile)|\bKF[A-Z]{2,5}\b|\bSM-[TPX]\d{3}|\bGT-(P\d|N[58])\d{3}|Nexus (7|9|10)\b|Xoom|Transformer|\bMediaPad|\bMatePad|Lenovo TB|\bBTV-\w{3}|\bTB-\w?\d{3,4}|hp-tablet|TouchPad|RCT\d{4}/i;
 const MOBILE =
-  /Mobi|iPhone|iPod|Windows Phone|IEMobile|BlackBerry|\bBB10\b|Opera Mini|Opera Mobi|Symbian|SymbOS|Series ?[46]0|\bMIDP|\bCLDC|KAIOS|UCWEB|J2ME|BREW|hpwOS|webOS\/|Palm(OS|Source)|DoCoMo|\bNokia|SonyEricsson/i;
+  /Mobi|iPhone|iPod|Windows Phone|IEMobile|BlackBerry|\bBB10\b|Opera Mini|Opera Mobi|Symbian|SymbOS|Series ?[46]0|\bMIDP|\bCLDC|KAIOS|UCWEB|J2ME|BREW|hpwOS|webOS\/|Palm(OS|Source)|DoCoMo|\bNokia|SonyEricsson|\bFBAN\/(?:FB4A|FBIOS|Orca|EMA|Messenger)/i;
 const DESKTOP =
   /Windows|Macintosh|Mac OS X|Mac_PowerPC|X11|CrOS|Linux|FreeBSD|OpenBSD|NetBSD|SunOS|Haiku|OS\/2/i;
 

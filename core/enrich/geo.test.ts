@@ -21,6 +21,14 @@ describe('the place of an address', () => {
     expect(geo.placeOf(v6('2a02:02e0:03fe:1001:0302:0000:0000:0000')).city).toMatch(/^Hanover/);
   });
 
+  test('has no district in parentheses, in any network', () => {
+    const cities = new Set<string>();
+    for (let net = 0; net < 65_536; net++)
+      cities.add(geo.placeOf(v4(`${net >> 8}.${net & 255}.${net % 251}.9`)).city);
+    expect(cities.size).toBeGreaterThan(1_000);
+    expect([...cities].filter((city) => /[()]|^\s|\s$/.test(city))).toEqual([]);
+  });
+
   test.each([
     '127.0.0.1',
     '10.1.2.3',

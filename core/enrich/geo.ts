@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { type CityResponse, open } from 'maxmind';
 import { createBoundedCache } from '../caching/bounded-cache.ts';
 
-/** Country as ISO 3166-1 alpha-2 code, city by its English name; both empty when unknown. */
+/** Country as ISO 3166-1 alpha-2 code, city by its English name without district; both empty when unknown. */
 export type Place = { readonly country: string; readonly city: string };
 
 export type Geo = {
@@ -93,13 +93,19 @@ function shared(
   record: CityRecord,
 ) {
   const country = record.country_code ?? '';
-  const city = record.city ?? '';
+  const city = withoutDistrict(record.city ?? '');
   const name = `${country}/${city}`;
   const known = places.get(name);
   if (known !== undefined) return known;
   const place = Object.freeze({ country, city });
   places.set(name, place);
   return place;
+}
+
+/** DB-IP writes districts in parentheses: `Zurich (Zurich (Kreis 1) / Hochschulen)` is in Zurich. */
+function withoutDistrict(city: string): string {
+  const at = city.indexOf('(');
+  return at < 0 ? city : city.slice(0, at).trimEnd();
 }
 
 function isMappedV4(address: Uint8Array): boolean {

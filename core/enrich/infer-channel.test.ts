@@ -21,6 +21,7 @@ const REFERERS: Record<(typeof CREATABLE_CHANNELS)[number], string[]> = {
     'https://www.messenger.com/t/1',
     'android-app://com.facebook.katana/',
     'android-app://com.facebook.orca',
+    'android-app://m.facebook.com/',
   ],
   instagram: [
     'https://www.instagram.com/',
@@ -39,6 +40,8 @@ const REFERERS: Record<(typeof CREATABLE_CHANNELS)[number], string[]> = {
     'https://x.com/',
     'https://mobile.twitter.com/',
     'android-app://com.twitter.android/',
+    'android-app://com.twitter.lite',
+    'android-app://t.co/',
   ],
   tiktok: ['https://www.tiktok.com/', 'https://vm.tiktok.com/x', 'android-app://com.zhiliaoapp.musically/'],
   newsletter: [
@@ -69,6 +72,7 @@ const REFERERS: Record<(typeof CREATABLE_CHANNELS)[number], string[]> = {
     'https://x.blogspot.com.br/',
     'https://medium.com/@a/b',
     'android-app://com.google.android.googlequicksearchbox/',
+    'android-app://com.google.android.apps.searchlite/',
   ],
   other: [
     'https://news.ycombinator.com/item?id=1',

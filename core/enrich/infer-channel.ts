@@ -28,7 +28,7 @@ export function inferChannel(referer: string, userAgent: string): CreatableChann
 export function channelOfReferer(referer: string): CreatableChannel | null {
   const origin = refererOrigin(referer);
   if (origin === null) return null;
-  return origin.app ? longestPrefix(origin.name) : longestSuffix(origin.name);
+  return (origin.app ? longestPrefix(origin.name) : null) ?? longestSuffix(origin.name);
 }
 
 /** Returns the channel of the in-app browser whose mark is in the user agent, or null. */

@@ -28,8 +28,15 @@ test.each([
     'mobile',
     'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 Instagram 309.0.0.28.114',
   ],
+  ['Facebook', 'Android', 'mobile', '[FBAN/FB4A;FBAV/450.0.0.38.108;FBMF/Google;FBDV/Pixel 7;FBSV/13]'],
+  ['Facebook', 'iOS', 'mobile', '[FBAN/FBIOS;FBAV/450.0.0.38.108;FBDV/iPhone14,5;FBSN/iOS;FBSV/17.5]'],
 ])('%s on %s (%s) is recognized', (browser, os, device, userAgent) => {
   expect(parseUserAgent(userAgent)).toEqual({ browser, os, device, bot: false });
+});
+
+test.each(['Android', 'android', 'ANDROID'])('the system %s is Android', (name) => {
+  const userAgent = `Mozilla/5.0 (Linux; ${name} 13; Pixel 7) AppleWebKit/537.36 Chrome/130.0.0.0 Mobile Safari/537.36`;
+  expect(parseUserAgent(userAgent).os).toBe('Android');
 });
 
 test('an unknown browser or system is Other, never undefined', () => {
