@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, readConfig } from '../../core/settings/config.ts';
+import { withDatabaseUrls } from '../../core/settings/secrets.ts';
 import type { Readiness } from '../../core/tier/health.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { createRegistry, serveMetrics } from '../../core/tier/metrics.ts';
@@ -83,11 +84,9 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 
     const { addresses, keep } = await settleStores(given, { log, onProgress });
     const config = readConfig({
-      ...env,
+      ...withDatabaseUrls(env, addresses),
       API_PORT: String(ports.api),
       INGEST_PORT: String(ports.ingest),
-      DATABASE_URL: addresses.databaseUrl,
-      CLICKHOUSE_URL: addresses.clickhouseUrl,
     });
     running = config;
     attempt(log, 'writing the addresses for hoplog commands', () => writeRunFile(config));

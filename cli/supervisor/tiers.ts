@@ -1,4 +1,5 @@
 import type { Config } from '../../core/settings/config.ts';
+import { withDatabaseUrls } from '../../core/settings/secrets.ts';
 import type { ListenPlace } from '../../core/tier/listen-error.ts';
 import { nodeFlags, programFile } from '../programs/programs.ts';
 import type { Ports } from './ports.ts';
@@ -14,14 +15,12 @@ export type TierName = 'ingest' | 'workers' | 'api';
  */
 export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports): Record<TierName, TierSpec> {
   const shared: NodeJS.ProcessEnv = {
-    ...env,
+    ...withDatabaseUrls(env, config),
     // `env` already contains the file; later changes apply to the next start.
     ENV_FILE: '',
     DATA_DIR: config.dataDir,
     API_PORT: String(ports.api),
     INGEST_PORT: String(ports.ingest),
-    DATABASE_URL: config.databaseUrl,
-    CLICKHOUSE_URL: config.clickhouseUrl,
   };
   const { host, apiPort, ingestPort, metricsPort } = config;
   const metrics = (port: number): ListenPlace => ({

@@ -3,8 +3,16 @@ import { resolve } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { isAddressBlock } from '../addresses/address-blocks.ts';
+import { readSecretFiles } from './secret-files.ts';
+import { fileSettingOf, SECRET_SETTINGS, type SecretFileSetting } from './secrets.ts';
+import { ConfigError } from './settings-error.ts';
 
-/** Every setting as text of the environment. Keep `.env.example` in step. */
+export { ConfigError, SettingsError } from './settings-error.ts';
+
+/**
+ * Every setting as text of the environment, except the `_FILE` of each secret. A new secret also belongs in
+ * `SECRET_SETTINGS`. Keep `.env.example` in step.
+ */
 const Environment = Type.Object({
   DATA_DIR: Type.String({ minLength: 1, default: './data' }),
   HOST: Type.String({ minLength: 1, default: '127.0.0.1' }),
@@ -18,7 +26,9 @@ const Environment = Type.Object({
   SHORT_URL: Type.String({ default: '' }),
   PUBLIC_URL: Type.String({ default: '' }),
   DATABASE_URL: Type.String({ default: '' }),
+  DATABASE_PASSWORD: Type.String({ default: '' }),
   CLICKHOUSE_URL: Type.String({ default: '' }),
+  CLICKHOUSE_PASSWORD: Type.String({ default: '' }),
   CLICKHOUSE_DATABASE: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', default: 'hoplog' }),
   CLICKHOUSE_CLUSTER: Type.String({ pattern: '^[A-Za-z0-9_-]*$', default: '' }),
   KAFKA_BROKERS: Type.String({ default: '' }),
@@ -40,9 +50,12 @@ const Environment = Type.Object({
   LOG_LEVEL: Type.String({ pattern: '^(trace|debug|info|warn|error|silent)$', default: 'info' }),
 });
 
-export type EnvironmentName = keyof Static<typeof Environment>;
+export type EnvironmentName = keyof Static<typeof Environment> | SecretFileSetting;
 /** The names of all settings. */
-export const SETTING_NAMES: readonly string[] = Object.keys(Environment.properties);
+export const SETTING_NAMES: readonly string[] = [
+  ...Object.keys(Environment.properties),
+  ...SECRET_SETTINGS.map(fileSettingOf),
+];
 
 export type SaslMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512';
 
@@ -100,20 +113,6 @@ export type Config = {
   logLevel: string;
 };
 
-/** A mistake that the operator must correct. Shown as one line, without a trace. */
-export class SettingsError extends Error {}
-
-/** Thrown for a setting that can't be used. The message has the setting, the value and what is accepted. */
-export class ConfigError extends SettingsError {
-  readonly setting: EnvironmentName;
-
-  constructor(setting: EnvironmentName, value: string, expected: string) {
-    super(`setting ${setting}=${JSON.stringify(value)}: ${expected}`);
-    this.name = 'ConfigError';
-    this.setting = setting;
-  }
-}
-
 const EXPECTED: Partial<Record<EnvironmentName, string>> = {
   API_PORT: 'must be a port number from 0 to 65535',
   INGEST_PORT: 'must be a port number from 0 to 65535',
@@ -144,13 +143,14 @@ const EXPECTED: Partial<Record<EnvironmentName, string>> = {
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const given: Record<string, string> = {};
+  const complete = readSecretFiles(env);
   for (const name of Object.keys(Environment.properties)) {
-    const value = env[name];
+    const value = complete[name];
     if (value !== undefined && value !== '') given[name] = value;
   }
   const raw = Value.Default(Environment, given) as Static<typeof Environment>;
   for (const error of Value.Errors(Environment, raw)) {
-    const name = error.instancePath.slice(1) as EnvironmentName;
+    const name = error.instancePath.slice(1) as keyof typeof raw;
     throw new ConfigError(name, raw[name], EXPECTED[name] ?? error.message);
   }
   const apiPort = port('API_PORT', raw.API_PORT);
@@ -170,8 +170,14 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     appUrl: raw.APP_URL ? origin('APP_URL', raw.APP_URL) : baseUrl,
     shortUrl,
     publicUrl: raw.PUBLIC_URL ? origin('PUBLIC_URL', raw.PUBLIC_URL) : shortUrl,
-    databaseUrl: serverUrl('DATABASE_URL', raw.DATABASE_URL, ['postgres:', 'postgresql:']),
-    clickhouseUrl: serverUrl('CLICKHOUSE_URL', raw.CLICKHOUSE_URL, ['http:', 'https:']),
+    databaseUrl: withPassword(
+      ['DATABASE_URL', serverUrl('DATABASE_URL', raw.DATABASE_URL, ['postgres:', 'postgresql:'])],
+      ['DATABASE_PASSWORD', raw.DATABASE_PASSWORD],
+    ),
+    clickhouseUrl: withPassword(
+      ['CLICKHOUSE_URL', serverUrl('CLICKHOUSE_URL', raw.CLICKHOUSE_URL, ['http:', 'https:'])],
+      ['CLICKHOUSE_PASSWORD', raw.CLICKHOUSE_PASSWORD],
+    ),
     clickhouseDatabase: raw.CLICKHOUSE_DATABASE,
     clickhouseCluster: raw.CLICKHOUSE_CLUSTER,
     kafkaBrokers: brokers(raw.KAFKA_BROKERS),
@@ -226,6 +232,22 @@ function serverUrl(name: EnvironmentName, text: string, protocols: string[]): st
     throw new ConfigError(name, text, `must start with ${protocols.map((p) => `${p}//`).join(' or ')}`);
   }
   return text;
+}
+
+/** Returns the URL with the password of a setting of its own, which may have any characters. */
+function withPassword(
+  [urlSetting, text]: [EnvironmentName, string],
+  [setting, password]: [EnvironmentName, string],
+): string {
+  if (password === '') return text;
+  if (text === '') throw new ConfigError(setting, password, `must be empty while ${urlSetting} is empty`);
+  const url = new URL(text);
+  if (url.password !== '') {
+    throw new ConfigError(setting, password, `must be empty while ${urlSetting} has a password`);
+  }
+  if (url.username === '') throw new ConfigError(setting, password, `needs a user name in ${urlSetting}`);
+  url.password = encodeURIComponent(password);
+  return url.href;
 }
 
 function parseUrl(name: EnvironmentName, text: string): URL {
