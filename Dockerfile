@@ -1,8 +1,10 @@
 # One image for every process of cluster mode: the command names the process (docker-compose.yml).
-# Tags name a patch release; pin the digest where a tag must not move.
+# deploy/images.env pins the digest of the base.
+
+ARG NODE_IMAGE=node:22.23.3-bookworm-slim
 
 # Optional packages stay: native bindings are optional packages of their own. No install script is needed.
-FROM node:22.23.3-bookworm-slim AS packages
+FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
@@ -25,7 +27,7 @@ COPY cli cli
 RUN node --disable-warning=ExperimentalWarning cli/programs/build.ts \
     && node --disable-warning=ExperimentalWarning cli/programs/assemble.ts /runtime
 
-FROM node:22.23.3-bookworm-slim
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production \
     NODE_OPTIONS=--disable-warning=ExperimentalWarning \
     DATA_DIR=/data \
@@ -46,6 +48,12 @@ RUN ln -s /app/dist/hoplog.js /usr/local/bin/hoplog \
 USER 1000:1000
 VOLUME /data
 EXPOSE 3000 8080 9464
+# Ready, by the tier that the container runs. A first start waits for migrations.
+HEALTHCHECK --interval=5s --timeout=5s --retries=6 --start-period=180s CMD ["node", "dist/health.js"]
+LABEL org.opencontainers.image.title="Hoplog" \
+    org.opencontainers.image.description="Self-hosted click pipeline and referral platform" \
+    org.opencontainers.image.source="https://github.com/hoplog/hoplog" \
+    org.opencontainers.image.licenses="Apache-2.0"
 # The base's: a command that is no program of its own is a file or a flag for Node.js.
 ENTRYPOINT ["docker-entrypoint.sh"]
 CMD ["--single-threaded-gc", "dist/ingest.js"]

@@ -2,24 +2,24 @@ import { isLoopback } from '../core/links/destinations.ts';
 import type { Config } from '../core/settings/config.ts';
 import { CommandFailed } from './output.ts';
 
-/** The default of each password in `docker-compose.yml`, safe only on loopback. */
+/** Each password in `deploy/laptop-secrets`, safe only on loopback. */
 const EXAMPLE = 'laptop-only';
 
 /**
  * Rejects the public default passwords of `docker-compose.yml` unless the ports are on loopback.
  *
  * @param address that the published ports listen on (`LISTEN`)
- * @throws {CommandFailed} naming the setting to change
+ * @throws {CommandFailed} naming the file to change
  */
 export function refuseExamplePasswords(config: Config, address: string): void {
   if (isLoopback(address)) return;
-  for (const [setting, url] of [
-    ['POSTGRES_PASSWORD', config.databaseUrl],
-    ['CLICKHOUSE_PASSWORD', config.clickhouseUrl],
+  for (const [file, url] of [
+    ['postgres-password', config.databaseUrl],
+    ['clickhouse-password', config.clickhouseUrl],
   ] as const) {
     if (new URL(url).password !== EXAMPLE) continue;
     throw new CommandFailed(
-      `setting ${setting}="${EXAMPLE}": must be a password of your own while LISTEN=${address} is not loopback (openssl rand -hex 24)`,
+      `${file} in SECRETS_DIR is "${EXAMPLE}": must be a password of your own while LISTEN=${address} is not loopback (openssl rand -hex 24)`,
     );
   }
 }

@@ -87,7 +87,8 @@ test('migrate rejects the passwords of docker-compose.yml where other machines r
   });
   const published = (address: string, database: string, clickhouse: string) =>
     hoplog(['migrate', '--published-on', address], env(database, clickhouse));
-  const refused = /setting (POSTGRES|CLICKHOUSE)_PASSWORD="laptop-only": must be a password of your own/;
+  const refused =
+    /(postgres|clickhouse)-password in SECRETS_DIR is "laptop-only": must be a password of your own/;
   expect(await published('0.0.0.0', 'laptop-only', 'own')).toMatchObject({
     status: 1,
     stderr: expect.stringMatching(refused),

@@ -8,6 +8,8 @@ export const PROGRAMS = {
   ingest: 'ingest/main.ts',
   workers: 'workers/main.ts',
   api: 'api/main.ts',
+  /** The health check of the image. */
+  health: 'cli/health.ts',
   /** Thread of ingest and of the API. */
   shipper: 'core/event-log/kafka/shipper-thread.ts',
   /** Threads of ingest whose link table exceeds memory. */

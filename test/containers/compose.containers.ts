@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROOT, readComposeFile } from '../deploy/compose-file.ts';
 import { readStages } from '../deploy/dockerfile-stages.ts';
+import { blocksOf, readDocument } from '../docs/markdown.ts';
 import { accountFor } from '../faults/accounting.ts';
 import { clickLinks } from '../support/clicker.ts';
 import { type Link, makeLink } from '../support/first-click.ts';
@@ -28,21 +29,25 @@ const run = promisify(execFile);
 
 /** Vitest sets a `BASE_URL` of its own, which Compose would use as a setting. */
 const { BASE_URL: _, ...environment } = process.env;
+const FILES = (environment.COMPOSE_FILE ?? 'docker-compose.yml').split(':').map((file) => join(ROOT, file));
+environment.COMPOSE_FILE = FILES.join(':');
 
 async function docker(...words: string[]): Promise<string> {
   const { stdout } = await run('docker', words, { cwd: ROOT, env: environment, maxBuffer: 64 * 2 ** 20 });
   return stdout.trim();
 }
+/** Returns the id of a service's container. A recreated container has another one. */
+const containerOf = (name: string) => docker('compose', 'ps', '--quiet', name);
 const compose = (...words: string[]) => docker('compose', '--progress', 'quiet', ...words);
 
-/** Runs commands of the guide as an operator would. `$name` is the backup's name, which goes into this test's directory. */
-async function shell(commands: string): Promise<void> {
-  const files = (process.env.COMPOSE_FILE ?? 'docker-compose.yml').split(':').map((file) => join(ROOT, file));
-  await run('bash', ['-euo', 'pipefail', '-c', commands], {
+/** Runs commands of the guide as an operator would, and returns their output. `$name` is the backup's name, which goes into this test's directory. */
+async function shell(commands: string): Promise<string> {
+  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', commands], {
     cwd: directory,
     maxBuffer: 64 * 2 ** 20,
-    env: { ...environment, COMPOSE_FILE: files.join(':'), name: 'backup' },
+    env: { ...environment, name: 'backup' },
   });
+  return stdout;
 }
 
 /** Returns the shell commands of a section of the guide. */
@@ -67,8 +72,28 @@ async function clickDuring(happening: () => Promise<unknown>) {
   return clicked;
 }
 
+/** Makes passwords with characters that URLs and shells treat specially. @returns their directory */
+function makeSecrets(): string {
+  const secrets = join(directory, 'secrets');
+  mkdirSync(secrets);
+  for (const name of ['postgres', 'clickhouse', 'grafana']) {
+    const file = join(secrets, `${name}-password`);
+    writeFileSync(file, `${name} of/our:own@%20"$HOME'#?\n`);
+    chmodSync(file, 0o444);
+  }
+  return secrets;
+}
+
+/** Makes the next `docker compose build` build another image, as a new version would. */
+function changeImage(): void {
+  const file = join(directory, 'new-version.yml');
+  writeFileSync(file, 'services: { migrate: { build: { labels: { new: version } } } }\n');
+  environment.COMPOSE_FILE = [...FILES, file].join(':');
+}
+
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'hoplog-containers-'));
+  environment.SECRETS_DIR = makeSecrets();
   await compose('down', '--volumes', '--remove-orphans');
 });
 afterAll(async () => {
@@ -92,6 +117,28 @@ test('the image runs hoplog, and as a numeric user that is not root', async () =
   const failed = docker('run', '--rm', '--network', 'none', 'hoplog:local', 'hoplog', 'status');
   await expect(failed).rejects.toThrow(/no running service in DATA_DIR/);
   expect(await docker('image', 'inspect', 'hoplog:local', '--format', '{{.Config.User}}')).toBe('1000:1000');
+});
+
+test('its health check fails while its process is not ready', async () => {
+  const settings = ['DATABASE_URL=postgres://none@127.0.0.1:9/none', 'CLICKHOUSE_URL=http://127.0.0.1:9'];
+  for (const tier of ['ingest', 'workers', 'api']) {
+    const words = ['--rm', '--detach', '--network', 'none', ...settings.flatMap((one) => ['--env', one])];
+    const id = await docker('run', ...words, 'hoplog:local', `dist/${tier}.js`);
+    try {
+      await expect(docker('exec', id, 'node', 'dist/health.js'), tier).rejects.toMatchObject({ code: 1 });
+    } finally {
+      await docker('rm', '--force', id);
+    }
+  }
+});
+
+test('the passwords of the checkout are rejected where other machines reach the ports', async () => {
+  const { SECRETS_DIR: _own, ...rest } = environment;
+  const words = ['compose', 'run', '--rm', '--no-deps', 'migrate'];
+  const started = run('docker', words, { cwd: ROOT, env: { ...rest, LISTEN: '0.0.0.0' } });
+  await expect(started).rejects.toThrow(
+    /postgres-password in SECRETS_DIR is "laptop-only": must be a password of your own while LISTEN=0\.0\.0\.0/,
+  );
 });
 
 test('the whole file starts on empty volumes', async () => {
@@ -130,8 +177,51 @@ test.each(PARTS)('killing %s: every visitor is redirected and every click stored
 test('the upgrade of the guide fails no redirect', async () => {
   const [commands = ''] = guide('upgrades.md', 'Cluster, without downtime');
   expect(commands).toContain('docker compose build');
+  changeImage();
+  const ids = () =>
+    Promise.all(['ingest-0', 'workers-1', 'api-1', 'nginx', 'postgres', 'kafka-1'].map(containerOf));
+  const before = await ids();
   const clicked = await clickDuring(() => shell(commands));
   expect(clicked.answered.length).toBeGreaterThan(0);
+  expect(clicked).toMatchObject({ refused: new Map(), unanswered: [] });
+  await accountFor(service, key, answered);
+  const isNew = (await ids()).map((id, at) => id !== before[at]);
+  expect(isNew).toEqual([true, true, true, false, false, false]);
+});
+
+test('up --build recreates the processes of the image, and no other', async () => {
+  const services = Object.entries(readComposeFile().services).filter(([name]) => name !== 'grafana');
+  const names = services.map(([name]) => name).filter((name) => name !== 'migrate');
+  const ids = () => Promise.all(names.map(containerOf));
+  const before = await ids();
+  await compose('up', '--detach', '--wait', '--build');
+  expect(await ids()).toEqual(before);
+  environment.COMPOSE_FILE = FILES.join(':');
+  await compose('up', '--detach', '--wait', '--build');
+  const recreated = (await ids()).flatMap((id, at) => (id === before[at] ? [] : [names[at]]));
+  const own = services.flatMap(([name, { image }]) =>
+    image === 'hoplog:local' && name !== 'migrate' ? [name] : [],
+  );
+  expect(recreated).toEqual(own);
+  await accountFor(service, key, answered);
+});
+
+test('the commands of the guide work', async () => {
+  const blocks = blocksOf(readDocument('docs/operations/cluster.md'), 'sh');
+  const commands = blocks.flatMap(
+    (block) => block.match(/^docker compose (?:exec|logs).*(?:\\\n.*)*/gm) ?? [],
+  );
+  // Its stream is one that this test needs.
+  const tried = commands.filter((command) => !command.includes('stream retire'));
+  expect(tried).toHaveLength(5);
+  const printed = await shell(tried.join('\n'));
+  expect(printed).toMatch(/^migrate-1 /m);
+  expect(printed).toMatch(/^ingest +up/m);
+  expect(printed).toMatch(/lk_live_[\s\S]*http:\/\/127\.0\.0\.1:3000\/.*/);
+  const topic =
+    '/opt/kafka/bin/kafka-topics.sh --bootstrap-server kafka-1:9092 --describe --topic hoplog.events.v1';
+  expect(await compose('exec', '-T', 'kafka-1', ...topic.split(' '))).toContain('PartitionCount: 8');
+  const clicked = await clickDuring(() => delay(2_000));
   expect(clicked).toMatchObject({ refused: new Map(), unanswered: [] });
   await accountFor(service, key, answered);
 });

@@ -14,12 +14,14 @@ case "${DOCKER_HOST:-}" in *"${ENGINE_DIR:-/var/lib/hoplog-engine}"*) run=(bash 
 
 has() { docker image inspect "$1" >/dev/null 2>&1 || timeout 120 docker pull --quiet "$1" >/dev/null 2>&1; }
 export COMPOSE_FILE=docker-compose.yml
-images=$(grep -ohE '(^FROM|image:) [a-z./-]+:v?[0-9][^ ]*' Dockerfile docker-compose.yml | cut -d' ' -f2 | sort -u)
-for image in $images; do
+export COMPOSE_ENV_FILES=deploy/images.env
+for image in $(sed -n 's/^[A-Z]*_IMAGE=//p' deploy/images.env); do
   has "$image" && continue
   printf 'no registry gives %s: stand-ins\n' "$image"
   bash test/containers/stand-ins.sh
   COMPOSE_FILE=docker-compose.yml:test/containers/stand-ins.yml
+  # By tag: a stand-in has no digest of a registry.
+  COMPOSE_ENV_FILES=/dev/null
   break
 done
 

@@ -14,8 +14,8 @@ trap 'rm -rf "$WORK"' EXIT
 say() { printf 'stand-ins: %s (%ss)\n' "$1" "$SECONDS" >&2; }
 has() { docker image inspect "$1" >/dev/null 2>&1; }
 
-# Prints the tag that the deployment's files use for an image.
-tag_of() { grep -ohE "(FROM|image:) $1:[^ ]+" "$CHECKOUT/Dockerfile" "$CHECKOUT/docker-compose.yml" | head -1 | cut -d' ' -f2; }
+# Prints the tag of an image of the deployment.
+tag_of() { sed -nE "s|^[A-Z]+_IMAGE=($1:[^@]+).*|\1|p" "$CHECKOUT/deploy/images.env"; }
 
 # Makes Debian's minimal system of a suite.
 debian() {

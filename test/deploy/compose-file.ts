@@ -7,11 +7,13 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 export type Service = {
   image: string;
-  build?: string;
+  build?: { context: string; args: Record<string, string> };
   pull_policy?: string;
   command?: string[];
   environment?: Record<string, string>;
-  healthcheck?: { test: string[] };
+  /** Ours have the test of the image. */
+  healthcheck?: { test?: string[]; disable?: boolean };
+  secrets?: string[];
   restart?: string;
   read_only?: boolean;
   cap_drop?: string[];
@@ -28,6 +30,7 @@ export type ComposeFile = {
   services: Record<string, Service>;
   networks: Record<string, { internal?: boolean; ipam?: { config: { subnet: string }[] } } | null>;
   volumes: Record<string, object | null>;
+  secrets: Record<string, { file: string }>;
 };
 
 /** Reads a YAML file of the checkout with its merge keys (`<<`) resolved. */

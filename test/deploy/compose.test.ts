@@ -12,6 +12,9 @@ type LintResult = { messages: { line: number; message: string }[] };
 
 const compose = readComposeFile();
 const services = Object.entries(compose.services);
+/** Returns an environment without the files of its secrets, which only a container has. */
+const withoutFiles = (environment: Record<string, string>) =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => !name.endsWith('_FILE')));
 /** The services that run our own image. */
 const isOwn = ({ image }: { image: string }) => image === 'hoplog:local';
 
@@ -68,7 +71,8 @@ test('every image is pinned, every service restarts and has a health check', () 
     expect(service.networks, name).toBeDefined();
     if (name === 'migrate') continue;
     expect(service.restart, name).toBe('unless-stopped');
-    expect(service.healthcheck?.test[0], name).toBe('CMD');
+    expect(service.healthcheck, name).toBeDefined();
+    expect(service.healthcheck?.test?.[0], name).toBe(isOwn(service) ? undefined : 'CMD');
   }
 });
 
@@ -134,11 +138,31 @@ test('every process of Hoplog gets only settings that exist and are valid', () =
   for (const [name, { image, environment = {} }] of services) {
     if (!isOwn({ image })) continue;
     for (const setting of Object.keys(environment)) expect(known, `${name}: ${setting}`).toContain(setting);
-    const config = readConfig(environment);
+    const config = readConfig(withoutFiles(environment));
     expect(config.kafkaBrokers, name).toEqual(['kafka-1:9092', 'kafka-2:9092', 'kafka-3:9092']);
     expect(config.trustProxy).toEqual([compose.networks.front?.ipam?.config[0]?.subnet, '127.0.0.1']);
     for (const url of [config.databaseUrl, config.clickhouseUrl]) {
       expect(Object.keys(compose.services), name).toContain(new URL(url).hostname);
+    }
+  }
+});
+
+test('passwords are in files, which each service gets that names one, and in no environment', () => {
+  const files = Object.entries(compose.secrets).map(([name, { file }]) => [
+    name,
+    readFileSync(`${ROOT}${file}`, 'utf8'),
+  ]);
+  expect(files).toEqual(
+    ['postgres-password', 'clickhouse-password', 'grafana-password'].map((name) => [name, 'laptop-only\n']),
+  );
+  for (const [name, { environment = {}, secrets = [] }] of services) {
+    const named = Object.values(environment).flatMap(
+      (value) => /^\/run\/secrets\/(.*)$/.exec(value)?.[1] ?? [],
+    );
+    expect(named, name).toEqual(secrets);
+    for (const [setting, value] of Object.entries(environment)) {
+      expect(value, `${name}: ${setting}`).not.toContain('laptop-only');
+      if (/PASSWORD/.test(setting)) expect(setting, name).toMatch(/_FILE$/);
     }
   }
 });
@@ -150,7 +174,7 @@ test('every origin can be set, and those of bio pages and console follow the oth
     expect(Object.keys(environment)).toContain(name);
   }
   const config = readConfig({
-    ...environment,
+    ...withoutFiles(environment),
     SHORT_URL: 'https://go.example',
     BASE_URL: 'https://api.example',
   });
@@ -162,7 +186,9 @@ test('the example of settings names every one with its default', () => {
   const named = new Map(
     [...example.matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
   );
-  expect(named).toEqual(composeSettings());
+  // `images.env` has the others (images.test.ts).
+  const settings = [...composeSettings()].filter(([name]) => !name.endsWith('_IMAGE'));
+  expect(named).toEqual(new Map(settings));
 });
 
 test('nginx proxies to each ingest process and to the API, and Prometheus scrapes every process', () => {

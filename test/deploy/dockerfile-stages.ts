@@ -7,16 +7,19 @@ export type Instruction = { name: string; words: string[] };
 /** The last stage of a Dockerfile has no name. */
 export type Stage = { name: string; from: string; instructions: Instruction[] };
 
-/** Reads the Dockerfile of the checkout. */
+/** Reads the Dockerfile of the checkout. Each `ARG` has its default. */
 export function readStages(): Stage[] {
   const lines = readFileSync(`${ROOT}Dockerfile`, 'utf8')
     .replaceAll(/\\\n\s*/g, '')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));
   const stages: Stage[] = [];
+  const args = new Map<string, string>();
   for (const line of lines) {
-    const [name = '', ...words] = line.split(' ');
-    if (name === 'FROM') stages.push({ from: words[0] ?? '', name: words[2] ?? '', instructions: [] });
+    const [name = '', ...words] = line.replaceAll(/\$\{(\w+)\}/g, (_, arg) => args.get(arg) ?? '').split(' ');
+    const [arg = '', standard = ''] = words[0]?.split('=') ?? [];
+    if (name === 'ARG') args.set(arg, standard);
+    else if (name === 'FROM') stages.push({ from: words[0] ?? '', name: words[2] ?? '', instructions: [] });
     else stages.at(-1)?.instructions.push({ name, words });
   }
   return stages;

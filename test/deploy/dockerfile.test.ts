@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { validate } from 'dockerfile-utils';
 import { expect, test } from 'vitest';
+import { tierOf } from '../../cli/health.ts';
 import { nodeFlags } from '../../cli/programs/programs.ts';
 import { ROOT, readComposeFile } from './compose-file.ts';
 import { readStages } from './dockerfile-stages.ts';
@@ -31,6 +32,28 @@ test('it runs as an ordinary numeric user, with a directory for data and a progr
   expect(instructions('VOLUME')).toEqual([['/data']]);
   // The base's, which runs a command, such as `hoplog`, and passes anything else to Node.js.
   expect(json('ENTRYPOINT')).toEqual(['docker-entrypoint.sh']);
+});
+
+test('its health check asks the tier that the container runs', () => {
+  const [words = []] = instructions('HEALTHCHECK');
+  expect(words.slice(words.indexOf('CMD')).join(' ')).toBe('CMD ["node", "dist/health.js"]');
+  for (const [name, { image, command = [] }] of Object.entries(readComposeFile().services)) {
+    if (image === 'hoplog:local' && name !== 'migrate')
+      expect(tierOf(command), name).toBe(name.split('-')[0]);
+  }
+  expect(tierOf(json('CMD'))).toBe('ingest');
+});
+
+test('its labels are the facts of the package', () => {
+  const labels = Object.fromEntries(
+    [
+      ...(instructions('LABEL')[0]?.join(' ') ?? '').matchAll(/org\.opencontainers\.image\.(\w+)="([^"]+)"/g),
+    ].map(([, name, value]) => [name, value]),
+  );
+  const { description, license, repository } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
+  expect(description).toContain(labels.description);
+  expect(repository.url).toBe(`git+${labels.source}.git`);
+  expect(labels).toMatchObject({ title: 'Hoplog', licenses: license });
 });
 
 test('what it copies exists, and is not ignored by the build', () => {

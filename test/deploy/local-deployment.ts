@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
-import { get } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isReady, readinessUrl, tierOf } from '../../cli/health.ts';
 import { bound } from '../support/bound-process.ts';
 import { ROOT, readComposeFile, type Service } from './compose-file.ts';
 
@@ -16,9 +16,16 @@ export type Servers = {
   brokers: string;
   /** `KAFKA_REPLICATION`: 1 with a single broker. */
   replication: 1 | 3;
-  /** Settings that the file leaves at their defaults. */
-  settings?: Record<string, string>;
+  /** Settings that the file leaves at their defaults, of a service with this address. */
+  settings?: (address: string) => Record<string, string>;
+  /** Places of services that run on hosts of their own. */
+  place?: (service: string) => Placement | null;
+  /** Networks of nginx besides loopback. */
+  frontNetwork?: string;
 };
+
+/** Where a service runs: its address there, and the command that runs a program there. */
+export type Placement = { address: string; enter: string[] };
 
 /** The processes of Hoplog as `docker-compose.yml` describes them, without containers. */
 export type LocalDeployment = {
@@ -62,6 +69,8 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
   let log = '';
 
   const host = (name: string) => {
+    const placed = servers.place?.(name);
+    if (placed) return placed.address;
     const index = names.indexOf(name);
     if (index < 0) throw new Error(`the compose file has no service ${name}`);
     return `${net}.${index + 1}`;
@@ -78,11 +87,12 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
     const volume = volumes.find((one) => one.endsWith(`:${environment.DATA_DIR}`))?.split(':')[0];
     const dataDir = join(directory, volume ?? `${name}-anonymous`);
     mkdirSync(dataDir, { recursive: true });
+    const settings = servers.settings?.(host(name)) ?? {};
     return {
-      ...environment,
-      ...servers.settings,
+      ...withoutFiles(environment),
+      ...settings,
       PATH: process.env.PATH ?? '',
-      NODE_OPTIONS,
+      NODE_OPTIONS: `${NODE_OPTIONS} ${settings.NODE_OPTIONS ?? ''}`,
       // An image has no `.env` (`.dockerignore`); this checkout may have one.
       ENV_FILE: '',
       DATA_DIR: dataDir,
@@ -92,15 +102,16 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
       CLICKHOUSE_DATABASE: servers.clickhouseDatabase,
       KAFKA_BROKERS: servers.brokers,
       KAFKA_REPLICATION: String(servers.replication),
-      // The network of nginx.
-      TRUST_PROXY: '127.0.0.0/8',
+      // The networks of nginx.
+      TRUST_PROXY: ['127.0.0.0/8', servers.frontNetwork ?? []].flat().join(),
     };
   }
 
   function spawnService(name: string): ChildProcess {
     // The image's entry point passes anything that is not a command to Node.js.
     const { file, args } = bound(process.execPath, named(name).command ?? []);
-    const child = spawn(file, args, {
+    const [first = '', ...rest] = [...(servers.place?.(name)?.enter ?? []), file, ...args];
+    const child = spawn(first, rest, {
       cwd: ROOT,
       env: environmentOf(name),
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -112,28 +123,17 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
     return child;
   }
 
-  /** Returns the arguments of the service's health check for `node`, on its own address. */
-  function checkOf(name: string): string[] {
-    const [, program, ...args] = named(name).healthcheck?.test ?? [];
-    if (program !== 'node') throw new Error(`the health check of ${name} is not one of ours`);
-    return args.map((argument) => argument.replace('//127.0.0.1:', `//${host(name)}:`));
-  }
-
   async function passesCheck(name: string): Promise<boolean> {
-    return (await exitOf(spawn(process.execPath, checkOf(name), { stdio: 'ignore' }))) === 0;
+    const [tier = ''] = name.split('-');
+    const options = { cwd: ROOT, env: environmentOf(name), stdio: 'ignore' } as const;
+    return (await exitOf(spawn(process.execPath, ['dist/health.js', tier], options))) === 0;
   }
 
   /** Checks without a process: one process for each check takes more CPU than the service it checks. */
-  function isHealthy(name: string): Promise<boolean> {
-    const [, url = ''] = /fetch\('([^']+)'\)/.exec(checkOf(name).join(' ')) ?? [];
-    return new Promise((resolve) => {
-      const asked = get(url, { agent: false, timeout: 5_000 }, (response) => {
-        response.resume();
-        resolve(response.statusCode === 200);
-      });
-      asked.once('timeout', () => asked.destroy(new Error('no answer within 5 s')));
-      asked.once('error', () => resolve(false));
-    });
+  async function isHealthy(name: string): Promise<boolean> {
+    const tier = tierOf(named(name).command ?? []);
+    if (tier === null) throw new Error(`the health check of ${name} is not one of ours`);
+    return isReady(readinessUrl(tier, environmentOf(name)));
   }
 
   function begin(wanted: string[]): void {
@@ -196,6 +196,11 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
 
 /** `NODE_OPTIONS` of the image. */
 const [, NODE_OPTIONS = ''] = /NODE_OPTIONS=(\S+)/.exec(readFileSync(`${ROOT}Dockerfile`, 'utf8')) ?? [];
+
+/** Files of secrets are in containers only; the addresses of the databases have their passwords here. */
+function withoutFiles(environment: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.endsWith('_FILE')));
+}
 
 function exitOf(child: ChildProcess): Promise<number | null> {
   if (hasEnded(child)) return Promise.resolve(child.exitCode);

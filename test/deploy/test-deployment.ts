@@ -39,7 +39,7 @@ export async function createTestDeployment(settings: Record<string, string> = {}
     ...stores,
     brokers: kafka.brokers,
     replication: 1,
-    settings,
+    settings: () => settings,
   });
   const close = async () => {
     await deployment.stop();

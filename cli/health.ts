@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { get } from 'node:http';
+
+/**
+ * The health check of the image: exits with 0 if the container's process is ready. The argument names its tier, else the
+ * command of process 1 does. Commands that serve nothing, such as `hoplog migrate`, are healthy.
+ */
+
+/** Each tier's setting of the port that serves `/health/ready`, and its default. */
+const PORTS = {
+  ingest: { setting: 'INGEST_PORT', standard: '8080' },
+  api: { setting: 'API_PORT', standard: '3000' },
+  workers: { setting: 'METRICS_PORT', standard: '9464' },
+} as const;
+export type CheckedTier = keyof typeof PORTS;
+
+const TIMEOUT_MS = 4_000;
+
+/** Returns the tier that a command starts, or null. The words may be those of an init process before it. */
+export function tierOf(command: readonly string[]): CheckedTier | null {
+  for (const word of command) {
+    const [, name] = /(?:^|\/)dist\/(ingest|api|workers)\.js$/.exec(word) ?? [];
+    if (name !== undefined) return name as CheckedTier;
+  }
+  return null;
+}
+
+/**
+ * Returns the address of a tier's readiness. Reads the settings without `readConfig`: this program runs every few seconds
+ * in every container, and loading the schema would double its time.
+ */
+export function readinessUrl(tier: CheckedTier, env: NodeJS.ProcessEnv): string {
+  const { setting, standard } = PORTS[tier];
+  const host = env.HOST || '127.0.0.1';
+  const at = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  return `http://${at}:${env[setting] || standard}/health/ready`;
+}
+
+/** Returns whether the address responds with status 200 in time. */
+export function isReady(url: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = get(url, { agent: false, timeout: TIMEOUT_MS }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    request.once('timeout', () => request.destroy(new Error(`no response within ${TIMEOUT_MS} ms`)));
+    request.once('error', () => resolve(false));
+  });
+}
+
+if (import.meta.main) {
+  const [given] = process.argv.slice(2);
+  const command =
+    given === undefined ? readFileSync('/proc/1/cmdline', 'utf8').split('\0') : [`dist/${given}.js`];
+  const tier = tierOf(command);
+  process.exit(tier === null || (await isReady(readinessUrl(tier, process.env))) ? 0 : 1);
+}
