@@ -6,12 +6,12 @@ import { accountFor } from '../faults/accounting.ts';
 import { clickLinks } from '../support/clicker.ts';
 import { makeLink } from '../support/first-click.ts';
 import { hoplog } from '../support/hoplog.ts';
-import { NO_KAFKA_PROCESSES, startKafka, type TestKafka } from '../support/kafka.ts';
+import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
 import { type KafkaSecurity, makeAuthority, makeKafkaSecurity } from '../support/kafka-security.ts';
 import { type Service, startService } from '../support/service.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
 
-/** A broker that requires TLS, with a certificate of its own authority (made by Java's keytool), and a user name and password. */
+/** A broker that requires TLS, with a certificate of its own authority, and a user name and password. */
 let kafka: TestKafka;
 let stores: TestStores;
 let security: KafkaSecurity;
@@ -21,19 +21,19 @@ let key = '';
 const answered: string[] = [];
 
 beforeAll(async () => {
-  if (NO_KAFKA_PROCESSES !== false) return;
+  if (NO_KAFKA !== false) return;
   directory = mkdtempSync(join(tmpdir(), 'hoplog-secure-'));
   security = makeKafkaSecurity(directory);
   [kafka, stores] = await Promise.all([startKafka(1, security), testStores()]);
 }, 240_000);
 
 afterAll(async () => {
-  if (NO_KAFKA_PROCESSES !== false) return;
+  if (NO_KAFKA !== false) return;
   await Promise.all([kafka?.close(), stores?.close()]);
   if (directory) rmSync(directory, { recursive: true, force: true });
 });
 
-beforeEach((context) => context.skip(NO_KAFKA_PROCESSES !== false, String(NO_KAFKA_PROCESSES)));
+beforeEach((context) => context.skip(NO_KAFKA !== false, String(NO_KAFKA)));
 
 afterEach(async () => {
   if (service?.process.exitCode === null) await service.stop();

@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What a broker requires of its clients: TLS with a certificate of its own, and a user's name and password. */
@@ -14,35 +13,60 @@ export type KafkaSecurity = {
 
 const STORE_PASSWORD = 'test-keystore';
 
-const EC_KEY = ['-keyalg', 'EC', '-groupname', 'secp256r1', '-validity', '2'];
+const EC_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
 
 /**
- * Creates a certificate authority, with the `keytool` of the Java that runs the brokers.
+ * Creates a certificate authority.
  *
- * @param directory where `<name>.p12` and `<name>.pem` go
+ * @param directory where `<name>.key` and `<name>.pem` go
  * @returns the path of `<name>.pem`, for `KAFKA_TLS_CA`
  */
 export function makeAuthority(directory: string, name: string): string {
-  const store = join(directory, `${name}.p12`);
-  const certificate = join(directory, `${name}.pem`);
-  keytool(store, ['-genkeypair', ...EC_KEY, '-alias', 'authority', '-dname', `CN=${name}`, '-ext', 'bc:c']);
-  writeFileSync(certificate, keytool(store, ['-exportcert', '-rfc', '-alias', 'authority']));
+  const { key, certificate } = filesOf(directory, name);
+  openssl([
+    'req',
+    '-x509',
+    ...EC_KEY,
+    '-days',
+    '2',
+    '-subj',
+    `/CN=${name}`,
+    '-keyout',
+    key,
+    '-out',
+    certificate,
+  ]);
   return certificate;
 }
 
 /** Creates an authority, and a certificate of it for a broker on 127.0.0.1. */
 export function makeKafkaSecurity(directory: string): KafkaSecurity {
-  const keystore = join(directory, 'broker.p12');
   const authority = makeAuthority(directory, 'authority');
-  keytool(keystore, ['-genkeypair', ...EC_KEY, '-alias', 'broker', '-dname', 'CN=broker']);
-  const signed = keytool(
-    join(directory, 'authority.p12'),
-    ['-gencert', '-rfc', '-alias', 'authority', '-validity', '2', '-ext', 'san=ip:127.0.0.1,dns:localhost'],
-    keytool(keystore, ['-certreq', '-alias', 'broker']),
-  );
-  keytool(keystore, ['-importcert', '-noprompt', '-alias', 'authority', '-file', authority]);
-  keytool(keystore, ['-importcert', '-noprompt', '-alias', 'broker'], signed);
+  const { key, certificate } = filesOf(directory, 'broker');
+  const [request, keystore] = [join(directory, 'broker.csr'), join(directory, 'broker.p12')];
+  const names = ['-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost'];
+  openssl(['req', '-new', ...EC_KEY, ...names, '-subj', '/CN=broker', '-keyout', key, '-out', request]);
+  const signer = ['-CA', authority, '-CAkey', filesOf(directory, 'authority').key, '-CAcreateserial'];
+  openssl([
+    'x509',
+    '-req',
+    '-in',
+    request,
+    ...signer,
+    '-copy_extensions',
+    'copy',
+    '-days',
+    '2',
+    '-out',
+    certificate,
+  ]);
+  const chain = ['-inkey', key, '-in', certificate, '-certfile', authority, '-name', 'broker'];
+  openssl(['pkcs12', '-export', ...chain, '-passout', `pass:${STORE_PASSWORD}`, '-out', keystore]);
   return { keystore, authority, user: 'hoplog', password: 'correct horse battery' };
+}
+
+function filesOf(directory: string, name: string): { key: string; certificate: string } {
+  return { key: join(directory, `${name}.key`), certificate: join(directory, `${name}.pem`) };
 }
 
 /** Returns the lines of `server.properties` for a listener `SASL_SSL` that accepts `plain` and `scram-sha-512`. */
@@ -63,11 +87,7 @@ export function scramUser({ user, password }: KafkaSecurity): string[] {
   return ['--add-scram', `SCRAM-SHA-512=[name=${user},password=${password}]`];
 }
 
-function keytool(keystore: string, args: string[], input = ''): string {
-  const store = ['-keystore', keystore, '-storetype', 'PKCS12', '-storepass', STORE_PASSWORD];
-  return execFileSync('keytool', ['-J-XX:TieredStopAtLevel=1', ...args, ...store], {
-    input,
-    encoding: 'utf8',
-    stdio: 'pipe',
-  });
+/** Not Java's keytool: with brokers in containers, a machine needs no Java. */
+function openssl(args: string[]): void {
+  execFileSync('openssl', args, { stdio: 'pipe' });
 }
