@@ -19,6 +19,7 @@ import { startWatch } from './soak/watch.ts';
  * Kills random parts of a cluster under load, and counts every visitor at the end.
  *
  *   npm run soak -- --minutes 30 [--rate 100] [--seed 7]     kills random parts
+ *   npm run soak -- --minutes 10 --hosts 2                   also cuts the networks of hosts, and kills them (root)
  *   npm run soak -- --minutes 60 --calm                      kills nothing
  *   npm run soak -- --minutes 360 --idle                     no load and no faults, beside an idle `npm start`
  *
@@ -36,12 +37,16 @@ const { values } = parseArgs({
     /** Causes no faults, to measure the memory of long-running processes. */
     calm: { type: 'boolean', default: false },
     idle: { type: 'boolean', default: false },
+    /** 2: the processes of Hoplog run on two hosts, which also lose their networks and die. */
+    hosts: { type: 'string', default: '1' },
     /** Minutes after which the heap of a process must be stable. */
     'warm-up': { type: 'string', default: '10' },
     /** Folder of the report; empty: bench/results. */
     out: { type: 'string', default: '' },
   },
 });
+if (!['1', '2'].includes(values.hosts))
+  throw new RangeError(`\`--hosts\` is ${values.hosts}: must be 1 or 2`);
 const minutes = positive('minutes', values.minutes);
 const rate = positive('rate', values.rate);
 const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : positive('seed', values.seed);
@@ -97,7 +102,7 @@ async function soak(parts: Parts): Promise<boolean> {
     await watch.stop();
     return reportSoak({
       folder: values.out,
-      calm: values.calm,
+      kind: values.calm ? 'calm' : values.hosts === '2' ? 'hosts' : 'faults',
       minutes,
       rate,
       seed,
@@ -161,7 +166,7 @@ async function drained(poller: Poller, asked: Asked, signal: AbortSignal): Promi
 
 async function main(): Promise<number> {
   if (NO_KAFKA !== false) throw new Error(NO_KAFKA);
-  const parts = await startParts(say, interrupted.signal);
+  const parts = await startParts({ hosts: values.hosts === '2', say, signal: interrupted.signal });
   try {
     return (await (values.idle ? standIdle(parts) : soak(parts))) ? 0 : 1;
   } catch (error) {

@@ -12,8 +12,14 @@ type Reply = {
 };
 type Call = (method: string, params?: object) => Promise<unknown>;
 
-/** Environment of a process that {@link createHeapProbe} measures. Any port, so that several can listen. */
-export const PROBED = { NODE_OPTIONS: '--inspect-port=127.0.0.1:0' };
+/**
+ * Returns the environment of a process that {@link createHeapProbe} measures. Any port, so that several can listen.
+ *
+ * @param address where this process reaches it
+ */
+export function probedAt(address: string): { NODE_OPTIONS: string } {
+  return { NODE_OPTIONS: `--inspect-port=${address}:0` };
+}
 
 const PATIENCE_MS = 20_000;
 const LISTENING = /Debugger listening on (ws:\S+)\s/g;

@@ -8,7 +8,8 @@ import { silentLogger } from '../../core/tier/log.ts';
 import { createLocalDeployment, type LocalDeployment } from '../../test/deploy/local-deployment.ts';
 import { type LocalNginx, NO_NGINX, startNginx, writeNginxConfig } from '../../test/deploy/nginx.ts';
 import { startKafka, type TestKafka } from '../../test/support/kafka.ts';
-import { PROBED } from './inspector.ts';
+import { type Hosts, makeHosts, offerAt } from './hosts.ts';
+import { probedAt } from './inspector.ts';
 import { type MortalStore, startMortalStore } from './store.ts';
 
 export const INGEST = ['ingest-0', 'ingest-1', 'ingest-2'];
@@ -29,16 +30,30 @@ export type Parts = {
   redirects: string[];
   /** Origins of the API, below `/api/v1`. */
   apis: string[];
+  /** With `--hosts`; else null. */
+  hosts: Hosts | null;
   close(): Promise<void>;
 };
+
+/** Services of each host, for `--hosts 2`. */
+const ON_HOSTS = [
+  ['ingest-0', 'workers-0', 'api-0'],
+  ['ingest-1', 'ingest-2', 'workers-1', 'api-1'],
+];
 
 /**
  * Starts the cluster, each part in a directory that `close` removes.
  *
- * @param say called with each step
+ * @param given.hosts whether the processes of Hoplog run on two hosts of their own
+ * @param given.say called with each step
  * @throws the signal's reason when it is aborted, after all parts are stopped
  */
-export async function startParts(say: (text: string) => void, signal: AbortSignal): Promise<Parts> {
+export async function startParts(given: {
+  hosts: boolean;
+  say: (text: string) => void;
+  signal: AbortSignal;
+}): Promise<Parts> {
+  const { say, signal } = given;
   const directory = mkdtempSync(join(tmpdir(), 'hoplog-soak-'));
   const closing: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -46,8 +61,10 @@ export async function startParts(say: (text: string) => void, signal: AbortSigna
     rmSync(directory, { recursive: true, force: true });
   };
   try {
+    const hosts = given.hosts ? makeHosts(ON_HOSTS) : null;
+    if (hosts) closing.push(async () => hosts.close());
     say('starting three brokers');
-    const kafka = await startKafka(3);
+    const kafka = await startKafka(3, undefined, hosts?.serverAddress);
     closing.push(() => kafka.close());
     signal.throwIfAborted();
     say('starting PostgreSQL and ClickHouse');
@@ -63,13 +80,21 @@ export async function startParts(say: (text: string) => void, signal: AbortSigna
     );
     closing.push(() => clickhouse.stop());
     signal.throwIfAborted();
+    if (hosts) {
+      for (const port of Object.values(ports)) {
+        const offered = await offerAt(hosts.serverAddress, port);
+        closing.push(async () => offered.close());
+      }
+    }
+    const fromHosts = (url: string) => (hosts ? url.replace('127.0.0.1', hosts.serverAddress) : url);
     const deployment = createLocalDeployment(directory, {
-      databaseUrl: postgres.url,
-      clickhouseUrl: clickhouse.url,
+      databaseUrl: fromHosts(postgres.url),
+      clickhouseUrl: fromHosts(clickhouse.url),
       clickhouseDatabase: DATABASE,
       brokers: kafka.brokers,
       replication: 3,
-      settings: PROBED,
+      settings: probedAt,
+      ...(hosts && { place: hosts.place, frontNetwork: hosts.frontNetwork }),
     });
     closing.push(() => deployment.stop());
     say('starting three ingest processes, two workers and two APIs');
@@ -87,6 +112,7 @@ export async function startParts(say: (text: string) => void, signal: AbortSigna
       key: /secret key\s+(\S+)/.exec(printed)?.[1] ?? '',
       redirects: (nginx ? front : INGEST.map(deployment.host)).map((host) => `http://${host}:8080`),
       apis: (nginx ? front : APIS.map(deployment.host)).map((host) => `http://${host}:3000/api/v1`),
+      hosts,
       close,
     };
   } catch (error) {

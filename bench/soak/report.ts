@@ -12,19 +12,32 @@ export type Memory = { courses: readonly MemoryCourse[]; limit: number; warmUpMs
 
 type Polled = Pick<Poller, 'seen' | 'regressions' | 'polls' | 'failures'>;
 
+const REPORTS = {
+  faults: {
+    name: 'soak',
+    title:
+      'Is a click lost or counted twice when random parts of the scaled deployment are killed under load?',
+  },
+  hosts: {
+    name: 'soak-hosts',
+    title: 'Is a click lost or counted twice when one of two hosts loses its networks or dies under load?',
+  },
+  calm: { name: 'soak-calm', title: 'Does a process of the scaled deployment grow under a steady load?' },
+};
+
 /** Clicks within this time before a fault are excluded from quiet times. */
 const BEFORE_FAULT_MS = 2_000;
 
 /**
- * Prints the report and writes it to `soak.txt`, or to `soak-calm.txt` for a run without faults.
+ * Prints the report and writes it to `soak.txt`, `soak-hosts.txt`, or `soak-calm.txt`.
  *
  * @param folder empty: `bench/results`
  * @returns whether no click was lost, duplicated, or missed, no watermark moved back, and no heap exceeded the limit
  */
 export function reportSoak(soaked: {
   folder: string;
-  /** Whether the run had no faults. */
-  calm: boolean;
+  /** `calm`: without faults. `hosts`: also of whole hosts. */
+  kind: 'faults' | 'hosts' | 'calm';
   minutes: number;
   rate: number;
   seed: number;
@@ -42,10 +55,7 @@ export function reportSoak(soaked: {
   const worst = course.recoveries.toSorted((a, b) => b.seconds - a.seconds)[0];
   const faults = [...course.struck].toSorted(([, a], [, b]) => b - a);
   report(soaked.folder, {
-    name: soaked.calm ? 'soak-calm' : 'soak',
-    title: soaked.calm
-      ? 'Does a process of the scaled deployment grow under a steady load?'
-      : 'Is a click lost or counted twice when random parts of the scaled deployment are killed under load?',
+    ...REPORTS[soaked.kind],
     versions: [],
     tables: [
       {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ProcessRecord } from '../../cli/processes/identity.ts';
 import { type Service, startService } from '../../test/support/service.ts';
-import { PROBED } from './inspector.ts';
+import { probedAt } from './inspector.ts';
 
 /** A service of `npm start` in its own directory. */
 export type SingleNode = {
@@ -20,7 +20,7 @@ export async function startSingleNode(): Promise<SingleNode> {
   const remove = () => rmSync(dataDir, { recursive: true, force: true });
   let service: Service;
   try {
-    service = await startService({ dataDir, env: PROBED });
+    service = await startService({ dataDir, env: probedAt('127.0.0.1') });
   } catch (error) {
     remove();
     throw error;

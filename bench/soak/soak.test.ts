@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { chooseFault, type Fault } from './faults.ts';
-import { createHeapProbe, PROBED } from './inspector.ts';
+import { chooseFault, type Fault, type Touched } from './faults.ts';
+import { createHeapProbe, probedAt } from './inspector.ts';
 import type { MemoryCourse } from './memory.ts';
 import { createRandom } from './random.ts';
 import { reportSoak } from './report.ts';
@@ -21,9 +21,9 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function fault(touches: Fault['touches'], weight: number): Fault {
-  const strike = async () => ({ struck: touches, mend: async () => undefined });
-  return { name: touches, touches, weight, away: [0, 1], strike };
+function fault(touched: Touched, weight: number): Fault {
+  const strike = async () => ({ struck: touched, mend: async () => undefined });
+  return { name: touched, touches: [touched], weight, away: [0, 1], strike };
 }
 const FAULTS = [fault('ingest', 3), fault('kafka', 1), fault('postgres', 0)];
 
@@ -43,7 +43,17 @@ test('the same seed chooses the same faults, another one others, each by its wei
 test('a second fault touches another part than the first one', () => {
   const random = createRandom(1);
   const [first = fault('api', 1)] = FAULTS;
-  for (let n = 0; n < 50; n++) expect(chooseFault(FAULTS, random, first).touches).toBe('kafka');
+  for (let n = 0; n < 50; n++) expect(chooseFault(FAULTS, random, first).name).toBe('kafka');
+});
+
+test('while a host is away, no fault touches the processes on it', () => {
+  const random = createRandom(1);
+  const host: Fault = { ...fault('ingest', 1), name: 'host', touches: ['ingest', 'workers', 'api'] };
+  const others = [...FAULTS, fault('workers', 5), host];
+  for (let n = 0; n < 50; n++) expect(chooseFault(others, random, host).name).toBe('kafka');
+  const [first = host] = FAULTS;
+  for (let n = 0; n < 50; n++)
+    expect(['kafka', 'workers']).toContain(chooseFault(others, random, first).name);
 });
 
 function soaked(
@@ -54,7 +64,7 @@ function soaked(
   const at = Date.now();
   return reportSoak({
     folder,
-    calm: false,
+    kind: 'faults',
     minutes: 1,
     rate: 1,
     seed: 1,
@@ -102,7 +112,9 @@ test('the heap of a running process is measured with its threads, without what i
     garbage = null;
     new (require("node:worker_threads").Worker)(${JSON.stringify(thread)}, { eval: true })
       .on("message", () => console.log("ready"));`;
-  const child = spawn(process.execPath, ['--eval', script], { env: { ...process.env, ...PROBED } });
+  const child = spawn(process.execPath, ['--eval', script], {
+    env: { ...process.env, ...probedAt('127.0.0.1') },
+  });
   onTestFinished(() => void child.kill());
   let log = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

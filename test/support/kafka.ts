@@ -86,8 +86,13 @@ export type TestKafka = {
  *
  * @param count 1, or 3 for a cluster that survives the loss of one broker
  * @param security credentials that clients need; default: none
+ * @param address of this machine for clients; only where brokers are processes
  */
-export async function startKafka(count: 1 | 3, security?: KafkaSecurity): Promise<TestKafka> {
+export async function startKafka(
+  count: 1 | 3,
+  security?: KafkaSecurity,
+  address = '127.0.0.1',
+): Promise<TestKafka> {
   if (WITH_CONTAINERS) return (await import('./kafka-containers.ts')).startKafkaContainers(count, security);
   const directory = mkdtempSync(join(tmpdir(), 'hoplog-kafka-'));
   const clusterId = newClusterId();
@@ -107,7 +112,7 @@ export async function startKafka(count: 1 | 3, security?: KafkaSecurity): Promis
   const started = nodes.map((node) => {
     mkdirSync(dataOf(node.id), { recursive: true });
     const properties = propertiesOf(node.id);
-    const [clients, brokers] = [`127.0.0.1:${node.port}`, `127.0.0.1:${node.internal}`];
+    const [clients, brokers] = [`${address}:${node.port}`, `127.0.0.1:${node.internal}`];
     const addresses = {
       id: node.id,
       clients,
@@ -118,7 +123,7 @@ export async function startKafka(count: 1 | 3, security?: KafkaSecurity): Promis
     };
     const given = { voters, count, dataDir: dataOf(node.id), security };
     writeFileSync(properties, serverProperties(addresses, given));
-    return brokerOf(node.port, properties, (text) => {
+    return brokerOf({ address, port: node.port }, properties, (text) => {
       log = (log + text).slice(-LOG_LENGTH);
     });
   });
@@ -170,11 +175,15 @@ async function java(args: string[]): Promise<void> {
   await promisify(execFile)('java', ['-Xmx256m', ...JAVA, ...args]);
 }
 
-function brokerOf(port: number, properties: string, onOutput: (text: string) => void): TestBroker {
+function brokerOf(
+  clients: { address: string; port: number },
+  properties: string,
+  onOutput: (text: string) => void,
+): TestBroker {
   let child: ChildProcess | null = null;
   const running = () => child !== null && child.exitCode === null && child.signalCode === null;
   return {
-    address: `127.0.0.1:${port}`,
+    address: `${clients.address}:${clients.port}`,
     running,
     async start() {
       const { file, args } = bound('java', ['-Xmx384m', '-Xms128m', ...JAVA, 'kafka.Kafka', properties]);
@@ -185,7 +194,7 @@ function brokerOf(port: number, properties: string, onOutput: (text: string) => 
       started.stderr.setEncoding('utf8').on('data', onOutput);
       child = started;
       const deadline = Date.now() + READY_MS;
-      while (!(await isResponding(port))) {
+      while (!(await isResponding(clients))) {
         if (!running()) throw new Error(`a broker ended with ${started.exitCode ?? started.signalCode}`);
         if (Date.now() > deadline) throw new Error('a broker did not become ready');
         await delay(100);
@@ -201,9 +210,9 @@ function brokerOf(port: number, properties: string, onOutput: (text: string) => 
   };
 }
 
-function isResponding(port: number): Promise<boolean> {
+function isResponding({ address, port }: { address: string; port: number }): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(port, address);
     socket.once('connect', () => {
       socket.destroy();
       resolve(true);
