@@ -1,8 +1,9 @@
+import { AssertionError } from 'node:assert';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../core/tier/log.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
-/** Runs one step until it succeeds. Rejects with a final error, or with the signal's reason. */
+/** Runs one step until it succeeds. Rejects with a final error, a broken invariant, or the signal's reason. */
 export type Retry = <T>(step: string, work: () => Promise<T>) => Promise<T>;
 
 export type RetryDependencies = {
@@ -32,7 +33,7 @@ export function createRetry(dependencies: RetryDependencies): Retry {
         return await work();
       } catch (error) {
         signal.throwIfAborted();
-        if (isFinal(error)) throw error;
+        if (error instanceof AssertionError || isFinal(error)) throw error;
         const cause = causeOf(error);
         metrics.retries.inc({ step, cause });
         log.warn({ step, cause, err: error, wait }, 'step failed; will retry');

@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { exposeInvariants } from '../invariants.ts';
 import type { Readiness } from './health.ts';
 import { listenError } from './listen-error.ts';
 
@@ -9,11 +10,12 @@ import { listenError } from './listen-error.ts';
  */
 const LAG_LOOK_MS = 50;
 
-/** Creates a registry with the metrics of the process (CPU, memory, event-loop lag), labeled by tier. */
+/** Creates a registry with the metrics of the process (CPU, memory, event-loop lag, broken invariants), labeled by tier. */
 export function createRegistry(tier: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ tier });
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_LOOK_MS });
+  exposeInvariants(registry);
   return registry;
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { brokenCount } from '../../core/invariants.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { inTransaction } from '../database/pool.ts';
 import {
@@ -13,6 +14,7 @@ import {
   resetLane,
   takeLane,
 } from './lanes.ts';
+import { advanceLaneAndStreams } from './streams.ts';
 
 let stores: TestStores;
 beforeAll(async () => {
@@ -66,6 +68,19 @@ it('the next holder gets the intent until the lane has advanced', async () => {
     await advanceLane(transaction, successor, 2n ** 60n);
   });
   expect(await taken('p4', 0)).toMatchObject({ nextOffset: 2n ** 60n, intent: null });
+});
+
+it('no lane moves back', async () => {
+  const { pool } = stores;
+  const lane = await taken('backward', 60_000);
+  const broken = brokenCount('lane_forward');
+  await advanceLane(pool, lane, 900n);
+  const back = inTransaction(pool, (transaction) => advanceLane(transaction, lane, 899n));
+  await expect(back).rejects.toThrow('store/backward at 900 was to advance to 899');
+  const range = { from: 900n, to: 899n };
+  await expect(advanceLaneAndStreams(pool, lane, range, [])).rejects.toThrow('at 900 was to advance to 899');
+  expect(brokenCount('lane_forward')).toBe(broken + 2);
+  expect(await laneOffsets(pool, 'backward')).toEqual({ least: 900n, greatest: 900n });
 });
 
 it('the offsets of a partition are those of its slowest and fastest consumers', async () => {

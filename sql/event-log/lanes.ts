@@ -1,3 +1,4 @@
+import { assertInvariant } from '../../core/invariants.ts';
 import type { Queryable } from '../database/pool.ts';
 
 /** The exact range of a partition that is about to be inserted. */
@@ -199,14 +200,24 @@ export async function lockLane(transaction: Queryable, lane: Lane): Promise<bigi
   return BigInt(row.next_offset);
 }
 
-/** Advances the lane and clears its intent, but no doubt. Call it after {@link lockLane}, in the same transaction. */
+/**
+ * Advances the lane and clears its intent, but no doubt. Call it after {@link lockLane}, in the same transaction, which
+ * must not commit when this throws.
+ */
 export async function advanceLane(transaction: Queryable, lane: Lane, nextOffset: bigint): Promise<void> {
-  const { rowCount } = await transaction.query(
+  const { rows } = await transaction.query<{ before: string }>(
     `UPDATE log_lanes SET next_offset = $4, intent = ${DOUBT_ONLY}, updated_at = now()
-     WHERE consumer = $1 AND partition = $2 AND epoch = $3`,
+     FROM (SELECT next_offset AS before FROM log_lanes WHERE consumer = $1 AND partition = $2 FOR UPDATE) AS former
+     WHERE consumer = $1 AND partition = $2 AND epoch = $3 RETURNING before`,
     [lane.consumer, lane.partition, lane.epoch, String(nextOffset)],
   );
-  if (rowCount !== 1) throw new LaneLost(lane);
+  const [row] = rows;
+  if (!row) throw new LaneLost(lane);
+  assertInvariant(
+    'lane_forward',
+    nextOffset >= BigInt(row.before),
+    () => `${lane.consumer}/${lane.partition} at ${row.before} was to advance to ${nextOffset}`,
+  );
 }
 
 /**

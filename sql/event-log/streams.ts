@@ -1,7 +1,7 @@
-import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NewStream, StreamRecord } from '../../core/event-log/port.ts';
 import { uuidv7 } from '../../core/ids.ts';
+import { assertInvariant } from '../../core/invariants.ts';
 import { ADVISORY_LOCKS } from '../database/advisory-locks.ts';
 import type { Queryable } from '../database/pool.ts';
 import { inTransaction, type Pool, type PoolClient } from '../database/pool.ts';
@@ -186,7 +186,11 @@ export async function advanceLaneAndStreams(
   { from, to }: { from: bigint; to: bigint },
   streams: readonly StreamProgress[],
 ): Promise<boolean> {
-  assert(to >= from, `lane ${lane.consumer}/${lane.partition} can't advance from ${from} back to ${to}`);
+  assertInvariant(
+    'lane_forward',
+    to >= from,
+    () => `${lane.consumer}/${lane.partition} at ${from} was to advance to ${to}`,
+  );
   const { rows } = await db.query<{ advanced: boolean }>({
     name: 'advance_lane_and_streams',
     text: `WITH lane AS (

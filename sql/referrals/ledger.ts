@@ -1,4 +1,4 @@
-import assert from 'node:assert/strict';
+import { assertInvariant } from '../../core/invariants.ts';
 import type { Queryable } from '../database/pool.ts';
 
 export type CashAccount = 'cash_pending' | 'cash_eligible' | 'cash_paid';
@@ -44,7 +44,11 @@ export async function appendEntries(
 ): Promise<void> {
   if (entries.length === 0) return;
   const moved = entries.reduce((sum, { cause, amount }) => (MOVES.has(cause) ? sum + amount : sum), 0);
-  assert(moved === 0, `moves between accounts must sum to zero, got ${moved} in ${entries.length} entries`);
+  assertInvariant(
+    'moves_sum_to_zero',
+    moved === 0,
+    () => `${entries.length} entries of ${workspaceId} move ${moved}`,
+  );
   await tx.query(
     `INSERT INTO ledger_entries (workspace_id, created_at, enrollment_id, external_user_id, account, unit, amount,
        cause, grant_id, commission_id, refund_id, payout_id)

@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.ts';
+import { assertInvariant } from '../../core/invariants.ts';
 import type { PayoutMethod } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
 import {
@@ -158,9 +159,13 @@ async function payCommissions(
         'a commission in this export was paid by another export: create a new export',
       );
     }
-    if (commission.status !== 'eligible' || part?.amount_minor !== commission.remaining_minor) {
-      throw new Error(`commission ${commission.id} changed since it was exported`);
-    }
+    const { id, status, remaining_minor: left } = commission;
+    assertInvariant(
+      'payout_equals_entries',
+      part !== undefined && status === 'eligible' && part.amount_minor === left,
+      () =>
+        `export ${exportId} pays ${part?.amount_minor} for the ${status} commission ${id} with ${left} left`,
+    );
     const entry = {
       enrollmentId: commission.enrollment_id,
       externalUserId: commission.external_user_id,

@@ -1,4 +1,4 @@
-import assert from 'node:assert/strict';
+import { assertInvariant } from '../../core/invariants.ts';
 import { reversedAmount } from '../../core/referrals/refund.ts';
 import type { Queryable } from '../database/pool.ts';
 import {
@@ -83,9 +83,10 @@ async function reversePart(
     );
     return;
   }
-  assert(
+  assertInvariant(
+    'refund_within_rest',
     part <= commission.remaining_minor,
-    `commission ${commission.id}: can't reverse ${part} of ${commission.remaining_minor}`,
+    () => `${part} of ${commission.remaining_minor} minor units left of commission ${commission.id}`,
   );
   await appendEntries(
     tx,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type ClickRow, clickBlock } from '../../clickhouse/inserts/clicks.ts';
 import { type IdentifyRow, identifyBlock } from '../../clickhouse/inserts/identifies.ts';
 import type { EventName } from '../../clickhouse/inserts/present-sequences.ts';
+import { assertInvariant } from '../../core/invariants.ts';
 import type { Prepared } from './prepare.ts';
 
 /**
@@ -25,9 +26,20 @@ export function toBlocks(prepared: Pick<Prepared, 'clicks' | 'identifies'>): Blo
   return blocks;
 }
 
-/** Returns the block in ClickHouse's Native format. */
+/** Returns the block in ClickHouse's Native format. @throws {AssertionError} when its clicks are of several months */
 export function encodeBlock(block: Block): Uint8Array[] {
-  return block.table === 'clicks' ? clickBlock(block.rows) : identifyBlock(block.rows);
+  if (block.table === 'identifies') return identifyBlock(block.rows);
+  const [first = null] = block.rows;
+  if (first) {
+    const month = monthOf(first.event.ts);
+    const stray = block.rows.find(({ event: { ts } }) => ts < month.start || ts >= month.end);
+    assertInvariant(
+      'block_month',
+      stray === undefined,
+      () => `${block.name} begins in ${month.name} and has a click of ${stray?.event.ts}`,
+    );
+  }
+  return clickBlock(block.rows);
 }
 
 /** Returns the rows that match, as a block whose name identifies them. */
@@ -48,20 +60,26 @@ export function nameOf(row: BlockRow): EventName {
 function byMonth(clicks: readonly ClickRow[]): Map<string, ClickRow[]> {
   const months = new Map<string, ClickRow[]>();
   let rows: ClickRow[] = [];
-  let start = 0;
-  let end = 0;
+  let month = { name: '', start: 0, end: 0 };
   for (const click of clicks) {
     const { ts } = click.event;
-    if (ts < start || ts >= end) {
-      const date = new Date(Math.floor(ts / 1000));
-      const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
-      start = Date.UTC(year, month) * 1000;
-      end = Date.UTC(year, month + 1) * 1000;
-      const key = `${year}${String(month + 1).padStart(2, '0')}`;
-      rows = months.get(key) ?? [];
-      months.set(key, rows);
+    if (ts < month.start || ts >= month.end) {
+      month = monthOf(ts);
+      rows = months.get(month.name) ?? [];
+      months.set(month.name, rows);
     }
     rows.push(click);
   }
   return months;
+}
+
+/** Returns the UTC month of an event: its name, and its bounds in microseconds, the end exclusive. */
+function monthOf(ts: number): { name: string; start: number; end: number } {
+  const date = new Date(Math.floor(ts / 1000));
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+  return {
+    name: `${year}${String(month + 1).padStart(2, '0')}`,
+    start: Date.UTC(year, month) * 1000,
+    end: Date.UTC(year, month + 1) * 1000,
+  };
 }
