@@ -1,8 +1,20 @@
 import { Type } from 'typebox';
-import { ERROR_STATUS, type ErrorCode } from '../core/errors.ts';
+import { DETAIL_CODES, ERROR_STATUS, type ErrorCode } from '../core/errors.ts';
 import { OneOf } from './schemas.ts';
 
 const CODES = Object.keys(ERROR_STATUS) as ErrorCode[];
+
+const Detail = Type.Object(
+  {
+    path: Type.String(),
+    message: Type.String({ description: 'What the field must be.' }),
+    code: Type.Optional(
+      OneOf(DETAIL_CODES, { description: 'The broken rule, where a client may handle it.' }),
+    ),
+    hint: Type.Optional(Type.String({ description: 'Another way to satisfy the rule.' })),
+  },
+  { title: 'ErrorDetail' },
+);
 
 /** The body of every error, for the document; `plugins/errors.ts` writes it. */
 export const ErrorBody = Type.Object(
@@ -12,9 +24,7 @@ export const ErrorBody = Type.Object(
       message: Type.String(),
       request_id: Type.String({ format: 'uuid', description: 'Also the `x-request-id` header.' }),
       details: Type.Optional(
-        Type.Array(Type.Object({ path: Type.String(), message: Type.String() }, { title: 'ErrorDetail' }), {
-          description: 'For invalid input: the first invalid field.',
-        }),
+        Type.Array(Detail, { description: 'For invalid input: the first invalid field.' }),
       ),
     }),
   },

@@ -1,5 +1,15 @@
+/** Rules that a client handles by code, not by message. */
+export const DETAIL_CODES = ['external_destination'] as const;
+
 /** One invalid part of a request: where it is and what is wrong with it. */
-export type ErrorDetail = { path: string; message: string };
+export type ErrorDetail = {
+  path: string;
+  /** What the field must be, as a predicate. */
+  message: string;
+  code?: (typeof DETAIL_CODES)[number];
+  /** How an API client can satisfy the rule otherwise. */
+  hint?: string;
+};
 
 /** The closed set of error codes of the API, each with its HTTP status. */
 export const ERROR_STATUS = {
@@ -53,6 +63,11 @@ export class AppError extends Error {
 }
 
 /** Returns a 400 that names the field (`path`, dotted). @param message what the field must be, as a predicate */
-export function badRequest(path: string, message: string): AppError {
-  return new AppError('bad_request', `\`${path}\` ${message}`, [{ path, message }]);
+export function badRequest(
+  path: string,
+  message: string,
+  more: Pick<ErrorDetail, 'code' | 'hint'> = {},
+): AppError {
+  const text = more.hint === undefined ? message : `${message}; ${more.hint}`;
+  return new AppError('bad_request', `\`${path}\` ${text}`, [{ path, message, ...more }]);
 }

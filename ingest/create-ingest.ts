@@ -88,7 +88,6 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
   const { table, resolver, syncStatus } = linkTable;
   let draining = false;
   const tableAgeSeconds = () => syncStatus.age() / 1_000;
-  const journalFill = () => eventLog.fill();
   const metrics = createIngestMetrics(registry, {
     links: () => table.size(),
     tableBytes: () => table.bytes(),
@@ -96,7 +95,6 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     diskReads: linkTable.diskReads,
     tableFailures: linkTable.diskFailures,
     tableAgeSeconds,
-    journalFill,
   });
   const permits = createPermits({ pool, streamId: eventLog.stream.streamId, log });
   const pages = createPages();
@@ -166,7 +164,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
         draining: () => draining,
         links: () => table.size(),
         tableAgeSeconds,
-        journalFill,
+        journalFill: () => eventLog.fill(),
       },
       exchanges,
     ),

@@ -60,7 +60,6 @@ export function createIngestMetrics(
     diskReads(): number;
     tableFailures(): number;
     tableAgeSeconds(): number;
-    journalFill(): number;
   },
 ): IngestMetrics {
   const registers = [registry];
@@ -148,11 +147,6 @@ export function createIngestMetrics(
     'hoplog_ingest_link_table_age_seconds',
     'Time since the link table was last confirmed up to date with PostgreSQL.',
     sources.tableAgeSeconds,
-  );
-  gauge(
-    'hoplog_ingest_journal_fill_ratio',
-    'Fraction of the disk budget of the journal in use, from 0 to 1.',
-    sources.journalFill,
   );
   let arrived = 0;
 

@@ -209,5 +209,6 @@ async function createBatch(
 function problemOf(error: AppError, { columnOf }: Pending): RowProblem {
   const [detail] = error.details ?? [];
   if (!detail) return new RowProblem(null, error.message);
-  return new RowProblem(columnOf[detail.path] ?? detail.path, detail.message);
+  const text = detail.hint === undefined ? detail.message : `${detail.message}; ${detail.hint}`;
+  return new RowProblem(columnOf[detail.path] ?? detail.path, text);
 }

@@ -43,7 +43,18 @@ describe('the own-site domain', () => {
   test('another domain is 400 unless it is external', async () => {
     await created(campaign());
     await refused(campaign({ destination_url: 'https://elsewhere.example' }), 400, 'destination_url');
-    await refused(campaign({ destination_url: 'https://notshop.example' }), 400, 'destination_url');
+    const { body } = await shop.post('/links', campaign({ destination_url: 'https://notshop.example' }));
+    expect(body.error).toMatchObject({
+      message: '`destination_url` must be on shop.example; send external: true for a site that is not yours',
+      details: [
+        {
+          path: 'destination_url',
+          message: 'must be on shop.example',
+          code: 'external_destination',
+          hint: 'send external: true for a site that is not yours',
+        },
+      ],
+    });
     const { first } = await created(
       campaign({ destination_url: 'https://elsewhere.example', external: true }),
     );

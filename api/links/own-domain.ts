@@ -19,10 +19,10 @@ export async function keepToOwnDomain(
   const domain = workspace.primary_domain ?? (first ? registrableDomain(first) : null);
   if (domain === null) return null;
   if (!destinations.every((destination) => isOnDomain(destination, domain))) {
-    throw badRequest(
-      'destination_url',
-      `must be on ${domain}; send external: true for a site that is not yours`,
-    );
+    throw badRequest('destination_url', `must be on ${domain}`, {
+      code: 'external_destination',
+      hint: 'send external: true for a site that is not yours',
+    });
   }
   if (workspace.primary_domain === null) await updateWorkspace(tx, workspace.id, { primary_domain: domain });
   return domain;

@@ -60,7 +60,7 @@ opaque text: do not parse it as a date, because dates of most languages lose its
 
 ## Errors
 \`{ "error": { "code", "message", "request_id", "details"? } }\`. For invalid input, \`details\` has the first invalid field
-as \`{ path, message }\`. \`request_id\` is also the \`x-request-id\` header of every response. Checks run in this order: key
+as \`{ path, message, code?, hint? }\`. \`request_id\` is also the \`x-request-id\` header of every response. Checks run in this order: key
 (401), scope (403), plan (402), parameters (400), existence (404), conflict (409).
 
 | Status | Code | When |

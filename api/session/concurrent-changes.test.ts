@@ -26,7 +26,7 @@ let addresses = 0;
 const elsewhere = () => `198.51.100.${++addresses}`;
 
 /**
- * Signs a member in with its password, which is right when it is judged, while `change` is under way: that commits once
+ * Signs a member in with its password, which is right when it is checked, while `change` is under way: that commits once
  * the sign-in waits for it.
  */
 async function signInDuring(email: string, change: (tx: Queryable) => Promise<void>) {
@@ -34,7 +34,7 @@ async function signInDuring(email: string, change: (tx: Queryable) => Promise<vo
   const answer = await inTransaction(api.stores.pool, async (tx) => {
     await change(tx);
     const call = browser.call('POST', '/session', { body: { email, password: PASSWORD } });
-    await expect.poll(waiting, { timeout: 60_000 }).toBe(1);
+    await expect.poll(waiting).toBe(1);
     return { call };
   });
   return { browser, ...(await answer.call) };
@@ -72,7 +72,7 @@ test('an invitation that gives a member a new password ends a concurrent sign-in
   const accepted = await inTransaction(api.stores.pool, async (tx) => {
     await tx.query('UPDATE members SET last_seen_at = now() WHERE id = $1', [id]);
     const call = other.call('POST', '/session/invite', { body: { token, password: 'the new password' } });
-    await expect.poll(waiting, { timeout: 60_000 }).toBe(1);
+    await expect.poll(waiting).toBe(1);
     await tx.query(
       `INSERT INTO sessions (id, token_hash, workspace_id, member_id, user_agent, expires_at)
        VALUES (gen_random_uuid(), sha256('late'), $1, $2, 'late', now() + interval '1 day')`,
@@ -95,7 +95,7 @@ test('of two invitations for one email that are accepted at once, the second end
   const begun = await inTransaction(api.stores.pool, async (tx) => {
     await tx.query('SELECT 1 FROM sessions WHERE member_id = $1 FOR UPDATE', [first.id]);
     const call = accept(first, tokens[0], PASSWORD);
-    await expect.poll(waiting, { timeout: 60_000 }).toBe(1);
+    await expect.poll(waiting).toBe(1);
     expect((await accept(consoleBrowser(api), tokens[1], 'the second password')).status).toBe(200);
     return { call };
   });

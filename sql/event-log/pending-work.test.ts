@@ -33,7 +33,7 @@ test('each kind of work is reported while it is pending, and not after', async (
   expect(await pendingWork(pool)).toEqual({ ...NOTHING, attribution: true, trackedPurchases: true });
   await pool.query('UPDATE orders SET attributed_version = version');
   expect(await pendingWork(pool)).toEqual({ ...NOTHING, trackedPurchases: true });
-  await pool.query('UPDATE orders SET referral_judged_at = now()');
+  await pool.query('UPDATE orders SET referral_evaluated_at = now()');
   expect(await pendingWork(pool)).toEqual(NOTHING);
   await pool.query('UPDATE orders SET version = version + 1');
   expect(await pendingWork(pool)).toEqual({ ...NOTHING, attribution: true });

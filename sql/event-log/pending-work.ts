@@ -20,7 +20,7 @@ export async function pendingWork(db: Queryable): Promise<PendingWork> {
     `SELECT
       EXISTS (SELECT FROM orders WHERE attributed_version IS DISTINCT FROM version) AS attribution,
       EXISTS (SELECT FROM signups WHERE state = 'pending') AS "pendingSignups",
-      EXISTS (SELECT FROM orders WHERE source = 'server' AND referral_judged_at IS NULL) AS "trackedPurchases",
+      EXISTS (SELECT FROM orders WHERE source = 'server' AND referral_evaluated_at IS NULL) AS "trackedPurchases",
       EXISTS (SELECT FROM early_refunds) AS "earlyRefunds",
       EXISTS (SELECT FROM order_publications WHERE due_at <= now()) AS "orderPublications"`,
   );

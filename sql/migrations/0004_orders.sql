@@ -27,12 +27,12 @@ CREATE TABLE orders (
   pixel_visitor_id   uuid,                 -- the visitor of the pixel's report, where a server's report names none
   signup_visitor_id  uuid,                 -- the visitor of the buyer's signup
   reported_at        bigint,               -- microseconds; null: reported through the event log
-  referral_judged_at timestamptz,          -- null: a server's order that the referral program has not evaluated
+  referral_evaluated_at timestamptz,          -- null: a server's order that the referral program has not evaluated
   UNIQUE (workspace_id, order_id)
 );
 CREATE INDEX orders_unattributed ON orders (ts) WHERE attributed_version IS DISTINCT FROM version;
 CREATE INDEX orders_without_rate ON orders (currency) WHERE without_rate;
-CREATE INDEX orders_unjudged ON orders (internal_id) WHERE source = 'server' AND referral_judged_at IS NULL;
+CREATE INDEX orders_unevaluated ON orders (internal_id) WHERE source = 'server' AND referral_evaluated_at IS NULL;
 
 CREATE INDEX orders_server_user ON orders (workspace_id, external_user_id)
   WHERE source = 'server' AND external_user_id IS NOT NULL;

@@ -96,13 +96,13 @@ export async function lockOrderByNumber(tx: Queryable, internalId: number): Prom
  * Returns orders that a server reported through the event log and that the referral program has not evaluated, oldest first, locked
  * until the transaction ends. Skips locked ones.
  */
-export async function lockUnjudgedOrders(
+export async function lockUnevaluatedOrders(
   tx: Queryable,
   after: number,
   limit: number,
 ): Promise<ReportedOrder[]> {
   const { rows } = await tx.query<ReportedOrder>(
-    `SELECT ${COLUMNS} FROM orders WHERE source = 'server' AND referral_judged_at IS NULL AND internal_id > $1
+    `SELECT ${COLUMNS} FROM orders WHERE source = 'server' AND referral_evaluated_at IS NULL AND internal_id > $1
      ORDER BY internal_id LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED`,
     [after, limit],
   );
@@ -110,9 +110,9 @@ export async function lockUnjudgedOrders(
 }
 
 /** Records that the referral program has evaluated the order. @returns false when it had before */
-export async function markJudged(tx: Queryable, internalId: number, now: Date): Promise<boolean> {
+export async function markEvaluated(tx: Queryable, internalId: number, now: Date): Promise<boolean> {
   const { rowCount } = await tx.query(
-    'UPDATE orders SET referral_judged_at = $2 WHERE internal_id = $1 AND referral_judged_at IS NULL',
+    'UPDATE orders SET referral_evaluated_at = $2 WHERE internal_id = $1 AND referral_evaluated_at IS NULL',
     [internalId, now],
   );
   return rowCount === 1;

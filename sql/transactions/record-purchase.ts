@@ -1,7 +1,7 @@
 import { toMajor } from '../../core/money/money.ts';
 import type { Sale } from '../../core/referrals/purchase-reward.ts';
 import type { Queryable } from '../database/pool.ts';
-import { lockOrder, markJudged, putReportedOrder, type ReportedOrder } from '../orders/reported-orders.ts';
+import { lockOrder, markEvaluated, putReportedOrder, type ReportedOrder } from '../orders/reported-orders.ts';
 import { visitorOfUser } from '../orders/user-visitors.ts';
 import { type Purchase, purchaseOfOrder, upsertPurchase } from '../referrals/purchases.ts';
 import { lockSignupOfUser, type Signup, signupOfUser, userOfOrder } from '../referrals/signups.ts';
@@ -62,7 +62,7 @@ export async function recordPurchase(
   if (!reported) await queueSale(tx, order, report.externalUserId, now);
   const signup = await lockSignupOfUser(tx, workspace.id, report.externalUserId);
   const purchase = await writeOutcome(tx, { workspace, order, signup, sale: { ...report, email }, now });
-  await markJudged(tx, order.internal_id, now);
+  await markEvaluated(tx, order.internal_id, now);
   return purchase;
 }
 
@@ -79,7 +79,7 @@ export async function qualifyTrackedOrder(
   now: Date,
 ): Promise<Purchase | null> {
   const known = await purchaseOfOrder(tx, order.internal_id);
-  const isFirst = await markJudged(tx, order.internal_id, now);
+  const isFirst = await markEvaluated(tx, order.internal_id, now);
   if (known || !isFirst) return known;
   const user =
     order.external_user_id ??

@@ -46,7 +46,6 @@ export function declaredLabels(): Map<string, string[]> {
     diskReads: zero,
     tableFailures: zero,
     tableAgeSeconds: zero,
-    journalFill: zero,
   });
   return new Map(
     registry.getMetricsAsArray().map((metric) => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { upsertIdentities } from '../../sql/orders/identities.ts';
 import { upsertOrders } from '../../sql/orders/orders.ts';
 import { visitorOfUser } from '../../sql/orders/user-visitors.ts';
-import { createOrderJudge } from '../../workers/referrals/tracked-purchases.ts';
+import { createOrderEvaluator } from '../../workers/referrals/tracked-purchases.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { countRows, type Merchant, merchant, queuedEvents } from './support.ts';
 
@@ -44,7 +44,7 @@ describe('a tracked order', () => {
       })),
     );
   }
-  const qualify = () => createOrderJudge({ pool: api.stores.pool })(new Date());
+  const qualify = () => createOrderEvaluator({ pool: api.stores.pool })(new Date());
 
   test('with a secret key is a purchase, once, found by user, email or visitor', async () => {
     const visitor = crypto.randomUUID();
@@ -213,10 +213,10 @@ describe('a tracked order', () => {
     await pool.query(
       `ALTER TABLE purchases ADD CONSTRAINT fails CHECK (external_user_id <> 'bad') NOT VALID`,
     );
-    const qualifyOrders = createOrderJudge({ pool });
-    await expect(qualifyOrders(new Date())).rejects.toThrow('was not judged');
+    const qualifyOrders = createOrderEvaluator({ pool });
+    await expect(qualifyOrders(new Date())).rejects.toThrow('was not evaluated');
     expect(await balance('r')).toMatchObject({ pending: 0 });
-    await expect(qualifyOrders(new Date())).rejects.toThrow('was not judged');
+    await expect(qualifyOrders(new Date())).rejects.toThrow('was not evaluated');
     expect(await balance('r')).toMatchObject({ pending: 10 });
     await pool.query(
       `ALTER TABLE purchases DROP CONSTRAINT fails;

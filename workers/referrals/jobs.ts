@@ -7,11 +7,11 @@ import type { WorkerMetrics } from '../metrics.ts';
 import { settleNextEarlyRefunds } from './early-refunds.ts';
 import { endHoldPeriods } from './hold-periods.ts';
 import { createSignupResolver } from './pending-signups.ts';
-import { createOrderJudge } from './tracked-purchases.ts';
+import { createOrderEvaluator } from './tracked-purchases.ts';
 
 const HOLD_EVERY_MS = 5_000;
 const RESOLVE_EVERY_MS = 500;
-const JUDGE_EVERY_MS = 500;
+const EVALUATE_EVERY_MS = 500;
 const SETTLE_EVERY_MS = 5_000;
 
 /** Starts the jobs of the referral program. Each may run in several processes at once. */
@@ -24,7 +24,7 @@ export function startReferralJobs(shared: {
 }): Job[] {
   const { waits } = shared;
   const resolvePendingSignups = createSignupResolver(shared);
-  const judgeTrackedOrders = createOrderJudge(shared);
+  const evaluateTrackedOrders = createOrderEvaluator(shared);
   return [
     startJob({
       ...shared,
@@ -41,8 +41,8 @@ export function startReferralJobs(shared: {
     startJob({
       ...shared,
       name: 'tracked-purchases',
-      everyMs: JUDGE_EVERY_MS,
-      work: async () => (await waits('trackedPurchases')) && judgeTrackedOrders(new Date()),
+      everyMs: EVALUATE_EVERY_MS,
+      work: async () => (await waits('trackedPurchases')) && evaluateTrackedOrders(new Date()),
     }),
     startJob({
       ...shared,

@@ -1,5 +1,5 @@
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
-import { lockUnjudgedOrders } from '../../sql/orders/reported-orders.ts';
+import { lockUnevaluatedOrders } from '../../sql/orders/reported-orders.ts';
 import { qualifyTrackedOrder } from '../../sql/transactions/record-purchase.ts';
 import { workspaceById } from '../../sql/workspaces/workspaces.ts';
 
@@ -14,14 +14,14 @@ const CHUNK = 200;
  *
  * @returns one run: returns whether there may be more, and throws the first failure at its end
  */
-export function createOrderJudge({ pool }: { pool: Pool }): (now: Date) => Promise<boolean> {
+export function createOrderEvaluator({ pool }: { pool: Pool }): (now: Date) => Promise<boolean> {
   /** Number of the last order tried. */
   let after = 0;
 
-  /** Judges the next order. @returns whether there was one */
-  const judgeNext = (now: Date) =>
+  /** Evaluates the next order. @returns whether there was one */
+  const evaluateNext = (now: Date) =>
     inTransaction(pool, async (tx) => {
-      const [order] = await lockUnjudgedOrders(tx, after, 1);
+      const [order] = await lockUnevaluatedOrders(tx, after, 1);
       if (!order) return false;
       after = order.internal_id;
       const workspace = await workspaceById(tx, order.workspace_id);
@@ -29,17 +29,17 @@ export function createOrderJudge({ pool }: { pool: Pool }): (now: Date) => Promi
       return true;
     });
 
-  return async function judgeTrackedOrders(now) {
+  return async function evaluateTrackedOrders(now) {
     let failure: Error | null = null;
     let more = true;
     for (let tried = 0; more && tried < CHUNK; tried++) {
       const last = after;
       try {
-        more = await judgeNext(now);
+        more = await evaluateNext(now);
       } catch (error) {
         // Not read: PostgreSQL is down.
         if (after === last) throw error;
-        failure ??= new Error(`order ${after} was not judged`, { cause: error });
+        failure ??= new Error(`order ${after} was not evaluated`, { cause: error });
       }
     }
     if (!more) after = 0;

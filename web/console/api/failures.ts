@@ -1,5 +1,5 @@
 /** One invalid field of a request. */
-export type FailureDetail = { path: string; message: string };
+export type FailureDetail = { path: string; message: string; code?: string };
 
 /** The API's error object. */
 export type ApiError = { code: string; message: string; details?: FailureDetail[]; request_id?: string };
@@ -37,7 +37,11 @@ export function messageOf(error: unknown): string {
 }
 
 /** The message for one field of a form (`path` as the API names it), or null. */
-export function fieldError(error: unknown, path: string): string | null {
+export const fieldError = (error: unknown, path: string): string | null =>
+  fieldDetail(error, path)?.message ?? null;
+
+/** What the API says about one field of a form, or null. */
+export function fieldDetail(error: unknown, path: string): FailureDetail | null {
   if (!(error instanceof ApiFailure)) return null;
-  return error.details.find((detail) => detail.path === path)?.message ?? null;
+  return error.details.find((detail) => detail.path === path) ?? null;
 }

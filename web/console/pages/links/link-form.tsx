@@ -2,7 +2,7 @@ import { Alert, Button, Group, Stack } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
-import { ApiFailure, fieldError } from '../../api/failures.ts';
+import { ApiFailure, fieldDetail } from '../../api/failures.ts';
 import { sentenceOf } from '../../api/sentence.ts';
 import { DraftProblem, type LinkDraft } from './link-draft.ts';
 import { BasicFields, ELSEWHERE } from './link-form-basics.tsx';
@@ -70,10 +70,7 @@ export function LinkForm({
   const fields: FormFields = {
     draft,
     set: (field, value) => onChange({ ...draft, [field]: value }),
-    wrong: (path) => {
-      const message = wrongWith(error, path);
-      return path === 'destination_url' ? inWordsOfForm(message, existing) : message;
-    },
+    wrong: (path) => wrongWith(error, path, existing),
     existing,
   };
   const elsewhere = messageElsewhere(error, (path) => isOnPage(path, draft, existing));
@@ -117,21 +114,15 @@ export function LinkForm({
   );
 }
 
-function wrongWith(error: unknown, path: string): string | null {
+function wrongWith(error: unknown, path: string, existing: FormFields['existing']): string | null {
   if (error instanceof DraftProblem) return error.path === path ? error.message : null;
-  const own = fieldError(error, path);
-  if (own !== null || !(error instanceof ApiFailure)) return own;
+  const own = fieldDetail(error, path);
+  // Only a new link can become external.
+  if (own?.code === 'external_destination' && !existing)
+    return `${own.message}, unless “${ELSEWHERE}” is ticked`;
+  if (own !== null || !(error instanceof ApiFailure)) return own?.message ?? null;
   // `tags.3` is an error of the tags field.
   return error.details.find((detail) => detail.path.startsWith(`${path}.`))?.message ?? null;
-}
-
-/**
- * Replaces the API's hint about the field that allows an external destination: here it is a checkbox, or not possible.
- */
-function inWordsOfForm(message: string | null, existing: FormFields['existing']): string | null {
-  const [must, hint] = message?.split('; send external: true') ?? [];
-  if (must === undefined || hint === undefined) return message;
-  return existing ? must : `${must}, unless “${ELSEWHERE}” is ticked`;
 }
 
 /** The part of a failure that no field shows, or null. */
