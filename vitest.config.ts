@@ -1,12 +1,13 @@
 import { defineConfig } from 'vitest/config';
 import FileOrder from './test/support/file-order.ts';
+import { LIMIT_MS } from './test/support/until.ts';
 
 export default defineConfig({
   test: {
     include: ['**/*.test.ts'],
     exclude: ['**/node_modules/**', 'data/**', 'web/dist/**', 'dist/**'],
     globalSetup: ['test/support/global-setup.ts'],
-    reporters: ['default', './test/support/skip-reporter.ts', './test/support/retry-reporter.ts'],
+    reporters: ['default', './test/support/skip-reporter.ts'],
     pool: 'forks',
     // SQLite is one, of Node 22.
     execArgv: ['--disable-warning=ExperimentalWarning'],
@@ -16,11 +17,11 @@ export default defineConfig({
     // Four on two cores take 13 minutes where three take 15 and two took 20.
     maxWorkers: 4,
     sequence: { sequencer: FileOrder },
-    // Bounds for a loaded machine, not expectations: no test judges by time.
+    // Bounds for a loaded machine, not expectations: time decides no test.
     testTimeout: 60_000,
     hookTimeout: 120_000,
     teardownTimeout: 60_000,
-    // A shared machine may starve a process for longer than even these bounds: once more before a landing fails.
-    retry: process.env.CI ? 1 : 0,
+    // Below testTimeout, so that a condition that is never met fails with the value last seen.
+    expect: { poll: { timeout: LIMIT_MS, interval: 20 } },
   },
 });

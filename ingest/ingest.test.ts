@@ -11,7 +11,8 @@ import { journalEvents, makeLink, makeWorkspace, startTestIngest } from '../test
 import { startIngestProcess } from '../test/support/ingest-process.ts';
 import { PROGRAM_ENV, programArguments } from '../test/support/program.ts';
 import { type TestStores, testStores } from '../test/support/stores.ts';
-import { BROWSER, eventually, visit } from '../test/support/visitors.ts';
+import { until } from '../test/support/until.ts';
+import { BROWSER, visit } from '../test/support/visitors.ts';
 import { createExchanges } from './http/exchange.ts';
 import { createPixelScript } from './pixel-script.ts';
 
@@ -42,22 +43,20 @@ test('with a full journal visitors are redirected and lost clicks are counted', 
     const open = await makeLink(stores.pool, workspace.id, 'https://example.com/');
     const limited = await makeLink(stores.pool, workspace.id, 'https://example.com/', { max_clicks: 3 });
     const headers = { 'user-agent': 'u'.repeat(1_000) };
-    await eventually(async () => {
+    const fillAndRead = async () => {
       const visits = Array.from({ length: 100 }, () => visit(`${ingest.url}/${open.slug}`, { headers }));
       for (const { status } of await Promise.all(visits)) expect(status).toBe(302);
-      const text = await ingest.registry.metrics();
-      return /hoplog_ingest_lost_total\{kind="click"\} [1-9]/.test(text) ? true : null;
-    }, 60_000);
+      return await ingest.registry.metrics();
+    };
+    await expect.poll(fillAndRead).toMatch(/hoplog_ingest_lost_total\{kind="click"\} [1-9]/);
     // A smaller event may still fit.
     const body = JSON.stringify({
       key: workspace.publishable.token,
       type: 'identify',
       email: 'a@example.com',
     });
-    const refused = await eventually(async () => {
-      const answer = await visit(`${ingest.url}/collect`, { method: 'POST', body });
-      return answer.status === 202 ? null : answer;
-    }, 60_000);
+    const collect = () => visit(`${ingest.url}/collect`, { method: 'POST', body });
+    const refused = await until('a refused event', collect, ({ status }) => status !== 202);
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
     const nobody = await visit(`${ingest.url}/${limited.slug}`);
     expect([nobody.status, nobody.headers.get('retry-after')]).toEqual([503, '1']);

@@ -17,7 +17,8 @@ import {
 } from '../test/support/ingest.ts';
 import { startIngestProcess } from '../test/support/ingest-process.ts';
 import { keepConnection } from '../test/support/kept-connection.ts';
-import { eventually, visit } from '../test/support/visitors.ts';
+import { until } from '../test/support/until.ts';
+import { visit } from '../test/support/visitors.ts';
 
 /** PostgreSQL of its own, which is stopped. ClickHouse and Kafka are not part of a redirect. */
 let storeDir: string;
@@ -31,6 +32,10 @@ let limited: { id: string; slug: string };
 
 const options = () => ({ dataDir: storeDir, log: silentLogger(), durable: false });
 
+async function visitStatus(slug: string): Promise<number> {
+  return (await visit(`${ingest.url}/${slug}`)).status;
+}
+
 beforeAll(async () => {
   storeDir = await mkdtemp(join(tmpdir(), 'hoplog-outage-'));
   postgres = await startEmbeddedPostgres(options());
@@ -41,7 +46,7 @@ beforeAll(async () => {
   limited = await makeLink(pool, workspace.id, 'https://example.com/limited', { max_clicks: 10 });
   ingest = await startTestIngest({ databaseUrl: postgres.url, pool });
   dataDir = ingest.dataDir;
-  await eventually(async () => ((await ready()).status === 200 ? true : null));
+  await until('ingest is ready', ready, ({ status }) => status === 200);
 });
 afterAll(async () => {
   await ingest?.close();
@@ -83,7 +88,11 @@ test('an unknown slug is 404 while PostgreSQL is up, and 503 once it is down', a
   expect((await visit(`${ingest.url}/not-known`)).status).toBe(404);
   await pool.end();
   await postgres.stop();
-  await eventually(async () => ((await visit(`${ingest.url}/not-known`)).status === 503 ? true : null));
+  await until(
+    '503 for unknown links',
+    () => visitStatus('not-known'),
+    (status) => status === 503,
+  );
 });
 
 test('with PostgreSQL down known links redirect, unknown ones are 503, known keys collect', async () => {
@@ -114,30 +123,22 @@ test('when PostgreSQL is back the table has the changes made meanwhile', async (
     (SELECT destination_id FROM links WHERE id = $1)`,
     [known.id],
   );
-  await eventually(
-    async () => ((await visit(`${ingest.url}/${fresh.slug}`)).status === 302 ? true : null),
-    10_000,
-  );
-  await eventually(async () => {
-    const { location } = await visit(`${ingest.url}/${known.slug}`);
-    return location?.pathname === '/moved' ? true : null;
-  }, 10_000);
-  await eventually(
-    async () => ((await visit(`${ingest.url}/${limited.slug}`)).status === 302 ? true : null),
-    10_000,
-  );
-  await eventually(async () => ((await ready()).body.postgres === 'up' ? true : null), 10_000);
+  await expect.poll(() => visitStatus(fresh.slug)).toBe(302);
+  const path = async () => (await visit(`${ingest.url}/${known.slug}`)).location?.pathname;
+  await expect.poll(path).toBe('/moved');
+  await expect.poll(() => visitStatus(limited.slug)).toBe(302);
+  await expect.poll(ready).toMatchObject({ body: { postgres: 'up' } });
 });
 
 test('a link of a moment ago survives kill -9 with PostgreSQL down; a torn file loses that link alone', async () => {
   const env = { DATABASE_URL: postgres.url, DATA_DIR: dataDir };
   await ingest.close();
   const victim = await startIngestProcess(env);
-  await expect.poll(() => isCurrent(victim), { timeout: 15_000 }).toBe(true);
+  await expect.poll(() => isCurrent(victim)).toBe(true);
   const before = await slugsHeld(victim);
   const late = await makeLink(pool, workspace.id, 'https://example.com/late');
   // A change reaches memory after it was written to the file.
-  await expect.poll(() => slugsHeld(victim), { timeout: 15_000 }).toBe(before + 1);
+  await expect.poll(() => slugsHeld(victim)).toBe(before + 1);
   await victim.kill();
   await pool.end();
   await postgres.stop();

@@ -67,7 +67,7 @@ test('after SIGTERM an open connection gets one more response, with Connection: 
   const socket = connect(port, '127.0.0.1');
   expect(await ask(socket)).toMatch(/^HTTP\/1.1 302 (?![\s\S]*connection: close)/i);
   const stopped = ingest.stop();
-  await expect.poll(() => refusesConnections(port), { interval: 5, timeout: 10_000 }).toBe(true);
+  await expect.poll(() => refusesConnections(port), { interval: 5 }).toBe(true);
   const ended = once(socket, 'end');
   expect(await ask(socket)).toMatch(/^HTTP\/1.1 302 [\s\S]*\r\nconnection: close\r\n/i);
   await ended;
@@ -86,14 +86,14 @@ for (const [table, env] of [
       STREAM_NAME: `hanging-${table.replace(' ', '-')}`,
     };
     const ingest = await startIngestProcess({ ...settings, ...env });
-    await expect.poll(() => isCurrent(ingest), { timeout: 15_000 }).toBe(true);
+    await expect.poll(() => isCurrent(ingest)).toBe(true);
     expect((await visit(`${ingest.url}/${slug}`)).status).toBe(302);
     const holder = await stores.pool.connect();
     await holder.query('BEGIN; LOCK TABLE links, link_changes IN ACCESS EXCLUSIVE MODE');
     const waiting = connect(Number(new URL(ingest.url).port), '127.0.0.1');
     const answered = once(waiting, 'data');
     waiting.write(`GET /not-known HTTP/1.1\r\nHost: x\r\nUser-Agent: ${BROWSER}\r\n\r\n`);
-    await expect.poll(isHeldUp, { timeout: 15_000 }).toBe(true);
+    await expect.poll(isHeldUp).toBe(true);
     const status = await ingest.stop();
     expect(String((await answered)[0])).toMatch(/^HTTP\/1.1 503 /);
     await holder.query('ROLLBACK');

@@ -11,7 +11,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { freePort } from '../cli/embedded/free-port.ts';
 import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
@@ -123,14 +122,6 @@ function overwrite(path: string): void {
   closeSync(file);
 }
 
-async function until(holds: () => Promise<boolean> | boolean, what: string): Promise<void> {
-  const deadline = Date.now() + 50_000;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`timed out waiting for ${what}`);
-    await delay(100);
-  }
-}
-
 test('a part of the clicks that ClickHouse detaches at its start is named by log, metric and status until it is dropped', async () => {
   const { key, link, part } = await clickedAndStopped();
   const data = join(part.path, 'data.bin');
@@ -143,7 +134,7 @@ test('a part of the clicks that ClickHouse detaches at its start is named by log
   const found = new RegExp(
     `clicks ${aside} \\(broken-on-start, partition ${part.partition_id}, \\d+\\.\\d+ MB\\)`,
   );
-  await until(() => found.test(restarted.log()), 'a line of the log');
+  await expect.poll(() => restarted.log()).toMatch(found);
   const line =
     restarted
       .log()

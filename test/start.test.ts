@@ -14,7 +14,6 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { freePort } from '../cli/embedded/free-port.ts';
@@ -187,7 +186,8 @@ test('a killed tier restarts, and so does a killed database while redirects cont
   for (const tier of TIERS) {
     const before = childOf(tier);
     process.kill(before.pid, 'SIGKILL');
-    while (stillRuns(before) || (existingChild(tier)?.pid ?? before.pid) === before.pid) await delay(20);
+    const replaced = () => !stillRuns(before) && (existingChild(tier)?.pid ?? before.pid) !== before.pid;
+    await expect.poll(replaced, { message: `a new ${tier}` }).toBe(true);
   }
   await readyAgain(service);
   process.kill(postmaster(), 'SIGKILL');
@@ -206,7 +206,7 @@ test('status reports when the workers stop making progress, and when they resume
     const { status, stdout } = await hoplog(['status', '--json'], env);
     return [status, JSON.parse(stdout).parts.workers];
   };
-  await expect.poll(workers, { timeout: 30_000 }).toEqual([0, { ok: true, detail: '1 alive' }]);
+  await expect.poll(workers).toEqual([0, { ok: true, detail: '1 alive' }]);
   const { pid } = childOf('workers');
   process.kill(pid, 'SIGSTOP');
   try {
@@ -214,11 +214,11 @@ test('status reports when the workers stop making progress, and when they resume
       ok: false,
       detail: expect.stringMatching(/^no worker is alive; the last heartbeat expired at /),
     };
-    await expect.poll(workers, { timeout: 30_000 }).toEqual([1, silent]);
+    await expect.poll(workers).toEqual([1, silent]);
   } finally {
     process.kill(pid, 'SIGCONT');
   }
-  await expect.poll(workers, { timeout: 30_000 }).toEqual([0, { ok: true, detail: '1 alive' }]);
+  await expect.poll(workers).toEqual([0, { ok: true, detail: '1 alive' }]);
 });
 
 /** Returns the record of a tier's process; null while there is none. */
@@ -233,13 +233,8 @@ function existingChild(name: string): ProcessRecord | null {
 async function readyAgain(service: Ready): Promise<void> {
   const origins = [new URL(service.api_url).origin, service.short_url];
   for (const origin of origins) {
-    while (
-      !(await fetch(`${origin}/health/ready`).then(
-        (response) => response.ok,
-        () => false,
-      ))
-    )
-      await delay(50);
+    const status = () => fetch(`${origin}/health/ready`).then((response) => response.status, String);
+    await expect.poll(status, { message: origin }).toBe(200);
   }
 }
 
@@ -278,13 +273,13 @@ test('a second signal ends everything at once, including the databases', async (
   const family = familyOf(service);
   // It does not drain, so that the second signal comes before the stop is done.
   process.kill(childOf('workers').pid, 'SIGSTOP');
-  while (service.process.exitCode === null) {
+  const signal = () => {
     service.process.kill('SIGTERM');
-    await delay(100);
-  }
+    return service.process.exitCode;
+  };
   try {
-    expect(service.process.exitCode).toBe(1);
-    await expect.poll(() => family.filter(stillRuns), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(signal, { interval: 100 }).toBe(1);
+    await expect.poll(() => family.filter(stillRuns)).toEqual([]);
   } finally {
     for (const record of family) if (stillRuns(record)) process.kill(record.pid, 'SIGKILL');
   }

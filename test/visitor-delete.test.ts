@@ -258,13 +258,10 @@ describe('visitor delete', () => {
     expect(await stored()).toBe(4);
     const metrics = createWorkerMetrics(new Registry());
     await expect
-      .poll(
-        async () => {
-          await eraseRequested({ pool, clickhouse, metrics });
-          return stored();
-        },
-        { timeout: 30_000 },
-      )
+      .poll(async () => {
+        await eraseRequested({ pool, clickhouse, metrics });
+        return stored();
+      })
       .toBe(0);
   });
 });

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../cli/embedded/free-port.ts';
@@ -72,18 +71,17 @@ test('a click, an order and a test event reach a webhook within seconds, verifie
   const probe = (await receiver.until(3)).at(-1);
   expect(probe?.event).toMatchObject({ type: 'webhook.test', data: {} });
 
-  for (;;) {
+  const delivered = async () => {
     const { body } = await call<{ deliveries: { type: string; status: string }[] }>(
       'GET',
       `/webhooks/${hook.id}/deliveries`,
     );
-    const types = body.deliveries.filter((one) => one.status === 'delivered').map((one) => one.type);
-    if (types.length === 3) {
-      expect(types.toSorted()).toEqual(['click.created', 'sale.created', 'webhook.test']);
-      break;
-    }
-    await delay(50);
-  }
+    return body.deliveries
+      .filter((one) => one.status === 'delivered')
+      .map((one) => one.type)
+      .toSorted();
+  };
+  await expect.poll(delivered).toEqual(['click.created', 'sale.created', 'webhook.test']);
   expect((await call<{ features: string[] }>('GET', '/me')).body.features).toContain('webhooks');
 });
 

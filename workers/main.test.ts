@@ -19,6 +19,7 @@ import { registerStream, watermark } from '../sql/event-log/streams.ts';
 import { PROGRAM_ENV, programArguments } from '../test/support/program.ts';
 import { createSlowGate } from '../test/support/slow-gate.ts';
 import { type TestStores, testStores } from '../test/support/stores.ts';
+import { until } from '../test/support/until.ts';
 import { click } from './test-support/events.ts';
 
 let stores: TestStores;
@@ -105,11 +106,11 @@ describe('the process of the workers', () => {
       return rows.map(({ pid }) => pid);
     };
     await once(child.stdout, 'data');
-    while ((await connections()).length === 0) await sleep(20);
+    await until('a connection of the workers', connections, (pids) => pids.length > 0);
     gate.holdAnswers('all');
     const silent = await connections();
     const left = async () => (await connections()).filter((pid) => silent.includes(pid));
-    while ((await left()).length > 0) await sleep(100);
+    await expect.poll(left, { interval: 100 }).toEqual([]);
     gate.holdAnswers('none');
     child.kill('SIGTERM');
     expect((await once(child, 'close'))[0]).toBe(0);
@@ -165,7 +166,7 @@ describe('the process of the workers', () => {
       await sleep(2);
     }
     const last = Date.now() * 1000;
-    while (((await watermark(pool)) ?? 0) < last) await sleep(20);
+    await expect.poll(async () => (await watermark(pool)) ?? 0).toBeGreaterThanOrEqual(last);
     const places = await clickhouse.query({
       query: 'SELECT count() AS stored, uniqExact(sequence) AS distinct, any(country) AS country FROM clicks',
       format: 'JSONEachRow',

@@ -66,8 +66,7 @@ describe('the workers', () => {
     stream.append([click({ workspace, link: uuidv7(), visitor: uuidv7(), ts: NOW })]);
     rig.work({ reader: spying(rig, freed) });
     await rig.settled(stream);
-    while (freed.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(freed).toEqual([7n]);
+    await expect.poll(() => freed).toEqual([7n]);
   });
 });
 

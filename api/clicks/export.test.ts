@@ -222,7 +222,7 @@ describe('with many clicks', () => {
     const other = await api.addWorkspace();
     expect((await other.get(`/clicks/export?${WINDOW}`)).status).toBe(200);
     for (const answer of answers) answer.destroy();
-    await expect.poll(running, { timeout: 20_000 }).toBe(0);
+    await expect.poll(running).toBe(0);
     await expect
       .poll(async () => (await shop.get(`/clicks/export?${WINDOW}&link_ids=${uuidv7()}`)).status)
       .toBe(200);

@@ -5,8 +5,6 @@ import { type TestApi, type TestWorkspace, testApi } from '../../test/support/ap
 import { type EventStream, openEventStream, originOf } from '../../test/support/event-stream.ts';
 import { type GivenClick, storeClicks } from '../../test/support/stored-events.ts';
 
-const PATIENCE = { timeout: 60_000 };
-
 let api: TestApi;
 let shop: TestWorkspace;
 let streams: RegisteredStream[];
@@ -80,7 +78,7 @@ describe('a connection', () => {
       'no',
     ]);
     const made = await click(2, { referer: 'https://a.example/?q=\n', country: 'FR' });
-    await expect.poll(() => visitors(live), PATIENCE).toEqual(made);
+    await expect.poll(() => visitors(live)).toEqual(made);
     const { body } = await shop.get<{ clicks: unknown[] }>('/clicks?limit=2');
     expect(live.events.map(({ data }) => JSON.parse(data))).toEqual(body.clicks.toReversed());
     expect(live.events.map(({ event }) => event)).toEqual(['click', 'click']);
@@ -93,7 +91,7 @@ describe('a connection', () => {
     );
     const live = await connect(`since=${body.watermark}`);
     await expect
-      .poll(() => visitors(live).toSorted(), PATIENCE)
+      .poll(() => visitors(live).toSorted())
       .toEqual(body.clicks.map((one) => one.visitor_id).toSorted());
   });
 
@@ -111,15 +109,15 @@ describe('a connection', () => {
     const ofBot = await click(1, { isBot: true });
     const last = await click(1, { linkId, channel: 'youtube', country: 'FR' });
     const all = [...ofLink, ...ofChannel, ...ofCountry, ...ofBot, ...last];
-    await expect.poll(() => visitors(withBots), PATIENCE).toEqual(all);
-    await expect.poll(() => visitors(byLink), PATIENCE).toEqual([...ofLink, ...last]);
-    await expect.poll(() => visitors(byChannel), PATIENCE).toEqual([...ofChannel, ...last]);
-    await expect.poll(() => visitors(byCountry), PATIENCE).toEqual([...ofCountry, ...last]);
+    await expect.poll(() => visitors(withBots)).toEqual(all);
+    await expect.poll(() => visitors(byLink)).toEqual([...ofLink, ...last]);
+    await expect.poll(() => visitors(byChannel)).toEqual([...ofChannel, ...last]);
+    await expect.poll(() => visitors(byCountry)).toEqual([...ofCountry, ...last]);
     // What is caught up with is filtered as well.
     const again = await connect(`link_ids=${linkId}&channel=youtube`, {
       'last-event-id': withBots.events[0]?.id ?? '',
     });
-    await expect.poll(() => visitors(again), PATIENCE).toEqual(last);
+    await expect.poll(() => visitors(again)).toEqual(last);
   });
 
   test('gets nothing of another workspace, also when it filters by its links and begins in the past', async () => {
@@ -130,10 +128,10 @@ describe('a connection', () => {
     const asking = await connect(`since=${since}&link_ids=${linkId}`, {}, other);
     const own = await connect();
     const made = await click(3, { linkId });
-    await expect.poll(() => visitors(own), PATIENCE).toEqual(made);
+    await expect.poll(() => visitors(own)).toEqual(made);
     const theirs = await click(1, { workspaceId: other.workspace.id, linkId });
-    await expect.poll(() => visitors(spy), PATIENCE).toEqual(theirs);
-    await expect.poll(() => visitors(asking), PATIENCE).toEqual(theirs);
+    await expect.poll(() => visitors(spy)).toEqual(theirs);
+    await expect.poll(() => visitors(asking)).toEqual(theirs);
     expect(visitors(own)).toEqual(made);
   });
 
@@ -164,13 +162,13 @@ describe('every click comes exactly once', () => {
       }
       const last = connections.at(-1);
       if (!last) continue;
-      if (round % 2 === 0) await expect.poll(() => last.events.length, PATIENCE).toBeGreaterThan(0);
+      if (round % 2 === 0) await expect.poll(() => last.events.length).toBeGreaterThan(0);
       last.close();
       connections.push(await connect('', { 'last-event-id': last.lastId() }));
     }
     const arrived = await storeClicks(api.stores, late);
     made.push(...arrived.map(({ visitorId }) => visitorId));
-    await expect.poll(() => visitors(...connections).toSorted(), PATIENCE).toEqual(made.toSorted());
+    await expect.poll(() => visitors(...connections).toSorted()).toEqual(made.toSorted());
     const ids = connections.flatMap(({ events }) => events.map(({ data }) => JSON.parse(data).id));
     expect(new Set(ids).size).toBe(ids.length);
   });
@@ -178,10 +176,10 @@ describe('every click comes exactly once', () => {
   test('of a burst larger than a poll batch', async () => {
     const live = await connect();
     const made = await click(5_000);
-    await expect.poll(() => live.events.length, PATIENCE).toBe(made.length);
+    await expect.poll(() => live.events.length).toBe(made.length);
     expect(visitors(live)).toEqual(made);
     const again = await connect('', { 'last-event-id': live.events[99]?.id ?? '' });
-    await expect.poll(() => again.events.length, PATIENCE).toBe(made.length - 100);
+    await expect.poll(() => again.events.length).toBe(made.length - 100);
     expect(visitors(again)).toEqual(made.slice(100));
   });
 
@@ -190,12 +188,12 @@ describe('every click comes exactly once', () => {
     slow.pause();
     const made = await click(20_000, { referer: `https://a.example/?${'long'.repeat(250)}` });
     const quick = await connect('', { 'last-event-id': slow.lastId() });
-    await expect.poll(() => quick.events.length, PATIENCE).toBe(made.length);
+    await expect.poll(() => quick.events.length).toBe(made.length);
     slow.resume();
     await slow.ended;
     expect(slow.events.length).toBeLessThan(made.length);
     const next = await connect('', { 'last-event-id': slow.lastId() });
-    await expect.poll(() => slow.events.length + next.events.length, PATIENCE).toBe(made.length);
+    await expect.poll(() => slow.events.length + next.events.length).toBe(made.length);
     expect(visitors(slow, next)).toEqual(made);
   }, 120_000);
 });
@@ -237,6 +235,6 @@ describe('it is refused:', () => {
     const other = await api.addWorkspace();
     expect((await connect('', {}, other)).status).toBe(200);
     open[0]?.close();
-    await expect.poll(async () => (await connect()).status, PATIENCE).toBe(200);
+    await expect.poll(async () => (await connect()).status).toBe(200);
   });
 });

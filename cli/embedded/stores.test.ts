@@ -155,7 +155,7 @@ test.each([
   await kept.firstStart;
   const killedPid = pid;
   process.kill(killedPid, 'SIGKILL');
-  await expect.poll(() => pid, { timeout: 60_000 }).not.toBe(killedPid);
+  await expect.poll(() => pid).not.toBe(killedPid);
   await query(store.url);
   await kept.stop();
   expect(startOf(pid)).toBeNull();
@@ -167,7 +167,7 @@ test.each([
 ] as const)('a stop ends a %s during its start', async (name, settle) => {
   const store = await settle({ dataDir: dataDir(), log });
   const kept = superviseStore(name, store, { log });
-  await expect.poll(() => existsSync(recordFile[name]()), { timeout: 30_000, interval: 5 }).toBe(true);
+  await expect.poll(() => existsSync(recordFile[name]()), { interval: 5 }).toBe(true);
   const record = readRecord(recordFile[name]());
   await kept.stop();
   expect(record.kind).toBe('own');
@@ -176,7 +176,7 @@ test.each([
 
 test('on an unsupported CPU, the ClickHouse error names CLICKHOUSE_URL', async () => {
   const kept = superviseStore('clickhouse', await embeddedClickHouse({ dataDir: dataDir(), log }), { log });
-  await expect.poll(() => existsSync(recordFile.clickhouse()), { timeout: 30_000, interval: 5 }).toBe(true);
+  await expect.poll(() => existsSync(recordFile.clickhouse()), { interval: 5 }).toBe(true);
   const record = readRecord(recordFile.clickhouse());
   if (record.kind === 'own') process.kill(record.record.pid, 'SIGILL');
   await expect(kept.firstStart).rejects.toThrow(

@@ -51,7 +51,7 @@ function keep(source: string, given: Partial<TierSpec> = {}, deps: Partial<TierD
 }
 
 function until(condition: () => boolean): Promise<void> {
-  return expect.poll(condition, { timeout: 30_000, interval: 20, message: String(condition) }).toBe(true);
+  return expect.poll(condition, { message: String(condition) }).toBe(true);
 }
 
 test('a tier is ready when it prints its ready line', async () => {

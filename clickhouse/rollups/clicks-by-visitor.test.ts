@@ -168,7 +168,7 @@ describe('the clicks of visitors, in journeys and before orders, are the same', 
     await expectAll();
     await store([{ tsNanos: START + 8n * NANOS_PER_DAY }]);
     await pass(CLOSED, Date.now() + 5_400_000);
-    await expect.poll(() => stored('generation = 7'), { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => stored('generation = 7')).toBe(0);
     await expectAll();
   });
 });
@@ -202,5 +202,5 @@ test('an erased visitor is not in the list an hour after the next pass', async (
   await pass();
   await store([{ tsNanos: START + 9n * NANOS_PER_DAY }]);
   await pass(CLOSED, Date.now() + 5_400_000);
-  await expect.poll(() => stored(listed), { timeout: 20_000 }).toBe(0);
+  await expect.poll(() => stored(listed)).toBe(0);
 });

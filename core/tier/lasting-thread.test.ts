@@ -2,8 +2,6 @@ import { expect, test } from 'vitest';
 import { startLastingThread } from './lasting-thread.ts';
 import { silentLogger } from './log.ts';
 
-const soon = { timeout: 10_000 };
-
 const THREAD = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort } from 'node:worker_threads';
@@ -33,19 +31,19 @@ function lasting() {
 test('a thread that dies is replaced, and posting in between returns false', async () => {
   const { thread, heard, deaths } = lasting();
   expect(thread.post('one')).toBe(true);
-  await expect.poll(() => heard, soon).toEqual(['up', 'one']);
+  await expect.poll(() => heard).toEqual(['up', 'one']);
   thread.post('die');
-  await expect.poll(deaths, soon).toBe(1);
+  await expect.poll(deaths).toBe(1);
   expect([thread.post('lost'), thread.end()]).toEqual([false, false]);
-  await expect.poll(() => heard, soon).toEqual(['up', 'one', 'up']);
+  await expect.poll(() => heard).toEqual(['up', 'one', 'up']);
   expect(thread.end()).toBe(true);
-  await expect.poll(deaths, soon).toBe(2);
+  await expect.poll(deaths).toBe(2);
   await thread.stop('end', 1_000);
 });
 
 test('a stopped thread stays stopped, whether it responds or hangs', async () => {
   const [listens, hangs] = [lasting(), lasting()];
-  await expect.poll(() => [...listens.heard, ...hangs.heard], soon).toEqual(['up', 'up']);
+  await expect.poll(() => [...listens.heard, ...hangs.heard]).toEqual(['up', 'up']);
   hangs.thread.post('hang');
   await Promise.all([listens.thread.stop('end', 60_000), hangs.thread.stop('end', 100)]);
   await new Promise((resolve) => setTimeout(resolve, 1_500));

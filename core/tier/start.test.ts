@@ -45,7 +45,7 @@ function run(open: string, env: NodeJS.ProcessEnv = {}) {
     written.errors += text;
   });
   const closed = once(started, 'close').then(([code, signal]) => ({ code, signal, ...written }));
-  const says = (text: string) => expect.poll(() => written.output, { timeout: 20_000 }).toContain(text);
+  const says = (text: string) => expect.poll(() => written.output).toContain(text);
   return { closed, says, kill: (signal: NodeJS.Signals) => started.kill(signal) };
 }
 

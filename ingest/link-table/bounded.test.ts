@@ -19,8 +19,6 @@ import { removeLinksFile } from './disk/paths.ts';
 const MOST = 8;
 const COUNT = 40;
 const PROGRAMS = 20;
-const soon = { timeout: 10_000 };
-
 let stores: TestStores;
 let ingest: TestIngest;
 let workspaceId: string;
@@ -65,7 +63,7 @@ async function requireAllAnswered(): Promise<void> {
 }
 
 test('all links are served from disk, and as many as fit are in memory', async () => {
-  await expect.poll(current, soon).toBe(true);
+  await expect.poll(current).toBe(true);
   expect(await slugs()).toBe(0);
   for (let round = 0; round < 3; round++) {
     await requireAllAnswered();
@@ -108,13 +106,13 @@ test('changes arrive for links in memory and on disk', async () => {
   over = true;
   await visitors;
   for (const [n, link] of links.entries()) {
-    await expect.poll(() => answer(link), soon).toBe(destinationOf(link, n));
+    await expect.poll(() => answer(link)).toBe(destinationOf(link, n));
   }
   const [gone, renamed] = [links[3], links[30]];
   await stores.pool.query('UPDATE links SET deleted_at = now() WHERE id = $1', [gone?.id]);
   await stores.pool.query(`UPDATE links SET slug = 'renamed' WHERE id = $1`, [renamed?.id]);
-  await expect.poll(() => answer({ slug: gone?.slug ?? '' }), soon).toBe('404');
-  await expect.poll(() => answer({ slug: renamed?.slug ?? '' }), soon).toBe('404');
+  await expect.poll(() => answer({ slug: gone?.slug ?? '' })).toBe('404');
+  await expect.poll(() => answer({ slug: renamed?.slug ?? '' })).toBe('404');
   expect(await answer({ slug: 'renamed' })).toBe('/moved-30');
   links = links.filter(({ id }) => id !== gone?.id && id !== renamed?.id);
 });
@@ -142,7 +140,7 @@ test('a thousand visitors of unknown slugs do not affect visitors of links', asy
   expect(answers).toEqual(links.map(destinationOf));
   // PostgreSQL may not respond to all within the second that a visitor waits.
   for (const status of new Set(nobody)) expect(['404', '503']).toContain(status);
-  for (const one of absent.slice(0, 10)) await expect.poll(() => answer(one), soon).toBe('404');
+  for (const one of absent.slice(0, 10)) await expect.poll(() => answer(one)).toBe('404');
 });
 
 test('a restart serves all links at once, without those deleted meanwhile', async () => {
@@ -150,7 +148,7 @@ test('a restart serves all links at once, without those deleted meanwhile', asyn
   const [gone] = links;
   await stores.pool.query('UPDATE links SET deleted_at = now() WHERE id = $1', [gone?.id]);
   ingest = await start({ dataDir: ingest.dataDir });
-  await expect.poll(() => answer({ slug: gone?.slug ?? '' }), soon).toBe('404');
+  await expect.poll(() => answer({ slug: gone?.slug ?? '' })).toBe('404');
   links.shift();
   const before = await questions();
   await requireAllAnswered();
@@ -163,7 +161,7 @@ test('a restart after the changes were deleted does so too', async () => {
   await stores.pool.query('UPDATE links SET deleted_at = now() WHERE id = $1', [gone?.id]);
   await stores.pool.query('DELETE FROM link_changes');
   ingest = await start({ dataDir: ingest.dataDir });
-  await expect.poll(() => answer({ slug: gone?.slug ?? '' }), soon).toBe('404');
+  await expect.poll(() => answer({ slug: gone?.slug ?? '' })).toBe('404');
   links.shift();
   await requireAllAnswered();
 });
@@ -188,9 +186,9 @@ test('a damaged file is rebuilt while PostgreSQL serves lookups', async () => {
   const { size } = await stat(file);
   await writeFile(file, randomBytes(size));
   ingest = await start({ dataDir: ingest.dataDir });
-  await expect.poll(slugs, soon).toBeGreaterThanOrEqual(0);
+  await expect.poll(slugs).toBeGreaterThanOrEqual(0);
   await requireAllAnswered();
-  await expect.poll(current, soon).toBe(true);
+  await expect.poll(current).toBe(true);
   const before = await questions();
   await requireAllAnswered();
   expect(await questions()).toBe(before);
@@ -201,7 +199,7 @@ test('damage found while reading costs no visitor a redirect, and the file is re
   const dir = join(ingest.dataDir, 'ingest', 'ingest-0');
   removeLinksFile(dir);
   ingest = await start({ dataDir: ingest.dataDir });
-  await expect.poll(current, soon).toBe(true);
+  await expect.poll(current).toBe(true);
   // After the first page, which identifies the file, and before the rest is read.
   const path = join(dir, 'links.sqlite');
   const spoilt = randomBytes((await stat(path)).size - 4_096);
@@ -210,8 +208,8 @@ test('damage found while reading costs no visitor a redirect, and the file is re
   await file.close();
   const isSpoilt = async () => (await readFile(path).catch(() => spoilt)).includes(spoilt.subarray(0, 64));
   await requireAllAnswered();
-  await expect.poll(isSpoilt, soon).toBe(false);
-  await expect.poll(current, soon).toBe(true);
+  await expect.poll(isSpoilt).toBe(false);
+  await expect.poll(current).toBe(true);
   await requireAllAnswered();
 });
 
@@ -219,7 +217,7 @@ test('one file serves memory that holds all links and memory that holds some, in
   for (const most of ['all', 'all', String(MOST), 'all']) {
     await ingest.close();
     ingest = await start({ dataDir: ingest.dataDir, env: { INGEST_LINKS_IN_MEMORY: most } });
-    await expect.poll(current, soon).toBe(true);
+    await expect.poll(current).toBe(true);
     const [misses, reads] = [await questions(), await diskReads()];
     await requireAllAnswered();
     expect(await questions()).toBe(misses);

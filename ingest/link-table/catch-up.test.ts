@@ -40,7 +40,7 @@ for (const [table, env] of [
       await makeLink(pool, workspaceId, 'https://example.com/deleted'),
     ];
     const first = await startTestIngest({ databaseUrl, pool, env });
-    await expect.poll(() => isCurrent(first), { timeout: 15_000 }).toBe(true);
+    await expect.poll(() => isCurrent(first)).toBe(true);
     expect(await statusOf(first, deleted.slug)).toBe(302);
     await first.close();
     await pool.query('UPDATE links SET deleted_at = now() WHERE id = $1', [deleted.id]);
@@ -48,7 +48,7 @@ for (const [table, env] of [
     const holder = await pool.connect();
     await holder.query('BEGIN; LOCK TABLE link_changes IN ACCESS EXCLUSIVE MODE');
     const starting = startTestIngest({ databaseUrl, pool, env, dataDir: first.dataDir });
-    await expect.poll(isHeldUp, { timeout: 15_000 }).toBe(true);
+    await expect.poll(isHeldUp).toBe(true);
     const early = await Promise.race([starting, delay(300)]);
     const answeredEarly = early && (await statusOf(early, deleted.slug));
     await holder.query('COMMIT');

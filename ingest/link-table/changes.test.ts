@@ -11,7 +11,8 @@ import {
   type TestIngest,
 } from '../../test/support/ingest.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
-import { eventually, visit } from '../../test/support/visitors.ts';
+import { until } from '../../test/support/until.ts';
+import { visit } from '../../test/support/visitors.ts';
 import { createTableLoader } from './loader.ts';
 import { createResolver } from './resolver.ts';
 import { createLinkTable } from './table.ts';
@@ -25,7 +26,7 @@ beforeAll(async () => {
   stores = await testStores();
   workspaceId = (await makeWorkspace(stores.pool)).id;
   ingest = await startTestIngest(stores);
-  await eventually(async () => ((await slugs()) === 0 ? true : null));
+  await until('an empty link table', slugs, (count) => count === 0);
 });
 afterAll(async () => {
   await ingest?.close();
@@ -36,21 +37,19 @@ afterAll(async () => {
 const slugs = () => slugsHeld(ingest);
 const statusOf = async (slug: string) => (await visit(`${ingest.url}/${slug}`)).status;
 const pathOf = async (slug: string) => (await visit(`${ingest.url}/${slug}`)).location?.pathname;
-const soon = { timeout: 5_000 };
-
 test('a new link is found at once by a lookup, and arrives in the table without one', async () => {
   const before = await slugs();
   const { slug } = await makeLink(stores.pool, workspaceId, 'https://example.com/');
   expect(await statusOf(slug)).toBe(302);
-  await expect.poll(slugs, soon).toBe(before + 1);
+  await expect.poll(slugs).toBe(before + 1);
   await makeLink(stores.pool, workspaceId, 'https://example.com/');
-  await expect.poll(slugs, soon).toBe(before + 2);
+  await expect.poll(slugs).toBe(before + 2);
 });
 
 test('a cached absence ends with the change that creates the link', async () => {
   expect([await statusOf('Not-yet'), await statusOf('Not-yet')]).toEqual([404, 404]);
   await makeLink(stores.pool, workspaceId, 'https://example.com/', { slug: 'Not-yet' });
-  await expect.poll(() => statusOf('Not-yet'), soon).toBe(302);
+  await expect.poll(() => statusOf('Not-yet')).toBe(302);
 });
 
 test('changes of a link, of its campaign and of its slug arrive', async () => {
@@ -60,12 +59,12 @@ test('changes of a link, of its campaign and of its slug arrive', async () => {
     `UPDATE destinations SET destination_url = 'https://example.com/two' WHERE id = $1`,
     [destinationId],
   );
-  await expect.poll(() => pathOf(slug), soon).toBe('/two');
+  await expect.poll(() => pathOf(slug)).toBe('/two');
   await stores.pool.query(`UPDATE links SET slug = 'renamed' WHERE id = $1`, [id]);
-  await expect.poll(() => statusOf(slug), soon).toBe(404);
+  await expect.poll(() => statusOf(slug)).toBe(404);
   expect(await pathOf('renamed')).toBe('/two');
   await stores.pool.query('UPDATE links SET deleted_at = now() WHERE id = $1', [id]);
-  await expect.poll(() => statusOf('renamed'), soon).toBe(404);
+  await expect.poll(() => statusOf('renamed')).toBe(404);
 });
 
 test('a long transaction delays no other change, and its own arrives when it commits', async () => {
@@ -76,10 +75,10 @@ test('a long transaction delays no other change, and its own arrives when it com
   await inTransaction(stores.pool, async (tx) => {
     await tx.query(move, [slow.destinationId, 'https://example.com/slow']);
     await stores.pool.query(move, [fast.destinationId, 'https://example.com/fast']);
-    await expect.poll(() => pathOf(fast.slug), soon).toBe('/fast');
+    await expect.poll(() => pathOf(fast.slug)).toBe('/fast');
     expect(await pathOf(slow.slug)).toBe('/one');
   });
-  await expect.poll(() => pathOf(slow.slug), soon).toBe('/slow');
+  await expect.poll(() => pathOf(slow.slug)).toBe('/slow');
 });
 
 test('one transaction may change more than fits in a page of changes', async () => {
@@ -93,7 +92,7 @@ test('one transaction may change more than fits in a page of changes', async () 
      FROM made, generate_series(1, $3::int) AS n`,
     [uuidv7(), workspaceId, count],
   );
-  await expect.poll(slugs, { timeout: 15_000 }).toBe(before + count);
+  await expect.poll(slugs).toBe(before + count);
   expect(await pathOf('many-4500')).toBe('/many');
 });
 
@@ -104,7 +103,7 @@ test('a restart removes links deleted meanwhile, although the changes were delet
   await stores.pool.query('UPDATE links SET deleted_at = now() WHERE id = $1', [id]);
   await stores.pool.query('DELETE FROM link_changes');
   ingest = await startTestIngest({ ...stores, dataDir: ingest.dataDir });
-  await expect.poll(() => statusOf(slug), { timeout: 15_000 }).toBe(404);
+  await expect.poll(() => statusOf(slug)).toBe(404);
 });
 
 test('a slug of a program is in the table and is not a link', async () => {
@@ -185,7 +184,7 @@ test.each([
   const { table, loader, resolver } = quietTable(pool);
   const follow = async () => {
     loader.start();
-    await expect.poll(loader.loaded, soon).toBe(true);
+    await expect.poll(loader.loaded).toBe(true);
   };
   if (syncStatus) await follow();
 
@@ -216,23 +215,23 @@ test('a disk that fails for longer than the changes’ retention delays no chang
     },
   });
   loader.start();
-  await expect.poll(loader.loaded, soon).toBe(true);
+  await expect.poll(loader.loaded).toBe(true);
   expect(loader.silence()).toBeLessThan(5_000);
 
   const realNow = Date.now;
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 7 * 3_600_000);
   onTestFinished(() => clock.mockRestore());
   // After the jump of the clock the loader takes itself for absent once.
-  await expect.poll(loader.silence, soon).toBeLessThan(5_000);
-  await expect.poll(loader.loaded, soon).toBe(true);
+  await expect.poll(loader.silence).toBeLessThan(5_000);
+  await expect.poll(loader.loaded).toBe(true);
   const revision = loader.revision();
   for (let n = 0; n < 5; n++) {
     const { slug } = await makeLink(stores.pool, workspaceId, 'https://example.com/');
     loader.wake();
-    await expect.poll(() => table.find(slug), soon).not.toBeNull();
+    await expect.poll(() => table.find(slug)).not.toBeNull();
     expect(loader.loaded()).toBe(true);
   }
   await stores.pool.query('UPDATE links SET deleted_at = now() WHERE id = $1', [gone.id]);
-  await expect.poll(() => table.find(gone.slug), soon).toBeNull();
+  await expect.poll(() => table.find(gone.slug)).toBeNull();
   expect(loader.revision() - revision).toBe(6);
 });

@@ -175,16 +175,13 @@ const stallCommits = () => hold('SELECT pg_advisory_xact_lock($1)', [STALL_LOCK]
 /** Waits until this many connections of a process are in a state in PostgreSQL. */
 const connections = (name: string, state: string, count: number) =>
   expect
-    .poll(
-      async () => {
-        const { rows } = await stores.pool.query(
-          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1 AND ${state}`,
-          [name],
-        );
-        return rows.length;
-      },
-      { timeout: 5_000 },
-    )
+    .poll(async () => {
+      const { rows } = await stores.pool.query(
+        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1 AND ${state}`,
+        [name],
+      );
+      return rows.length;
+    })
     .toBe(count);
 const held = (name: string, query = '%') =>
   connections(name, `wait_event_type = 'Lock' AND query LIKE '${query}'`, 1);
@@ -250,7 +247,7 @@ test('a return whose connection broke is repeated without a visitor', async () =
   );
   await letGo();
   expect(await grantedOf(linkId)).toBeGreaterThan(3);
-  await expect.poll(() => grantedOf(linkId), { timeout: 5_000 }).toBe(3);
+  await expect.poll(() => grantedOf(linkId)).toBe(3);
 });
 
 test.each([0, 3])(

@@ -181,9 +181,7 @@ test('the cookie opens no other link, and none when it was altered or the passwo
     id,
     await hashPassword('new', LINK_COST),
   ]);
-  await expect
-    .poll(async () => (await visit(url, { headers: { cookie } })).status, { timeout: 5_000 })
-    .toBe(200);
+  await expect.poll(async () => (await visit(url, { headers: { cookie } })).status).toBe(200);
 });
 
 test('behind a proxy that adds a header line, a forged address gains no attempts', async () => {
@@ -279,7 +277,7 @@ test('a form sent after the link lost its password redirects, as a click', async
   const { url, id } = await protectedLink();
   expect((await visit(url)).status).toBe(200);
   await stores.pool.query('UPDATE links SET password_hash = NULL WHERE id = $1', [id]);
-  await expect.poll(async () => (await visit(url)).status, { timeout: 5_000 }).toBe(302);
+  await expect.poll(async () => (await visit(url)).status).toBe(302);
   const before = (await ingest.events()).length;
   const answer = await submit(`${url}?a=1`, 'open sesame');
   expect([answer.status, answer.location?.searchParams.get('a')]).toEqual([302, '1']);

@@ -55,7 +55,7 @@ async function api<T>(path: string, body?: object): Promise<T> {
 /** Creates a page and waits until it is shown: on a busy machine ingest may respond with a retry first. */
 async function makePage(slug: string, more: object = {}): Promise<BioPageRecord> {
   const made = await api<BioPageRecord>('/bio-pages', pageBody(slug, more));
-  await expect.poll(async () => (await fetch(made.url)).status, { timeout: 20_000 }).toBe(200);
+  await expect.poll(async () => (await fetch(made.url)).status).toBe(200);
   return made;
 }
 
@@ -122,7 +122,7 @@ test('a click on a button goes through its short link and is counted in the stat
 
   await untilVisible(service, service.demo.secret_key ?? '', Date.now());
   const stats = () => api<Stats>('/bio-pages/clicked/stats');
-  await expect.poll(async () => (await stats()).totals.clicks, { timeout: 20_000 }).toBe(3);
+  await expect.poll(async () => (await stats()).totals.clicks).toBe(3);
   const { links, totals } = await stats();
   expect(links).toMatchObject([
     { id: 'shop', clicks: 2, visitors: 1 },

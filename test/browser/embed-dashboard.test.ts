@@ -57,9 +57,7 @@ test('with the keyboard alone: copy the link, switch to cash, save a payout meth
   expect(await frame.evaluate(`getComputedStyle(document.activeElement).outlineStyle`)).toBe('solid');
   await page.keyboard.press('Enter');
   await frame.waitForSelector('h2:text-is("Payout method")');
-  await expect
-    .poll(() => frame.textContent('[role=status]'), { timeout: 10_000 })
-    .toBe('From now on you earn a cash commission.');
+  await expect.poll(() => frame.textContent('[role=status]')).toBe('From now on you earn a cash commission.');
   expect(await frame.evaluate('document.activeElement.textContent')).toBe('Cash');
 
   await tabTo(page, frame, 'PayPal');
@@ -73,9 +71,7 @@ test('with the keyboard alone: copy the link, switch to cash, save a payout meth
   await page.keyboard.press('Enter');
   await frame.waitForSelector('.saved:has-text("a***@example.com")');
   // The focus moves after the paint.
-  await expect
-    .poll(() => frame.evaluate('document.activeElement.textContent'), { timeout: 10_000 })
-    .toBe('Change payout method');
+  await expect.poll(() => frame.evaluate('document.activeElement.textContent')).toBe('Change payout method');
   expect(await frame.textContent('body')).not.toContain('lovelace');
 
   const { reward_mode, affiliate } = await site.api<Stats>(

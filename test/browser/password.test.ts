@@ -45,7 +45,7 @@ test('a browser enters the password, also after a wrong one, and reaches the des
   await page.getByRole('alert').waitFor();
   await page.fill('#password', 'open sesame');
   await page.press('#password', 'Enter');
-  await expect.poll(() => page.title(), { timeout: 10_000 }).toBe('Shop');
+  await expect.poll(() => page.title()).toBe('Shop');
   expect([new URL(page.url()).pathname, violations]).toEqual(['/en/page', []]);
   const destination = visited.find(({ pathname }) => pathname === '/page');
   expect(destination?.searchParams.get('a')).toBe('1');

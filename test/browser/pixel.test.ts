@@ -80,7 +80,7 @@ test('a real browser clicks, identifies and buys, and the reports show it', asyn
   expect(visitor.email.toLowerCase()).toBe('ada@example.com');
 
   await expect
-    .poll(async () => (await api<Channels>('/channels')).channels, { timeout: 20_000 })
+    .poll(async () => (await api<Channels>('/channels')).channels)
     .toMatchObject([{ channel: 'newsletter', clicks: 1, visitors: 1, conversions: 1, revenue: 19.99 }]);
 });
 

@@ -144,7 +144,7 @@ describe('the processes of docker-compose.yml', () => {
     expect(made.status).toBe(201);
     const [link] = ((await made.json()) as { links: Link[] }).links;
     const visit = () => fetch(`${service.short_url}/${link?.slug}`, { redirect: 'manual' });
-    await expect.poll(async () => (await visit()).status, { timeout: 20_000 }).not.toBe(404);
+    await expect.poll(async () => (await visit()).status).not.toBe(404);
     const sent = await visit();
     expect([sent.status, sent.headers.get('location')?.startsWith(encodeURI(destination))]).toEqual([
       302,
@@ -174,7 +174,11 @@ describe('the processes of docker-compose.yml', () => {
     const [first = ''] = INGEST;
     deployment.begin([first]);
     // nginx sees them fail until the moment at which one is back.
-    while (!(await deployment.isHealthy(first))) await visit();
+    const visitAndCheck = async () => {
+      await visit();
+      return deployment.isHealthy(first);
+    };
+    await expect.poll(visitAndCheck).toBe(true);
     for (let n = 0; n < 20; n++)
       expect([(await visit()).status, (await report()).status]).toEqual([302, 401]);
     await deployment.start(INGEST.slice(1));

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { isReady, readinessUrl, tierOf } from '../../cli/health.ts';
 import { bound } from '../support/bound-process.ts';
+import { until } from '../support/until.ts';
 import { ROOT, readComposeFile, type Service } from './compose-file.ts';
 
 /** Addresses of the compose file's servers on this machine. */
@@ -165,12 +165,13 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
     },
     async start(wanted) {
       begin(wanted);
-      const deadline = Date.now() + HEALTHY_MS;
       for (const name of wanted) {
-        while (!((await isHealthy(name)) && (await passesCheck(name)))) {
-          if (Date.now() > deadline) throw new Error(`${name} did not become healthy:\n${log}`);
-          await delay(200);
-        }
+        const isUp = async () => (await isHealthy(name)) && (await passesCheck(name));
+        await until(`${name} is healthy`, isUp, Boolean, { timeoutMs: HEALTHY_MS, intervalMs: 200 }).catch(
+          (cause) => {
+            throw new Error(`${name} did not become healthy:\n${log}`, { cause });
+          },
+        );
       }
     },
     async stop(services = [...running.keys()]) {

@@ -2,8 +2,8 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { bound } from '../support/bound-process.ts';
+import { until } from '../support/until.ts';
 import { ROOT } from './compose-file.ts';
 
 /** The reason why tests behind nginx are skipped, or false where they can run. */
@@ -73,10 +73,11 @@ export async function runNginx(config: string, isUp: () => Promise<boolean>): Pr
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     log += text;
   });
-  while (!(await isUp())) {
+  const hasStarted = async () => {
     if (!isRunning(child)) throw new Error(`nginx ended with ${child.exitCode}:\n${log}`);
-    await delay(50);
-  }
+    return await isUp();
+  };
+  await until('nginx responds', hasStarted, Boolean, { intervalMs: 50 });
   return {
     log: () => log,
     async stop() {

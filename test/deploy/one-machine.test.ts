@@ -135,7 +135,7 @@ test('the nginx and the settings of the guide put npm start behind TLS on names 
   });
   expect(direct.status).toBe(302);
   await expect
-    .poll(async () => (await api('/clicks')).clicks.map(({ country }) => country).sort(), { timeout: 30_000 })
+    .poll(async () => (await api('/clicks')).clicks.map(({ country }) => country).sort())
     .toEqual(['', 'US']);
 
   const authorization = `Bearer ${service.demo?.secret_key}`;

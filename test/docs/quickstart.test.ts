@@ -120,12 +120,12 @@ test("an order that the referee's server tracks is a purchase too, and both are 
   };
   await call('/track/order', { external_user_id: 'heidi', order_id: '2002', amount: 100, currency: 'usd' });
   const stats = async () => (await call('/referrals/stats?external_user_id=ada')) as Stats;
-  await expect.poll(async () => (await stats()).rewards.cash.pending, { timeout: 20_000 }).toBe(30);
+  await expect.poll(async () => (await stats()).rewards.cash.pending).toBe(30);
   expect((await stats()).stats.purchases).toBe(2);
   // Attributed to the referral click: the signup named the user's visitor.
   const referral = async () =>
     ((await call('/channels')) as { channels: { channel: string }[] }).channels.find(
       ({ channel }) => channel === 'referral',
     );
-  await expect.poll(referral, { timeout: 20_000 }).toMatchObject({ channel: 'referral', conversions: 2 });
+  await expect.poll(referral).toMatchObject({ channel: 'referral', conversions: 2 });
 });

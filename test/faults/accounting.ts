@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Ready } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 type Page = { clicks: { id: string; visitor_id: string }[]; next_cursor: string | null; watermark: string };
 
@@ -31,15 +31,13 @@ export async function accountFor(service: Ready, key: string, answered: string[]
 
 /** Waits until the watermark has passed `moment` (milliseconds since the epoch). */
 export async function untilVisible(service: Ready, key: string, moment: number): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MS;
-  let watermark = '';
-  while (Date.now() < deadline) {
-    const page = await clicks(service, key, null).catch(() => null); // a database may still be starting
-    watermark = page?.watermark ?? watermark;
-    if (Date.parse(watermark) > moment) return;
-    await delay(100);
-  }
-  throw new Error(`the watermark is ${watermark}, not yet past ${new Date(moment).toISOString()}`);
+  await until(
+    `a watermark past ${new Date(moment).toISOString()}`,
+    // A database may still be starting.
+    () => clicks(service, key, null).then((page) => page.watermark, String),
+    (watermark) => Date.parse(watermark) > moment,
+    { timeoutMs: PATIENCE_MS, intervalMs: 100 },
+  );
 }
 
 async function clicks(service: Ready, key: string, before: string | null): Promise<Page> {

@@ -1,7 +1,6 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { freePort } from '../../cli/embedded/free-port.ts';
 import { type ProcessRecord, stillRuns } from '../../cli/processes/identity.ts';
@@ -9,6 +8,7 @@ import { clicksOf, follow, type Link, makeLink, untilClicks } from '../support/f
 import { hoplog } from '../support/hoplog.ts';
 import { type BegunService, beginService, type Service, startService } from '../support/service.ts';
 import { canMount, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
+import { until } from '../support/until.ts';
 import { familyOf } from './processes.ts';
 
 const NO_MOUNT = 'only root may mount a small disk';
@@ -69,12 +69,11 @@ async function withLink(dataDir: string): Promise<{ key: string; link: Link }> {
 }
 
 async function untilRedirects(service: BegunService, link: Link): Promise<void> {
-  for (;;) {
-    const { status } = await follow(link).catch(() => ({ status: 0 }));
-    if (status === 302) return;
+  const status = async () => {
     if (service.process.exitCode !== null) throw new Error(`the service has ended:\n${service.log()}`);
-    await delay(50);
-  }
+    return await follow(link).then((response) => response.status, String);
+  };
+  await until('a redirect', status, (seen) => seen === 302);
 }
 
 async function downParts(dataDir: string): Promise<string[]> {
@@ -161,6 +160,6 @@ test('while ClickHouse cannot start, links redirect and the API responds, and cl
       (clicks) => clicks.length,
       () => 0,
     );
-  await expect.poll(counted, { timeout: 50_000 }).toBe(11);
+  await expect.poll(counted).toBe(11);
   expect(await service.stop()).toBe(0);
 });

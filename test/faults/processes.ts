@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ProcessRecord, recordOf, stillRuns } from '../../cli/processes/identity.ts';
 import type { Service } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 /** Kills the supervisor, every tier and every database at once, like a power cut that spares the page cache. */
 export async function killEverything(service: Service): Promise<void> {
@@ -14,7 +15,8 @@ export async function killEverything(service: Service): Promise<void> {
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
   }
-  while (family.some(stillRuns)) await new Promise((resolve) => setTimeout(resolve, 10));
+  const running = () => family.filter(stillRuns);
+  await until('the end of every process', running, (left) => left.length === 0, { intervalMs: 10 });
 }
 
 /** Returns the running processes of the supervisor, its children and their children. */

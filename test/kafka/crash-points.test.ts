@@ -11,6 +11,7 @@ import { silentLogger } from '../../core/tier/log.ts';
 import type { LaneState } from '../../workers/lane/lane.ts';
 import { click } from '../../workers/test-support/events.ts';
 import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
+import { until } from '../support/until.ts';
 import { createRig, metric, type Rig } from '../support/worker-rig.ts';
 
 const STATES: LaneState[] = ['prepared', 'intended', 'block_inserted', 'inserted', 'advanced'];
@@ -151,8 +152,7 @@ test.each(['while workers are away', 'under running workers'])(
       await first.stop(1_000);
       if (when === 'while workers are away') await workers.stop();
       await admin.deleteTopics({ topics: [topic] });
-      while ((await admin.listTopics()).includes(topic))
-        await new Promise((resolve) => setTimeout(resolve, 100));
+      await expect.poll(() => admin.listTopics(), { interval: 100 }).not.toContain(topic);
       await admin.createTopics({
         topics: [{ topic, numPartitions: 1, replicationFactor: 1 }],
         waitForLeaders: false, // queries once; the broker may not know the topic yet
@@ -179,7 +179,7 @@ test('a topic whose retention is shorter than an outage is stored from its curre
     const end = async () => BigInt((await admin.fetchTopicOffsets(topic))[0]?.high ?? 0);
     const stored = await end();
     stream.append(clicks(1_000, 100));
-    while ((await end()) <= stored) await new Promise((resolve) => setTimeout(resolve, 50));
+    await until('the events in the topic', end, (offset) => offset > stored);
     const gone = await end();
     await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: String(gone) }] });
     const workers = rig.work({ reader });

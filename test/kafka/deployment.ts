@@ -6,6 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Clicked, type ClickerOptions, clickLinks } from '../support/clicker.ts';
 import { PROGRAM_ENV, programArguments } from '../support/program.ts';
 import type { Ready } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+/** Seconds after which a load or a poller of a test ends in any case. */
+const LOAD_SECONDS = 400;
 
 /** Returns the process id of a tier, as the supervisor records it. */
 export function tierProcess(dataDir: string, tier: 'ingest' | 'workers' | 'api'): number {
@@ -64,7 +68,7 @@ export async function underLoad(
     urls,
     connections: 8,
     paceMs: 5,
-    seconds: 400,
+    seconds: LOAD_SECONDS,
     signal: stop.signal,
     ...load,
   });
@@ -89,16 +93,20 @@ export async function pollClicks(
   service: Ready,
   key: string,
   link: string,
-  until: (seen: Set<string>) => boolean,
+  isComplete: (seen: Set<string>) => boolean,
   from = Date.now(),
 ): Promise<Set<string>> {
   const seen = new Set<string>();
   let since = new Date(from).toISOString();
-  while (!until(seen)) {
+  const poll = async () => {
     const page = await pollOnce(service, key, link, since, seen).catch(() => null);
     if (page) since = page;
-    await delay(300);
-  }
+    return { since, seen: seen.size };
+  };
+  await until('every click in the polls', poll, () => isComplete(seen), {
+    timeoutMs: LOAD_SECONDS * 1_000,
+    intervalMs: 300,
+  });
   return seen;
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { freePort } from '../../cli/embedded/free-port.ts';
 import { PROGRAM_ENV, programArguments } from '../support/program.ts';
 import type { TestStores } from '../support/stores.ts';
+import { until } from '../support/until.ts';
 import type { Call } from './driver.ts';
 
 const READY_MS = 60_000;
@@ -64,15 +65,14 @@ export async function startApi(stores: TestStores, dataDir: string, secretKey: s
 }
 
 async function ready(child: ChildProcess, port: number): Promise<void> {
-  const end = Date.now() + READY_MS;
-  while (Date.now() < end && child.exitCode === null) {
-    const isReady = await fetch(`http://127.0.0.1:${port}/health/ready`).then(
-      (response) => response.ok,
-      () => false,
-    );
-    if (isReady) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  const status = async () => {
+    if (child.exitCode !== null) throw new Error(`the API ended with ${child.exitCode} before it was ready`);
+    return await fetch(`http://127.0.0.1:${port}/health/ready`).then((response) => response.status, String);
+  };
+  try {
+    await until('the API is ready', status, (seen) => seen === 200, { timeoutMs: READY_MS });
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
   }
-  child.kill('SIGKILL');
-  throw new Error(`the API did not become ready (exit ${child.exitCode})`);
 }

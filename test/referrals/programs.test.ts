@@ -230,7 +230,7 @@ describe('a program', () => {
         );
         return rows.length > 0;
       };
-      await expect.poll(async () => isAnswered || (await isWaiting()), { timeout: 60_000 }).toBe(true);
+      await expect.poll(async () => isAnswered || (await isWaiting())).toBe(true);
     }
 
     test('keeps its currency when the purchase was first, and the commission can be paid out', async () => {

@@ -50,7 +50,7 @@ test.each(Object.entries(WAYS))(
   async (_, source) => {
     const { parent, pid } = await startedBy(source);
     parent.kill('SIGKILL');
-    await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => isAlive(pid)).toBe(false);
   },
 );
 
@@ -64,5 +64,5 @@ test('a program to be ended after a process ends when that process is killed, an
       setInterval(() => {}, 1_000);`),
   );
   parent.kill('SIGKILL');
-  await expect.poll(() => isAlive(pid) || existsSync(directory), { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => isAlive(pid) || existsSync(directory)).toBe(false);
 });

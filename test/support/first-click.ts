@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Ready } from './service.ts';
+import { LIMIT_MS, until } from './until.ts';
 
 export type Link = { id: string; short_url: string; slug: string };
 export type Click = { id: string; link_id: string; ts: string };
@@ -47,13 +47,9 @@ export async function untilClicks(
   key: string,
   link: Link,
   count: number,
-  patienceMs = 30_000,
+  timeoutMs = LIMIT_MS,
 ): Promise<Click[]> {
-  const deadline = Date.now() + patienceMs;
-  for (;;) {
-    const clicks = await clicksOf(service, key, link);
-    if (clicks.length >= count) return clicks;
-    if (Date.now() > deadline) throw new Error(`${clicks.length} clicks of ${count} are visible`);
-    await delay(100);
-  }
+  const read = () => clicksOf(service, key, link);
+  const options = { timeoutMs, intervalMs: 100 };
+  return await until(`${count} visible clicks`, read, (clicks) => clicks.length >= count, options);
 }

@@ -1,5 +1,4 @@
 import { connect } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   GenericContainer,
   getContainerRuntimeClient,
@@ -11,6 +10,7 @@ import { freePort } from '../../cli/embedded/free-port.ts';
 import type { TestBroker, TestKafka } from './kafka.ts';
 import { newClusterId, serverProperties } from './kafka-properties.ts';
 import { type KafkaSecurity, scramUser } from './kafka-security.ts';
+import { until } from './until.ts';
 
 /** The version of `test/kafka/pom.xml`, and the image of `docker-compose.yml`. */
 const IMAGE = 'apache/kafka:4.3.1';
@@ -123,11 +123,8 @@ function nameOf(id: number): string {
 }
 
 async function untilItResponds(host: string, port: number): Promise<void> {
-  const deadline = Date.now() + READY_MS;
-  while (!(await isResponding(host, port))) {
-    if (Date.now() > deadline) throw new Error(`no broker responds at ${host}:${port}`);
-    await delay(100);
-  }
+  const responds = () => isResponding(host, port);
+  await until(`a broker at ${host}:${port}`, responds, Boolean, { timeoutMs: READY_MS, intervalMs: 100 });
 }
 
 function isResponding(host: string, port: number): Promise<boolean> {

@@ -11,13 +11,13 @@ import {
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '../../cli/embedded/free-port.ts';
 import { bound } from './bound-process.ts';
 import { newClusterId, serverProperties } from './kafka-properties.ts';
 import { type KafkaSecurity, scramUser } from './kafka-security.ts';
+import { until } from './until.ts';
 
 const JARS = fileURLToPath(new URL('../kafka/target/dependency/', import.meta.url));
 /** Timeout of a start on a busy machine. */
@@ -193,12 +193,11 @@ function brokerOf(
       started.stdout.setEncoding('utf8').on('data', onOutput);
       started.stderr.setEncoding('utf8').on('data', onOutput);
       child = started;
-      const deadline = Date.now() + READY_MS;
-      while (!(await isResponding(clients))) {
+      const responds = () => {
         if (!running()) throw new Error(`a broker ended with ${started.exitCode ?? started.signalCode}`);
-        if (Date.now() > deadline) throw new Error('a broker did not become ready');
-        await delay(100);
-      }
+        return isResponding(clients);
+      };
+      await until('the broker responds', responds, Boolean, { timeoutMs: READY_MS, intervalMs: 100 });
     },
     async kill() {
       const dying = child;

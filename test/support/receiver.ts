@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
+import { type UntilOptions, until } from './until.ts';
 
 /** A received delivery. */
 export type Received = {
@@ -21,7 +21,7 @@ export type Receiver = {
   answer(with_: (response: ServerResponse, received: Received) => void): void;
   answerWith(status: number, headers?: Record<string, string>, body?: string): void;
   /** Waits until this many have arrived. */
-  until(count: number): Promise<Received[]>;
+  until(count: number, options?: UntilOptions): Promise<Received[]>;
   close(): Promise<void>;
 };
 
@@ -61,8 +61,13 @@ export async function startReceiver(): Promise<Receiver> {
     answerWith(status, headers = {}, body = '') {
       answer = (response) => response.writeHead(status, headers).end(body);
     },
-    async until(count) {
-      while (received.length < count) await sleep(10);
+    async until(count, options) {
+      await until(
+        `${count} deliveries`,
+        () => received.length,
+        (arrived) => arrived >= count,
+        options,
+      );
       return received;
     },
     async close() {

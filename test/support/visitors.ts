@@ -32,14 +32,3 @@ export async function visit(url: string, init: RequestInit = {}): Promise<Answer
     body: await response.text(),
   };
 }
-
-/** Repeats `look` until its result is not null. @throws after `withinMs` */
-export async function eventually<T>(look: () => Promise<T | null>, withinMs = 5_000): Promise<T> {
-  const until = Date.now() + withinMs;
-  for (;;) {
-    const found = await look();
-    if (found !== null) return found;
-    if (Date.now() > until) throw new Error(`no result within ${withinMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { createEnricher } from '../../core/enrich/enrich.ts';
 import { emptyGeo } from '../../core/enrich/geo.ts';
@@ -18,6 +17,7 @@ import type { WebhookOptions } from '../../workers/webhooks/webhooks.ts';
 import { createWorkers, type Workers } from '../../workers/workers.ts';
 import { type TestApi, type TestWorkspace, testApi } from './api.ts';
 import { temporaryDataDir } from './journal.ts';
+import { until } from './until.ts';
 
 export type Hook = { id: string; secret: string; is_active: boolean };
 export type LoggedDelivery = {
@@ -125,11 +125,11 @@ export async function createWebhookBench(): Promise<WebhookBench> {
       return (await workspace.get<{ deliveries: LoggedDelivery[] }>(path)).body.deliveries;
     },
     async untilDelivery(workspace, hook, isSo) {
-      for (;;) {
-        const [newest] = await bench.log(workspace, hook);
-        if (newest && isSo(newest)) return newest;
-        await sleep(20);
-      }
+      return await until(
+        'the newest delivery in the awaited state',
+        async () => (await bench.log(workspace, hook))[0],
+        (newest): newest is LoggedDelivery => newest !== undefined && isSo(newest),
+      );
     },
     async rest() {
       await Promise.all([...running].map((workers) => workers.stop(0)));

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { expect } from 'vitest';
 import { createEnricher } from '../../core/enrich/enrich.ts';
@@ -18,6 +17,7 @@ import { createLogWriter, type LogWriter } from '../../workers/test-support/log-
 import { PATIENCE_MS } from '../../workers/test-support/patience.ts';
 import { createWorkers, type Workers, type WorkersDependencies } from '../../workers/workers.ts';
 import { type TestStores, testStores } from './stores.ts';
+import { until } from './until.ts';
 
 export type Rig = {
   stores: TestStores;
@@ -90,18 +90,18 @@ export async function createRig(): Promise<Rig> {
       };
     },
     async settled(writer) {
-      for (;;) {
+      const highWater = async () => {
         const { rows } = await pool.query<{ high_water: string }>(
           'SELECT high_water FROM ingest_streams WHERE stream_id = $1',
           [writer.streamId],
         );
-        if (BigInt(rows[0]?.high_water ?? -1) >= writer.next() - 1n) return;
-        await sleep(20);
-      }
+        return BigInt(rows[0]?.high_water ?? -1);
+      };
+      await until('every event of the stream processed', highWater, (seen) => seen >= writer.next() - 1n);
     },
     async published() {
       const queued = async () => (await pool.query('SELECT FROM order_publications')).rowCount;
-      await expect.poll(queued, { timeout: 20_000, interval: 20 }).toBe(0);
+      await expect.poll(queued).toBe(0);
     },
     ask,
     async stored(table = 'clicks') {

@@ -83,10 +83,10 @@ describe('orders whose currency had no rate', () => {
       await holder.query('BEGIN');
       await holder.query('SELECT FROM orders WHERE order_id = $1 FOR UPDATE', [order]);
       const attributed = attributeOrders(rig.dependencies);
-      await expect.poll(() => waiting('transactionid'), { timeout: 20_000 }).toBe(1);
+      await expect.poll(() => waiting('transactionid')).toBe(1);
       const anew = set('sek', 'usd', 0.1);
       // It waits for the attribution; one that did not would be done by now.
-      await Promise.race([anew, expect.poll(() => waiting('advisory'), { timeout: 20_000 }).toBe(1)]);
+      await Promise.race([anew, expect.poll(() => waiting('advisory')).toBe(1)]);
       await holder.query('COMMIT');
       await attributed;
       expect(await anew).toBe(1);
@@ -106,7 +106,7 @@ describe('orders whose currency had no rate', () => {
       await holder.query('BEGIN');
       await holder.query('SELECT FROM orders WHERE order_id = $1 FOR UPDATE', [held]);
       anew = set('sek', 'usd', 0.1);
-      await expect.poll(() => amounts(free), { timeout: 20_000 }).toEqual([100]);
+      await expect.poll(() => amounts(free)).toEqual([100]);
       await holder.query('COMMIT');
     } finally {
       holder.release();

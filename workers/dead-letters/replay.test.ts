@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEnricher } from '../../core/enrich/enrich.ts';
@@ -44,6 +43,10 @@ function clicks(count: number, from: number) {
   return Array.from({ length: count }, (_, i) =>
     click({ workspace, link: uuidv7(), visitor: uuidv7(), ts: from + i }),
   );
+}
+
+async function deadLetters(): Promise<number | null> {
+  return (await rig.stores.pool.query('SELECT FROM dead_letters')).rowCount;
 }
 
 /** As a restore of a backup older than a stream leaves it, and then the start of the stream's process. */
@@ -111,7 +114,7 @@ describe('replaying dead letters', () => {
     ]);
     const { rows: streams } = await pool.query('DELETE FROM ingest_streams RETURNING *');
     rig.work();
-    while ((await pool.query('SELECT FROM dead_letters')).rowCount === 0) await sleep(20);
+    await expect.poll(deadLetters).toBeGreaterThan(0);
     const holdEmail = () =>
       pool.query(`SELECT FROM dead_letters WHERE position('ann@example.com'::bytea IN payload) > 0`);
     expect((await holdEmail()).rowCount).toBe(1);
@@ -167,9 +170,7 @@ describe('replaying dead letters', () => {
     stream.append([...clicks(4, NOW), order({ workspace: rig.workspace, ts: NOW + 50, orderId: 'o-1' })]);
     const { rows } = await pool.query('DELETE FROM ingest_streams RETURNING *');
     rig.work();
-    while ((await pool.query('SELECT FROM dead_letters')).rowCount === 0) {
-      await sleep(20);
-    }
+    await expect.poll(deadLetters).toBeGreaterThan(0);
     expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 0, left: 1 });
     await registerAgain(rows);
     expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 1, left: 0 });
@@ -198,7 +199,7 @@ describe('replaying dead letters', () => {
     for (const [from, to] of letters) stream.append(counted.slice(from, to), BigInt(from));
     const { rows: streams } = await pool.query('DELETE FROM ingest_streams RETURNING *');
     rig.work();
-    while ((await pool.query('SELECT FROM dead_letters')).rowCount !== letters.length) await sleep(20);
+    await expect.poll(deadLetters).toBe(letters.length);
     await registerAgain(streams);
     const outcomes = await Promise.all([
       replayDeadLetters(dependencies()),
@@ -234,7 +235,7 @@ describe('replaying dead letters', () => {
     ]);
     const { rows: streams } = await pool.query('DELETE FROM ingest_streams RETURNING *');
     rig.work();
-    while ((await pool.query('SELECT FROM dead_letters')).rowCount === 0) await sleep(20);
+    await expect.poll(deadLetters).toBeGreaterThan(0);
     await registerAgain(streams);
     for (const [kind, targetId] of [
       ['visitor', erased],
@@ -286,9 +287,8 @@ describe('replaying dead letters', () => {
       },
     };
     rig.work({ reader: records });
-    while ((await pool.query('SELECT FROM log_lanes WHERE next_offset > 0')).rowCount === 0) {
-      await sleep(20);
-    }
+    const moved = () => pool.query('SELECT FROM log_lanes WHERE next_offset > 0');
+    await expect.poll(moved).toMatchObject({ rowCount: 1 });
     await registerAgain(rows);
     expect(await replayDeadLetters(dependencies())).toMatchObject({ left: 0 });
     expect(await rig.stored()).toEqual({ rows: 1_500, distinct: 1_500 });

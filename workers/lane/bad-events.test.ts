@@ -105,9 +105,8 @@ describe('what can not be taken in', () => {
     const stream = await rig.stream('ingest-0');
     stream.append(clicks(300, NOW));
     const workers = rig.work();
-    while ((await metric(workers.registry, 'hoplog_worker_retries_total', { step: 'find_refused' })) === 0) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    const retries = () => metric(workers.registry, 'hoplog_worker_retries_total', { step: 'find_refused' });
+    await expect.poll(retries).toBeGreaterThan(0);
     expect(await reasons()).toEqual([]);
     await rig.stores.clickhouse.command({ query: 'ALTER TABLE clicks DROP CONSTRAINT none' });
     await rig.settled(stream);
@@ -137,8 +136,7 @@ describe('what can not be taken in', () => {
     known.append(clicks(2, NOW + 10));
     rig.work();
     await rig.settled(known);
-    while ((await reasons()).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(await reasons()).toEqual(['unknown_stream']);
+    await expect.poll(reasons).toEqual(['unknown_stream']);
     expect(await rig.stored()).toEqual({ rows: 2, distinct: 2 });
   });
 });

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import type { Pool } from '../../sql/database/pool.ts';
+import { until } from '../../test/support/until.ts';
 import { createRig, metric, type Rig } from '../../test/support/worker-rig.ts';
 import { click } from '../test-support/events.ts';
 
@@ -36,10 +37,11 @@ describe('two workers and one lane', () => {
           if (reached !== state || (await epoch()) !== 1) return;
           const second = rig.work();
           // The first keeps renewing its lease: as if it had not for a while.
-          while ((await epoch()) === 1) {
+          const expire = async () => {
             await pool.query(`UPDATE log_lanes SET held_until = now() - interval '1 hour' WHERE epoch = 1`);
-            await sleep(5);
-          }
+            return epoch();
+          };
+          await until('the second worker takes the lane', expire, (held) => held !== 1, { intervalMs: 5 });
           await rig.settled(stream);
           await second.stop();
           overtaken.resolve();
@@ -83,7 +85,7 @@ describe('two workers and one lane', () => {
         if (reached !== 'intended' || (await epoch()) !== 1) return;
         isAsleep = true;
         const second = rig.work();
-        while ((await epoch()) === 1) await sleep(5);
+        await until('the second worker takes the lane', epoch, (held) => held !== 1, { intervalMs: 5 });
         await rig.settled(stream);
         for (let i = 0; i < 3; i++) {
           stream.append([at(NOW + 1_000 + i)]);

@@ -10,6 +10,7 @@ import { createAddressSealer } from '../../core/events/address-seal.ts';
 import type { ClickEvent } from '../../core/events/types.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { type RegisteredStream, registerStream } from '../../sql/event-log/streams.ts';
+import { until } from '../../test/support/until.ts';
 import { createRig, metric, type Rig } from '../../test/support/worker-rig.ts';
 import { click, heartbeat } from '../test-support/events.ts';
 import { createLogWriter, type LogWriter } from '../test-support/log-writer.ts';
@@ -128,7 +129,7 @@ describe('a lane whose place the log does not hold', () => {
       expect(await lost(registry, 'cut')).toBe(1);
       expect(await metric(registry, 'hoplog_worker_lanes_ended_total')).toBe(0);
       // Now that it is stored the first segment is given back.
-      while (readdirSync(streamDirectory(rig.dataDir, NAME)).length > 1) await sleep(50);
+      await expect.poll(() => readdirSync(streamDirectory(rig.dataDir, NAME))).toHaveLength(1);
     },
   );
 
@@ -177,13 +178,14 @@ describe('a lane whose place the log does not hold', () => {
       async onState(reached, lane) {
         if (reached !== 'prepared' || lane.epoch !== 4) return;
         const second = rig.work();
-        for (let epoch = 4; epoch === 4; ) {
+        const expire = async () => {
           const { rows } = await rig.stores.pool.query<{ epoch: number }>(
             `UPDATE log_lanes SET held_until = CASE epoch WHEN 4 THEN now() - interval '1 hour' ELSE held_until END
              RETURNING epoch`,
           );
-          epoch = rows[0]?.epoch ?? 0;
-        }
+          return rows[0]?.epoch;
+        };
+        await until('the second worker takes the lane', expire, (epoch) => epoch !== 4);
         await rig.settled(stream);
         await second.stop();
         overtaken.resolve(await lost(second.registry));
@@ -211,7 +213,7 @@ describe('a lane whose place the log does not hold', () => {
   it('that a power cut took is left when the writer does not come back, and all is stored once when it does', async () => {
     const { reader, restarted } = await poweredOff();
     const { registry } = rig.work({ reader });
-    while ((await lost(registry)) === 0) await sleep(50);
+    await expect.poll(() => lost(registry)).toBeGreaterThan(0);
     const again = await restarted();
     await rig.settled(again);
     expect(await rig.stored()).toEqual({ rows: 90, distinct: 90 });
@@ -253,7 +255,7 @@ describe('a lane that is at work', () => {
     stream.append(clicks(30));
     const { registry } = rig.work();
     await rig.settled(stream);
-    while ((await row()).place === 0n) await sleep(10);
+    await until('the lane has advanced', row, ({ place }) => place !== 0n, { intervalMs: 10 });
     await rig.stores.pool.query('UPDATE log_lanes SET next_offset = 0');
     stream.append([heartbeat(NOW + made++)]);
     await rig.settled(stream);

@@ -1,5 +1,4 @@
 import { cpSync, rmSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { openJournal } from '../../core/event-log/journal/open-journal.ts';
@@ -11,6 +10,7 @@ import { uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 import { registerStream, streamRecord } from '../../sql/event-log/streams.ts';
 import { temporaryDataDir } from '../../test/support/journal.ts';
+import { until } from '../../test/support/until.ts';
 import { createRig, metric, type Rig } from '../../test/support/worker-rig.ts';
 import { click } from '../test-support/events.ts';
 
@@ -53,13 +53,13 @@ function append(writer: JournalWriter): Promise<bigint> {
 }
 
 async function stored(sequence: bigint): Promise<void> {
-  for (;;) {
+  const highWater = async () => {
     const { rows } = await rig.stores.pool.query<{ high_water: string }>(
       'SELECT high_water FROM ingest_streams',
     );
-    if (BigInt(rows[0]?.high_water ?? -1) >= sequence) return;
-    await sleep(20);
-  }
+    return BigInt(rows[0]?.high_water ?? -1);
+  };
+  await until(`a high-water mark of ${sequence}`, highWater, (seen) => seen >= sequence);
 }
 
 it.each(['stopped', 'at work'])(

@@ -22,7 +22,7 @@ function clickAt(ts: number) {
 }
 
 async function reaches(expected: number): Promise<void> {
-  while ((await watermark(rig.stores.pool)) !== expected) await sleep(20);
+  await expect.poll(() => watermark(rig.stores.pool)).toBe(expected);
 }
 
 describe('the watermark', () => {

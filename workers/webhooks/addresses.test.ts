@@ -66,7 +66,7 @@ describe('a connection', () => {
     answers = [[four('192.0.0.9')], [four('127.0.0.1')]];
     const hook = await bench.hook(shop, `http://flipping.example:${port}/hook`, ['lead.created']);
     await shop.post(`/webhooks/${hook.id}/test`);
-    while (asked === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await expect.poll(() => asked).toBeGreaterThan(0);
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect(asked).toBe(1);
     expect(receiver.received).toEqual([]);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestWorkspace } from '../../test/support/api.ts';
 import { isGenuine, type Receiver, startReceiver } from '../../test/support/receiver.ts';
+import { until } from '../../test/support/until.ts';
 import { createWebhookBench, type WebhookBench } from '../../test/support/webhook-bench.ts';
 
 let bench: WebhookBench;
@@ -51,9 +52,8 @@ describe('a delivery', () => {
     const delivery = (await receiver.until(before + 1)).at(-1);
     if (!delivery) throw new Error('nothing came');
     expect(isGenuine(hook.secret, delivery)).toBe(true);
-    let clicks: { id: string }[] = [];
-    while (clicks.length === 0)
-      clicks = (await shop.get<{ clicks: { id: string }[] }>('/clicks')).body.clicks;
+    const newest = async () => (await shop.get<{ clicks: { id: string }[] }>('/clicks')).body.clicks;
+    const clicks = await until('the click in GET /clicks', newest, (seen) => seen.length > 0);
     expect(delivery.event.data).toEqual(clicks[0]);
     expect(delivery.id).toBe(clicks[0]?.id);
     await bench.untilDelivery(

@@ -95,7 +95,8 @@ describe('a thousand clicks a second for one webhook', () => {
     );
     expect(waiting.rowCount).toBeGreaterThan(total / 2);
     isSlow = false;
-    while (new Set(receiver.received.map((one) => one.id)).size < total) await sleep(50);
+    const arrived = () => new Set(receiver.received.map((one) => one.id)).size;
+    await expect.poll(arrived, { interval: 50 }).toBe(total);
     await others.close();
   });
 });

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { uuidToBytes } from '../../core/ids.ts';
 import type { TestWorkspace } from '../../test/support/api.ts';
 import { type Receiver, startReceiver } from '../../test/support/receiver.ts';
+import { until } from '../../test/support/until.ts';
 import { createWebhookBench, type WebhookBench } from '../../test/support/webhook-bench.ts';
 import { order } from '../test-support/events.ts';
 import { STORED } from './stored.ts';
@@ -65,7 +65,13 @@ describe('a worker killed with SIGKILL', () => {
         ]);
         records += 1;
       }
-      while (receiver.received.length < seen + 20 + death * 25) await sleep(1);
+      const some = seen + 20 + death * 25;
+      await until(
+        `${some} deliveries`,
+        () => receiver.received.length,
+        (count) => count >= some,
+        { intervalMs: 1 },
+      );
       const ended = once(child, 'exit');
       child.kill('SIGKILL');
       await ended;
@@ -81,13 +87,14 @@ describe('a worker killed with SIGKILL', () => {
       );
     const of = (type: string, field: string) =>
       new Set(receiver.received.filter((one) => one.event.type === type).map((one) => one.event.data[field]));
-    while (
-      clicks().size < visitors.size ||
-      of('credit.earned', 'number').size < records ||
-      of('sale.created', 'order_id').size < records
-    ) {
-      await sleep(50);
-    }
+    const arrived = () => ({
+      clicks: clicks().size,
+      credits: of('credit.earned', 'number').size,
+      sales: of('sale.created', 'order_id').size,
+    });
+    await expect
+      .poll(arrived, { interval: 50, timeout: 200_000 })
+      .toEqual({ clicks: visitors.size, credits: records, sales: records });
     expect(clicks()).toEqual(visitors);
     const bodies = Map.groupBy(receiver.received, (one) => one.id);
     expect(bodies.size).toBe(visitors.size + 2 * records);

@@ -5,6 +5,7 @@ import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
 import { merchant } from '../../test/referrals/support.ts';
 import type { TestWorkspace } from '../../test/support/api.ts';
 import { type Receiver, startReceiver } from '../../test/support/receiver.ts';
+import { until } from '../../test/support/until.ts';
 import { createWebhookBench, type WebhookBench } from '../../test/support/webhook-bench.ts';
 import { metric } from '../../test/support/worker-rig.ts';
 import { click, order } from '../test-support/events.ts';
@@ -125,8 +126,8 @@ describe('events', () => {
       destination_url: 'https://shop.example/join',
     });
     const { ref } = await enroll('ann', { email: 'ann@example.com' });
-    const { body: verdict } = await signup('ann-again', { ref_code: ref, email: 'ann+2@example.com' });
-    expect(verdict.blocked).toBe(true);
+    const { body: outcome } = await signup('ann-again', { ref_code: ref, email: 'ann+2@example.com' });
+    expect(outcome.blocked).toBe(true);
     await sleep(500);
     expect(receiver.received).toEqual([]);
   });
@@ -224,15 +225,19 @@ describe('the log', () => {
       `SELECT next_offset FROM log_lanes WHERE consumer = 'webhooks'`,
     );
     bench.clicks(shop, 500);
-    for (;;) {
+    const offsets = async () => {
       const { rows } = await pool.query<{ consumer: string; next_offset: string }>(
         'SELECT consumer, next_offset FROM log_lanes ORDER BY consumer',
       );
       const [store, webhooks] = rows.map((row) => BigInt(row.next_offset));
-      const moved = webhooks !== undefined && webhooks > BigInt(before[0]?.next_offset ?? 0);
-      if (moved && webhooks === store) break;
-      await sleep(50);
-    }
+      return { store, webhooks };
+    };
+    const start = BigInt(before[0]?.next_offset ?? 0);
+    await until(
+      `both lanes at one offset past ${start}`,
+      offsets,
+      ({ store, webhooks }) => webhooks !== undefined && webhooks > start && webhooks === store,
+    );
     await bench.hook(shop, receiver.url, ['click.created']);
     bench.clicks(shop);
     await receiver.until(1);

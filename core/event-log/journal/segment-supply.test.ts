@@ -25,12 +25,10 @@ test('a prepared segment that came too late is dropped when it exceeds the budge
   });
   supply.prepare();
   // The preparation rests between its pieces, so the file exists for a while.
-  await expect
-    .poll(() => existsSync(join(directory, 'preparing')), { timeout: 50_000, interval: 1 })
-    .toBe(true);
+  await expect.poll(() => existsSync(join(directory, 'preparing')), { interval: 1 }).toBe(true);
   supply.current.position = SEGMENT_BYTES;
   expect(supply.roll()).not.toBe('budget');
-  await expect.poll(() => readdirSync(directory), { timeout: 15_000 }).toHaveLength(2);
+  await expect.poll(() => readdirSync(directory)).toHaveLength(2);
   supply.current.position = SEGMENT_BYTES;
   expect(supply.roll()).toBe('budget');
 });

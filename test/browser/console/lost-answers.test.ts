@@ -90,7 +90,7 @@ test('an address that another user took meanwhile is not shown as free beside th
   await site.api('/bio-pages', { slug });
   await dialog.getByRole('button', { name: 'Create' }).click();
   const address = dialog.getByLabel('Address');
-  await expect.poll(() => address.getAttribute('aria-invalid'), { timeout: 30_000 }).toBe('true');
+  await expect.poll(() => address.getAttribute('aria-invalid')).toBe('true');
   expect(await dialog.getByText('is free').count()).toBe(0);
   await page.close();
 });
@@ -107,9 +107,7 @@ test('a folder whose response was lost is created once, and chosen', LONG, async
   await dialog.waitFor({ state: 'detached' });
   const { folders } = await site.api<{ folders: { name: string }[] }>('/folders');
   expect(folders.filter(({ name }) => name === 'Lost')).toHaveLength(1);
-  await expect
-    .poll(() => page.getByRole('combobox', { name: 'Folder' }).inputValue(), { timeout: 30_000 })
-    .toBe('Lost');
+  await expect.poll(() => page.getByRole('combobox', { name: 'Folder' }).inputValue()).toBe('Lost');
   await page.close();
 });
 

@@ -2,11 +2,11 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { directoryId } from '../cli/processes/record-file.ts';
-import { hoplog, operator, run } from './support/hoplog.ts';
-import { programArguments } from './support/program.ts';
-import { NO_UUID } from './support/stored-events.ts';
-import { type TestStores, testStores } from './support/stores.ts';
+import { directoryId } from '../../cli/processes/record-file.ts';
+import { hoplog, operator, run } from '../support/hoplog.ts';
+import { programArguments } from '../support/program.ts';
+import { NO_UUID } from '../support/stored-events.ts';
+import { type TestStores, testStores } from '../support/stores.ts';
 
 let stores: TestStores;
 let cli: ReturnType<typeof operator>;
@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 test('--version prints the version of the package', async () => {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   expect(await hoplog(['--version'], {})).toMatchObject({ status: 0, stdout: `${version}\n` });
 });
 

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { keyMatches } from '../../core/access/keys.ts';
+import { partnerByLookup } from '../../sql/workspaces/partners.ts';
+import { type TestApi, testApi } from '../support/api.ts';
+import { operator } from '../support/hoplog.ts';
+
+type Workspace = { id: string; slug: string; name: string; plan: string; [field: string]: unknown };
+type Made = { workspace: Workspace; secret_key: string; publishable_key: string };
+type Key = { id: string; kind: string; label: string; revoked_at: string | null };
+
+let api: TestApi;
+let cli: ReturnType<typeof operator>;
+
+beforeAll(async () => {
+  api = await testApi();
+  cli = operator(api.stores);
+});
+afterAll(() => api.close());
+
+const create = (...options: string[]) =>
+  cli.json<Made>('workspace', 'create', '--name', 'Made by hand', ...options);
+
+async function me(key: string): Promise<{ status: number; body: Record<string, Record<string, unknown>> }> {
+  const response = await api.app.inject({ url: '/api/v1/me', headers: { authorization: `Bearer ${key}` } });
+  return { status: response.statusCode, body: response.json() };
+}
+
+describe('workspace', () => {
+  test('create prints the workspace and two keys that work, on the plan unlimited', async () => {
+    const made = await create();
+    expect(Object.keys(made)).toEqual(['workspace', 'secret_key', 'publishable_key']);
+    expect(made.workspace).toMatchObject({
+      name: 'Made by hand',
+      plan: 'unlimited',
+      primary_domain: null,
+    });
+    expect(made.secret_key).toMatch(/^lk_live_[0-9a-f]{8}_[0-9a-f]{48}$/);
+    expect(made.publishable_key).toMatch(/^pk_live_[0-9a-f]{8}_[0-9a-f]{48}$/);
+    for (const key of [made.secret_key, made.publishable_key]) {
+      const response = await me(key);
+      expect([response.status, response.body.workspace?.id]).toEqual([200, made.workspace.id]);
+    }
+  });
+
+  test('create takes a plan and a domain, and two workspaces of one name get two slugs', async () => {
+    const first = await create('--plan', 'pro', '--domain', 'Shop.Example');
+    const second = await create();
+    expect(first.workspace).toMatchObject({ plan: 'pro', primary_domain: 'shop.example' });
+    expect(second.workspace.slug).not.toBe(first.workspace.slug);
+    expect((await me(first.secret_key)).body.plan).toMatchObject({ tier: 'pro', status: 'active' });
+  });
+
+  test('set changes only what is given, by id or by slug', async () => {
+    const { workspace, secret_key } = await create('--domain', 'kept.example');
+    const all = ['--plan', 'starter', '--status', 'past_due', '--attribution-model', 'linear'];
+    const rest = ['--attribution-window', '7', '--currency', 'EUR'];
+    const set = await cli.json<{ workspace: Workspace }>(
+      'workspace',
+      'set',
+      '--workspace',
+      workspace.slug,
+      ...all,
+      ...rest,
+    );
+    const expected = {
+      ...workspace,
+      plan: 'starter',
+      plan_status: 'past_due',
+      attribution_model: 'linear',
+      attribution_window: 7,
+      currency: 'eur',
+    };
+    expect(set).toEqual({ workspace: expected });
+    const again = ['workspace', 'set', '--workspace', workspace.id, '--domain', 'new.example'];
+    expect(await cli.json(...again)).toEqual({ workspace: { ...expected, primary_domain: 'new.example' } });
+    expect((await me(secret_key)).body.workspace).toMatchObject({
+      primary_domain: 'new.example',
+      attribution_model: 'linear',
+      attribution_window: 7,
+    });
+  });
+
+  test("a workspace's currency is fixed once it has orders, and an id takes precedence over a slug", async () => {
+    const { workspace } = await create();
+    const set = ['workspace', 'set', '--workspace', workspace.id, '--currency'];
+    expect(await cli.json(...set, 'eur')).toMatchObject({ workspace: { currency: 'eur' } });
+    await create('--name', workspace.id);
+    expect(await cli.json(...set, 'usd')).toMatchObject({ workspace: { id: workspace.id } });
+    await api.stores.pool.query(
+      `INSERT INTO orders (workspace_id, order_id, version, source, ts, stream_ordinal, amount_minor, currency,
+         attribution_model, attribution_window) VALUES ($1, 'o', 1, 'server', 1, 0, 1999, 'usd', 'linear', 7)`,
+      [workspace.id],
+    );
+    await cli.refused(1, /the currency must stay usd because the workspace has orders/, ...set, 'jpy');
+    expect(await cli.json(...set, 'usd')).toMatchObject({ workspace: { currency: 'usd' } });
+  });
+
+  test('list has every workspace, oldest first', async () => {
+    const { workspace } = await create();
+    const { workspaces } = await cli.json<{ workspaces: Workspace[] }>('workspace', 'list');
+    expect(workspaces.at(-1)).toEqual(workspace);
+    expect(workspaces.length).toBeGreaterThan(1);
+  });
+
+  test('set of an unknown workspace fails', () =>
+    cli.refused(
+      1,
+      /^hoplog: no workspace has the id or slug "nowhere"\n$/,
+      'workspace',
+      'set',
+      '--workspace',
+      'nowhere',
+    ));
+});
+
+describe('key', () => {
+  test('create, list and revoke: a revoked key stops working at once', async () => {
+    const { workspace } = await create();
+    const { key, token } = await cli.json<{ key: Key; token: string }>(
+      'key',
+      'create',
+      '--workspace',
+      workspace.slug,
+      '--kind',
+      'secret',
+      '--label',
+      'for the shop',
+    );
+    expect(key).toMatchObject({
+      kind: 'secret',
+      label: 'for the shop',
+      revoked_at: null,
+      scopes: ['secret'],
+    });
+    expect((await me(token)).status).toBe(200);
+    const list = () => cli.json<{ keys: Key[] }>('key', 'list', '--workspace', workspace.id);
+    const { keys } = await list();
+    expect(keys.map(({ kind, label }) => [kind, label])).toEqual([
+      ['secret', 'first'],
+      ['publishable', 'first'],
+      ['secret', 'for the shop'],
+    ]);
+    expect(JSON.stringify(keys)).not.toContain(token.slice(-48));
+    const revoked = await cli.json<{ key: Key }>('key', 'revoke', '--key', key.id);
+    expect(revoked.key.revoked_at).toMatch(/^\d{4}-.*Z$/);
+    expect((await me(token)).status).toBe(401);
+    expect((await list()).keys.at(-1)).toEqual(revoked.key);
+  });
+
+  test('an unknown key or workspace fails', async () => {
+    await cli.refused(1, /no key has the id "x"/, 'key', 'revoke', '--key', 'x');
+    await cli.refused(1, /no workspace/, 'key', 'list', '--workspace', 'nowhere');
+  });
+});
+
+describe('partner', () => {
+  test('create and rotate print a key each, and only the newest counts', async () => {
+    type Result = { partner: { id: string; name: string }; partner_key: string };
+    const made = await cli.json<Result>('partner', 'create', '--name', 'Platform');
+    expect(made.partner).toMatchObject({ name: 'Platform' });
+    const rotated = await cli.json<Result>('partner', 'rotate', '--partner', made.partner.id);
+    expect(rotated.partner).toEqual(made.partner);
+    const lookup = (key: string) => key.split('_')[2] ?? '';
+    for (const { partner_key } of [made, rotated]) {
+      expect(partner_key).toMatch(/^pt_live_[0-9a-f]{8}_[0-9a-f]{48}$/);
+    }
+    const stored = await partnerByLookup(api.stores.pool, lookup(rotated.partner_key));
+    expect(stored && keyMatches(rotated.partner_key, stored.hash)).toBe(true);
+    expect(await partnerByLookup(api.stores.pool, lookup(made.partner_key))).toBeNull();
+    await cli.refused(1, /no partner/, 'partner', 'rotate', '--partner', 'nobody');
+  });
+});
+
+describe('enrollment', () => {
+  test('suspend and approve change a referrer by the id that the workspace gave', async () => {
+    const { workspace, secret_key } = await create();
+    const call = (url: string, payload: object) =>
+      api.app.inject({
+        method: 'POST',
+        url: `/api/v1${url}`,
+        payload,
+        headers: { authorization: `Bearer ${secret_key}` },
+      });
+    const program = { name: 'Friends', code: 'friends', destination_url: 'https://shop.example/' };
+    expect((await call('/programs', program)).statusCode).toBe(201);
+    const ann = { external_user_id: 'ann', email: 'ann@example.com', tier: 'free' };
+    expect((await call('/referrals/enroll', ann)).statusCode).toBe(200);
+    const user = ['--workspace', workspace.slug, '--external-user-id', 'ann'];
+    for (const [verb, status] of [
+      ['suspend', 'suspended'],
+      ['approve', 'approved'],
+    ] as const) {
+      const { enrollment } = await cli.json<{ enrollment: object }>('enrollment', verb, ...user);
+      expect(enrollment).toMatchObject({ external_user_id: 'ann', status });
+    }
+    await cli.refused(1, /bob is not enrolled/, 'enrollment', 'suspend', ...user.slice(0, 3), 'bob');
+  });
+});

@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../../cli/embedded/free-port.ts';
+import { recordHeartbeat } from '../../sql/event-log/live-workers.ts';
+import { type TestApi, testApi } from '../support/api.ts';
+import { hoplog, operator } from '../support/hoplog.ts';
+
+let api: TestApi;
+let cli: ReturnType<typeof operator>;
+
+beforeAll(async () => {
+  api = await testApi();
+  cli = operator(api.stores);
+});
+afterAll(() => api.close());
+
+describe('migrate and status', () => {
+  let address: string;
+  beforeAll(async () => {
+    address = await api.app.listen({ port: 0, host: '127.0.0.1' });
+  });
+
+  test('migrate reports what it applied, and that nothing is left the second time', async () => {
+    const name = `${api.stores.clickhouseDatabase}_fresh`;
+    const env = {
+      ...cli.env,
+      DATABASE_URL: cli.env.DATABASE_URL.replace(/[^/]+$/, name),
+      CLICKHOUSE_DATABASE: name,
+    };
+    await api.stores.pool.query(`CREATE DATABASE ${name}`);
+    try {
+      const first = await hoplog(['migrate', '--json'], env);
+      expect(first).toMatchObject({ status: 0, stderr: '' });
+      const { applied } = JSON.parse(first.stdout);
+      expect(applied.postgres[0]).toBe('0001_workspaces.sql');
+      expect(applied.clickhouse[0]).toBe('0001_events.sql');
+      const second = await hoplog(['migrate', '--json'], env);
+      expect(JSON.parse(second.stdout)).toEqual({ applied: { postgres: [], clickhouse: [] } });
+      expect((await hoplog(['migrate'], env)).stdout).toMatch(/postgres +up to date/);
+    } finally {
+      await api.stores.clickhouse.command({ query: `DROP DATABASE IF EXISTS ${name} SYNC` });
+      await api.stores.pool.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    }
+  });
+
+  test('migrate --wait retries while PostgreSQL is unreachable, up to its limit', async () => {
+    const url = new URL(cli.env.DATABASE_URL);
+    const store = { host: url.hostname, port: Number(url.port) };
+    url.host = `127.0.0.1:${await freePort()}`;
+    const env = { ...cli.env, DATABASE_URL: url.href };
+    const refused = await hoplog(['migrate', '--wait', '1'], env);
+    expect(refused).toMatchObject({ status: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/hoplog: .*ECONNREFUSED/);
+
+    // Rejects the first connection, then forwards.
+    let connections = 0;
+    const gate = createServer((socket) => {
+      connections += 1;
+      if (connections === 1) socket.destroy();
+      else
+        socket
+          .pipe(connect(store))
+          .pipe(socket)
+          .on('error', () => {});
+    });
+    gate.listen(Number(url.port), '127.0.0.1');
+    await once(gate, 'listening');
+    try {
+      const migrated = await hoplog(['migrate', '--wait', '120'], env);
+      expect(migrated).toMatchObject({ status: 0, stdout: expect.stringMatching(/postgres +up to date/) });
+      expect(migrated.stderr).toContain('a database is not ready yet; will retry');
+    } finally {
+      gate.close();
+    }
+  });
+
+  test('status names every component, and exits with 1 while one is down', async () => {
+    const env = { ...cli.env, BASE_URL: address, SHORT_URL: address };
+    const worker = (holder: string, liveMs: number) =>
+      Promise.all(
+        ['store', 'webhooks'].map((consumer) =>
+          recordHeartbeat(api.stores.pool, { consumer, holder, liveMs }),
+        ),
+      );
+    await Promise.all([worker('a/1', 600_000), worker('b/1', 600_000), worker('c/1', 0)]);
+    const up = await hoplog(['status', '--json'], env);
+    const status = JSON.parse(up.stdout);
+    expect(Object.keys(status)).toEqual(['parts', 'progress']);
+    expect(Object.keys(status.parts)).toEqual([
+      'redirects',
+      'api',
+      'workers',
+      'postgres',
+      'clickhouse',
+      'clock',
+    ]);
+    expect(status.parts).toMatchObject({
+      api: { ok: true },
+      workers: { ok: true, detail: '2 alive' },
+      postgres: { ok: true },
+      clickhouse: { ok: true },
+    });
+    expect(status.progress).toMatchObject({
+      streams: [{ name: 'ingest-0', ordinal: expect.any(Number) }],
+      dead_letters: 1,
+    });
+    expect(up.status).toBe(0);
+    const down = await hoplog(['status'], {
+      ...env,
+      SHORT_URL: 'http://127.0.0.1:9',
+      KAFKA_BROKERS: '127.0.0.1:9,127.0.0.1:10',
+    });
+    expect([down.status, down.stderr]).toEqual([1, '']);
+    expect(down.stdout).toMatch(/redirects +DOWN +connect ECONNREFUSED 127\.0\.0\.1:9/);
+    expect(down.stdout).toMatch(/api +up/);
+    expect(down.stdout).toMatch(/kafka +DOWN +.*ECONNREFUSED/);
+  });
+
+  test('status does not count a worker that stopped reporting', async () => {
+    const status = () => hoplog(['status', '--json'], { ...cli.env, BASE_URL: address, SHORT_URL: address });
+    await api.stores.pool.query('DELETE FROM live_workers');
+    const never = await status();
+    expect([never.status, JSON.parse(never.stdout).parts.workers]).toEqual([
+      1,
+      { ok: false, detail: 'no worker is alive' },
+    ]);
+    await recordHeartbeat(api.stores.pool, { consumer: 'store', holder: 'a/1', liveMs: 0 });
+    const silent = await status();
+    expect([silent.status, JSON.parse(silent.stdout).parts.workers]).toEqual([
+      1,
+      {
+        ok: false,
+        detail: expect.stringMatching(/^no worker is alive; the last heartbeat expired at \d{4}-/),
+      },
+    ]);
+  });
+});
