@@ -17,11 +17,11 @@ export default defineConfig({
     // Four on two cores take 13 minutes where three take 15 and two took 20.
     maxWorkers: 4,
     sequence: { sequencer: FileOrder },
-    // Bounds for a loaded machine, not expectations: time decides no test.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // Bounds for a loaded machine, not expectations: time decides no test. A test may start ten processes.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     teardownTimeout: 60_000,
-    // Below testTimeout, so that a condition that is never met fails with the value last seen.
+    // Far below testTimeout, so that a condition that is never met fails with the value last seen.
     expect: { poll: { timeout: LIMIT_MS, interval: 20 } },
   },
 });

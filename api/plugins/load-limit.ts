@@ -21,6 +21,9 @@ const LIMITS: LoadLimits = { working: 1_000, arriving: 1_000, unread: 1_000 };
  * its ready response. The client decides how fast it sends a body or reads a response, so waiting for it counts
  * against the limits for memory only. Exports and live streams have limits of their own. Register it after the
  * hooks that transform payloads (`onSend`), whose work counts too.
+ *
+ * Not `@fastify/under-pressure` (9.2.0, MIT): it samples the load of the process once a second, so it neither bounds a
+ * burst nor tells a request in progress from a slow body or an unread response.
  */
 export function addLoadLimit(
   app: Api,

@@ -24,10 +24,10 @@ export async function testStores(): Promise<TestStores> {
   const name = `hoplog_test_${randomBytes(8).toString('hex')}`;
   const serverUrl = inject('databaseUrl');
   const clickhouseUrl = inject('clickhouseUrl');
-  await onPostgres(`CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')}`);
-  const server = createClickHouse({ url: clickhouseUrl, database: 'default' });
-  await migrate(server, { database: name, cluster: '' });
-  await server.close();
+  await Promise.all([
+    onPostgres(`CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')}`),
+    createTables(clickhouseUrl, name),
+  ]);
   const databaseUrl = databaseUrlOf(serverUrl, name);
   const pool = createPool(databaseUrl);
   const clickhouse = createClickHouse({ url: clickhouseUrl, database: name });
@@ -38,10 +38,17 @@ export async function testStores(): Promise<TestStores> {
     pool,
     clickhouse,
     async close() {
-      await pool.end();
-      await clickhouse.close();
-      await onClickHouse(`DROP DATABASE IF EXISTS ${name} SYNC`);
-      await onPostgres(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await Promise.all([pool.end(), clickhouse.close()]);
+      await Promise.all([
+        onClickHouse(`DROP DATABASE IF EXISTS ${name} SYNC`),
+        onPostgres(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+      ]);
     },
   };
+}
+
+async function createTables(url: string, database: string): Promise<void> {
+  const server = createClickHouse({ url, database: 'default' });
+  await migrate(server, { database, cluster: '' });
+  await server.close();
 }
