@@ -46,7 +46,7 @@ async function health(port: number, kind: 'live' | 'ready'): Promise<[number, un
 }
 
 describe('the process of the workers', () => {
-  it('names the setting that it can not do without, and exits 78', async () => {
+  it('names a required setting that is missing, and exits 78', async () => {
     const child = start({});
     const said: string[] = [];
     child.stderr.on('data', (chunk: Buffer) => said.push(chunk.toString()));
@@ -91,7 +91,7 @@ describe('the process of the workers', () => {
     await once(child, 'close');
   });
 
-  it('gives up on a PostgreSQL that says nothing any more', { timeout: 240_000 }, async () => {
+  it('closes its connections to a PostgreSQL that no longer responds', { timeout: 240_000 }, async () => {
     const gate = await createSlowGate(stores.databaseUrl);
     const child = start({
       DATABASE_URL: gate.url,
@@ -117,7 +117,7 @@ describe('the process of the workers', () => {
     await gate.close();
   });
 
-  it('says that it is ready, stores what a writer writes meanwhile, and drains on SIGTERM', async () => {
+  it('reports that it is ready, stores what a writer writes meanwhile, and drains on SIGTERM', async () => {
     const { pool, clickhouse } = stores;
     const { address } = await readSecrets(pool);
     const writer = await openEventLogWriter(

@@ -56,7 +56,7 @@ describe('the workers', () => {
     expect(rows).toEqual([{ held_by: null, held_until: null }]);
   });
 
-  it('free the log once every consumer has worked it off', async () => {
+  it('truncate the log once every consumer has processed it', async () => {
     const stream = await rig.stream('ingest-0');
     const { workspace } = rig;
     const freed: bigint[] = [];

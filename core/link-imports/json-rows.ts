@@ -84,7 +84,7 @@ function createScanner() {
   let outside: number | null = null;
   /** Whether the current object is outside arrays, and may wrap rows. */
   let isDocument = false;
-  let kept = '';
+  let partial = '';
   let line = 1;
   let rowLine = 1;
   let inString = false;
@@ -120,9 +120,9 @@ function createScanner() {
           isDocument = !inList;
         } else if (character === '{' && isDocument && inList) {
           isDocument = false;
-          const before = kept + chunk.slice(start, at);
+          const before = partial + chunk.slice(start, at);
           if (!beginsLink(before + closed(open))) {
-            kept = '';
+            partial = '';
             begin(at);
           }
         }
@@ -130,19 +130,19 @@ function createScanner() {
       } else if (character === '}' || character === ']') {
         open.pop();
         if (outside === null || open.length > outside) continue;
-        const json = kept + chunk.slice(start, at + 1);
-        kept = '';
+        const json = partial + chunk.slice(start, at + 1);
+        partial = '';
         outside = null;
         yield { line: rowLine, kind: isDocument ? 'document' : 'row', json };
         isDocument = false;
       }
     }
-    if (outside !== null) kept += chunk.slice(start);
+    if (outside !== null) partial += chunk.slice(start);
   }
 
   return {
     scan,
-    pending: () => kept.length,
+    pending: () => partial.length,
     isWhole: () => open.length === 0,
     line: () => (outside === null ? line : rowLine),
   };

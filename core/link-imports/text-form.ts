@@ -20,8 +20,8 @@ export function encodingOf(head: Uint8Array): Encoding {
  */
 export function formOf(head: string): TextForm {
   if (/^\s*[[{]/.test(head)) return { kind: 'json' };
-  const told = /^sep=(.)\r?\n/i.exec(head)?.[1];
-  return { kind: 'csv', delimiter: told ?? delimiterOf(head), firstLine: told ? 2 : 1 };
+  const declared = /^sep=(.)\r?\n/i.exec(head)?.[1];
+  return { kind: 'csv', delimiter: declared ?? delimiterOf(head), firstLine: declared ? 2 : 1 };
 }
 
 /** Returns the most frequent delimiter outside quotes in the first line; a comma where there is one column. */

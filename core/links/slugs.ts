@@ -89,7 +89,7 @@ const GENERATED_LENGTH = 7;
 const FAIR = 58 * 4;
 
 /**
- * Returns a random slug of 7 base-58 characters (2.2 million million of them), never a reserved word. The unique
+ * Returns a random slug of 7 base-58 characters (2.2 trillion of them), never a reserved word. The unique
  * index decides whether it is free; the caller retries.
  */
 export function generateSlug(): string {

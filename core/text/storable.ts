@@ -4,7 +4,7 @@ const MAX_DEPTH = 64;
 /** Matches unpaired surrogates because of `u`. `isWellFormed` is missing in some browsers that read an import. */
 const HALF_PAIR = /\p{Surrogate}/u;
 
-/** What can't be stored of a value, and where: names joined by points, empty for the value itself. */
+/** What can't be stored of a value, and where: names joined by dots, empty for the value itself. */
 export type Unstorable = { path: string; message: string };
 
 /**

@@ -13,17 +13,17 @@ export async function storesUp<Name extends string>(
   checks: Record<Name, Promise<unknown>>,
 ): Promise<{ up: boolean; stores: Record<Name, 'up' | 'down'> }> {
   const names = Object.keys(checks) as Name[];
-  const answers = await Promise.all(names.map(async (name) => [name, await answered(checks[name])] as const));
+  const results = await Promise.all(names.map(async (name) => [name, await responds(checks[name])] as const));
   return {
-    up: answers.every(([, up]) => up),
-    stores: Object.fromEntries(answers.map(([name, up]) => [name, up ? 'up' : 'down'])) as Record<
+    up: results.every(([, up]) => up),
+    stores: Object.fromEntries(results.map(([name, up]) => [name, up ? 'up' : 'down'])) as Record<
       Name,
       'up' | 'down'
     >,
   };
 }
 
-async function answered(check: Promise<unknown>): Promise<boolean> {
+async function responds(check: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<false>((resolve) => {
     timer = setTimeout(resolve, CHECK_LIMIT, false);

@@ -30,7 +30,7 @@ export function createLogger(tier: string, level = 'info'): Logger {
 
 /**
  * Lets the process continue when its log is on a full disk: lines are lost. Otherwise sonic-boom retries the last
- * lines for ever and blocks the exit.
+ * lines forever and blocks the exit.
  */
 function survivesFullDisk(destination: ReturnType<typeof pino.destination>): void {
   const { flushSync } = destination;

@@ -33,28 +33,28 @@ export async function serveMetrics(
   port: number,
   readiness?: () => Promise<Readiness>,
 ): Promise<() => Promise<void>> {
-  const answers: Record<string, (response: ServerResponse) => Promise<void>> = {
+  const handlers: Record<string, (response: ServerResponse) => Promise<void>> = {
     async '/metrics'(response) {
       const text = await registry.metrics();
       response.writeHead(200, { 'content-type': registry.contentType }).end(text);
     },
     async '/health/live'(response) {
-      answerJson(response, 200, { status: 'ok' });
+      sendJson(response, 200, { status: 'ok' });
     },
     ...(readiness && {
       async '/health/ready'(response: ServerResponse) {
         const { ready, body } = await readiness();
-        answerJson(response, ready ? 200 : 503, body);
+        sendJson(response, ready ? 200 : 503, body);
       },
     }),
   };
   const server = createServer((request, response) => {
-    const answer = answers[request.url ?? ''];
-    if (!answer) {
+    const handler = handlers[request.url ?? ''];
+    if (!handler) {
       response.writeHead(404).end();
       return;
     }
-    answer(response).catch((error: unknown) => response.writeHead(500).end(String(error)));
+    handler(response).catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, { setting: 'METRICS_PORT', port, host })));
@@ -67,7 +67,7 @@ export async function serveMetrics(
     });
 }
 
-function answerJson(response: ServerResponse, status: number, body: object): void {
+function sendJson(response: ServerResponse, status: number, body: object): void {
   const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
   response.writeHead(status, headers).end(JSON.stringify(body));
 }

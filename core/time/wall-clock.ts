@@ -111,10 +111,10 @@ export function createWallClock(sources: ClockSources = SYSTEM): WallClock {
       if (Math.abs(drift) > DRIFT_MICROS) anchor += drift;
       return withdrawn;
     },
-    set(micros, kept = 0) {
+    set(micros, followed = 0) {
       anchor = micros - sources.steady();
       held = null;
-      jump = kept;
+      jump = followed;
     },
   };
 }

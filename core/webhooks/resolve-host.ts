@@ -25,7 +25,7 @@ const LOOPBACK: HostAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },
 ];
-/** Codes of a name server that knows the name or its absence; with others it has not answered. */
+/** Codes of a name server that knows the name or its absence; any other means no response. */
 const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA']);
 
 /**
@@ -35,15 +35,15 @@ const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA']);
  */
 export function createHostResolver(): ResolveHost {
   const resolver = new Resolver({ timeout: QUERY_MS, tries: TRIES });
-  let systemIsAsked = Promise.resolve();
+  let systemLookup = Promise.resolve();
 
-  function askSystem(hostname: string): Promise<HostAddress[]> {
-    const answer = systemIsAsked.then(() => lookup(hostname, { all: true })) as Promise<HostAddress[]>;
-    systemIsAsked = answer.then(
+  function lookUpInSystem(hostname: string): Promise<HostAddress[]> {
+    const addresses = systemLookup.then(() => lookup(hostname, { all: true })) as Promise<HostAddress[]>;
+    systemLookup = addresses.then(
       () => undefined,
       () => undefined,
     );
-    return answer;
+    return addresses;
   }
 
   return async function resolveHost(hostname) {
@@ -53,10 +53,10 @@ export function createHostResolver(): ResolveHost {
       ...(six.status === 'fulfilled' ? six.value : []).map((address) => ({ address, family: 6 as const })),
     ];
     if (found.length > 0) return found;
-    for (const answer of [four, six]) {
-      if (answer.status === 'rejected' && !NO_SUCH_NAME.has(codeOf(answer.reason))) throw answer.reason;
+    for (const result of [four, six]) {
+      if (result.status === 'rejected' && !NO_SUCH_NAME.has(codeOf(result.reason))) throw result.reason;
     }
-    return askSystem(hostname);
+    return lookUpInSystem(hostname);
   };
 }
 

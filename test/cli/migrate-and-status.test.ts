@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../cli/embedded/free-port.ts';
+import { addDeadLetters } from '../../sql/event-log/dead-letters.ts';
 import { recordHeartbeat } from '../../sql/event-log/live-workers.ts';
+import { registerStream } from '../../sql/event-log/streams.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { hoplog, operator } from '../support/hoplog.ts';
 
@@ -83,6 +85,16 @@ describe('migrate and status', () => {
           recordHeartbeat(api.stores.pool, { consumer, holder, liveMs }),
         ),
       );
+    const { streamId } = await registerStream(api.stores.pool, 'ingest-0');
+    const payload = Buffer.from([1, 0, 0, 0, 99]);
+    const letter = {
+      partition: 'ingest-0',
+      logOffset: 5n,
+      sequence: 7n,
+      reason: 'unknown_kind: 99',
+      payload,
+    };
+    await addDeadLetters(api.stores.pool, [{ ...letter, streamId }]);
     await Promise.all([worker('a/1', 600_000), worker('b/1', 600_000), worker('c/1', 0)]);
     const up = await hoplog(['status', '--json'], env);
     const status = JSON.parse(up.stdout);

@@ -9,6 +9,7 @@ import { operator } from '../support/hoplog.ts';
 import { NO_KAFKA } from '../support/kafka.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import type { Ready } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { visit } from '../support/visitors.ts';
 import { pollClicks } from './deployment.ts';
 
@@ -58,11 +59,12 @@ const redirectedBy = (link: Link) => answered.get(link) ?? [];
 const note = (link: Link, visitors: string[]) => answered.set(link, [...redirectedBy(link), ...visitors]);
 
 async function clickUntilLimit(link: Link, ingest: string): Promise<void> {
-  for (;;) {
+  const click = async () => {
     const { status, location } = await visit(at(ingest, link));
-    if (status === 410) return;
     if (status === 302) note(link, [location?.searchParams.get('_vid') ?? '']);
-  }
+    return status;
+  };
+  await until('410 at the limit', click, (status) => status === 410, { intervalMs: 0 });
 }
 
 async function ask(status: number, method: string, path: string, body?: object): Promise<void> {

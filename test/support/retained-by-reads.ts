@@ -53,9 +53,9 @@ async function readKafka(reader: KafkaReader, reads: number): Promise<void> {
 async function fillBuffer(buffer: PartitionBuffer, reads: number): Promise<void> {
   for (let done = 0; done < reads; done++) {
     const filled = buffer.filled(60_000, signal);
-    const asked = buffer.position;
-    const message = { ...MESSAGE, offset: String(asked) };
-    buffer.offer({ asked, end: asked + 1n, messages: [message] });
+    const requested = buffer.position;
+    const message = { ...MESSAGE, offset: String(requested) };
+    buffer.offer({ requested, end: requested + 1n, messages: [message] });
     await filled;
     buffer.take(1);
   }

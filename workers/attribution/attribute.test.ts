@@ -75,7 +75,7 @@ describe('attributeOrders', () => {
     expect((await rig.credits(orderId)).map((row) => row.link_id)).toEqual([link]);
   });
 
-  it('finds the visitor of an order that names its user alone: who signed up as that, else whom it was said of last', async () => {
+  it('finds the visitor of an order that names only its user: the one that signed up as it, else the one last identified as it', async () => {
     const { pool } = rig.stores;
     const [older, newer, signedUp] = [uuidv7(), uuidv7(), uuidv7()];
     const links = new Map<string, string>();
@@ -103,14 +103,14 @@ describe('attributeOrders', () => {
     expect(await credited({})).toEqual([links.get(signedUp)]);
   });
 
-  it('credits no link with an order that names no visitor, and keeps its revenue', async () => {
+  it('attributes an order without a visitor to no link, and keeps its revenue', async () => {
     await rig.click({ visitor: uuidv7(), link: uuidv7(), ts: NOW - 2 * DAY });
     expect(await rig.credits(await rig.order({ ts: NOW - DAY }))).toEqual([
       { link_id: NOBODY, channel: '', amount: 1000, share: 1, first_channel: '' },
     ]);
   });
 
-  it('joins more visitors than the store takes in one field', async () => {
+  it('joins more visitors than ClickHouse accepts in one field', async () => {
     const visitors = Array.from({ length: 8_000 }, () => uuidv7());
     const email = 'everybody@example.com';
     const ids = visitors.map((visitorId) => ({
@@ -133,7 +133,7 @@ describe('attributeOrders', () => {
     ]);
   });
 
-  it('works out orders of very many visitors a few at a time, each by the newest of them', async () => {
+  it('attributes orders of very many visitors in chunks, each by the newest of them', async () => {
     const { pool } = rig.stores;
     const email = 'flood@example.com';
     const [newest, link] = [uuidv7(), uuidv7()];
@@ -166,7 +166,7 @@ describe('attributeOrders', () => {
     }
   });
 
-  it('credits a batch of orders whose ids are as long as they may be', async () => {
+  it('attributes a batch of orders whose ids have the longest form', async () => {
     const long = (n: number) => '🧾'.repeat(196) + String(n).padStart(4, '0');
     for (let n = 0; n < 200; n++) await rig.order({ ts: NOW - DAY, visitor: uuidv7(), orderId: long(n) });
     expect(await rig.credits(long(199))).toHaveLength(1);

@@ -27,7 +27,7 @@ describe('the lifetime value of a channel', () => {
       await lifetimeValues(rig.stores.clickhouse, { workspaceId: rig.workspaceId, hasDeleted }),
     );
 
-  it('keeps an order that is credited to a bio button which is deleted', async () => {
+  it('keeps an order that is attributed to a bio button that is deleted', async () => {
     await rig.credits(
       await bought([
         [twitter, 'twitter'],

@@ -46,8 +46,8 @@ async function sharedOrder() {
   return { visitor, one, two, orderId: await rig.order({ ts: NOW - DAY, visitor }) };
 }
 
-describe('credits of an order that is worked out again', () => {
-  it('replaces the credits when a better report of the order comes', async () => {
+describe('shares of an order that is attributed again', () => {
+  it('replaces the shares when a better report of the order comes', async () => {
     const { orderId, visitor, one } = await sharedOrder();
     expect(await rig.credits(orderId)).toHaveLength(2);
     await rig.order({ orderId, ts: NOW - 3 * DAY, visitor, source: 'server', amount: 700 });
@@ -81,7 +81,7 @@ describe('credits of an order that is worked out again', () => {
     expect((await rig.credits(orderId)).map((row) => [row.link_id, row.amount])).toEqual([[two, 1_000]]);
   });
 
-  it('replaces credits that a killed worker has sent and that arrive last', async () => {
+  it('replaces shares that a killed worker has sent and that arrive last', async () => {
     const { orderId, visitor, one } = await sharedOrder();
     const first = await sentAndKilled();
     await rig.order({ orderId, ts: NOW - 3 * DAY, visitor, source: 'server', amount: 700 });
@@ -97,7 +97,7 @@ describe('credits of an order that is worked out again', () => {
     expect((await rig.credits(orderId)).map((row) => row.amount)).toEqual([800]);
   });
 
-  it('leaves an order for the next batch that is reported again while its credits are worked out', async () => {
+  it('leaves an order for the next batch that is reported again while it is attributed', async () => {
     const visitor = uuidv7();
     const link = uuidv7();
     await rig.click({ visitor, link, ts: NOW - 4 * DAY });
@@ -131,7 +131,7 @@ describe('credits of an order that is worked out again', () => {
     expect(await rows()).toHaveLength(2);
   });
 
-  it('replaces the parts that a try before has had beyond those of this one', async () => {
+  it('removes the parts that a previous attempt wrote beyond those of this one', async () => {
     const { orderId, one, two } = await sharedOrder();
     const before = await sentAndKilled();
     await rig.hide(two);
@@ -141,7 +141,7 @@ describe('credits of an order that is worked out again', () => {
     expect(await rig.credits(orderId)).toHaveLength(1);
   });
 
-  it('does not write credits again that stood before a crash', async () => {
+  it('does not write shares again that were stored before a crash', async () => {
     const visitor = uuidv7();
     const link = uuidv7();
     await rig.click({ visitor, link, ts: NOW - 3 * DAY });

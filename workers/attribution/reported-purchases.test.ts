@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-it('credits a purchase of yesterday to the clicks of a buyer who was identified right before it was reported', async () => {
+it('attributes a purchase of yesterday to the clicks of a buyer who was identified right before it was reported', async () => {
   const { pool } = rig.stores;
   const [visitor, link] = [uuidv7(), uuidv7()];
   await rig.click({ visitor, link, ts: NOW - 2 * DAY });
@@ -58,7 +58,7 @@ it('credits a purchase of yesterday to the clicks of a buyer who was identified 
   }
 });
 
-it('credits a purchase to the visitor whom its buyer was identified as last, also when that was on its way', async () => {
+it('attributes a purchase to the visitor that its buyer was last identified as, also when that event is in flight', async () => {
   const { pool } = rig.stores;
   const workspace = await updateWorkspace(pool, rig.workspaceId, { plan: 'pro' });
   if (!workspace) throw new Error('no workspace');
@@ -83,7 +83,7 @@ it('credits a purchase to the visitor whom its buyer was identified as last, als
   expect(await rig.credits('of bob')).toMatchObject([{ link_id: link, amount: 900 }]);
 });
 
-it("credits a purchase to the pixel's visitor, whichever came first, else to whom its buyer signed up as", async () => {
+it("attributes a purchase to the pixel's visitor, whichever came first, else to whom its buyer signed up as", async () => {
   const { pool } = rig.stores;
   const workspace = await updateWorkspace(pool, rig.workspaceId, { plan: 'pro' });
   if (!workspace) throw new Error('no workspace');

@@ -68,7 +68,7 @@ describe('sharesOf', () => {
     ]);
   });
 
-  it('splits among no more links than the store can number: those with the most clicks', () => {
+  it('splits among at most as many links as the table can number: those with the most clicks', () => {
     const many = Array.from({ length: 65_537 }, (_, n) =>
       group(uuidv7(), n === 1 ? 1 : 2, BigInt(n), BigInt(n)),
     );
@@ -79,7 +79,7 @@ describe('sharesOf', () => {
     expect(rows.reduce((sum, row) => sum + row.amountMinor, 0)).toBe(100);
   });
 
-  it('says on every part how the person first came', () => {
+  it('names on every part the channel of the first click', () => {
     const said = credited('linear').map((row) => [
       row.firstChannel,
       row.firstBioLinks.map((link) => bytesToUuid(link)),

@@ -54,7 +54,7 @@ async function claimMinutes(): Promise<number[]> {
   return rows.map(({ minutes }) => Number(minutes));
 }
 
-it('copies every letter once, and holds no transaction open while Kafka answers', async () => {
+it('copies every letter once, and holds no transaction open while it waits for Kafka', async () => {
   await addLetters(60);
   const open: unknown[] = [];
   const topic = topicThat(async () => {
@@ -86,7 +86,7 @@ it('shares the letters among processes that publish at the same time', async () 
   expect(copies.sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, index) => index + 1));
 });
 
-it('loses none that the brokers did not answer for, and copies one the more rarely the oftener that fails', async () => {
+it('loses no letter without an acknowledgment, and retries a letter less often the more often it fails', async () => {
   await addLetters(2);
   const silent = topicThat(async ({ id }) => {
     if (id === 1) throw new Error('no answer within 10 s');
@@ -115,7 +115,7 @@ it('claims nothing while no broker can be reached', async () => {
   expect(copies).toEqual([1]);
 });
 
-it('does not speak to Kafka when there is no letter', async () => {
+it('does not call Kafka when there is no letter', async () => {
   const refused: DeadTopic = { ...topicThat(), open: () => Promise.reject(new Error('asked for')) };
   expect(await publish(refused)).toBe(false);
 });

@@ -61,7 +61,7 @@ async function registerAgain(streams: { stream_id: string; ordinal: number; name
 }
 
 describe('replaying dead letters', () => {
-  it('takes in what can be read now, once, and leaves the rest', async () => {
+  it('stores what can be read now, once, and leaves the rest', async () => {
     const stream = await rig.stream('ingest-0');
     stream.append([...clicks(3, NOW), { raw: Buffer.from([99, 1]), ts: NOW + 9 }]);
     rig.work({
@@ -79,7 +79,7 @@ describe('replaying dead letters', () => {
     expect(await rig.ask('SELECT any(os) AS os FROM clicks')).toEqual({ os: 'iOS' });
   });
 
-  it('does not double what stands in the store although the letter is not marked', async () => {
+  it('does not duplicate what ClickHouse has although the letter is not marked', async () => {
     const stream = await rig.stream('ingest-0');
     stream.append(clicks(2, NOW));
     rig.work({
@@ -105,7 +105,7 @@ describe('replaying dead letters', () => {
     expect(await rig.stored()).toEqual({ rows: 2, distinct: 2 });
   });
 
-  it('leaves nothing of their events in letters that were taken in', async () => {
+  it('removes the events from letters that were replayed', async () => {
     const { pool } = rig.stores;
     const stream = await rig.stream('ingest-0');
     stream.append([
@@ -126,7 +126,7 @@ describe('replaying dead letters', () => {
     expect(rows.map(({ payload }) => payload.toString('hex'))).toEqual(['0100000000'.repeat(4)]);
   });
 
-  it('counts no letter as left that another replay takes in meanwhile', async () => {
+  it('does not count a letter as left that another replay stores meanwhile', async () => {
     const stream = await rig.stream('ingest-0');
     stream.append([...clicks(40, NOW), { raw: Buffer.from([99, 1]), ts: NOW + 90 }]);
     rig.work({
@@ -164,7 +164,7 @@ describe('replaying dead letters', () => {
     expect(await rig.stored()).toEqual({ rows: 2, distinct: 2 });
   });
 
-  it('takes in whole batches of a stream that is known by now, orders included', async () => {
+  it('stores whole batches of a stream that is registered by now, orders included', async () => {
     const { pool } = rig.stores;
     const stream = await rig.stream('ingest-0');
     stream.append([...clicks(4, NOW), order({ workspace: rig.workspace, ts: NOW + 50, orderId: 'o-1' })]);
@@ -211,7 +211,7 @@ describe('replaying dead letters', () => {
     expect(rows).toEqual([{ link_id: link, used: 6 }]);
   });
 
-  it('brings nothing back of a visitor or a link that was erased meanwhile', async () => {
+  it('restores nothing of a visitor or a link that was erased meanwhile', async () => {
     const { pool } = rig.stores;
     const { workspace } = rig;
     const [erased, kept, button, link] = [uuidv7(), uuidv7(), uuidv7(), uuidv7()];
@@ -264,7 +264,7 @@ describe('replaying dead letters', () => {
     });
   });
 
-  it('takes in all of a record that holds more than a letter', async () => {
+  it('stores all of a record that holds more than a letter', async () => {
     const { pool } = rig.stores;
     const stream = await rig.stream('ingest-0');
     const visits = Array.from({ length: 1_500 }, (_, i) => ({

@@ -109,7 +109,7 @@ describe('events of a stream whose clock was ahead', () => {
     expect(await clockShiftAt(rig.stores.pool, BigInt(now + YEARS / 2))).toBe(0);
   });
 
-  it('are there once, wherever a correction is cut off', async () => {
+  it('are stored once, wherever a correction is interrupted', async () => {
     const { pool, clickhouse } = rig.stores;
     const stream = await aheadFor(YEARS);
     const workers = rig.work({ clickhouse: readOnly(clickhouse) });

@@ -17,10 +17,10 @@ export type CorrectTimesDependencies = { pool: Pool; clickhouse: ClickHouseClien
  * known, because it comes behind them in the same stream. Orders get their right times in PostgreSQL.
  *
  *     copying   rows get a corrected copy, unless they have one
- *        │ noted in PostgreSQL
+ *        │ recorded in PostgreSQL
  *        ▼
  *     copied    the rows with the wrong times go
- *        │ noted: the next slice
+ *        │ recorded: the next slice
  *        ▼
  *     done
  *

@@ -44,7 +44,7 @@ async function eraseAll(metrics: WorkerMetrics): Promise<void> {
 }
 
 describe('erasures', () => {
-  it('rewrite the store, and are done once the watermark has passed the request', async () => {
+  it('rewrite ClickHouse, and are done once the watermark has passed the request', async () => {
     const { pool, clickhouse } = rig.stores;
     const { workspace } = rig;
     const [erased, kept, button, link] = [uuidv7(), uuidv7(), uuidv7(), uuidv7()];
@@ -84,7 +84,7 @@ describe('erasures', () => {
     expect(hidden).toEqual({ link_id: button });
   });
 
-  it('take whose they were out of orders that came later and name what the visitor alone was known by', async () => {
+  it('remove the identity from later orders that name only what the visitor was known by', async () => {
     const { pool } = rig.stores;
     const { workspace } = rig;
     const names = { emails: ['ann@example.com'], users: ['ann'] };
@@ -158,7 +158,7 @@ describe('erasures', () => {
     });
   });
 
-  it('that are done keep out what the journal of a retired stream brings later', async () => {
+  it('that are done drop what the journal of a retired stream brings later', async () => {
     const { pool } = rig.stores;
     const { workspace } = rig;
     const [erased, kept, button, link] = [uuidv7(), uuidv7(), uuidv7(), uuidv7()];
@@ -192,7 +192,7 @@ describe('erasures', () => {
     expect(await rig.ask('SELECT email FROM orders')).toEqual({ email: '' });
   });
 
-  it('that only wait for the watermark keep no younger one waiting, however many they are', async () => {
+  it('that wait for the watermark do not delay younger ones, however many they are', async () => {
     const { pool, clickhouse } = rig.stores;
     const { workspace } = rig;
     const youngest = uuidv7();
@@ -256,7 +256,7 @@ describe('erasures', () => {
       return rows.map(({ type, status, body }) => [type, status, JSON.parse(body).data]);
     }
 
-    it('of a link take the deliveries of its clicks along, made or not, and those that come later are not kept', async () => {
+    it('of a link delete the deliveries of its clicks, made or pending, and store none that come later', async () => {
       const [erased, other] = [{ link_id: uuidv7() }, { link_id: uuidv7() }];
       for (const data of [erased, other]) {
         await add('click.created', data, pendingState(0, 0));
@@ -273,7 +273,7 @@ describe('erasures', () => {
       ]);
     });
 
-    it('of a visitor take those of the clicks before along, and whose they were out of leads and sales', async () => {
+    it('of a visitor delete the deliveries of earlier clicks, and remove the identity from leads and sales', async () => {
       const link_id = uuidv7();
       const [erased, other] = [
         { link_id, visitor_id: uuidv7() },
@@ -320,7 +320,7 @@ describe('erasures', () => {
       expect(answers.rowCount).toBe(0);
     });
 
-    it('of a visitor take whose they were out of sales that do not name the visitor, of orders that were the visitor’s', async () => {
+    it('of a visitor remove the identity from sales of the visitor’s orders that do not name the visitor', async () => {
       const { pool } = rig.stores;
       const { workspace } = rig;
       const erased = uuidv7();

@@ -6,7 +6,7 @@ import { causeOf } from '../retry.ts';
 export type Job = {
   /** Starts a run at once, or another one behind the run under way. */
   wake(): void;
-  /** Resolves when the run under way, and one that `wake` asked for, are over. */
+  /** Resolves when the run under way, and one that `wake` requested, are over. */
   stop(): Promise<void>;
 };
 
@@ -18,7 +18,7 @@ export type JobOptions = {
   /**
    * One run.
    *
-   * @param isWoken whether `wake` asked for it
+   * @param isWoken whether `wake` requested it
    * @returns whether another run should follow at once
    */
   work: (isWoken: boolean) => Promise<boolean>;

@@ -57,7 +57,7 @@ describe('two workers and one lane', () => {
     },
   );
 
-  it('count every event once when the first wakes up after the store has forgotten its tokens', async () => {
+  it('count every event once when the first wakes up after ClickHouse has dropped its tokens', async () => {
     const { pool, clickhouse } = rig.stores;
     await clickhouse.command({
       query: 'ALTER TABLE clicks MODIFY SETTING non_replicated_deduplication_window = 1',

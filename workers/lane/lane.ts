@@ -157,9 +157,9 @@ export async function runLane(
   }
 
   async function renew(): Promise<void> {
-    const asked = Date.now();
+    const requestedAt = Date.now();
     await renewLane(pool, lane, LANE_DEFAULTS.leaseMs);
-    heldUntil = asked + LANE_DEFAULTS.leaseMs;
+    heldUntil = requestedAt + LANE_DEFAULTS.leaseMs;
   }
 
   /**

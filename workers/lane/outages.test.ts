@@ -44,8 +44,8 @@ async function underLoad(
   return { events, settled: rig.settled(stream) };
 }
 
-describe('a store that goes away and comes back', () => {
-  it('loses nothing and doubles nothing when it is ClickHouse', async () => {
+describe('a database that goes down and returns', () => {
+  it('loses nothing and duplicates nothing when it is ClickHouse', async () => {
     const gate = await createGate(rig.stores.clickhouseUrl);
     const clickhouse = createClickHouse({ url: gate.url, database: rig.stores.clickhouseDatabase });
     const workers = rig.work({ clickhouse });
@@ -58,7 +58,7 @@ describe('a store that goes away and comes back', () => {
     await gate.shut();
   });
 
-  it('loses nothing and doubles nothing when it is PostgreSQL, and its host vanishes without a word', async () => {
+  it('loses nothing and duplicates nothing when it is PostgreSQL, and its host vanishes silently', async () => {
     const gate = await createSlowGate(rig.stores.databaseUrl);
     const pool = createPool(gate.url, {
       connectTimeoutMs: 200,
@@ -78,7 +78,7 @@ describe('a store that goes away and comes back', () => {
     await gate.close();
   });
 
-  it('loses nothing and doubles nothing when it is PostgreSQL', async () => {
+  it('loses nothing and duplicates nothing when it is PostgreSQL', async () => {
     const gate = await createGate(rig.stores.databaseUrl);
     const pool = createPool(gate.url);
     const workers = rig.work({ pool });

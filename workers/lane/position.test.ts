@@ -110,9 +110,9 @@ async function workLogWithoutItsBeginning(first: 'clicks' | 'heartbeats') {
   return registry;
 }
 
-describe('a lane whose place the log does not hold', () => {
+describe('a lane whose offset the log does not hold', () => {
   it.each(['clicks', 'heartbeats'] as const)(
-    'past the end of another journal, stores all of that one, %s first, and nothing unread is freed',
+    'past the end of another journal, stores all of that one, %s first, and nothing unread is truncated',
     async (first) => {
       await leaveRow(FAR);
       const early = await begin(0n);
@@ -134,7 +134,7 @@ describe('a lane whose place the log does not hold', () => {
   );
 
   it.each(['clicks', 'heartbeats'] as const)(
-    'below the start, stores what is there, %s first, and says once what was freed',
+    'below the start, stores what is there, %s first, and reports once what was truncated',
     async (first) => {
       await leaveRow(1_000n);
       const registry = await workLogWithoutItsBeginning(first);
@@ -169,7 +169,7 @@ describe('a lane whose place the log does not hold', () => {
     expect(await lost(registry)).toBe(0);
   });
 
-  it('and which is taken by another between the reset and the first store has every event once', async () => {
+  it('and that another worker takes between the reset and the first insert, has every event once', async () => {
     await leaveRow(FAR);
     const stream = await begin(0n);
     stream.append(clicks(300));
@@ -328,7 +328,7 @@ describe('an intent whose range the log does not hold', () => {
     expect(await row()).toMatchObject({ intent: null });
   });
 
-  it('is not replayed with what another log has there, whose events all are stored', async () => {
+  it('is not replayed from another log, whose events are all stored', async () => {
     const former = await begin(0n);
     former.append(clicks(100));
     await workUntil('inserted');
@@ -342,7 +342,7 @@ describe('an intent whose range the log does not hold', () => {
     expect(await lost(registry, 'cut')).toBe(1);
   });
 
-  it('and was freed in part, is stored once as far as it is there', async () => {
+  it('and that was truncated in part, is stored once as far as the log holds it', async () => {
     const early = await begin(0n);
     const events = clicks(100);
     early.append(events.slice(0, 60));

@@ -8,11 +8,11 @@ import type { Range } from './poll-batch.ts';
  * new partition leader may be behind.
  */
 const PATIENCE_MS = 5_000;
-const ASK_AGAIN_MS = 100;
+const RETRY_MS = 100;
 
 export type Bounds = { start: bigint; end: bigint };
 
-/** Reads the bounds of a partition. Asks again for some seconds while the log ends before `offset`. */
+/** Reads the bounds of a partition. Retries for some seconds while the log ends before `offset`. */
 export async function logBounds(
   reader: EventLogReader,
   partition: string,
@@ -23,7 +23,7 @@ export async function logBounds(
   for (;;) {
     const [start, end] = await Promise.all([reader.start(partition), reader.end(partition)]);
     if (end >= offset || performance.now() >= deadline) return { start, end };
-    await sleep(ASK_AGAIN_MS, undefined, { signal });
+    await sleep(RETRY_MS, undefined, { signal });
   }
 }
 

@@ -23,8 +23,8 @@ async function place(): Promise<bigint> {
   return BigInt(rows[0]?.next_offset ?? -1);
 }
 
-describe('a lane of the webhooks that stands past the end of the log', () => {
-  it('is put back once: its clicks are delivered, and at the next starts only new ones', async () => {
+describe('a lane of the webhooks whose offset is past the end of the log', () => {
+  it('is reset once: its clicks are delivered, and at the next starts only new ones', async () => {
     await bench.api.stores.pool.query(
       `INSERT INTO log_lanes (consumer, partition, epoch, next_offset)
        VALUES ('webhooks', 'ingest-0', 3, 10000000000), ('store', 'ingest-0', 3, 10000000000)`,

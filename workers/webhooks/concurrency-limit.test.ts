@@ -11,17 +11,17 @@ function held() {
   return { work: () => done, end: () => end() };
 }
 
-const sentAway = () => undefined;
+const defer = () => undefined;
 const hook = (id: string, workspaceId = 'workspace') => ({ id, workspaceId });
 
 /** Lets attempts that are under way take long enough to be slow. */
 const letTimePass = () => vi.advanceTimersByTimeAsync(CONCURRENCY.slowAfterMs);
 afterEach(() => vi.useRealTimers());
 
-test('an unknown receiver gets few attempts at a time, one that answers quickly gets many', async () => {
+test('an unknown receiver gets few concurrent attempts, one that responds quickly gets many', async () => {
   const turns = createConcurrencyLimit();
   const first = held();
-  const begun = Array.from({ length: 10 }, () => turns.run(hook('a'), first.work, sentAway));
+  const begun = Array.from({ length: 10 }, () => turns.run(hook('a'), first.work, defer));
   expect([turns.inFlight(), turns.waiting()]).toEqual([
     CONCURRENCY.atATime.unknown,
     10 - CONCURRENCY.atATime.unknown,
@@ -29,7 +29,7 @@ test('an unknown receiver gets few attempts at a time, one that answers quickly 
   first.end();
   await Promise.all(begun);
   const second = held();
-  const more = Array.from({ length: 100 }, () => turns.run(hook('a'), second.work, sentAway));
+  const more = Array.from({ length: 100 }, () => turns.run(hook('a'), second.work, defer));
   expect(turns.inFlight()).toBe(CONCURRENCY.atATime.fast);
   second.end();
   await Promise.all(more);
@@ -40,7 +40,7 @@ test('receivers that never respond delay no other receiver, however many they ar
   const turns = createConcurrencyLimit();
   const dead = held();
   const stuck = Array.from({ length: 600 }, (_, index) =>
-    Array.from({ length: 4 }, () => turns.run(hook(`dead-${index}`), dead.work, sentAway)),
+    Array.from({ length: 4 }, () => turns.run(hook(`dead-${index}`), dead.work, defer)),
   ).flat();
   // The pool is full of them: one second later they have left it.
   let served = 0;
@@ -50,7 +50,7 @@ test('receivers that never respond delay no other receiver, however many they ar
       async () => {
         served += 1;
       },
-      sentAway,
+      defer,
     );
   }
   expect(served).toBe(200);
@@ -61,7 +61,7 @@ test('receivers that never respond delay no other receiver, however many they ar
   expect([turns.inFlight(), turns.waiting()]).toEqual([0, 0]);
 });
 
-test('those that wait for a receiver that has become slow are sent away', async () => {
+test('attempts that wait for a receiver that became slow are stored instead', async () => {
   const turns = createConcurrencyLimit();
   const slow = held();
   const outcomes = Array.from({ length: 50 }, () =>
@@ -83,18 +83,18 @@ test('those that wait for a receiver that has become slow are sent away', async 
   expect(turns.waiting()).toBe(0);
 });
 
-test('a receiver whose attempts fail gives its places back', async () => {
+test('a receiver whose attempts fail releases its slots', async () => {
   const turns = createConcurrencyLimit();
-  await expect(turns.run(hook('a'), () => Promise.reject(new Error('no')), sentAway)).rejects.toThrow('no');
+  await expect(turns.run(hook('a'), () => Promise.reject(new Error('no')), defer)).rejects.toThrow('no');
   expect(turns.inFlight()).toBe(0);
 });
 
-test('what waits for slow receivers takes no room from a quick one, however much it is', async () => {
+test('deliveries that wait for slow receivers take no room from a quick one', async () => {
   vi.useFakeTimers();
   const turns = createConcurrencyLimit();
   const dead = held();
   const hooks = Array.from({ length: 1_100 }, (_, index) => hook(`dead-${index}`, `workspace-${index}`));
-  const stuck = hooks.flatMap((one) => Array.from({ length: 12 }, () => turns.run(one, dead.work, sentAway)));
+  const stuck = hooks.flatMap((one) => Array.from({ length: 12 }, () => turns.run(one, dead.work, defer)));
   // So many at a time have left the quick pool after a second.
   for (let left = hooks.length; left > 0; left -= CONCURRENCY.poolSize / CONCURRENCY.atATime.unknown)
     await letTimePass();
@@ -106,14 +106,14 @@ test('what waits for slow receivers takes no room from a quick one, however much
   expect([turns.inFlight(), turns.waiting()]).toEqual([0, 0]);
 });
 
-test('the slow receivers of one workspace leave room and places to those of another', async () => {
+test('the slow receivers of one workspace leave slots to those of another', async () => {
   vi.useFakeTimers();
   const turns = createConcurrencyLimit();
   const dead = held();
   const many = Array.from({ length: 200 }, (_, index) => hook(`dead-${index}`, 'greedy'));
   const other = hook('slow', 'modest');
   const stuck = [...many.flatMap((one) => [one, one, one, one]), other].map((one) =>
-    turns.run(one, dead.work, sentAway),
+    turns.run(one, dead.work, defer),
   );
   await letTimePass();
   await letTimePass();
@@ -125,7 +125,7 @@ test('the slow receivers of one workspace leave room and places to those of anot
       begun.push(one.workspaceId);
       return dead.work();
     };
-    stuck.push(turns.run(one, work, sentAway));
+    stuck.push(turns.run(one, work, defer));
   };
   for (const one of [...many.slice(0, 10), other]) begin(one);
   await letTimePass();

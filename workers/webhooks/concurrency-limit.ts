@@ -11,10 +11,10 @@
  */
 export type ConcurrencyLimit = {
   /**
-   * Runs `work` when the limit allows. Where the webhook becomes slow meanwhile and many wait for it, returns `sentAway()`
+   * Runs `work` when the limit allows. Where the webhook becomes slow meanwhile and many wait for it, returns `defer()`
    * instead: long waits belong in PostgreSQL.
    */
-  run<T>(webhook: Hook, work: () => Promise<T>, sentAway: () => T): Promise<T>;
+  run<T>(webhook: Hook, work: () => Promise<T>, defer: () => T): Promise<T>;
   /** How many new deliveries of the stream may wait in memory; none for a slow endpoint: they are stored. */
   roomForNew(webhook: Hook): number;
   /**
@@ -125,7 +125,7 @@ export function createConcurrencyLimit(): ConcurrencyLimit {
     pump(slow); // those that the quick pool found to be slow
   }
 
-  /** Enters the slow pool. Running attempts that exceed the part of their workspace take no place of the others. */
+  /** Enters the slow pool. Running attempts that exceed the part of their workspace use no slot of others. */
   function enterSlow({ workspaceId }: Receiver): void {
     const share = shareOf(workspaceId);
     share.active += 1;
@@ -157,8 +157,8 @@ export function createConcurrencyLimit(): ConcurrencyLimit {
       }
       setQuick(receiver, -1);
       const room = roomIn(waiting, receiver) + receiver.waiting.length;
-      const kept = Math.max(0, Math.min(CONCURRENCY.storedWaiting.slow, room));
-      for (const send of receiver.waiting.splice(kept)) send(false);
+      const allowed = Math.max(0, Math.min(CONCURRENCY.storedWaiting.slow, room));
+      for (const send of receiver.waiting.splice(allowed)) send(false);
       pumpBoth();
     }, CONCURRENCY.slowAfterMs);
     return () => {
@@ -180,15 +180,19 @@ export function createConcurrencyLimit(): ConcurrencyLimit {
     };
   }
 
-  /** @param then what waits, or would */
-  function room(then: Waiting, webhook: Hook, limits: Record<'unknown' | 'fast' | 'slow', number>): number {
+  /** @param expected deliveries that wait, and those already promised room */
+  function room(
+    expected: Waiting,
+    webhook: Hook,
+    limits: Record<'unknown' | 'fast' | 'slow', number>,
+  ): number {
     const receiver = receivers.get(webhook.id) ?? { workspaceId: webhook.workspaceId, quick: 0, waiting: [] };
     const own = limits[paceOf(receiver)] - receiver.waiting.length;
-    return Math.max(0, Math.min(own, roomIn(then, receiver)));
+    return Math.max(0, Math.min(own, roomIn(expected, receiver)));
   }
 
   return {
-    async run(webhook, work, sentAway) {
+    async run(webhook, work, defer) {
       const receiver = receiverOf(webhook);
       count(waiting, receiver, 1);
       const leave = await new Promise<(() => void) | null>((resolve) => {
@@ -199,7 +203,7 @@ export function createConcurrencyLimit(): ConcurrencyLimit {
         queue(receiver);
         pump(poolOf(receiver));
       });
-      if (!leave) return sentAway();
+      if (!leave) return defer();
       try {
         return await work();
       } finally {

@@ -68,10 +68,10 @@ export function createHandover(dependencies: {
       }
       handed.push(one);
     }
-    const answered = Promise.all(handed.flatMap(({ settled }) => settled ?? []));
+    const attempts = Promise.all(handed.flatMap(({ settled }) => settled ?? []));
     const patience = new AbortController();
     const over = Promise.race([
-      answered,
+      attempts,
       sleep(HANDOVER.patienceMs, undefined, { signal: patience.signal }).catch(() => undefined),
     ]).then(() => patience.abort());
     let cut: { one: Handed; state: DeliveryState; outcome: Outcome | null }[] | null = null;
@@ -106,11 +106,11 @@ export function createHandover(dependencies: {
   /** Returns the rows of all but the older of many successes. */
   function rowsOf(cut: readonly { one: Handed; state: DeliveryState }[]): NewDelivery[] {
     const rows: NewDelivery[] = [];
-    const kept = new Map<string, number>();
+    const counts = new Map<string, number>();
     for (const { one, state } of cut.toReversed()) {
       const { id, webhook, eventId, body } = one.delivery;
-      const already = kept.get(webhook.id) ?? 0;
-      kept.set(webhook.id, already + 1);
+      const already = counts.get(webhook.id) ?? 0;
+      counts.set(webhook.id, already + 1);
       if (already >= HANDOVER.storedInFull) {
         if (state.status === 'delivered') continue;
         state.responseBody = state.responseBody?.slice(0, HANDOVER.shortBody) ?? null;

@@ -20,7 +20,7 @@ afterEach(async () => {
   await receiver.close();
 });
 
-describe('receivers that take connections and never answer', () => {
+describe('receivers that accept connections and never respond', () => {
   it('delay no other: another receiver gets its clicks and events meanwhile', async () => {
     const dead = await startReceiver();
     dead.answer(() => undefined);
@@ -72,7 +72,7 @@ describe('a thousand clicks a second for one webhook', () => {
     expect(rows[0]?.count).toBeLessThan(sent);
   }, 240_000);
 
-  it('of which the receiver takes a tenth wait in the store, not in memory, and none is lost', async () => {
+  it('wait in PostgreSQL, not in memory, while the receiver is slow, and none is lost', async () => {
     bench.work();
     await bench.hook(shop, receiver.url, ['click.created']);
     const others = await startReceiver();

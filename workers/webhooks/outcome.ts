@@ -7,9 +7,9 @@ import { codeOf, type Reply } from './send.ts';
  * The outcome of an attempt. `retry`: network errors, 429 and 5xx. `final`: every other response but 2xx, and a refused address.
  * `interrupted`: not begun, or cut off by a shutdown.
  */
-export type Outcome = (Answered & { request: SentRequest | null }) | { kind: 'interrupted' };
+export type Outcome = (Attempted & { request: SentRequest | null }) | { kind: 'interrupted' };
 
-type Answered =
+type Attempted =
   | { kind: 'delivered'; status: number; body: string }
   | { kind: 'retry'; status: number | null; body: string | null; error: string; retryAfterMs: number | null }
   | { kind: 'final'; status: number | null; body: string | null; error: string };
@@ -21,7 +21,7 @@ export function outcomeOfReply(
   now: number,
 ): Outcome {
   if (status >= 200 && status < 300) return { kind: 'delivered', status, body, request };
-  const error = `answered ${status}`;
+  const error = `responded with ${status}`;
   if (status === 429 || status >= 500) {
     return { kind: 'retry', status, body, error, retryAfterMs: parseRetryAfter(retryAfter, now), request };
   }
@@ -55,16 +55,16 @@ function describe(thrown: unknown): string {
 export function stateAfter(outcome: Outcome, before: number, now: number, random: number): DeliveryState {
   if (outcome.kind === 'interrupted') return pendingState(before, now);
   const attempts = before + 1;
-  const answer = {
+  const attempt = {
     attempts,
     responseStatus: outcome.status,
     responseBody: outcome.body,
     request: outcome.request,
   };
   if (outcome.kind === 'delivered') {
-    return { ...answer, status: 'delivered', error: null, nextAttemptAt: null, deliveredAt: now };
+    return { ...attempt, status: 'delivered', error: null, nextAttemptAt: null, deliveredAt: now };
   }
-  const failure = { ...answer, error: outcome.error, deliveredAt: null };
+  const failure = { ...attempt, error: outcome.error, deliveredAt: null };
   const wait = outcome.kind === 'retry' ? retryWait(attempts, outcome.retryAfterMs, random) : null;
   if (wait === null) return { ...failure, status: 'failed', nextAttemptAt: null };
   return { ...failure, status: 'pending', nextAttemptAt: now + wait };

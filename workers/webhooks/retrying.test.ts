@@ -40,7 +40,7 @@ async function afterAttempts(hook: Hook, attempts: number): Promise<LoggedDelive
 }
 
 describe('a delivery that fails', () => {
-  it('is tried again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, under one webhook-id, and then fails', async () => {
+  it('is retried after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, with one webhook-id, and then fails', async () => {
     receiver.answerWith(500, {}, 'broken');
     bench.work({ random: () => 0 });
     const hook = await bench.hook(shop, receiver.url, ['credit.earned']);
@@ -52,7 +52,7 @@ describe('a delivery that fails', () => {
         status: 'pending',
         response_status: 500,
         response_body: 'broken',
-        error: 'answered 500',
+        error: 'responded with 500',
       });
       const left = waitOf(delivery);
       expect(left).toBeLessThanOrEqual(wait);
@@ -110,7 +110,7 @@ describe('a delivery that fails', () => {
     }
   });
 
-  it.each([400, 401, 404, 410, 422, 300, 304])('with %i is not tried again', async (status) => {
+  it.each([400, 401, 404, 410, 422, 300, 304])('with %i is not retried', async (status) => {
     receiver.answerWith(status);
     bench.work();
     const hook = await bench.hook(shop, receiver.url, ['credit.earned']);
@@ -136,7 +136,7 @@ describe('a delivery that fails', () => {
     },
   );
 
-  it('of a click is kept and tried again as any other', async () => {
+  it('of a click is stored and retried as any other', async () => {
     receiver.answerWith(500);
     bench.work();
     const hook = await bench.hook(shop, receiver.url, ['click.created']);
@@ -151,7 +151,7 @@ describe('a delivery that fails', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   it('is kept up to 64 KiB, and its rest is not read', async () => {
     receiver.answer((response) => {
       response.writeHead(200);
@@ -178,7 +178,7 @@ describe('an answer', () => {
   });
 });
 
-describe('what is still to be tried again when a plan lapses', () => {
+describe('a delivery that is due for a retry when a plan lapses', () => {
   const setPlan = (status: string) =>
     bench.api.stores.pool.query('UPDATE workspaces SET plan_status = $2 WHERE id = $1', [
       shop.workspace.id,
@@ -202,7 +202,7 @@ describe('what is still to be tried again when a plan lapses', () => {
     await setPlan('past_due');
     bench.ahead += 20 * DAY;
     await sleep(1_000);
-    expect(await kept(hook)).toEqual([{ status: 'pending', attempts: 1, error: 'answered 500' }]);
+    expect(await kept(hook)).toEqual([{ status: 'pending', attempts: 1, error: 'responded with 500' }]);
     expect(receiver.received).toHaveLength(1);
 
     await setPlan('active');

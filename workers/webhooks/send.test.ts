@@ -34,19 +34,19 @@ const answer = (text: string) => (socket: Socket) => socket.write(text);
 const send = (signal = new AbortController().signal) =>
   sender.send(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, {}, '{}', signal);
 
-test('a receiver that wants another protocol has answered 101, and its connection is closed', async () => {
+test('a receiver that responds with 101 has its connection closed', async () => {
   answers = [answer(UPGRADE)];
   expect(await send()).toMatchObject({ status: 101, body: '' });
   const [socket] = sockets;
   if (socket && !socket.closed) await once(socket, 'close');
 });
 
-test('a body that is not as its headers say changes nothing about the status', async () => {
+test('a body that contradicts its headers does not change the status', async () => {
   answers = [answer(BROKEN_CHUNK)];
   expect(await send()).toMatchObject({ status: 200 });
 });
 
-test('a connection that is reset in the middle of the body has brought the status, and nothing is sent again', async () => {
+test('a connection that is reset within the body has delivered the status: no retry', async () => {
   const half = (socket: Socket) => socket.write(HALF, () => setTimeout(() => socket.resetAndDestroy(), 50));
   answers = [answer(WHOLE), half, answer(WHOLE)];
   expect(await send()).toMatchObject({ status: 200, body: 'ok' });
@@ -55,7 +55,7 @@ test('a connection that is reset in the middle of the body has brought the statu
   expect(answers).toHaveLength(1);
 });
 
-test('an attempt that is cut off before the status fails with the reason, after it the status stands', async () => {
+test('an attempt cut off before the status fails with the reason; after the status, the status counts', async () => {
   const before = new AbortController();
   answers = [() => before.abort(new Error('cut off')), answer(HALF)];
   await expect(send(before.signal)).rejects.toThrow('cut off');

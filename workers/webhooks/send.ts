@@ -28,7 +28,7 @@ export type Sender = { send: Send; close(): void };
 
 export const SEND = {
   /** To the status line: connecting, sending, waiting. */
-  answerMs: 20_000,
+  responseMs: 20_000,
   /** From the status line to the end of the body; the rest is dropped. */
   bodyMs: 5_000,
   bodyBytes: 65_536,
@@ -40,7 +40,7 @@ export const SEND = {
 
 export class TimeoutError extends Error {
   constructor() {
-    super(`no answer within ${SEND.answerMs / 1_000} s`);
+    super(`no response within ${SEND.responseMs / 1_000} s`);
     this.name = 'TimeoutError';
   }
 }
@@ -127,7 +127,7 @@ function exchange(request: ClientRequest, body: string, signal: AbortSignal): Pr
     };
     const abort = () => cutOff(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
-    const timer = setTimeout(() => cutOff(new TimeoutError()), SEND.answerMs);
+    const timer = setTimeout(() => cutOff(new TimeoutError()), SEND.responseMs);
     request.on('error', fail);
     request.once('close', () => fail(new Error('the connection was closed')));
     // A 101: without this listener Node closes the connection silently.

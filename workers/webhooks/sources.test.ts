@@ -199,7 +199,7 @@ describe('events', () => {
     await theirs.close();
   });
 
-  it('from before a webhook was made, or while it was off, are not for it', async () => {
+  it('from before a webhook was created, or while it was off, are not delivered', async () => {
     bench.clicks(shop);
     await bench.credit(shop, { id: 1 });
     const hook = await bench.hook(shop, receiver.url, ['click.created', 'credit.earned']);
@@ -246,7 +246,7 @@ describe('the log', () => {
     expect(uuidToBytes(receiver.received[0]?.id ?? '')).toHaveLength(16);
   });
 
-  it('has its figures', async () => {
+  it('has its metrics', async () => {
     await bench.hook(shop, receiver.url, ['credit.earned']);
     await bench.credit(shop);
     await receiver.until(1);

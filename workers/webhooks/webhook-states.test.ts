@@ -152,7 +152,7 @@ describe('a webhook', () => {
     expect([signed(hook.secret), signed(rotated.secret)]).not.toContain(after.signature);
   });
 
-  it('that is deleted or switched off gets nothing more, not even what was to be tried again', async () => {
+  it('that is deleted or switched off gets nothing more, not even a retry', async () => {
     receiver.answerWith(500);
     bench.work();
     const off = await bench.hook(shop, receiver.url, ['credit.earned', 'click.created']);

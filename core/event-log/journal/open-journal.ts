@@ -77,7 +77,7 @@ export async function openJournal(options: JournalOptions): Promise<JournalWrite
   }
 }
 
-/** A clock that only tells the time is taken to be right. */
+/** A clock that only tells the time is assumed to be right. */
 function guarded(clock: WallClock | { now: MicrosecondClock }): WallClock {
   return 'wall' in clock
     ? clock
@@ -116,24 +116,24 @@ async function identityOf(
     log,
   }: Pick<JournalOptions, 'register' | 'recorded' | 'log'>,
 ): Promise<{ stream: StreamIdentity; record: StreamRecord }> {
-  let kept = readIdentityFile(directory);
-  if (kept !== null && kept.ordinal !== null && epochFile.record === null) kept = null;
-  let streamId = kept?.streamId ?? uuidv7();
+  let identity = readIdentityFile(directory);
+  if (identity !== null && identity.ordinal !== null && epochFile.record === null) identity = null;
+  let streamId = identity?.streamId ?? uuidv7();
   const record = await recorded(streamId).catch((error: unknown) => {
     log.warn({ err: error, directory }, 'failed to read the record of the stream; continuing');
     return NOTHING_RECORDED;
   });
   if (record.state === 'retired') {
     log.warn({ directory, stream: streamId }, 'the stream was retired; registering a new one');
-    kept = null;
+    identity = null;
     streamId = uuidv7();
   }
-  const former = kept?.ordinal ?? null;
-  if (kept !== null && former !== null) {
-    if (record.state !== 'unregistered') return { stream: { ...kept, ordinal: former }, record };
+  const former = identity?.ordinal ?? null;
+  if (identity !== null && former !== null) {
+    if (record.state !== 'unregistered') return { stream: { ...identity, ordinal: former }, record };
     log.warn({ directory, stream: streamId }, 'PostgreSQL does not know the stream; registering it again');
   }
-  if (kept === null) writeIdentityFile(directory, { streamId, ordinal: null });
+  if (identity === null) writeIdentityFile(directory, { streamId, ordinal: null });
   const { notBefore = 0, ...stream } = await register(streamId, former);
   const before = epochFile.record ?? { epoch: 0, floor: 0n, lastTs: 0 };
   epochFile.write({ ...before, lastTs: Math.max(before.lastTs, notBefore) });

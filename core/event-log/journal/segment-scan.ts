@@ -49,7 +49,7 @@ export async function scanSegment(
   let position = from;
   const { memory = Buffer.allocUnsafeSlow } = options;
   let chunkBytes = FIRST_CHUNK_BYTES;
-  const answer = (ended: SegmentScan['ended']): SegmentScan => ({ batches, damage, position, ended });
+  const scanned = (ended: SegmentScan['ended']): SegmentScan => ({ batches, damage, position, ended });
   while (position - from < options.maxBytes) {
     const chunk = await readInto(file, memory(chunkBytes), position);
     const offset = start + BigInt(position);
@@ -70,17 +70,17 @@ export async function scanSegment(
     }
     const limit = options.sealed ? Number.POSITIVE_INFINITY : options.searchBytes;
     const next = await searchFrame(file, start, position, limit);
-    if (next < 0 && !options.sealed) return answer('wait');
-    if (next >= 0 && (await holdsFrame(file, start, position))) continue; // it was being written just now
+    if (next < 0 && !options.sealed) return scanned('wait');
+    if (next >= 0 && (await holdsFrame(file, start, position))) continue; // the writer completed it meanwhile
     const end = next >= 0 ? next : await endOfBytes(file, position);
     const reached = await readDamage(file, start, position, end, options.maxBytes, damage);
     if (next < 0 && reached === end) {
       position = end;
-      return answer('finished');
+      return scanned('finished');
     }
     position = reached;
   }
-  return answer('more');
+  return scanned('more');
 }
 
 function neededBytes(found: { kind: string; needed?: number }): number {

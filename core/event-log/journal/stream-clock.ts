@@ -62,11 +62,11 @@ export class StreamClock {
     this.#latest = last;
     this.#floor = last;
     const wall = clock.wall();
-    const kept = jump && wall - jump.ts < LONGEST_RESTART_MICROS ? jump : null;
-    this.#jump = kept;
-    const withoutReturn = kept && isReturn(wall, last, kept) ? wall + kept.micros : wall;
-    if (last - wall > AHEAD_MICROS) clock.set(Math.max(last, withoutReturn), kept?.micros);
-    else if (kept) clock.set(clock.now(), kept.micros);
+    const followed = jump && wall - jump.ts < LONGEST_RESTART_MICROS ? jump : null;
+    this.#jump = followed;
+    const withoutReturn = followed && isReturn(wall, last, followed) ? wall + followed.micros : wall;
+    if (last - wall > AHEAD_MICROS) clock.set(Math.max(last, withoutReturn), followed?.micros);
+    else if (followed) clock.set(clock.now(), followed.micros);
     const ts = Math.floor(clock.now());
     this.#began = { sequence, ts, at: ts };
   }

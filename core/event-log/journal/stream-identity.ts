@@ -16,8 +16,8 @@ export type ChosenIdentity = { streamId: string; ordinal: null };
  * @param dataDir the deployment's data directory
  */
 export function readStreamIdentity(dataDir: string, streamName: string): StreamIdentity | null {
-  const kept = readIdentityFile(streamDirectory(dataDir, streamName));
-  return kept === null || kept.ordinal === null ? null : kept;
+  const identity = readIdentityFile(streamDirectory(dataDir, streamName));
+  return identity === null || identity.ordinal === null ? null : identity;
 }
 
 /** Returns the identity in the stream's own directory, registered or only chosen. */

@@ -2,7 +2,7 @@ import { fstatSync, readSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { missingIsNull, type Segment } from './segments.ts';
 
-/** A segment is taken for its stream's last for this long. It may have a successor by then, or be gone. */
+/** A segment is assumed to be its stream's last for this long. It may have a successor by then, or be gone. */
 export const LIST_MS = 250;
 /** A stream whose files were not listed for this long has no reader; its last segment may be gone. */
 const FORGET_MS = 5_000;
@@ -16,21 +16,21 @@ export type Tail = {
   use<T>(work: (file: FileHandle) => Promise<T>): Promise<T | null>;
 };
 
-type Kept = { tail: Tail; inode: number; listedAt: number; giveUp(): void };
+type OpenTail = { tail: Tail; inode: number; listedAt: number; giveUp(): void };
 
 /**
  * Keeps the last segments of streams open between reads. Nearly every read is of what was just written there;
  * listing, opening and closing files for each heartbeat would be most of an idle worker's cost.
  */
 export class TailFiles {
-  readonly #kept = new Map<string, Kept>();
+  readonly #open = new Map<string, OpenTail>();
   #isClosed = false;
 
   /** Returns the stream's last segment, if it was listed recently and `offset` is not before it. */
   at(partition: string, offset: bigint): Tail | null {
-    const kept = this.#kept.get(partition);
-    if (!kept || performance.now() - kept.listedAt >= LIST_MS) return null;
-    return offset >= kept.tail.start ? kept.tail : null;
+    const recent = this.#open.get(partition);
+    if (!recent || performance.now() - recent.listedAt >= LIST_MS) return null;
+    return offset >= recent.tail.start ? recent.tail : null;
   }
 
   /**
@@ -51,7 +51,7 @@ export class TailFiles {
       return null;
     }
     const { size, ino } = stats;
-    const known = this.#kept.get(partition);
+    const known = this.#open.get(partition);
     // An open file keeps its inode: the same number is the same file.
     if (known?.tail.start === last.start && known.inode === ino) {
       known.listedAt = Math.max(known.listedAt, listedAt);
@@ -65,23 +65,23 @@ export class TailFiles {
     }
     const opened = tailOf(last.start, file);
     this.#giveUp(partition);
-    this.#kept.set(partition, { ...opened, inode: fstatSync(file.fd).ino, listedAt });
+    this.#open.set(partition, { ...opened, inode: fstatSync(file.fd).ino, listedAt });
     return { tail: opened.tail, size, continues: known !== undefined && known.tail.start < last.start };
   }
 
   forgetOld(): void {
     const before = performance.now() - FORGET_MS;
-    for (const [partition, { listedAt }] of this.#kept) if (listedAt < before) this.#giveUp(partition);
+    for (const [partition, { listedAt }] of this.#open) if (listedAt < before) this.#giveUp(partition);
   }
 
   close(): void {
     this.#isClosed = true;
-    for (const partition of this.#kept.keys()) this.#giveUp(partition);
+    for (const partition of this.#open.keys()) this.#giveUp(partition);
   }
 
   #giveUp(partition: string): void {
-    this.#kept.get(partition)?.giveUp();
-    this.#kept.delete(partition);
+    this.#open.get(partition)?.giveUp();
+    this.#open.delete(partition);
   }
 }
 

@@ -159,7 +159,7 @@ export class JournalWriter implements EventLogWriter {
     }
   }
 
-  /** Appends a correction, which tells consumers which times to correct. @param done told whether it is written */
+  /** Appends a correction, which tells consumers which times to correct. @param done receives whether it is written */
   #correct({ first, before, ...times }: ClockCorrection, done: (isWritten: boolean) => void): void {
     this.flush();
     const event: Unstamped = { kind: 'clock', first: String(first), before: String(before), ...times };

@@ -22,9 +22,9 @@ function message(offset: number) {
   return { offset: String(offset), value: Buffer.from(record.value ?? ''), headers: record.headers };
 }
 
-/** A fetch from `asked` with these offsets, and records that are not messages up to `end`. */
-function fetched(asked: number, offsets: number[], end = (offsets.at(-1) ?? asked) + 1) {
-  return { asked: BigInt(asked), end: BigInt(end), messages: offsets.map(message) };
+/** A fetch from `requested` with these offsets, and records that are not messages up to `end`. */
+function fetched(requested: number, offsets: number[], end = (offsets.at(-1) ?? requested) + 1) {
+  return { requested: BigInt(requested), end: BigInt(end), messages: offsets.map(message) };
 }
 
 const sequences = ({ batches }: { batches: { firstSequence: bigint }[] }) =>
@@ -87,7 +87,7 @@ test('a slow reader pauses fetching until it has read', () => {
   const buffer = new PartitionBuffer();
   for (let offset = 0; buffer.wantsMore(); offset++) {
     const large = { ...message(offset), value: Buffer.alloc(1_048_576) };
-    buffer.offer({ asked: BigInt(offset), end: BigInt(offset + 1), messages: [large] });
+    buffer.offer({ requested: BigInt(offset), end: BigInt(offset + 1), messages: [large] });
   }
   buffer.take(2_000_000);
   expect(buffer.wantsMore()).toBe(true);

@@ -9,7 +9,7 @@ type Piece = { nextOffset: bigint; bytes: number; batch?: LogBatch; damage?: Log
 /** The result of one fetch. */
 export type Fetched = {
   /** The offset that was requested. Offsets between it and the messages are not in the log. */
-  asked: bigint;
+  requested: bigint;
   /** The offset behind the last record, including records that are not messages. */
   end: bigint;
   messages: readonly ReceivedMessage[];
@@ -55,8 +55,8 @@ export class PartitionBuffer {
    *
    * @returns `behind` and `ahead` when it is not what comes next: the client must seek to `position`
    */
-  offer({ asked, end, messages }: Fetched): 'taken' | 'behind' | 'ahead' {
-    if (asked > this.#position) return 'ahead';
+  offer({ requested, end, messages }: Fetched): 'taken' | 'behind' | 'ahead' {
+    if (requested > this.#position) return 'ahead';
     if (end <= this.#position) return 'behind';
     for (const message of messages) {
       if (BigInt(message.offset) < this.#position) continue;

@@ -221,7 +221,7 @@ export class KafkaReader implements EventLogReader {
       return;
     }
     const outcome = buffer.offer({
-      asked: askedOffset(batch),
+      requested: requestedOffset(batch),
       end: BigInt(batch.lastOffset()) + 1n,
       messages: batch.messages,
     });
@@ -263,7 +263,7 @@ export class KafkaReader implements EventLogReader {
  * Returns the offset that a fetch requested. The client's types leave it out (kafkajs 2.2.4,
  * `src/consumer/batch.js`).
  */
-function askedOffset(batch: Batch & { fetchedOffset?: string }): bigint {
+function requestedOffset(batch: Batch & { fetchedOffset?: string }): bigint {
   if (batch.fetchedOffset === undefined)
     throw new TypeError('the batch of the client has no `fetchedOffset`');
   return BigInt(batch.fetchedOffset);

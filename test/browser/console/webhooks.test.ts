@@ -132,7 +132,7 @@ test('a failed delivery is shown with the response, and delivered again', LONG, 
   await expect.poll(() => rows(page, 'Deliveries').count()).toBe(1);
   expect(new URL(page.url()).searchParams.get('status')).toBe('failed');
   await rows(page, 'Deliveries').getByRole('button').click();
-  await drawer(page).getByText('answered 400').waitFor();
+  await drawer(page).getByText('responded with 400').waitFor();
   const answer = drawer(page).getByRole('region', { name: 'Body of the response' });
   expect(await answer.textContent()).toBe('{\n  "error": {\n    "code": 17.0\n  }\n}');
   await expectGood(page, 'webhooks-failed');
@@ -145,7 +145,7 @@ test('a failed delivery is shown with the response, and delivered again', LONG, 
   await press(page, 'Redeliver');
   await drawer(page).getByText('The response has no body.').waitFor();
   expect(await drawer(page).textContent()).toContain('Status 204');
-  expect(await drawer(page).getByText('answered 400').count()).toBe(0);
+  expect(await drawer(page).getByText('responded with 400').count()).toBe(0);
   expect(receiver.received.filter(({ id }) => id === deliveries[0]?.event_id)).toHaveLength(2);
   // The open delivery is in the address too.
   await page.reload();
