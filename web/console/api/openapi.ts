@@ -849,6 +849,9 @@ export interface components {
     /** @enum {string} */
     ErrorCode: "bad_request" | "method_not_offered" | "unauthorized" | "payment_required" | "limit_reached" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "idempotency_in_progress" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "too_many_requests" | "internal" | "unavailable";
     ErrorDetail: {
+      /** @enum {string} */
+      code?: "external_destination";
+      hint?: string;
       message: string;
       path: string;
     };
