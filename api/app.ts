@@ -34,6 +34,7 @@ import { addSerialization } from './plugins/serialization.ts';
 import { addUnknownPaths } from './plugins/unknown-paths.ts';
 import { addValidation } from './plugins/validation.ts';
 import { addWorkspaceQueue } from './plugins/workspace-queue.ts';
+import { commissionRoutes } from './referrals/commissions/routes.ts';
 import { creditRoutes } from './referrals/credits/routes.ts';
 import { enrollmentRoutes } from './referrals/enrollments/routes.ts';
 import { ledgerRoutes } from './referrals/ledger/routes.ts';
@@ -85,6 +86,7 @@ const RESOURCES: Routes[] = [
   purchaseRoutes,
   ledgerRoutes,
   creditRoutes,
+  commissionRoutes,
   payoutRoutes,
   bioPageRoutes,
   partnerRoutes,

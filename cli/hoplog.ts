@@ -9,8 +9,10 @@ import { deadLetterCommands } from './commands/dead-letter.ts';
 import { enrollmentCommands } from './commands/enrollment.ts';
 import { importCommands } from './commands/import.ts';
 import { keyCommands } from './commands/key.ts';
+import { ledgerCommands } from './commands/ledger.ts';
 import { operationCommands } from './commands/operations.ts';
 import { partnerCommands } from './commands/partner.ts';
+import { personCommands } from './commands/person.ts';
 import { rateCommands } from './commands/rate.ts';
 import { streamCommands } from './commands/stream.ts';
 import { visitorCommands } from './commands/visitor.ts';
@@ -39,11 +41,13 @@ const commands = [
   partnerCommands,
   consoleCommands,
   enrollmentCommands,
+  ledgerCommands,
   rateCommands,
   importCommands,
   deadLetterCommands,
   streamCommands,
   visitorCommands,
+  personCommands,
   operationCommands,
 ];
 for (const add of commands) add(program);

@@ -27,6 +27,11 @@ export const HEADERS = {
     schema: { type: 'string', format: 'uuid' },
     example: '019aabf4-3c00-7000-8000-000000000009',
   },
+  LedgerHead: {
+    description: "Hash of the last entry of the workspace's ledger when the file was created.",
+    schema: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+    example: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  },
 } as const;
 
 /** The header's name on the wire, by its name in `components.headers`. */
@@ -36,6 +41,7 @@ const WIRE: Record<keyof typeof HEADERS, string> = {
   IdempotentReplayed: 'Idempotent-Replayed',
   IgnoredFields: 'x-ignored-fields',
   ExportId: 'x-export-id',
+  LedgerHead: 'x-ledger-head',
 };
 
 const WAIT = new Set(['429', '503']);

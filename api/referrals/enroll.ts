@@ -3,6 +3,7 @@ import type { Tier } from '../../core/referrals/terms.ts';
 import { isEmail } from '../../core/tracking/emails.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
 import {
+  type ChangeOrigin,
   type Enrollment,
   enrollmentOfUser,
   insertEnrollment,
@@ -11,6 +12,7 @@ import {
 } from '../../sql/referrals/enrollments.ts';
 import { latestProgram, type Program, programById } from '../../sql/referrals/programs.ts';
 import { createReferralLink, referralSlug } from '../../sql/referrals/referral-links.ts';
+import { enrollmentData, queueEvents } from '../../sql/webhooks/outbox.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 
 /** The user to enroll. Null: not sent. */
@@ -38,14 +40,14 @@ export async function enroll(
   tx: Queryable,
   workspaceId: string,
   given: EnrollRequest,
-  now: Date,
+  origin: ChangeOrigin,
 ): Promise<Enrolled> {
   requireEmail('email', given.email);
   const request = { ...given, email: given.email?.trim() ?? null };
   const { externalUserId } = request;
   const asked = request.programId === null ? null : await requireProgram(tx, workspaceId, request.programId);
   const known = await lockEnrollmentOfUser(tx, workspaceId, externalUserId);
-  if (known) return completed(tx, known, request, now);
+  if (known) return completed(tx, known, request, origin);
   const program = asked ?? (await latestProgram(tx, workspaceId));
   if (!program) throw new AppError('not_found', 'the workspace has no program to enroll in');
   await lockWorkspace(tx, workspaceId);
@@ -60,13 +62,18 @@ export async function enroll(
       device_id: request.deviceId,
       address_hash: request.addressHash,
       tier: request.tier,
+      // A program without credits pays cash in either mode: its referrers may say where from the start.
+      reward_mode: program.terms.creditEnabled ? 'referrer' : 'affiliate',
     },
-    now,
+    origin,
   );
-  if (made) return { enrollment: made, slug: await createReferralLink(tx, program, made.id) };
+  if (made) {
+    await queueEvents(tx, workspaceId, [{ type: 'enrollment.created', data: enrollmentData(made) }]);
+    return { enrollment: made, slug: await createReferralLink(tx, program, made.id) };
+  }
   const overtaking = await lockEnrollmentOfUser(tx, workspaceId, externalUserId);
   if (!overtaking) throw new Error(`enrollment of ${externalUserId} is gone`);
-  return completed(tx, overtaking, request, now);
+  return completed(tx, overtaking, request, origin);
 }
 
 /** Returns a user's enrollment with its link, created if missing. Locks and writes only then. */
@@ -74,7 +81,7 @@ export async function enrolled(
   pool: Pool,
   workspaceId: string,
   request: EnrollRequest,
-  now: Date,
+  origin: ChangeOrigin,
 ): Promise<Enrolled> {
   requireEmail('email', request.email);
   if (request.programId !== null) await requireProgram(pool, workspaceId, request.programId);
@@ -83,7 +90,7 @@ export async function enrolled(
   if (known && slug !== null && (known.email !== null || request.email === null)) {
     return { enrollment: known, slug };
   }
-  return inTransaction(pool, (tx) => enroll(tx, workspaceId, request, now));
+  return inTransaction(pool, (tx) => enroll(tx, workspaceId, request, origin));
 }
 
 /** Returns the enrollment with the details of this call and a live link, replaced if deleted. */
@@ -91,7 +98,7 @@ async function completed(
   tx: Queryable,
   known: Enrollment,
   request: EnrollRequest,
-  now: Date,
+  origin: ChangeOrigin,
 ): Promise<Enrolled> {
   const enrollment = await updateEnrollment(
     tx,
@@ -102,7 +109,7 @@ async function completed(
       device_id: known.device_id ?? request.deviceId,
       tier: request.mayChangeTier ? request.tier : known.tier,
     },
-    now,
+    origin,
   );
   const slug = await referralSlug(tx, enrollment.id);
   if (slug !== null) return { enrollment, slug };

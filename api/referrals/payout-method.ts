@@ -1,8 +1,14 @@
 import { AppError, badRequest } from '../../core/errors.ts';
-import type { PayoutMethod, RewardMode } from '../../core/referrals/terms.ts';
+import { earnsCommission, type PayoutMethod, type RewardMode } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
-import { type Enrollment, lockEnrollmentOfUser, updateEnrollment } from '../../sql/referrals/enrollments.ts';
+import {
+  type ChangeOrigin,
+  type Enrollment,
+  lockEnrollmentOfUser,
+  updateEnrollment,
+} from '../../sql/referrals/enrollments.ts';
 import { type Program, programById } from '../../sql/referrals/programs.ts';
+import { enrollmentData, queueEvents } from '../../sql/webhooks/outbox.ts';
 import { requireEmail } from './enroll.ts';
 import type { PayoutMethodBody, SavedMethod } from './schemas.ts';
 
@@ -17,43 +23,87 @@ import type { PayoutMethodBody, SavedMethod } from './schemas.ts';
 export async function switchRewardMode(
   tx: Queryable,
   workspaceId: string,
-  given: { externalUserId: string; mode: RewardMode; now: Date },
+  given: { externalUserId: string; mode: RewardMode },
+  origin: ChangeOrigin,
 ): Promise<Enrollment> {
   const { enrollment, program } = await lockReferrer(tx, workspaceId, given.externalUserId);
   const upgrades = given.mode === 'affiliate' && enrollment.reward_mode !== 'affiliate';
-  if (upgrades && !program.allow_affiliate_upgrade) {
+  if (upgrades && !program.allow_affiliate_upgrade && program.terms.creditEnabled) {
     throw new AppError('forbidden', 'the program does not allow the affiliate upgrade');
   }
-  return updateEnrollment(tx, enrollment, { reward_mode: given.mode }, given.now);
+  return updateEnrollment(tx, enrollment, { reward_mode: given.mode }, origin);
 }
 
 /**
  * Saves where an affiliate is paid.
  *
- * @throws {AppError} `bad_request` (email); `not_found` when the user is not enrolled; `forbidden` outside
- *   affiliate mode; `method_not_offered`
+ * @param given.isTrusted see {@link setPayoutMethod}
+ * @throws {AppError} `bad_request` (email); `not_found` when the user is not enrolled; `forbidden` when the user earns
+ *   credits instead of commission; `method_not_offered`
  */
 export async function savePayoutMethod(
   tx: Queryable,
   workspaceId: string,
-  body: PayoutMethodBody,
-  now: Date,
+  given: { body: PayoutMethodBody; isTrusted: boolean },
+  origin: ChangeOrigin,
 ): Promise<Enrollment> {
+  const { body, isTrusted } = given;
   const email = body.email ?? body.paypal_email ?? null;
   if (email === null) throw badRequest('email', 'is required');
   requireEmail('email', email);
   const { enrollment, program } = await lockReferrer(tx, workspaceId, body.external_user_id);
-  if (enrollment.reward_mode !== 'affiliate') {
+  if (!earnsCommission(program.terms, enrollment.reward_mode)) {
     throw new AppError('forbidden', 'a payout method requires affiliate mode');
   }
-  const method = program.payout_methods.find((offered): offered is PayoutMethod => offered === body.method);
-  if (!method) {
-    throw new AppError(
-      'method_not_offered',
-      `the program offers ${program.payout_methods.join(', ') || 'no payout method'}`,
-    );
+  const method = offeredMethod(program, body.method);
+  return setPayoutMethod(tx, enrollment, { method, email: email.trim(), isTrusted }, origin);
+}
+
+/**
+ * Returns the method if the program offers it.
+ *
+ * @throws {AppError} `method_not_offered`
+ */
+export function offeredMethod(program: Program, method: string): PayoutMethod {
+  const offered = program.payout_methods.find((one): one is PayoutMethod => one === method);
+  if (offered) return offered;
+  throw new AppError(
+    'method_not_offered',
+    `the program offers ${program.payout_methods.join(', ') || 'no payout method'}`,
+  );
+}
+
+/**
+ * Sets the payout address of a locked enrollment and queues the event of a change.
+ *
+ * @param given.isTrusted whether a server, or a user whose identity is proven, sets it. Otherwise anyone may have sent
+ *   it, and a change holds the balance back for some days. A trusted call with the same address ends that.
+ */
+export async function setPayoutMethod(
+  tx: Queryable,
+  enrollment: Enrollment,
+  given: { method: PayoutMethod; email: string; isTrusted: boolean },
+  origin: ChangeOrigin,
+): Promise<Enrollment> {
+  const { method, email, isTrusted } = given;
+  const isSame = enrollment.payout_method === method && enrollment.payout_email === email;
+  const unconfirmedAt = isSame ? enrollment.payout_unconfirmed_at : origin.now;
+  const changed = await updateEnrollment(
+    tx,
+    enrollment,
+    {
+      payout_method: method,
+      payout_email: email,
+      payout_unconfirmed_at: isTrusted ? null : unconfirmedAt,
+    },
+    origin,
+  );
+  if (!isSame) {
+    await queueEvents(tx, enrollment.workspace_id, [
+      { type: 'enrollment.payout_method_changed', data: enrollmentData(changed) },
+    ]);
   }
-  return updateEnrollment(tx, enrollment, { payout_method: method, payout_email: email.trim() }, now);
+  return changed;
 }
 
 async function lockReferrer(

@@ -7,6 +7,7 @@ import { signupOfUser } from '../../sql/referrals/signups.ts';
 import { recordPurchase } from '../../sql/transactions/record-purchase.ts';
 import { recordRefund } from '../../sql/transactions/record-refund.ts';
 import { recordSignup } from '../../sql/transactions/record-signup.ts';
+import { actorOf } from '../actor.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { withIdempotency, withPreparedIdempotency } from '../plugins/idempotency.ts';
 import { enroll, enrolled, requireEmail } from './enroll.ts';
@@ -77,7 +78,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
             mayChangeTier: auth.key.kind === 'secret',
             programId: body.program_id ?? null,
           },
-          new Date(),
+          { now: new Date(), by: actorOf(request) },
         );
         return { status: 200, body: partnerOf(enrollment, slug, config.shortUrl) };
       });
@@ -159,7 +160,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'referrals.reportRefund',
         summary: 'Report a refund of an order',
         description:
-          "Once per `refund_id`. Pending and eligible commissions of the order are reversed in proportion. A commission that is paid or in a payout file gets a negative commission, which the next payout deducts. An amount above the rest of the order is a 400. A refund of an order that no server has reported yet is stored for 30 days, responded to with `matched: false`, and applied when the order is reported; then the same call returns the result. Credits and the order's revenue do not change.",
+          "Once per `refund_id`. Pending and eligible commissions of the order are reversed in proportion. A commission that is paid or in a payout file gets a negative commission, which the next payout deducts. An amount above the rest of the order is a 400. A refund of an order that no server has reported yet is stored for 30 days, responded to with `matched: false`, and applied when the order is reported; then the same call returns the result. A full refund also revokes credits of the order that are not delivered, unless the program's `revoke_credits_on_refund` is false. The order's revenue does not change.",
         body: RefundBody,
         response: { 200: RefundAnswer },
       },
@@ -208,7 +209,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
           mayChangeTier: false,
           programId: query.program_id ?? null,
         },
-        now,
+        { now, by: actorOf(request) },
       );
       return referralStats(deps, referrer, query.days, now);
     },
@@ -227,9 +228,13 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: RewardModeAnswer },
       },
     },
-    async ({ auth, body }) => {
-      const given = { externalUserId: body.external_user_id, mode: body.mode, now: new Date() };
-      const enrollment = await inTransaction(pool, (tx) => switchRewardMode(tx, auth.workspace.id, given));
+    async (request) => {
+      const { auth, body } = request;
+      const given = { externalUserId: body.external_user_id, mode: body.mode };
+      const origin = { now: new Date(), by: actorOf(request) };
+      const enrollment = await inTransaction(pool, (tx) =>
+        switchRewardMode(tx, auth.workspace.id, given, origin),
+      );
       const { id, program_id, reward_mode } = enrollment;
       return { partner_id: id, program_id, reward_mode };
     },
@@ -243,13 +248,18 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
         tags,
         operationId: 'referrals.setPayoutMethod',
         summary: "Set an affiliate's payout method",
+        description:
+          'A change with a publishable key can come from anyone: payout files leave the balance out for `payout_hold_days`, unless a call with a secret key sets the same address.',
         body: PayoutMethodBody,
         response: { 200: PayoutMethodAnswer },
       },
     },
-    async ({ auth, body }) => {
+    async (request) => {
+      const { auth, body } = request;
+      const given = { body, isTrusted: auth.key.kind === 'secret' };
+      const origin = { now: new Date(), by: actorOf(request) };
       const enrollment = await inTransaction(pool, (tx) =>
-        savePayoutMethod(tx, auth.workspace.id, body, new Date()),
+        savePayoutMethod(tx, auth.workspace.id, given, origin),
       );
       const payoutMethod = savedMethod(enrollment);
       if (!payoutMethod) throw new Error('the payout method was not saved');

@@ -7,6 +7,7 @@ import {
   REWARD_MODES,
   TIERS,
 } from '../../core/referrals/terms.ts';
+import { CommissionStatus } from './commissions/schemas.ts';
 import {
   Body,
   Currency,
@@ -244,16 +245,21 @@ const ReferralDay = Type.Object(
 const RecentCommission = Type.Object(
   {
     date: Instant,
-    type: OneOf(['sale', 'renewal', 'refund']),
-    amount: Type.Number({ description: 'Amount of the order, in its own currency.' }),
-    earnings: Type.Number({ description: 'The commission after refunds.' }),
-    status: OneOf(['pending', 'eligible', 'paid', 'reversed'], { title: 'CommissionStatus' }),
+    type: OneOf(['sale', 'renewal', 'refund', 'manual'], {
+      description: '`manual`: a bonus, or a claw-back when negative.',
+    }),
+    amount: Type.Number({
+      description: 'Amount of the order in major units of `currency`; of a `manual` one, its own.',
+    }),
+    currency: { ...Currency, description: 'Currency of `amount`. ISO 4217 code in lower case.' },
+    earnings: Type.Number({ description: "The commission after refunds, in the program's currency." }),
+    status: CommissionStatus,
   },
   { title: 'RecentCommission' },
 );
 
 const ReferralPayout = Type.Object(
-  { date: Instant, amount: Type.Number(), status: OneOf(['paid']) },
+  { date: Instant, amount: Type.Number(), status: OneOf(['paid', 'failed']) },
   { title: 'ReferralPayout' },
 );
 

@@ -2,7 +2,7 @@ import { clicksByDay } from '../../clickhouse/queries/referral-stats.ts';
 import { toMajor } from '../../core/money/money.ts';
 import { toCredits } from '../../core/referrals/credits.ts';
 import { NANOS_PER_MILLI } from '../../core/time/timestamps.ts';
-import { recentCommissions } from '../../sql/referrals/commissions.ts';
+import { recentCommissions } from '../../sql/referrals/commission-list.ts';
 import type { Enrollment } from '../../sql/referrals/enrollments.ts';
 import { type Account, type Balance, balancesOf } from '../../sql/referrals/ledger.ts';
 import { payoutsOf } from '../../sql/referrals/payouts.ts';
@@ -77,13 +77,14 @@ export async function referralStats(
         date: commission.created_at.toISOString(),
         type: commission.type,
         amount: toMajor(commission.sale_minor, commission.sale_currency),
+        currency: commission.sale_currency,
         earnings: toMajor(commission.earnings_minor, commission.currency),
         status: commission.status,
       })),
       payouts: payouts.map((payout) => ({
         date: payout.paid_at.toISOString(),
-        amount: toMajor(payout.amount_minor, payout.currency),
-        status: 'paid' as const,
+        amount: toMajor(payout.paid_minor, payout.currency),
+        status: payout.status,
       })),
     },
   };

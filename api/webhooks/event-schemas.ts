@@ -2,24 +2,18 @@ import { type Static, type TSchema, Type } from 'typebox';
 import type { ClickRecord } from '../../core/clicks/click-fields.ts';
 import type { EventType, TEST_EVENT } from '../../core/webhooks/event-types.ts';
 import type { GrantRecord as Grant } from '../../sql/referrals/grants.ts';
-import type { RecordEvent } from '../../sql/webhooks/outbox.ts';
+import type { CreditEvent, RecordEvent } from '../../sql/webhooks/outbox.ts';
 import { Click } from '../clicks/schemas.ts';
+import { COMMISSION_FIELDS, CommissionStatus } from '../referrals/commissions/schemas.ts';
 import { GrantRecord } from '../referrals/credits/schemas.ts';
+import { PayoutStatus, Totals } from '../referrals/payouts/schemas.ts';
 import { BlockReason } from '../referrals/schemas.ts';
 import { Currency, Email, Instant, Nullable, OneOf, Uuid } from '../schemas.ts';
 
 /** `data` of each event, as the code that writes the event types it. */
-type EventData = {
-  'click.created': ClickRecord;
-  'credit.earned': Grant;
-  'credit.delivered': Grant;
-  'credit.revoked': Grant;
-} & {
-  [Event in Exclude<
-    RecordEvent,
-    { type: 'credit.earned' | 'credit.delivered' | 'credit.revoked' }
-  > as Event['type']]: Event['data'];
-};
+type EventData = { 'click.created': ClickRecord } & Record<CreditEvent, Grant> & {
+    [Event in Exclude<RecordEvent, { type: CreditEvent }> as Event['type']]: Event['data'];
+  };
 
 /** `Schema`, if it describes every field of `Data` and no other. */
 type Describes<Schema extends TSchema, Data> =
@@ -58,22 +52,40 @@ const Sale = Type.Object(
   { title: 'Sale' },
 );
 
-const CommissionStatus = OneOf(['pending', 'eligible', 'paid', 'reversed'], { title: 'CommissionStatus' });
-const COMMISSION_FIELDS = {
-  id: Uuid,
-  program_id: Uuid,
-  partner_id: Type.String({ format: 'uuid', description: 'The referrer.' }),
-  order_id: Type.String(),
-  level: Type.Integer({ description: '1 is the direct referrer of the buyer.' }),
-  amount: Type.Number({ description: 'Major units of `currency`.' }),
-  currency: Currency,
-  status: CommissionStatus,
+const Commission = Type.Object(COMMISSION_FIELDS, { title: 'Commission' });
+const UpdatedCommission = Type.Object(
+  {
+    ...COMMISSION_FIELDS,
+    previous_status: {
+      ...CommissionStatus,
+      description: 'The status before. It equals `status` where a refund left a part of the commission.',
+    },
+  },
+  { title: 'UpdatedCommission' },
+);
+
+const PAYOUT = {
+  id: Type.String({ format: 'uuid', description: 'Also the `export_id`.' }),
+  program_id: Nullable(Type.String({ format: 'uuid', description: 'Null: all programs.' })),
+  status: PayoutStatus,
+  totals: Totals,
   created_at: Instant,
 };
-const Commission = Type.Object(COMMISSION_FIELDS, { title: 'Commission' });
-const ChangedCommission = Type.Object(
-  { ...COMMISSION_FIELDS, previous_status: CommissionStatus },
-  { title: 'ChangedCommission' },
+const Payout = Type.Object(PAYOUT, { title: 'PayoutEventData' });
+const FailedPayout = Type.Object(
+  {
+    ...PAYOUT,
+    partner_id: Type.String({ format: 'uuid', description: 'The referrer of the line.' }),
+    amount: Type.Number({ description: 'What is eligible again, in major units of `currency`.' }),
+    currency: Currency,
+    reason: Type.String(),
+  },
+  { title: 'FailedPayout' },
+);
+
+const EnrollmentChanged = Type.Object(
+  { partner_id: Uuid, program_id: Uuid, external_user_id: Type.String(), created_at: Instant },
+  { title: 'EnrollmentEventData' },
 );
 
 type EventSchema = { title: string; summary: string; description: string; data: TSchema };
@@ -101,26 +113,28 @@ export const EVENT_SCHEMAS: Record<EventType | typeof TEST_EVENT, EventSchema> =
   'sale.created': {
     title: 'SaleCreatedEvent',
     summary: 'An order was recorded',
-    description: 'Sent once per order, whether the pixel, a server or `report-purchase` reports it first.',
+    description:
+      'Sent once per order, whether the pixel, a server or `report-purchase` reports it first. `source` says which.',
     data: dataOf<'sale.created'>()(Sale),
   },
   'sale.updated': {
     title: 'SaleUpdatedEvent',
     summary: "A server's report replaced the pixel's",
-    description: 'Sent once per order, with what the server reported.',
+    description: 'The order as the server reported it.',
     data: dataOf<'sale.updated'>()(Sale),
   },
   'commission.created': {
     title: 'CommissionCreatedEvent',
     summary: 'A commission was created',
-    description: 'Sent for each level that earns.',
+    description:
+      'Sent for each level that earns, for a bonus or claw-back, and for the negative commission of a refund.',
     data: dataOf<'commission.created'>()(Commission),
   },
   'commission.updated': {
     title: 'CommissionUpdatedEvent',
-    summary: 'The status of a commission changed',
-    description: 'Sent at each change of its status.',
-    data: dataOf<'commission.updated'>()(ChangedCommission),
+    summary: 'A commission changed its status',
+    description: 'Also sent when a refund leaves a part of it: then only `remaining` changes.',
+    data: dataOf<'commission.updated'>()(UpdatedCommission),
   },
   'credit.earned': {
     title: 'CreditEarnedEvent',
@@ -137,8 +151,38 @@ export const EVENT_SCHEMAS: Record<EventType | typeof TEST_EVENT, EventSchema> =
   'credit.revoked': {
     title: 'CreditRevokedEvent',
     summary: 'An earned credit was revoked',
-    description: 'Sent once per grant. A grant that was never earned sends no event.',
+    description: 'By a full refund, a correction, or `POST /credits/{id}/revoke`. Blocked signups send none.',
     data: dataOf<'credit.revoked'>()(GrantRecord),
+  },
+  'payout.created': {
+    title: 'PayoutCreatedEvent',
+    summary: 'A payout file was created',
+    description: 'It changes no balance.',
+    data: dataOf<'payout.created'>()(Payout),
+  },
+  'payout.paid': {
+    title: 'PayoutPaidEvent',
+    summary: 'Lines of a payout file were marked paid',
+    description: 'Sent for each call that pays a line. `status` is `open` while other lines are not paid.',
+    data: dataOf<'payout.paid'>()(Payout),
+  },
+  'payout.failed': {
+    title: 'PayoutFailedEvent',
+    summary: 'The payment of a line failed',
+    description: 'The amount is eligible again.',
+    data: dataOf<'payout.failed'>()(FailedPayout),
+  },
+  'enrollment.created': {
+    title: 'EnrollmentCreatedEvent',
+    summary: 'A user became a referrer',
+    description: 'Sent once per referrer.',
+    data: dataOf<'enrollment.created'>()(EnrollmentChanged),
+  },
+  'enrollment.payout_method_changed': {
+    title: 'EnrollmentPayoutMethodChangedEvent',
+    summary: 'The payout address of a referrer changed',
+    description: 'The address is not in the event. `GET /enrollments/{id}/history` shows it masked.',
+    data: dataOf<'enrollment.payout_method_changed'>()(EnrollmentChanged),
   },
   'webhook.test': {
     title: 'WebhookTestEvent',

@@ -3,8 +3,10 @@ import type { EnrollmentStatus } from '../../core/referrals/terms.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { type Enrollment, lockEnrollmentOfUser, updateEnrollment } from '../../sql/referrals/enrollments.ts';
 import { findWorkspace } from '../../sql/workspaces/workspaces.ts';
+import { deleteEnrollment } from '../../sql/transactions/delete-enrollment.ts';
 import { printResult, table } from '../output.ts';
 import { withStores } from '../stores.ts';
+import { namedWorkspace } from './workspace.ts';
 
 /** What `hoplog enrollment suspend` and `approve` print. */
 export type EnrollmentResult = {
@@ -31,9 +33,29 @@ export async function setStatus(
     const known = await lockEnrollmentOfUser(tx, workspace.id, given.externalUserId);
     if (!known)
       throw new Error(`user ${given.externalUserId} is not enrolled in workspace ${workspace.slug}`);
-    const changed = await updateEnrollment(tx, known, { status: given.status }, new Date());
+    const changed = await updateEnrollment(tx, known, { status: given.status }, { now: new Date(), by: 'operator' });
     const { id, program_id, external_user_id, email, tier, status, reward_mode } = changed;
     return { enrollment: { id, program_id, external_user_id, email, tier, status, reward_mode } };
+  });
+}
+
+/**
+ * Erases a referrer: name, emails, device and addresses. Ids and amounts stay.
+ *
+ * @param given.workspace id or slug
+ * @throws Error when the workspace does not exist or the user is not enrolled in it
+ */
+export async function erase(
+  pool: Pool,
+  given: { workspace: string; externalUserId: string },
+): Promise<{ deleted: true; partner_id: string }> {
+  const workspace = await namedWorkspace(pool, given.workspace);
+  return inTransaction(pool, async (tx) => {
+    const known = await lockEnrollmentOfUser(tx, workspace.id, given.externalUserId);
+    if (!known)
+      throw new Error(`user ${given.externalUserId} is not enrolled in workspace ${workspace.slug}`);
+    await deleteEnrollment(tx, known, { now: new Date(), by: 'operator' });
+    return { deleted: true, partner_id: known.id };
   });
 }
 
@@ -64,4 +86,13 @@ export function enrollmentCommands(program: Command): void {
         );
       });
   }
+  group
+    .command('delete')
+    .description('erase the personal data of a referrer; ids and amounts stay')
+    .requiredOption('--workspace <id>', 'id or slug')
+    .requiredOption('--external-user-id <id>', "the workspace's own id of the user")
+    .action(async (options: { workspace: string; externalUserId: string }, command: Command) => {
+      const result = await withStores(({ pool }) => erase(pool, options));
+      printResult(command, result, ({ partner_id }) => `referrer ${partner_id} is erased`);
+    });
 }

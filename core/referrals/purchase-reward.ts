@@ -2,6 +2,7 @@ import { MoneyError, percentOfConverted, toMinor } from '../money/money.ts';
 import { isOneMailbox } from './self-referral.ts';
 import {
   type BlockReason,
+  type CommissionType,
   type EnrollmentStatus,
   earnsCommission,
   type PurchaseReason,
@@ -17,6 +18,8 @@ export type Earner = {
   emails: string[];
   status: EnrollmentStatus;
   rewardMode: RewardMode;
+  /** The referrer's own commission, in place of the program's of level 1; null: none. */
+  ownTerms: { type: CommissionType; rate: number } | null;
 };
 
 export type Sale = {
@@ -99,20 +102,30 @@ function commissionsOf(facts: PurchaseFacts): PurchaseReward[] | null {
   const rewards: PurchaseReward[] = [];
   const paid = new Set<string>();
   for (const [index, earner] of earners.entries()) {
-    const levelRate = index === 0 ? terms.commissionRate : terms.levels[index - 1];
+    const { type, rate: levelRate } = termsOfLevel(terms, earner, index);
     if (levelRate === undefined) break;
     const isNew = !paid.has(earner.enrollmentId);
     paid.add(earner.enrollmentId);
     if (!isNew || levelRate === 0 || earner.status === 'suspended' || isBuyer(earner, facts)) continue;
     if (!earnsCommission(terms, earner.rewardMode)) continue;
     const amountMinor =
-      terms.commissionType === 'flat' ? toMinor(levelRate, terms.currency) : percentage(facts, levelRate);
+      type === 'flat' ? toMinor(levelRate, terms.currency) : percentage(facts, levelRate);
     if (amountMinor === null) return null;
     if (amountMinor > 0) {
       rewards.push({ type: 'commission', enrollmentId: earner.enrollmentId, level: index + 1, amountMinor });
     }
   }
   return rewards;
+}
+
+/** Returns the commission of a level; its rate is undefined above the program's last level. */
+function termsOfLevel(
+  terms: Terms,
+  earner: Earner,
+  index: number,
+): { type: CommissionType; rate: number | undefined } {
+  if (index > 0) return { type: terms.commissionType, rate: terms.levels[index - 1] };
+  return earner.ownTerms ?? { type: terms.commissionType, rate: terms.commissionRate };
 }
 
 /** Returns null when the sale's currency has no rate, or the amount exceeds the range of numbers. */

@@ -32,6 +32,7 @@ const earner = (id: string, changes: Partial<Earner> = {}): Earner => ({
   emails: [`${id}@example.com`],
   status: 'approved',
   rewardMode: 'referrer',
+  ownTerms: null,
   ...changes,
 });
 

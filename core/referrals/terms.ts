@@ -78,6 +78,25 @@ export function reasonOfBlocked(blockReason: BlockReason): PurchaseReason {
 /** Reasons of purchases that are not counted as the referrer's. */
 export const UNCOUNTED_REASONS: readonly PurchaseReason[] = [...new Set(BLOCK_REASONS.map(reasonOfBlocked))];
 
+export const COMMISSION_STATUSES = ['pending', 'eligible', 'paid', 'reversed', 'rejected'] as const;
+export type CommissionStatus = (typeof COMMISSION_STATUSES)[number];
+
+export const PAYOUT_STATUSES = ['open', 'paid', 'canceled'] as const;
+export type PayoutStatus = (typeof PAYOUT_STATUSES)[number];
+
+export const PAYOUT_LINE_STATUSES = ['open', 'paid', 'failed'] as const;
+export type PayoutLineStatus = (typeof PAYOUT_LINE_STATUSES)[number];
+
+/** Why an eligible balance is not in a payout file, in the order of the checks. */
+export const HELD_BACK = [
+  'suspended',
+  'negative',
+  'below_minimum',
+  'no_payout_method',
+  'payout_method_changed',
+] as const;
+export type HeldBack = (typeof HELD_BACK)[number];
+
 /** The terms of a program. A change applies to later events. */
 export type Terms = {
   status: ProgramStatus;

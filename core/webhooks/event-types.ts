@@ -10,6 +10,11 @@ export const EVENT_TYPES = [
   'credit.earned',
   'credit.delivered',
   'credit.revoked',
+  'payout.created',
+  'payout.paid',
+  'payout.failed',
+  'enrollment.created',
+  'enrollment.payout_method_changed',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

@@ -31,12 +31,14 @@ CREATE TABLE programs (
   signups_from            text NOT NULL DEFAULT 'any' CHECK (signups_from IN ('any', 'server')),
   max_signups_per_day     integer CHECK (max_signups_per_day >= 1),      -- of one referrer; null: no limit
   review                  text NOT NULL DEFAULT 'none' CHECK (review IN ('none', 'signups', 'rewards')),
+  revoke_credits_on_refund boolean NOT NULL DEFAULT true,
   created_at              timestamptz NOT NULL,
   updated_at              timestamptz NOT NULL
 );
 CREATE INDEX programs_workspace ON programs (workspace_id, created_at DESC, id DESC);
 
--- A referrer. The id is the API's `partner_id`. One user has one enrollment in a workspace.
+-- A referrer. The id is the API's `partner_id`. One user has one enrollment in a workspace. A deleted one keeps its ids,
+-- which the ledger needs.
 CREATE TABLE enrollments (
   id               uuid PRIMARY KEY,
   workspace_id     uuid NOT NULL REFERENCES workspaces (id),
@@ -51,11 +53,18 @@ CREATE TABLE enrollments (
   reward_mode      text NOT NULL DEFAULT 'referrer' CHECK (reward_mode IN ('referrer', 'affiliate')),
   payout_method    text CHECK (payout_method IN ('paypal', 'payoneer', 'wise')),
   payout_email     text,
+  payout_unconfirmed_at timestamptz,    -- when a page changed the address; null: a server set or confirmed it
+  commission_type  text CHECK (commission_type IN ('percent', 'flat')), -- own terms; null: the program's
+  commission_rate  numeric CHECK (commission_rate >= 0),
+  changed_by       text NOT NULL,       -- who made the last change, as the history shows it
   created_at       timestamptz NOT NULL,
   updated_at       timestamptz NOT NULL,
-  UNIQUE (workspace_id, external_user_id),
-  CHECK ((payout_method IS NULL) = (payout_email IS NULL))
+  deleted_at       timestamptz,
+  CHECK ((payout_method IS NULL) = (payout_email IS NULL)),
+  CHECK (payout_unconfirmed_at IS NULL OR payout_method IS NOT NULL),
+  CHECK ((commission_type IS NULL) = (commission_rate IS NULL))
 );
+CREATE UNIQUE INDEX enrollments_user ON enrollments (workspace_id, external_user_id) WHERE deleted_at IS NULL;
 CREATE INDEX enrollments_program ON enrollments (program_id);
 CREATE INDEX enrollments_workspace ON enrollments (workspace_id, id DESC);
 
@@ -221,24 +230,30 @@ CREATE INDEX grants_signup ON grants (signup_id);
 CREATE INDEX grants_enrollment ON grants (enrollment_id, id);
 CREATE INDEX grants_holder ON grants (workspace_id, external_user_id, id);
 
--- Cash rewards. `amount_minor` is what was earned; negative where it reverses a paid one.
+-- Cash rewards. `amount_minor` is what was earned; negative where it reverses a paid one. `manual`: a bonus, or a
+-- claw-back, by the merchant.
 CREATE TABLE commissions (
   id                uuid PRIMARY KEY,
   workspace_id      uuid NOT NULL REFERENCES workspaces (id),
   program_id        uuid NOT NULL REFERENCES programs (id),
   enrollment_id     uuid NOT NULL REFERENCES enrollments (id),
-  order_internal_id bigint NOT NULL REFERENCES orders (internal_id),
-  level             smallint NOT NULL CHECK (level >= 1),
-  kind              text NOT NULL CHECK (kind IN ('sale', 'refund', 'correction')),
+  order_internal_id bigint REFERENCES orders (internal_id),
+  level             smallint CHECK (level >= 1),
+  kind              text NOT NULL CHECK (kind IN ('sale', 'refund', 'correction', 'manual')),
   refund_id         uuid REFERENCES refunds (id),
   refunds           uuid REFERENCES commissions (id), -- the paid commission that a negative one reverses
   amount_minor      bigint NOT NULL,
   currency          text NOT NULL,
-  status            text NOT NULL CHECK (status IN ('pending', 'eligible', 'paid', 'reversed')),
+  status            text NOT NULL CHECK (status IN ('pending', 'eligible', 'paid', 'reversed', 'rejected')),
+  note              text CHECK (length(note) BETWEEN 1 AND 500), -- of a manual one
   eligible_at       timestamptz NOT NULL,
   created_at        timestamptz NOT NULL,
   paid_at           timestamptz,
+  CHECK ((kind = 'manual') = (order_internal_id IS NULL)),
+  CHECK ((kind = 'manual') = (level IS NULL)),
+  CHECK ((kind = 'manual') = (note IS NOT NULL)),
   CHECK (CASE kind WHEN 'sale' THEN amount_minor > 0 AND refund_id IS NULL AND refunds IS NULL
+                   WHEN 'manual' THEN amount_minor <> 0 AND refund_id IS NULL AND refunds IS NULL
                    WHEN 'refund' THEN amount_minor < 0 AND refund_id IS NOT NULL AND refunds IS NOT NULL
                    ELSE amount_minor < 0 AND refund_id IS NULL AND refunds IS NOT NULL END),
   CHECK ((status = 'paid') = (paid_at IS NOT NULL))
@@ -252,29 +267,46 @@ CREATE INDEX commissions_order ON commissions (order_internal_id);
 CREATE INDEX commissions_held ON commissions (eligible_at) WHERE status = 'pending';
 CREATE INDEX commissions_eligible ON commissions (workspace_id, program_id) WHERE status = 'eligible';
 CREATE INDEX commissions_period ON commissions (workspace_id, created_at);
+CREATE INDEX commissions_listed ON commissions (workspace_id, id DESC);
+CREATE INDEX commissions_reversing ON commissions (refunds) WHERE refunds IS NOT NULL;
 
--- A payout file. Paying it marks exactly its commissions as paid, not those that became eligible since.
+-- A payout file. Paying it marks its commissions as paid, not those that became eligible since. A file locks nothing: a
+-- commission may be in several open files, and the first file that is paid pays it.
 CREATE TABLE payout_exports (
   id           uuid PRIMARY KEY,
   workspace_id uuid NOT NULL REFERENCES workspaces (id),
   program_id   uuid REFERENCES programs (id),
+  status       text NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'paid', 'canceled')),
+  ledger_head  bytea NOT NULL CHECK (octet_length(ledger_head) = 32), -- hash of the last entry when it was created
   created_at   timestamptz NOT NULL,
-  paid_at      timestamptz
+  paid_at      timestamptz,
+  canceled_at  timestamptz, -- its open lines can't be paid any more; with a paid line the status is `paid`
+  CHECK (status <> 'open' OR (paid_at IS NULL AND canceled_at IS NULL)),
+  CHECK (status <> 'canceled' OR canceled_at IS NOT NULL)
 );
-
 CREATE INDEX payout_exports_workspace ON payout_exports (workspace_id, id DESC);
 
+-- A line of a payout file: one referrer.
 CREATE TABLE payouts (
   id            uuid PRIMARY KEY,
   export_id     uuid NOT NULL REFERENCES payout_exports (id),
   workspace_id  uuid NOT NULL REFERENCES workspaces (id),
   enrollment_id uuid NOT NULL REFERENCES enrollments (id),
-  method        text,
+  method        text NOT NULL,
+  payout_email  text, -- where the file sends it; null: erased
   amount_minor  bigint NOT NULL CHECK (amount_minor > 0),
   currency      text NOT NULL,
+  status        text NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'paid', 'failed')),
+  paid_minor    bigint CHECK (paid_minor > 0), -- less than the amount where another file paid some of its commissions
+  fail_reason   text CHECK (length(fail_reason) BETWEEN 1 AND 500),
   created_at    timestamptz NOT NULL,
   paid_at       timestamptz,
-  UNIQUE (export_id, enrollment_id)
+  failed_at     timestamptz,
+  UNIQUE (export_id, enrollment_id),
+  CHECK ((status = 'open') = (paid_at IS NULL)),
+  CHECK ((status = 'open') = (paid_minor IS NULL)),
+  CHECK ((status = 'failed') = (failed_at IS NOT NULL)),
+  CHECK ((status = 'failed') = (fail_reason IS NOT NULL))
 );
 CREATE INDEX payouts_export ON payouts (export_id, id);
 CREATE INDEX payouts_enrollment ON payouts (enrollment_id, paid_at DESC) WHERE paid_at IS NOT NULL;
@@ -298,7 +330,8 @@ CREATE TABLE ledger_entries (
   unit             text NOT NULL, -- a currency, or a kind of credit
   amount           bigint NOT NULL CHECK (amount <> 0),
   cause            text NOT NULL CHECK (cause IN
-    ('signup', 'referee', 'purchase', 'delivery', 'revocation', 'sale', 'hold_over', 'refund', 'correction', 'payout')),
+    ('signup', 'referee', 'purchase', 'delivery', 'revocation', 'sale', 'manual', 'hold_over', 'refund', 'correction',
+     'rejection', 'payout', 'payout_failed')),
   grant_id         bigint REFERENCES grants (id),
   commission_id    uuid REFERENCES commissions (id),
   refund_id        uuid REFERENCES refunds (id),
@@ -313,6 +346,30 @@ CREATE INDEX ledger_entries_workspace ON ledger_entries (workspace_id, id DESC);
 CREATE INDEX ledger_entries_enrollment ON ledger_entries (enrollment_id, id DESC);
 CREATE INDEX ledger_entries_commission ON ledger_entries (commission_id) WHERE commission_id IS NOT NULL;
 CREATE INDEX ledger_entries_grant ON ledger_entries (grant_id) WHERE grant_id IS NOT NULL;
+CREATE INDEX ledger_entries_payout ON ledger_entries (payout_id) WHERE payout_id IS NOT NULL;
+
+-- The hash chain of each workspace's ledger. Ids are assigned before a transaction commits, so an entry may become
+-- visible after one with a higher id: the chain has its own order, in which entries are added once they are visible.
+CREATE TABLE ledger_chain (
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  position     bigint NOT NULL CHECK (position >= 1), -- without gaps
+  entry_id     bigint NOT NULL UNIQUE REFERENCES ledger_entries (id),
+  hash         bytea NOT NULL CHECK (octet_length(hash) = 32),
+  PRIMARY KEY (workspace_id, position)
+);
+-- Entries that are not in the chain yet.
+CREATE TABLE ledger_unchained (
+  workspace_id uuid NOT NULL,
+  entry_id     bigint NOT NULL,
+  PRIMARY KEY (workspace_id, entry_id)
+);
+CREATE FUNCTION queue_for_chain() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO ledger_unchained (workspace_id, entry_id) SELECT workspace_id, id FROM added;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER ledger_entries_chain AFTER INSERT ON ledger_entries REFERENCING NEW TABLE AS added
+  FOR EACH STATEMENT EXECUTE FUNCTION queue_for_chain();
 
 CREATE TABLE grant_changes (
   id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -328,14 +385,26 @@ CREATE TABLE commission_changes (
   new_status    text NOT NULL,
   changed_at    timestamptz NOT NULL DEFAULT clock_timestamp()
 );
+-- The history of each referrer. Addresses are masked, so that two rows may show the same one.
 CREATE TABLE enrollment_changes (
   id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   enrollment_id uuid NOT NULL REFERENCES enrollments (id),
-  status        text NOT NULL,
-  reward_mode   text NOT NULL,
-  tier          text NOT NULL,
+  field         text NOT NULL,
+  old_value     text,
+  new_value     text,
+  changed_by    text NOT NULL, -- a masked key, a member's id, or `operator`
   changed_at    timestamptz NOT NULL DEFAULT clock_timestamp()
 );
+CREATE INDEX enrollment_changes_listed ON enrollment_changes (enrollment_id, id);
+CREATE TABLE payout_changes (
+  id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  export_id  uuid NOT NULL REFERENCES payout_exports (id),
+  payout_id  uuid REFERENCES payouts (id), -- null: of the file itself
+  old_status text,
+  new_status text NOT NULL,
+  changed_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+CREATE INDEX payout_changes_listed ON payout_changes (export_id, id);
 
 CREATE FUNCTION log_grant_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -358,17 +427,46 @@ END $$;
 CREATE TRIGGER commissions_log AFTER INSERT OR UPDATE ON commissions
   FOR EACH ROW EXECUTE FUNCTION log_commission_change();
 
+CREATE FUNCTION masked_email(email text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN position('@' IN email) > 1 THEN left(email, 1) ELSE '' END || '***'
+    || coalesce(substring(email FROM '@[^@]*$'), '')
+$$;
 CREATE FUNCTION log_enrollment_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO enrollment_changes (enrollment_id, status, reward_mode, tier)
-  VALUES (NEW.id, NEW.status, NEW.reward_mode, NEW.tier);
+  INSERT INTO enrollment_changes (enrollment_id, field, old_value, new_value, changed_by)
+  SELECT NEW.id, change.field, change.old_value, change.new_value, NEW.changed_by
+  FROM (VALUES
+    ('status', OLD.status, NEW.status, OLD.status IS DISTINCT FROM NEW.status),
+    ('reward_mode', OLD.reward_mode, NEW.reward_mode, OLD.reward_mode <> NEW.reward_mode),
+    ('tier', OLD.tier, NEW.tier, OLD.tier <> NEW.tier),
+    ('program_id', OLD.program_id::text, NEW.program_id::text, OLD.program_id <> NEW.program_id),
+    ('commission_type', OLD.commission_type, NEW.commission_type,
+      OLD.commission_type IS DISTINCT FROM NEW.commission_type),
+    ('commission_rate', OLD.commission_rate::text, NEW.commission_rate::text,
+      OLD.commission_rate IS DISTINCT FROM NEW.commission_rate),
+    ('email', masked_email(OLD.email), masked_email(NEW.email),
+      TG_OP = 'UPDATE' AND OLD.email IS DISTINCT FROM NEW.email),
+    ('payout_method', OLD.payout_method || ' ' || masked_email(OLD.payout_email),
+      NEW.payout_method || ' ' || masked_email(NEW.payout_email),
+      (OLD.payout_method, OLD.payout_email) IS DISTINCT FROM (NEW.payout_method, NEW.payout_email))
+  ) AS change (field, old_value, new_value, is_changed) WHERE is_changed;
   RETURN NULL;
 END $$;
-CREATE TRIGGER enrollments_log_new AFTER INSERT ON enrollments
+CREATE TRIGGER enrollments_log AFTER INSERT OR UPDATE ON enrollments
   FOR EACH ROW EXECUTE FUNCTION log_enrollment_change();
-CREATE TRIGGER enrollments_log_change AFTER UPDATE ON enrollments FOR EACH ROW
-  WHEN ((OLD.status, OLD.reward_mode, OLD.tier) IS DISTINCT FROM (NEW.status, NEW.reward_mode, NEW.tier))
-  EXECUTE FUNCTION log_enrollment_change();
+
+CREATE FUNCTION log_payout_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'INSERT' OR NEW.status <> OLD.status THEN
+    INSERT INTO payout_changes (export_id, payout_id, old_status, new_status)
+    VALUES (CASE WHEN TG_TABLE_NAME = 'payouts' THEN (to_jsonb(NEW) ->> 'export_id')::uuid ELSE NEW.id END,
+      CASE WHEN TG_TABLE_NAME = 'payouts' THEN NEW.id END, CASE WHEN TG_OP = 'UPDATE' THEN OLD.status END, NEW.status);
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER payouts_log AFTER INSERT OR UPDATE ON payouts FOR EACH ROW EXECUTE FUNCTION log_payout_change();
+CREATE TRIGGER payout_exports_log AFTER INSERT OR UPDATE ON payout_exports
+  FOR EACH ROW EXECUTE FUNCTION log_payout_change();
 
 -- Entries and logs refuse every change. Grants and commissions refuse every change but that of their status, and an
 -- earlier `eligible_at` while pending, which corrects a clock that was ahead. Rows are never deleted, not even by the
@@ -382,7 +480,8 @@ END $$;
 DO $$
 DECLARE name text;
 BEGIN
-  FOREACH name IN ARRAY ARRAY['ledger_entries', 'grant_changes', 'commission_changes', 'enrollment_changes'] LOOP
+  FOREACH name IN ARRAY ARRAY['ledger_entries', 'ledger_chain', 'grant_changes', 'commission_changes', 'payout_changes']
+  LOOP
     EXECUTE format('CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON %I
                     FOR EACH ROW EXECUTE FUNCTION refuse_change()', name);
     EXECUTE format('CREATE TRIGGER never_truncated BEFORE TRUNCATE ON %I
@@ -390,13 +489,27 @@ BEGIN
     -- Applies to every role but a superuser, the owner included, should someone disable the triggers.
     EXECUTE format('REVOKE UPDATE, DELETE, TRUNCATE ON %I FROM PUBLIC, CURRENT_USER', name);
   END LOOP;
-  FOREACH name IN ARRAY ARRAY['grants', 'commissions', 'refunds', 'purchases', 'payouts', 'payout_commissions'] LOOP
+  FOREACH name IN ARRAY ARRAY['grants', 'commissions', 'refunds', 'purchases', 'enrollments', 'enrollment_changes',
+                              'payout_exports', 'payouts', 'payout_commissions'] LOOP
     EXECUTE format('CREATE TRIGGER never_deleted BEFORE DELETE ON %I
                     FOR EACH ROW EXECUTE FUNCTION refuse_change()', name);
     EXECUTE format('CREATE TRIGGER never_truncated BEFORE TRUNCATE ON %I
                     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()', name);
   END LOOP;
 END $$;
+
+-- Erasure removes the values of a deleted referrer's history. Nothing else changes it.
+CREATE FUNCTION check_history_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF to_jsonb(NEW) - 'old_value' - 'new_value' <> to_jsonb(OLD) - 'old_value' - 'new_value'
+     OR NEW.old_value IS NOT NULL OR NEW.new_value IS NOT NULL THEN
+    RAISE EXCEPTION 'change % of an enrollment refuses UPDATE: its values can only be erased', OLD.id
+      USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER enrollment_changes_moves BEFORE UPDATE ON enrollment_changes
+  FOR EACH ROW EXECUTE FUNCTION check_history_change();
 
 CREATE FUNCTION check_grant_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -414,11 +527,13 @@ CREATE FUNCTION check_commission_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF to_jsonb(NEW) - 'status' - 'paid_at' - 'eligible_at' <> to_jsonb(OLD) - 'status' - 'paid_at' - 'eligible_at'
      OR (CASE WHEN NEW.eligible_at = OLD.eligible_at THEN (OLD.status, NEW.status) NOT IN
-       (('pending', 'eligible'), ('eligible', 'paid'), ('pending', 'reversed'), ('eligible', 'reversed'))
+       (('pending', 'eligible'), ('eligible', 'paid'), ('paid', 'eligible'), ('pending', 'reversed'),
+        ('eligible', 'reversed'), ('pending', 'rejected'), ('eligible', 'rejected'))
      ELSE NEW.eligible_at > OLD.eligible_at OR (OLD.status, NEW.status) <> ('pending', 'pending') END) THEN
     RAISE EXCEPTION 'commission % refuses the change from % to %', OLD.id, OLD.status, NEW.status
-      USING ERRCODE = 'integrity_constraint_violation', DETAIL = 'Allowed: pending to eligible or reversed, '
-        'eligible to paid or reversed, and an earlier eligible_at while pending.';
+      USING ERRCODE = 'integrity_constraint_violation', DETAIL = 'Allowed: pending to eligible, reversed or '
+        'rejected, eligible to paid, reversed or rejected, paid to eligible (a failed payout), and an earlier '
+        'eligible_at while pending.';
   END IF;
   RETURN NEW;
 END $$;

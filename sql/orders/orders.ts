@@ -59,21 +59,22 @@ const REPORTED = [
  * report is kept beside it: the thank-you page knows whose clicks led there, the server what was paid. An order keeps the
  * attribution model and window that its workspace had at the first report. Leaves out reports of unknown workspaces.
  *
- * @returns the reports of orders that were not known
+ * @returns the reports of orders that were not known, and a server's reports that replaced the pixel's
  */
 export async function upsertOrders(
   transaction: Queryable,
   reports: readonly OrderReport[],
-): Promise<MergedReport[]> {
+): Promise<{ created: MergedReport[]; replaced: MergedReport[] }> {
   // One statement can't touch a row twice; a fixed order keeps two lanes from waiting for each other.
   const merged = mergedReports(reports);
   const rows = [...merged].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, report]) => report);
-  if (rows.length === 0) return [];
+  if (rows.length === 0) return { created: [], replaced: [] };
   const written = await transaction.query<{
     internal_id: number;
     workspace_id: string;
     order_id: string;
-    is_new: boolean;
+    old_source: EventSource | null;
+    source: EventSource;
   }>(
     `INSERT INTO orders AS known (workspace_id, order_id, source, ts, stream_ordinal, visitor_id, pixel_visitor_id,
        email, external_user_id, amount_minor, currency, signup_visitor_id, attribution_model,
@@ -94,7 +95,7 @@ export async function upsertOrders(
            signup_visitor_id = CASE WHEN NOT ${MERGES} THEN ${counting('signup_visitor_id')} END,
            version = ${nextVersion('known')}
        WHERE ${WINS} OR (${wantsVisitor('known')} AND ${pixelVisitor('EXCLUDED')} IS NOT NULL)
-     RETURNING internal_id, workspace_id, order_id, xmax = 0 AS is_new`,
+     RETURNING internal_id, workspace_id, order_id, old.source AS old_source, source`,
     [
       rows.map((row) => row.workspaceId),
       rows.map((row) => row.orderId),
@@ -114,10 +115,12 @@ export async function upsertOrders(
     transaction,
     written.rows.map((row) => row.internal_id),
   );
-  // A row that an update has touched carries that update's transaction.
-  return written.rows
-    .filter((row) => row.is_new)
-    .flatMap((row) => merged.get(`${row.workspace_id}/${row.order_id}`) ?? []);
+  const reportsOf = (changed: typeof written.rows) =>
+    changed.flatMap((row) => merged.get(`${row.workspace_id}/${row.order_id}`) ?? []);
+  return {
+    created: reportsOf(written.rows.filter((row) => row.old_source === null)),
+    replaced: reportsOf(written.rows.filter((row) => row.old_source === 'pixel' && row.source === 'server')),
+  };
 }
 
 /** Inserts an order that is not known yet. @returns false when another report has just inserted it */

@@ -4,16 +4,21 @@ import { queueEvents } from '../webhooks/outbox.ts';
 import { type OrderReport, upsertOrders } from './orders.ts';
 
 /**
- * Stores reports of orders as {@link upsertOrders} does, and queues a `sale.created` for each new order in the same transaction.
+ * Stores reports of orders as {@link upsertOrders} does, and queues in the same transaction a `sale.created` for each
+ * new order and a `sale.updated` for each that a server's report takes over from the pixel's.
  */
 export async function recordSales(transaction: Queryable, reports: readonly OrderReport[]): Promise<void> {
-  const firsts = await upsertOrders(transaction, reports);
-  for (const [workspaceId, sales] of Map.groupBy(firsts, (report) => report.workspaceId)) {
+  const { created, replaced } = await upsertOrders(transaction, reports);
+  const sales = [
+    ...created.map((report) => ({ type: 'sale.created' as const, report })),
+    ...replaced.map((report) => ({ type: 'sale.updated' as const, report })),
+  ];
+  for (const [workspaceId, own] of Map.groupBy(sales, ({ report }) => report.workspaceId)) {
     await queueEvents(
       transaction,
       workspaceId,
-      sales.map((sale) => ({
-        type: 'sale.created',
+      own.map(({ type, report: sale }) => ({
+        type,
         data: {
           order_id: sale.orderId,
           amount: toMajor(sale.amountMinor, sale.currency),

@@ -1,29 +1,34 @@
 import { uuidv7 } from '../../core/ids.ts';
+import type { CommissionStatus } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
 import type { CashAccount } from './ledger.ts';
 
-export type CommissionStatus = 'pending' | 'eligible' | 'paid' | 'reversed';
-
-/** A commission, or with `kind` refund the negative commission that reverses a paid one. The amount never changes. */
+/**
+ * A commission. Its amount never changes. `refund`: the negative commission that reverses a paid one. `manual`: a bonus,
+ * or a claw-back when negative.
+ */
 export type Commission = {
   id: string;
   workspace_id: string;
   program_id: string;
   enrollment_id: string;
-  order_internal_id: number;
-  level: number;
-  kind: 'sale' | 'refund';
+  /** Null: manual. */
+  order_internal_id: number | null;
+  level: number | null;
+  kind: 'sale' | 'refund' | 'manual';
   amount_minor: number;
   currency: string;
   status: CommissionStatus;
+  note: string | null;
   eligible_at: Date;
   created_at: Date;
 };
 
 const COLUMNS = `id, workspace_id, program_id, enrollment_id, order_internal_id, level, kind, amount_minor, currency,
-  status, eligible_at, created_at`;
+  status, note, eligible_at, created_at`;
 
-export type NewCommission = Omit<Commission, 'id' | 'created_at'> & {
+export type NewCommission = Omit<Commission, 'id' | 'created_at' | 'note'> & {
+  note?: string;
   refundId?: string;
   /** The paid commission that this one reverses. */
   refunds?: string;
@@ -33,8 +38,8 @@ export type NewCommission = Omit<Commission, 'id' | 'created_at'> & {
 export async function insertCommission(tx: Queryable, given: NewCommission, now: Date): Promise<Commission> {
   const { rows } = await tx.query<Commission>(
     `INSERT INTO commissions (id, workspace_id, program_id, enrollment_id, order_internal_id, level, kind,
-       amount_minor, currency, status, eligible_at, created_at, refund_id, refunds)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING ${COLUMNS}`,
+       amount_minor, currency, status, eligible_at, created_at, refund_id, refunds, note)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING ${COLUMNS}`,
     [
       uuidv7(),
       given.workspace_id,
@@ -50,14 +55,20 @@ export async function insertCommission(tx: Queryable, given: NewCommission, now:
       now,
       given.refundId ?? null,
       given.refunds ?? null,
+      given.note ?? null,
     ],
   );
   if (!rows[0]) throw new Error('the commission was not inserted');
   return rows[0];
 }
 
-/** A commission with its referrer, and what is left of it: the sum of its entries. */
-export type HeldCommission = Commission & { external_user_id: string; remaining_minor: number };
+/** A commission with its referrer and order, and what is left of it: the sum of its entries. */
+export type HeldCommission = Commission & {
+  external_user_id: string;
+  /** The merchant's id. */
+  order_id: string | null;
+  remaining_minor: number;
+};
 
 /**
  * Sums commissions that the caller has locked. A statement of its own, after the lock: it must see the entries that
@@ -67,6 +78,7 @@ async function withRemaining(tx: Queryable, ids: string[]): Promise<HeldCommissi
   if (ids.length === 0) return [];
   const { rows } = await tx.query<HeldCommission>(
     `SELECT ${COLUMNS}, (SELECT external_user_id FROM enrollments WHERE id = enrollment_id),
+       (SELECT order_id FROM orders WHERE internal_id = order_internal_id),
        (SELECT coalesce(sum(amount), 0) FROM ledger_entries WHERE commission_id = commissions.id)::bigint
          AS remaining_minor
      FROM commissions WHERE id = ANY ($1) ORDER BY id`,
@@ -109,17 +121,22 @@ export async function lockMatured(
   );
 }
 
-/** Returns eligible commissions of approved referrers, locked until the transaction ends. */
+/**
+ * Returns eligible commissions of approved referrers, locked until the transaction ends.
+ *
+ * @param given.until excludes commissions of later sales, and later bonuses; what reduces a balance always counts
+ */
 export async function lockEligible(
   tx: Queryable,
-  workspaceId: string,
-  programId: string | null,
+  given: { workspaceId: string; programId: string | null; until: Date | null },
 ): Promise<HeldCommission[]> {
   const { rows } = await tx.query<{ id: string }>(
     `SELECT c.id FROM commissions c JOIN enrollments e ON e.id = c.enrollment_id
      WHERE c.workspace_id = $1 AND c.status = 'eligible' AND ($2::uuid IS NULL OR c.program_id = $2)
-       AND e.status = 'approved' ORDER BY c.id FOR NO KEY UPDATE OF c`,
-    [workspaceId, programId],
+       AND e.status = 'approved' AND ($3::timestamptz IS NULL OR c.amount_minor < 0 OR $3 > coalesce(
+         (SELECT purchased_at FROM purchases p WHERE p.order_internal_id = c.order_internal_id), c.created_at))
+     ORDER BY c.id FOR NO KEY UPDATE OF c`,
+    [given.workspaceId, given.programId, given.until],
   );
   return withRemaining(
     tx,
@@ -139,19 +156,57 @@ export async function lockCommissions(tx: Queryable, ids: readonly string[]): Pr
   );
 }
 
+/** {@link lockCommissions}, of those that belong to the workspace. */
+export async function lockCommissionsOfWorkspace(
+  tx: Queryable,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<HeldCommission[]> {
+  const { rows } = await tx.query<{ id: string }>(
+    'SELECT id FROM commissions WHERE workspace_id = $1 AND id = ANY ($2) ORDER BY id FOR NO KEY UPDATE',
+    [workspaceId, ids],
+  );
+  return withRemaining(
+    tx,
+    rows.map((row) => row.id),
+  );
+}
+
+/** Returns the negative commissions that reverse this one, locked until the transaction ends. The caller locked it. */
+export async function lockReversing(tx: Queryable, commissionId: string): Promise<HeldCommission[]> {
+  const { rows } = await tx.query<{ id: string }>(
+    'SELECT id FROM commissions WHERE refunds = $1 ORDER BY id FOR NO KEY UPDATE',
+    [commissionId],
+  );
+  return withRemaining(
+    tx,
+    rows.map((row) => row.id),
+  );
+}
+
+/** A commission that was moved to another status. */
+export type MovedCommission = Omit<HeldCommission, 'external_user_id'> & { previous_status: CommissionStatus };
+
 /** Moves locked commissions to a status. The database refuses an invalid move and logs each valid one. */
-export async function moveCommissions(
+export async function updateStatuses(
   tx: Queryable,
   ids: readonly string[],
   status: CommissionStatus,
   now: Date,
-): Promise<void> {
-  if (ids.length === 0) return;
-  await tx.query(
-    `UPDATE commissions SET status = $2, paid_at = CASE WHEN $2 = 'paid' THEN $3::timestamptz END
-     WHERE id = ANY ($1)`,
+): Promise<MovedCommission[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await tx.query<MovedCommission>(
+    `WITH moved AS (
+       UPDATE commissions AS c SET status = $2, paid_at = CASE WHEN $2 = 'paid' THEN $3::timestamptz END
+       FROM (SELECT id, status FROM commissions WHERE id = ANY ($1)) AS before
+       WHERE c.id = before.id RETURNING c.*, before.status AS previous_status
+     )
+     SELECT ${COLUMNS}, previous_status, (SELECT order_id FROM orders WHERE internal_id = order_internal_id),
+       (SELECT coalesce(sum(amount), 0) FROM ledger_entries WHERE commission_id = moved.id)::bigint AS remaining_minor
+     FROM moved ORDER BY id`,
     [ids, status, now],
   );
+  return rows;
 }
 
 /** Returns how much refunds have reversed of a commission, in its own entries and in negative commissions. */
@@ -165,64 +220,22 @@ export async function reversedSoFar(tx: Queryable, commissionId: string): Promis
   return rows[0]?.reversed ?? 0;
 }
 
-/** Returns whether the commission is in a payout file: it may have been paid, whatever its status says. */
-export async function wasExported(tx: Queryable, commissionId: string): Promise<boolean> {
+/**
+ * Returns whether the commission is in a payout file that may have been paid, whatever the commission's status says. A
+ * canceled file can't be, and a failed line was given back.
+ */
+export async function mayHaveBeenPaid(tx: Queryable, commissionId: string): Promise<boolean> {
   const { rows } = await tx.query<{ found: boolean }>(
-    'SELECT EXISTS (SELECT 1 FROM payout_commissions WHERE commission_id = $1) AS found',
+    `SELECT EXISTS (
+       SELECT 1 FROM payout_commissions pc JOIN payouts p ON p.id = pc.payout_id
+       JOIN payout_exports x ON x.id = p.export_id
+       WHERE pc.commission_id = $1 AND (p.status = 'paid' OR (p.status = 'open' AND x.canceled_at IS NULL))) AS found`,
     [commissionId],
   );
   return rows[0]?.found === true;
 }
 
-/** A commission as the referrer's dashboard lists it. */
-export type RecentCommission = {
-  created_at: Date;
-  type: 'sale' | 'renewal' | 'refund';
-  level: number;
-  /** Minor units of the order, negative for its refund, in the order's currency. */
-  sale_minor: number;
-  sale_currency: string;
-  /** What is left of the commission after refunds. */
-  earnings_minor: number;
-  currency: string;
-  status: CommissionStatus;
-};
-
-/** Returns a referrer's newest commissions. */
-export async function recentCommissions(
-  db: Queryable,
-  enrollmentId: string,
-  limit: number,
-): Promise<RecentCommission[]> {
-  const { rows } = await db.query<RecentCommission>(
-    `SELECT c.created_at, CASE WHEN c.kind = 'refund' THEN 'refund' WHEN p.is_renewal THEN 'renewal' ELSE 'sale' END
-         AS type, c.level, coalesce(-r.amount_minor, p.amount_minor) AS sale_minor, p.currency AS sale_currency,
-       (SELECT coalesce(sum(amount), 0) FROM ledger_entries WHERE commission_id = c.id)::bigint AS earnings_minor,
-       c.currency, c.status
-     FROM (SELECT * FROM commissions WHERE enrollment_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2) AS c
-     JOIN purchases p USING (order_internal_id) LEFT JOIN refunds r ON r.id = c.refund_id ORDER BY c.created_at DESC, c.id DESC`,
-    [enrollmentId, limit],
-  );
-  return rows;
-}
-
-/** Returns the commission that a workspace's sales earned in `[from, to)` by currency, net of refunds. Minor units. */
-export async function commissionEarned(
-  db: Queryable,
-  workspaceId: string,
-  from: Date,
-  to: Date,
-): Promise<{ currency: string; amount_minor: number }[]> {
-  const { rows } = await db.query<{ currency: string; amount_minor: number }>(
-    `SELECT e.unit AS currency, sum(e.amount)::bigint AS amount_minor
-     FROM commissions c JOIN ledger_entries e ON e.commission_id = c.id
-     WHERE c.workspace_id = $1 AND c.created_at >= $2 AND c.created_at < $3 GROUP BY e.unit`,
-    [workspaceId, from, to],
-  );
-  return rows;
-}
-
 /** Returns the account that holds what is left of a commission. */
-export function accountOf(status: Exclude<CommissionStatus, 'reversed'>): CashAccount {
+export function accountOf(status: Exclude<CommissionStatus, 'reversed' | 'rejected'>): CashAccount {
   return `cash_${status}`;
 }

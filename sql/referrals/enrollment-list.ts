@@ -48,7 +48,8 @@ export async function listEnrollments(
   add((p) => `id < ${p}`, filter.before);
   const { rows } = await db.query<ListedEnrollment>(
     `SELECT e.*, brought.*, links.slug, links.link_ids
-     FROM (SELECT ${ENROLLMENT_COLUMNS} FROM enrollments WHERE workspace_id = $1${text()}
+     FROM (SELECT ${ENROLLMENT_COLUMNS} FROM enrollments
+           WHERE workspace_id = $1 AND deleted_at IS NULL${text()}
            ORDER BY id DESC LIMIT ${parameter(filter.limit)}) AS e,
        LATERAL (SELECT coalesce(array_agg(r.link_id), '{}') AS link_ids,
            (array_agg(l.slug ORDER BY l.created_at DESC) FILTER (WHERE l.deleted_at IS NULL))[1] AS slug

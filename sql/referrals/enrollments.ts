@@ -1,6 +1,12 @@
 import { uuidv7 } from '../../core/ids.ts';
 import type { Earner } from '../../core/referrals/purchase-reward.ts';
-import type { EnrollmentStatus, PayoutMethod, RewardMode, Tier } from '../../core/referrals/terms.ts';
+import type {
+  CommissionType,
+  EnrollmentStatus,
+  PayoutMethod,
+  RewardMode,
+  Tier,
+} from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
 
 /** A referrer. */
@@ -19,13 +25,30 @@ export type Enrollment = {
   reward_mode: RewardMode;
   payout_method: PayoutMethod | null;
   payout_email: string | null;
+  /** When a page changed the address; null: a server set or confirmed it. */
+  payout_unconfirmed_at: Date | null;
+  /** When a change by a page no longer holds the balance back. May be in the past. */
+  payout_held_until: Date | null;
+  /** The referrer's own terms; null: the program's. */
+  commission_type: CommissionType | null;
+  /** Percent, or major units of the program's currency when flat. */
+  commission_rate: number | null;
   created_at: Date;
   updated_at: Date;
 };
 
 /** The columns of an {@link Enrollment}. */
 export const ENROLLMENT_COLUMNS = `id, workspace_id, program_id, external_user_id, email, name, device_id, address_hash,
-  tier, status, reward_mode, payout_method, payout_email, created_at, updated_at`;
+  tier, status, reward_mode, payout_method, payout_email, payout_unconfirmed_at, commission_type,
+  commission_rate::float8 AS commission_rate, created_at, updated_at, payout_unconfirmed_at + make_interval(days =>
+    (SELECT payout_hold_days FROM workspaces WHERE id = enrollments.workspace_id)) AS payout_held_until`;
+
+/** Who makes a change and when. */
+export type ChangeOrigin = {
+  now: Date;
+  /** As the history shows it: a masked key, a member, or `operator`. */
+  by: string;
+};
 
 export type NewEnrollment = Pick<
   Enrollment,
@@ -37,6 +60,7 @@ export type NewEnrollment = Pick<
   | 'device_id'
   | 'address_hash'
   | 'tier'
+  | 'reward_mode'
 >;
 
 /**
@@ -46,13 +70,13 @@ export type NewEnrollment = Pick<
 export async function insertEnrollment(
   tx: Queryable,
   given: NewEnrollment,
-  now: Date,
+  { now, by }: ChangeOrigin,
 ): Promise<Enrollment | null> {
   const { rows } = await tx.query<Enrollment>(
     `INSERT INTO enrollments (id, workspace_id, program_id, external_user_id, email, name, device_id, address_hash,
-       tier, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
-     ON CONFLICT (workspace_id, external_user_id) DO NOTHING RETURNING ${ENROLLMENT_COLUMNS}`,
+       tier, reward_mode, changed_by, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)
+     ON CONFLICT (workspace_id, external_user_id) WHERE deleted_at IS NULL DO NOTHING RETURNING ${ENROLLMENT_COLUMNS}`,
     [
       uuidv7(),
       given.workspace_id,
@@ -63,6 +87,8 @@ export async function insertEnrollment(
       given.device_id,
       given.address_hash,
       given.tier,
+      given.reward_mode,
+      by,
       now,
     ],
   );
@@ -76,7 +102,8 @@ export async function enrollmentOfUser(
   externalUserId: string,
 ): Promise<Enrollment | null> {
   const { rows } = await db.query<Enrollment>(
-    `SELECT ${ENROLLMENT_COLUMNS} FROM enrollments WHERE workspace_id = $1 AND external_user_id = $2`,
+    `SELECT ${ENROLLMENT_COLUMNS} FROM enrollments
+     WHERE workspace_id = $1 AND external_user_id = $2 AND deleted_at IS NULL`,
     [workspaceId, externalUserId],
   );
   return rows[0] ?? null;
@@ -89,7 +116,8 @@ export async function lockEnrollmentOfUser(
   externalUserId: string,
 ): Promise<Enrollment | null> {
   const { rows } = await tx.query<Enrollment>(
-    `SELECT ${ENROLLMENT_COLUMNS} FROM enrollments WHERE workspace_id = $1 AND external_user_id = $2 FOR NO KEY UPDATE`,
+    `SELECT ${ENROLLMENT_COLUMNS} FROM enrollments
+     WHERE workspace_id = $1 AND external_user_id = $2 AND deleted_at IS NULL FOR NO KEY UPDATE`,
     [workspaceId, externalUserId],
   );
   return rows[0] ?? null;
@@ -102,7 +130,8 @@ export async function lockEnrollment(
   id: string,
 ): Promise<Enrollment | null> {
   const { rows } = await tx.query<Enrollment>(
-    `SELECT ${ENROLLMENT_COLUMNS} FROM enrollments WHERE workspace_id = $1 AND id = $2 FOR NO KEY UPDATE`,
+    `SELECT ${ENROLLMENT_COLUMNS} FROM enrollments
+     WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL FOR NO KEY UPDATE`,
     [workspaceId, id],
   );
   return rows[0] ?? null;
@@ -110,7 +139,7 @@ export async function lockEnrollment(
 
 /**
  * Returns the enrollment with this id under a shared lock: changes of it wait until the transaction ends, conversions
- * don't wait for each other.
+ * don't wait for each other. Also a deleted one, which is suspended.
  *
  * @throws Error when the workspace has none
  */
@@ -130,11 +159,23 @@ export async function lockEnrollmentShared(
 export type EnrollmentChange = Partial<
   Pick<
     Enrollment,
-    'email' | 'name' | 'device_id' | 'tier' | 'status' | 'reward_mode' | 'payout_method' | 'payout_email'
+    | 'program_id'
+    | 'email'
+    | 'name'
+    | 'device_id'
+    | 'tier'
+    | 'status'
+    | 'reward_mode'
+    | 'payout_method'
+    | 'payout_email'
+    | 'payout_unconfirmed_at'
+    | 'commission_type'
+    | 'commission_rate'
   >
 >;
 
 const CHANGEABLE = [
+  'program_id',
   'email',
   'name',
   'device_id',
@@ -143,6 +184,9 @@ const CHANGEABLE = [
   'reward_mode',
   'payout_method',
   'payout_email',
+  'payout_unconfirmed_at',
+  'commission_type',
+  'commission_rate',
 ] as const satisfies readonly (keyof EnrollmentChange)[];
 
 /** Changes the given fields of an enrollment that the caller has locked, and leaves the others. */
@@ -150,17 +194,70 @@ export async function updateEnrollment(
   tx: Queryable,
   enrollment: Enrollment,
   change: EnrollmentChange,
-  now: Date,
+  { now, by }: ChangeOrigin,
 ): Promise<Enrollment> {
   const names = CHANGEABLE.filter((name) => change[name] !== undefined && change[name] !== enrollment[name]);
   if (names.length === 0) return enrollment;
-  const assignments = names.map((name, index) => `${name} = $${index + 4}`).join(', ');
+  const assignments = names.map((name, index) => `${name} = $${index + 5}`).join(', ');
   const { rows } = await tx.query<Enrollment>(
-    `UPDATE enrollments SET updated_at = $3, ${assignments} WHERE workspace_id = $1 AND id = $2 RETURNING ${ENROLLMENT_COLUMNS}`,
-    [enrollment.workspace_id, enrollment.id, now, ...names.map((name) => change[name])],
+    `UPDATE enrollments SET updated_at = $3, changed_by = $4, ${assignments}
+     WHERE workspace_id = $1 AND id = $2 RETURNING ${ENROLLMENT_COLUMNS}`,
+    [enrollment.workspace_id, enrollment.id, now, by, ...names.map((name) => change[name])],
   );
   if (!rows[0]) throw new Error(`enrollment ${enrollment.id} does not exist`);
   return rows[0];
+}
+
+/** A change of a referrer, as its history shows it. Addresses are masked. */
+export type HistoryEntry = {
+  id: number;
+  at: Date;
+  field: string;
+  from: string | null;
+  to: string | null;
+  by: string;
+};
+
+/**
+ * Returns the changes of a referrer, newest first, or null when the workspace has no such referrer.
+ *
+ * @param page.before an entry's id: only older ones
+ */
+export async function enrollmentHistory(
+  db: Queryable,
+  workspaceId: string,
+  id: string,
+  page: { before: number | null; limit: number },
+): Promise<HistoryEntry[] | null> {
+  const { rowCount } = await db.query(
+    'SELECT FROM enrollments WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL',
+    [workspaceId, id],
+  );
+  if (rowCount === 0) return null;
+  const { rows } = await db.query<HistoryEntry>(
+    `SELECT id, changed_at AS at, field, old_value AS "from", new_value AS "to", changed_by AS by
+     FROM enrollment_changes WHERE enrollment_id = $1 AND ($2::bigint IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
+    [id, page.before, page.limit],
+  );
+  return rows;
+}
+
+/**
+ * Returns whether the referrer has rewards in, or referees of a program with, another currency. Call it with the
+ * enrollment locked.
+ */
+export async function hasOtherCurrency(
+  tx: Queryable,
+  enrollmentId: string,
+  currency: string,
+): Promise<boolean> {
+  const { rows } = await tx.query<{ found: boolean }>(
+    `SELECT EXISTS (SELECT FROM commissions WHERE enrollment_id = $1 AND currency <> $2) OR EXISTS (
+       SELECT FROM signups s JOIN programs p ON p.id = s.program_id
+       WHERE s.enrollment_id = $1 AND p.currency <> $2) AS found`,
+    [enrollmentId, currency],
+  );
+  return rows[0]?.found === true;
 }
 
 /**
@@ -191,6 +288,10 @@ export async function lockEarnersShared(
       emails: [enrollment.email, rows[0]?.email].filter((email) => typeof email === 'string'),
       status: enrollment.status,
       rewardMode: enrollment.reward_mode,
+      ownTerms:
+        enrollment.commission_type === null || enrollment.commission_rate === null
+          ? null
+          : { type: enrollment.commission_type, rate: enrollment.commission_rate },
     });
     next = rows[0]?.referrer ?? null;
   }

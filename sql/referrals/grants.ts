@@ -14,6 +14,7 @@ export type Grant = {
   /** Hundredths of a credit. */
   amount: number;
   status: GrantStatus;
+  revoked_reason: string | null;
   /** The user who gets it. */
   external_user_id: string;
   referee_external_user_id: string;
@@ -22,7 +23,7 @@ export type Grant = {
   created_at: Date;
 };
 
-const COLUMNS = `id, program_id, enrollment_id, credit_kind, amount, status, external_user_id,
+const COLUMNS = `id, program_id, enrollment_id, credit_kind, amount, status, revoked_reason, external_user_id,
   referee_external_user_id, earned_at, delivered_at, created_at`;
 
 /** A credit grant as the API and its webhooks show it. */
@@ -34,6 +35,7 @@ export type GrantRecord = {
   credit_kind: string;
   amount: number;
   status: GrantStatus;
+  revoked_reason: string | null;
   external_user_id: string;
   referee_external_user_id: string;
   earned_at: string | null;
@@ -51,6 +53,7 @@ export function grantRecord(grant: Grant): GrantRecord {
     credit_kind: grant.credit_kind,
     amount: toCredits(grant.amount),
     status: grant.status,
+    revoked_reason: grant.revoked_reason,
     external_user_id: grant.external_user_id,
     referee_external_user_id: grant.referee_external_user_id,
     earned_at: grant.earned_at?.toISOString() ?? null,
@@ -111,15 +114,27 @@ export type GrantFilter = { partnerId?: string | undefined; externalUserId?: str
 const MATCHING = `workspace_id = $1 AND ($2::uuid IS NULL OR enrollment_id = $2)
   AND ($3::text IS NULL OR external_user_id = $3)`;
 
-/** Returns the grants of a workspace, newest first. */
+/**
+ * Returns the grants of a workspace, newest first.
+ *
+ * @param filter.before a grant's id: only older ones
+ */
 export async function listGrants(
   db: Queryable,
   workspaceId: string,
-  filter: GrantFilter & { status: GrantStatus | 'all'; limit: number },
+  filter: GrantFilter & { status: GrantStatus | 'all'; limit: number; before: number | null },
 ): Promise<Grant[]> {
   const { rows } = await db.query<Grant>(
-    `SELECT ${COLUMNS} FROM grants WHERE ${MATCHING} AND ($4 = 'all' OR status = $4) ORDER BY id DESC LIMIT $5`,
-    [workspaceId, filter.partnerId ?? null, filter.externalUserId ?? null, filter.status, filter.limit],
+    `SELECT ${COLUMNS} FROM grants WHERE ${MATCHING} AND ($4 = 'all' OR status = $4) AND ($6::bigint IS NULL OR id < $6)
+     ORDER BY id DESC LIMIT $5`,
+    [
+      workspaceId,
+      filter.partnerId ?? null,
+      filter.externalUserId ?? null,
+      filter.status,
+      filter.limit,
+      filter.before,
+    ],
   );
   return rows;
 }
@@ -160,6 +175,31 @@ export async function markGrantDelivered(
     [workspaceId, id, now],
   );
   return rows[0] ?? null;
+}
+
+/** Revokes an earned grant. Returns null when it does not exist or is not earned. */
+export async function markGrantRevoked(
+  tx: Queryable,
+  workspaceId: string,
+  id: number,
+  reason: string,
+): Promise<Grant | null> {
+  const { rows } = await tx.query<Grant>(
+    `UPDATE grants SET status = 'revoked', revoked_reason = $3
+     WHERE workspace_id = $1 AND id = $2 AND status = 'earned' RETURNING ${COLUMNS}`,
+    [workspaceId, id, reason],
+  );
+  return rows[0] ?? null;
+}
+
+/** Returns the grants that a full refund of their order revokes: not delivered, by the program's setting. */
+export async function grantsToRevoke(tx: Queryable, orderInternalId: number): Promise<number[]> {
+  const { rows } = await tx.query<{ id: number }>(
+    `SELECT g.id FROM grants g JOIN programs p ON p.id = g.program_id
+     WHERE g.order_internal_id = $1 AND g.status = 'earned' AND p.revoke_credits_on_refund ORDER BY g.id`,
+    [orderInternalId],
+  );
+  return rows.map((row) => row.id);
 }
 
 /** Returns the grant with this id in the workspace, or null. */

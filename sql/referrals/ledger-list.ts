@@ -56,12 +56,11 @@ export async function listEntries(
   const conditions = entryConditions(workspaceId, filter);
   conditions.add((p) => `l.id < ${p}`, page.before);
   const { rows } = await db.query<ListedEntry>(
-    `SELECT l.id, e.program_id, l.enrollment_id, l.external_user_id, l.account, l.unit, l.amount, l.cause, l.grant_id,
+    `SELECT l.id, coalesce(c.program_id, g.program_id) AS program_id, l.enrollment_id, l.external_user_id, l.account, l.unit, l.amount, l.cause, l.grant_id,
        l.commission_id, c.level, coalesce(c.status, g.status) AS present_status, o.order_id, r.refund_id, p.export_id,
        ${isoMicros('l.created_at')} AS created_at
      FROM (SELECT l.* FROM ledger_entries l WHERE l.workspace_id = $1${conditions.text()}
            ORDER BY l.id DESC LIMIT ${conditions.parameter(page.limit)}) AS l
-     JOIN enrollments e ON e.id = l.enrollment_id
      LEFT JOIN grants g ON g.id = l.grant_id
      LEFT JOIN commissions c ON c.id = l.commission_id
      LEFT JOIN orders o ON o.internal_id = coalesce(c.order_internal_id, g.order_internal_id)
@@ -94,8 +93,12 @@ export async function sumEntries(
 function entryConditions(workspaceId: string, filter: EntryFilter): Conditions {
   const conditions = conditionsAfter(workspaceId);
   const { add } = conditions;
-  // A referrer never changes programs, so an entry's program is its referrer's.
-  add((p) => `l.enrollment_id IN (SELECT id FROM enrollments WHERE program_id = ${p})`, filter.programId);
+  // A referrer may have moved since: an entry's program is that of its reward.
+  add(
+    (p) => `${p} = coalesce((SELECT program_id FROM commissions WHERE id = l.commission_id),
+      (SELECT program_id FROM grants WHERE id = l.grant_id))`,
+    filter.programId,
+  );
   add((p) => `l.enrollment_id = ${p}`, filter.enrollmentId);
   add((p) => `l.external_user_id = ${p}`, filter.externalUserId);
   add((p) => `l.account = ANY (${p})`, filter.accounts);

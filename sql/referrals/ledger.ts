@@ -12,10 +12,13 @@ export const ENTRY_CAUSES = [
   'delivery',
   'revocation',
   'sale',
+  'manual',
   'hold_over',
   'refund',
   'correction',
+  'rejection',
   'payout',
+  'payout_failed',
 ] as const;
 export type EntryCause = (typeof ENTRY_CAUSES)[number];
 
@@ -33,7 +36,7 @@ export type Entry = {
 } & ({ grantId: number; commissionId?: never } | { commissionId: string; grantId?: never });
 
 /** Causes that move an amount between accounts: their entries sum to zero. */
-const MOVES: ReadonlySet<EntryCause> = new Set(['delivery', 'hold_over', 'payout']);
+const MOVES: ReadonlySet<EntryCause> = new Set(['delivery', 'hold_over', 'payout', 'payout_failed']);
 
 /** Appends entries. The database refuses to change or delete one. */
 export async function appendEntries(

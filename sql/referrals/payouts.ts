@@ -1,32 +1,43 @@
 import { uuidv7 } from '../../core/ids.ts';
-import type { PayoutMethod } from '../../core/referrals/terms.ts';
+import type { PayoutLineStatus, PayoutMethod, PayoutStatus } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
 
-export type PayoutExport = { id: string; program_id: string | null; paid_at: Date | null };
+/** A payout file, without its lines. */
+export type PayoutExport = {
+  id: string;
+  program_id: string | null;
+  status: PayoutStatus;
+  created_at: Date;
+  canceled_at: Date | null;
+};
 
-/** Creates an empty payout file and returns its id. */
+const COLUMNS = 'id, program_id, status, created_at, canceled_at';
+
+/** Creates an empty payout file. */
 export async function insertPayoutExport(
   tx: Queryable,
-  given: { workspaceId: string; programId: string | null; now: Date },
-): Promise<string> {
-  const id = uuidv7();
-  await tx.query(
-    'INSERT INTO payout_exports (id, workspace_id, program_id, created_at) VALUES ($1, $2, $3, $4)',
-    [id, given.workspaceId, given.programId, given.now],
+  given: { workspaceId: string; programId: string | null; ledgerHead: Buffer; now: Date },
+): Promise<PayoutExport> {
+  const { rows } = await tx.query<PayoutExport>(
+    `INSERT INTO payout_exports (id, workspace_id, program_id, ledger_head, created_at) VALUES ($1, $2, $3, $4, $5)
+     RETURNING ${COLUMNS}`,
+    [uuidv7(), given.workspaceId, given.programId, given.ledgerHead, given.now],
   );
-  return id;
+  if (!rows[0]) throw new Error('the payout file was not inserted');
+  return rows[0];
 }
 
-/** What a file pays one referrer, and from which commissions. Minor units. */
+/** What a file pays one referrer, where, and from which commissions. Minor units. */
 export type NewPayout = {
   enrollmentId: string;
-  method: PayoutMethod | null;
+  method: PayoutMethod;
+  payoutEmail: string;
   currency: string;
   amountMinor: number;
   commissions: { id: string; amountMinor: number }[];
 };
 
-/** Writes the rows of a payout file. */
+/** Writes the lines of a payout file. */
 export async function insertPayouts(
   tx: Queryable,
   given: { workspaceId: string; exportId: string; payouts: readonly NewPayout[]; now: Date },
@@ -34,10 +45,11 @@ export async function insertPayouts(
   const payouts = given.payouts.map((payout) => ({ id: uuidv7(), ...payout }));
   if (payouts.length === 0) return;
   await tx.query(
-    `INSERT INTO payouts (id, export_id, workspace_id, enrollment_id, method, amount_minor, currency, created_at)
-     SELECT id, $1, $2, enrollment_id, method, amount_minor, currency, $3
-     FROM unnest($4::uuid[], $5::uuid[], $6::text[], $7::bigint[], $8::text[])
-       AS payout (id, enrollment_id, method, amount_minor, currency)`,
+    `INSERT INTO payouts (id, export_id, workspace_id, enrollment_id, method, payout_email, amount_minor, currency,
+       created_at)
+     SELECT id, $1, $2, enrollment_id, method, payout_email, amount_minor, currency, $3
+     FROM unnest($4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::bigint[], $9::text[])
+       AS payout (id, enrollment_id, method, payout_email, amount_minor, currency)`,
     [
       given.exportId,
       given.workspaceId,
@@ -45,6 +57,7 @@ export async function insertPayouts(
       payouts.map((payout) => payout.id),
       payouts.map((payout) => payout.enrollmentId),
       payouts.map((payout) => payout.method),
+      payouts.map((payout) => payout.payoutEmail),
       payouts.map((payout) => payout.amountMinor),
       payouts.map((payout) => payout.currency),
     ],
@@ -66,51 +79,112 @@ export async function lockPayoutExport(
   id: string,
 ): Promise<PayoutExport | null> {
   const { rows } = await tx.query<PayoutExport>(
-    'SELECT id, program_id, paid_at FROM payout_exports WHERE workspace_id = $1 AND id = $2 FOR NO KEY UPDATE',
+    `SELECT ${COLUMNS} FROM payout_exports WHERE workspace_id = $1 AND id = $2 FOR NO KEY UPDATE`,
     [workspaceId, id],
   );
   return rows[0] ?? null;
 }
 
-/** Returns the rows of a payout file. */
-export async function payoutsOfExport(
-  db: Queryable,
-  exportId: string,
-): Promise<{ id: string; currency: string; amount_minor: number }[]> {
-  const { rows } = await db.query<{ id: string; currency: string; amount_minor: number }>(
-    'SELECT id, currency, amount_minor FROM payouts WHERE export_id = $1',
+/** A line of a payout file. */
+export type Payout = {
+  id: string;
+  enrollment_id: string;
+  amount_minor: number;
+  currency: string;
+  status: PayoutLineStatus;
+  /** What the file paid of it; null while open. */
+  paid_minor: number | null;
+};
+
+/** Returns the lines of a payout file in its order. Call it with the file locked. */
+export async function payoutsOfExport(db: Queryable, exportId: string): Promise<Payout[]> {
+  const { rows } = await db.query<Payout>(
+    `SELECT id, enrollment_id, amount_minor, currency, status, paid_minor FROM payouts WHERE export_id = $1 ORDER BY id`,
     [exportId],
   );
   return rows;
 }
 
-/** Returns the commissions that a payout file pays, each with its unpaid amount when the file was created. */
+/** Returns the commissions of these lines, each with its unpaid amount when the file was created. */
 export async function exportedCommissions(
   db: Queryable,
-  exportId: string,
+  payoutIds: readonly string[],
 ): Promise<{ payout_id: string; commission_id: string; amount_minor: number }[]> {
   const { rows } = await db.query<{ payout_id: string; commission_id: string; amount_minor: number }>(
-    `SELECT payout_id, commission_id, c.amount_minor FROM payout_commissions c
-     JOIN payouts p ON p.id = c.payout_id WHERE p.export_id = $1`,
-    [exportId],
+    'SELECT payout_id, commission_id, amount_minor FROM payout_commissions WHERE payout_id = ANY ($1)',
+    [payoutIds],
   );
   return rows;
 }
 
-/** Marks a payout file and its payouts as paid. */
-export async function markExportPaid(tx: Queryable, exportId: string, now: Date): Promise<void> {
-  await tx.query('UPDATE payouts SET paid_at = $2 WHERE export_id = $1', [exportId, now]);
-  await tx.query('UPDATE payout_exports SET paid_at = $2 WHERE id = $1', [exportId, now]);
+/** Returns the commissions that a line paid. */
+export async function commissionsPaidBy(db: Queryable, payoutId: string): Promise<string[]> {
+  const { rows } = await db.query<{ commission_id: string }>(
+    `SELECT commission_id FROM ledger_entries WHERE payout_id = $1 AND cause = 'payout' AND account = 'cash_paid'`,
+    [payoutId],
+  );
+  return rows.map((row) => row.commission_id);
 }
 
-/** Returns a referrer's paid payouts, newest first. */
+/** Marks lines as paid with what they paid. */
+export async function markPayoutsPaid(
+  tx: Queryable,
+  paid: readonly { id: string; paidMinor: number }[],
+  now: Date,
+): Promise<void> {
+  await tx.query(
+    `UPDATE payouts SET status = 'paid', paid_minor = paid.minor, paid_at = $3
+     FROM unnest($1::uuid[], $2::bigint[]) AS paid (id, minor) WHERE payouts.id = paid.id`,
+    [paid.map(({ id }) => id), paid.map(({ paidMinor }) => paidMinor), now],
+  );
+}
+
+/** Marks a paid line as failed. */
+export async function markPayoutFailed(
+  tx: Queryable,
+  payoutId: string,
+  reason: string,
+  now: Date,
+): Promise<void> {
+  await tx.query(`UPDATE payouts SET status = 'failed', fail_reason = $2, failed_at = $3 WHERE id = $1`, [
+    payoutId,
+    reason,
+    now,
+  ]);
+}
+
+/** Marks a payout file as paid. */
+export async function markExportPaid(tx: Queryable, exportId: string, now: Date): Promise<void> {
+  await tx.query(`UPDATE payout_exports SET status = 'paid', paid_at = $2 WHERE id = $1`, [exportId, now]);
+}
+
+/** Ends a payout file: its open lines can't be paid any more. */
+export async function markExportCanceled(
+  tx: Queryable,
+  exportId: string,
+  status: Exclude<PayoutStatus, 'open'>,
+  now: Date,
+): Promise<void> {
+  await tx.query(
+    `UPDATE payout_exports SET status = $2, canceled_at = $3, paid_at = CASE WHEN $2 = 'paid'
+       THEN (SELECT max(paid_at) FROM payouts WHERE export_id = $1) END WHERE id = $1`,
+    [exportId, status, now],
+  );
+}
+
+/** Returns a referrer's paid payouts, newest first. A failed one is shown as such. */
 export async function payoutsOf(
   db: Queryable,
   enrollmentId: string,
   limit: number,
-): Promise<{ paid_at: Date; amount_minor: number; currency: string }[]> {
-  const { rows } = await db.query<{ paid_at: Date; amount_minor: number; currency: string }>(
-    `SELECT paid_at, amount_minor, currency FROM payouts WHERE enrollment_id = $1 AND paid_at IS NOT NULL
+): Promise<{ paid_at: Date; paid_minor: number; currency: string; status: 'paid' | 'failed' }[]> {
+  const { rows } = await db.query<{
+    paid_at: Date;
+    paid_minor: number;
+    currency: string;
+    status: 'paid' | 'failed';
+  }>(
+    `SELECT paid_at, paid_minor, currency, status FROM payouts WHERE enrollment_id = $1 AND paid_at IS NOT NULL
      ORDER BY paid_at DESC, id DESC LIMIT $2`,
     [enrollmentId, limit],
   );

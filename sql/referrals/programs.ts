@@ -15,6 +15,8 @@ export type Program = {
   allow_affiliate_upgrade: boolean;
   payout_methods: PayoutMethod[];
   min_payout_minor: number;
+  /** Whether a full refund revokes undelivered credits of its order. */
+  revoke_credits_on_refund: boolean;
   created_at: Date;
   updated_at: Date;
 };
@@ -42,15 +44,15 @@ type Row = Omit<Program, 'terms'> & {
 const SELECT = `SELECT p.id, p.workspace_id, p.destination_id, d.name, p.code, d.destination_url, p.status,
     p.credit_enabled, p.credit_kind, p.signup_credit_free, p.signup_credit_paid, p.purchase_credit,
     p.referee_credit, p.commission_type, p.commission_rate, p.levels::text[] AS levels, p.first_sale_only,
-    p.commission_months, p.hold_days, p.allow_affiliate_upgrade, p.payout_methods, p.min_payout_minor, p.currency,
-    p.signups_from, p.max_signups_per_day, p.review, p.created_at, p.updated_at
+    p.commission_months, p.hold_days, p.allow_affiliate_upgrade, p.payout_methods, p.min_payout_minor,
+    p.revoke_credits_on_refund, p.currency, p.signups_from, p.max_signups_per_day, p.review, p.created_at, p.updated_at
   FROM programs p JOIN destinations d ON d.id = p.destination_id`;
 
 /** The settings that decide what a program promises and pays. */
-export type ProgramSettings = Pick<Program, 'code' | 'allow_affiliate_upgrade' | 'payout_methods'> & {
-  terms: Terms;
-  min_payout_minor: number;
-};
+export type ProgramSettings = Pick<
+  Program,
+  'code' | 'allow_affiliate_upgrade' | 'payout_methods' | 'min_payout_minor' | 'revoke_credits_on_refund'
+> & { terms: Terms };
 
 /** A new program's id. */
 export const newProgramId = uuidv7;
@@ -84,7 +86,8 @@ export async function updateProgram(
 
 const SETTING_COLUMNS = `code,status,credit_enabled,credit_kind,signup_credit_free,signup_credit_paid,purchase_credit,
   referee_credit,commission_type,commission_rate,levels,first_sale_only,commission_months,hold_days,
-  allow_affiliate_upgrade,payout_methods,min_payout_minor,currency,signups_from,max_signups_per_day,review`;
+  allow_affiliate_upgrade,payout_methods,min_payout_minor,revoke_credits_on_refund,currency,signups_from,
+  max_signups_per_day,review`;
 
 /** In the order of {@link SETTING_COLUMNS}. */
 function settingValues({ terms, ...settings }: ProgramSettings): unknown[] {
@@ -106,6 +109,7 @@ function settingValues({ terms, ...settings }: ProgramSettings): unknown[] {
     settings.allow_affiliate_upgrade,
     settings.payout_methods,
     settings.min_payout_minor,
+    settings.revoke_credits_on_refund,
     terms.currency,
     terms.signupsFrom,
     terms.maxSignupsPerDay,
@@ -192,14 +196,15 @@ export async function latestProgram(db: Queryable, workspaceId: string): Promise
 }
 
 /**
- * Returns whether the program has any commission. Waits for purchases that are being qualified by its terms ({@link
+ * Returns whether the program, or a referrer in it, has any commission. Waits for purchases that are being qualified by its terms ({@link
  * lockProgramShared}), and blocks new ones until the transaction ends.
  */
 export async function programHasCommissions(tx: Queryable, id: string): Promise<boolean> {
   await tx.query('SELECT FROM programs WHERE id = $1 FOR UPDATE', [id]);
   // A statement of its own, after the lock: it must see what those purchases wrote.
   const { rows } = await tx.query<{ found: boolean }>(
-    'SELECT EXISTS (SELECT 1 FROM commissions WHERE program_id = $1) AS found',
+    `SELECT EXISTS (SELECT 1 FROM commissions WHERE program_id = $1) OR EXISTS (
+       SELECT 1 FROM commissions c JOIN enrollments e ON e.id = c.enrollment_id WHERE e.program_id = $1) AS found`,
     [id],
   );
   return rows[0]?.found === true;
@@ -234,6 +239,7 @@ function programOf(row: Row): Program {
     allow_affiliate_upgrade: row.allow_affiliate_upgrade,
     payout_methods: row.payout_methods,
     min_payout_minor: row.min_payout_minor,
+    revoke_credits_on_refund: row.revoke_credits_on_refund,
     created_at: row.created_at,
     updated_at: row.updated_at,
   };

@@ -101,6 +101,19 @@ async function claimGeneratedSlug(tx: Queryable, workspaceId: string, targetId: 
   }
 }
 
+/** Moves a referrer's links to another program's campaign, so that they lead to its destination. */
+export async function moveReferralLinks(
+  tx: Queryable,
+  enrollmentId: string,
+  program: Pick<Program, 'destination_id' | 'name'>,
+): Promise<void> {
+  await tx.query(
+    `UPDATE links SET destination_id = $2, utm_campaign = $3, updated_at = clock_timestamp()
+     WHERE id IN (SELECT link_id FROM referral_links WHERE enrollment_id = $1) AND deleted_at IS NULL`,
+    [enrollmentId, program.destination_id, program.name],
+  );
+}
+
 /** Returns the slug of the referrer's newest live link, or null when all were deleted. */
 export async function referralSlug(db: Queryable, enrollmentId: string): Promise<string | null> {
   const { rows } = await db.query<{ slug: string }>(
@@ -131,6 +144,7 @@ export async function enrollmentOfRef(
 ): Promise<string | null> {
   const { rows } = await db.query<{ enrollment_id: string }>(
     `SELECT r.enrollment_id FROM slugs s JOIN referral_links r ON r.link_id = s.target_id
+     JOIN enrollments e ON e.id = r.enrollment_id AND e.deleted_at IS NULL
      WHERE s.slug = $1 AND s.kind = 'link' AND s.workspace_id = $2`,
     [slugKey(ref), workspaceId],
   );
@@ -146,7 +160,7 @@ export async function enrollmentOfLinks(
   const { rows } = await db.query<{ enrollment_id: string }>(
     `SELECT r.enrollment_id FROM unnest($1::uuid[]) WITH ORDINALITY AS clicked (link_id, nth)
      JOIN referral_links r USING (link_id) JOIN enrollments e ON e.id = r.enrollment_id
-     WHERE e.workspace_id = $2 ORDER BY nth LIMIT 1`,
+     WHERE e.workspace_id = $2 AND e.deleted_at IS NULL ORDER BY nth LIMIT 1`,
     [linkIds, workspaceId],
   );
   return rows[0]?.enrollment_id ?? null;

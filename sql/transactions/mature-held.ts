@@ -1,6 +1,7 @@
 import type { Queryable } from '../database/pool.ts';
-import { lockMatured, moveCommissions } from '../referrals/commissions.ts';
+import { lockMatured } from '../referrals/commissions.ts';
 import { appendEntries, type Entry } from '../referrals/ledger.ts';
+import { moveCommissions } from './move-commissions.ts';
 
 /**
  * Makes pending commissions eligible when their hold period is over, each with the two entries that move what is left

@@ -1,5 +1,4 @@
 import { limitsOf } from '../../core/access/plans.ts';
-import { toMajor } from '../../core/money/money.ts';
 import { type PurchaseReward, purchaseRewards, type Sale } from '../../core/referrals/purchase-reward.ts';
 import { earnsCommission } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
@@ -15,6 +14,7 @@ import type { MatchedSignup } from '../referrals/signups.ts';
 import { queueEvents, type RecordEvent } from '../webhooks/outbox.ts';
 import { readRates } from '../workspaces/currency-rates.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
+import { commissionData } from './move-commissions.ts';
 import { reverseCommissions } from './reverse-commissions.ts';
 
 const DAY_MS = 86_400_000;
@@ -168,17 +168,7 @@ async function writeReward(tx: Queryable, context: RewardContext): Promise<Recor
   await appendEntries(tx, program.workspace_id, [entry], now);
   return {
     type: 'commission.created',
-    data: {
-      id: commission.id,
-      program_id: program.id,
-      partner_id: reward.enrollmentId,
-      order_id: order.order_id,
-      level: reward.level,
-      amount: toMajor(reward.amountMinor, terms.currency),
-      currency: terms.currency,
-      status,
-      created_at: now.toISOString(),
-    },
+    data: commissionData(commission, order.order_id, reward.amountMinor),
   };
 }
 

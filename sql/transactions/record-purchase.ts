@@ -59,7 +59,10 @@ export async function recordPurchase(
   );
   // Another report wrote the order after the read above: that report decides, if it was a purchase.
   if (!order) return recordPurchase(tx, workspace, report, now);
-  if (!reported) await queueSale(tx, order, report.externalUserId, now);
+  if (reported?.source !== 'server') {
+    const type = reported ? 'sale.updated' : 'sale.created';
+    await queueSale(tx, type, order, report.externalUserId, now);
+  }
   const signup = await lockSignupOfUser(tx, workspace.id, report.externalUserId);
   const purchase = await writeOutcome(tx, { workspace, order, signup, sale: { ...report, email }, now });
   await markEvaluated(tx, order.internal_id, now);
@@ -137,19 +140,20 @@ async function knownVisitor(tx: Queryable, workspaceId: string, user: string): P
 
 async function queueSale(
   tx: Queryable,
+  type: 'sale.created' | 'sale.updated',
   order: ReportedOrder,
   externalUserId: string,
   now: Date,
 ): Promise<void> {
   await queueEvents(tx, order.workspace_id, [
     {
-      type: 'sale.created',
+      type,
       data: {
         order_id: order.order_id,
         amount: toMajor(order.amount_minor, order.currency),
         currency: order.currency,
         external_user_id: order.external_user_id,
-        visitor_id: order.visitor_id ?? (await knownVisitor(tx, order.workspace_id, externalUserId)),
+        visitor_id: order.visitor_id ?? order.pixel_visitor_id ?? (await knownVisitor(tx, order.workspace_id, externalUserId)),
         source: order.source,
         created_at: now.toISOString(),
       },

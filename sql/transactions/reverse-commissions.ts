@@ -6,19 +6,25 @@ import {
   type HeldCommission,
   insertCommission,
   lockCommissionsOfOrder,
-  moveCommissions,
+  mayHaveBeenPaid,
   reversedSoFar,
-  wasExported,
 } from '../referrals/commissions.ts';
+import { grantsToRevoke } from '../referrals/grants.ts';
 import { appendEntries } from '../referrals/ledger.ts';
 import type { Purchase } from '../referrals/purchases.ts';
 import { completeRefund, type Refund } from '../referrals/refunds.ts';
+import { queueEvents } from '../webhooks/outbox.ts';
+import { commissionData, moveCommissions } from './move-commissions.ts';
+import { revokeGrant } from './revoke-credit.ts';
+
+/** `revoked_reason` of a credit whose order was refunded in full. */
+const REFUNDED = 'refunded';
 
 /**
  * Reverses, in proportion and at every level, what a refunded order earned. A pending or eligible commission shrinks,
  * and becomes `reversed` when nothing is left.
  * A commission that was paid, or is in a payout file and may have been, keeps its amount: a negative commission
- * reduces the next payout.
+ * reduces the next payout. A full refund also revokes credits of the order that are not delivered.
  *
  * @param refundedMinor total refunded of the order, including this refund
  * @returns the refund with the number of ledger rows that it wrote
@@ -30,11 +36,17 @@ export async function reverseCommissions(
   const { purchase, refund, refundedMinor, now } = given;
   let ledgerRows = 0;
   for (const commission of await lockCommissionsOfOrder(tx, refund.order_internal_id)) {
+    if (commission.status === 'rejected') continue;
     const before = await reversedSoFar(tx, commission.id);
     const part = reversedAmount(commission.amount_minor, purchase.amount_minor, refundedMinor, before);
     if (part === 0) continue;
     await reversePart(tx, commission, refund, part, now);
     ledgerRows += 1;
+  }
+  if (refundedMinor >= purchase.amount_minor) {
+    for (const id of await grantsToRevoke(tx, refund.order_internal_id)) {
+      if (await revokeGrant(tx, refund.workspace_id, { id, reason: REFUNDED, now })) ledgerRows += 1;
+    }
   }
   return completeRefund(tx, refund, { matched: true, ledgerRows });
 }
@@ -55,8 +67,8 @@ async function reversePart(
     refundId: refund.id,
   } as const;
   const { workspace_id: workspaceId, status } = commission;
-  if (status === 'reversed') throw new Error(`commission ${commission.id} is already reversed in full`);
-  if (status === 'paid' || (await wasExported(tx, commission.id))) {
+  if (status === 'reversed' || status === 'rejected') throw new Error(`commission ${commission.id} is ${status}: nothing is left to reverse`);
+  if (status === 'paid' || (await mayHaveBeenPaid(tx, commission.id))) {
     const negative = await insertCommission(
       tx,
       {
@@ -81,6 +93,9 @@ async function reversePart(
       [{ ...entry, commissionId: negative.id, account: 'cash_eligible' }],
       now,
     );
+    await queueEvents(tx, workspaceId, [
+      { type: 'commission.created', data: commissionData(negative, commission.order_id, -part) },
+    ]);
     return;
   }
   assertInvariant(
@@ -94,5 +109,12 @@ async function reversePart(
     [{ ...entry, commissionId: commission.id, account: accountOf(status) }],
     now,
   );
-  if (part === commission.remaining_minor) await moveCommissions(tx, [commission.id], 'reversed', now);
+  const left = commission.remaining_minor - part;
+  if (left === 0) return moveCommissions(tx, [commission.id], 'reversed', now);
+  await queueEvents(tx, workspaceId, [
+    {
+      type: 'commission.updated',
+      data: { ...commissionData(commission, commission.order_id, left), previous_status: status },
+    },
+  ]);
 }

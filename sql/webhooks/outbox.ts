@@ -1,7 +1,8 @@
 import type { EventSource } from '../../core/events/types.ts';
 import { uuidv7 } from '../../core/ids.ts';
-import type { BlockReason } from '../../core/referrals/terms.ts';
+import type { BlockReason, CommissionStatus, PayoutStatus } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
+import type { Enrollment } from '../referrals/enrollments.ts';
 
 /** The webhook events that records cause. Events of clicks and tracked orders come from the event log. */
 export type RecordEvent =
@@ -9,8 +10,14 @@ export type RecordEvent =
   | { type: 'lead.blocked'; data: LeadData & { block_reason: BlockReason } }
   | { type: 'sale.created' | 'sale.updated'; data: SaleData }
   | { type: 'commission.created'; data: CommissionData }
-  | { type: 'commission.updated'; data: CommissionData & { previous_status: string } }
-  | { type: 'credit.earned' | 'credit.delivered' | 'credit.revoked'; data: Record<string, unknown> };
+  | { type: 'commission.updated'; data: CommissionData & { previous_status: CommissionStatus } }
+  | { type: CreditEvent; data: Record<string, unknown> }
+  | { type: 'payout.created' | 'payout.paid'; data: PayoutData }
+  | { type: 'payout.failed'; data: PayoutData & FailedLineData }
+  | { type: 'enrollment.created' | 'enrollment.payout_method_changed'; data: EnrollmentData };
+
+/** Events whose data is a credit grant. */
+export type CreditEvent = 'credit.earned' | 'credit.delivered' | 'credit.revoked';
 
 export type LeadData = {
   external_user_id: string;
@@ -36,14 +43,51 @@ export type CommissionData = {
   id: string;
   program_id: string;
   partner_id: string;
-  order_id: string;
-  level: number;
-  /** Major units. */
+  /** Null: a bonus or claw-back. */
+  order_id: string | null;
+  level: number | null;
+  /** As earned, in major units. */
   amount: number;
+  /** What is left of it after refunds, in major units. */
+  remaining: number;
   currency: string;
-  status: string;
+  status: CommissionStatus;
   created_at: string;
 };
+
+export type PayoutData = {
+  id: string;
+  program_id: string | null;
+  status: PayoutStatus;
+  /** Major units by currency. */
+  totals: Record<string, number>;
+  created_at: string;
+};
+
+export type FailedLineData = {
+  partner_id: string;
+  /** What was given back, in major units. */
+  amount: number;
+  currency: string;
+  reason: string;
+};
+
+export type EnrollmentData = {
+  partner_id: string;
+  program_id: string;
+  external_user_id: string;
+  created_at: string;
+};
+
+/** Returns a referrer as its events show it. */
+export function enrollmentData(enrollment: Enrollment): EnrollmentData {
+  return {
+    partner_id: enrollment.id,
+    program_id: enrollment.program_id,
+    external_user_id: enrollment.external_user_id,
+    created_at: enrollment.created_at.toISOString(),
+  };
+}
 
 /** Queues events for the webhook deliverer, in the transaction that causes them: both commit or neither does. */
 export async function queueEvents(

@@ -1,6 +1,6 @@
 import { convertSum, toMajor } from '../../core/money/money.ts';
 import type { Queryable } from '../database/pool.ts';
-import { commissionEarned } from '../referrals/commissions.ts';
+import { commissionEarned } from '../referrals/commission-list.ts';
 import { readRates } from './currency-rates.ts';
 import type { Workspace } from './workspaces.ts';
 

@@ -20,7 +20,11 @@ export type ApiProcess = {
  *
  * @param dataDir the directory of its journal: the same one after a kill
  */
-export async function startApi(stores: TestStores, dataDir: string, secretKey: string): Promise<ApiProcess> {
+export async function startApi(
+  stores: TestStores,
+  dataDir: string,
+  keys: { secret: string; publishable: string },
+): Promise<ApiProcess> {
   const port = await freePort();
   const child = spawn(process.execPath, programArguments('api'), {
     env: {
@@ -37,11 +41,12 @@ export async function startApi(stores: TestStores, dataDir: string, secretKey: s
   });
   await ready(child, port);
   return {
-    async call(method, path, body) {
+    async call(method, path, body, { fromPage = false, idempotencyKey } = {}) {
       const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
         method,
         headers: {
-          authorization: `Bearer ${secretKey}`,
+          authorization: `Bearer ${fromPage ? keys.publishable : keys.secret}`,
+          ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),

@@ -5,17 +5,20 @@ import { matureHeld } from '../../sql/transactions/mature-held.ts';
 import { type Action, PERSONS, type Terms } from './history.ts';
 import type { Answer, Balance } from './model.ts';
 
-/** Calls the API. Paths are below `/api/v1`. */
+/** Calls the API. Paths are below `/api/v1`. `fromPage`: with the publishable key. */
 export type Call = (
-  method: 'GET' | 'POST' | 'PATCH',
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
   path: string,
   body?: unknown,
+  options?: { fromPage?: boolean; idempotencyKey?: string },
 ) => Promise<{ status: number; body: Record<string, unknown>; text: string; exportId: string | null }>;
 
 /** The position of an action in the history, and how many grants exist before it. */
 export type Step = { number: number; grants: number };
 
 const DAY_MS = 86_400_000;
+/** An id that nothing has. */
+const NO_PARTNER = '00000000-0000-4000-8000-000000000000';
 const userId = (number: number) => `u${number}`;
 const emailOf = (number: number) => `person${number % PERSONS}+${number}@mail.example`;
 
@@ -29,6 +32,35 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
   const base = Date.now() - 60_000;
   /** Payout files by the step that created them: a client stores the id that it received. */
   const exportIds = new Map<number, string>();
+
+  const exportOf = (nth: number, step: Step): string | undefined => {
+    const before = [...exportIds].filter(([number]) => number < step.number).map(([, id]) => id);
+    return before[nth % before.length];
+  };
+
+  async function nthGrant(nth: number, step: Step): Promise<{ id: number } | undefined> {
+    const { rows } = await pool.query<{ id: number }>('SELECT id FROM grants WHERE workspace_id = $1 ORDER BY id', [
+      workspaceId,
+    ]);
+    return rows[nth % step.grants];
+  }
+
+  async function partnerOf(user: number): Promise<string | undefined> {
+    const { rows } = await pool.query<{ id: string }>(
+      'SELECT id FROM enrollments WHERE workspace_id = $1 AND external_user_id = $2',
+      [workspaceId, userId(user)],
+    );
+    return rows[0]?.id;
+  }
+
+  async function isOfYen(user: number): Promise<boolean> {
+    const { rows } = await pool.query<{ currency: string }>(
+      `SELECT p.currency FROM enrollments e JOIN programs p ON p.id = e.program_id
+       WHERE e.workspace_id = $1 AND e.external_user_id = $2`,
+      [workspaceId, userId(user)],
+    );
+    return rows[0]?.currency === 'jpy';
+  }
 
   async function once(action: Action, step: Step): Promise<Answer> {
     switch (action.type) {
@@ -107,11 +139,7 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
         });
         return {};
       case 'deliver': {
-        const { rows } = await pool.query<{ id: number }>(
-          'SELECT id FROM grants WHERE workspace_id = $1 ORDER BY id',
-          [workspaceId],
-        );
-        const grant = rows[action.nth % step.grants];
+        const grant = await nthGrant(action.nth, step);
         if (!grant) return { status: 404 };
         const { status, body } = await call('POST', `/credits/${grant.id}/mark-delivered`);
         return status === 200 ? { ok: body.ok } : { status };
@@ -130,11 +158,63 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
         return linesOf(text);
       }
       case 'pay': {
-        const before = [...exportIds].filter(([number]) => number < step.number).map(([, id]) => id);
-        const id = before[action.nth % before.length];
+        const id = exportOf(action.nth, step);
         if (id === undefined) return { status: 404 };
-        const { status, body } = await call('POST', '/payouts', { export_id: id });
+        const partner_ids = action.only === null ? null : [(await partnerOf(action.only)) ?? NO_PARTNER];
+        const { status, body } = await call('POST', '/payouts', { export_id: id, partner_ids });
         return status === 200 ? { paid: body.paid } : { status };
+      }
+      case 'fail': {
+        const id = exportOf(action.nth, step) ?? NO_PARTNER;
+        const partner = (await partnerOf(action.user)) ?? NO_PARTNER;
+        const { status, body } = await call('POST', `/payouts/${id}/lines/${partner}/fail`, { reason: 'came back' });
+        return { status: status === 200 ? body.status : status };
+      }
+      case 'cancel': {
+        const { status, body } = await call('DELETE', `/payouts/${exportOf(action.nth, step) ?? NO_PARTNER}`);
+        return status === 200 ? { ok: body.ok } : { status };
+      }
+      case 'address': {
+        if (!action.byServer) {
+          // Each in its own step, as a person who changes it does; repeated at once it is the same one.
+          const email = `changed-${step.number}@pay.example`;
+          const body = { external_user_id: userId(action.user), method: 'paypal', email };
+          return { status: (await call('POST', '/referrals/payout-method', body, { fromPage: true })).status };
+        }
+        const payout_method = { method: 'paypal', email: 'payout@pay.example' };
+        const partner = (await partnerOf(action.user)) ?? NO_PARTNER;
+        return { status: (await call('PATCH', `/enrollments/${partner}`, { payout_method })).status };
+      }
+      case 'manual': {
+        const isYen = await isOfYen(action.user);
+        const body = {
+          external_user_id: userId(action.user),
+          amount: isYen ? action.amount : action.amount / 100,
+          note: 'by hand',
+        };
+        const { status } = await call('POST', '/commissions', body, { idempotencyKey: `manual-${step.number}` });
+        return { status };
+      }
+      case 'reject': {
+        const { rows } = await pool.query<{ id: string }>(
+          `SELECT c.id FROM commissions c JOIN orders o ON o.internal_id = c.order_internal_id
+           WHERE c.workspace_id = $1 AND o.order_id = $2 AND c.level = $3 AND c.kind = 'sale'`,
+          [workspaceId, `o${action.order}`, action.level],
+        );
+        const { status, body } = await call('POST', `/commissions/${rows[0]?.id ?? NO_PARTNER}/reject`);
+        return { status: status === 200 ? body.status : status };
+      }
+      case 'revoke': {
+        const grant = await nthGrant(action.nth, step);
+        if (!grant) return { status: 404 };
+        const { status, body } = await call('POST', `/credits/${grant.id}/revoke`, { reason: 'by hand' });
+        return status === 200 ? { ok: body.ok } : { status };
+      }
+      case 'own': {
+        const partner = (await partnerOf(action.user)) ?? NO_PARTNER;
+        const { rate } = action;
+        const change = rate === null ? { commission_rate: null } : { commission_rate: rate, commission_type: 'percent' };
+        return { status: (await call('PATCH', `/enrollments/${partner}`, change)).status };
       }
       case 'terms': {
         const { status, text } = await call('PATCH', `/programs/${programIds[action.program]}`, action.terms);
@@ -216,7 +296,7 @@ export async function contradictions(pool: Pool, workspaceId: string): Promise<u
      )
      SELECT 'commission' AS what, c.id::text, c.status, a.account, a.amount
      FROM commissions c LEFT JOIN account a ON a.commission_id = c.id AND a.amount <> 0
-     WHERE c.workspace_id = $1 AND CASE c.status WHEN 'reversed' THEN a.account IS NOT NULL
+     WHERE c.workspace_id = $1 AND CASE WHEN c.status IN ('reversed', 'rejected') THEN a.account IS NOT NULL
        ELSE a.account IS DISTINCT FROM 'cash_' || c.status OR abs(a.amount) > abs(c.amount_minor)
          OR sign(a.amount) <> sign(c.amount_minor) END
      UNION ALL

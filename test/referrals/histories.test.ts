@@ -23,8 +23,12 @@ const BESIDE = 4;
 
 const callerOf =
   (shop: TestWorkspace): Call =>
-  async (method, path, body) => {
-    const { headers, ...response } = await shop.call<Record<string, unknown>>(method, path, { body });
+  async (method, path, body, { fromPage = false, idempotencyKey } = {}) => {
+    const { headers, ...response } = await shop.call<Record<string, unknown>>(method, path, {
+      body,
+      ...(fromPage && { key: shop.publishableKey }),
+      ...(idempotencyKey !== undefined && { headers: { 'idempotency-key': idempotencyKey } }),
+    });
     const exportId = headers['x-export-id'];
     return { ...response, exportId: exportId === undefined ? null : String(exportId) };
   };
@@ -92,9 +96,9 @@ test('actions run at the same time cause no contradiction, and no call fails bec
       programIds: await createPrograms(call, programs),
     });
     // Enrollments and first signups are in order; later actions are not.
-    const [first, rest] = [actions.slice(0, 8), actions.slice(8)];
+    const [first, rest] = [actions.slice(0, 12), actions.slice(12)];
     for (const [number, action] of first.entries()) await driver.act(action, { number, grants: 1 });
-    await Promise.all(rest.map((action, index) => driver.act(action, { number: 8 + index, grants: 3 })));
+    await Promise.all(rest.map((action, index) => driver.act(action, { number: 12 + index, grants: 3 })));
     expect([...statuses].filter((status) => status >= 500)).toEqual([]);
     expect(await contradictions(api.stores.pool, shop.workspace.id)).toEqual([]);
     const { rows } = await api.stores.pool.query<{ least: string }>(

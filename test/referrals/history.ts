@@ -23,6 +23,7 @@ export type Terms = {
   commission_months: number | null;
   hold_days: number;
   min_payout: number;
+  revoke_credits_on_refund: boolean;
 };
 
 export type Action =
@@ -51,8 +52,20 @@ export type Action =
   /** The hold-period job, as it runs that many days from now. */
   | { type: 'tick'; day: number }
   | { type: 'export' }
-  /** Index into the exports so far (modulo their number). */
-  | { type: 'pay'; nth: number; times: number }
+  /** Index into the exports so far (modulo their number). `only`: pays this user's line alone; null: all. */
+  | { type: 'pay'; nth: number; only: number | null; times: number }
+  | { type: 'fail'; nth: number; user: number; times: number }
+  | { type: 'cancel'; nth: number; times: number }
+  /** A server sets the payout address, or a page a new one. */
+  | { type: 'address'; user: number; byServer: boolean; times: number }
+  /** A bonus, or a claw-back: minor units of the referrer's program. */
+  | { type: 'manual'; user: number; amount: number }
+  /** Index into the commissions of sales so far, by order and level. */
+  | { type: 'reject'; order: number; level: number; times: number }
+  /** Index into the grants so far (modulo their number). */
+  | { type: 'revoke'; nth: number; times: number }
+  /** Own percentage of a referrer; null: none. */
+  | { type: 'own'; user: number; rate: number | null; times: number }
   | { type: 'terms'; program: number; terms: Terms };
 
 /** Mostly users that every history begins with. */
@@ -74,6 +87,7 @@ export const terms: fc.Arbitrary<Terms> = fc
     commission_months: fc.constantFrom(null, null, 1),
     hold_days: fc.constantFrom(0, 30),
     min_payout: fc.constantFrom(0, 5),
+    revoke_credits_on_refund: fc.constantFrom(true, true, false),
   })
   // Fractions of a percent produce halves of a cent; an amount of yen has none.
   .chain((whole) =>
@@ -152,7 +166,48 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: fc.record({ type: fc.constant('tick' as const), day: fc.constantFrom(5, 15, 35) }),
   },
   { weight: 3, arbitrary: fc.record({ type: fc.constant('export' as const) }) },
-  { weight: 3, arbitrary: fc.record({ type: fc.constant('pay' as const), nth: fc.nat(2), times }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      type: fc.constant('pay' as const),
+      nth: fc.nat(2),
+      only: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, user),
+      times,
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('fail' as const), nth: fc.nat(2), user, times }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('cancel' as const), nth: fc.nat(2), times }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ type: fc.constant('address' as const), user, byServer: fc.boolean(), times }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('manual' as const),
+      user,
+      amount: fc.integer({ min: -2_000, max: 4_000 }).filter((amount) => amount !== 0),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('reject' as const),
+      order: fc.nat(ORDERS - 1),
+      level: fc.constantFrom(1, 1, 2),
+      times,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('revoke' as const), nth: fc.nat(20), times }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('own' as const),
+      user,
+      rate: fc.oneof(fc.constant(null), { weight: 2, arbitrary: fc.integer({ min: 0, max: 60 }) }),
+      times,
+    }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({ type: fc.constant('terms' as const), program: fc.nat(PROGRAMS - 1), terms }),
@@ -178,6 +233,9 @@ export const history: fc.Arbitrary<History> = fc.record({
           tier: 'free',
           times: 1,
         }),
+      ),
+      ...[0, 1, 2, 3].map(
+        (number): Action => ({ type: 'address', user: number, byServer: true, times: 1 }),
       ),
       ...[1, 2, 3, 4].map(
         (number): Action => ({

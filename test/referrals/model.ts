@@ -19,26 +19,39 @@ type Referrer = {
   tier: 'free' | 'paid';
   mode: 'referrer' | 'affiliate';
   status: 'approved' | 'suspended';
+  address: 'none' | 'unconfirmed' | 'confirmed';
+  /** Own percentage; null: the program's terms. */
+  own: number | null;
 };
 type Signup = { referrer: number; program: number; block: string | null };
 type Commission = {
   owner: number;
   order: number | null;
+  level: number | null;
   earned: number;
   left: number;
   takenBack: number;
-  status: 'pending' | 'eligible' | 'paid' | 'reversed';
+  status: 'pending' | 'eligible' | 'paid' | 'reversed' | 'rejected';
   eligibleDay: number;
-  exported: boolean;
+  /** The commission that this negative one reverses. */
+  reverses: Commission | null;
 };
-type Grant = { holder: number; amount: number; status: 'earned' | 'delivered' | 'revoked' };
+type Grant = {
+  holder: number;
+  amount: number;
+  status: 'earned' | 'delivered' | 'revoked';
+  /** The order that earned it, and its program. */
+  order: number | null;
+  program: number;
+};
 type Order = {
   amount: number;
   /** Refunds in order of arrival. */
   refunds: { number: number; amount: number }[];
   purchase: { buyer: number; isRenewal: boolean; day: number; referred: boolean; answer: Answer };
 };
-type Export = { items: { commission: Commission; amount: number }[]; paid: Answer | null };
+type Line = { owner: number; items: Commission[]; paid: Commission[] | null; status: 'open' | 'paid' | 'failed' };
+type Export = { lines: Line[]; canceled: boolean };
 
 const isOnePerson = (a: number, b: number) => a % PERSONS === b % PERSONS;
 /** One dollar in yen times a hundred, as in the operator's rate table. */
@@ -75,13 +88,14 @@ export function createModel(initial: Terms[]) {
     else if (referrer.status === 'suspended') block = 'suspended';
     signups.set(user, { referrer: number, program: referrer.program, block });
     const terms = termsOf(referrer.program);
+    const ofSignup = { order: null, program: referrer.program };
     const credit = referrer.mode === 'affiliate' ? 0 : Math.round(terms.signup_credit[referrer.tier] * 100);
     if (terms.credit_enabled && block !== null) {
-      grants.push({ holder: number, amount: credit, status: 'revoked' });
+      grants.push({ ...ofSignup, holder: number, amount: credit, status: 'revoked' });
     } else if (terms.credit_enabled && terms.status === 'active' && referrer.mode === 'referrer') {
-      if (credit > 0) grants.push({ holder: number, amount: credit, status: 'earned' });
+      if (credit > 0) grants.push({ ...ofSignup, holder: number, amount: credit, status: 'earned' });
       const own = Math.round(terms.referee_credit * 100);
-      if (own > 0) grants.push({ holder: user, amount: own, status: 'earned' });
+      if (own > 0) grants.push({ ...ofSignup, holder: user, amount: own, status: 'earned' });
     }
     return { matched: true, blocked: block !== null, block_reason: block };
   }
@@ -150,6 +164,8 @@ export function createModel(initial: Terms[]) {
         holder: referral.referrer,
         amount: Math.round(terms.purchase_credit * 100),
         status: 'earned',
+        order: action.order,
+        program: referral.program,
       });
       rows += 1;
     }
@@ -167,25 +183,30 @@ export function createModel(initial: Terms[]) {
     let rows = 0;
     const seen: number[] = [];
     let earner: number | null = referral.referrer;
-    for (const rate of [terms.commission_rate, ...terms.levels]) {
+    for (const [index, programRate] of [terms.commission_rate, ...terms.levels].entries()) {
       if (earner === null || seen.includes(earner)) break;
       seen.push(earner);
       const referrer = referrers.get(earner);
       const above = signups.get(earner);
       if (referrer && referrer.status === 'approved' && paysCash(referrer) && !isBuyer(earner)) {
-        const earned = commissionOf(terms, rate, action.amount, referral.program);
+        const own = index === 0 ? referrer.own : null;
+        const earned =
+          own === null
+            ? commissionOf(terms, programRate, action.amount, referral.program)
+            : commissionOf({ ...terms, commission_type: 'percent' }, own, action.amount, referral.program);
         if (earned > 0) {
           const eligibleDay = action.day + terms.hold_days;
           const status = eligibleDay <= 0 ? 'eligible' : 'pending';
           commissions.push({
             owner: earner,
             order: action.order,
+            level: index + 1,
             earned,
             left: earned,
             takenBack: 0,
             status,
             eligibleDay,
-            exported: false,
+            reverses: null,
           });
           rows += 1;
         }
@@ -219,63 +240,155 @@ export function createModel(initial: Terms[]) {
   function reverse(number: number, { amount, refunds }: Order, upTo: number): number {
     const all = Math.min(amount, refunded(refunds.slice(0, upTo)));
     let rows = 0;
-    for (const commission of commissions.filter((one) => one.order === number)) {
+    for (const commission of commissions.filter((one) => one.order === number && one.status !== 'rejected')) {
       const due = roundHalfEven(BigInt(commission.earned * all), BigInt(amount));
       const part = due - commission.takenBack;
       if (part === 0) continue;
       commission.takenBack = due;
       rows += 1;
-      if (commission.exported) {
+      if (commission.status === 'paid' || mayHaveBeenPaid(commission)) {
         commissions.push({
           ...commission,
           order: null,
+          level: null,
           earned: -part,
           left: -part,
           takenBack: 0,
           status: 'eligible',
-          exported: false,
+          reverses: commission,
         });
       } else {
         commission.left -= part;
         if (commission.left === 0) commission.status = 'reversed';
       }
     }
+    if (all < amount) return rows;
+    for (const grant of grants) {
+      if (grant.order !== number || grant.status !== 'earned') continue;
+      if (!termsOf(grant.program).revoke_credits_on_refund) continue;
+      grant.status = 'revoked';
+      rows += 1;
+    }
     return rows;
   }
 
+  const mayHaveBeenPaid = (commission: Commission) =>
+    exports.some(({ lines, canceled }) =>
+      lines.some(
+        ({ items, status }) =>
+          items.includes(commission) && (status === 'paid' || (status === 'open' && !canceled)),
+      ),
+    );
+
   function exportAll(): Answer {
-    const items: Export['items'] = [];
+    const file: Export = { lines: [], canceled: false };
     const lines: Record<string, number> = {};
     for (const [number, referrer] of referrers) {
-      const own = commissions.filter((one) => one.owner === number && one.status === 'eligible');
-      const sum = own.reduce((total, one) => total + one.left, 0);
+      const items = commissions.filter((one) => one.owner === number && one.status === 'eligible');
+      const sum = leftOf(items);
       const exponent = referrer.program === 0 ? 100 : 1;
       const least = termsOf(referrer.program).min_payout * exponent;
-      if (referrer.status === 'suspended' || sum <= 0 || sum < least) continue;
+      if (referrer.status === 'suspended' || sum <= 0 || sum < least || referrer.address !== 'confirmed') continue;
       lines[`u${number}`] = sum;
-      for (const commission of own) {
-        commission.exported = true;
-        items.push({ commission, amount: commission.left });
-      }
+      file.lines.push({ owner: number, items, paid: null, status: 'open' });
     }
-    exports.push({ items, paid: null });
+    exports.push(file);
     return lines;
   }
 
-  function pay({ nth }: Extract<Action, { type: 'pay' }>): Answer {
+  /** A file without lines is paid as a whole when it is paid, and can't be canceled then. */
+  const paidEmpty = new Set<Export>();
+
+  function pay({ nth, only }: Extract<Action, { type: 'pay' }>): Answer {
     const file = exports[nth % exports.length];
     if (!file) return { status: 404 };
-    if (file.paid) return file.paid;
-    if (file.items.some(({ commission }) => commission.status === 'paid')) return { status: 409 };
-    for (const { commission } of file.items) commission.status = 'paid';
-    file.paid = { paid: new Set(file.items.map(({ commission }) => commission.owner)).size };
-    return file.paid;
+    if (file.canceled) return { status: 409 };
+    const asked = only === null ? file.lines : file.lines.filter(({ owner }) => owner === only);
+    if (only !== null && asked.length === 0) return { status: 404 };
+    if (only !== null && asked[0]?.status === 'failed') return { status: 409 };
+    for (const line of asked) {
+      if (line.status !== 'open') continue;
+      const unpaid = line.items.filter(({ status }) => status === 'eligible');
+      if (leftOf(unpaid) <= 0) continue;
+      for (const commission of unpaid) commission.status = 'paid';
+      line.paid = unpaid;
+      line.status = 'paid';
+    }
+    if (file.lines.length === 0) paidEmpty.add(file);
+    return { paid: asked.filter(({ status }) => status === 'paid').length };
+  }
+
+  function fail({ nth, user }: Extract<Action, { type: 'fail' }>): Answer {
+    const line = exports[nth % exports.length]?.lines.find(({ owner }) => owner === user);
+    if (!line) return { status: 404 };
+    if (line.status === 'open') return { status: 409 };
+    if (line.status === 'paid') for (const commission of line.paid ?? []) commission.status = 'eligible';
+    line.status = 'failed';
+    return { status: 'failed' };
+  }
+
+  function cancel(nth: number): Answer {
+    const file = exports[nth % exports.length];
+    if (!file) return { status: 404 };
+    const isDone = paidEmpty.has(file) || (file.lines.length > 0 && file.lines.every(({ status }) => status !== 'open'));
+    if (!file.canceled && isDone) return { status: 409 };
+    file.canceled = true;
+    return { ok: true };
+  }
+
+  function setAddress({ user, byServer }: Extract<Action, { type: 'address' }>): Answer {
+    const referrer = referrers.get(user);
+    if (!referrer) return { status: 404 };
+    if (!byServer && !paysCash(referrer)) return { status: 403 };
+    referrer.address = byServer ? 'confirmed' : 'unconfirmed';
+    return { status: 200 };
+  }
+
+  function manual({ user, amount }: Extract<Action, { type: 'manual' }>): Answer {
+    if (!referrers.has(user)) return { status: 404 };
+    commissions.push({
+      owner: user,
+      order: null,
+      level: null,
+      earned: amount,
+      left: amount,
+      takenBack: 0,
+      status: 'eligible',
+      eligibleDay: 0,
+      reverses: null,
+    });
+    return { status: 201 };
+  }
+
+  function reject({ order, level }: Extract<Action, { type: 'reject' }>): Answer {
+    const commission = commissions.find((one) => one.order === order && one.level === level);
+    if (!commission) return { status: 404 };
+    if (commission.status === 'rejected') return { status: 'rejected' };
+    if (commission.status === 'paid' || commission.status === 'reversed') return { status: 409 };
+    const reversing = commissions.filter(({ reverses }) => reverses === commission);
+    if (reversing.some(({ status }) => status === 'paid')) return { status: 409 };
+    for (const one of [commission, ...reversing]) {
+      one.status = 'rejected';
+      one.left = 0;
+    }
+    return { status: 'rejected' };
+  }
+
+  function revoke(nth: number): Answer {
+    const grant = grants[nth % grants.length];
+    if (!grant) return { status: 404 };
+    if (grant.status === 'delivered') return { status: 409 };
+    grant.status = 'revoked';
+    return { ok: true };
   }
 
   function enroll({ user, program, tier }: Extract<Action, { type: 'enroll' }>): Answer {
     const known = referrers.get(user);
     if (known) known.tier = tier;
-    else referrers.set(user, { program, tier, mode: 'referrer', status: 'approved' });
+    else {
+      const mode = termsOf(program).credit_enabled ? 'referrer' : 'affiliate';
+      referrers.set(user, { program, tier, mode, status: 'approved', address: 'none', own: null });
+    }
     return { program: known?.program ?? program };
   }
 
@@ -323,6 +436,22 @@ export function createModel(initial: Terms[]) {
           return exportAll();
         case 'pay':
           return pay(action);
+        case 'fail':
+          return fail(action);
+        case 'cancel':
+          return cancel(action.nth);
+        case 'address':
+          return setAddress(action);
+        case 'manual':
+          return manual(action);
+        case 'reject':
+          return reject(action);
+        case 'revoke':
+          return revoke(action.nth);
+        case 'own':
+          if (!referrer) return { status: 404 };
+          referrer.own = action.rate;
+          return { status: 200 };
         case 'terms':
           programs[action.program] = action.terms;
           return {};
@@ -347,6 +476,8 @@ export function createModel(initial: Terms[]) {
     },
   };
 }
+
+const leftOf = (commissions: readonly Commission[]) => commissions.reduce((sum, { left }) => sum + left, 0);
 
 const refunded = (refunds: Order['refunds']) => refunds.reduce((sum, { amount }) => sum + amount, 0);
 

@@ -1,4 +1,5 @@
 import { parse } from 'csv-parse/sync';
+import type { PayoutLine, PayoutWithLines } from '../../api/referrals/payouts/schemas.ts';
 import type { ProgramRecord } from '../../api/referrals/programs/schemas.ts';
 import type { Stats } from '../../api/referrals/schemas.ts';
 import type { GrantRecord } from '../../sql/referrals/grants.ts';
@@ -41,12 +42,19 @@ export type PayoutFile = { id: string; type: string; lines: Record<string, strin
 /** The calls that a merchant makes to the referral endpoints. */
 export function merchant(shop: TestWorkspace) {
   return {
-    /** Referrer `r` with referee `n`. */
+    /** Referrer `r`, with an address if the program offers PayPal, and referee `n`. */
     async referral(program: object = { commission_rate: 20 }, referee: object = {}) {
       const made = await this.program(program);
       const enrolled = await this.enroll('r');
+      if (made.payout_methods.includes('paypal')) await this.address(enrolled.partner_id, 'r');
       await this.signup('n', { ref_code: enrolled.ref, ...referee });
       return { ...enrolled, programId: made.id };
+    },
+    /** A server sets where a referrer is paid. */
+    async address(partnerId: string, user: string, method = 'paypal') {
+      const payout_method = { method, email: `${user}@pay.example` };
+      const response = await shop.patch(`/enrollments/${partnerId}`, { payout_method });
+      if (response.status !== 200) throw new Error(response.text);
     },
     async balance(user: string) {
       return (await this.stats(user)).affiliate.balance;
@@ -58,8 +66,14 @@ export function merchant(shop: TestWorkspace) {
       const { 'x-export-id': id, 'content-type': type } = response.headers;
       return { id: String(id), type: String(type), lines, text: response.text };
     },
-    pay: (exportId: string) =>
-      shop.post<{ paid: number; totals: Record<string, number> }>('/payouts', { export_id: exportId }),
+    pay: (exportId: string, fields: object = {}) =>
+      shop.post<{ paid: number; totals: Record<string, number> }>('/payouts', {
+        export_id: exportId,
+        ...fields,
+      }),
+    payout: async (exportId: string) => (await shop.get<PayoutWithLines>(`/payouts/${exportId}`)).body,
+    fail: (exportId: string, partnerId: string, reason = 'account closed') =>
+      shop.post<PayoutLine>(`/payouts/${exportId}/lines/${partnerId}/fail`, { reason }),
     async program(fields: Partial<Omit<ProgramRecord, 'signup_credit'>> & { signup_credit?: object } = {}) {
       const response = await shop.post<ProgramRecord>('/programs', {
         name: 'Refer a friend',

@@ -120,6 +120,21 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
   'GET /api/v1/credits': (victim) => [
     { path: `/credits?partner_id=${victim.partner}`, status: 200 },
     { path: `/credits?external_user_id=${victim.referrer}`, status: 200 },
+    { path: '/credits?status=earned', status: 200 },
+  ],
+  'POST /api/v1/credits/{id}/revoke': (victim) => [
+    { path: `/credits/${victim.grant}/revoke`, body: { reason: 'theft' }, status: 404 },
+  ],
+  'GET /api/v1/commissions': (victim) => [
+    { path: `/commissions?cursor=${LAST_ID}`, status: 200 },
+    { path: `/commissions?partner_id=${victim.partner}`, status: 200 },
+    { path: `/commissions?program_id=${victim.program}`, status: 200 },
+  ],
+  'POST /api/v1/commissions': (victim) => [
+    { path: '/commissions', body: { external_user_id: victim.referrer, amount: 1, note: 'theft' }, status: 404 },
+  ],
+  'POST /api/v1/commissions/{id}/reject': (victim) => [
+    { path: `/commissions/${victim.commission}/reject`, status: 404 },
   ],
   'POST /api/v1/credits/{id}/mark-delivered': (victim) => [
     { path: `/credits/${victim.grant}/mark-delivered`, status: 404 },
@@ -182,6 +197,11 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
   ],
   'POST /api/v1/payouts': (victim) => [
     { path: '/payouts', body: { export_id: victim.payoutExport }, status: 404 },
+    {
+      path: '/payouts',
+      body: { export_id: victim.payoutExport, partner_ids: [victim.partner] },
+      status: 404,
+    },
   ],
   'GET /api/v1/payouts': (victim) => [
     { path: '/payouts', status: 200 },
@@ -191,6 +211,15 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
   'GET /api/v1/payouts/eligible': (victim) => [
     { path: '/payouts/eligible', status: 200 },
     { path: `/payouts/eligible?program_id=${victim.program}&cursor=${LAST_ID}`, status: 200 },
+  ],
+  'GET /api/v1/payouts/{id}': (victim) => [{ path: `/payouts/${victim.payoutExport}`, status: 404 }],
+  'DELETE /api/v1/payouts/{id}': (victim) => [{ path: `/payouts/${victim.payoutExport}`, status: 404 }],
+  'POST /api/v1/payouts/{id}/lines/{partner_id}/fail': (victim) => [
+    {
+      path: `/payouts/${victim.payoutExport}/lines/${victim.partner}/fail`,
+      body: { reason: 'theft' },
+      status: 404,
+    },
   ],
   'GET /api/v1/payouts/{id}/lines': (victim) => [
     { path: `/payouts/${victim.payoutExport}/lines`, status: 404 },
@@ -204,6 +233,15 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
   'PATCH /api/v1/enrollments/{id}': (victim) => [
     { path: `/enrollments/${victim.partner}`, body: { status: 'suspended' }, status: 404 },
     { path: `/enrollments/${victim.partner}`, body: { status: 'approved' }, status: 404 },
+    {
+      path: `/enrollments/${victim.partner}`,
+      body: { payout_method: { method: 'paypal', email: 'thief@own.example' } },
+      status: 404,
+    },
+  ],
+  'DELETE /api/v1/enrollments/{id}': (victim) => [{ path: `/enrollments/${victim.partner}`, status: 404 }],
+  'GET /api/v1/enrollments/{id}/history': (victim) => [
+    { path: `/enrollments/${victim.partner}/history`, status: 404 },
   ],
   'GET /api/v1/signups': (victim) => [
     { path: `/signups?cursor=${LAST_ID}`, status: 200 },

@@ -18,6 +18,7 @@ export type Victim = {
   partner: string;
   referrer: string;
   grant: number;
+  commission: string;
   payoutExport: string;
   webhook: string;
   delivery: string;
@@ -104,6 +105,9 @@ async function plantReferrals(owner: TestWorkspace) {
   const { grants } = await shop.credits(`external_user_id=${referrer}`);
   const [grant] = grants;
   if (!grant) throw new Error('the victim has no grant');
+  await shop.address(enrolled.partner_id, SECRET_NAME);
+  const bonus = { external_user_id: referrer, amount: 10, note: SECRET_NAME };
+  const commission = await owner.post<{ id: string }>('/commissions', bonus);
   const payouts = await owner.get('/payouts/export');
   return {
     program: program.id,
@@ -112,6 +116,7 @@ async function plantReferrals(owner: TestWorkspace) {
     refCode: enrolled.ref,
     partner: enrolled.partner_id,
     grant: grant.id,
+    commission: commission.body.id,
     payoutExport: String(payouts.headers['x-export-id']),
   };
 }

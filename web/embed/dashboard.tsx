@@ -97,7 +97,7 @@ export function Dashboard(props: Props) {
             payoutState={payoutStateOf(stats)}
           />
         )}
-        {isAffiliate && (
+        {(isAffiliate || !affiliate.credit_enabled) && (
           <PayoutSetUp
             api={api}
             methods={affiliate.payout_methods}
@@ -119,8 +119,9 @@ export function Dashboard(props: Props) {
 function payoutStateOf({ status, reward_mode: mode, affiliate }: Stats): PayoutState {
   if (status === 'suspended') return 'suspended';
   if (affiliate.payout_method) return 'ready';
-  // Only affiliates can save a payout method.
-  return mode === 'affiliate' && affiliate.payout_methods.length > 0 ? 'method_missing' : 'unsettled';
+  // A program with credits takes a payout method of affiliates only.
+  const mayBePaid = mode === 'affiliate' || !affiliate.credit_enabled;
+  return mayBePaid && affiliate.payout_methods.length > 0 ? 'method_missing' : 'unsettled';
 }
 
 const USUAL_DAYS = [7, 30, 90];

@@ -1,7 +1,7 @@
-import { formatAmount, formatDate, formatMoney } from './formats.ts';
+import { formatDate, formatMoney } from './formats.ts';
 import type { Commission, Payout } from './stats.ts';
 
-const TYPES: Record<string, string> = { sale: 'Sale', renewal: 'Renewal', refund: 'Refund' };
+const TYPES: Record<string, string> = { sale: 'Sale', renewal: 'Renewal', refund: 'Refund', manual: 'Adjustment' };
 
 /** The newest commissions. */
 export function Commissions({ commissions, currency }: { commissions: Commission[]; currency: string }) {
@@ -29,7 +29,7 @@ export function Commissions({ commissions, currency }: { commissions: Commission
                   <td>{formatDate(commission.date)}</td>
                   <td>
                     {TYPES[commission.type] ?? commission.type}{' '}
-                    <span class="quiet">{formatAmount(commission.amount)}</span>
+                    <span class="quiet">{formatMoney(commission.amount, commission.currency)}</span>
                   </td>
                   <td>
                     <Status status={commission.status} />

@@ -1,6 +1,6 @@
 /**
  * Response of `GET /api/v1/referrals/stats`, as far as the page uses it; a test compares it with the API's schema.
- * Money is in major units of `rewards.cash.currency`; a commission's `amount` is in the order's currency.
+ * Money is in major units of `rewards.cash.currency`; a commission's `amount` is in its own `currency`.
  */
 export type RewardMode = 'referrer' | 'affiliate';
 
@@ -8,7 +8,14 @@ export type CreditTotals = { earned: number; delivered: number; pending: number 
 
 export type Day = { day: string; clicks: number; signups: number; purchases: number };
 
-export type Commission = { date: string; type: string; amount: number; earnings: number; status: string };
+export type Commission = {
+  date: string;
+  type: string;
+  amount: number;
+  currency: string;
+  earnings: number;
+  status: string;
+};
 export type Payout = { date: string; amount: number; status: string };
 export type SavedMethod = { method: string; email: string };
 

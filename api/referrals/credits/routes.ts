@@ -3,8 +3,10 @@ import { toCredits } from '../../../core/referrals/credits.ts';
 import { inTransaction } from '../../../sql/database/pool.ts';
 import { grantBalances, grantRecord, listGrants } from '../../../sql/referrals/grants.ts';
 import { markDelivered } from '../../../sql/transactions/mark-delivered.ts';
+import { revokeCredit } from '../../../sql/transactions/revoke-credit.ts';
 import type { Api, ApiDeps } from '../../dependencies.ts';
-import { Credits, CreditsQuery, Delivered, GrantParams } from './schemas.ts';
+import { cutPageAt } from '../../pages.ts';
+import { Credits, CreditsQuery, Delivered, GrantParams, RevokeCredit, Revoked } from './schemas.ts';
 
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Credits'];
@@ -21,23 +23,27 @@ export async function creditRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
         tags,
         operationId: 'credits.list',
         summary: 'List credit grants, newest first, with balances',
-        description: '`partner_id` or `external_user_id` is required.',
+        description:
+          '`partner_id` or `external_user_id` is required, unless `status` is `earned`: then it lists what is to be delivered to all users.',
         querystring: CreditsQuery,
         response: { 200: Credits },
       },
     },
     async ({ auth, query }) => {
       const filter = { partnerId: query.partner_id, externalUserId: query.external_user_id };
-      if (filter.partnerId === undefined && filter.externalUserId === undefined) {
-        throw badRequest('partner_id', 'is required, or `external_user_id` instead');
+      const { status, limit, cursor } = query;
+      const isOfAll = filter.partnerId === undefined && filter.externalUserId === undefined;
+      if (isOfAll && status !== 'earned') {
+        throw badRequest('partner_id', 'is required, or `external_user_id` or `status=earned` instead');
       }
-      const { status, limit } = query;
       const [grants, balances] = await Promise.all([
-        listGrants(pool, auth.workspace.id, { ...filter, status, limit }),
+        listGrants(pool, auth.workspace.id, { ...filter, status, limit: limit + 1, before: cursor ?? null }),
         grantBalances(pool, auth.workspace.id, filter),
       ]);
+      const page = cutPageAt(grants, limit, ({ id }) => id);
       return {
-        grants: grants.map(grantRecord),
+        grants: page.rows.map(grantRecord),
+        next_cursor: page.nextCursor,
         balance: Object.fromEntries(
           balances.map(({ unit, earned, delivered }) => [
             unit,
@@ -64,6 +70,27 @@ export async function creditRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
     async ({ auth, params }) => {
       const now = new Date();
       const isNew = await inTransaction(pool, (tx) => markDelivered(tx, auth.workspace.id, params.id, now));
+      return isNew ? { ok: true as const } : { ok: true as const, already: true as const };
+    },
+  );
+
+  app.post(
+    '/credits/:id/revoke',
+    {
+      config: { ...CONFIG, errors: ['conflict'] },
+      schema: {
+        tags,
+        operationId: 'credits.revoke',
+        summary: 'Revoke a credit grant that is not delivered',
+        description: 'A second call responds with `already: true`. A delivered grant is a 409.',
+        params: GrantParams,
+        body: RevokeCredit,
+        response: { 200: Revoked },
+      },
+    },
+    async ({ auth, params, body }) => {
+      const given = { id: params.id, reason: body.reason, now: new Date() };
+      const isNew = await inTransaction(pool, (tx) => revokeCredit(tx, auth.workspace.id, given));
       return isNew ? { ok: true as const } : { ok: true as const, already: true as const };
     },
   );

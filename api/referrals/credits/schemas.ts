@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { GRANT_STATUSES } from '../../../sql/referrals/grants.ts';
-import { Instant, Limit, Nullable, OneOf, Uuid } from '../../schemas.ts';
+import { Body, Instant, Limit, NextNumberCursor, Nullable, NumberCursor, OneOf, Uuid } from '../../schemas.ts';
 
 export const GrantRecord = Type.Object(
   {
@@ -17,8 +17,15 @@ export const GrantRecord = Type.Object(
     amount: Type.Number({ description: 'Number of credits.' }),
     status: OneOf(GRANT_STATUSES, {
       title: 'CreditStatus',
-      description: '`revoked`: blocked as a self-referral. It never counted.',
+      description:
+        '`revoked`: blocked as a self-referral, or revoked before it was delivered. It does not count.',
     }),
+    revoked_reason: Nullable(
+      Type.String({
+        description:
+          'Null unless revoked: a block reason, `refunded`, `corrected`, or the reason of `POST /credits/{id}/revoke`.',
+      }),
+    ),
     external_user_id: Type.String({ description: 'The user who gets the credit.' }),
     referee_external_user_id: Type.String({ description: 'The referred user.' }),
     earned_at: Nullable(Instant),
@@ -40,6 +47,7 @@ export const CreditsQuery = Type.Object({
   ),
   status: OneOf(['earned', 'delivered', 'all'], { default: 'all' }),
   limit: Limit(500, 100),
+  cursor: Type.Optional(NumberCursor),
 });
 export type CreditsQuery = Static<typeof CreditsQuery>;
 
@@ -51,6 +59,7 @@ export const Credits = Type.Object(
       Type.Object({ earned: Type.Number(), delivered: Type.Number() }, { title: 'CreditSums' }),
       { description: 'By credit kind: sums by current status, over all matching grants.' },
     ),
+    next_cursor: NextNumberCursor,
   },
   { title: 'Credits' },
 );
@@ -61,3 +70,13 @@ export const Delivered = Type.Object(
 );
 
 export const GrantParams = Type.Object({ id: Type.Integer({ minimum: 1 }) });
+
+export const RevokeCredit = Body(
+  { reason: Type.String({ minLength: 1, maxLength: 500, description: 'Shown as `revoked_reason`.' }) },
+  { title: 'RevokeCredit' },
+);
+
+export const Revoked = Type.Object(
+  { ok: Type.Literal(true), already: Type.Optional(Type.Literal(true)) },
+  { title: 'Revoked' },
+);

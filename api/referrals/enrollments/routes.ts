@@ -1,16 +1,22 @@
 import { inTransaction } from '../../../sql/database/pool.ts';
 import { listEnrollments } from '../../../sql/referrals/enrollment-list.ts';
+import { enrollmentHistory, lockEnrollment } from '../../../sql/referrals/enrollments.ts';
+import { deleteEnrollment } from '../../../sql/transactions/delete-enrollment.ts';
+import { actorOf } from '../../actor.ts';
 import type { Api, ApiDeps } from '../../dependencies.ts';
 import { cutPageAt } from '../../pages.ts';
-import { IdParams } from '../../schemas.ts';
+import { IdParams, Ok } from '../../schemas.ts';
+import { changeEnrollment } from './change.ts';
 import {
   EnrollmentChange,
+  EnrollmentHistory,
   EnrollmentList,
   EnrollmentQuery,
   EnrollmentRecord,
   EnrollmentWithTotals,
+  HistoryQuery,
 } from './schemas.ts';
-import { changeStatus, enrollmentRecord, noSuchEnrollment, withTotals } from './service.ts';
+import { enrollmentRecord, noSuchEnrollment, withTotals } from './service.ts';
 
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Referrals'];
@@ -74,21 +80,78 @@ export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.patch(
     '/enrollments/:id',
     {
-      config: CONFIG,
+      config: { ...CONFIG, errors: ['method_not_offered', 'conflict'] },
       schema: {
         tags,
         operationId: 'enrollments.update',
-        summary: 'Suspend or approve a referrer',
+        summary: 'Change a referrer',
         description:
-          "A suspended referrer's link still redirects, but signups and purchases earn nothing and nothing is paid out. Rewards earned earlier stay and are paid after the referrer is approved again.",
+          "A suspended referrer's link still redirects, but signups and purchases earn nothing and nothing is paid out. Rewards earned earlier stay and are paid after the referrer is approved again. A payout address that this call sets is paid at once, also where a page set the same one before.",
         params: IdParams,
         body: EnrollmentChange,
         response: { 200: EnrollmentRecord },
       },
     },
-    async ({ auth, params, body }) => {
-      const given = { id: params.id, status: body.status, now: new Date() };
-      return enrollmentRecord(await inTransaction(pool, (tx) => changeStatus(tx, auth.workspace.id, given)));
+    async (request) => {
+      const { auth, params, body } = request;
+      const given = { id: params.id, change: body };
+      const origin = { now: new Date(), by: actorOf(request) };
+      return enrollmentRecord(
+        await inTransaction(pool, (tx) => changeEnrollment(tx, auth.workspace.id, given, origin)),
+      );
+    },
+  );
+
+  app.delete(
+    '/enrollments/:id',
+    {
+      config: CONFIG,
+      schema: {
+        tags,
+        operationId: 'enrollments.delete',
+        summary: 'Erase a referrer',
+        description:
+          'Name, emails, device and addresses are erased, also from the history, payout files and the own signup. Ids and amounts stay in the ledger. The link still redirects, but matches no signup. The same user may enroll again.',
+        params: IdParams,
+        response: { 200: Ok },
+      },
+    },
+    async (request) => {
+      const origin = { now: new Date(), by: actorOf(request) };
+      await inTransaction(pool, async (tx) => {
+        const known = await lockEnrollment(tx, request.auth.workspace.id, request.params.id);
+        if (!known) throw noSuchEnrollment();
+        await deleteEnrollment(tx, known, origin);
+      });
+      return { ok: true as const };
+    },
+  );
+
+  app.get(
+    '/enrollments/:id/history',
+    {
+      config: CONFIG,
+      schema: {
+        tags,
+        operationId: 'enrollments.listHistory',
+        summary: 'List the changes of a referrer, newest first',
+        description: 'Each change with the key or member that made it. Payout addresses and emails are masked.',
+        params: IdParams,
+        querystring: HistoryQuery,
+        response: { 200: EnrollmentHistory },
+      },
+    },
+    async ({ auth, params, query }) => {
+      const entries = await enrollmentHistory(pool, auth.workspace.id, params.id, {
+        before: query.cursor ?? null,
+        limit: query.limit + 1,
+      });
+      if (!entries) throw noSuchEnrollment();
+      const page = cutPageAt(entries, query.limit, ({ id }) => id);
+      return {
+        history: page.rows.map(({ id: _, at, ...entry }) => ({ at: at.toISOString(), ...entry })),
+        next_cursor: page.nextCursor,
+      };
     },
   );
 }

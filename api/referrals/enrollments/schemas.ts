@@ -5,12 +5,15 @@ import {
   Email,
   Instant,
   Limit,
+  NextNumberCursor,
   NextUuidCursor,
   Nullable,
+  NumberCursor,
   OneOf,
   Uuid,
   UuidCursor,
 } from '../../schemas.ts';
+import { CommissionType } from '../programs/schemas.ts';
 import { CashBalance, CreditBalance, EnrollmentStatus, RewardMode, SavedMethod, Tier } from '../schemas.ts';
 
 const FIELDS = {
@@ -23,6 +26,20 @@ const FIELDS = {
   status: EnrollmentStatus,
   reward_mode: RewardMode,
   payout_method: Type.Union([SavedMethod, Type.Null()]),
+  payout_held_until: Nullable(
+    Type.String({
+      format: 'date-time',
+      description:
+        'Until when payout files leave the balance out, because a page changed the payout address. Null: they do not.',
+    }),
+  ),
+  commission_type: Nullable({
+    ...CommissionType,
+    description: "The referrer's own type, in place of the program's. Null: the program's.",
+  }),
+  commission_rate: Nullable(
+    Type.Number({ description: "The referrer's own rate, in place of the program's. Null: the program's." }),
+  ),
   created_at: Instant,
   updated_at: Instant,
 };
@@ -78,4 +95,69 @@ export const EnrollmentList = Type.Object(
   { title: 'EnrollmentList' },
 );
 
-export const EnrollmentChange = Body({ status: EnrollmentStatus }, { title: 'UpdateEnrollment' });
+export const EnrollmentChange = Body(
+  {
+    status: Type.Optional(EnrollmentStatus),
+    email: Type.Optional(Type.String({ format: 'email', maxLength: 254 })),
+    payout_method: Type.Optional(
+      Type.Object(
+        {
+          method: Type.String({ description: 'A method that the program offers.' }),
+          email: Type.String({ format: 'email', maxLength: 254 }),
+        },
+        { title: 'PayoutAddress', additionalProperties: false },
+      ),
+    ),
+    program_id: Type.Optional(
+      Type.String({
+        format: 'uuid',
+        description:
+          'Moves the referrer and the link to another program, for future signups. Earlier referees stay in theirs.',
+      }),
+    ),
+    commission_type: Type.Optional(CommissionType),
+    commission_rate: Type.Optional(
+      Nullable(
+        Type.Number({
+          minimum: 0,
+          description:
+            "An own rate for future sales of level 1, of `commission_type` (the program's by default). Null removes it.",
+        }),
+      ),
+    ),
+  },
+  { title: 'UpdateEnrollment' },
+);
+export type EnrollmentChange = Static<typeof EnrollmentChange>;
+
+const Value = Nullable(
+  Type.String({ description: 'Addresses are masked, such as `paypal j***@example.com`.' }),
+);
+
+export const EnrollmentHistory = Type.Object(
+  {
+    history: Type.Array(
+      Type.Object(
+        {
+          at: Instant,
+          field: Type.String({
+            description:
+              'The field that changed: `status`, `reward_mode`, `tier`, `program_id`, `commission_type`, `commission_rate`, `email` or `payout_method`.',
+          }),
+          from: Value,
+          to: Value,
+          by: Type.String({
+            description: 'A masked key such as `lk_live_1a2b3c4d_***`, `member <id>`, or `operator`.',
+          }),
+        },
+        { title: 'EnrollmentHistoryEntry' },
+      ),
+    ),
+    next_cursor: NextNumberCursor,
+  },
+  { title: 'EnrollmentHistory' },
+);
+
+export type EnrollmentHistory = Static<typeof EnrollmentHistory>;
+
+export const HistoryQuery = Type.Object({ limit: Limit(500, 100), cursor: Type.Optional(NumberCursor) });

@@ -1,10 +1,8 @@
 import { clicksOnLinks } from '../../../clickhouse/queries/clicks-on-links.ts';
 import { AppError } from '../../../core/errors.ts';
 import { toMajor } from '../../../core/money/money.ts';
-import type { EnrollmentStatus } from '../../../core/referrals/terms.ts';
-import type { Queryable } from '../../../sql/database/pool.ts';
 import type { ListedEnrollment } from '../../../sql/referrals/enrollment-list.ts';
-import { type Enrollment, lockEnrollment, updateEnrollment } from '../../../sql/referrals/enrollments.ts';
+import type { Enrollment } from '../../../sql/referrals/enrollments.ts';
 import type { Balance } from '../../../sql/referrals/ledger.ts';
 import { balancesOfUsers } from '../../../sql/referrals/ledger-list.ts';
 import type { ApiDeps } from '../../dependencies.ts';
@@ -13,21 +11,6 @@ import { creditsOf } from '../stats.ts';
 import type { EnrollmentRecord, EnrollmentWithTotals } from './schemas.ts';
 
 export const noSuchEnrollment = () => new AppError('not_found', 'the workspace has no such enrollment');
-
-/**
- * Suspends or approves a referrer. Earned rewards stay, and are paid once the referrer is approved.
- *
- * @throws {AppError} `not_found`
- */
-export async function changeStatus(
-  tx: Queryable,
-  workspaceId: string,
-  given: { id: string; status: EnrollmentStatus; now: Date },
-): Promise<Enrollment> {
-  const known = await lockEnrollment(tx, workspaceId, given.id);
-  if (!known) throw noSuchEnrollment();
-  return updateEnrollment(tx, known, { status: given.status }, given.now);
-}
 
 /** Returns a referrer as the API shows one, with a masked payout address. */
 export function enrollmentRecord(enrollment: Enrollment): EnrollmentRecord {
@@ -41,9 +24,16 @@ export function enrollmentRecord(enrollment: Enrollment): EnrollmentRecord {
     status: enrollment.status,
     reward_mode: enrollment.reward_mode,
     payout_method: savedMethod(enrollment),
+    payout_held_until: heldUntil(enrollment, new Date()),
+    commission_type: enrollment.commission_type,
+    commission_rate: enrollment.commission_rate,
     created_at: enrollment.created_at.toISOString(),
     updated_at: enrollment.updated_at.toISOString(),
   };
+}
+
+function heldUntil({ payout_held_until: until }: Enrollment, now: Date): string | null {
+  return until !== null && until > now ? until.toISOString() : null;
 }
 
 /** Returns referrers with their figures and balances: one query to each database for all. */

@@ -1,4 +1,6 @@
 import { type Static, Type } from 'typebox';
+import { COMMISSION_STATUSES } from '../../../core/referrals/terms.ts';
+import { GRANT_STATUSES } from '../../../sql/referrals/grants.ts';
 import { ENTRY_CAUSES } from '../../../sql/referrals/ledger.ts';
 import {
   Currency,
@@ -26,7 +28,7 @@ const Status = OneOf(STATUSES, {
 const Cause = OneOf(ENTRY_CAUSES, {
   title: 'LedgerCause',
   description:
-    'Why the entry was written: `sale` (commission), `hold_over` (end of the hold period), `payout`, `refund`; for credits `signup`, `referee`, `purchase` or `delivery`.',
+    'Why the entry was written: `sale` (commission), `manual` (bonus or claw-back), `hold_over` (end of the hold period), `payout`, `payout_failed`, `refund`, `rejection`; for credits `signup`, `referee`, `purchase`, `delivery` or `revocation`.',
 });
 const Text = Nullable(Type.String());
 
@@ -58,7 +60,7 @@ export const LedgerEntry = Type.Object(
     level: Nullable(
       Type.Integer({ description: 'Commission level: 1 is the direct referrer of the buyer.' }),
     ),
-    present_status: OneOf(['pending', 'eligible', 'paid', 'reversed', 'earned', 'delivered', 'revoked'], {
+    present_status: OneOf([...COMMISSION_STATUSES, ...GRANT_STATUSES], {
       description: 'Current status of the commission or grant.',
     }),
     order_id: Text,

@@ -5,7 +5,12 @@ import {
   listEligible,
   sumPayable,
 } from '../../../sql/referrals/eligible-balances.ts';
-import { listExportLines, listExports } from '../../../sql/referrals/payout-list.ts';
+import {
+  type ExportLine,
+  type ListedExport,
+  listExportLines,
+  listExports,
+} from '../../../sql/referrals/payout-list.ts';
 import type { Api, ApiDeps } from '../../dependencies.ts';
 import { cutPageAt } from '../../pages.ts';
 import { IdParams } from '../../schemas.ts';
@@ -14,14 +19,20 @@ import {
   Eligible,
   type EligibleBalance,
   EligibleQuery,
+  type PayoutFile,
+  type PayoutLine,
   PayoutLines,
   PayoutLinesQuery,
   PayoutList,
   PayoutQuery,
+  PayoutWithLines,
 } from './schemas.ts';
 
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Payouts'];
+const ANY = { status: null, paid: null, before: null };
+
+const noSuchPayout = (id: string) => new AppError('not_found', `the workspace has no payout ${id}`);
 
 /** Registers the reading payout routes: what can be paid, and what was. Secret key. */
 export async function payoutListRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
@@ -33,24 +44,22 @@ export async function payoutListRoutes(app: Api, { pool }: ApiDeps): Promise<voi
         tags,
         operationId: 'payouts.list',
         summary: 'List payout files, newest first',
-        description: 'With their totals and when they were marked paid.',
+        description: 'With their status, their totals and when they were marked paid.',
         querystring: PayoutQuery,
         response: { 200: PayoutList },
       },
     },
     async ({ auth, query }) => {
       const files = await listExports(pool, auth.workspace.id, {
+        id: null,
+        status: query.status ?? null,
         paid: query.paid ?? null,
         before: query.cursor ?? null,
         limit: query.limit + 1,
       });
       const page = cutPageAt(files, query.limit, ({ id }) => id);
       return {
-        payouts: page.rows.map(({ id, totals, ...file }) => ({
-          ...file,
-          export_id: id,
-          totals: majorTotals(totals),
-        })),
+        payouts: page.rows.map(fileRecord),
         next_cursor: page.nextCursor,
       };
     },
@@ -109,21 +118,67 @@ export async function payoutListRoutes(app: Api, { pool }: ApiDeps): Promise<voi
         after: query.cursor ?? null,
         limit: query.limit + 1,
       });
-      if (!lines) throw new AppError('not_found', `the workspace has no payout export ${params.id}`);
+      if (!lines) throw noSuchPayout(params.id);
       const page = cutPageAt(lines, query.limit, ({ id }) => id);
       return {
-        lines: page.rows.map(({ enrollment_id, amount_minor, ...line }) => ({
-          ...line,
-          partner_id: enrollment_id,
-          amount: toMajor(amount_minor, line.currency),
-        })),
+        lines: page.rows.map(lineRecord),
         next_cursor: page.nextCursor,
       };
     },
   );
+
+  app.get(
+    '/payouts/:id',
+    {
+      config: CONFIG,
+      schema: {
+        tags,
+        operationId: 'payouts.get',
+        summary: 'Get a payout file with its lines',
+        description: 'Lines are in the order of the file, in pages. The id is the `export_id`.',
+        params: IdParams,
+        querystring: PayoutLinesQuery,
+        response: { 200: PayoutWithLines },
+      },
+    },
+    async ({ auth, params, query }) => {
+      const [file] = await listExports(pool, auth.workspace.id, { ...ANY, id: params.id, limit: 1 });
+      const lines = await listExportLines(pool, auth.workspace.id, params.id, {
+        after: query.cursor ?? null,
+        limit: query.limit + 1,
+      });
+      if (!file || !lines) throw noSuchPayout(params.id);
+      const page = cutPageAt(lines, query.limit, ({ id }) => id);
+      return { ...fileRecord(file), lines: page.rows.map(lineRecord), next_cursor: page.nextCursor };
+    },
+  );
 }
 
-function eligibleRecord(balance: Balance & { payable: boolean }): EligibleBalance {
+function fileRecord({ id, totals, ...file }: ListedExport): PayoutFile {
+  return { ...file, id, export_id: id, totals: majorTotals(totals) };
+}
+
+/** Returns a line of a payout file as the API shows it, with its address masked. */
+export function lineRecord(line: ExportLine): PayoutLine {
+  const { currency, method, payout_email } = line;
+  return {
+    partner_id: line.enrollment_id,
+    external_user_id: line.external_user_id,
+    name: line.name,
+    amount: toMajor(line.amount_minor, currency),
+    currency,
+    commissions: line.commissions,
+    method,
+    payout_method: savedMethod({ payout_method: method, payout_email }),
+    status: line.status,
+    paid_amount: line.paid_minor === null ? null : toMajor(line.paid_minor, currency),
+    fail_reason: line.fail_reason,
+    paid_at: line.paid_at,
+    failed_at: line.failed_at,
+  };
+}
+
+function eligibleRecord(balance: Balance): EligibleBalance {
   const { currency } = balance;
   return {
     partner_id: balance.enrollment_id,
@@ -135,13 +190,8 @@ function eligibleRecord(balance: Balance & { payable: boolean }): EligibleBalanc
     commissions: balance.commissions,
     payout_method: savedMethod(balance),
     min_payout: toMajor(balance.min_payout_minor, currency),
-    held_back: balance.payable ? null : heldBack(balance),
+    held_back: balance.held_back,
   };
-}
-
-function heldBack({ status, amount_minor }: Balance): EligibleBalance['held_back'] {
-  if (status === 'suspended') return 'suspended';
-  return amount_minor < 0 ? 'negative' : 'below_minimum';
 }
 
 function majorTotals(totals: readonly { currency: string; amount_minor: number }[]): Record<string, number> {

@@ -41,6 +41,7 @@ const eligible = async (query = '') => (await shop.get<Eligible>(`/payouts/eligi
 /** A referrer of the program with a referee who bought for this amount. */
 async function sale(user: string, amount: number, program: { id: string; currency: string }) {
   const { ref, partner_id } = await m.enroll(user, { program_id: program.id });
+  await m.address(partner_id, user);
   await m.signup(`n-${user}`, { ref_code: ref });
   await m.purchase(`n-${user}`, `o-${user}`, amount, { currency: program.currency });
   return partner_id;
@@ -58,20 +59,28 @@ describe('payout files', () => {
     const paid = await shop.post<{ paid: number; totals: object }>('/payouts', { export_id: all.id });
     expect(await files()).toEqual([
       {
+        id: all.id,
         export_id: all.id,
         program_id: null,
+        status: 'paid',
         referrers: paid.body.paid,
         totals: paid.body.totals,
+        ledger_head: expect.stringMatching(/^[0-9a-f]{64}$/),
         created_at: expect.any(String),
         paid_at: expect.any(String),
+        canceled_at: null,
       },
       {
+        id: one.id,
         export_id: one.id,
         program_id: yen.id,
+        status: 'open',
         referrers: 1,
         totals: { jpy: 500 },
+        ledger_head: expect.stringMatching(/^[0-9a-f]{64}$/),
         created_at: expect.any(String),
         paid_at: null,
+        canceled_at: null,
       },
     ]);
     expect(paid.body).toEqual({ paid: 3, totals: { usd: 12.35, jpy: 500 } });
@@ -109,10 +118,16 @@ describe('payout files', () => {
       partner_id: expect.any(String),
       external_user_id: 'a',
       name: null,
-      method: null,
+      method: 'paypal',
+      payout_method: { method: 'paypal', email: 'a***@pay.example', paypal_email: 'a***@pay.example' },
+      status: 'open',
       amount: 1,
+      paid_amount: null,
       currency: 'usd',
       commissions: 1,
+      fail_reason: null,
+      paid_at: null,
+      failed_at: null,
     });
     expect((await shop.get(`/payouts/${crypto.randomUUID()}/lines`)).status).toBe(404);
   });
@@ -147,7 +162,7 @@ describe('eligible balances', () => {
     expect(answer.balances[0]).toMatchObject({
       program_id: program.id,
       min_payout: 5,
-      payout_method: null,
+      payout_method: { method: 'paypal' },
       commissions: 1,
     });
     expect(await files()).toHaveLength(1); // asking makes none

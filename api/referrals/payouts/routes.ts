@@ -1,24 +1,30 @@
-import { toMajor } from '../../../core/money/money.ts';
+import { badRequest } from '../../../core/errors.ts';
+import { requireInstant } from '../../../core/time/timestamps.ts';
 import { inTransaction } from '../../../sql/database/pool.ts';
+import { listExportLines } from '../../../sql/referrals/payout-list.ts';
 import { programById } from '../../../sql/referrals/programs.ts';
-import { exportPayouts, payExport } from '../../../sql/transactions/pay-out.ts';
+import { exportPayouts, type PayoutScope } from '../../../sql/transactions/export-payouts.ts';
+import { cancelExport, failPayoutLine, payExport } from '../../../sql/transactions/pay-payout.ts';
 import type { Api, ApiDeps } from '../../dependencies.ts';
 import { withIdempotency } from '../../plugins/idempotency.ts';
+import { IdParams, Ok } from '../../schemas.ts';
 import { noSuchProgram } from '../programs/service.ts';
-
-import { payoutCsv } from './csv.ts';
-import { payoutListRoutes } from './list-routes.ts';
-import { Paid, PaidBody, PayoutExportQuery } from './schemas.ts';
+import { FORMATS } from './formats.ts';
+import { lineRecord, payoutListRoutes } from './list-routes.ts';
+import { FailBody, LineParams, Paid, PaidBody, PayoutExportQuery, PayoutLine } from './schemas.ts';
 
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Payouts'];
 
 const EXPORT_ANSWER = {
-  description: 'CSV. The `x-export-id` header is the id of the file.',
+  description:
+    'CSV. The `x-export-id` header is the id of the payout, `x-ledger-head` the hash of the last ledger entry.',
   content: { 'text/csv': { schema: { type: 'string' } } },
 };
 
-/** Registers the payout routes: export what affiliates are to be paid, and mark it paid. Secret key. */
+/**
+ * Registers the payout routes: export what affiliates are to be paid, mark it paid or failed, cancel it. Secret key.
+ */
 export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool } = deps;
   await payoutListRoutes(app, deps);
@@ -32,7 +38,7 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
         role: 'operator',
         errors: ['not_found'],
         answers: { 200: EXPORT_ANSWER },
-        responseHeaders: ['ExportId'],
+        responseHeaders: ['ExportId', 'LedgerHead'],
       },
       // A HEAD must not write, and this would save a file.
       exposeHeadRoute: false,
@@ -41,7 +47,7 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'payouts.export',
         summary: 'Create a payout file',
         description:
-          'CSV with one line for each referrer whose eligible balance reaches `min_payout`, sorted by payout method (empty if none is saved). Suspended referrers are left out and keep their balance. Pay the file, then send its `x-export-id` header to `POST /payouts`. Creating a file changes no balance.',
+          'CSV with one line for each referrer whose eligible balance reaches `min_payout`, sorted by payout method. `GET /payouts/eligible` lists who is left out, and why; they keep their balance. Pay the file, then send its `x-export-id` header to `POST /payouts`. Creating a file changes no balance and locks nothing: cancel one that you do not pay.',
         querystring: PayoutExportQuery,
       },
     },
@@ -49,14 +55,27 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const { id: workspaceId } = auth.workspace;
       const { program_id: programId = null } = query;
       if (programId !== null && !(await programById(pool, workspaceId, programId))) throw noSuchProgram();
-      const { exportId, lines } = await inTransaction(pool, (tx) =>
-        exportPayouts(tx, workspaceId, programId, new Date()),
-      );
+      const format = FORMATS[query.format];
+      if (format.method !== null && query.method !== undefined && query.method !== format.method) {
+        throw badRequest('method', `must be ${format.method} in a file for ${format.method}`);
+      }
+      const scope: PayoutScope = {
+        programId,
+        until: query.until === undefined ? null : instantOf('until', query.until),
+        method: format.method ?? query.method ?? null,
+        limit: format.maxLines,
+      };
+      // A file that its service would not take must not be saved.
+      const { id, ledgerHead, text } = await inTransaction(pool, async (tx) => {
+        const file = await exportPayouts(tx, workspaceId, scope, new Date());
+        return { ...file, text: format.write(file) };
+      });
       return reply
-        .header('x-export-id', exportId)
-        .header('content-disposition', `attachment; filename="payouts-${exportId}.csv"`)
+        .header('x-export-id', id)
+        .header('x-ledger-head', ledgerHead.toString('hex'))
+        .header('content-disposition', `attachment; filename="payouts-${id}.csv"`)
         .type('text/csv; charset=utf-8')
-        .send(payoutCsv(lines));
+        .send(text);
     },
   );
 
@@ -69,7 +88,7 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'payouts.markPaid',
         summary: 'Mark a payout file paid',
         description:
-          'Marks exactly the commissions of the file, once; a second call responds with the same body. A file that overlaps with a paid file is a 409.',
+          'Pays the open lines of the file, or those of `partner_ids`, once; a second call responds with the same body. A line pays those of its commissions that no other file has paid, and stays open where none is left. A canceled file, and a failed line in `partner_ids`, is a 409.',
         body: PaidBody,
         response: { 200: Paid },
       },
@@ -77,9 +96,67 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
     async (request, reply) =>
       withIdempotency(pool, request, reply, async (tx) => {
         const { workspace } = request.auth;
-        const { paid, totals } = await payExport(tx, workspace.id, request.body.export_id, new Date());
-        const major = [...totals].map(([currency, minor]) => [currency, toMajor(minor, currency)]);
-        return { status: 200, body: { paid, totals: Object.fromEntries(major) } };
+        const { export_id: exportId, partner_ids: partnerIds = null } = request.body;
+        return {
+          status: 200,
+          body: await payExport(tx, workspace.id, { exportId, partnerIds, now: new Date() }),
+        };
       }),
   );
+
+  app.post(
+    '/payouts/:id/lines/:partner_id/fail',
+    {
+      config: { ...CONFIG, errors: ['conflict'] },
+      schema: {
+        tags,
+        operationId: 'payouts.failLine',
+        summary: 'Mark a paid line failed',
+        description:
+          'For a payment that came back: reversing ledger entries make its commissions eligible again, for a new payout file. A second call changes nothing. A line that is not paid is a 409.',
+        params: LineParams,
+        body: FailBody,
+        response: { 200: PayoutLine },
+      },
+    },
+    async ({ auth, params, body }) => {
+      const { id: exportId, partner_id: partnerId } = params;
+      const given = { exportId, partnerId, reason: body.reason, now: new Date() };
+      return inTransaction(pool, async (tx) => {
+        await failPayoutLine(tx, auth.workspace.id, given);
+        const lines = await listExportLines(tx, auth.workspace.id, exportId, {
+          after: null,
+          limit: 1,
+          partnerId,
+        });
+        if (!lines?.[0]) throw new Error(`the line of partner ${partnerId} in payout ${exportId} is gone`);
+        return lineRecord(lines[0]);
+      });
+    },
+  );
+
+  app.delete(
+    '/payouts/:id',
+    {
+      config: { ...CONFIG, errors: ['conflict'] },
+      schema: {
+        tags,
+        operationId: 'payouts.cancel',
+        summary: 'Cancel a payout file',
+        description:
+          "Its open lines can't be paid by this file any more; balances do not change. A file with paid lines becomes `paid`, another one `canceled`. A file without open lines is a 409.",
+        params: IdParams,
+        response: { 200: Ok },
+      },
+    },
+    async ({ auth, params }) => {
+      const given = { exportId: params.id, now: new Date() };
+      await inTransaction(pool, (tx) => cancelExport(tx, auth.workspace.id, given));
+      return { ok: true as const };
+    },
+  );
+}
+
+function instantOf(path: string, text: string): Date {
+  return new Date(Number(requireInstant(path, text) / 1_000_000n));
 }

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { HELD_BACK, PAYOUT_LINE_STATUSES, PAYOUT_STATUSES } from '../../../core/referrals/terms.ts';
 import {
   Body,
   Currency,
@@ -17,22 +18,36 @@ export const Totals = Type.Record(Type.String(), Type.Number(), {
   description: 'Major units by currency.',
 });
 
-export const PayoutFile = Type.Object(
-  {
-    export_id: Uuid,
-    program_id: Nullable(Type.String({ format: 'uuid', description: 'Null: all programs.' })),
-    referrers: Type.Integer({ description: 'Number of lines of the file.' }),
-    totals: Totals,
-    created_at: Instant,
-    paid_at: Nullable(Type.String({ format: 'date-time', description: 'Null: not marked paid.' })),
-  },
-  { title: 'Payout' },
-);
+export const PayoutStatus = OneOf(PAYOUT_STATUSES, {
+  title: 'PayoutStatus',
+  description: '`paid`: no line can be paid any more, and at least one was, or the file has none.',
+});
+
+const FILE = {
+  id: Uuid,
+  export_id: Type.String({ format: 'uuid', description: 'The same as `id`.' }),
+  program_id: Nullable(Type.String({ format: 'uuid', description: 'Null: all programs.' })),
+  status: PayoutStatus,
+  referrers: Type.Integer({ description: 'Number of lines of the file.' }),
+  totals: Totals,
+  ledger_head: Type.String({
+    pattern: '^[0-9a-f]{64}$',
+    description:
+      'Hash of the last ledger entry when the file was created. `hoplog ledger export` prints the hash of every entry.',
+  }),
+  created_at: Instant,
+  paid_at: Nullable(Type.String({ format: 'date-time', description: 'Null: not paid.' })),
+  canceled_at: Nullable(Type.String({ format: 'date-time', description: 'Null: not canceled.' })),
+};
+
+export const PayoutFile = Type.Object(FILE, { title: 'Payout' });
+export type PayoutFile = Static<typeof PayoutFile>;
 
 export const PayoutQuery = Type.Object({
   paid: Type.Optional(
     Type.Boolean({ description: 'Only files marked paid, or only the others. All by default.' }),
   ),
+  status: Type.Optional(PayoutStatus),
   limit: Limit(500, 100),
   cursor: Type.Optional(UuidCursor),
 });
@@ -46,15 +61,44 @@ export const PayoutExportQuery = Type.Object({
   program_id: Type.Optional(
     Type.String({ format: 'uuid', description: 'All programs of the workspace by default.' }),
   ),
+  until: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description:
+        'Only sales and bonuses before this time; a date is midnight UTC. Refunds and claw-backs always count.',
+    }),
+  ),
+  method: Type.Optional(PayoutMethod),
+  format: OneOf(['csv', 'paypal', 'wise'], {
+    default: 'csv',
+    description:
+      '`paypal` and `wise` are files that these services take, of referrers with that method and of one currency; at most 5,000 and 1,000 lines. Balances beyond that wait for the next file.',
+  }),
 });
 
 export const PaidBody = Body(
-  { export_id: Type.String({ format: 'uuid', description: 'The `x-export-id` header of the file.' }) },
+  {
+    export_id: Type.String({ format: 'uuid', description: 'The `x-export-id` header of the file.' }),
+    partner_ids: Type.Optional(
+      Nullable(
+        Type.Array(Uuid, {
+          minItems: 1,
+          maxItems: 5_000,
+          description: 'Pays the lines of these referrers only. All that are open by default.',
+        }),
+      ),
+    ),
+  },
   { title: 'MarkPayoutPaid' },
 );
 
 export const Paid = Type.Object(
-  { paid: Type.Integer({ description: 'Number of referrers paid.' }), totals: Totals },
+  {
+    paid: Type.Integer({
+      description: 'Number of paid lines, of the file or of `partner_ids`, earlier calls included.',
+    }),
+    totals: Totals,
+  },
   { title: 'PaidPayout' },
 );
 
@@ -67,17 +111,50 @@ const LINE = {
   commissions: Type.Integer({ description: 'Number of commissions in the amount.' }),
 };
 
-const PayoutLine = Type.Object({ ...LINE, method: Nullable(PayoutMethod) }, { title: 'PayoutLine' });
+export const PayoutLine = Type.Object(
+  {
+    ...LINE,
+    method: PayoutMethod,
+    payout_method: Type.Union([SavedMethod, Type.Null()], {
+      description: 'Where the file sends the amount, masked. Null: the referrer was deleted.',
+    }),
+    status: OneOf(PAYOUT_LINE_STATUSES, {
+      title: 'PayoutLineStatus',
+      description: '`failed`: the payment came back, and its commissions are eligible again.',
+    }),
+    paid_amount: Nullable(
+      Type.Number({
+        description:
+          'What the line paid. Less than `amount` where another file paid some of its commissions, or they were rejected. Null: not paid.',
+      }),
+    ),
+    fail_reason: Nullable(Type.String()),
+    paid_at: Nullable(Type.String({ format: 'date-time' })),
+    failed_at: Nullable(Type.String({ format: 'date-time' })),
+  },
+  { title: 'PayoutLine' },
+);
+export type PayoutLine = Static<typeof PayoutLine>;
 
 export const PayoutLines = Type.Object(
   { lines: Type.Array(PayoutLine), next_cursor: NextUuidCursor },
   { title: 'PayoutLineList' },
 );
 
-export const PayoutLinesQuery = Type.Object({ limit: Limit(500, 100), cursor: Type.Optional(UuidCursor) });
+export const PayoutWithLines = Type.Object(
+  { ...FILE, lines: Type.Array(PayoutLine), next_cursor: NextUuidCursor },
+  { title: 'PayoutWithLines' },
+);
 
-/** Why an eligible balance would not be in a payout file. */
-export const HELD_BACK = ['suspended', 'below_minimum', 'negative'] as const;
+export type PayoutWithLines = Static<typeof PayoutWithLines>;
+
+export const FailBody = Body(
+  { reason: Type.String({ minLength: 1, maxLength: 500 }) },
+  { title: 'FailPayoutLine' },
+);
+export const LineParams = Type.Object({ id: Uuid, partner_id: Uuid });
+
+export const PayoutLinesQuery = Type.Object({ limit: Limit(500, 100), cursor: Type.Optional(UuidCursor) });
 
 export const EligibleBalance = Type.Object(
   {
@@ -89,7 +166,7 @@ export const EligibleBalance = Type.Object(
       OneOf(HELD_BACK, {
         title: 'HeldBack',
         description:
-          'Why a file created now would not pay the balance, else null. `negative`: refunds exceed the commission left.',
+          'Why a file created now would not pay the balance, else null. `negative`: refunds exceed the commission left. `payout_method_changed`: a page changed the address less than `payout_hold_days` ago.',
       }),
     ),
   },

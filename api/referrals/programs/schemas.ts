@@ -17,7 +17,7 @@ const Status = OneOf(PROGRAM_STATUSES, {
   title: 'ProgramStatus',
   description: 'A paused program rewards nothing.',
 });
-const CommissionType = OneOf(COMMISSION_TYPES, { title: 'CommissionType' });
+export const CommissionType = OneOf(COMMISSION_TYPES, { title: 'CommissionType' });
 
 const SignupsFrom = OneOf(SIGNUP_SOURCES, {
   title: 'SignupSource',
@@ -107,6 +107,12 @@ const FIELDS = {
   min_payout: Type.Optional(
     Type.Number({ minimum: 0, maximum: 1_000_000_000, description: 'Major units. Default 0.' }),
   ),
+  revoke_credits_on_refund: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether a full refund revokes the credits of its order that are not delivered. Default true.',
+    }),
+  ),
   currency: Type.Optional(
     Type.String({
       ...CurrencyInput,
@@ -165,6 +171,7 @@ export const ProgramRecord = Type.Object(
     allow_affiliate_upgrade: Type.Boolean(),
     payout_methods: Type.Array(PayoutMethod),
     min_payout: Type.Number(),
+    revoke_credits_on_refund: Type.Boolean(),
     currency: Currency,
     signups_from: SignupsFrom,
     max_signups_per_day: Nullable(Type.Integer()),

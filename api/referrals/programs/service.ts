@@ -138,6 +138,7 @@ export function programRecord(program: Program): ProgramRecord {
     allow_affiliate_upgrade: program.allow_affiliate_upgrade,
     payout_methods: program.payout_methods,
     min_payout: toMajor(program.min_payout_minor, terms.currency),
+    revoke_credits_on_refund: program.revoke_credits_on_refund,
     currency: terms.currency,
     signups_from: terms.signupsFrom,
     max_signups_per_day: terms.maxSignupsPerDay,

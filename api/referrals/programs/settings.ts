@@ -3,6 +3,7 @@ import { requireDestination } from '../../../core/links/destinations.ts';
 import { programCodeProblem } from '../../../core/links/slugs.ts';
 import { isCurrency, MoneyError, toMajor, toMinor } from '../../../core/money/money.ts';
 import { toHundredths } from '../../../core/referrals/credits.ts';
+import type { CommissionType } from '../../../core/referrals/terms.ts';
 import type { ProgramSettings } from '../../../sql/referrals/programs.ts';
 import type { ProgramChange } from './schemas.ts';
 
@@ -31,6 +32,7 @@ export function defaultSettings(code: string, currency: string): ProgramSettings
     allow_affiliate_upgrade: false,
     payout_methods: ['paypal'],
     min_payout_minor: 0,
+    revoke_credits_on_refund: true,
   };
 }
 
@@ -72,10 +74,12 @@ export function changedSettings(current: ProgramSettings, change: ProgramChange)
     allow_affiliate_upgrade: change.allow_affiliate_upgrade ?? current.allow_affiliate_upgrade,
     payout_methods: change.payout_methods ?? current.payout_methods,
     min_payout_minor: readMoney('min_payout', minPayout, currency),
+    revoke_credits_on_refund: change.revoke_credits_on_refund ?? current.revoke_credits_on_refund,
   };
   requireCode('code', settings.code);
-  requireRate('commission_rate', settings, settings.terms.commissionRate);
-  for (const [index, rate] of settings.terms.levels.entries()) requireRate(`levels.${index}`, settings, rate);
+  const { commissionType, commissionRate, levels } = settings.terms;
+  requireRate('commission_rate', commissionType, commissionRate, currency);
+  for (const [index, rate] of levels.entries()) requireRate(`levels.${index}`, commissionType, rate, currency);
   return settings;
 }
 
@@ -113,9 +117,13 @@ export function requireCode(path: string, code: string): void {
   if (problem) throw badRequest(path, 'must be 3 to 40 characters of A-Z a-z 0-9 - _');
 }
 
-function requireRate(path: string, { terms }: ProgramSettings, rate: number): void {
-  if (terms.commissionType === 'flat') {
-    readMoney(path, rate, terms.currency);
+/**
+ * @param path name of the field
+ * @throws {AppError} `bad_request` when the rate is more than 100 percent, or no amount of the currency when flat
+ */
+export function requireRate(path: string, type: CommissionType, rate: number, currency: string): void {
+  if (type === 'flat') {
+    readMoney(path, rate, currency);
   } else if (rate > 100) {
     throw badRequest(path, 'must be at most 100 percent');
   }
@@ -133,7 +141,8 @@ function readCurrency(text: string | undefined): string | undefined {
   return text?.toLowerCase();
 }
 
-function readMoney(path: string, major: number, currency: string): number {
+/** @throws {AppError} `bad_request` when it is no amount of the currency. Returns minor units. */
+export function readMoney(path: string, major: number, currency: string): number {
   try {
     return toMinor(major, currency);
   } catch (error) {

@@ -154,7 +154,12 @@ function FileButton({ program, payable }: { program: string | null; payable: num
   );
 }
 
-const HELD_BACK = { suspended: 'Suspended', negative: 'Refunded after payment' };
+const HELD_BACK = {
+  suspended: 'Suspended',
+  negative: 'Refunded after payment',
+  no_payout_method: 'No payout address',
+  payout_method_changed: 'Payout address changed',
+};
 
 function Row({ balance }: { balance: EligibleBalance }) {
   const view = useViewState();

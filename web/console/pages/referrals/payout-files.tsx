@@ -99,7 +99,9 @@ function Row({ file, program }: { file: PayoutFile; program: string }) {
       <Table.Td className="figure">{formatCount(file.referrers)}</Table.Td>
       <Table.Td className="figure">{totalsText(file.totals)}</Table.Td>
       <Table.Td>
-        {file.paid_at === null ? (
+        {file.status === 'canceled' ? (
+          <StatusBadge sign="bad">Canceled</StatusBadge>
+        ) : file.paid_at === null ? (
           <Group gap="xs">
             <StatusBadge sign="waiting">Not marked paid</StatusBadge>
             <MarkPaidButton file={file} />
@@ -138,7 +140,7 @@ function Lines({ exportId, close }: { exportId: string; close: () => void }) {
                 {data.lines.map((line) => (
                   <Table.Tr key={line.partner_id}>
                     <LongTextCell>{line.external_user_id}</LongTextCell>
-                    <Table.Td>{line.method === null ? 'Not set' : methodName(line.method)}</Table.Td>
+                    <Table.Td>{methodName(line.method)}</Table.Td>
                     <Table.Td className="figure">{formatCount(line.commissions)}</Table.Td>
                     <Table.Td className="figure">{formatMoney(line.amount, line.currency)}</Table.Td>
                   </Table.Tr>

@@ -45,8 +45,11 @@ export const purchaseReason = (reason: string) => PURCHASE_REASONS[reason] ?? re
 const CAUSES: Record<string, string> = {
   sale: 'Commission of a sale',
   hold_over: 'Holding period ended',
+  manual: 'Bonus or claw-back',
   payout: 'Paid out',
+  payout_failed: 'Payment failed',
   refund: 'Refund',
+  rejection: 'Commission rejected',
   signup: 'Credit for a signup',
   referee: 'Credit for the new user',
   purchase: 'Credit for a purchase',
@@ -67,6 +70,7 @@ const STATUSES: Record<string, string> = {
   earned: 'Not delivered',
   delivered: 'Delivered',
   reversed: 'Reversed',
+  rejected: 'Rejected',
   revoked: 'Revoked',
 };
 

@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import type { ClickHouseClient } from '../clickhouse/client.ts';
+import { hideVisitor } from '../clickhouse/erasures.ts';
+import { normalizeEmail } from '../core/tracking/emails.ts';
+import { inTransaction, type Pool } from '../sql/database/pool.ts';
+import { type ErasedRecords, forgetPerson, visitorsWithEmail } from '../sql/erasure/erased-persons.ts';
+import { forgetOrdersNaming, requestErasure } from '../sql/erasure/erasures.ts';
+import { holdPublications } from '../sql/orders/publications.ts';
+import { lockWorkspace } from '../sql/workspaces/workspaces.ts';
+import { eraseVisitor } from './erase-visitor.ts';
+
+/** What was erased: visitors, referrers, signups, orders and members, and their number. */
+export type ErasedPerson = { deleted: number } & ErasedRecords & { visitors: number };
+
+/**
+ * Erases a person from a workspace by email: visitors with their history, referrers, signups, the buyer of orders, and
+ * members. Amounts and ids stay. Safe to repeat after an interruption.
+ *
+ * @throws {CommandFailed} when roll-ups hold the job lock for ten minutes
+ */
+export async function erasePerson(
+  stores: { pool: Pool; clickhouse: ClickHouseClient },
+  given: { workspaceId: string; email: string; now: Date },
+): Promise<ErasedPerson> {
+  const { workspaceId, now } = given;
+  const email = normalizeEmail(given.email);
+  const visitors = await visitorsWithEmail(stores.pool, workspaceId, email);
+  for (const visitorId of visitors) await eraseVisitor(stores, { workspaceId, visitorId });
+  const records = await inTransaction(stores.pool, async (tx) => {
+    await lockWorkspace(tx, workspaceId);
+    await holdPublications(tx);
+    // No visitor has this id: only orders that name the email, and no visitor, are meant.
+    const nobody = { workspaceId, targetId: randomUUID() };
+    const names = { emails: [email], users: [] };
+    await hideVisitor(stores.clickhouse, nobody, names);
+    await requestErasure(tx, { ...nobody, kind: 'visitor', names });
+    const named = await forgetOrdersNaming(tx, workspaceId, names, null);
+    const forgotten = await forgetPerson(tx, workspaceId, email, { now, by: 'operator' });
+    return { ...forgotten, orders: forgotten.orders + named };
+  });
+  const { enrollments, signups, orders, members } = records;
+  return {
+    deleted: visitors.length + enrollments + signups + orders + members,
+    visitors: visitors.length,
+    ...records,
+  };
+}

@@ -1,0 +1,102 @@
+import { removeMember } from '../console/members.ts';
+import type { Queryable } from '../database/pool.ts';
+import { nextVersion } from '../orders/orders.ts';
+import { queuePublications } from '../orders/publications.ts';
+import type { ChangeOrigin, Enrollment } from '../referrals/enrollments.ts';
+import { deleteEnrollment } from '../transactions/delete-enrollment.ts';
+import { forgetBuyersInDeliveries, forgetUsersInDeliveries } from './erased-deliveries.ts';
+
+/** What a person's email names, beside visitors. */
+export type ErasedRecords = { enrollments: number; signups: number; orders: number; members: number };
+
+/** Returns the visitors of a workspace that identified with this email. */
+export async function visitorsWithEmail(
+  db: Queryable,
+  workspaceId: string,
+  email: string,
+): Promise<string[]> {
+  const { rows } = await db.query<{ visitor_id: string }>(
+    'SELECT visitor_id FROM identities WHERE workspace_id = $1 AND email = $2 ORDER BY visitor_id',
+    [workspaceId, email],
+  );
+  return rows.map((row) => row.visitor_id);
+}
+
+/**
+ * Erases the records of a person: referrers with this email or payout address, signups, the buyer of orders, members and
+ * invites. Amounts and ids stay.
+ *
+ * @param email lower case
+ */
+export async function forgetPerson(
+  tx: Queryable,
+  workspaceId: string,
+  email: string,
+  origin: ChangeOrigin,
+): Promise<ErasedRecords> {
+  const { rows: enrolled } = await tx.query<Pick<Enrollment, 'id' | 'workspace_id' | 'external_user_id'>>(
+    `SELECT id, workspace_id, external_user_id FROM enrollments WHERE workspace_id = $1 AND deleted_at IS NULL
+       AND (lower(email) = $2 OR lower(payout_email) = $2) ORDER BY id FOR NO KEY UPDATE`,
+    [workspaceId, email],
+  );
+  for (const enrollment of enrolled) await deleteEnrollment(tx, enrollment, origin);
+  // A former address of a referrer who has another one now.
+  await tx.query('UPDATE payouts SET payout_email = NULL WHERE workspace_id = $1 AND lower(payout_email) = $2', [
+    workspaceId,
+    email,
+  ]);
+  return {
+    enrollments: enrolled.length,
+    signups: await forgetSignups(tx, workspaceId, email),
+    orders: await forgetOrders(tx, workspaceId, email),
+    members: await forgetMembers(tx, workspaceId, email),
+  };
+}
+
+async function forgetSignups(tx: Queryable, workspaceId: string, email: string): Promise<number> {
+  const { rows } = await tx.query<{ external_user_id: string }>(
+    `WITH forgotten AS (
+       UPDATE signups SET email = NULL, device_id = NULL, visitor_id = NULL, address_hash = NULL
+       WHERE workspace_id = $1 AND lower(email) = $2 RETURNING id, external_user_id
+     ), of_purchases AS (
+       UPDATE purchases SET email = NULL FROM forgotten WHERE signup_id = forgotten.id AND email IS NOT NULL
+     )
+     SELECT external_user_id FROM forgotten`,
+    [workspaceId, email],
+  );
+  await forgetUsersInDeliveries(
+    tx,
+    workspaceId,
+    rows.map((row) => row.external_user_id),
+  );
+  return rows.length;
+}
+
+async function forgetOrders(tx: Queryable, workspaceId: string, email: string): Promise<number> {
+  const { rows } = await tx.query<{ internal_id: number; order_id: string }>(
+    `UPDATE orders SET email = NULL, external_user_id = NULL, version = ${nextVersion('orders')}
+     WHERE workspace_id = $1 AND email = $2 RETURNING internal_id, order_id`,
+    [workspaceId, email],
+  );
+  await queuePublications(
+    tx,
+    rows.map((row) => row.internal_id),
+  );
+  await forgetBuyersInDeliveries(
+    tx,
+    rows.map((row) => ({ workspaceId, orderId: row.order_id })),
+  );
+  return rows.length;
+}
+
+/** Removed members keep their row, which others were invited by; it names nobody any more. */
+async function forgetMembers(tx: Queryable, workspaceId: string, email: string): Promise<number> {
+  const { rows } = await tx.query<{ id: string; is_removed: boolean }>(
+    `SELECT id, removed_at IS NOT NULL AS is_removed FROM members WHERE workspace_id = $1 AND email = $2`,
+    [workspaceId, email],
+  );
+  for (const { id, is_removed } of rows) if (!is_removed) await removeMember(tx, id);
+  await tx.query('UPDATE members SET email = NULL WHERE workspace_id = $1 AND email = $2', [workspaceId, email]);
+  await tx.query('DELETE FROM invites WHERE workspace_id = $1 AND email = $2', [workspaceId, email]);
+  return rows.length;
+}

@@ -1,0 +1,240 @@
+import { AppError } from '../../core/errors.ts';
+import { assertInvariant } from '../../core/invariants.ts';
+import { toMajor } from '../../core/money/money.ts';
+import type { Queryable } from '../database/pool.ts';
+import { type HeldCommission, lockCommissions } from '../referrals/commissions.ts';
+import { appendEntries, type Entry } from '../referrals/ledger.ts';
+import {
+  commissionsPaidBy,
+  exportedCommissions,
+  lockPayoutExport,
+  markExportCanceled,
+  markExportPaid,
+  markPayoutFailed,
+  markPayoutsPaid,
+  type Payout,
+  type PayoutExport,
+  payoutsOfExport,
+} from '../referrals/payouts.ts';
+import { queueEvents } from '../webhooks/outbox.ts';
+import { majorTotals, payoutData } from './export-payouts.ts';
+import { moveCommissions } from './move-commissions.ts';
+
+/**
+ * The states of a payout file and its lines. Every change holds the file's lock, then those of the commissions.
+ *
+ *     file   open --pay the last open line--> paid        line   open --pay--> paid --fail--> failed
+ *            open --cancel, no line was paid--> canceled
+ *            open --cancel, a line was paid--> paid, its open lines stay open and can't be paid
+ *
+ * A line pays those of its commissions that no other file has paid. It stays open where that is nothing, or nothing
+ * positive.
+ */
+
+/** The paid lines of a file, or of some partners in it: their number, and major units by currency. */
+export type PaidOut = { paid: number; totals: Record<string, number> };
+
+/**
+ * Pays the open lines of a payout file: exactly its commissions, not those that became eligible since. A second call
+ * returns the result of the first.
+ *
+ * @param given.partnerIds pays these lines only; null: all
+ * @throws {AppError} `not_found` when the workspace has no such file, or the file has no such line; `conflict` when the
+ *   file was canceled, or the payment to one of these partners failed
+ */
+export async function payExport(
+  tx: Queryable,
+  workspaceId: string,
+  given: { exportId: string; partnerIds: readonly string[] | null; now: Date },
+): Promise<PaidOut> {
+  const { exportId, partnerIds, now } = given;
+  const file = await lockFile(tx, workspaceId, exportId);
+  if (file.canceled_at) {
+    throw new AppError('conflict', `payout ${exportId} was canceled: create a new payout file`);
+  }
+  const all = await payoutsOfExport(tx, exportId);
+  const asked = partnerIds === null ? all : linesOfPartners(all, exportId, partnerIds);
+  const paid = await payLines(
+    tx,
+    workspaceId,
+    asked.filter(({ status }) => status === 'open'),
+    now,
+  );
+  const isDone = all.every(({ id, status }) => status !== 'open' || paid.has(id));
+  if (isDone && file.status === 'open') await markExportPaid(tx, exportId, now);
+  if (paid.size > 0) {
+    const data = payoutData({ ...file, status: isDone ? 'paid' : file.status }, amountsOf(all));
+    await queueEvents(tx, workspaceId, [{ type: 'payout.paid', data }]);
+  }
+  const done = asked.flatMap(({ id, status, currency, paid_minor }) => {
+    const amountMinor = status === 'paid' ? paid_minor : paid.get(id);
+    return amountMinor == null ? [] : [{ currency, amountMinor }];
+  });
+  return { paid: done.length, totals: majorTotals(done) };
+}
+
+function linesOfPartners(all: readonly Payout[], exportId: string, partnerIds: readonly string[]): Payout[] {
+  const byPartner = new Map(all.map((line) => [line.enrollment_id, line]));
+  return [...new Set(partnerIds)].map((partnerId) => {
+    const line = byPartner.get(partnerId);
+    if (!line) throw new AppError('not_found', `payout ${exportId} has no line of partner ${partnerId}`);
+    if (line.status === 'failed') {
+      throw new AppError(
+        'conflict',
+        `the payment to partner ${partnerId} failed: its commissions are eligible for a new payout file`,
+      );
+    }
+    return line;
+  });
+}
+
+/** Pays open lines. Returns what each paid; lines that have nothing to pay are left out. */
+async function payLines(
+  tx: Queryable,
+  workspaceId: string,
+  lines: readonly Payout[],
+  now: Date,
+): Promise<Map<string, number>> {
+  const exported = new Map(
+    (
+      await exportedCommissions(
+        tx,
+        lines.map(({ id }) => id),
+      )
+    ).map((part) => [part.commission_id, part]),
+  );
+  const eligible = (await lockCommissions(tx, [...exported.keys()])).filter(
+    ({ status }) => status === 'eligible',
+  );
+  const paid = new Map<string, number>();
+  const entries: Entry[] = [];
+  const moved: string[] = [];
+  for (const [payoutId, held] of Map.groupBy(eligible, ({ id }) => exported.get(id)?.payout_id)) {
+    const amount = held.reduce((sum, { remaining_minor }) => sum + remaining_minor, 0);
+    if (payoutId === undefined || amount <= 0) continue;
+    paid.set(payoutId, amount);
+    for (const commission of held) {
+      const stored = exported.get(commission.id)?.amount_minor;
+      assertInvariant(
+        'payout_equals_entries',
+        stored === commission.remaining_minor,
+        () =>
+          `commission ${commission.id} has ${commission.remaining_minor} left, and ${stored} in open payout line ${payoutId}`,
+      );
+      moved.push(commission.id);
+      entries.push(...moveEntries(commission, payoutId, 'payout'));
+    }
+  }
+  await moveCommissions(tx, moved, 'paid', now);
+  await appendEntries(tx, workspaceId, entries, now);
+  await markPayoutsPaid(
+    tx,
+    [...paid].map(([id, paidMinor]) => ({ id, paidMinor })),
+    now,
+  );
+  return paid;
+}
+
+/** A line whose payment failed. */
+export type FailedLine = { partnerId: string; amountMinor: number; currency: string };
+
+/**
+ * Gives back what a paid line paid, by reversing entries: its commissions are eligible again. A second call changes
+ * nothing.
+ *
+ * @throws {AppError} `not_found` when the workspace has no such file, or the file has no such line; `conflict` when the
+ *   line is not paid
+ */
+export async function failPayoutLine(
+  tx: Queryable,
+  workspaceId: string,
+  given: { exportId: string; partnerId: string; reason: string; now: Date },
+): Promise<void> {
+  const { exportId, partnerId, reason, now } = given;
+  const file = await lockFile(tx, workspaceId, exportId);
+  const all = await payoutsOfExport(tx, exportId);
+  const line = all.find(({ enrollment_id }) => enrollment_id === partnerId);
+  if (!line) throw new AppError('not_found', `payout ${exportId} has no line of partner ${partnerId}`);
+  if (line.status === 'failed') return;
+  if (line.paid_minor === null) {
+    throw new AppError('conflict', `the line of partner ${partnerId} is not paid: only a paid line can fail`);
+  }
+  const held = await lockCommissions(tx, await commissionsPaidBy(tx, line.id));
+  const amount = held.reduce((sum, { remaining_minor }) => sum + remaining_minor, 0);
+  assertInvariant(
+    'payout_equals_entries',
+    amount === line.paid_minor,
+    () => `payout line ${line.id} paid ${line.paid_minor}, its commissions have ${amount}`,
+  );
+  await appendEntries(
+    tx,
+    workspaceId,
+    held.flatMap((commission) => moveEntries(commission, line.id, 'payout_failed')),
+    now,
+  );
+  await moveCommissions(
+    tx,
+    held.map(({ id }) => id),
+    'eligible',
+    now,
+  );
+  await markPayoutFailed(tx, line.id, reason, now);
+  const data = {
+    ...payoutData(file, amountsOf(all)),
+    partner_id: partnerId,
+    amount: toMajor(amount, line.currency),
+    currency: line.currency,
+    reason,
+  };
+  await queueEvents(tx, workspaceId, [{ type: 'payout.failed', data }]);
+}
+
+/**
+ * Cancels what is open in a payout file: it can't be paid by this file any more. A second call changes nothing.
+ *
+ * @throws {AppError} `not_found` when the workspace has no such file; `conflict` when nothing in it is open
+ */
+export async function cancelExport(
+  tx: Queryable,
+  workspaceId: string,
+  { exportId, now }: { exportId: string; now: Date },
+): Promise<void> {
+  const file = await lockFile(tx, workspaceId, exportId);
+  if (file.canceled_at) return;
+  if (file.status === 'paid') {
+    throw new AppError('conflict', `payout ${exportId} is paid: fail its lines instead`);
+  }
+  const lines = await payoutsOfExport(tx, exportId);
+  const wasPaid = lines.some(({ status }) => status !== 'open');
+  await markExportCanceled(tx, exportId, wasPaid ? 'paid' : 'canceled', now);
+}
+
+async function lockFile(tx: Queryable, workspaceId: string, exportId: string): Promise<PayoutExport> {
+  const file = await lockPayoutExport(tx, workspaceId, exportId);
+  if (!file) throw new AppError('not_found', `there is no payout ${exportId}`);
+  return file;
+}
+
+/** Returns the entries that move what is left of a commission to the paid account, or back. */
+function moveEntries(
+  commission: HeldCommission,
+  payoutId: string,
+  cause: 'payout' | 'payout_failed',
+): Entry[] {
+  const entry = {
+    enrollmentId: commission.enrollment_id,
+    externalUserId: commission.external_user_id,
+    unit: commission.currency,
+    cause,
+    commissionId: commission.id,
+    payoutId,
+  } as const;
+  const amount = cause === 'payout' ? commission.remaining_minor : -commission.remaining_minor;
+  return [
+    { ...entry, account: 'cash_eligible', amount: -amount },
+    { ...entry, account: 'cash_paid', amount },
+  ];
+}
+
+const amountsOf = (lines: readonly Payout[]) =>
+  lines.map(({ currency, amount_minor }) => ({ currency, amountMinor: amount_minor }));

@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { exportedLines } from '../../cli/commands/ledger.ts';
+import { type Verified, verifyLedger } from '../../cli/verify-ledger.ts';
+import { operator } from '../support/hoplog.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { type Merchant, merchant, PAID_AT_ONCE } from './support.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+let m: Merchant;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await api.addWorkspace();
+  m = merchant(shop);
+});
+afterAll(() => api.close());
+
+/** Every kind of entry of one workspace. */
+async function everything() {
+  const { partner_id } = await m.referral(PAID_AT_ONCE);
+  for (const order of ['o1', 'o2', 'o3', 'o4']) await m.purchase('n', order, 100);
+  await m.refund('f1', 'o1', 25);
+  await m.refund('f2', 'o2');
+  const first = await m.exportPayouts();
+  await m.refund('f3', 'o3', 10);
+  await m.pay(first.id);
+  await m.fail(first.id, partner_id);
+  await shop.post('/commissions', { external_user_id: 'r', amount: 3, note: 'bonus' });
+  const { body } = await shop.get<{ commissions: { id: string; order_id: string }[] }>('/commissions');
+  await shop.post(`/commissions/${body.commissions.find(({ order_id }) => order_id === 'o4')?.id}/reject`);
+  await m.pay((await m.exportPayouts()).id);
+  await m.program({ credit_enabled: true, signup_credit: { free: 2 }, purchase_credit: 1, hold_days: 1 });
+  const { ref } = await m.enroll('s');
+  for (const user of ['n1', 'n2', 's']) await m.signup(user, { ref_code: ref });
+  const { grants } = await m.credits('external_user_id=s');
+  await shop.post(`/credits/${grants.at(-1)?.id}/mark-delivered`);
+  await shop.post(`/credits/${grants.at(-2)?.id}/revoke`, { reason: 'a mistake' });
+  await m.purchase('n1', 'o5', 10);
+  return partner_id;
+}
+
+const verify = (): Promise<Verified> => verifyLedger(api.stores.pool, [shop.workspace.id]);
+const linesOf = async () => {
+  let text = '';
+  for await (const lines of exportedLines(api.stores.pool, shop.workspace.id)) text += lines;
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown> & { hash: string });
+};
+
+/** As a superuser could, with every trigger off. */
+const plant = (sql: string) =>
+  api.stores.pool.query(`SET session_replication_role = replica; ${sql}; SET session_replication_role = DEFAULT`);
+
+describe('ledger verify', () => {
+  test('finds nothing wrong in a ledger with every kind of entry', async () => {
+    await everything();
+    expect(await verify()).toEqual({ ok: true, entries: expect.any(Number), wrong: [] });
+    await m.exportPayouts();
+    expect((await verify()).ok).toBe(true);
+  });
+
+  test.each<[string, string, string[]]>([
+    [
+      'an entry that nothing caused',
+      `INSERT INTO ledger_entries (workspace_id, enrollment_id, external_user_id, account, unit, amount, cause,
+         commission_id, created_at)
+       SELECT workspace_id, enrollment_id, 'r', 'cash_eligible', 'usd', 5000, 'sale', id, now() FROM commissions
+       WHERE workspace_id = $1 AND kind = 'sale' ORDER BY id LIMIT 1`,
+      ['commission', 'balance', 'chain'],
+    ],
+    [
+      'an entry with another amount',
+      `UPDATE ledger_entries SET amount = amount + 1 WHERE id = (
+         SELECT min(id) FROM ledger_entries WHERE workspace_id = $1 AND cause = 'sale')`,
+      ['commission', 'balance', 'chain'],
+    ],
+    [
+      'a payment that no line made',
+      `UPDATE payouts SET paid_minor = paid_minor + 100 WHERE id = (
+         SELECT min(id::text)::uuid FROM payouts WHERE workspace_id = $1 AND status = 'paid')`,
+      ['payout_line'],
+    ],
+    [
+      'a commission in another status',
+      `UPDATE commissions SET status = 'paid', paid_at = now() WHERE workspace_id = $1 AND status = 'rejected'`,
+      ['commission', 'balance'],
+    ],
+    [
+      'a credit of another amount',
+      `UPDATE grants SET amount = amount * 2 WHERE workspace_id = $1 AND status = 'delivered'`,
+      ['grant', 'balance'],
+    ],
+    [
+      'a refund that reversed nothing',
+      `UPDATE refunds SET amount_minor = amount_minor + 1000 WHERE workspace_id = $1 AND refund_id = 'f1'`,
+      ['commission', 'balance'],
+    ],
+    [
+      'an entry of another user',
+      `UPDATE ledger_entries SET external_user_id = 'thief' WHERE id = (
+         SELECT max(id) FROM ledger_entries WHERE workspace_id = $1 AND cause = 'manual')`,
+      ['commission', 'balance', 'chain'],
+    ],
+  ])('finds %s', async (_, sql, what) => {
+    await everything();
+    await linesOf();
+    await plant(sql.replaceAll('$1', `'${shop.workspace.id}'`));
+    const { ok, wrong } = await verify();
+    expect(ok).toBe(false);
+    expect(new Set(wrong.map((one) => one.what))).toEqual(new Set(what));
+    expect(wrong.every((one) => one.workspace_id === shop.workspace.id && one.problem !== '')).toBe(true);
+  });
+});
+
+describe('ledger export', () => {
+  test('chains every entry by hashes that anyone can compute, and has the head of each payout file', async () => {
+    await everything();
+    const response = await shop.get<string>('/payouts/export');
+    const head = String(response.headers['x-ledger-head']);
+    expect((await m.payout(String(response.headers['x-export-id']))).ledger_head).toBe(head);
+    await m.purchase('n', 'later', 10);
+    const lines = await linesOf();
+    let before = '0'.repeat(64);
+    for (const { hash, ...entry } of lines) {
+      // RFC 8785 of a flat object of ASCII names, integers and texts: sorted names, no spaces.
+      const canonical = JSON.stringify(entry, Object.keys(entry).toSorted());
+      before = createHash('sha256').update(`${before}\n${canonical}`).digest('hex');
+      expect(hash).toBe(before);
+    }
+    const { rows } = await api.stores.pool.query<{ count: number }>(
+      'SELECT count(*) AS count FROM ledger_entries WHERE workspace_id = $1',
+      [shop.workspace.id],
+    );
+    expect(lines).toHaveLength(rows[0]?.count ?? 0);
+    expect(lines.at(-2)?.hash).toBe(head);
+    expect(await linesOf()).toEqual(lines);
+  });
+
+  test('keeps its order whatever commits late, and however many extend it at once', async () => {
+    await m.referral(PAID_AT_ONCE);
+    const heads = await Promise.all(
+      Array.from({ length: 12 }, async (_, n) => {
+        await m.purchase('n', `o${n}`, 10);
+        return String((await shop.get<string>('/payouts/export')).headers['x-ledger-head']);
+      }),
+    );
+    const hashes = (await linesOf()).map(({ hash }) => hash);
+    expect(hashes).toHaveLength(12);
+    for (const head of heads) expect(hashes).toContain(head);
+    expect((await verify()).ok).toBe(true);
+  });
+
+  test('and verify are commands: NDJSON, and exit status 1 when something is wrong', async () => {
+    await m.referral(PAID_AT_ONCE);
+    await m.purchase('n', 'o1', 100);
+    const cli = operator(api.stores);
+    const workspace = ['--workspace', shop.workspace.id];
+    const exported = await cli.run('ledger', 'export', ...workspace);
+    expect(exported).toMatchObject({ status: 0, stderr: '' });
+    expect(exported.stdout.trim().split('\n')).toHaveLength(1);
+    expect(await cli.json('ledger', 'verify', ...workspace)).toEqual({ ok: true, entries: 1, wrong: [] });
+    await plant(`UPDATE ledger_entries SET amount = 1 WHERE workspace_id = '${shop.workspace.id}'`);
+    const verified = await cli.run('ledger', 'verify', '--json');
+    expect(verified.status).toBe(1);
+    expect(JSON.parse(verified.stdout)).toMatchObject({ ok: false });
+  });
+});

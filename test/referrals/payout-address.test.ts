@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { EnrollmentHistory, EnrollmentRecord } from '../../api/referrals/enrollments/schemas.ts';
+import type { EligibleBalance } from '../../api/referrals/payouts/schemas.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { type Merchant, merchant, PAID_AT_ONCE, queuedEvents } from './support.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+let m: Merchant;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await api.addWorkspace();
+  m = merchant(shop);
+});
+afterAll(() => api.close());
+
+/** A page sets where a user is paid. */
+const fromPage = (user: string, email: string) =>
+  shop.post('/referrals/payout-method', { external_user_id: user, method: 'paypal', email }, { key: shop.publishableKey });
+const heldBack = async () =>
+  (await shop.get<{ balances: EligibleBalance[] }>('/payouts/eligible')).body.balances.map(
+    ({ held_back }) => held_back,
+  );
+const historyOf = async (partnerId: string) =>
+  (await shop.get<EnrollmentHistory>(`/enrollments/${partnerId}/history`)).body.history;
+const changes = async () =>
+  (await queuedEvents(api, shop)).filter(({ type }) => type === 'enrollment.payout_method_changed');
+
+/** Referrer `r` of a cash program, with a balance and no address. */
+async function withoutAddress() {
+  const program = await m.program(PAID_AT_ONCE);
+  const enrolled = await m.enroll('r');
+  await m.signup('n', { ref_code: enrolled.ref });
+  await m.purchase('n', 'o1', 100);
+  return { ...enrolled, programId: program.id };
+}
+
+describe('a referrer without a payout address', () => {
+  test('is held back, and is in no file', async () => {
+    const { partner_id } = await withoutAddress();
+    expect(await heldBack()).toEqual(['no_payout_method']);
+    const file = await m.exportPayouts();
+    expect(file.lines).toEqual([]);
+    await m.pay(file.id);
+    expect(await m.balance('r')).toEqual({ pending: 0, eligible: 20, paid: 0 });
+    await m.address(partner_id, 'r');
+    expect((await m.exportPayouts()).lines).toMatchObject([{ method: 'paypal', payout_email: 'r@pay.example' }]);
+  });
+
+  test('of a program without credits may say where from the start: it begins in affiliate mode', async () => {
+    await m.program(PAID_AT_ONCE);
+    await m.enroll('r');
+    expect((await m.stats('r')).reward_mode).toBe('affiliate');
+    expect((await fromPage('r', 'me@pay.example')).status).toBe(200);
+    await m.program({ ...PAID_AT_ONCE, credit_enabled: true });
+    await m.enroll('s');
+    expect((await m.stats('s')).reward_mode).toBe('referrer');
+    expect((await fromPage('s', 'me@pay.example')).status).toBe(403);
+  });
+});
+
+describe('an address that a page sets', () => {
+  test('holds the balance back, the first one too, until the days are over', async () => {
+    const { partner_id } = await withoutAddress();
+    await fromPage('r', 'thief@evil.example');
+    expect(await heldBack()).toEqual(['payout_method_changed']);
+    expect((await m.exportPayouts()).lines).toEqual([]);
+    const { body } = await shop.get<EnrollmentRecord>(`/enrollments/${partner_id}`);
+    expect(Date.parse(body.payout_held_until ?? '')).toBeGreaterThan(Date.now() + 2.9 * 86_400_000);
+    await api.stores.pool.query(
+      `UPDATE enrollments SET payout_unconfirmed_at = payout_unconfirmed_at - interval '3 days' WHERE id = $1`,
+      [partner_id],
+    );
+    expect(await heldBack()).toEqual([null]);
+    expect((await m.exportPayouts()).lines).toHaveLength(1);
+  });
+
+  test('is in the history with the masked key and addresses, and in an event', async () => {
+    const { partner_id, programId } = await withoutAddress();
+    await m.address(partner_id, 'r');
+    await fromPage('r', 'thief@evil.example');
+    const [lookup] = shop.publishableKey.split('_').slice(2);
+    const history = await historyOf(partner_id);
+    expect(history.slice(0, 2)).toEqual([
+      {
+        at: expect.any(String),
+        field: 'payout_method',
+        from: 'paypal r***@pay.example',
+        to: 'paypal t***@evil.example',
+        by: `pk_live_${lookup}_***`,
+      },
+      {
+        at: expect.any(String),
+        field: 'payout_method',
+        from: null,
+        to: 'paypal r***@pay.example',
+        by: expect.stringMatching(/^lk_live_[0-9a-f]{8}_\*\*\*$/),
+      },
+    ]);
+    expect(JSON.stringify(history)).not.toContain(shop.publishableKey);
+    expect((await changes()).map(({ data }) => data)).toEqual(
+      Array(2).fill({
+        partner_id,
+        program_id: programId,
+        external_user_id: 'r',
+        created_at: expect.any(String),
+      }),
+    );
+  });
+
+  test('is paid at once when a server sets the same one, and a page can not renew or end the hold', async () => {
+    const { partner_id } = await withoutAddress();
+    await m.address(partner_id, 'r');
+    await fromPage('r', 'r@pay.example'); // no change
+    expect(await heldBack()).toEqual([null]);
+    await fromPage('r', 'new@pay.example');
+    await fromPage('r', 'new@pay.example');
+    expect(await heldBack()).toEqual(['payout_method_changed']);
+    const payout_method = { method: 'paypal', email: 'new@pay.example' };
+    expect((await shop.patch(`/enrollments/${partner_id}`, { payout_method })).status).toBe(200);
+    expect(await heldBack()).toEqual([null]);
+    expect(await changes()).toHaveLength(2);
+  });
+
+  test('also holds when it changes back to the confirmed one', async () => {
+    const { partner_id } = await withoutAddress();
+    await m.address(partner_id, 'r');
+    await fromPage('r', 'thief@evil.example');
+    await fromPage('r', 'r@pay.example');
+    expect(await heldBack()).toEqual(['payout_method_changed']);
+    await shop.post('/referrals/payout-method', { external_user_id: 'r', method: 'paypal', email: 'r@pay.example' });
+    expect(await heldBack()).toEqual([null]);
+  });
+});
+
+describe('PATCH /enrollments/:id', () => {
+  test('changes the email, with history', async () => {
+    const { partner_id } = await withoutAddress();
+    const changed = await shop.patch<EnrollmentRecord>(`/enrollments/${partner_id}`, { email: 'new@mail.example' });
+    expect([changed.status, changed.body.email]).toEqual([200, 'new@mail.example']);
+    expect((await historyOf(partner_id))[0]).toMatchObject({
+      field: 'email',
+      from: 'r***@mail.example',
+      to: 'n***@mail.example',
+    });
+    expect((await shop.patch(`/enrollments/${partner_id}`, { email: 'nobody' })).status).toBe(400);
+    const payout_method = { method: 'wire', email: 'a@b.example' };
+    const refused = await shop.patch(`/enrollments/${partner_id}`, { payout_method });
+    expect([refused.status, refused.body.error.code]).toEqual([400, 'method_not_offered']);
+    expect((await shop.patch(`/enrollments/${partner_id}`, {})).status).toBe(200);
+  });
+
+  test('gives a referrer own terms, for later sales of level 1', async () => {
+    const { partner_id } = await withoutAddress();
+    const own = await shop.patch<EnrollmentRecord>(`/enrollments/${partner_id}`, { commission_rate: 50 });
+    expect(own.body).toMatchObject({ commission_type: 'percent', commission_rate: 50 });
+    await m.purchase('n', 'o2', 100);
+    expect((await m.balance('r')).eligible).toBe(70);
+    await shop.patch(`/enrollments/${partner_id}`, { commission_rate: 5, commission_type: 'flat' });
+    await m.purchase('n', 'o3', 100);
+    expect((await m.balance('r')).eligible).toBe(75);
+    await shop.patch(`/enrollments/${partner_id}`, { commission_rate: null });
+    await m.purchase('n', 'o4', 100);
+    expect((await m.balance('r')).eligible).toBe(95);
+    for (const body of [{ commission_rate: 101 }, { commission_type: 'flat' }, { commission_rate: -1 }]) {
+      expect((await shop.patch(`/enrollments/${partner_id}`, body)).status).toBe(400);
+    }
+  });
+
+  test('moves a referrer with the link to another program of the same currency', async () => {
+    const { partner_id, ref } = await withoutAddress();
+    const other = await m.program({ ...PAID_AT_ONCE, commission_rate: 10, destination_url: 'https://shop.example/b' });
+    const yen = await m.program({ ...PAID_AT_ONCE, currency: 'jpy' });
+    const moved = await shop.patch<EnrollmentRecord>(`/enrollments/${partner_id}`, { program_id: other.id });
+    expect([moved.status, moved.body.program_id]).toEqual([200, other.id]);
+    const { body } = await shop.get<{ links: { destination: string }[] }>(`/links?view=records&slug=${ref}`);
+    expect(body.links[0]?.destination).toContain('https://shop.example/b');
+    await m.signup('n2', { ref_code: ref });
+    await m.purchase('n2', 'o2', 100);
+    await m.purchase('n', 'o3', 100); // an earlier referee stays in the first program
+    expect((await m.balance('r')).eligible).toBe(50);
+    expect((await shop.patch(`/enrollments/${partner_id}`, { program_id: yen.id })).status).toBe(409);
+    expect((await shop.patch(`/enrollments/${partner_id}`, { program_id: crypto.randomUUID() })).status).toBe(404);
+    expect((await shop.patch(`/programs/${other.id}`, { currency: 'eur' })).status).toBe(409);
+  });
+});
