@@ -56,7 +56,7 @@ export async function forgetPerson(
 async function forgetSignups(tx: Queryable, workspaceId: string, email: string): Promise<number> {
   const { rows } = await tx.query<{ external_user_id: string }>(
     `WITH forgotten AS (
-       UPDATE signups SET email = NULL, device_id = NULL, visitor_id = NULL, address_hash = NULL
+       UPDATE signups SET email = NULL, mailbox = NULL, device_id = NULL, visitor_id = NULL, address_hash = NULL
        WHERE workspace_id = $1 AND lower(email) = $2 RETURNING id, external_user_id
      ), of_purchases AS (
        UPDATE purchases SET email = NULL FROM forgotten WHERE signup_id = forgotten.id AND email IS NOT NULL

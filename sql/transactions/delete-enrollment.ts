@@ -34,7 +34,7 @@ export async function deleteEnrollment(
 async function forgetSignupOf(tx: Queryable, workspaceId: string, user: string): Promise<void> {
   await tx.query(
     `WITH forgotten AS (
-       UPDATE signups SET email = NULL, device_id = NULL, visitor_id = NULL, address_hash = NULL
+       UPDATE signups SET email = NULL, mailbox = NULL, device_id = NULL, visitor_id = NULL, address_hash = NULL
        WHERE workspace_id = $1 AND external_user_id = $2 RETURNING id
      )
      UPDATE purchases SET email = NULL FROM forgotten WHERE signup_id = forgotten.id AND email IS NOT NULL`,

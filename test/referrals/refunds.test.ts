@@ -215,7 +215,7 @@ describe('a refund', () => {
     await m.refund('f2', 'o1', 50);
     expect(await balance('r')).toEqual({ pending: 0, eligible: -10, paid: 50 });
     expect((await queuedEvents(api, shop)).filter(({ type }) => type === 'commission.created')).toHaveLength(
-      2,
+      4,
     );
   });
 });
