@@ -25,7 +25,6 @@ export async function erasePerson(
   const { workspaceId, now } = given;
   const email = normalizeEmail(given.email);
   const visitors = await visitorsWithEmail(stores.pool, workspaceId, email);
-  for (const visitorId of visitors) await eraseVisitor(stores, { workspaceId, visitorId });
   const records = await inTransaction(stores.pool, async (tx) => {
     await lockWorkspace(tx, workspaceId);
     await holdPublications(tx);
@@ -38,6 +37,8 @@ export async function erasePerson(
     const forgotten = await forgetPerson(tx, workspaceId, email, { now, by: 'operator' });
     return { ...forgotten, orders: forgotten.orders + named };
   });
+  // Last: they are found by the email, so that a repeated call finds those that this one did not reach.
+  for (const visitorId of visitors) await eraseVisitor(stores, { workspaceId, visitorId });
   const { enrollments, signups, orders, members } = records;
   return {
     deleted: visitors.length + enrollments + signups + orders + members,

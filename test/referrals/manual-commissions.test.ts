@@ -21,7 +21,7 @@ const add = (amount: number, fields: object = {}) =>
 const reject = (id: string) => shop.post<CommissionRecord>(`/commissions/${id}/reject`);
 const listed = async (query = '') =>
   (await shop.get<{ commissions: CommissionRecord[] }>(`/commissions?${query}`)).body.commissions;
-const idOf = async (orderId: string) => (await listed()).find(({ order_id }) => order_id === orderId)?.id ?? '';
+const idOf = async (orderId: string) => (await listed()).find(({ kind, order_id }) => kind === 'sale' && order_id === orderId)?.id ?? '';
 
 describe('POST /commissions', () => {
   test('adds a bonus that is eligible at once, and a claw-back that the next payout deducts', async () => {

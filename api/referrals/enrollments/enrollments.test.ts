@@ -55,6 +55,9 @@ describe('enrollments', () => {
       status: 'approved',
       reward_mode: 'affiliate',
       payout_method: { method: 'wise', email: 'r***@bank.example' },
+      payout_held_until: null,
+      commission_type: null,
+      commission_rate: null,
       created_at: expect.any(String),
       updated_at: expect.any(String),
       referral_link: made.referral_link,
@@ -78,8 +81,8 @@ describe('enrollments', () => {
   });
 
   test('are found by program, status, mode and part of id, email or name', async () => {
-    const first = await m.program({ allow_affiliate_upgrade: true });
-    const second = await m.program();
+    const first = await m.program({ credit_enabled: true, allow_affiliate_upgrade: true });
+    const second = await m.program({ credit_enabled: true });
     const a = await m.enroll('user-a', { program_id: first.id, name: 'Ünal 100%' });
     await m.enroll('user-b', { program_id: second.id, email: 'Bee@Hive.example' });
     await m.enroll('user-c', { program_id: first.id });

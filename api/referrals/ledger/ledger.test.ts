@@ -59,6 +59,8 @@ async function play(): Promise<void> {
   await m.refund('f3', 'y1', 500);
   const [grant] = (await m.credits('external_user_id=other')).grants.filter((one) => one.status === 'earned');
   await shop.post(`/credits/${grant?.id}/mark-delivered`);
+  await m.address(top.partner_id, 'top');
+  await m.address(middle.partner_id, 'middle');
   const file = await shop.get('/payouts/export');
   await shop.post('/payouts', { export_id: file.headers['x-export-id'] });
   await m.refund('f4', 'o2', 11.11);
