@@ -116,17 +116,22 @@ test('an affiliate returns to credits, for good, once the program allows no new 
   }
 });
 
-test('a program without credits shows its cash before any was earned, and no way back to credits', async () => {
+test('a program without credits shows its cash, asks everyone for an address, and offers no way back to credits', async () => {
   const cashOnly = await site.addWorkspace('Cash only', 'unlimited');
   await site.api(cashOnly, '/programs', { ...PROGRAM, credit_enabled: false });
   await site.api(cashOnly, '/referrals/stats?external_user_id=u');
-  await site.api(cashOnly, '/referrals/reward-mode', { external_user_id: 'u', mode: 'affiliate' });
+  await site.api(cashOnly, '/referrals/reward-mode', { external_user_id: 'u', mode: 'referrer' });
   const embeds = ['u', 'new'].map((user) => site.script(`data-user-id="${user}"`, cashOnly.publishable));
   const page = await site.open(embeds.join(''));
   const [frame, newcomers] = [await dashboardIn(page), await dashboardIn(page, undefined, 1)];
   await frame.waitForSelector('h2:text-is("Payout method")');
   const headings = await newcomers.$$eval('h2', (all) => all.map((heading) => heading.textContent));
-  expect(headings.slice(-3)).toEqual(['Cash balance', 'Payout history', 'Recent commissions']);
+  expect(headings.slice(-4)).toEqual([
+    'Cash balance',
+    'Payout method',
+    'Payout history',
+    'Recent commissions',
+  ]);
   expect(headings).not.toContain('Rewards');
   expect([...(await frame.$$('.mode')), ...(await newcomers.$$('.mode'))]).toEqual([]);
   await page.close();

@@ -25,7 +25,12 @@ export function merchantOf({ api }: ConsoleSite) {
         hold_days: 0,
         ...fields,
       }),
-    async enroll(user: string, program: { id: string }, fields: object = {}) {
+    /** With a payout address where the program offers PayPal. */
+    async enroll(
+      user: string,
+      program: { id: string; payout_methods?: string[] },
+      fields: object = {},
+    ) {
       const enrolled = await api<{ partner_id: string; referral_link: string }>('/referrals/enroll', {
         external_user_id: user,
         email: `${user}@mail.example`,
@@ -33,6 +38,10 @@ export function merchantOf({ api }: ConsoleSite) {
         program_id: program.id,
         ...fields,
       });
+      const payout_method = { method: 'paypal', email: `${user.slice(0, 20)}@pay.example` };
+      if (program.payout_methods?.includes('paypal')) {
+        await api(`/enrollments/${enrolled.partner_id}`, { payout_method }, 'PATCH');
+      }
       return { ...enrolled, ref: enrolled.referral_link.split('/').at(-1) ?? '' };
     },
     signup: (user: string, ref: string, fields: object = {}) =>

@@ -1,5 +1,5 @@
 import { Alert, Stack, Text } from '@mantine/core';
-import { ApiFailure, messageOf } from '../../api/failures.ts';
+import { messageOf } from '../../api/failures.ts';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { plural } from '../../formats.ts';
@@ -16,7 +16,10 @@ export function MarkPaidButton({ file }: { file: PayoutFile }) {
     () => ({ path: '/payouts', method: 'POST', body: { export_id: file.export_id } }),
     {
       refresh: ['/payouts', '/ledger', '/enrollments'],
-      done: ({ paid, totals }) => `Marked paid: ${referrers(paid)}, ${totalsText(totals)}`,
+      done: ({ paid, totals }) =>
+        paid === file.referrers
+          ? `Marked paid: ${referrers(paid)}, ${totalsText(totals)}`
+          : `Marked paid: ${paid} of ${referrers(file.referrers)}, ${totalsText(totals)}. Nothing is left to pay to the others: another file paid them.`,
       tellFailure: false,
     },
   );
@@ -29,11 +32,11 @@ export function MarkPaidButton({ file }: { file: PayoutFile }) {
         <Stack gap="sm">
           <Text size="sm">
             The ledger will say that {totalsText(file.totals)} was paid to {referrers(file.referrers)}. This
-            can't be taken back. Do it once the money was sent.
+            can't be undone, but a payment that comes back can be marked failed. Do it once the money was sent.
           </Text>
           {mark.isError && (
             <Alert color="red" variant="outline" role="alert" title="The file was not marked as paid">
-              {problemOf(mark.error)}
+              {messageOf(mark.error)}
             </Alert>
           )}
         </Stack>
@@ -45,11 +48,4 @@ export function MarkPaidButton({ file }: { file: PayoutFile }) {
       Mark as paid
     </ConfirmButton>
   );
-}
-
-function problemOf(error: unknown): string {
-  if (error instanceof ApiFailure && error.code === 'conflict') {
-    return 'Part of it was paid with another file. Nothing was changed. Download and pay a new file.';
-  }
-  return messageOf(error);
 }
