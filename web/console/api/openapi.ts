@@ -32,18 +32,32 @@ export interface paths {
   "/api/v1/clicks/live": {
     get: operations["clicks.stream"];
   };
+  "/api/v1/commissions": {
+    get: operations["commissions.list"];
+    post: operations["commissions.create"];
+  };
+  "/api/v1/commissions/{id}/reject": {
+    post: operations["commissions.reject"];
+  };
   "/api/v1/credits": {
     get: operations["credits.list"];
   };
   "/api/v1/credits/{id}/mark-delivered": {
     post: operations["credits.markDelivered"];
   };
+  "/api/v1/credits/{id}/revoke": {
+    post: operations["credits.revoke"];
+  };
   "/api/v1/enrollments": {
     get: operations["enrollments.list"];
   };
   "/api/v1/enrollments/{id}": {
     get: operations["enrollments.get"];
+    delete: operations["enrollments.delete"];
     patch: operations["enrollments.update"];
+  };
+  "/api/v1/enrollments/{id}/history": {
+    get: operations["enrollments.listHistory"];
   };
   "/api/v1/folders": {
     get: operations["folders.list"];
@@ -123,8 +137,15 @@ export interface paths {
     get: operations["payouts.list"];
     post: operations["payouts.markPaid"];
   };
+  "/api/v1/payouts/{id}": {
+    get: operations["payouts.get"];
+    delete: operations["payouts.cancel"];
+  };
   "/api/v1/payouts/{id}/lines": {
     get: operations["payouts.listLines"];
+  };
+  "/api/v1/payouts/{id}/lines/{partner_id}/fail": {
+    post: operations["payouts.failLine"];
   };
   "/api/v1/payouts/eligible": {
     get: operations["payouts.listEligible"];
@@ -438,22 +459,6 @@ export interface components {
       pending: number;
       total: number;
     };
-    ChangedCommission: {
-      amount: number;
-      /** Format: date-time */
-      created_at: string;
-      currency: string;
-      /** Format: uuid */
-      id: string;
-      level: number;
-      order_id: string;
-      /** Format: uuid */
-      partner_id: string;
-      previous_status: components["schemas"]["CommissionStatus"];
-      /** Format: uuid */
-      program_id: string;
-      status: components["schemas"]["CommissionStatus"];
-    };
     ChannelRow: {
       channel: string;
       clicks: number;
@@ -505,12 +510,13 @@ export interface components {
       currency: string;
       /** Format: uuid */
       id: string;
-      level: number;
-      order_id: string;
+      level: number | null;
+      order_id: string | null;
       /** Format: uuid */
       partner_id: string;
       /** Format: uuid */
       program_id: string;
+      remaining: number;
       status: components["schemas"]["CommissionStatus"];
     };
     CommissionCreatedEvent: {
@@ -523,13 +529,38 @@ export interface components {
       type: "commission.created";
     };
     /** @enum {string} */
-    CommissionStatus: "pending" | "eligible" | "paid" | "reversed";
+    CommissionKind: "sale" | "refund" | "manual";
+    CommissionList: {
+      commissions: components["schemas"]["CommissionRecord"][];
+      next_cursor: string | null;
+    };
+    CommissionRecord: {
+      amount: number;
+      /** Format: date-time */
+      created_at: string;
+      currency: string;
+      external_user_id: string;
+      /** Format: uuid */
+      id: string;
+      kind: components["schemas"]["CommissionKind"];
+      level: number | null;
+      note: string | null;
+      order_id: string | null;
+      /** Format: uuid */
+      partner_id: string;
+      /** Format: uuid */
+      program_id: string;
+      remaining: number;
+      status: components["schemas"]["CommissionStatus"];
+    };
+    /** @enum {string} */
+    CommissionStatus: "pending" | "eligible" | "paid" | "reversed" | "rejected";
     /** @enum {string} */
     CommissionType: "percent" | "flat";
     CommissionUpdatedEvent: {
       /** Format: date-time */
       created_at: string;
-      data: components["schemas"]["ChangedCommission"];
+      data: components["schemas"]["UpdatedCommission"];
       /** Format: uuid */
       id: string;
       /** @constant */
@@ -552,6 +583,13 @@ export interface components {
         [key: string]: unknown;
       };
       title?: string;
+    };
+    CreateCommission: {
+      amount: number;
+      external_user_id: string;
+      note: string;
+      /** Format: uuid */
+      program_id?: string | null;
     };
     CreatedLinks: {
       /** Format: uuid */
@@ -613,6 +651,7 @@ export interface components {
       purchase_credit?: number;
       referee_credit?: number;
       review?: components["schemas"]["Review"];
+      revoke_credits_on_refund?: boolean;
       signup_credit?: components["schemas"]["SignupCreditInput"];
       signups_from?: components["schemas"]["SignupSource"];
       status?: components["schemas"]["ProgramStatus"];
@@ -665,6 +704,7 @@ export interface components {
       /** Format: uuid */
       program_id: string;
       referee_external_user_id: string;
+      revoked_reason: string | null;
       status: components["schemas"]["CreditStatus"];
     };
     CreditRevokedEvent: {
@@ -681,6 +721,7 @@ export interface components {
         [key: string]: components["schemas"]["CreditSums"];
       };
       grants: components["schemas"]["CreditGrant"][];
+      next_cursor: number | null;
     };
     /** @enum {string} */
     CreditStatus: "earned" | "delivered" | "revoked";
@@ -770,6 +811,8 @@ export interface components {
       status: components["schemas"]["EnrollmentStatus"];
     };
     Enrollment: {
+      commission_rate: number | null;
+      commission_type: components["schemas"]["CommissionType"] | null;
       /** Format: date-time */
       created_at: string;
       /** Format: email */
@@ -778,6 +821,8 @@ export interface components {
       name: string | null;
       /** Format: uuid */
       partner_id: string;
+      /** Format: date-time */
+      payout_held_until: string | null;
       payout_method: components["schemas"]["SavedPayoutMethod"] | null;
       /** Format: uuid */
       program_id: string;
@@ -787,9 +832,48 @@ export interface components {
       /** Format: date-time */
       updated_at: string;
     };
+    EnrollmentCreatedEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["EnrollmentEventData"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "enrollment.created";
+    };
+    EnrollmentEventData: {
+      /** Format: date-time */
+      created_at: string;
+      external_user_id: string;
+      /** Format: uuid */
+      partner_id: string;
+      /** Format: uuid */
+      program_id: string;
+    };
+    EnrollmentHistory: {
+      history: components["schemas"]["EnrollmentHistoryEntry"][];
+      next_cursor: number | null;
+    };
+    EnrollmentHistoryEntry: {
+      /** Format: date-time */
+      at: string;
+      by: string;
+      field: string;
+      from: string | null;
+      to: string | null;
+    };
     EnrollmentList: {
       enrollments: components["schemas"]["EnrollmentWithTotals"][];
       next_cursor: string | null;
+    };
+    EnrollmentPayoutMethodChangedEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["EnrollmentEventData"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "enrollment.payout_method_changed";
     };
     /** @enum {string} */
     EnrollmentStatus: "approved" | "suspended";
@@ -802,6 +886,8 @@ export interface components {
           [key: string]: components["schemas"]["CreditBalance"];
         };
       };
+      commission_rate: number | null;
+      commission_type: components["schemas"]["CommissionType"] | null;
       /** Format: date-time */
       created_at: string;
       /** Format: email */
@@ -810,6 +896,8 @@ export interface components {
       name: string | null;
       /** Format: uuid */
       partner_id: string;
+      /** Format: date-time */
+      payout_held_until: string | null;
       payout_method: components["schemas"]["SavedPayoutMethod"] | null;
       /** Format: uuid */
       program_id: string;
@@ -856,7 +944,25 @@ export interface components {
       path: string;
     };
     /** @enum {string} */
-    EventType: "click.created" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked";
+    EventType: "click.created" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed";
+    FailedPayout: {
+      amount: number;
+      /** Format: date-time */
+      created_at: string;
+      currency: string;
+      /** Format: uuid */
+      id: string;
+      /** Format: uuid */
+      partner_id: string;
+      /** Format: uuid */
+      program_id: string | null;
+      reason: string;
+      status: components["schemas"]["PayoutStatus"];
+      totals: components["schemas"]["MoneyTotals"];
+    };
+    FailPayoutLine: {
+      reason: string;
+    };
     Figures: {
       clicks: number;
       conversions: number;
@@ -880,7 +986,7 @@ export interface components {
       status: components["schemas"]["LinkStatus"];
     };
     /** @enum {string} */
-    HeldBack: "suspended" | "below_minimum" | "negative";
+    HeldBack: "suspended" | "negative" | "below_minimum" | "no_payout_method" | "payout_method_changed";
     IdentitySecret: {
       identity_secret: string;
     };
@@ -1092,7 +1198,7 @@ export interface components {
       balances: components["schemas"]["LedgerBalance"][];
     };
     /** @enum {string} */
-    LedgerCause: "signup" | "referee" | "purchase" | "delivery" | "revocation" | "sale" | "hold_over" | "refund" | "correction" | "payout";
+    LedgerCause: "signup" | "referee" | "purchase" | "delivery" | "revocation" | "sale" | "manual" | "hold_over" | "refund" | "correction" | "rejection" | "payout" | "payout_failed";
     LedgerEntry: {
       amount: number;
       cause: components["schemas"]["LedgerCause"];
@@ -1113,7 +1219,7 @@ export interface components {
       /** Format: uuid */
       partner_id: string;
       /** @enum {string} */
-      present_status: "pending" | "eligible" | "paid" | "reversed" | "earned" | "delivered" | "revoked";
+      present_status: "pending" | "eligible" | "paid" | "reversed" | "rejected" | "earned" | "delivered" | "revoked";
       /** Format: uuid */
       program_id: string;
       refund_id: string | null;
@@ -1194,6 +1300,7 @@ export interface components {
     MarkPayoutPaid: {
       /** Format: uuid */
       export_id: string;
+      partner_ids?: string[] | null;
     };
     MatchedSignup: {
       block_reason: components["schemas"]["BlockReason"] | null;
@@ -1317,30 +1424,79 @@ export interface components {
     };
     Payout: {
       /** Format: date-time */
+      canceled_at: string | null;
+      /** Format: date-time */
       created_at: string;
       /** Format: uuid */
       export_id: string;
+      /** Format: uuid */
+      id: string;
+      ledger_head: string;
       /** Format: date-time */
       paid_at: string | null;
       /** Format: uuid */
       program_id: string | null;
       referrers: number;
+      status: components["schemas"]["PayoutStatus"];
       totals: components["schemas"]["MoneyTotals"];
+    };
+    PayoutAddress: {
+      /** Format: email */
+      email: string;
+      method: string;
+    };
+    PayoutCreatedEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["PayoutEventData"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "payout.created";
+    };
+    PayoutEventData: {
+      /** Format: date-time */
+      created_at: string;
+      /** Format: uuid */
+      id: string;
+      /** Format: uuid */
+      program_id: string | null;
+      status: components["schemas"]["PayoutStatus"];
+      totals: components["schemas"]["MoneyTotals"];
+    };
+    PayoutFailedEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["FailedPayout"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "payout.failed";
     };
     PayoutLine: {
       amount: number;
       commissions: number;
       currency: string;
       external_user_id: string;
-      method: components["schemas"]["PayoutMethod"] | null;
+      fail_reason: string | null;
+      /** Format: date-time */
+      failed_at: string | null;
+      method: components["schemas"]["PayoutMethod"];
       name: string | null;
+      paid_amount: number | null;
+      /** Format: date-time */
+      paid_at: string | null;
       /** Format: uuid */
       partner_id: string;
+      payout_method: components["schemas"]["SavedPayoutMethod"] | null;
+      status: components["schemas"]["PayoutLineStatus"];
     };
     PayoutLineList: {
       lines: components["schemas"]["PayoutLine"][];
       next_cursor: string | null;
     };
+    /** @enum {string} */
+    PayoutLineStatus: "open" | "paid" | "failed";
     PayoutList: {
       next_cursor: string | null;
       payouts: components["schemas"]["Payout"][];
@@ -1354,6 +1510,37 @@ export interface components {
       paypal_email?: string;
       /** Format: uuid */
       program_id: string;
+    };
+    PayoutPaidEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["PayoutEventData"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "payout.paid";
+    };
+    /** @enum {string} */
+    PayoutStatus: "open" | "paid" | "canceled";
+    PayoutWithLines: {
+      /** Format: date-time */
+      canceled_at: string | null;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: uuid */
+      export_id: string;
+      /** Format: uuid */
+      id: string;
+      ledger_head: string;
+      lines: components["schemas"]["PayoutLine"][];
+      next_cursor: string | null;
+      /** Format: date-time */
+      paid_at: string | null;
+      /** Format: uuid */
+      program_id: string | null;
+      referrers: number;
+      status: components["schemas"]["PayoutStatus"];
+      totals: components["schemas"]["MoneyTotals"];
     };
     Plan: {
       /** Format: date-time */
@@ -1414,6 +1601,7 @@ export interface components {
       purchase_credit: number;
       referee_credit: number;
       review: components["schemas"]["Review"];
+      revoke_credits_on_refund: boolean;
       signup_credit: components["schemas"]["SignupCredit"];
       signups_from: components["schemas"]["SignupSource"];
       status: components["schemas"]["ProgramStatus"];
@@ -1463,12 +1651,13 @@ export interface components {
     PurchaseReason: "plan_has_no_commission_tracking" | "renewal_not_covered" | "not_first_sale" | "self_referral" | "suspended" | "program_paused" | "no_currency_rate" | "no_reward_configured" | "amount_too_small" | "before_signup" | "duplicate_referee" | "mutual_referral" | "cap" | "rejected";
     RecentCommission: {
       amount: number;
+      currency: string;
       /** Format: date-time */
       date: string;
       earnings: number;
       status: components["schemas"]["CommissionStatus"];
       /** @enum {string} */
-      type: "sale" | "renewal" | "refund";
+      type: "sale" | "renewal" | "refund" | "manual";
     };
     ReferralDay: {
       clicks: number;
@@ -1488,7 +1677,7 @@ export interface components {
       /** Format: date-time */
       date: string;
       /** @enum {string} */
-      status: "paid";
+      status: "paid" | "failed";
     };
     ReferralRewards: {
       cash: components["schemas"]["CashRewards"];
@@ -1568,6 +1757,15 @@ export interface components {
     };
     /** @enum {string} */
     Review: "none" | "signups" | "rewards";
+    RevokeCredit: {
+      reason: string;
+    };
+    Revoked: {
+      /** @constant */
+      already?: true;
+      /** @constant */
+      ok: true;
+    };
     /** @enum {string} */
     RewardMode: "referrer" | "affiliate";
     RewardModeChanged: {
@@ -1809,8 +2007,32 @@ export interface components {
       };
       title?: string;
     };
+    UpdatedCommission: {
+      amount: number;
+      /** Format: date-time */
+      created_at: string;
+      currency: string;
+      /** Format: uuid */
+      id: string;
+      level: number | null;
+      order_id: string | null;
+      /** Format: uuid */
+      partner_id: string;
+      previous_status: components["schemas"]["CommissionStatus"];
+      /** Format: uuid */
+      program_id: string;
+      remaining: number;
+      status: components["schemas"]["CommissionStatus"];
+    };
     UpdateEnrollment: {
-      status: components["schemas"]["EnrollmentStatus"];
+      commission_rate?: number | null;
+      commission_type?: components["schemas"]["CommissionType"];
+      /** Format: email */
+      email?: string;
+      payout_method?: components["schemas"]["PayoutAddress"];
+      /** Format: uuid */
+      program_id?: string;
+      status?: components["schemas"]["EnrollmentStatus"];
     };
     UpdateFolder: {
       name?: string;
@@ -1859,6 +2081,7 @@ export interface components {
       purchase_credit?: number;
       referee_credit?: number;
       review?: components["schemas"]["Review"];
+      revoke_credits_on_refund?: boolean;
       signup_credit?: components["schemas"]["SignupCreditInput"];
       signups_from?: components["schemas"]["SignupSource"];
       status?: components["schemas"]["ProgramStatus"];
@@ -2253,6 +2476,68 @@ export interface operations {
       };
     };
   };
+  "commissions.list": {
+    parameters: {
+      query?: {
+        partner_id?: string;
+        program_id?: string;
+        status?: components["schemas"]["CommissionStatus"];
+        limit?: number;
+        cursor?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["CommissionList"];
+        };
+      };
+    };
+  };
+  "commissions.create": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateCommission"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["CommissionRecord"];
+        };
+      };
+    };
+  };
+  "commissions.reject": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["CommissionRecord"];
+        };
+      };
+    };
+  };
   "credits.list": {
     parameters: {
       query?: {
@@ -2260,6 +2545,7 @@ export interface operations {
         external_user_id?: string;
         status?: "earned" | "delivered" | "all";
         limit?: number;
+        cursor?: number;
       };
     };
     responses: {
@@ -2286,6 +2572,29 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Delivered"];
+        };
+      };
+    };
+  };
+  "credits.revoke": {
+    parameters: {
+      path: {
+        id: number;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["RevokeCredit"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Revoked"];
         };
       };
     };
@@ -2329,6 +2638,23 @@ export interface operations {
       };
     };
   };
+  "enrollments.delete": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
   "enrollments.update": {
     parameters: {
       path: {
@@ -2348,6 +2674,27 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Enrollment"];
+        };
+      };
+    };
+  };
+  "enrollments.listHistory": {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: number;
+      };
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["EnrollmentHistory"];
         };
       };
     };
@@ -2955,6 +3302,7 @@ export interface operations {
     parameters: {
       query?: {
         paid?: boolean;
+        status?: components["schemas"]["PayoutStatus"];
         limit?: number;
         cursor?: string;
       };
@@ -2994,6 +3342,44 @@ export interface operations {
       };
     };
   };
+  "payouts.get": {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
+      };
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["PayoutWithLines"];
+        };
+      };
+    };
+  };
+  "payouts.cancel": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
   "payouts.listLines": {
     parameters: {
       query?: {
@@ -3011,6 +3397,30 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["PayoutLineList"];
+        };
+      };
+    };
+  };
+  "payouts.failLine": {
+    parameters: {
+      path: {
+        id: string;
+        partner_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["FailPayoutLine"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["PayoutLine"];
         };
       };
     };
@@ -3038,12 +3448,16 @@ export interface operations {
     parameters: {
       query?: {
         program_id?: string;
+        until?: string;
+        method?: components["schemas"]["PayoutMethod"];
+        format?: "csv" | "paypal" | "wise";
       };
     };
     responses: {
       200: {
         headers: {
           "x-export-id": components["headers"]["ExportId"];
+          "x-ledger-head": components["headers"]["LedgerHead"];
           "x-request-id": components["headers"]["RequestId"];
         };
         content: {
@@ -3733,7 +4147,7 @@ export interface operations {
     parameters: {
       query?: {
         status?: "pending" | "delivered" | "failed";
-        type?: "click.created" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "webhook.test";
+        type?: "click.created" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "webhook.test";
         limit?: number;
         cursor?: string;
       };
