@@ -14,6 +14,14 @@ export const formatRate = (rate: number) =>
  */
 export const formatMoney = (amount: number, currency: string) => moneyFormat(currency).format(amount);
 
+/** A number of credits. */
+export const formatAmount = (amount: number) =>
+  new Intl.NumberFormat(undefined, {
+    minimumFractionDigits: Number.isInteger(amount) ? 0 : 2,
+    // The Chilean UF has 4 decimals, the most of any currency.
+    maximumFractionDigits: 4,
+  }).format(amount);
+
 /** @param instant ISO 8601; the day is a UTC day, as in all statistics */
 export const formatDate = (instant: string) =>
   new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(instant));

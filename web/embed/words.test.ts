@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { explain, explainRefusal } from './failures.ts';
-import { formatMoney, formatRate, kindName } from './formats.ts';
+import { formatAmount, formatMoney, formatRate, kindName } from './formats.ts';
 import { shareLinks } from './share-links.ts';
 
 const plain = (text: string) => text.replace(/\s/g, ' ');
@@ -13,7 +13,10 @@ test('formats money with the decimals of its currency', () => {
   expect(plain(formatMoney(1.125, 'iqd'))).toMatch(/1[.,]125/);
 });
 
-test('formats rates and kinds of credit', () => {
+test('formats amounts, rates and kinds of credit', () => {
+  expect(formatAmount(119)).toBe('119');
+  expect(formatAmount(297.5)).toMatch(/^297[.,]50$/);
+  expect(formatAmount(1.2345)).toMatch(/^1[.,]2345$/);
   expect(plain(formatRate(0.0213))).toMatch(/^2[.,]1 ?%$/);
   expect(kindName('free_months')).toBe('Free months');
 });
