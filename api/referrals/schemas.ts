@@ -7,7 +7,6 @@ import {
   REWARD_MODES,
   TIERS,
 } from '../../core/referrals/terms.ts';
-import { CommissionStatus } from './commissions/schemas.ts';
 import {
   Body,
   Currency,
@@ -19,6 +18,7 @@ import {
   Url,
   Uuid,
 } from '../schemas.ts';
+import { CommissionStatus } from './commissions/schemas.ts';
 
 const EmailInput = Type.String({ format: 'email', maxLength: 254 });
 const DeviceId = Type.String({ minLength: 1, maxLength: 200, description: 'Used for self-referral checks.' });

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import type { EnrollmentStatus } from '../../core/referrals/terms.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { type Enrollment, lockEnrollmentOfUser, updateEnrollment } from '../../sql/referrals/enrollments.ts';
-import { findWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { deleteEnrollment } from '../../sql/transactions/delete-enrollment.ts';
+import { findWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { printResult, table } from '../output.ts';
 import { withStores } from '../stores.ts';
 import { namedWorkspace } from './workspace.ts';
@@ -33,7 +33,12 @@ export async function setStatus(
     const known = await lockEnrollmentOfUser(tx, workspace.id, given.externalUserId);
     if (!known)
       throw new Error(`user ${given.externalUserId} is not enrolled in workspace ${workspace.slug}`);
-    const changed = await updateEnrollment(tx, known, { status: given.status }, { now: new Date(), by: 'operator' });
+    const changed = await updateEnrollment(
+      tx,
+      known,
+      { status: given.status },
+      { now: new Date(), by: 'operator' },
+    );
     const { id, program_id, external_user_id, email, tier, status, reward_mode } = changed;
     return { enrollment: { id, program_id, external_user_id, email, tier, status, reward_mode } };
   });

@@ -47,13 +47,7 @@ function verifiedText({ ok, entries, wrong }: Verified): string {
   if (ok) return `${entries} entries: every balance is right`;
   return table(
     ['workspace', 'what', 'id', 'user', 'problem'],
-    wrong.map((one) => [
-      one.workspace_id,
-      one.what,
-      one.id ?? '',
-      one.external_user_id ?? '',
-      one.problem,
-    ]),
+    wrong.map((one) => [one.workspace_id, one.what, one.id ?? '', one.external_user_id ?? '', one.problem]),
   );
 }
 
@@ -61,6 +55,8 @@ function verifiedText({ ok, entries, wrong }: Verified): string {
 export async function* exportedLines(pool: Pool, workspaceId: string): AsyncGenerator<string> {
   await inTransaction(pool, (tx) => extendChain(tx, workspaceId));
   for await (const page of readChain(pool, workspaceId)) {
-    yield page.map(({ line, hash }) => `${JSON.stringify({ ...line, hash: hash.toString('hex') })}\n`).join('');
+    yield page
+      .map(({ line, hash }) => `${JSON.stringify({ ...line, hash: hash.toString('hex') })}\n`)
+      .join('');
   }
 }

@@ -11,7 +11,9 @@ export function personCommands(program: Command): void {
     .command('person')
     .description('persons by their email')
     .command('delete')
-    .description('erase a person from visitors, referrers, signups, orders, and members; amounts and ids stay')
+    .description(
+      'erase a person from visitors, referrers, signups, orders, and members; amounts and ids stay',
+    )
     .requiredOption('--workspace <id>', 'id or slug')
     .requiredOption('--email <email>', 'in any case', (text: string) => {
       if (!isEmail(text)) throw new InvalidArgumentError('It must be an email address.');

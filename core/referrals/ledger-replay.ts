@@ -51,20 +51,29 @@ export function replayCommission(
   const { status, currency, kind } = commission;
   const isOver = status === 'reversed' || status === 'rejected';
   const account = isOver ? null : `cash_${status}`;
-  const opening = { cause: kind, account: ['cash_pending', 'cash_eligible'], amount: commission.amount_minor };
+  const opening = {
+    cause: kind,
+    account: ['cash_pending', 'cash_eligible'],
+    amount: commission.amount_minor,
+  };
   const problems = problemsOf(entries, { ...commission, unit: currency, opening });
   const taken = -sumOf(entries.filter(({ cause }, index) => index > 0 && cause === 'refund'));
   let expected = commission.amount_minor - taken;
   const isCorrected = entries.some(({ cause }) => cause === 'correction');
   if (kind === 'sale' && status !== 'rejected' && !isCorrected && commission.sold_minor !== null) {
     const { sold_minor: sold, refunded_minor: refunded, reversed_elsewhere_minor: elsewhere } = commission;
-    const due = refunded === 0 ? 0 : reversedAmount(commission.amount_minor, sold, Math.min(refunded, sold), 0);
+    const due =
+      refunded === 0 ? 0 : reversedAmount(commission.amount_minor, sold, Math.min(refunded, sold), 0);
     expected = commission.amount_minor - (due - elsewhere);
     if (taken + elsewhere !== due) {
       problems.push(`refunds reverse ${taken + elsewhere}, expected ${due}`);
     }
   }
-  return { account, expected: isOver ? 0 : expected, problems: [...problems, ...placed(entries, account, expected, isOver)] };
+  return {
+    account,
+    expected: isOver ? 0 : expected,
+    problems: [...problems, ...placed(entries, account, expected, isOver)],
+  };
 }
 
 /** Plays the entries of a credit grant, in their order, and compares them with its record. */
@@ -92,7 +101,11 @@ function problemsOf(
   const { opening } = record;
   const [first, ...rest] = entries;
   if (!first) return ['has no entry'];
-  if (first.cause !== opening.cause || !opening.account.includes(first.account) || first.amount !== opening.amount) {
+  if (
+    first.cause !== opening.cause ||
+    !opening.account.includes(first.account) ||
+    first.amount !== opening.amount
+  ) {
     problems.push(
       `entry ${first.id} opens it with ${first.amount} (${first.cause}, ${first.account}), expected ${opening.amount} (${opening.cause})`,
     );
@@ -104,9 +117,12 @@ function problemsOf(
   }
   for (const entry of entries) {
     if (entry.external_user_id !== record.external_user_id) {
-      problems.push(`entry ${entry.id} belongs to ${entry.external_user_id}, expected ${record.external_user_id}`);
+      problems.push(
+        `entry ${entry.id} belongs to ${entry.external_user_id}, expected ${record.external_user_id}`,
+      );
     }
-    if (entry.unit !== record.unit) problems.push(`entry ${entry.id} is in ${entry.unit}, expected ${record.unit}`);
+    if (entry.unit !== record.unit)
+      problems.push(`entry ${entry.id} is in ${entry.unit}, expected ${record.unit}`);
   }
   for (const cause of MOVES) {
     const moved = sumOf(entries.filter((entry) => entry.cause === cause));
@@ -124,7 +140,8 @@ function placed(
 ): string[] {
   const wanted = isOver ? 0 : expected;
   const byAccount = new Map<string, number>(account === null ? [] : [[account, 0]]);
-  for (const entry of entries) byAccount.set(entry.account, (byAccount.get(entry.account) ?? 0) + entry.amount);
+  for (const entry of entries)
+    byAccount.set(entry.account, (byAccount.get(entry.account) ?? 0) + entry.amount);
   return [...byAccount].flatMap(([name, found]) => {
     const right = name === account ? wanted : 0;
     return found === right ? [] : [`${name} has ${found}, expected ${right}`];

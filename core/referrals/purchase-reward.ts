@@ -108,8 +108,7 @@ function commissionsOf(facts: PurchaseFacts): PurchaseReward[] | null {
     paid.add(earner.enrollmentId);
     if (!isNew || levelRate === 0 || earner.status === 'suspended' || isBuyer(earner, facts)) continue;
     if (!earnsCommission(terms, earner.rewardMode)) continue;
-    const amountMinor =
-      type === 'flat' ? toMinor(levelRate, terms.currency) : percentage(facts, levelRate);
+    const amountMinor = type === 'flat' ? toMinor(levelRate, terms.currency) : percentage(facts, levelRate);
     if (amountMinor === null) return null;
     if (amountMinor > 0) {
       rewards.push({ type: 'commission', enrollmentId: earner.enrollmentId, level: index + 1, amountMinor });

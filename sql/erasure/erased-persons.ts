@@ -41,10 +41,10 @@ export async function forgetPerson(
   );
   for (const enrollment of enrolled) await deleteEnrollment(tx, enrollment, origin);
   // A former address of a referrer who has another one now.
-  await tx.query('UPDATE payouts SET payout_email = NULL WHERE workspace_id = $1 AND lower(payout_email) = $2', [
-    workspaceId,
-    email,
-  ]);
+  await tx.query(
+    'UPDATE payouts SET payout_email = NULL WHERE workspace_id = $1 AND lower(payout_email) = $2',
+    [workspaceId, email],
+  );
   return {
     enrollments: enrolled.length,
     signups: await forgetSignups(tx, workspaceId, email),
@@ -96,7 +96,10 @@ async function forgetMembers(tx: Queryable, workspaceId: string, email: string):
     [workspaceId, email],
   );
   for (const { id, is_removed } of rows) if (!is_removed) await removeMember(tx, id);
-  await tx.query('UPDATE members SET email = NULL WHERE workspace_id = $1 AND email = $2', [workspaceId, email]);
+  await tx.query('UPDATE members SET email = NULL WHERE workspace_id = $1 AND email = $2', [
+    workspaceId,
+    email,
+  ]);
   await tx.query('DELETE FROM invites WHERE workspace_id = $1 AND email = $2', [workspaceId, email]);
   return rows.length;
 }

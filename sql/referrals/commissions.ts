@@ -185,7 +185,9 @@ export async function lockReversing(tx: Queryable, commissionId: string): Promis
 }
 
 /** A commission that was moved to another status. */
-export type MovedCommission = Omit<HeldCommission, 'external_user_id'> & { previous_status: CommissionStatus };
+export type MovedCommission = Omit<HeldCommission, 'external_user_id'> & {
+  previous_status: CommissionStatus;
+};
 
 /** Moves locked commissions to a status. The database refuses an invalid move and logs each valid one. */
 export async function updateStatuses(

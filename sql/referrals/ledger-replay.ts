@@ -26,7 +26,11 @@ export async function* readCommissions(
     const last = rows.at(-1);
     if (!last) return;
     after = last.id;
-    const entries = await entriesOf(db, 'commission_id', rows.map(({ id }) => id));
+    const entries = await entriesOf(
+      db,
+      'commission_id',
+      rows.map(({ id }) => id),
+    );
     yield rows.map((row) => ({ ...row, entries: entries.get(row.id) ?? [] }));
   }
 }
@@ -45,7 +49,11 @@ export async function* readGrants(
     const last = rows.at(-1);
     if (!last) return;
     after = last.id;
-    const entries = await entriesOf(db, 'grant_id', rows.map(({ id }) => id));
+    const entries = await entriesOf(
+      db,
+      'grant_id',
+      rows.map(({ id }) => id),
+    );
     yield rows.map((row) => ({ ...row, entries: entries.get(String(row.id)) ?? [] }));
   }
 }
@@ -85,7 +93,12 @@ export async function sumsByUser(
   db: Queryable,
   workspaceId: string,
 ): Promise<{ external_user_id: string; account: string; unit: string; amount: string }[]> {
-  const { rows } = await db.query<{ external_user_id: string; account: string; unit: string; amount: string }>(
+  const { rows } = await db.query<{
+    external_user_id: string;
+    account: string;
+    unit: string;
+    amount: string;
+  }>(
     `SELECT external_user_id, account, unit, sum(amount) AS amount FROM ledger_entries WHERE workspace_id = $1
      GROUP BY external_user_id, account, unit`,
     [workspaceId],

@@ -19,9 +19,10 @@ export async function deleteEnrollment(
      WHERE id = $1`,
     [id, now, by],
   );
-  await tx.query('UPDATE payouts SET payout_email = NULL WHERE enrollment_id = $1 AND payout_email IS NOT NULL', [
-    id,
-  ]);
+  await tx.query(
+    'UPDATE payouts SET payout_email = NULL WHERE enrollment_id = $1 AND payout_email IS NOT NULL',
+    [id],
+  );
   await tx.query(
     `UPDATE enrollment_changes SET old_value = NULL, new_value = NULL
      WHERE enrollment_id = $1 AND field IN ('email', 'payout_method')`,

@@ -80,7 +80,10 @@ export async function rejectCommission(
     throw new AppError('conflict', `commission ${id} reverses another: reject that one instead`);
   }
   if (status === 'paid' || status === 'reversed') {
-    throw new AppError('conflict', `commission ${id} is ${status}: only a pending or eligible one can be rejected`);
+    throw new AppError(
+      'conflict',
+      `commission ${id} is ${status}: only a pending or eligible one can be rejected`,
+    );
   }
   const reversing = await lockReversing(tx, id);
   if (reversing.some((negative) => negative.status === 'paid')) {

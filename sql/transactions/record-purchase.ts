@@ -153,7 +153,10 @@ async function queueSale(
         amount: toMajor(order.amount_minor, order.currency),
         currency: order.currency,
         external_user_id: order.external_user_id,
-        visitor_id: order.visitor_id ?? order.pixel_visitor_id ?? (await knownVisitor(tx, order.workspace_id, externalUserId)),
+        visitor_id:
+          order.visitor_id ??
+          order.pixel_visitor_id ??
+          (await knownVisitor(tx, order.workspace_id, externalUserId)),
         source: order.source,
         created_at: now.toISOString(),
       },

@@ -67,7 +67,8 @@ async function reversePart(
     refundId: refund.id,
   } as const;
   const { workspace_id: workspaceId, status } = commission;
-  if (status === 'reversed' || status === 'rejected') throw new Error(`commission ${commission.id} is ${status}: nothing is left to reverse`);
+  if (status === 'reversed' || status === 'rejected')
+    throw new Error(`commission ${commission.id} is ${status}: nothing is left to reverse`);
   if (status === 'paid' || (await mayHaveBeenPaid(tx, commission.id))) {
     const negative = await insertCommission(
       tx,

@@ -39,9 +39,10 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
   };
 
   async function nthGrant(nth: number, step: Step): Promise<{ id: number } | undefined> {
-    const { rows } = await pool.query<{ id: number }>('SELECT id FROM grants WHERE workspace_id = $1 ORDER BY id', [
-      workspaceId,
-    ]);
+    const { rows } = await pool.query<{ id: number }>(
+      'SELECT id FROM grants WHERE workspace_id = $1 ORDER BY id',
+      [workspaceId],
+    );
     return rows[nth % step.grants];
   }
 
@@ -167,7 +168,9 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
       case 'fail': {
         const id = exportOf(action.nth, step) ?? NO_PARTNER;
         const partner = (await partnerOf(action.user)) ?? NO_PARTNER;
-        const { status, body } = await call('POST', `/payouts/${id}/lines/${partner}/fail`, { reason: 'came back' });
+        const { status, body } = await call('POST', `/payouts/${id}/lines/${partner}/fail`, {
+          reason: 'came back',
+        });
         return { status: status === 200 ? body.status : status };
       }
       case 'cancel': {
@@ -179,7 +182,9 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
           // Each in its own step, as a person who changes it does; repeated at once it is the same one.
           const email = `changed-${step.number}@pay.example`;
           const body = { external_user_id: userId(action.user), method: 'paypal', email };
-          return { status: (await call('POST', '/referrals/payout-method', body, { fromPage: true })).status };
+          return {
+            status: (await call('POST', '/referrals/payout-method', body, { fromPage: true })).status,
+          };
         }
         const payout_method = { method: 'paypal', email: 'payout@pay.example' };
         const partner = (await partnerOf(action.user)) ?? NO_PARTNER;
@@ -192,7 +197,9 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
           amount: isYen ? action.amount : action.amount / 100,
           note: 'by hand',
         };
-        const { status } = await call('POST', '/commissions', body, { idempotencyKey: `manual-${step.number}` });
+        const { status } = await call('POST', '/commissions', body, {
+          idempotencyKey: `manual-${step.number}`,
+        });
         return { status };
       }
       case 'reject': {
@@ -213,7 +220,8 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
       case 'own': {
         const partner = (await partnerOf(action.user)) ?? NO_PARTNER;
         const { rate } = action;
-        const change = rate === null ? { commission_rate: null } : { commission_rate: rate, commission_type: 'percent' };
+        const change =
+          rate === null ? { commission_rate: null } : { commission_rate: rate, commission_type: 'percent' };
         return { status: (await call('PATCH', `/enrollments/${partner}`, change)).status };
       }
       case 'terms': {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { erasePerson } from '../../cli/erase-person.ts';
 import type { EnrollmentHistory } from '../../api/referrals/enrollments/schemas.ts';
+import { erasePerson } from '../../cli/erase-person.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { upsertIdentities } from '../../sql/orders/identities.ts';
-import { operator } from '../support/hoplog.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { operator } from '../support/hoplog.ts';
 import { type Merchant, merchant, PAID_AT_ONCE, queuedEvents } from './support.ts';
 
 let api: TestApi;
@@ -22,12 +22,23 @@ afterAll(() => api.close());
 
 /** Every text of the workspace in PostgreSQL's tables of referrals, orders and members. */
 async function storedTexts(): Promise<string> {
-  const tables = ['enrollments', 'signups', 'purchases', 'payouts', 'orders', 'identities', 'members', 'invites', 'webhook_outbox'];
+  const tables = [
+    'enrollments',
+    'signups',
+    'purchases',
+    'payouts',
+    'orders',
+    'identities',
+    'members',
+    'invites',
+    'webhook_outbox',
+  ];
   const texts = await Promise.all(
     tables.map(async (table) => {
-      const { rows } = await api.stores.pool.query(`SELECT to_jsonb(t)::text AS row FROM ${table} t WHERE workspace_id = $1`, [
-        shop.workspace.id,
-      ]);
+      const { rows } = await api.stores.pool.query(
+        `SELECT to_jsonb(t)::text AS row FROM ${table} t WHERE workspace_id = $1`,
+        [shop.workspace.id],
+      );
       return rows.map(({ row }) => `${table} ${row}`);
     }),
   );
@@ -42,7 +53,11 @@ async function storedTexts(): Promise<string> {
 async function paidReferrer() {
   const made = await m.referral(PAID_AT_ONCE);
   await shop.patch(`/enrollments/${made.partner_id}`, { email: 'ann@home.example' });
-  await shop.post('/referrals/payout-method', { external_user_id: 'r', method: 'paypal', email: 'ann@home.example' });
+  await shop.post('/referrals/payout-method', {
+    external_user_id: 'r',
+    method: 'paypal',
+    email: 'ann@home.example',
+  });
   await m.enroll('r', { name: 'Ann Other', device_id: 'device-of-ann' });
   await m.purchase('n', 'o1', 100);
   await m.purchase('n', 'o2', 100);
@@ -100,7 +115,13 @@ describe('a person that is erased by email', () => {
     await m.enroll('s');
     await m.signup('ann-too', { referrer_external_user_id: 's', email: 'Ann@Home.example' });
     await m.purchase('ann-too', 'o9', 10, { email: 'ann@home.example' });
-    const visitor = { workspaceId: shop.workspace.id, visitorId: uuidv7(), externalUserId: null, byServer: true, ts: 1 };
+    const visitor = {
+      workspaceId: shop.workspace.id,
+      visitorId: uuidv7(),
+      externalUserId: null,
+      byServer: true,
+      ts: 1,
+    };
     await upsertIdentities(api.stores.pool, [{ ...visitor, email: 'ann@home.example' }]);
     await api.stores.pool.query(
       `INSERT INTO members (id, workspace_id, email, role) VALUES (gen_random_uuid(), $1, 'ann@home.example', 'analyst')`,
@@ -109,13 +130,25 @@ describe('a person that is erased by email', () => {
     const elsewhere = await api.addWorkspace();
     await merchant(elsewhere).program();
     const other = await merchant(elsewhere).enroll('x', { email: 'ann@home.example' });
-    const erased = await erasePerson(api.stores, { workspaceId: shop.workspace.id, email: ' ANN@home.example', now: new Date() });
+    const erased = await erasePerson(api.stores, {
+      workspaceId: shop.workspace.id,
+      email: ' ANN@home.example',
+      now: new Date(),
+    });
     expect(erased).toEqual({ deleted: 5, visitors: 1, enrollments: 1, signups: 1, orders: 1, members: 1 });
     expect((await shop.get(`/enrollments/${partner_id}`)).status).toBe(404);
     expect(await storedTexts()).not.toMatch(/home\.example/i);
-    expect((await queuedEvents(api, shop)).filter(({ data }) => JSON.stringify(data).includes('home.example'))).toEqual([]);
+    expect(
+      (await queuedEvents(api, shop)).filter(({ data }) => JSON.stringify(data).includes('home.example')),
+    ).toEqual([]);
     expect((await elsewhere.get(`/enrollments/${other.partner_id}`)).status).toBe(200);
-    expect(await erasePerson(api.stores, { workspaceId: shop.workspace.id, email: 'ann@home.example', now: new Date() })).toMatchObject({
+    expect(
+      await erasePerson(api.stores, {
+        workspaceId: shop.workspace.id,
+        email: 'ann@home.example',
+        now: new Date(),
+      }),
+    ).toMatchObject({
       deleted: 0,
     });
   });
@@ -123,7 +156,9 @@ describe('a person that is erased by email', () => {
   test('by a command that refuses what is no email', async () => {
     const cli = operator(api.stores);
     const workspace = ['--workspace', shop.workspace.id];
-    expect(await cli.json('person', 'delete', ...workspace, '--email', 'nobody@home.example')).toMatchObject({ deleted: 0 });
+    expect(await cli.json('person', 'delete', ...workspace, '--email', 'nobody@home.example')).toMatchObject({
+      deleted: 0,
+    });
     await cli.refused(2, /email address/, 'person', 'delete', ...workspace, '--email', 'nobody');
   });
 });

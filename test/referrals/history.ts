@@ -234,9 +234,7 @@ export const history: fc.Arbitrary<History> = fc.record({
           times: 1,
         }),
       ),
-      ...[0, 1, 2, 3].map(
-        (number): Action => ({ type: 'address', user: number, byServer: true, times: 1 }),
-      ),
+      ...[0, 1, 2, 3].map((number): Action => ({ type: 'address', user: number, byServer: true, times: 1 })),
       ...[1, 2, 3, 4].map(
         (number): Action => ({
           type: 'signup',

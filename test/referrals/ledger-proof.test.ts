@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { exportedLines } from '../../cli/commands/ledger.ts';
 import { type Verified, verifyLedger } from '../../cli/verify-ledger.ts';
-import { operator } from '../support/hoplog.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { operator } from '../support/hoplog.ts';
 import { type Merchant, merchant, PAID_AT_ONCE } from './support.ts';
 
 let api: TestApi;
@@ -55,7 +55,9 @@ const linesOf = async () => {
 
 /** As a superuser could, with every trigger off. */
 const plant = (sql: string) =>
-  api.stores.pool.query(`SET session_replication_role = replica; ${sql}; SET session_replication_role = DEFAULT`);
+  api.stores.pool.query(
+    `SET session_replication_role = replica; ${sql}; SET session_replication_role = DEFAULT`,
+  );
 
 describe('ledger verify', () => {
   test('finds nothing wrong in a ledger with every kind of entry', async () => {

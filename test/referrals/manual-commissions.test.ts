@@ -21,7 +21,8 @@ const add = (amount: number, fields: object = {}) =>
 const reject = (id: string) => shop.post<CommissionRecord>(`/commissions/${id}/reject`);
 const listed = async (query = '') =>
   (await shop.get<{ commissions: CommissionRecord[] }>(`/commissions?${query}`)).body.commissions;
-const idOf = async (orderId: string) => (await listed()).find(({ kind, order_id }) => kind === 'sale' && order_id === orderId)?.id ?? '';
+const idOf = async (orderId: string) =>
+  (await listed()).find(({ kind, order_id }) => kind === 'sale' && order_id === orderId)?.id ?? '';
 
 describe('POST /commissions', () => {
   test('adds a bonus that is eligible at once, and a claw-back that the next payout deducts', async () => {
@@ -76,10 +77,13 @@ describe('POST /commissions', () => {
     ] as const) {
       expect([fields, (await add(1, fields)).status]).toEqual([fields, status]);
     }
-    expect((await listed(`program_id=${programId}`))).toEqual([]);
+    expect(await listed(`program_id=${programId}`)).toEqual([]);
     const headers = { headers: { 'idempotency-key': 'bonus-1' } };
     const body = { external_user_id: 'r', amount: 1, note: 'once' };
-    const responses = [await shop.post('/commissions', body, headers), await shop.post('/commissions', body, headers)];
+    const responses = [
+      await shop.post('/commissions', body, headers),
+      await shop.post('/commissions', body, headers),
+    ];
     expect(responses[1]?.text).toBe(responses[0]?.text);
     expect(await listed()).toHaveLength(1);
     expect((await shop.post('/commissions', body, { key: shop.publishableKey })).status).toBe(403);

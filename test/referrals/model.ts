@@ -50,7 +50,12 @@ type Order = {
   refunds: { number: number; amount: number }[];
   purchase: { buyer: number; isRenewal: boolean; day: number; referred: boolean; answer: Answer };
 };
-type Line = { owner: number; items: Commission[]; paid: Commission[] | null; status: 'open' | 'paid' | 'failed' };
+type Line = {
+  owner: number;
+  items: Commission[];
+  paid: Commission[] | null;
+  status: 'open' | 'paid' | 'failed';
+};
 type Export = { lines: Line[]; canceled: boolean };
 
 const isOnePerson = (a: number, b: number) => a % PERSONS === b % PERSONS;
@@ -288,7 +293,8 @@ export function createModel(initial: Terms[]) {
       const sum = leftOf(items);
       const exponent = referrer.program === 0 ? 100 : 1;
       const least = termsOf(referrer.program).min_payout * exponent;
-      if (referrer.status === 'suspended' || sum <= 0 || sum < least || referrer.address !== 'confirmed') continue;
+      if (referrer.status === 'suspended' || sum <= 0 || sum < least || referrer.address !== 'confirmed')
+        continue;
       lines[`u${number}`] = sum;
       file.lines.push({ owner: number, items, paid: null, status: 'open' });
     }
@@ -330,7 +336,8 @@ export function createModel(initial: Terms[]) {
   function cancel(nth: number): Answer {
     const file = exports[nth % exports.length];
     if (!file) return { status: 404 };
-    const isDone = paidEmpty.has(file) || (file.lines.length > 0 && file.lines.every(({ status }) => status !== 'open'));
+    const isDone =
+      paidEmpty.has(file) || (file.lines.length > 0 && file.lines.every(({ status }) => status !== 'open'));
     if (!file.canceled && isDone) return { status: 409 };
     file.canceled = true;
     return { ok: true };

@@ -21,7 +21,11 @@ afterAll(() => api.close());
 const eventsOf = async (...types: string[]): Promise<Event[]> =>
   (await queuedEvents(api, shop)).filter(({ type }) => types.includes(type));
 const moves = async () =>
-  (await eventsOf('commission.updated')).map(({ data }) => [data.previous_status, data.status, data.remaining]);
+  (await eventsOf('commission.updated')).map(({ data }) => [
+    data.previous_status,
+    data.status,
+    data.remaining,
+  ]);
 
 describe('commission events', () => {
   test('follow a commission through hold, payout, a bounced payment and back', async () => {
@@ -65,21 +69,33 @@ describe('commission events', () => {
     await m.pay((await m.exportPayouts()).id);
     await m.refund('f3', 'o2', 50);
     const created = await eventsOf('commission.created');
-    expect(created.at(-1)?.data).toMatchObject({ order_id: 'o2', amount: -10, remaining: -10, status: 'eligible' });
+    expect(created.at(-1)?.data).toMatchObject({
+      order_id: 'o2',
+      amount: -10,
+      remaining: -10,
+      status: 'eligible',
+    });
   });
 });
 
 describe('a credit', () => {
   const CREDITS = { credit_enabled: true, purchase_credit: 5, signup_credit: { free: 2 } };
-  const statuses = async () => (await m.credits('external_user_id=r')).grants.map((grant) => [grant.status, grant.revoked_reason]);
+  const statuses = async () =>
+    (await m.credits('external_user_id=r')).grants.map((grant) => [grant.status, grant.revoked_reason]);
 
   test('of a purchase is revoked by a full refund while it is not delivered', async () => {
     await m.referral(CREDITS);
     await m.purchase('n', 'o1', 100);
     await m.refund('f1', 'o1', 40);
-    expect(await statuses()).toEqual([['earned', null], ['earned', null]]);
+    expect(await statuses()).toEqual([
+      ['earned', null],
+      ['earned', null],
+    ]);
     expect((await m.refund('f2', 'o1')).body).toMatchObject({ matched: true, ledger_rows: 1 });
-    expect(await statuses()).toEqual([['revoked', 'refunded'], ['earned', null]]);
+    expect(await statuses()).toEqual([
+      ['revoked', 'refunded'],
+      ['earned', null],
+    ]);
     expect((await m.credits('external_user_id=r')).balance).toEqual({ credits: { earned: 2, delivered: 0 } });
     const [grant] = (await m.credits('external_user_id=r')).grants;
     expect(await eventsOf('credit.revoked')).toEqual([{ type: 'credit.revoked', data: grant }]);
@@ -109,7 +125,9 @@ describe('a credit', () => {
     for (const body of [{}, { reason: '' }, { reason: 'x'.repeat(501) }]) {
       expect((await shop.post(path, body)).status).toBe(400);
     }
-    const responses = await Promise.all(Array.from({ length: 10 }, () => shop.post(path, { reason: 'a mistake' })));
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, () => shop.post(path, { reason: 'a mistake' })),
+    );
     expect(responses.filter(({ text }) => text === '{"ok":true}')).toHaveLength(1);
     expect(responses.filter(({ text }) => text === '{"ok":true,"already":true}')).toHaveLength(9);
     expect(await statuses()).toEqual([['revoked', 'a mistake']]);
@@ -160,7 +178,11 @@ describe('a sale', () => {
   const record = (...reports: ReturnType<typeof report>[]) =>
     inTransaction(api.stores.pool, (tx) => recordSales(tx, reports));
   const sales = async () =>
-    (await eventsOf('sale.created', 'sale.updated')).map(({ type, data }) => [type, data.source, data.amount]);
+    (await eventsOf('sale.created', 'sale.updated')).map(({ type, data }) => [
+      type,
+      data.source,
+      data.amount,
+    ]);
 
   test('that the pixel reported says so, and is updated when a server reports it', async () => {
     await record(report('pixel', 9_999_900, 1_000));

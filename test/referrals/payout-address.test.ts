@@ -19,7 +19,11 @@ afterAll(() => api.close());
 
 /** A page sets where a user is paid. */
 const fromPage = (user: string, email: string) =>
-  shop.post('/referrals/payout-method', { external_user_id: user, method: 'paypal', email }, { key: shop.publishableKey });
+  shop.post(
+    '/referrals/payout-method',
+    { external_user_id: user, method: 'paypal', email },
+    { key: shop.publishableKey },
+  );
 const heldBack = async () =>
   (await shop.get<{ balances: EligibleBalance[] }>('/payouts/eligible')).body.balances.map(
     ({ held_back }) => held_back,
@@ -47,7 +51,9 @@ describe('a referrer without a payout address', () => {
     await m.pay(file.id);
     expect(await m.balance('r')).toEqual({ pending: 0, eligible: 20, paid: 0 });
     await m.address(partner_id, 'r');
-    expect((await m.exportPayouts()).lines).toMatchObject([{ method: 'paypal', payout_email: 'r@pay.example' }]);
+    expect((await m.exportPayouts()).lines).toMatchObject([
+      { method: 'paypal', payout_email: 'r@pay.example' },
+    ]);
   });
 
   test('of a program without credits may say where from the start: it begins in affiliate mode', async () => {
@@ -131,7 +137,11 @@ describe('an address that a page sets', () => {
     await fromPage('r', 'thief@evil.example');
     await fromPage('r', 'r@pay.example');
     expect(await heldBack()).toEqual(['payout_method_changed']);
-    await shop.post('/referrals/payout-method', { external_user_id: 'r', method: 'paypal', email: 'r@pay.example' });
+    await shop.post('/referrals/payout-method', {
+      external_user_id: 'r',
+      method: 'paypal',
+      email: 'r@pay.example',
+    });
     expect(await heldBack()).toEqual([null]);
   });
 });
@@ -139,7 +149,9 @@ describe('an address that a page sets', () => {
 describe('PATCH /enrollments/:id', () => {
   test('changes the email, with history', async () => {
     const { partner_id } = await withoutAddress();
-    const changed = await shop.patch<EnrollmentRecord>(`/enrollments/${partner_id}`, { email: 'new@mail.example' });
+    const changed = await shop.patch<EnrollmentRecord>(`/enrollments/${partner_id}`, {
+      email: 'new@mail.example',
+    });
     expect([changed.status, changed.body.email]).toEqual([200, 'new@mail.example']);
     expect((await historyOf(partner_id))[0]).toMatchObject({
       field: 'email',
@@ -172,7 +184,11 @@ describe('PATCH /enrollments/:id', () => {
 
   test('moves a referrer with the link to another program of the same currency', async () => {
     const { partner_id, ref } = await withoutAddress();
-    const other = await m.program({ ...PAID_AT_ONCE, commission_rate: 10, destination_url: 'https://shop.example/b' });
+    const other = await m.program({
+      ...PAID_AT_ONCE,
+      commission_rate: 10,
+      destination_url: 'https://shop.example/b',
+    });
     const yen = await m.program({ ...PAID_AT_ONCE, currency: 'jpy' });
     const moved = await shop.patch<EnrollmentRecord>(`/enrollments/${partner_id}`, { program_id: other.id });
     expect([moved.status, moved.body.program_id]).toEqual([200, other.id]);
@@ -183,7 +199,9 @@ describe('PATCH /enrollments/:id', () => {
     await m.purchase('n', 'o3', 100); // an earlier referee stays in the first program
     expect((await m.balance('r')).eligible).toBe(50);
     expect((await shop.patch(`/enrollments/${partner_id}`, { program_id: yen.id })).status).toBe(409);
-    expect((await shop.patch(`/enrollments/${partner_id}`, { program_id: crypto.randomUUID() })).status).toBe(404);
+    expect((await shop.patch(`/enrollments/${partner_id}`, { program_id: crypto.randomUUID() })).status).toBe(
+      404,
+    );
     expect((await shop.patch(`/programs/${other.id}`, { currency: 'eur' })).status).toBe(409);
   });
 });

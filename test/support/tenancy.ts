@@ -131,7 +131,11 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
     { path: `/commissions?program_id=${victim.program}`, status: 200 },
   ],
   'POST /api/v1/commissions': (victim) => [
-    { path: '/commissions', body: { external_user_id: victim.referrer, amount: 1, note: 'theft' }, status: 404 },
+    {
+      path: '/commissions',
+      body: { external_user_id: victim.referrer, amount: 1, note: 'theft' },
+      status: 404,
+    },
   ],
   'POST /api/v1/commissions/{id}/reject': (victim) => [
     { path: `/commissions/${victim.commission}/reject`, status: 404 },

@@ -1,7 +1,12 @@
 import { formatDate, formatMoney } from './formats.ts';
 import type { Commission, Payout } from './stats.ts';
 
-const TYPES: Record<string, string> = { sale: 'Sale', renewal: 'Renewal', refund: 'Refund', manual: 'Adjustment' };
+const TYPES: Record<string, string> = {
+  sale: 'Sale',
+  renewal: 'Renewal',
+  refund: 'Refund',
+  manual: 'Adjustment',
+};
 
 /** The newest commissions. */
 export function Commissions({ commissions, currency }: { commissions: Commission[]; currency: string }) {

@@ -1,6 +1,15 @@
 import { type Static, Type } from 'typebox';
 import { GRANT_STATUSES } from '../../../sql/referrals/grants.ts';
-import { Body, Instant, Limit, NextNumberCursor, Nullable, NumberCursor, OneOf, Uuid } from '../../schemas.ts';
+import {
+  Body,
+  Instant,
+  Limit,
+  NextNumberCursor,
+  Nullable,
+  NumberCursor,
+  OneOf,
+  Uuid,
+} from '../../schemas.ts';
 
 export const GrantRecord = Type.Object(
   {

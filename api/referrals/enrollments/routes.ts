@@ -135,7 +135,8 @@ export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
         tags,
         operationId: 'enrollments.listHistory',
         summary: 'List the changes of a referrer, newest first',
-        description: 'Each change with the key or member that made it. Payout addresses and emails are masked.',
+        description:
+          'Each change with the key or member that made it. Payout addresses and emails are masked.',
         params: IdParams,
         querystring: HistoryQuery,
         response: { 200: EnrollmentHistory },

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../../../test/support/api.ts';
 import { type Merchant, merchant, PAID_AT_ONCE } from '../../../test/referrals/support.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../../../test/support/api.ts';
 
 let api: TestApi;
 let shop: TestWorkspace;
@@ -16,7 +16,11 @@ beforeEach(async () => {
 });
 afterAll(() => api.close());
 
-async function sale(user: string, amount: number, fields: { method?: string; name?: string | null; program?: object } = {}) {
+async function sale(
+  user: string,
+  amount: number,
+  fields: { method?: string; name?: string | null; program?: object } = {},
+) {
   const program = await m.program({ ...PAID_AT_ONCE, ...fields.program });
   const { ref, partner_id } = await m.enroll(user, { program_id: program.id, name: fields.name ?? null });
   await m.address(partner_id, user, fields.method ?? 'paypal');
@@ -42,7 +46,10 @@ describe('a file for PayPal', () => {
 
   test('takes no decimals where PayPal has none, and one currency', async () => {
     const yen = await sale('y', 1_000, { program: { currency: 'jpy' } });
-    expect(rowsOf((await shop.get<string>(`/payouts/export?format=paypal`)).text)[0]?.slice(1, 3)).toEqual(['200', 'JPY']);
+    expect(rowsOf((await shop.get<string>(`/payouts/export?format=paypal`)).text)[0]?.slice(1, 3)).toEqual([
+      '200',
+      'JPY',
+    ]);
     const forint = await sale('h', 1_002.5, { program: { currency: 'huf' } });
     const broken = await shop.get(`/payouts/export?format=paypal&program_id=${forint.programId}`);
     expect([broken.status, broken.body.error.details?.[0]?.path]).toEqual([400, 'format']);
@@ -61,7 +68,16 @@ test('a file for Wise has the columns of its template for recipients by email', 
   const response = await shop.get<string>('/payouts/export?format=wise');
   const id = String(response.headers['x-export-id']);
   expect(rowsOf(response.text)).toEqual([
-    ['name', 'recipientEmail', 'paymentReference', 'receiverType', 'amountCurrency', 'amount', 'sourceCurrency', 'targetCurrency'],
+    [
+      'name',
+      'recipientEmail',
+      'paymentReference',
+      'receiverType',
+      'amountCurrency',
+      'amount',
+      'sourceCurrency',
+      'targetCurrency',
+    ],
     [`'=Ünal, "Ü"`, 'a@pay.example', `P${id.slice(-8)}`, 'PERSON', 'target', '123.45', 'USD', 'USD'],
   ]);
 });

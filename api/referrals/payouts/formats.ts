@@ -54,7 +54,9 @@ function payoutCsv(lines: readonly PayoutLine[]): string {
  * Source: developer.paypal.com/api/rest/reference/currency-codes
  */
 const PAYPAL_CURRENCIES = new Set(
-  'aud brl cad cny czk dkk eur hkd huf ils jpy myr mxn twd nzd nok php pln gbp sgd sek chf thb usd'.split(' '),
+  'aud brl cad cny czk dkk eur hkd huf ils jpy myr mxn twd nzd nok php pln gbp sgd sek chf thb usd'.split(
+    ' ',
+  ),
 );
 const PAYPAL_WITHOUT_DECIMALS = new Set(['huf', 'jpy', 'twd']);
 

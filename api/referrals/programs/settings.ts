@@ -79,7 +79,8 @@ export function changedSettings(current: ProgramSettings, change: ProgramChange)
   requireCode('code', settings.code);
   const { commissionType, commissionRate, levels } = settings.terms;
   requireRate('commission_rate', commissionType, commissionRate, currency);
-  for (const [index, rate] of levels.entries()) requireRate(`levels.${index}`, commissionType, rate, currency);
+  for (const [index, rate] of levels.entries())
+    requireRate(`levels.${index}`, commissionType, rate, currency);
   return settings;
 }
 

@@ -26,11 +26,7 @@ export function merchantOf({ api }: ConsoleSite) {
         ...fields,
       }),
     /** With a payout address where the program offers PayPal. */
-    async enroll(
-      user: string,
-      program: { id: string; payout_methods?: string[] },
-      fields: object = {},
-    ) {
+    async enroll(user: string, program: { id: string; payout_methods?: string[] }, fields: object = {}) {
       const enrolled = await api<{ partner_id: string; referral_link: string }>('/referrals/enroll', {
         external_user_id: user,
         email: `${user}@mail.example`,

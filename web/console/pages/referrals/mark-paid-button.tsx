@@ -32,7 +32,8 @@ export function MarkPaidButton({ file }: { file: PayoutFile }) {
         <Stack gap="sm">
           <Text size="sm">
             The ledger will say that {totalsText(file.totals)} was paid to {referrers(file.referrers)}. This
-            can't be undone, but a payment that comes back can be marked failed. Do it once the money was sent.
+            can't be undone, but a payment that comes back can be marked failed. Do it once the money was
+            sent.
           </Text>
           {mark.isError && (
             <Alert color="red" variant="outline" role="alert" title="The file was not marked as paid">
