@@ -69,7 +69,8 @@ async function paidReferrer() {
 describe('a referrer that is erased', () => {
   test('is gone from every response, with no address anywhere; ids and amounts stay', async () => {
     const { partner_id, ref, file } = await paidReferrer();
-    expect(await storedTexts()).toMatch(/home\.example[^]*Ann Other|Ann Other[^]*home\.example/);
+    const before = await storedTexts();
+    for (const text of ['ann@home.example', 'Ann Other', 'device-of-ann']) expect(before).toContain(text);
     expect((await shop.delete(`/enrollments/${partner_id}`)).body).toEqual({ ok: true });
     for (const path of [`/enrollments/${partner_id}`, `/enrollments/${partner_id}/history`]) {
       expect((await shop.get(path)).status).toBe(404);
