@@ -110,7 +110,7 @@ test('revenue is converted by the rate, in its direction only, including earlier
   expect(stdout).toMatch(/\n\nOrders without revenue to attribute again: 1\.\n/);
 });
 
-test("commission is converted into the program's currency by the rate", async () => {
+test("commission is converted into the program's currency by the rate, also what lacked it", async () => {
   const m = merchant(shop);
   await m.program({ commission_rate: 20, currency: 'gbp' });
   const { ref } = await m.enroll('r');
@@ -119,5 +119,5 @@ test("commission is converted into the program's currency by the rate", async ()
   expect(body).toMatchObject({ rewarded: false, reason: 'no_currency_rate' });
   await set('eur', 'gbp', '0.85');
   await m.purchase('n', 'after', 100, { currency: 'eur' });
-  expect((await m.stats('r')).rewards.cash).toMatchObject({ pending: 17, currency: 'gbp' });
+  expect((await m.stats('r')).rewards.cash).toMatchObject({ pending: 34, currency: 'gbp' });
 });

@@ -1,7 +1,7 @@
 import { badRequest } from '../../core/errors.ts';
-import { NANOS_PER_MILLI, requireInstant, STORED_MAX_NANOS } from '../../core/time/timestamps.ts';
+import { NANOS_PER_MILLI, requireInstant } from '../../core/time/timestamps.ts';
 import { normalizeEmail } from '../../core/tracking/emails.ts';
-import { readAmount } from '../../core/tracking/track-reports.ts';
+import { readSaleAmounts } from '../../core/tracking/track-reports.ts';
 import type { Purchase } from '../../sql/referrals/purchases.ts';
 import type { Refund } from '../../sql/referrals/refunds.ts';
 import type { PurchaseReport } from '../../sql/transactions/record-purchase.ts';
@@ -20,16 +20,20 @@ export function readPurchase(body: PurchaseBody, now: Date): PurchaseReport {
     orderId: body.order_id,
     externalUserId: body.external_user_id,
     email: email === null ? null : normalizeEmail(email),
-    ...readAmount(body.amount, body.currency ?? 'usd'),
+    ...readSaleAmounts(body),
     isRenewal: body.is_renewal ?? false,
-    purchasedAt: body.purchased_at ? readPurchasedAt(body.purchased_at) : now,
+    purchasedAt: body.purchased_at ? readPurchasedAt(body.purchased_at, now) : now,
   };
 }
 
-function readPurchasedAt(text: string): Date {
+/** Clocks of servers and time zones may be off by this. Milliseconds. */
+const MOST_AHEAD = 86_400_000;
+
+function readPurchasedAt(text: string, now: Date): Date {
   const nanos = requireInstant('purchased_at', text);
-  if (nanos < 0n || nanos > STORED_MAX_NANOS)
-    throw badRequest('purchased_at', 'must be between the years 1970 and 2262');
+  if (nanos < 0n) throw badRequest('purchased_at', 'must be in the year 1970 or later');
+  if (nanos > BigInt(now.getTime() + MOST_AHEAD) * NANOS_PER_MILLI)
+    throw badRequest('purchased_at', 'must be at most a day ahead');
   return new Date(Number(nanos / NANOS_PER_MILLI));
 }
 
@@ -41,6 +45,7 @@ export function purchaseAnswer(purchase: Purchase) {
     internal_order_id: purchase.order_internal_id,
     ledger_rows: purchase.ledger_rows,
     ...(purchase.reason !== null && { reason: purchase.reason }),
+    ...(purchase.held && { status: 'held' as const }),
   };
 }
 

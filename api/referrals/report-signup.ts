@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { referralLinksClicked } from '../../clickhouse/queries/referral-clicks.ts';
+import { slugOfRefCode } from '../../core/referrals/ref-code.ts';
 import { watermark } from '../../sql/event-log/streams.ts';
 import { enrollmentOfUser } from '../../sql/referrals/enrollments.ts';
+import { hasPurchasedBefore } from '../../sql/referrals/referees.ts';
 import { enrollmentOfLinks, enrollmentOfRef } from '../../sql/referrals/referral-links.ts';
 import type { Signup } from '../../sql/referrals/signups.ts';
 import type { Referrer } from '../../sql/transactions/record-signup.ts';
@@ -15,22 +17,45 @@ import type { SignupAnswer, SignupBody } from './schemas.ts';
 const VISIBLE_WITHIN = 2_000;
 const LOOK_EVERY = 40;
 
+/** A page can't claim a user whom a server reported as a buyer longer ago than this. Milliseconds. */
+const OPEN_TO_PAGES = 3_600_000;
+
+/** Returns whether a report says who referred the user, also when it says that no one did. */
+export const namesReferrer = (body: SignupBody): boolean =>
+  body.ref_code !== undefined || body._vid !== undefined || body.referrer_external_user_id !== undefined;
+
+/**
+ * Returns whether a page's report of this user can change anything. A server's word stays, so does a match, and a user
+ * who has bought before can't be claimed afterwards.
+ */
+export async function isOpenToPages(
+  { pool }: Pick<ApiDeps, 'pool'>,
+  workspaceId: string,
+  externalUserId: string,
+  known: Signup | null,
+  now: Date,
+): Promise<boolean> {
+  if (known) return !known.by_server && known.state === 'pending';
+  const before = new Date(now.getTime() - OPEN_TO_PAGES);
+  return !(await hasPurchasedBefore(pool, workspaceId, externalUserId, before));
+}
+
 /**
  * Finds the referrer of a signup: by `ref_code`, then the visitor, then `referrer_external_user_id`. The last
  * counts only once no click of the visitor can decide.
  *
  * @param visitorId the report's `_vid`, or that of an earlier report that is still pending
- * @returns `none`: the user was not referred
+ * @returns `nobody`: the user was not referred
  */
 export async function resolveReferrer(
   deps: Pick<ApiDeps, 'pool' | 'clickhouse'>,
   workspaceId: string,
   body: SignupBody,
   visitorId: string | null,
-): Promise<Referrer | 'none'> {
+): Promise<Exclude<Referrer, 'unsaid'>> {
   const { pool } = deps;
   if (body.ref_code) {
-    const enrollmentId = await enrollmentOfRef(pool, workspaceId, body.ref_code);
+    const enrollmentId = await enrollmentOfRef(pool, workspaceId, slugOfRefCode(body.ref_code));
     if (enrollmentId) return { enrollmentId };
   }
   const byVisitor = visitorId ? await referrerOfVisitor(deps, workspaceId, visitorId) : 'none';
@@ -39,7 +64,7 @@ export async function resolveReferrer(
     ? await enrollmentOfUser(pool, workspaceId, body.referrer_external_user_id)
     : null;
   if (byVisitor === 'unknown') return { unlessClicked: named?.id ?? null };
-  return named ? { enrollmentId: named.id } : 'none';
+  return named ? { enrollmentId: named.id } : 'nobody';
 }
 
 async function referrerOfVisitor(
@@ -68,14 +93,19 @@ async function hasPassed(pool: ApiDeps['pool'], millis: number): Promise<boolean
   return mark === null || mark >= millis * 1_000;
 }
 
+/** Returns whether the signup, or what it earns, waits for a review. */
+export const isHeld = (signup: Pick<Signup, 'state' | 'rewards_held'>): boolean =>
+  signup.state === 'held' || signup.rewards_held;
+
 /** Returns the response to a signup report. */
 export function signupAnswer(signup: Signup | null): SignupAnswer {
-  if (signup?.state !== 'matched') return { matched: false };
+  if (signup?.state !== 'matched' && signup?.state !== 'held') return { matched: false };
   return {
     matched: true,
     program_id: signup.program_id,
     partner_id: signup.enrollment_id,
     blocked: signup.block_reason !== null,
     block_reason: signup.block_reason,
+    ...(isHeld(signup) && { status: 'held' as const }),
   };
 }

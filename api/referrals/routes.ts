@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Counter } from 'prom-client';
 import { addressHash } from '../../core/addresses/address-hash.ts';
+import { normalizeEmail } from '../../core/tracking/emails.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { type DeploymentSecrets, readSecrets } from '../../sql/database/secrets.ts';
 import { signupOfUser } from '../../sql/referrals/signups.ts';
@@ -11,9 +12,10 @@ import { actorOf } from '../actor.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { withIdempotency, withPreparedIdempotency } from '../plugins/idempotency.ts';
 import { enroll, enrolled, requireEmail } from './enroll.ts';
+import { hasProvenIdentity, requireIdentity } from './identity.ts';
 import { savedMethod, savePayoutMethod, switchRewardMode } from './payout-method.ts';
 import { purchaseAnswer, readPurchase, refundAnswer } from './report-purchase.ts';
-import { resolveReferrer, signupAnswer } from './report-signup.ts';
+import { isOpenToPages, namesReferrer, resolveReferrer, signupAnswer } from './report-signup.ts';
 import {
   EnrollBody,
   Enrolled,
@@ -50,7 +52,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.post(
     '/referrals/enroll',
     {
-      config: { ...ANY_KEY, idempotent: true, errors: ['not_found'] },
+      config: { ...ANY_KEY, idempotent: true, errors: ['not_found', 'forbidden'] },
       schema: {
         tags,
         operationId: 'referrals.enroll',
@@ -63,6 +65,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async (request, reply) => {
       const { body, auth } = request;
+      await requireIdentity(deps, auth, body.external_user_id, body.user_hash);
       const hash = await hashOfCaller(request);
       return withIdempotency(pool, request, reply, async (tx) => {
         const { enrollment, slug } = await enroll(
@@ -88,38 +91,50 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.post(
     '/referrals/report-signup',
     {
-      config: { ...ANY_KEY, idempotent: true, answers: { 200: SignupAnswer } },
+      config: { ...ANY_KEY, idempotent: true, answers: { 200: SignupAnswer }, errors: ['forbidden'] },
       schema: {
         tags,
         operationId: 'referrals.reportSignup',
         summary: 'Report a signup',
         description:
-          'Once per new user: a matched user keeps the referrer. The referrer is resolved by `ref_code`, then `_vid`, then `referrer_external_user_id`. A report by `_vid` waits up to two seconds for the click to become visible; after that, the signup is resolved in the background and a repeated call returns the result. The first report of a user counts, and anyone with a publishable key can make it. If rewards are worth money, report signups from your server before a page can.',
+          'Once per new user. The referrer is resolved by `ref_code`, then `_vid`, then `referrer_external_user_id`. A report by `_vid` waits up to two seconds for the click to become visible; after that, the signup is resolved in the background and a repeated call returns the result. A report with a secret key is final, also when it names no referrer: later reports with a publishable key change nothing. One that has `ref_code`, `_vid` or `referrer_external_user_id` corrects the referrer that a page named: rewards of the wrong referrer that are not delivered or paid are revoked, and the right ones are written. With `null` in such a field it says that no one referred the user. Purchases of the last 72 hours that waited for the signup are evaluated with it.',
         body: SignupBody,
       },
     },
     async (request, reply) => {
       const { body, auth } = request;
       const { workspace } = auth;
+      const userId = body.new_user_external_user_id;
+      const byServer = auth.key.kind === 'secret';
       requireEmail('email', body.email ?? null);
+      await requireIdentity(deps, auth, userId, body.user_hash);
       const prepare = async () => {
-        const known = await signupOfUser(pool, workspace.id, body.new_user_external_user_id);
-        const visitorId = body._vid ?? known?.visitor_id ?? null;
-        const referrer =
-          known?.state === 'matched' ? 'none' : await resolveReferrer(deps, workspace.id, body, visitorId);
-        return { known, visitorId, referrer, hash: await hashOfCaller(request) };
-      };
-      return withPreparedIdempotency(pool, request, reply, prepare, async (tx, prepared) => {
-        const { known, visitorId, referrer, hash } = prepared;
-        if (referrer === 'none') return { status: 200, body: signupAnswer(known) };
+        const known = await signupOfUser(pool, workspace.id, userId);
         const report = {
           workspace_id: workspace.id,
-          external_user_id: body.new_user_external_user_id,
-          email: body.email?.trim() ?? null,
+          external_user_id: userId,
+          email: body.email ? normalizeEmail(body.email) : null,
           device_id: body.device_id ?? null,
-          visitor_id: visitorId,
-          address_hash: hash,
+          visitor_id: body._vid ?? null,
+          address_hash: await hashOfCaller(request),
+          by_server: byServer,
         };
+        const stays = byServer
+          ? known?.referrer_by_server === true && known.enrollment_id !== null
+          : !(await isOpenToPages(deps, workspace.id, userId, known, new Date()));
+        if (stays) return { known, report, referrer: null };
+        if (byServer && !namesReferrer(body)) return { known, report, referrer: 'unsaid' as const };
+        // A page's visitor does not decide beside what a server names.
+        const earlier = known?.by_server === byServer && body._vid === undefined ? known.visitor_id : null;
+        const visitorId = body._vid ?? earlier;
+        const referrer = await resolveReferrer(deps, workspace.id, body, visitorId);
+        // A page that names no one leaves nothing, and a click may still decide.
+        const isVoid = referrer === 'nobody' && !byServer;
+        return { known, report: { ...report, visitor_id: visitorId }, referrer: isVoid ? null : referrer };
+      };
+      return withPreparedIdempotency(pool, request, reply, prepare, async (tx, prepared) => {
+        const { known, report, referrer } = prepared;
+        if (referrer === null) return { status: 200, body: signupAnswer(known) };
         const signup = await recordSignup(tx, workspace, report, referrer, new Date());
         return { status: 200, body: signupAnswer(signup) };
       });
@@ -129,13 +144,13 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.post(
     '/referrals/report-purchase',
     {
-      config: { ...SECRET_KEY, idempotent: true },
+      config: { ...SECRET_KEY, idempotent: true, errors: ['conflict'] },
       schema: {
         tags,
         operationId: 'referrals.reportPurchase',
         summary: 'Report a paid purchase',
         description:
-          "Once per `order_id`: a replay returns the same body. Report the signup first: a purchase reported before the signup stays unmatched. The order also counts in reports, like an order reported by a server. A sale in a currency without a rate to the program's currency earns no percentage (`no_currency_rate`).",
+          "Once per `order_id`: a replay returns the outcome, and a report of the same order for another user is a 409. A purchase of a user without a referrer is unmatched; if its signup is reported within 72 hours of the purchase, it is evaluated then. A purchase dated more than 72 hours before the signup earns nothing (`before_signup`). The order also counts in reports, like an order reported by a server. A sale in a currency without a rate to the program's currency earns no percentage (`no_currency_rate`).",
         body: PurchaseBody,
         response: { 200: PurchaseAnswer },
       },
@@ -154,13 +169,13 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.post(
     '/referrals/report-refund',
     {
-      config: { ...SECRET_KEY, idempotent: true },
+      config: { ...SECRET_KEY, idempotent: true, errors: ['conflict'] },
       schema: {
         tags,
         operationId: 'referrals.reportRefund',
         summary: 'Report a refund of an order',
         description:
-          "Once per `refund_id`. Pending and eligible commissions of the order are reversed in proportion. A commission that is paid or in a payout file gets a negative commission, which the next payout deducts. An amount above the rest of the order is a 400. A refund of an order that no server has reported yet is stored for 30 days, responded to with `matched: false`, and applied when the order is reported; then the same call returns the result. A full refund also revokes credits of the order that are not delivered, unless the program's `revoke_credits_on_refund` is false. The order's revenue does not change.",
+          "Once per `refund_id`; the same id for another order is a 409. Pending and eligible commissions of the order are reversed in proportion. A commission that is paid or in a payout file gets a negative commission, which the next payout deducts. An amount above the rest of the order is a 400. A refund of an order that no server has reported yet is stored for 30 days, responded to with `matched: false`, and applied when the order is reported; then the same call returns the result. A full refund also revokes credits of the order that are not delivered, unless the program's `revoke_credits_on_refund` is false. The order's revenue does not change.",
         body: RefundBody,
         response: { 200: RefundAnswer },
       },
@@ -180,7 +195,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
     '/referrals/stats',
     {
       // A GET that writes: analysts may only read.
-      config: { ...ANY_KEY, role: 'operator', errors: ['not_found'] },
+      config: { ...ANY_KEY, role: 'operator', errors: ['not_found', 'forbidden'] },
       // A HEAD must not write, and this would enroll.
       exposeHeadRoute: false,
       schema: {
@@ -195,6 +210,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async (request) => {
       const { query, auth } = request;
+      await requireIdentity(deps, auth, query.external_user_id, query.user_hash);
       const now = new Date();
       const referrer = await enrolled(
         pool,
@@ -230,6 +246,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async (request) => {
       const { auth, body } = request;
+      await requireIdentity(deps, auth, body.external_user_id, body.user_hash);
       const given = { externalUserId: body.external_user_id, mode: body.mode };
       const origin = { now: new Date(), by: actorOf(request) };
       const enrollment = await inTransaction(pool, (tx) =>
@@ -256,7 +273,9 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async (request) => {
       const { auth, body } = request;
-      const given = { body, isTrusted: auth.key.kind === 'secret' };
+      await requireIdentity(deps, auth, body.external_user_id, body.user_hash);
+      const isTrusted = await hasProvenIdentity(deps, auth, body.external_user_id, body.user_hash);
+      const given = { body, isTrusted };
       const origin = { now: new Date(), by: actorOf(request) };
       const enrollment = await inTransaction(pool, (tx) =>
         savePayoutMethod(tx, auth.workspace.id, given, origin),

@@ -23,6 +23,18 @@ import { CommissionStatus } from './commissions/schemas.ts';
 const EmailInput = Type.String({ format: 'email', maxLength: 254 });
 const DeviceId = Type.String({ minLength: 1, maxLength: 200, description: 'Used for self-referral checks.' });
 
+/** The proof of the user that a call with a publishable key names. */
+const UserHash = Type.Optional(
+  Nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description:
+        'The hexadecimal HMAC-SHA256 of the user id under the identity secret. Required with a publishable key when the workspace has `identity_verification: required`.',
+    }),
+  ),
+);
+
 export const Tier = OneOf(TIERS, {
   title: 'Tier',
   description: 'Plan of the user in your product. Sets the amount of the signup credit.',
@@ -54,6 +66,7 @@ export const EnrollBody = Body(
     ),
     name: Type.Optional(Nullable(Type.String({ maxLength: 200 }))),
     device_id: Type.Optional(Nullable(DeviceId)),
+    user_hash: UserHash,
   },
   { title: 'EnrollReferrer' },
 );
@@ -70,7 +83,9 @@ export const SignupBody = Body(
     email: Type.Optional(Nullable(EmailInput)),
     device_id: Type.Optional(Nullable(DeviceId)),
     ref_code: Type.Optional(
-      Nullable(Type.String({ maxLength: 200, description: "The slug of the referrer's link." })),
+      Nullable(
+        Type.String({ maxLength: 2_000, description: "The slug of the referrer's link, or the whole link." }),
+      ),
     ),
     _vid: Type.Optional(
       Nullable(
@@ -81,6 +96,7 @@ export const SignupBody = Body(
       ),
     ),
     referrer_external_user_id: Type.Optional(Nullable(ExternalUserId)),
+    user_hash: UserHash,
   },
   { title: 'ReportSignup' },
 );
@@ -93,8 +109,11 @@ export const SignupAnswer = Type.Union([
       matched: Type.Literal(true),
       program_id: Uuid,
       partner_id: Uuid,
-      blocked: Type.Boolean({ description: 'Whether the reward was blocked as a self-referral.' }),
+      blocked: Type.Boolean({ description: 'Whether the reward was blocked; `block_reason` says why.' }),
       block_reason: Nullable(BlockReason),
+      status: Type.Optional(
+        OneOf(['held'], { description: 'The signup, or what it earns, waits for a review.' }),
+      ),
     },
     { title: 'MatchedSignup' },
   ),
@@ -102,11 +121,22 @@ export const SignupAnswer = Type.Union([
 ]);
 export type SignupAnswer = Static<typeof SignupAnswer>;
 
+export const CommissionableAmount = Type.Optional(
+  Nullable(
+    Type.Number({
+      minimum: 0,
+      description:
+        'The part of `amount` that earns commission, such as the price without tax and shipping. `amount` by default. A refund lowers it in proportion.',
+    }),
+  ),
+);
+
 export const PurchaseBody = Body(
   {
     external_user_id: ExternalUserId,
     order_id: Type.String({ minLength: 1, maxLength: 200, description: 'The idempotency key.' }),
     amount: Type.Number({ minimum: 0, description: 'Major units, at most 10^12 minor units.' }),
+    commissionable_amount: CommissionableAmount,
     currency: Type.Optional(Type.String({ ...CurrencyInput, default: 'usd' })),
     email: Type.Optional(Nullable(EmailInput)),
     is_renewal: Type.Optional(
@@ -116,7 +146,7 @@ export const PurchaseBody = Body(
       }),
     ),
     purchased_at: Type.Optional(
-      Nullable(Type.String({ format: 'date-time', description: 'Now by default.' })),
+      Nullable(Type.String({ format: 'date-time', description: 'Now by default; at most a day ahead.' })),
     ),
   },
   { title: 'ReportPurchase' },
@@ -130,6 +160,7 @@ export const PurchaseAnswer = Type.Object(
     internal_order_id: Type.Integer(),
     ledger_rows: Type.Integer({ description: 'One for each level that earned.' }),
     reason: Type.Optional(PurchaseReason),
+    status: Type.Optional(OneOf(['held'], { description: "Waits for the review of the buyer's signup." })),
   },
   { title: 'ReportedPurchase' },
 );
@@ -161,7 +192,7 @@ export const RefundAnswer = Type.Object(
 );
 
 export const RewardModeBody = Body(
-  { external_user_id: ExternalUserId, mode: RewardMode },
+  { external_user_id: ExternalUserId, mode: RewardMode, user_hash: UserHash },
   { title: 'SetRewardMode' },
 );
 export const RewardModeAnswer = Type.Object(
@@ -177,6 +208,7 @@ export const PayoutMethodBody = Body(
     }),
     email: Type.Optional(Nullable(EmailInput)),
     paypal_email: Type.Optional(Nullable({ ...EmailInput, description: 'An alias of `email`.' })),
+    user_hash: UserHash,
   },
   { title: 'SetPayoutMethod' },
 );
@@ -213,6 +245,14 @@ export const StatsQuery = Type.Object({
   ),
   days: Type.Integer({ minimum: 7, maximum: 90, default: 30, description: 'UTC days up to today.' }),
   program_id: Type.Optional(Uuid),
+  user_hash: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description:
+        'The hexadecimal HMAC-SHA256 of the user id under the identity secret. Required with a publishable key when the workspace has `identity_verification: required`.',
+    }),
+  ),
 });
 export type StatsQuery = Static<typeof StatsQuery>;
 
@@ -245,8 +285,9 @@ const ReferralDay = Type.Object(
 const RecentCommission = Type.Object(
   {
     date: Instant,
-    type: OneOf(['sale', 'renewal', 'refund', 'manual'], {
-      description: '`manual`: a bonus, or a claw-back when negative.',
+    type: OneOf(['sale', 'renewal', 'refund', 'correction', 'manual'], {
+      description:
+        '`correction`: taken back because another referrer brought the buyer. `manual`: a bonus, or a claw-back when negative.',
     }),
     amount: Type.Number({
       description: 'Amount of the order in major units of `currency`; of a `manual` one, its own.',

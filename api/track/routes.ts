@@ -1,5 +1,5 @@
 import { uuidToBytes } from '../../core/ids.ts';
-import { readAmount, readPerson } from '../../core/tracking/track-reports.ts';
+import { readPerson, readSaleAmounts } from '../../core/tracking/track-reports.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { Ok } from '../schemas.ts';
 import { IdentifyBody, OrderBody } from './schemas.ts';
@@ -50,7 +50,8 @@ export async function trackRoutes(app: Api, { eventLog }: ApiDeps): Promise<void
         kind: 'order',
         workspaceId: uuidToBytes(auth.workspace.id),
         orderId: body.order_id,
-        ...readAmount(body.amount, body.currency),
+        ...readSaleAmounts(body),
+        isRenewal: body.is_renewal ?? false,
         ...readPerson(body),
         source: 'server',
       });

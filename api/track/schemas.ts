@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { EMAIL_LIMIT } from '../../core/tracking/emails.ts';
+import { CommissionableAmount } from '../referrals/schemas.ts';
 import { Body, CurrencyInput, Nullable, Uuid } from '../schemas.ts';
 
 /** Who did it: at least one of them. */
@@ -30,6 +31,13 @@ export const OrderBody = Body(
     }),
     amount: Type.Number({ minimum: 0, description: 'Major units of `currency`, at most 10^12 minor units.' }),
     currency: Type.String({ ...CurrencyInput, default: 'usd' }),
+    commissionable_amount: CommissionableAmount,
+    is_renewal: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'A renewal. Programs with first-sale-only terms skip renewals.',
+      }),
+    ),
     ...PERSON_FIELDS,
   },
   {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { AppError } from '../../core/errors.ts';
 import { attributeAnew } from '../../sql/orders/orders-without-rate.ts';
+import { reevaluateWithoutRate } from '../../sql/transactions/reevaluate-purchase.ts';
 import { type CurrencyRate, deleteRate, listRates, setRate } from '../../sql/workspaces/currency-rates.ts';
 import { currency, exchangeRate } from '../arguments.ts';
 import { printResult, table } from '../output.ts';
@@ -16,8 +17,9 @@ A rate is the value of one major unit of the currency in major units of the base
 --currency eur --base usd --rate 1.08 converts 1 eur to 1.08 usd. It applies in
 that direction only; set usd to eur separately. Rates are not chained.
 The base is the workspace's currency for revenue, and the program's for commission.
-A new rate applies to later orders and commissions, and to orders that were counted
-without revenue because they had no rate.`;
+A new rate applies to later orders and commissions, to orders that were counted
+without revenue because they had no rate, and to purchases that earned no commission
+because of that.`;
 
 const describe = (rates: CurrencyRate[]) =>
   table(
@@ -48,11 +50,19 @@ export function rateCommands(program: Command): void {
       const result = await withStores(async ({ pool }) => ({
         rate: await setRate(pool, { currency, base, rate }),
         orders_reattributed: await attributeAnew(pool, currency, base),
+        purchases_reevaluated: await reevaluateWithoutRate(pool, { currency, base }, new Date()),
       }));
-      printResult(command, result, ({ rate: set, orders_reattributed: orders }) =>
-        orders === 0
-          ? describe([set])
-          : `${describe([set])}\n\nOrders without revenue to attribute again: ${orders}.`,
+      printResult(command, result, (done) =>
+        [
+          `${describe([done.rate])}\n`,
+          done.orders_reattributed > 0 &&
+            `Orders without revenue to attribute again: ${done.orders_reattributed}.`,
+          done.purchases_reevaluated > 0 &&
+            `Purchases without commission, evaluated again: ${done.purchases_reevaluated}.`,
+        ]
+          .filter(Boolean)
+          .join('\n')
+          .trimEnd(),
       );
     });
 

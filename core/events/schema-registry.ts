@@ -104,6 +104,7 @@ const SCHEMA_FILES: readonly { kind: EventKind; version: number }[] = [
   { kind: 'click', version: 1 },
   { kind: 'identify', version: 1 },
   { kind: 'order', version: 1 },
+  { kind: 'order', version: 2 },
   { kind: 'heartbeat', version: 1 },
   { kind: 'clock', version: 1 },
 ];

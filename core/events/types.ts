@@ -42,8 +42,11 @@ export type OrderEvent = {
   orderId: string;
   /** Minor units of `currency`. */
   amountMinor: number;
+  /** The part of the amount that earns commission; null: all of it. Minor units. */
+  commissionableMinor: number | null;
   /** Lower-case ISO 4217 code. */
   currency: string;
+  isRenewal: boolean;
   email: string | null;
   externalUserId: string | null;
   source: EventSource;

@@ -7,6 +7,7 @@ import {
   earnsCommission,
   type PurchaseReason,
   type RewardMode,
+  reasonOfBlocked,
   type Terms,
 } from './terms.ts';
 
@@ -27,10 +28,15 @@ export type Sale = {
   email: string | null;
   /** Minor units of `currency`. */
   amountMinor: number;
+  /** The part of the amount that earns commission. Minor units of `currency`. */
+  commissionableMinor: number;
   currency: string;
   isRenewal: boolean;
   purchasedAt: Date;
 };
+
+/** A purchase may be reported before its buyer's signup, and counts when it is at most this much older. Milliseconds. */
+export const BEFORE_SIGNUP_MS = 72 * 3_600_000;
 
 /** Everything that decides what a referred purchase earns. */
 export type PurchaseFacts = {
@@ -42,10 +48,11 @@ export type PurchaseFacts = {
   earners: Earner[];
   sale: Sale;
   signupEmail: string | null;
+  signedUpAt: Date;
+  /** The buyer's other purchases that were rewarded. */
   earlier: {
-    /** Whether one of them was a first sale: not a renewal, and not for 0. */
-    sold: boolean;
-    /** Time of the first of them that was not for 0, in any order of reports. */
+    rewarded: boolean;
+    /** Time of the first of them, in any order of reports. */
     firstAt: Date | null;
   };
   /** Major units of the program's currency for one of the sale's; null when the operator set none. */
@@ -56,11 +63,13 @@ export type PurchaseReward =
   | { type: 'credit'; enrollmentId: string; amount: number }
   | { type: 'commission'; enrollmentId: string; level: number; amountMinor: number };
 
-export type PurchaseOutcome =
+/** `withoutRate`: a commission is missing because no rate is set for the sale's currency. */
+export type PurchaseOutcome = { withoutRate: boolean } & (
   | { rewards: PurchaseReward[]; reason: null }
-  | { rewards: []; reason: PurchaseReason };
+  | { rewards: []; reason: PurchaseReason }
+);
 
-const nothing = (reason: PurchaseReason): PurchaseOutcome => ({ rewards: [], reason });
+const nothing = (reason: PurchaseReason): PurchaseOutcome => ({ rewards: [], reason, withoutRate: false });
 
 /**
  * Returns what a referred purchase earns, and for whom. It is pure, so stored rewards can be recomputed.
@@ -74,33 +83,46 @@ export function purchaseRewards(facts: PurchaseFacts): PurchaseOutcome {
   const [referrer] = earners;
   if (!referrer) throw new Error('a referred purchase must have a referrer');
   if (facts.blockReason === 'suspended' || referrer.status === 'suspended') return nothing('suspended');
-  if (facts.blockReason !== null || isBuyer(referrer, facts)) return nothing('self_referral');
+  if (facts.blockReason !== null) return nothing(reasonOfBlocked(facts.blockReason));
+  if (isBuyer(referrer, facts)) return nothing('self_referral');
+  if (sale.purchasedAt.getTime() < facts.signedUpAt.getTime() - BEFORE_SIGNUP_MS)
+    return nothing('before_signup');
   if (terms.status === 'paused') return nothing('program_paused');
-
   const paysCommission = earnsCommission(terms, referrer.rewardMode);
   if (paysCommission && !facts.tracksCommission) return nothing('plan_has_no_commission_tracking');
   if (terms.firstSaleOnly && sale.isRenewal) return nothing('renewal_not_covered');
-  if (terms.firstSaleOnly && facts.earlier.sold) return nothing('not_first_sale');
-
+  if (terms.firstSaleOnly && facts.earlier.rewarded) return nothing('not_first_sale');
   const covered = isCovered(terms, sale, facts.earlier.firstAt);
   const rewards: PurchaseReward[] = [];
-  if (!paysCommission && terms.purchaseCredit > 0 && sale.amountMinor > 0) {
+  const earnsCredit = !paysCommission && terms.purchaseCredit > 0;
+  if (earnsCredit && sale.amountMinor > 0) {
     rewards.push({ type: 'credit', enrollmentId: referrer.enrollmentId, amount: terms.purchaseCredit });
   }
-  const commissions = facts.tracksCommission && covered ? commissionsOf(facts) : [];
-  if (commissions === null)
-    return rewards.length > 0 ? { rewards, reason: null } : nothing('no_currency_rate');
-  rewards.push(...commissions);
-  if (rewards.length > 0) return { rewards, reason: null };
-  return nothing(paysCommission && !covered ? 'renewal_not_covered' : 'no_reward_configured');
+  const commissions = facts.tracksCommission && covered ? commissionsOf(facts) : NO_COMMISSIONS;
+  rewards.push(...commissions.rewards);
+  const { withoutRate } = commissions;
+  if (rewards.length > 0) return { rewards, reason: null, withoutRate };
+  if (withoutRate) return { rewards: [], reason: 'no_currency_rate', withoutRate };
+  if (paysCommission && !covered) return nothing('renewal_not_covered');
+  return nothing(earnsCredit || commissions.tooSmall ? 'amount_too_small' : 'no_reward_configured');
 }
 
-/** Returns commissions by level, lowest first; null when one has no amount in the program's currency. */
-function commissionsOf(facts: PurchaseFacts): PurchaseReward[] | null {
-  const { terms, sale, earners } = facts;
-  if (sale.amountMinor === 0) return [];
+type Commissions = {
+  /** By level, lowest first. All or none: with a rate missing there are none. */
+  rewards: PurchaseReward[];
+  /** Whether one has no amount in the program's currency. */
+  withoutRate: boolean;
+  /** Whether one rounds to nothing. */
+  tooSmall: boolean;
+};
+
+const NO_COMMISSIONS: Commissions = { rewards: [], withoutRate: false, tooSmall: false };
+
+function commissionsOf(facts: PurchaseFacts): Commissions {
+  const { terms, earners } = facts;
   const rewards: PurchaseReward[] = [];
   const paid = new Set<string>();
+  let tooSmall = false;
   for (const [index, earner] of earners.entries()) {
     const { type, rate: levelRate } = termsOfLevel(terms, earner, index);
     if (levelRate === undefined) break;
@@ -108,13 +130,22 @@ function commissionsOf(facts: PurchaseFacts): PurchaseReward[] | null {
     paid.add(earner.enrollmentId);
     if (!isNew || levelRate === 0 || earner.status === 'suspended' || isBuyer(earner, facts)) continue;
     if (!earnsCommission(terms, earner.rewardMode)) continue;
-    const amountMinor = type === 'flat' ? toMinor(levelRate, terms.currency) : percentage(facts, levelRate);
-    if (amountMinor === null) return null;
+    const amountMinor = commissionOf(facts, type, levelRate);
+    if (amountMinor === null) return { ...NO_COMMISSIONS, withoutRate: true };
     if (amountMinor > 0) {
       rewards.push({ type: 'commission', enrollmentId: earner.enrollmentId, level: index + 1, amountMinor });
+    } else {
+      tooSmall = true;
     }
   }
-  return rewards;
+  return { rewards, withoutRate: false, tooSmall };
+}
+
+/** Returns what a level earns, in minor units of the program's currency; null when it has no amount in it. */
+function commissionOf(facts: PurchaseFacts, type: CommissionType, levelRate: number): number | null {
+  const { terms, sale } = facts;
+  if (sale.commissionableMinor === 0) return 0;
+  return type === 'flat' ? toMinor(levelRate, terms.currency) : percentage(facts, levelRate);
 }
 
 /** Returns the commission of a level; its rate is undefined above the program's last level. */
@@ -131,7 +162,7 @@ function termsOfLevel(
 function percentage({ terms, sale, rate }: PurchaseFacts, percent: number): number | null {
   if (rate === null) return null;
   try {
-    return percentOfConverted(sale.amountMinor, percent, sale.currency, terms.currency, rate);
+    return percentOfConverted(sale.commissionableMinor, percent, sale.currency, terms.currency, rate);
   } catch (error) {
     // The order is recorded all the same: its report must not fail on every retry.
     if (error instanceof MoneyError) return null;
@@ -147,7 +178,7 @@ function isBuyer(earner: Earner, { sale, signupEmail }: PurchaseFacts): boolean 
   );
 }
 
-/** Commission months run from the buyer's first purchase. */
+/** Commission months run from the buyer's first rewarded purchase. */
 function isCovered(terms: Terms, sale: Sale, firstAt: Date | null): boolean {
   if (terms.commissionMonths === null || firstAt === null) return true;
   return sale.purchasedAt < addMonths(firstAt, terms.commissionMonths);

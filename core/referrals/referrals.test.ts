@@ -46,7 +46,8 @@ const facts = (
   blockReason: null,
   earners: [earner('a')],
   signupEmail: null,
-  earlier: { sold: false, firstAt: null },
+  signedUpAt: new Date('2026-01-01T00:00:00Z'),
+  earlier: { rewarded: false, firstAt: null },
   rate: 1,
   ...changes,
   terms: { ...TERMS, ...changes.terms },
@@ -54,6 +55,7 @@ const facts = (
     externalUserId: 'buyer',
     email: null,
     amountMinor: 10_000,
+    commissionableMinor: changes.sale?.amountMinor ?? 10_000,
     currency: 'usd',
     isRenewal: false,
     purchasedAt: new Date('2026-03-01T00:00:00Z'),
@@ -67,6 +69,7 @@ describe('a purchase', () => {
       expect(purchaseRewards(facts({ earners: [earner('a', { rewardMode })] }))).toEqual({
         rewards: [{ type: 'commission', enrollmentId: 'a', level: 1, amountMinor: 2000 }],
         reason: null,
+        withoutRate: false,
       });
     }
   });
@@ -130,7 +133,7 @@ describe('a purchase', () => {
 
   test('that earns nothing has a reason', () => {
     const reason = (given: Parameters<typeof facts>[0]) => purchaseRewards(facts(given)).reason;
-    const sold = { sold: true, firstAt: new Date('2026-01-31T12:00:00Z') };
+    const sold = { rewarded: true, firstAt: new Date('2026-01-31T12:00:00Z') };
     expect(reason({ tracksCommission: false })).toBe('plan_has_no_commission_tracking');
     expect(reason({ terms: { firstSaleOnly: true }, sale: { isRenewal: true } })).toBe('renewal_not_covered');
     expect(reason({ terms: { firstSaleOnly: true }, earlier: sold })).toBe('not_first_sale');
@@ -141,10 +144,42 @@ describe('a purchase', () => {
     expect(reason({ terms: { status: 'paused' } })).toBe('program_paused');
     expect(reason({ terms: { commissionRate: 0 } })).toBe('no_reward_configured');
     expect(reason({ terms: { creditEnabled: true, purchaseCredit: 0 } })).toBe('no_reward_configured');
-    expect(reason({ sale: { amountMinor: 0 } })).toBe('no_reward_configured');
+    expect(reason({ sale: { amountMinor: 0 } })).toBe('amount_too_small');
+    expect(reason({ sale: { amountMinor: 1 } })).toBe('amount_too_small');
+    expect(reason({ sale: { commissionableMinor: 0 } })).toBe('amount_too_small');
+    expect(reason({ terms: { creditEnabled: true }, sale: { amountMinor: 0 } })).toBe('amount_too_small');
+    for (const blockReason of ['duplicate_referee', 'mutual_referral', 'cap', 'rejected'] as const) {
+      expect(reason({ blockReason })).toBe(blockReason);
+    }
+    const signedUpAt = new Date('2026-03-04T00:00:00.001Z');
+    expect(reason({ signedUpAt })).toBe('before_signup');
+    expect(reason({ signedUpAt: new Date('2026-03-04T00:00:00Z') })).toBeNull();
     expect(reason({ sale: { currency: 'sek' }, rate: null })).toBe('no_currency_rate');
     expect(reason({ sale: { currency: 'sek' }, rate: 1e15 })).toBe('no_currency_rate');
     expect(reason({ terms: { commissionMonths: 1 }, earlier: sold })).toBe('renewal_not_covered');
+  });
+
+  test('earns commission on its commissionable part only', () => {
+    const { rewards } = purchaseRewards(
+      facts({
+        terms: { levels: [10] },
+        earners: [earner('a'), earner('b')],
+        sale: { commissionableMinor: 4_000 },
+      }),
+    );
+    expect(rewards.map((reward) => reward.type === 'commission' && reward.amountMinor)).toEqual([800, 400]);
+  });
+
+  test('in credits says when a commission of a higher level lacks a rate', () => {
+    const outcome = purchaseRewards(
+      facts({
+        terms: { creditEnabled: true, levels: [10] },
+        earners: [earner('a'), earner('b', { rewardMode: 'affiliate' })],
+        sale: { currency: 'sek' },
+        rate: null,
+      }),
+    );
+    expect(outcome).toMatchObject({ rewards: [{ type: 'credit' }], reason: null, withoutRate: true });
   });
 
   test('in credits needs no commission tracking', () => {
@@ -159,7 +194,7 @@ describe('a purchase', () => {
       purchaseRewards(
         facts({
           terms: { commissionMonths: 1 },
-          earlier: { sold: true, firstAt },
+          earlier: { rewarded: true, firstAt },
           sale: { purchasedAt: new Date(purchasedAt) },
         }),
       ).reason;
@@ -209,6 +244,9 @@ describe('self-referral', () => {
     deviceId: 'd2',
     isReferrersVisitor: false,
     addressHash: address,
+    isDuplicate: false,
+    isMutual: false,
+    isOverCap: false,
   };
 
   test('is found by user, mailbox, device, visitor, address and suspension, in this order', () => {
@@ -229,6 +267,17 @@ describe('self-referral', () => {
       'same_ip',
     );
     expect(blockReasonOf({ ...referrer, status: 'suspended' }, signup)).toBe('suspended');
+  });
+
+  test('comes before a duplicate, a mutual referral, a suspension and the cap, in this order', () => {
+    const clean = { ...signup, addressHash: null };
+    const all = { ...clean, isDuplicate: true, isMutual: true, isOverCap: true };
+    const suspended: ReferrerTraits = { ...referrer, status: 'suspended' };
+    expect(blockReasonOf(suspended, { ...all, externalUserId: 'r' })).toBe('same_user');
+    expect(blockReasonOf(suspended, all)).toBe('duplicate_referee');
+    expect(blockReasonOf(suspended, { ...all, isDuplicate: false })).toBe('mutual_referral');
+    expect(blockReasonOf(suspended, { ...clean, isOverCap: true })).toBe('suspended');
+    expect(blockReasonOf(referrer, { ...clean, isOverCap: true })).toBe('cap');
   });
 
   test('by address requires two calls from browsers and a missing device id', () => {

@@ -20,6 +20,12 @@ export type SignupTraits = {
   isReferrersVisitor: boolean;
   /** Keyed hash of the address of a call with a publishable key; null when a server called. */
   addressHash: Buffer | null;
+  /** Whether the same mailbox, device or visitor is a referee of the workspace under another id. */
+  isDuplicate: boolean;
+  /** Whether the referrer was referred by this person, directly or through others. */
+  isMutual: boolean;
+  /** Whether the referrer has reached the program's signups of a day. */
+  isOverCap: boolean;
 };
 
 /**
@@ -37,7 +43,10 @@ export function blockReasonOf(referrer: ReferrerTraits, signup: SignupTraits): B
     signup.addressHash !== null &&
     referrer.addressHash.equals(signup.addressHash);
   if (sameAddress && !devicesTell) return 'same_ip';
-  return referrer.status === 'suspended' ? 'suspended' : null;
+  if (signup.isDuplicate) return 'duplicate_referee';
+  if (signup.isMutual) return 'mutual_referral';
+  if (referrer.status === 'suspended') return 'suspended';
+  return signup.isOverCap ? 'cap' : null;
 }
 
 /** Returns whether an address reaches one of the mailboxes, ignoring plus tags and Gmail's dots. */

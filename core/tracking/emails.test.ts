@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isEmail, normalizeEmail, selfReferralEmail } from './emails.ts';
 
@@ -19,12 +20,29 @@ test.each([
   'a@@b.de',
   'a@b.de, c@d.de',
   `${'x'.repeat(250)}@b.co`,
+  '\u200b@b.co',
 ])('%j is not an address', (text) => {
   expect(isEmail(text)).toBe(false);
 });
 
-test('identity ignores case and surrounding space, nothing else', () => {
-  expect(normalizeEmail('  Ann.Lee+Shop@Gmail.com ')).toBe('ann.lee+shop@gmail.com');
+test.each([
+  ['case and surrounding space', '  Ann.Lee+Shop@Gmail.com ', 'ann.lee+shop@gmail.com'],
+  ['the form of Unicode', 'jose\u0301@mail.example', 'jos\u00e9@mail.example'],
+  ['zero-width characters', 'a\u200bnn\u2060@mail\ufeff.exam\u00adple', 'ann@mail.example'],
+  ['the spelling of the host', 'ann@B\u00fccher.example', 'ann@xn--bcher-kva.example'],
+  ['wide letters and dots of the host', 'ann@\uff47mail\u3002com', 'ann@gmail.com'],
+])('identity ignores %s', (_, text, expected) => {
+  expect(normalizeEmail(text)).toBe(expected);
+});
+
+test('identity keeps everything else, and does not change when it is taken again', () => {
+  expect(normalizeEmail("o'neil+1.x@mail.example")).toBe("o'neil+1.x@mail.example");
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.domain(), (name, host) => {
+      const once = normalizeEmail(`${name}@${host}`);
+      expect(normalizeEmail(once)).toBe(once);
+    }),
+  );
 });
 
 test.each([

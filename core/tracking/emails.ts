@@ -1,4 +1,9 @@
+import { domainToASCII } from 'node:url';
+
 const ADDRESS = /^[^\s@,;<>()"\\]+@[^\s@.,;<>()"\\]+(\.[^\s@.,;<>()"\\]+)+$/;
+
+/** Characters without a width: they change an address's text and not what a person reads. */
+const ZERO_WIDTH = /\p{Default_Ignorable_Code_Point}/gu;
 
 /** Longest address that SMTP can carry in a command (RFC 5321 4.5.3.1.3, without the angle brackets). */
 export const EMAIL_LIMIT = 254;
@@ -8,13 +13,21 @@ const GMAIL_HOSTS = new Set(['gmail.com', 'googlemail.com']);
 
 /** Returns whether `text`, trimmed, has the form `name@host.tld`. Only a delivery shows whether it exists. */
 export function isEmail(text: string): boolean {
-  const address = text.trim();
+  const address = text.replace(ZERO_WIDTH, '').trim();
   return address.length <= EMAIL_LIMIT && ADDRESS.test(address);
 }
 
-/** Returns the form in which addresses identify a person: trimmed, lower case. Idempotent. */
+/**
+ * Returns the form in which addresses identify a person: trimmed, lower case, in Unicode's form NFC, without zero-width
+ * characters, with the host in punycode. Idempotent.
+ */
 export function normalizeEmail(text: string): string {
-  return text.trim().toLowerCase();
+  const address = text.replace(ZERO_WIDTH, '').trim().toLowerCase().normalize('NFC');
+  const at = address.lastIndexOf('@');
+  if (at < 0) return address;
+  const host = address.slice(at + 1);
+  // Empty: not a host name. It stays as it is, and fails at delivery.
+  return `${address.slice(0, at)}@${domainToASCII(host) || host}`;
 }
 
 /**

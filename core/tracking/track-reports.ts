@@ -39,10 +39,15 @@ export function readOptionalPerson(request: PersonRequest): Person {
 /**
  * Converts an amount in major units to minor units of its currency.
  *
+ * @param path name of the field
  * @throws {AppError} `bad_request` when the currency is unknown, or the amount finer than its minor unit or larger
  *   than {@link AMOUNT_LIMIT}
  */
-export function readAmount(amount: number, currency: string): { amountMinor: number; currency: string } {
+export function readAmount(
+  amount: number,
+  currency: string,
+  path = 'amount',
+): { amountMinor: number; currency: string } {
   try {
     const amountMinor = toMinor(amount, currency);
     if (amountMinor <= AMOUNT_LIMIT) return { amountMinor, currency: currency.toLowerCase() };
@@ -51,7 +56,26 @@ export function readAmount(amount: number, currency: string): { amountMinor: num
     if (error.problem === 'unknown_currency') throw badRequest('currency', 'must be an ISO 4217 code');
     // Beyond the range of numbers is beyond the limit.
     if (error.problem !== 'out_of_range')
-      throw badRequest('amount', `must be an amount of money: ${error.message}`);
+      throw badRequest(path, `must be an amount of money: ${error.message}`);
   }
-  throw badRequest('amount', `must be at most ${toMajor(AMOUNT_LIMIT, currency)} ${currency}`);
+  throw badRequest(path, `must be at most ${toMajor(AMOUNT_LIMIT, currency)} ${currency}`);
+}
+
+/**
+ * Returns the amounts of a sale in minor units.
+ *
+ * @throws {AppError} `bad_request` when one is no amount of the currency, or its commissionable part is more than all
+ */
+export function readSaleAmounts(body: {
+  amount: number;
+  currency?: string | undefined;
+  commissionable_amount?: number | null | undefined;
+}): { amountMinor: number; commissionableMinor: number; currency: string } {
+  const all = readAmount(body.amount, body.currency ?? 'usd');
+  const part = body.commissionable_amount ?? null;
+  if (part === null) return { ...all, commissionableMinor: all.amountMinor };
+  const { amountMinor: commissionableMinor } = readAmount(part, all.currency, 'commissionable_amount');
+  if (commissionableMinor > all.amountMinor)
+    throw badRequest('commissionable_amount', 'must be at most `amount`');
+  return { ...all, commissionableMinor };
 }

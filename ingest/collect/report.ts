@@ -39,6 +39,8 @@ export function readReport(
     workspaceId,
     orderId,
     ...readAmount(amount, currency),
+    commissionableMinor: null,
+    isRenewal: false,
     ...readOptionalPerson(person),
     source: 'pixel',
   };

@@ -17,6 +17,8 @@ export const ADVISORY_LOCKS = {
   clockCorrections: 7_205_011_978,
   /** One worker at a time writes orders to ClickHouse, and none while orders are erased. */
   orderPublications: 7_205_011_979,
+  /** Not a lock: the seed of the locks of a referee's mailbox, device, visitor and user. */
+  referees: 7_205_011_981,
   /** Seed of one lock for each workspace: one transaction at a time extends the hash chain of its ledger. */
   ledgerChain: 7_205_011_980,
 } as const;

@@ -16,6 +16,9 @@ export type OrderReport = {
   externalUserId: string | null;
   amountMinor: number;
   currency: string;
+  /** The part of the amount that earns commission; null or left out: all of it. */
+  commissionableMinor?: number | null;
+  isRenewal?: boolean;
   /** The visitor of the buyer's signup, for a server's report that names no visitor; not known from the event log. */
   signupVisitorId?: string | null;
 };
@@ -51,6 +54,8 @@ const REPORTED = [
   'external_user_id',
   'amount_minor',
   'currency',
+  'commissionable_minor',
+  'is_renewal',
 ];
 
 /**
@@ -73,19 +78,21 @@ export async function upsertOrders(
     internal_id: number;
     workspace_id: string;
     order_id: string;
+    pixel_visitor_id: string | null;
     old_source: EventSource | null;
     source: EventSource;
   }>(
     `INSERT INTO orders AS known (workspace_id, order_id, source, ts, stream_ordinal, visitor_id, pixel_visitor_id,
-       email, external_user_id, amount_minor, currency, signup_visitor_id, attribution_model,
-       attribution_window)
+       email, external_user_id, amount_minor, currency, commissionable_minor, is_renewal, signup_visitor_id,
+       attribution_model, attribution_window)
      SELECT workspace.id, report.order_id, report.source, report.ts, report.stream_ordinal,
        report.visitor_id, report.pixel_visitor_id, report.email, report.external_user_id, report.amount_minor,
-       report.currency, report.signup_visitor_id, workspace.attribution_model, workspace.attribution_window
+       report.currency, report.commissionable_minor, report.is_renewal, report.signup_visitor_id,
+       workspace.attribution_model, workspace.attribution_window
      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::smallint[], $6::uuid[], $7::uuid[],
-       $8::text[], $9::text[], $10::bigint[], $11::text[], $12::uuid[]) WITH ORDINALITY
+       $8::text[], $9::text[], $10::bigint[], $11::text[], $12::uuid[], $13::bigint[], $14::boolean[]) WITH ORDINALITY
        AS report (workspace_id, order_id, source, ts, stream_ordinal, visitor_id, pixel_visitor_id, email,
-         external_user_id, amount_minor, currency, signup_visitor_id, position)
+         external_user_id, amount_minor, currency, signup_visitor_id, commissionable_minor, is_renewal, position)
      JOIN workspaces AS workspace ON workspace.id = report.workspace_id
      ORDER BY report.position
      ON CONFLICT (workspace_id, order_id) DO UPDATE
@@ -95,7 +102,7 @@ export async function upsertOrders(
            signup_visitor_id = CASE WHEN NOT ${MERGES} THEN ${counting('signup_visitor_id')} END,
            version = ${nextVersion('known')}
        WHERE ${WINS} OR (${wantsVisitor('known')} AND ${pixelVisitor('EXCLUDED')} IS NOT NULL)
-     RETURNING internal_id, workspace_id, order_id, old.source AS old_source, source`,
+     RETURNING internal_id, workspace_id, order_id, known.pixel_visitor_id, old.source AS old_source, known.source`,
     [
       rows.map((row) => row.workspaceId),
       rows.map((row) => row.orderId),
@@ -109,6 +116,8 @@ export async function upsertOrders(
       rows.map((row) => row.amountMinor),
       rows.map((row) => row.currency),
       rows.map((row) => row.signupVisitorId ?? null),
+      rows.map((row) => row.commissionableMinor ?? null),
+      rows.map((row) => row.isRenewal ?? false),
     ],
   );
   await queuePublications(
@@ -116,7 +125,10 @@ export async function upsertOrders(
     written.rows.map((row) => row.internal_id),
   );
   const reportsOf = (changed: typeof written.rows) =>
-    changed.flatMap((row) => merged.get(`${row.workspace_id}/${row.order_id}`) ?? []);
+    changed.flatMap((row) => {
+      const report = merged.get(`${row.workspace_id}/${row.order_id}`);
+      return report ? [{ ...report, pixelVisitorId: row.pixel_visitor_id }] : [];
+    });
   return {
     created: reportsOf(written.rows.filter((row) => row.old_source === null)),
     replaced: reportsOf(written.rows.filter((row) => row.old_source === 'pixel' && row.source === 'server')),
@@ -127,8 +139,9 @@ export async function upsertOrders(
 export async function insertOrder(tx: Queryable, report: OrderReport): Promise<boolean> {
   const { rowCount } = await tx.query(
     `INSERT INTO orders (workspace_id, order_id, source, ts, stream_ordinal, visitor_id, email, external_user_id,
-       amount_minor, currency, signup_visitor_id, attribution_model, attribution_window)
-     SELECT id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, attribution_model, attribution_window
+       amount_minor, currency, signup_visitor_id, commissionable_minor, is_renewal, attribution_model,
+       attribution_window)
+     SELECT id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, attribution_model, attribution_window
      FROM workspaces WHERE id = $1 ON CONFLICT (workspace_id, order_id) DO NOTHING`,
     [
       report.workspaceId,
@@ -142,6 +155,8 @@ export async function insertOrder(tx: Queryable, report: OrderReport): Promise<b
       report.amountMinor,
       report.currency,
       report.signupVisitorId ?? null,
+      report.commissionableMinor ?? null,
+      report.isRenewal ?? false,
     ],
   );
   return rowCount === 1;

@@ -20,10 +20,13 @@ export type ReportedOrder = {
   external_user_id: string | null;
   amount_minor: number;
   currency: string;
+  /** The part of the amount that earns commission; null: all of it. */
+  commissionable_minor: number | null;
+  is_renewal: boolean;
 };
 
 const COLUMNS = `internal_id, workspace_id, order_id, source, ts, visitor_id, pixel_visitor_id, signup_visitor_id, email,
-  external_user_id, amount_minor, currency`;
+  external_user_id, amount_minor, currency, commissionable_minor, is_renewal`;
 
 export type NewReportedOrder = Omit<ReportedOrder, 'internal_id' | 'source' | 'pixel_visitor_id'>;
 
@@ -55,6 +58,8 @@ export async function putReportedOrder(
     externalUserId: order.external_user_id,
     amountMinor: order.amount_minor,
     currency: order.currency,
+    commissionableMinor: order.commissionable_minor,
+    isRenewal: order.is_renewal,
     signupVisitorId: order.signup_visitor_id,
   };
   if (known) await upsertOrders(tx, [report]);
@@ -90,6 +95,15 @@ export async function lockOrderByNumber(tx: Queryable, internalId: number): Prom
   );
   if (!rows[0]) throw new Error(`order ${internalId} is gone`);
   return rows[0];
+}
+
+/** {@link lockOrderByNumber}, or null when another transaction holds the order. */
+export async function lockUnlockedOrder(tx: Queryable, internalId: number): Promise<ReportedOrder | null> {
+  const { rows } = await tx.query<ReportedOrder>(
+    `SELECT ${COLUMNS} FROM orders WHERE internal_id = $1 FOR NO KEY UPDATE SKIP LOCKED`,
+    [internalId],
+  );
+  return rows[0] ?? null;
 }
 
 /**

@@ -48,7 +48,7 @@ export async function listCommissions(
 /** A commission as the referrer's dashboard lists it. */
 export type RecentCommission = {
   created_at: Date;
-  type: 'sale' | 'renewal' | 'refund' | 'manual';
+  type: 'sale' | 'renewal' | 'refund' | 'correction' | 'manual';
   level: number | null;
   /** Minor units of the order, negative for its refund, in the order's currency. Of a manual one: its own amount. */
   sale_minor: number;
@@ -67,7 +67,8 @@ export async function recentCommissions(
 ): Promise<RecentCommission[]> {
   const { rows } = await db.query<RecentCommission>(
     `SELECT c.created_at, CASE WHEN c.kind <> 'sale' THEN c.kind WHEN p.is_renewal THEN 'renewal' ELSE 'sale' END
-         AS type, c.level, coalesce(-r.amount_minor, p.amount_minor, c.amount_minor) AS sale_minor,
+         AS type, c.level, CASE WHEN c.kind = 'correction' THEN -p.amount_minor
+         ELSE coalesce(-r.amount_minor, p.amount_minor, c.amount_minor) END AS sale_minor,
        coalesce(p.currency, c.currency) AS sale_currency,
        (SELECT coalesce(sum(amount), 0) FROM ledger_entries WHERE commission_id = c.id)::bigint AS earnings_minor,
        c.currency, c.status

@@ -4,8 +4,8 @@ import type { Queryable } from '../database/pool.ts';
 import type { CashAccount } from './ledger.ts';
 
 /**
- * A commission. Its amount never changes. `refund`: the negative commission that reverses a paid one. `manual`: a bonus,
- * or a claw-back when negative.
+ * A commission. Its amount never changes. `refund`: the negative commission that reverses a paid one. `correction`: the
+ * same, because its referrer was the wrong one. `manual`: a bonus, or a claw-back when negative.
  */
 export type Commission = {
   id: string;
@@ -15,7 +15,7 @@ export type Commission = {
   /** Null: manual. */
   order_internal_id: number | null;
   level: number | null;
-  kind: 'sale' | 'refund' | 'manual';
+  kind: 'sale' | 'refund' | 'correction' | 'manual';
   amount_minor: number;
   currency: string;
   status: CommissionStatus;
@@ -87,13 +87,14 @@ async function withRemaining(tx: Queryable, ids: string[]): Promise<HeldCommissi
   return rows;
 }
 
-/** Returns the commissions that an order's sale earned, locked until the transaction ends. */
+/** Returns the commissions that an order's sale earned, without reversed ones, locked until the transaction ends. */
 export async function lockCommissionsOfOrder(
   tx: Queryable,
   orderInternalId: number,
 ): Promise<HeldCommission[]> {
   const { rows } = await tx.query<{ id: string }>(
-    `SELECT id FROM commissions WHERE order_internal_id = $1 AND kind = 'sale' ORDER BY id FOR NO KEY UPDATE`,
+    `SELECT id FROM commissions WHERE order_internal_id = $1 AND kind = 'sale' AND status <> 'reversed'
+     ORDER BY id FOR NO KEY UPDATE`,
     [orderInternalId],
   );
   return withRemaining(

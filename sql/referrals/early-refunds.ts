@@ -10,13 +10,32 @@ export type EarlyRefund = {
   reported_at: Date;
 };
 
-/** Stores a refund until its order is known. The first report of a refund id wins. */
-export async function insertEarlyRefund(tx: Queryable, refund: EarlyRefund): Promise<void> {
-  await tx.query(
+/** Returns the early refund with this id in the workspace, or null. */
+export async function earlyRefundById(
+  db: Queryable,
+  workspaceId: string,
+  refundId: string,
+): Promise<EarlyRefund | null> {
+  const { rows } = await db.query<EarlyRefund>(
+    `SELECT workspace_id, refund_id, order_id, amount, reported_at FROM early_refunds
+     WHERE workspace_id = $1 AND refund_id = $2`,
+    [workspaceId, refundId],
+  );
+  return rows[0] ?? null;
+}
+
+/** Stores a refund until its order is known. @returns what is stored: the first report of a refund id wins */
+export async function insertEarlyRefund(tx: Queryable, refund: EarlyRefund): Promise<EarlyRefund> {
+  const { rows } = await tx.query<EarlyRefund>(
     `INSERT INTO early_refunds (workspace_id, refund_id, order_id, amount, reported_at) VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT (workspace_id, refund_id) DO NOTHING`,
+     ON CONFLICT (workspace_id, refund_id) DO NOTHING
+     RETURNING workspace_id, refund_id, order_id, amount, reported_at`,
     [refund.workspace_id, refund.refund_id, refund.order_id, refund.amount, refund.reported_at],
   );
+  if (rows[0]) return rows[0];
+  const known = await earlyRefundById(tx, refund.workspace_id, refund.refund_id);
+  // Null: its order was reported just now.
+  return known ?? insertEarlyRefund(tx, refund);
 }
 
 /** Removes and returns the early refunds of an order, in the order of their reports. */

@@ -277,8 +277,8 @@ export async function lockEarnersShared(
     seen.add(next);
     const enrollment = await lockEnrollmentShared(tx, given.workspaceId, next);
     const { rows } = await tx.query<{ email: string | null; referrer: string | null }>(
-      `SELECT email, CASE WHEN program_id = $3 AND state = 'matched' AND block_reason IS NULL THEN enrollment_id END
-         AS referrer
+      `SELECT email, CASE WHEN program_id = $3 AND state = 'matched' AND block_reason IS NULL AND NOT rewards_held
+         THEN enrollment_id END AS referrer
        FROM signups WHERE workspace_id = $1 AND external_user_id = $2`,
       [given.workspaceId, enrollment.external_user_id, given.programId],
     );

@@ -7,6 +7,8 @@ export type GrantStatus = (typeof GRANT_STATUSES)[number];
 
 export type Grant = {
   id: number;
+  workspace_id: string;
+  cause: SignupGrant['cause'] | 'purchase';
   program_id: string;
   /** The referrer, also of a referee's credit. */
   enrollment_id: string;
@@ -23,7 +25,7 @@ export type Grant = {
   created_at: Date;
 };
 
-const COLUMNS = `id, program_id, enrollment_id, credit_kind, amount, status, revoked_reason, external_user_id,
+const COLUMNS = `id, workspace_id, cause, program_id, enrollment_id, credit_kind, amount, status, revoked_reason, external_user_id,
   referee_external_user_id, earned_at, delivered_at, created_at`;
 
 /** A credit grant as the API and its webhooks show it. */
@@ -106,6 +108,24 @@ export async function insertGrant(
   );
   if (!rows[0]) throw new Error('the grant was not inserted');
   return rows[0];
+}
+
+/** Returns the grants of a signup that are not revoked, locked until the transaction ends. */
+export async function lockGrantsOfSignup(tx: Queryable, signupId: string): Promise<Grant[]> {
+  const { rows } = await tx.query<Grant>(
+    `SELECT ${COLUMNS} FROM grants WHERE signup_id = $1 AND status <> 'revoked' ORDER BY id FOR NO KEY UPDATE`,
+    [signupId],
+  );
+  return rows;
+}
+
+/** Returns the grants of an order that no correction revoked, locked until the transaction ends. */
+export async function lockGrantsOfOrder(tx: Queryable, orderInternalId: number): Promise<Grant[]> {
+  const { rows } = await tx.query<Grant>(
+    `SELECT ${COLUMNS} FROM grants WHERE order_internal_id = $1 AND revoked_reason IS DISTINCT FROM 'corrected' ORDER BY id FOR NO KEY UPDATE`,
+    [orderInternalId],
+  );
+  return rows;
 }
 
 /** Selects a referrer's grants (including its referees' credits), a user's own, or those that match both. */

@@ -16,8 +16,11 @@ export type ListedPurchase = {
   amount_minor: number;
   /** Sum of all refunds. */
   refunded_minor: number;
+  /** The part of the amount that earns commission; null: all of it. */
+  commissionable_minor: number | null;
   currency: string;
   is_renewal: boolean;
+  held: boolean;
   rewarded: boolean;
   ledger_rows: number;
   reason: PurchaseReason | null;
@@ -29,6 +32,7 @@ export type PurchaseFilter = {
   enrollmentId: string | null;
   matched: boolean | null;
   rewarded: boolean | null;
+  held: boolean | null;
   reason: PurchaseReason | null;
   /** The merchant's id. */
   orderId: string | null;
@@ -43,11 +47,13 @@ export async function listPurchases(
   workspaceId: string,
   filter: PurchaseFilter,
 ): Promise<ListedPurchase[]> {
-  const { add, parameter, text, values } = conditionsAfter(workspaceId);
+  const { add, addFixed, parameter, text, values } = conditionsAfter(workspaceId);
   add((p) => `e.program_id = ${p}`, filter.programId);
   add((p) => `p.enrollment_id = ${p}`, filter.enrollmentId);
   add((p) => `(p.enrollment_id IS NOT NULL) = ${p}`, filter.matched);
   add((p) => `p.rewarded = ${p}`, filter.rewarded);
+  // Not a parameter, for the index of held purchases.
+  if (filter.held !== null) addFixed(filter.held ? 'p.held' : 'NOT p.held');
   add((p) => `p.reason = ${p}`, filter.reason);
   add((p) => `o.workspace_id = $1 AND o.order_id = ${p}`, filter.orderId);
   add((p) => `p.order_internal_id < ${p}`, filter.before);
@@ -56,7 +62,7 @@ export async function listPurchases(
        e.external_user_id AS referrer_external_user_id, p.amount_minor,
        (SELECT coalesce(sum(amount_minor), 0)::bigint FROM refunds r
         WHERE r.order_internal_id = p.order_internal_id) AS refunded_minor,
-       p.currency, p.is_renewal, p.rewarded, p.ledger_rows, p.reason, ${isoMicros('p.purchased_at')} AS purchased_at
+       p.commissionable_minor, p.currency, p.is_renewal, p.held, p.rewarded, p.ledger_rows, p.reason, ${isoMicros('p.purchased_at')} AS purchased_at
      FROM purchases p JOIN orders o ON o.internal_id = p.order_internal_id
      LEFT JOIN enrollments e ON e.id = p.enrollment_id
      WHERE p.workspace_id = $1${text()} ORDER BY p.order_internal_id DESC LIMIT ${parameter(filter.limit)}`,

@@ -14,7 +14,13 @@ export type Purchase = {
   email: string | null;
   amount_minor: number;
   currency: string;
+  /** The part of the amount that earns commission; null: all of it. */
+  commissionable_minor: number | null;
   is_renewal: boolean;
+  /** Waits for the review of its buyer's signup. */
+  held: boolean;
+  /** A commission is missing because no rate was set for the currency. */
+  without_rate: boolean;
   rewarded: boolean;
   ledger_rows: number;
   reason: PurchaseReason | null;
@@ -22,7 +28,7 @@ export type Purchase = {
 };
 
 const COLUMNS = `order_internal_id, workspace_id, signup_id, enrollment_id, external_user_id, email, amount_minor,
-  currency, is_renewal, rewarded, ledger_rows, reason, purchased_at`;
+  currency, commissionable_minor, is_renewal, held, without_rate, rewarded, ledger_rows, reason, purchased_at`;
 
 /** SQL: whether a purchase counts as the referrer's. */
 export const IS_COUNTED = `NOT held AND (reason IS NULL OR reason NOT IN (${UNCOUNTED_REASONS.map((reason) => `'${reason}'`).join(', ')}))`;
@@ -39,10 +45,11 @@ export async function purchaseOfOrder(tx: Queryable, orderInternalId: number): P
 export async function upsertPurchase(tx: Queryable, purchase: Purchase, now: Date): Promise<void> {
   await tx.query(
     `INSERT INTO purchases (${COLUMNS}, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
      ON CONFLICT (order_internal_id) DO UPDATE SET signup_id = excluded.signup_id,
-       enrollment_id = excluded.enrollment_id, email = excluded.email, rewarded = excluded.rewarded,
-       ledger_rows = excluded.ledger_rows, reason = excluded.reason`,
+       enrollment_id = excluded.enrollment_id, email = excluded.email, held = excluded.held,
+       without_rate = excluded.without_rate, rewarded = excluded.rewarded, ledger_rows = excluded.ledger_rows,
+       reason = excluded.reason`,
     [
       purchase.order_internal_id,
       purchase.workspace_id,
@@ -52,7 +59,10 @@ export async function upsertPurchase(tx: Queryable, purchase: Purchase, now: Dat
       purchase.email,
       purchase.amount_minor,
       purchase.currency,
+      purchase.commissionable_minor,
       purchase.is_renewal,
+      purchase.held,
+      purchase.without_rate,
       purchase.rewarded,
       purchase.ledger_rows,
       purchase.reason,
@@ -62,26 +72,54 @@ export async function upsertPurchase(tx: Queryable, purchase: Purchase, now: Dat
   );
 }
 
-/** Returns whether the buyer had an earlier first sale, and when the first purchase was. */
-export async function earlierPurchases(
+/** Returns whether another purchase of the buyer was rewarded, and when the first such purchase was. */
+export async function rewardedPurchases(
   tx: Queryable,
   signupId: string,
   exceptOrder: number,
-): Promise<{ sold: boolean; firstAt: Date | null }> {
-  const { rows } = await tx.query<{ sold: boolean | null; first_at: Date | null }>(
-    `SELECT bool_or(NOT is_renewal) AS sold, min(purchased_at) AS first_at FROM purchases
-     WHERE signup_id = $1 AND enrollment_id IS NOT NULL AND amount_minor > 0 AND order_internal_id <> $2`,
+): Promise<{ rewarded: boolean; firstAt: Date | null }> {
+  const { rows } = await tx.query<{ first_at: Date | null }>(
+    `SELECT min(purchased_at) AS first_at FROM purchases
+     WHERE signup_id = $1 AND rewarded AND order_internal_id <> $2`,
     [signupId, exceptOrder],
   );
-  return { sold: rows[0]?.sold ?? false, firstAt: rows[0]?.first_at ?? null };
+  const firstAt = rows[0]?.first_at ?? null;
+  return { rewarded: firstAt !== null, firstAt };
 }
 
-/** Returns purchases that wait for the signup to be matched, oldest first. */
-export async function pendingPurchases(tx: Queryable, signupId: string): Promise<Purchase[]> {
+/** Returns the purchases of a signup, oldest first. */
+export async function purchasesOfSignup(tx: Queryable, signupId: string): Promise<Purchase[]> {
   const { rows } = await tx.query<Purchase>(
-    `SELECT ${COLUMNS} FROM purchases WHERE signup_id = $1 AND enrollment_id IS NULL
-     ORDER BY purchased_at, order_internal_id`,
+    `SELECT ${COLUMNS} FROM purchases WHERE signup_id = $1 ORDER BY purchased_at, order_internal_id`,
     [signupId],
+  );
+  return rows;
+}
+
+/** Forgets which purchases of a signup were rewarded, before they are qualified again. */
+export async function clearOutcomes(tx: Queryable, signupId: string): Promise<void> {
+  await tx.query('UPDATE purchases SET rewarded = false, ledger_rows = 0 WHERE signup_id = $1 AND rewarded', [
+    signupId,
+  ]);
+}
+
+/**
+ * Returns purchases that lack a commission because this pair of currencies had no rate, by order, up to `limit`.
+ *
+ * @param after an order: only later ones
+ */
+export async function purchasesWithoutRate(
+  db: Queryable,
+  pair: { currency: string; base: string },
+  after: number,
+  limit: number,
+): Promise<{ order_internal_id: number; workspace_id: string }[]> {
+  const { rows } = await db.query<{ order_internal_id: number; workspace_id: string }>(
+    `SELECT p.order_internal_id, p.workspace_id FROM purchases p JOIN enrollments e ON e.id = p.enrollment_id
+     JOIN programs program ON program.id = e.program_id
+     WHERE p.without_rate AND p.currency = $1 AND program.currency = $2 AND p.order_internal_id > $3
+     ORDER BY p.order_internal_id LIMIT $4`,
+    [pair.currency, pair.base, after, limit],
   );
   return rows;
 }

@@ -2,13 +2,16 @@ import type { BlockReason } from '../../core/referrals/terms.ts';
 import { conditionsAfter } from '../database/conditions.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
+import type { Signup } from './signups.ts';
 
 /** A signup with its referrer. */
 export type ListedSignup = {
   id: string;
   external_user_id: string;
   email: string | null;
-  state: 'pending' | 'matched';
+  state: Signup['state'];
+  rewards_held: boolean;
+  by_server: boolean;
   program_id: string | null;
   /** The referrer; null while pending. */
   enrollment_id: string | null;
@@ -18,10 +21,13 @@ export type ListedSignup = {
 };
 
 export type SignupFilter = {
+  id?: string;
   programId: string | null;
   enrollmentId: string | null;
   blocked: boolean | null;
   blockReason: BlockReason | null;
+  /** `held`: also a matched one whose rewards are under review. Null: all but `unmatched`. */
+  status: Signup['state'] | null;
   /** Part of the user's id or email, case-insensitive. */
   search: string | null;
   /** A signup's id: only those reported before it. */
@@ -36,18 +42,23 @@ export async function listSignups(
   filter: SignupFilter,
 ): Promise<ListedSignup[]> {
   const { add, addFixed, parameter, text, values } = conditionsAfter(workspaceId);
+  add((p) => `s.id = ${p}`, filter.id ?? null);
   add((p) => `s.program_id = ${p}`, filter.programId);
   add((p) => `s.enrollment_id = ${p}`, filter.enrollmentId);
   // Not a parameter: the planner must see it to use the index of blocked signups.
   if (filter.blocked !== null) addFixed(`s.block_reason IS ${filter.blocked ? 'NOT NULL' : 'NULL'}`);
   add((p) => `s.block_reason = ${p}`, filter.blockReason);
+  if (filter.status === null) addFixed(`s.state <> 'unmatched'`);
+  // Not a parameter, for the index of signups under review.
+  else if (filter.status === 'held') addFixed(`(s.state = 'held' OR s.rewards_held)`);
+  else add((p) => `s.state = ${p} AND NOT s.rewards_held`, filter.status);
   add(
     (p) => `position(lower(${p}) in lower(concat_ws(chr(10), s.external_user_id, s.email))) > 0`,
     filter.search,
   );
   add((p) => `s.id < ${p}`, filter.before);
   const { rows } = await db.query<ListedSignup>(
-    `SELECT s.id, s.external_user_id, s.email, s.state, s.program_id, s.enrollment_id,
+    `SELECT s.id, s.external_user_id, s.email, s.state, s.rewards_held, s.by_server, s.program_id, s.enrollment_id,
        e.external_user_id AS referrer_external_user_id, s.block_reason,
        ${isoMicros('s.reported_at')} AS reported_at
      FROM signups s LEFT JOIN enrollments e ON e.id = s.enrollment_id

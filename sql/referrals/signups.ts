@@ -1,44 +1,48 @@
 import { uuidv7 } from '../../core/ids.ts';
 import type { BlockReason } from '../../core/referrals/terms.ts';
+import { selfReferralEmail } from '../../core/tracking/emails.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** A user who signed up, as reported. */
-export type Signup = {
+type Facts = {
   id: string;
   workspace_id: string;
   external_user_id: string;
+  /** As addresses identify a person: `normalizeEmail`. */
   email: string | null;
   device_id: string | null;
   visitor_id: string | null;
   address_hash: Buffer | null;
+  /** A server has reported the user: a page changes nothing. */
+  by_server: boolean;
+  /** The referrer, or that there is none, is a server's word. */
+  referrer_by_server: boolean;
+  /** The match is a page's, and a server has named a visitor whose click is not visible yet. */
+  correcting: boolean;
+  /** What the signup and its purchases earn waits for a review. */
+  rewards_held: boolean;
+  /** Of a pending or correcting signup: the referrer when no click of the visitor decides; null: none. */
+  fallback_enrollment_id: string | null;
   reported_at: Date;
-} & (
-  | {
-      state: 'pending';
-      program_id: null;
-      enrollment_id: null;
-      /** The referrer when no click of the visitor decides; null: none. */
-      fallback_enrollment_id: string | null;
-      block_reason: null;
-    }
-  | {
-      state: 'matched';
-      program_id: string;
-      enrollment_id: string;
-      fallback_enrollment_id: null;
-      block_reason: BlockReason | null;
-    }
-);
+};
 
-export type PendingSignup = Extract<Signup, { state: 'pending' }>;
-export type MatchedSignup = Extract<Signup, { state: 'matched' }>;
+/** A user who signed up, as reported. */
+export type Signup = Facts &
+  (
+    | { state: 'pending' | 'unmatched'; program_id: null; enrollment_id: null; block_reason: null }
+    | { state: 'held'; program_id: string; enrollment_id: string; block_reason: null }
+    | { state: 'matched'; program_id: string; enrollment_id: string; block_reason: BlockReason | null }
+  );
 
-const COLUMNS = `id, workspace_id, external_user_id, email, device_id, visitor_id, address_hash, state, program_id,
-  enrollment_id, fallback_enrollment_id, block_reason, reported_at`;
+/** A signup with a referrer. */
+export type ReferredSignup = Extract<Signup, { enrollment_id: string }>;
+
+const COLUMNS = `id, workspace_id, external_user_id, email, device_id, visitor_id, address_hash, state, by_server,
+  referrer_by_server, correcting, rewards_held, program_id, enrollment_id, fallback_enrollment_id, block_reason,
+  reported_at`;
 
 export type SignupReport = Pick<
   Signup,
-  'workspace_id' | 'external_user_id' | 'email' | 'device_id' | 'visitor_id' | 'address_hash'
+  'workspace_id' | 'external_user_id' | 'email' | 'device_id' | 'visitor_id' | 'address_hash' | 'by_server'
 >;
 
 /**
@@ -47,18 +51,20 @@ export type SignupReport = Pick<
  */
 export async function lockOrInsertSignup(tx: Queryable, report: SignupReport, now: Date): Promise<Signup> {
   const { rows } = await tx.query<Signup>(
-    `INSERT INTO signups (id, workspace_id, external_user_id, email, device_id, visitor_id, address_hash, state,
-       reported_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, 'pending', $8)
+    `INSERT INTO signups (id, workspace_id, external_user_id, email, mailbox, device_id, visitor_id, address_hash,
+       by_server, state, reported_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'pending', $10)
      ON CONFLICT (workspace_id, external_user_id) DO NOTHING RETURNING ${COLUMNS}`,
     [
       uuidv7(),
       report.workspace_id,
       report.external_user_id,
       report.email,
+      mailboxOf(report.email),
       report.device_id,
       report.visitor_id,
       report.address_hash,
+      report.by_server,
       now,
     ],
   );
@@ -67,6 +73,8 @@ export async function lockOrInsertSignup(tx: Queryable, report: SignupReport, no
   // A concurrent transaction deleted the pending signup: no one had referred it.
   return known ?? lockOrInsertSignup(tx, report, now);
 }
+
+const mailboxOf = (email: string | null) => (email === null ? null : selfReferralEmail(email));
 
 /** Returns the signup of this user in the workspace, or null. */
 export async function signupOfUser(
@@ -90,6 +98,15 @@ export async function lockSignupOfUser(
   const { rows } = await tx.query<Signup>(
     `SELECT ${COLUMNS} FROM signups WHERE workspace_id = $1 AND external_user_id = $2 FOR NO KEY UPDATE`,
     [workspaceId, externalUserId],
+  );
+  return rows[0] ?? null;
+}
+
+/** Returns the signup with this id in the workspace, locked until the transaction ends, or null. */
+export async function lockSignup(tx: Queryable, workspaceId: string, id: string): Promise<Signup | null> {
+  const { rows } = await tx.query<Signup>(
+    `SELECT ${COLUMNS} FROM signups WHERE workspace_id = $1 AND id = $2 FOR NO KEY UPDATE`,
+    [workspaceId, id],
   );
   return rows[0] ?? null;
 }
@@ -123,66 +140,44 @@ export async function userOfOrder(
   return rows[0]?.external_user_id ?? null;
 }
 
-/**
- * Adds the fields of a report to a pending signup that the caller has locked. The first visitor and the first named
- * referrer stay: clicks are looked up to the first report.
- */
-export async function completePendingSignup(
-  tx: Queryable,
-  signup: PendingSignup,
-  report: SignupReport,
-  fallbackEnrollmentId: string | null,
-): Promise<PendingSignup> {
-  const { rows } = await tx.query<PendingSignup>(
-    `UPDATE signups SET email = coalesce($3, email), device_id = coalesce($4, device_id),
-       visitor_id = coalesce(visitor_id, $5), address_hash = coalesce($6, address_hash),
-       fallback_enrollment_id = coalesce(fallback_enrollment_id, $7)
-     WHERE workspace_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
-    [
-      signup.workspace_id,
-      signup.id,
-      report.email,
-      report.device_id,
-      report.visitor_id,
-      report.address_hash,
-      fallbackEnrollmentId,
-    ],
-  );
-  if (!rows[0]) throw new Error(`signup ${signup.id} does not exist`);
-  return rows[0];
-}
+const CHANGEABLE = [
+  'email',
+  'device_id',
+  'visitor_id',
+  'address_hash',
+  'state',
+  'by_server',
+  'referrer_by_server',
+  'correcting',
+  'rewards_held',
+  'program_id',
+  'enrollment_id',
+  'fallback_enrollment_id',
+  'block_reason',
+] as const satisfies readonly (keyof Signup)[];
 
-/** Matches a signup that the caller has locked, and adds the fields of the present report. */
-export async function matchSignup(
-  tx: Queryable,
-  signup: Signup,
-  match: { programId: string; enrollmentId: string; blockReason: BlockReason | null },
-  report: SignupReport,
-): Promise<MatchedSignup> {
-  const { rows } = await tx.query<MatchedSignup>(
-    `UPDATE signups SET state = 'matched', program_id = $3, enrollment_id = $4, block_reason = $5,
-       email = coalesce($6, email), device_id = coalesce($7, device_id), visitor_id = coalesce($8, visitor_id),
-       address_hash = coalesce($9, address_hash), fallback_enrollment_id = NULL
-     WHERE workspace_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
-    [
-      signup.workspace_id,
-      signup.id,
-      match.programId,
-      match.enrollmentId,
-      match.blockReason,
-      report.email,
-      report.device_id,
-      report.visitor_id,
-      report.address_hash,
-    ],
+export type SignupChange = { [Column in (typeof CHANGEABLE)[number]]?: Signup[Column] | undefined };
+
+/** Changes the given fields of a signup that the caller has locked, and leaves the others. */
+export async function updateSignup(tx: Queryable, signup: Signup, change: SignupChange): Promise<Signup> {
+  const names = CHANGEABLE.filter((name) => change[name] !== undefined && change[name] !== signup[name]);
+  if (names.length === 0) return signup;
+  const assignments = names.map((name, index) => `${name} = $${index + 3}`);
+  const values: unknown[] = names.map((name) => change[name]);
+  if (change.email !== undefined) {
+    assignments.push(`mailbox = $${values.push(mailboxOf(change.email)) + 2}`);
+  }
+  const { rows } = await tx.query<Signup>(
+    `UPDATE signups SET ${assignments.join(', ')} WHERE workspace_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+    [signup.workspace_id, signup.id, ...values],
   );
   if (!rows[0]) throw new Error(`signup ${signup.id} does not exist`);
   return rows[0];
 }
 
 /**
- * Returns the next pending signup after another one, by report time, across workspaces. Null: none is left that was
- * reported before `before`.
+ * Returns the next signup after another one that waits for a click, by report time, across workspaces. Null: none is
+ * left that was reported before `before`.
  *
  * @param after null: start with the oldest
  */
@@ -192,23 +187,18 @@ export async function nextPendingSignup(
   after: Pick<Signup, 'id' | 'reported_at'> | null,
 ): Promise<Signup | null> {
   const { rows } = await db.query<Signup>(
-    `SELECT ${COLUMNS} FROM signups WHERE state = 'pending' AND reported_at < $1
+    `SELECT ${COLUMNS} FROM signups WHERE (state = 'pending' OR correcting) AND reported_at < $1
        AND ($2::timestamptz IS NULL OR (reported_at, id) > ($2, $3::uuid)) ORDER BY reported_at, id LIMIT 1`,
     [before, after?.reported_at ?? null, after?.id ?? null],
   );
   return rows[0] ?? null;
 }
 
-/** Deletes a pending signup that no one referred; its purchases then have no referrer. */
-export async function deletePendingSignup(tx: Queryable, workspaceId: string, id: string): Promise<void> {
-  await tx.query(
-    `UPDATE purchases SET signup_id = NULL, email = NULL
-     WHERE workspace_id = $1 AND signup_id = $2 AND enrollment_id IS NULL`,
-    [workspaceId, id],
-  );
+/** Deletes a pending signup that only a page has reported, and that no one referred. The caller has released its purchases. */
+export async function deletePendingSignup(tx: Queryable, signup: Signup): Promise<void> {
   await tx.query(`DELETE FROM signups WHERE workspace_id = $1 AND id = $2 AND state = 'pending'`, [
-    workspaceId,
-    id,
+    signup.workspace_id,
+    signup.id,
   ]);
 }
 

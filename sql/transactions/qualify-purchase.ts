@@ -8,20 +8,22 @@ import { lockEarnersShared } from '../referrals/enrollments.ts';
 import { grantRecord, insertGrant } from '../referrals/grants.ts';
 import { appendEntries, type Entry } from '../referrals/ledger.ts';
 import { lockProgramShared, type Program } from '../referrals/programs.ts';
-import { earlierPurchases, type Purchase, upsertPurchase } from '../referrals/purchases.ts';
+import { type Purchase, rewardedPurchases, upsertPurchase } from '../referrals/purchases.ts';
 import { refundsOfOrder } from '../referrals/refunds.ts';
-import type { MatchedSignup } from '../referrals/signups.ts';
+import type { ReferredSignup } from '../referrals/signups.ts';
 import { queueEvents, type RecordEvent } from '../webhooks/outbox.ts';
 import { readRates } from '../workspaces/currency-rates.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
 import { commissionData } from './move-commissions.ts';
 import { reverseCommissions } from './reverse-commissions.ts';
+import { missingRewards } from './undo-rewards.ts';
 
 const DAY_MS = 86_400_000;
 
 /**
  * Evaluates the purchase of a referred buyer: writes the outcome and the rewards, and reverses what earlier refunds
- * undo. The caller has locked the order and the buyer's signup.
+ * undo. Of a purchase that was evaluated before it writes the rewards that are missing, and takes back the others.
+ * One whose buyer's signup is under review waits for it. The caller has locked the order and the buyer's signup.
  *
  * @returns the purchase with its outcome
  */
@@ -30,12 +32,14 @@ export async function qualifyPurchase(
   given: {
     workspace: Workspace;
     order: ReportedOrder;
-    signup: MatchedSignup;
+    signup: ReferredSignup;
     sale: Sale;
+    /** The same purchase, which was rewarded: its rewards stay, and missing ones are added. */
+    rewarded?: Purchase;
     now: Date;
   },
 ): Promise<Purchase> {
-  const { workspace, order, signup, sale, now } = given;
+  const { workspace, order, signup, sale, rewarded: before, now } = given;
   const program = await lockProgramShared(tx, workspace.id, signup.program_id);
   const { terms } = program;
   const earners = await lockEarnersShared(tx, {
@@ -46,34 +50,44 @@ export async function qualifyPurchase(
   });
   const pays = earners.some((earner) => earnsCommission(terms, earner.rewardMode));
   const rateOf = pays && sale.currency !== terms.currency ? await readRates(tx) : () => 1;
-  const { rewards, reason } = purchaseRewards({
-    terms,
-    tracksCommission: limitsOf(workspace).commission !== 0,
-    blockReason: signup.block_reason,
-    earners,
-    sale,
-    signupEmail: signup.email,
-    earlier: await earlierPurchases(tx, signup.id, order.internal_id),
-    rate: rateOf(sale.currency, terms.currency),
-  });
+  const held = signup.state === 'held' || signup.rewards_held;
+  const { rewards, reason, withoutRate } = held
+    ? { rewards: [], reason: null, withoutRate: false }
+    : purchaseRewards({
+        terms,
+        tracksCommission: limitsOf(workspace).commission !== 0,
+        blockReason: signup.block_reason,
+        earners,
+        sale,
+        signupEmail: signup.email,
+        signedUpAt: signup.reported_at,
+        earlier: await rewardedPurchases(tx, signup.id, order.internal_id),
+        rate: rateOf(sale.currency, terms.currency),
+      });
+  if (before && rewards.length === 0) return before;
+  const missing = await missingRewards(tx, order, rewards, { takesBack: !before, now });
+  const ledgerRows = before ? before.ledger_rows + missing.length : rewards.length;
   const purchase: Purchase = {
     order_internal_id: order.internal_id,
     workspace_id: workspace.id,
     signup_id: signup.id,
     enrollment_id: signup.enrollment_id,
     external_user_id: sale.externalUserId,
-    email: null,
+    email: held ? sale.email : null,
     amount_minor: sale.amountMinor,
     currency: sale.currency,
+    commissionable_minor: sale.commissionableMinor === sale.amountMinor ? null : sale.commissionableMinor,
     is_renewal: sale.isRenewal,
-    rewarded: rewards.length > 0,
-    ledger_rows: rewards.length,
+    held,
+    without_rate: withoutRate,
+    rewarded: ledgerRows > 0,
+    ledger_rows: ledgerRows,
     reason,
     purchased_at: sale.purchasedAt,
   };
   await upsertPurchase(tx, purchase, now);
   const events: RecordEvent[] = [];
-  for (const reward of rewards) {
+  for (const reward of missing) {
     const earner = earners.find(({ enrollmentId }) => enrollmentId === reward.enrollmentId);
     if (!earner)
       throw new Error(`reward for enrollment ${reward.enrollmentId}, which is not a referrer of the buyer`);
@@ -81,7 +95,7 @@ export async function qualifyPurchase(
     events.push(await writeReward(tx, { program, order, signup, sale, holder, reward, now }));
   }
   await queueEvents(tx, workspace.id, events);
-  await applyRefunds(tx, purchase, now);
+  if (!held) await applyRefunds(tx, purchase, now);
   return purchase;
 }
 
@@ -100,7 +114,7 @@ async function applyRefunds(tx: Queryable, purchase: Purchase, now: Date): Promi
 type RewardContext = {
   program: Program;
   order: ReportedOrder;
-  signup: MatchedSignup;
+  signup: ReferredSignup;
   sale: Sale;
   holder: Pick<Entry, 'enrollmentId' | 'externalUserId'>;
   reward: PurchaseReward;
@@ -172,22 +186,24 @@ async function writeReward(tx: Queryable, context: RewardContext): Promise<Recor
   };
 }
 
-/** Qualifies a purchase that was reported while its buyer's signup was pending. The signup is now matched. */
+/** Qualifies a purchase that was recorded before: its buyer's referrer was unknown, or was another one. */
 export async function qualifyPendingPurchase(
   tx: Queryable,
   workspace: Workspace,
-  signup: MatchedSignup,
-  pending: Purchase,
+  signup: ReferredSignup,
+  known: Purchase,
   now: Date,
-): Promise<void> {
-  const order = await lockOrderByNumber(tx, pending.order_internal_id);
+): Promise<Purchase> {
+  const order = await lockOrderByNumber(tx, known.order_internal_id);
   const sale: Sale = {
-    externalUserId: pending.external_user_id,
-    email: pending.email ?? order.email,
-    amountMinor: pending.amount_minor,
-    currency: pending.currency,
-    isRenewal: pending.is_renewal,
-    purchasedAt: pending.purchased_at,
+    externalUserId: known.external_user_id,
+    email: known.email ?? order.email,
+    amountMinor: known.amount_minor,
+    commissionableMinor: known.commissionable_minor ?? known.amount_minor,
+    currency: known.currency,
+    isRenewal: known.is_renewal,
+    purchasedAt: known.purchased_at,
   };
-  await qualifyPurchase(tx, { workspace, order, signup, sale, now });
+  const given = { workspace, order, signup, sale, now };
+  return qualifyPurchase(tx, known.rewarded ? { ...given, rewarded: known } : given);
 }

@@ -1,14 +1,23 @@
+import { AppError } from '../../core/errors.ts';
 import { toMajor } from '../../core/money/money.ts';
 import type { Sale } from '../../core/referrals/purchase-reward.ts';
 import type { Queryable } from '../database/pool.ts';
 import { lockOrder, markEvaluated, putReportedOrder, type ReportedOrder } from '../orders/reported-orders.ts';
 import { visitorOfUser } from '../orders/user-visitors.ts';
 import { type Purchase, purchaseOfOrder, upsertPurchase } from '../referrals/purchases.ts';
-import { lockSignupOfUser, type Signup, signupOfUser, userOfOrder } from '../referrals/signups.ts';
+import { lockBuyer } from '../referrals/referees.ts';
+import {
+  lockSignupOfUser,
+  type ReferredSignup,
+  type Signup,
+  signupOfUser,
+  userOfOrder,
+} from '../referrals/signups.ts';
+import { insertUnmatchedOrder, removeUnmatchedOrder } from '../referrals/unmatched-orders.ts';
 import { queueEvents } from '../webhooks/outbox.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
 import { adoptEarlyRefunds } from './early-refunds.ts';
-import { qualifyPurchase } from './qualify-purchase.ts';
+import { qualifyPendingPurchase, qualifyPurchase } from './qualify-purchase.ts';
 
 /** A purchase as reported to `report-purchase`. */
 export type PurchaseReport = {
@@ -17,6 +26,8 @@ export type PurchaseReport = {
   /** As addresses identify a person: `normalizeEmail`. */
   email: string | null;
   amountMinor: number;
+  /** The part of the amount that earns commission. Minor units. */
+  commissionableMinor: number;
   currency: string;
   isRenewal: boolean;
   purchasedAt: Date;
@@ -25,6 +36,8 @@ export type PurchaseReport = {
 /**
  * Writes a reported purchase once: the order, the program's outcome, and the rewards. The first report of an order
  * decides; later reports return what it wrote.
+ *
+ * @throws {AppError} `conflict` when the order was reported for another user
  */
 export async function recordPurchase(
   tx: Queryable,
@@ -34,6 +47,10 @@ export async function recordPurchase(
 ): Promise<Purchase> {
   const reported = await lockOrder(tx, workspace.id, report.orderId);
   const known = reported && (await purchaseOfOrder(tx, reported.internal_id));
+  const buyer = known?.external_user_id ?? (reported?.source === 'server' ? reported.external_user_id : null);
+  if (buyer !== null && buyer !== report.externalUserId) {
+    throw new AppError('conflict', `the order ${report.orderId} was reported for another user`);
+  }
   if (known) return known;
   // The outcome uses what a server tracked of the buyer, but never what a browser said.
   const email = report.email ?? (reported?.source === 'server' ? reported.email : null);
@@ -54,6 +71,9 @@ export async function recordPurchase(
       external_user_id: report.externalUserId,
       amount_minor: report.amountMinor,
       currency: report.currency,
+      commissionable_minor:
+        report.commissionableMinor === report.amountMinor ? null : report.commissionableMinor,
+      is_renewal: report.isRenewal,
     },
     { known: reported !== null, now },
   );
@@ -63,6 +83,8 @@ export async function recordPurchase(
     const type = reported ? 'sale.updated' : 'sale.created';
     await queueSale(tx, type, order, report.externalUserId, now);
   }
+  await removeUnmatchedOrder(tx, order.internal_id);
+  await lockBuyer(tx, workspace.id, { externalUserId: report.externalUserId, email: null, visitorId: null });
   const signup = await lockSignupOfUser(tx, workspace.id, report.externalUserId);
   const purchase = await writeOutcome(tx, { workspace, order, signup, sale: { ...report, email }, now });
   await markEvaluated(tx, order.internal_id, now);
@@ -71,7 +93,8 @@ export async function recordPurchase(
 
 /**
  * Qualifies an order that a server reported through the event log, as a purchase. The caller has locked the order.
- * Without a referred buyer it writes nothing, so that `report-purchase` can still name the buyer.
+ * Without a referred buyer it writes nothing, so that `report-purchase` can still name the buyer; a signup that is
+ * reported soon claims it.
  *
  * @returns null when the order is not a purchase
  */
@@ -84,20 +107,47 @@ export async function qualifyTrackedOrder(
   const known = await purchaseOfOrder(tx, order.internal_id);
   const isFirst = await markEvaluated(tx, order.internal_id, now);
   if (known || !isFirst) return known;
+  const isNamed = order.external_user_id !== null;
+  await lockBuyer(tx, workspace.id, {
+    externalUserId: order.external_user_id,
+    email: isNamed ? null : order.email,
+    visitorId: isNamed ? null : order.visitor_id,
+  });
   const user =
     order.external_user_id ??
     (await userOfOrder(tx, workspace.id, { email: order.email, visitorId: order.visitor_id }));
   const signup = user === null ? null : await lockSignupOfUser(tx, workspace.id, user);
-  if (!signup) return null;
-  const sale: Sale = {
+  if (signup && signup.state !== 'unmatched') {
+    return writeOutcome(tx, { workspace, order, signup, sale: saleOf(order, signup), now });
+  }
+  await insertUnmatchedOrder(tx, order, order.external_user_id, now);
+  return null;
+}
+
+/** Qualifies a recorded order of a referred buyer. The caller has locked the signup and the order. */
+export async function qualifyOrder(
+  tx: Queryable,
+  workspace: Workspace,
+  order: ReportedOrder,
+  signup: ReferredSignup,
+  now: Date,
+): Promise<Purchase> {
+  const known = await purchaseOfOrder(tx, order.internal_id);
+  if (known) return qualifyPendingPurchase(tx, workspace, signup, known, now);
+  return writeOutcome(tx, { workspace, order, signup, sale: saleOf(order, signup), now });
+}
+
+/** An order of the event log as a sale to the signed-up user. */
+function saleOf(order: ReportedOrder, signup: Signup): Sale {
+  return {
     externalUserId: signup.external_user_id,
     email: order.email,
     amountMinor: order.amount_minor,
+    commissionableMinor: order.commissionable_minor ?? order.amount_minor,
     currency: order.currency,
-    isRenewal: false,
+    isRenewal: order.is_renewal,
     purchasedAt: new Date(Math.floor(order.ts / 1_000)),
   };
-  return writeOutcome(tx, { workspace, order, signup, sale, now });
 }
 
 /**
@@ -110,23 +160,29 @@ async function writeOutcome(
 ): Promise<Purchase> {
   const { order, signup, sale, now } = given;
   await adoptEarlyRefunds(tx, order, sale);
-  if (signup?.state === 'matched') return qualifyPurchase(tx, { ...given, signup });
+  if (signup?.state === 'matched' || signup?.state === 'held')
+    return qualifyPurchase(tx, { ...given, signup });
+  const isPending = signup?.state === 'pending';
   const purchase: Purchase = {
     order_internal_id: order.internal_id,
     workspace_id: given.workspace.id,
-    signup_id: signup?.id ?? null,
+    signup_id: isPending ? signup.id : null,
     enrollment_id: null,
     external_user_id: sale.externalUserId,
-    email: signup && sale.email,
+    email: isPending ? sale.email : null,
     amount_minor: sale.amountMinor,
     currency: sale.currency,
+    commissionable_minor: sale.commissionableMinor === sale.amountMinor ? null : sale.commissionableMinor,
     is_renewal: sale.isRenewal,
+    held: false,
+    without_rate: false,
     rewarded: false,
     ledger_rows: 0,
     reason: null,
     purchased_at: sale.purchasedAt,
   };
   await upsertPurchase(tx, purchase, now);
+  if (!isPending) await insertUnmatchedOrder(tx, order, sale.externalUserId, now);
   return purchase;
 }
 

@@ -1,8 +1,8 @@
-import { badRequest } from '../../core/errors.ts';
+import { AppError, badRequest } from '../../core/errors.ts';
 import { MoneyError, toMajor, toMinor } from '../../core/money/money.ts';
 import type { Queryable } from '../database/pool.ts';
 import { lockOrder } from '../orders/reported-orders.ts';
-import { insertEarlyRefund } from '../referrals/early-refunds.ts';
+import { earlyRefundById, insertEarlyRefund } from '../referrals/early-refunds.ts';
 import type { Purchase } from '../referrals/purchases.ts';
 import { insertRefund, type Refund, refundById, refundsOfOrder, sumRefunds } from '../referrals/refunds.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
@@ -20,7 +20,8 @@ export type RefundReport = {
  * Writes a refund once and reverses, in proportion, what the order earned.
  *
  * @returns the refund; null when no server has reported the order yet: `early-refunds.ts` applies it with the order
- * @throws {AppError} `bad_request` when the amount is more than what is left, or not an amount of the currency
+ * @throws {AppError} `bad_request` when the amount is more than what is left, or not an amount of the currency;
+ *   `conflict` when the refund was reported for another order
  */
 export async function recordRefund(
   tx: Queryable,
@@ -31,19 +32,23 @@ export async function recordRefund(
   const order = await lockOrder(tx, workspace.id, report.orderId);
   // Read after the lock: an identical call that held it has committed by now.
   const known = await refundById(tx, workspace.id, report.refundId);
+  if (known && known.order_internal_id !== order?.internal_id) throw otherOrder(report);
   if (known) return known;
   // A browser's report can't bound a refund: a server's report replaces it.
   if (!order || order.source === 'pixel') {
     const { refundId, orderId, amount } = report;
-    await insertEarlyRefund(tx, {
+    const stored = await insertEarlyRefund(tx, {
       workspace_id: workspace.id,
       refund_id: refundId,
       order_id: orderId,
       amount,
       reported_at: now,
     });
+    if (stored.order_id !== orderId) throw otherOrder(report);
     return null;
   }
+  const early = await earlyRefundById(tx, workspace.id, report.refundId);
+  if (early && early.order_id !== report.orderId) throw otherOrder(report);
   const purchase = await qualifyTrackedOrder(tx, workspace, order, now);
   const { amount_minor: orderMinor, currency } = purchase ?? order;
   const before = sumRefunds(await refundsOfOrder(tx, order.internal_id));
@@ -61,10 +66,14 @@ export async function recordRefund(
     },
     now,
   );
-  // A concurrent call wrote the same `refund_id` for another order first.
-  if (!refund) return refundById(tx, workspace.id, report.refundId);
+  // A concurrent call wrote the same `refund_id` first; not for this order, which is locked here.
+  if (!refund) throw otherOrder(report);
   if (!purchase || !isReferred(purchase) || amountMinor === 0) return refund;
   return reverseCommissions(tx, { purchase, refund, refundedMinor: before + amountMinor, now });
+}
+
+function otherOrder({ refundId }: RefundReport): AppError {
+  return new AppError('conflict', `the refund ${refundId} was reported for another order`);
 }
 
 function isReferred(purchase: Purchase | null): boolean {

@@ -39,7 +39,8 @@ export async function reverseCommissions(
     if (commission.status === 'rejected') continue;
     const before = await reversedSoFar(tx, commission.id);
     const part = reversedAmount(commission.amount_minor, purchase.amount_minor, refundedMinor, before);
-    if (part === 0) continue;
+    // A correction has already taken back all that was left.
+    if (part <= 0) continue;
     await reversePart(tx, commission, refund, part, now);
     ledgerRows += 1;
   }
@@ -48,7 +49,7 @@ export async function reverseCommissions(
       if (await revokeGrant(tx, refund.workspace_id, { id, reason: REFUNDED, now })) ledgerRows += 1;
     }
   }
-  return completeRefund(tx, refund, { matched: true, ledgerRows });
+  return completeRefund(tx, refund, { matched: true, ledgerRows: refund.ledger_rows + ledgerRows });
 }
 
 async function reversePart(

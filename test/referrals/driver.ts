@@ -75,24 +75,61 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
         return { program: programIds.indexOf(String(body.program_id)) };
       }
       case 'signup': {
-        const { body } = await call('POST', '/referrals/report-signup', {
-          new_user_external_user_id: userId(action.user),
-          email: emailOf(action.user),
-          referrer_external_user_id: userId(action.referrer),
-        });
-        if (body.matched === false) return body;
-        return { matched: body.matched, blocked: body.blocked, block_reason: body.block_reason };
+        const { referrer } = action;
+        const { body } = await call(
+          'POST',
+          '/referrals/report-signup',
+          {
+            new_user_external_user_id: userId(action.user),
+            email: emailOf(action.user),
+            ...(referrer !== undefined && {
+              referrer_external_user_id: referrer === null ? null : userId(referrer),
+            }),
+          },
+          { fromPage: !action.byServer },
+        );
+        // As if the signup had been long before its purchases, which the API can't be told.
+        await pool.query(
+          `UPDATE signups SET reported_at = reported_at - interval '100 days'
+           WHERE workspace_id = $1 AND external_user_id = $2 AND reported_at > now() - interval '50 days'`,
+          [workspaceId, userId(action.user)],
+        );
+        const { program_id: _, partner_id: __, ...response } = body;
+        return response;
+      }
+      case 'review': {
+        const { rows } = await pool.query<{ id: string }>(
+          `SELECT id FROM signups WHERE workspace_id = $1 ORDER BY external_user_id`,
+          [workspaceId],
+        );
+        const signup = rows[action.nth % rows.length];
+        if (!signup) return { status: 404 };
+        const { status, body } = await call('POST', `/signups/${signup.id}/${action.decision}`);
+        return status === 200 ? { status: body.status, block_reason: body.block_reason } : { status };
+      }
+      case 'reevaluate': {
+        const { rows } = await pool.query<{ id: number }>(
+          `SELECT order_internal_id AS id FROM purchases JOIN orders ON internal_id = order_internal_id
+           WHERE orders.workspace_id = $1 AND order_id = $2`,
+          [workspaceId, `o${action.order}`],
+        );
+        if (!rows[0]) return { status: 404 };
+        const { status, body } = await call('POST', `/purchases/${rows[0].id}/reevaluate`);
+        const { internal_order_id: _, ...response } = body;
+        return status === 200 ? response : { status };
       }
       case 'purchase': {
-        const { body } = await call('POST', '/referrals/report-purchase', {
+        const { status, body } = await call('POST', '/referrals/report-purchase', {
           external_user_id: userId(action.user),
           order_id: `o${action.order}`,
           amount: action.amount / 100,
+          ...(action.commissionable !== null && { commissionable_amount: action.commissionable / 100 }),
           currency: 'usd',
           is_renewal: action.isRenewal,
           purchased_at: new Date(base + action.day * DAY_MS).toISOString(),
           ...(action.withEmail && { email: emailOf(action.user) }),
         });
+        if (status !== 200) return { status };
         const { internal_order_id: _, ...response } = body;
         return response;
       }
@@ -205,7 +242,7 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
       case 'reject': {
         const { rows } = await pool.query<{ id: string }>(
           `SELECT c.id FROM commissions c JOIN orders o ON o.internal_id = c.order_internal_id
-           WHERE c.workspace_id = $1 AND o.order_id = $2 AND c.level = $3 AND c.kind = 'sale'`,
+           WHERE c.workspace_id = $1 AND o.order_id = $2 AND c.level = $3 AND c.kind = 'sale' ORDER BY c.created_at, c.id`,
           [workspaceId, `o${action.order}`, action.level],
         );
         const { status, body } = await call('POST', `/commissions/${rows[0]?.id ?? NO_PARTNER}/reject`);

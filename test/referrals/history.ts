@@ -23,18 +23,25 @@ export type Terms = {
   commission_months: number | null;
   hold_days: number;
   min_payout: number;
+  review: 'none' | 'signups' | 'rewards';
   revoke_credits_on_refund: boolean;
 };
 
 export type Action =
   | { type: 'enroll'; user: number; program: number; tier: 'free' | 'paid'; times: number }
-  | { type: 'signup'; user: number; referrer: number; times: number }
+  /** `referrer`: null says that no one referred the user; left out says nothing of it. */
+  | { type: 'signup'; user: number; referrer?: number | null; byServer: boolean; times: number }
+  /** Index into the signups so far (modulo their number). */
+  | { type: 'review'; nth: number; decision: 'approve' | 'reject' }
+  | { type: 'reevaluate'; order: number; times: number }
   | {
       type: 'purchase';
       user: number;
       order: number;
       /** Cents. */
       amount: number;
+      /** Cents; null: all of the amount. */
+      commissionable: number | null;
       isRenewal: boolean;
       /** Days from now; none in the future. */
       day: number;
@@ -87,6 +94,9 @@ export const terms: fc.Arbitrary<Terms> = fc
     commission_months: fc.constantFrom(null, null, 1),
     hold_days: fc.constantFrom(0, 30),
     min_payout: fc.constantFrom(0, 5),
+    review: fc.constantFrom(...Array<'none'>(6).fill('none'), 'signups', 'rewards') as fc.Arbitrary<
+      Terms['review']
+    >,
     revoke_credits_on_refund: fc.constantFrom(true, true, false),
   })
   // Fractions of a percent produce halves of a cent; an amount of yen has none.
@@ -109,19 +119,48 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       times,
     }),
   },
-  { weight: 4, arbitrary: fc.record({ type: fc.constant('signup' as const), user, referrer: user, times }) },
+  {
+    weight: 7,
+    arbitrary: fc
+      .record({
+        type: fc.constant('signup' as const),
+        user,
+        referrer: fc.oneof({ weight: 5, arbitrary: user }, fc.constantFrom(null, undefined)),
+        byServer: fc.boolean(),
+        times,
+      })
+      .map(({ referrer, ...rest }) => (referrer === undefined ? rest : { ...rest, referrer })),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('review' as const),
+      nth: fc.nat(9),
+      decision: fc.constantFrom('approve' as const, 'reject' as const),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ type: fc.constant('reevaluate' as const), order: fc.nat(ORDERS - 1), times }),
+  },
   {
     weight: 12,
-    arbitrary: fc.record({
-      type: fc.constant('purchase' as const),
-      user,
-      order: fc.nat(ORDERS - 1),
-      amount: fc.oneof(fc.constant(0), { weight: 9, arbitrary: fc.integer({ min: 1, max: 50_000 }) }),
-      isRenewal: fc.constantFrom(false, false, true),
-      day: fc.constantFrom(0, 0, -20, -40, -60),
-      withEmail: fc.constantFrom(false, false, true),
-      times,
-    }),
+    arbitrary: fc
+      .record({
+        type: fc.constant('purchase' as const),
+        user,
+        order: fc.nat(ORDERS - 1),
+        amount: fc.oneof(fc.constant(0), { weight: 9, arbitrary: fc.integer({ min: 1, max: 50_000 }) }),
+        part: fc.constantFrom(null, null, null, 0, 0.5, 1),
+        isRenewal: fc.constantFrom(false, false, true),
+        day: fc.constantFrom(0, 0, -20, -40, -60, -120),
+        withEmail: fc.constantFrom(false, false, true),
+        times,
+      })
+      .map(({ part, ...rest }) => ({
+        ...rest,
+        commissionable: part === null ? null : Math.floor(rest.amount * part),
+      })),
   },
   {
     weight: 4,
@@ -240,6 +279,7 @@ export const history: fc.Arbitrary<History> = fc.record({
           type: 'signup',
           user: number,
           referrer: number - 1,
+          byServer: number % 2 === 0,
           times: 1,
         }),
       ),

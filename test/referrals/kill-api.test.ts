@@ -32,12 +32,15 @@ const KILLS = 4;
 /**
  * Actions that found their subject. The others returned "not found" and left nothing; repeated later they may find
  * it, so a client does not repeat those blindly. After a failed line or a rejection, an earlier payment that paid
- * nothing may pay something when it is repeated: no client repeats payments then.
+ * nothing may pay something when it is repeated: no client repeats payments then. The signups are a server's, and no
+ * one reviews or reevaluates: what was refused may be accepted when it is repeated.
  */
 function effective({ programs, actions }: History): Action[] {
   const model = createModel(programs);
   return actions.filter((action) => {
     if (action.type === 'fail' || action.type === 'reject') return false;
+    if (action.type === 'review' || action.type === 'reevaluate') return false;
+    if (action.type === 'signup' && !action.byServer) return false;
     const known = action.type !== 'status' || model.enrolled().includes(action.user);
     const { matched, status } = model.act(action);
     const unmatched = action.type === 'signup' && matched === false;

@@ -152,7 +152,7 @@ describe('a signup by _vid', () => {
     const { ref } = await m.enroll('r');
     const visitor = crypto.randomUUID();
     const stream = await visibleUpTo(Date.now() - 1_000);
-    await m.signup('n', { _vid: visitor });
+    await m.signup('n', { _vid: visitor }, shop.publishableKey);
     await m.purchase('n', 'o1', 10);
     expect(await countRows(api, shop, 'signups')).toBe(1);
     await moveTo(stream, Date.now() + 60_000);

@@ -23,11 +23,23 @@ type Referrer = {
   /** Own percentage; null: the program's terms. */
   own: number | null;
 };
-type Signup = { referrer: number; program: number; block: string | null };
+type Signup = {
+  /** Null: a server said that there is none. */
+  referrer: number | null;
+  program: number;
+  block: string | null;
+  byServer: boolean;
+  referrerByServer: boolean;
+  held: boolean;
+  /** Days from now. */
+  day: number;
+};
+type Referral = Signup & { referrer: number };
 type Commission = {
   owner: number;
-  order: number | null;
+  /** Null: a negative or a manual one. */
   level: number | null;
+  order: number | null;
   earned: number;
   left: number;
   takenBack: number;
@@ -40,16 +52,34 @@ type Grant = {
   holder: number;
   amount: number;
   status: 'earned' | 'delivered' | 'revoked';
-  /** The order that earned it, and its program. */
-  order: number | null;
+  cause: 'signup' | 'referee' | 'purchase';
+  referrer: number;
   program: number;
+  /** Revoked because its referrer was the wrong one. */
+  corrected: boolean;
+  /** Of a signup's grants the user who signed up; of a purchase's the order. */
+  of: number;
 };
 type Order = {
+  /** In order of the reports. */
+  number: number;
+  buyer: number;
   amount: number;
+  commissionable: number;
+  isRenewal: boolean;
+  day: number;
+  /** Whether a referrer is known, or under review. */
+  referred: boolean;
+  rewarded: boolean;
+  answer: Answer;
   /** Refunds in order of arrival. */
   refunds: { number: number; amount: number }[];
-  purchase: { buyer: number; isRenewal: boolean; day: number; referred: boolean; answer: Answer };
 };
+type Reward =
+  | { type: 'credit'; owner: number; amount: number }
+  | { type: 'commission'; owner: number; level: number; amount: number };
+/** A purchase counts up to this many days before its signup. */
+const DAYS_BEFORE_SIGNUP = 3;
 type Line = {
   owner: number;
   items: Commission[];
@@ -67,7 +97,7 @@ export function createModel(initial: Terms[]) {
   const referrers = new Map<number, Referrer>();
   const signups = new Map<number, Signup>();
   const orders = new Map<number, Order>();
-  const refunds = new Map<number, Answer>();
+  const refunds = new Map<number, { order: number; matched: boolean; rows: number }>();
   /** Refunds of orders that no server has reported yet, in order of arrival. */
   const early = new Map<number, { order: number; amount: number | null }>();
   const commissions: Commission[] = [];
@@ -82,50 +112,170 @@ export function createModel(initial: Terms[]) {
   const paysCash = (referrer: Referrer) =>
     !termsOf(referrer.program).credit_enabled || referrer.mode === 'affiliate';
 
-  function signup({ user, referrer: number }: Extract<Action, { type: 'signup' }>): Answer {
+  const standing = (signup: Signup | undefined): Answer => {
+    if (!signup || signup.referrer === null) return { matched: false };
+    const { block } = signup;
+    const answer: Answer = { matched: true, blocked: block !== null, block_reason: block };
+    return signup.held ? { ...answer, status: 'held' } : answer;
+  };
+  const isReferral = (signup: Signup | undefined): signup is Referral =>
+    signup !== undefined && signup.referrer !== null;
+  const isPaying = (signup: Signup | undefined): signup is Referral =>
+    isReferral(signup) && signup.block === null;
+
+  function signup({ user, referrer: named, byServer }: Extract<Action, { type: 'signup' }>): Answer {
     const known = signups.get(user);
-    if (known) return { matched: true, blocked: known.block !== null, block_reason: known.block };
-    const referrer = referrers.get(number);
-    if (!referrer) return { matched: false };
-    let block: string | null = null;
-    if (user === number) block = 'same_user';
-    else if (isOnePerson(user, number)) block = 'same_email';
-    else if (referrer.status === 'suspended') block = 'suspended';
-    signups.set(user, { referrer: number, program: referrer.program, block });
-    const terms = termsOf(referrer.program);
-    const ofSignup = { order: null, program: referrer.program };
-    const credit = referrer.mode === 'affiliate' ? 0 : Math.round(terms.signup_credit[referrer.tier] * 100);
-    if (terms.credit_enabled && block !== null) {
-      grants.push({ ...ofSignup, holder: number, amount: credit, status: 'revoked' });
-    } else if (terms.credit_enabled && terms.status === 'active' && referrer.mode === 'referrer') {
-      if (credit > 0) grants.push({ ...ofSignup, holder: number, amount: credit, status: 'earned' });
-      const own = Math.round(terms.referee_credit * 100);
-      if (own > 0) grants.push({ ...ofSignup, holder: user, amount: own, status: 'earned' });
+    const isNamed = typeof named === 'number' && referrers.has(named);
+    if (!byServer && (known || !isNamed)) return standing(known);
+    if (isReferral(known) && known.referrerByServer) return standing(known);
+    if (isNamed) {
+      refer(user, named, byServer);
+    } else if (named === undefined && isReferral(known)) {
+      known.byServer = true;
+    } else {
+      referNobody(user, named !== undefined);
     }
-    return { matched: true, blocked: block !== null, block_reason: block };
+    const now = signups.get(user);
+    const answer = standing(now);
+    // Later calls find it as if it had been reported long before.
+    if (now) now.day = -100;
+    return answer;
+  }
+
+  function referNobody(user: number, isSaid: boolean): void {
+    const known = signups.get(user);
+    for (const grant of grants) {
+      if (grant.cause !== 'purchase' && grant.of === user && grant.status === 'earned') correct(grant);
+    }
+    for (const [number, order] of ordersOf(user, true)) {
+      reconcile(number, []);
+      order.referred = false;
+      order.rewarded = false;
+      order.answer = { matched: false, rewarded: false, ledger_rows: 0 };
+    }
+    signups.set(user, {
+      referrer: null,
+      program: -1,
+      block: null,
+      byServer: true,
+      referrerByServer: isSaid || (known?.referrerByServer ?? false),
+      held: false,
+      day: known?.day ?? 0,
+    });
+  }
+
+  function refer(user: number, number: number, byServer: boolean): void {
+    const known = signups.get(user);
+    const referrer = referrers.get(number);
+    if (!referrer) throw new Error('a referrer must be enrolled');
+    const block = blockOf(user, number, referrer);
+    const flags = {
+      byServer: byServer || (known?.byServer ?? false),
+      referrerByServer: byServer || (known?.referrerByServer ?? false),
+    };
+    if (known?.referrer === number) {
+      Object.assign(known, flags);
+      return;
+    }
+    const { review } = termsOf(referrer.program);
+    signups.set(user, {
+      referrer: number,
+      program: referrer.program,
+      block,
+      ...flags,
+      held: block === null && review !== 'none',
+      day: known?.day ?? 0,
+    });
+    settle(user);
+  }
+
+  function blockOf(user: number, number: number, referrer: Referrer): string | null {
+    if (user === number) return 'same_user';
+    if (isOnePerson(user, number)) return 'same_email';
+    for (const [other, signup] of signups) {
+      if (other !== user && isOnePerson(other, user) && isPaying(signup)) return 'duplicate_referee';
+    }
+    const seen = new Set<number>();
+    for (let above = signups.get(number); isPaying(above) && !seen.has(above.referrer); ) {
+      if (above.referrer === user) return 'mutual_referral';
+      seen.add(above.referrer);
+      above = signups.get(above.referrer);
+    }
+    return referrer.status === 'suspended' ? 'suspended' : null;
+  }
+
+  /** Writes what a referral that was just decided causes. */
+  function settle(user: number): void {
+    const referral = signups.get(user);
+    if (!isReferral(referral)) throw new Error('a referral must have a referrer');
+    const referrer = referrers.get(referral.referrer);
+    if (!referrer) throw new Error('a referrer must be enrolled');
+    const terms = termsOf(referral.program);
+    const credit = referrer.mode === 'affiliate' ? 0 : Math.round(terms.signup_credit[referrer.tier] * 100);
+    const due: { cause: Grant['cause']; holder: number; amount: number }[] = [];
+    if (!referral.held && referral.block === null && terms.credit_enabled) {
+      if (terms.status === 'active' && referrer.mode === 'referrer') {
+        due.push({ cause: 'signup', holder: referral.referrer, amount: credit });
+        due.push({ cause: 'referee', holder: user, amount: Math.round(terms.referee_credit * 100) });
+      }
+    }
+    const given = new Set<string>();
+    for (const grant of grants) {
+      if (grant.cause === 'purchase' || grant.of !== user || grant.status === 'revoked') continue;
+      const stays =
+        grant.referrer === referral.referrer &&
+        due.some(({ cause, amount }) => cause === grant.cause && amount > 0);
+      if (stays || (grant.cause === 'referee' && grant.status === 'delivered')) given.add(grant.cause);
+      else if (grant.status === 'earned') correct(grant);
+    }
+    const common = { referrer: referral.referrer, of: user, program: referral.program, corrected: false };
+    if (terms.credit_enabled && referral.block !== null) {
+      grants.push({
+        ...common,
+        holder: referral.referrer,
+        amount: credit,
+        status: 'revoked',
+        cause: 'signup',
+      });
+    }
+    for (const grant of due) {
+      if (grant.amount > 0 && !given.has(grant.cause)) grants.push({ ...common, ...grant, status: 'earned' });
+    }
+    const again = ordersOf(user, true);
+    for (const [, order] of again) order.rewarded = false;
+    for (const [number, order] of again) evaluate(number, order);
+    for (const [number, order] of ordersOf(user, false)) {
+      if (order.day >= referral.day - DAYS_BEFORE_SIGNUP) evaluate(number, order);
+    }
+  }
+
+  /** A buyer's purchases that have, or have not, a referrer, oldest first. */
+  function ordersOf(buyer: number, referred: boolean): [number, Order][] {
+    return [...orders]
+      .filter(([, order]) => order.buyer === buyer && order.referred === referred)
+      .sort(([, a], [, b]) => a.day - b.day || a.number - b.number);
   }
 
   function purchase(action: Extract<Action, { type: 'purchase' }>): Answer {
     const known = orders.get(action.order);
-    if (known) return known.purchase.answer;
-    const referral = signups.get(action.user);
-    const { rows, reason } = referral ? reward(action, referral) : { rows: 0, reason: null };
-    const answer: Answer = { matched: referral !== undefined, rewarded: rows > 0, ledger_rows: rows };
-    if (reason) answer.reason = reason;
+    if (known) return known.buyer === action.user ? known.answer : { status: 409 };
     const { user: buyer, amount, isRenewal, day } = action;
     const order: Order = {
+      number: orders.size,
+      buyer,
       amount,
+      commissionable: action.commissionable ?? amount,
+      isRenewal,
+      day,
+      referred: false,
+      rewarded: false,
+      answer: { matched: false, rewarded: false, ledger_rows: 0 },
       refunds: [],
-      purchase: { buyer, isRenewal, day, referred: !!referral, answer },
     };
     orders.set(action.order, order);
     adoptEarlyRefunds(action.order, order);
-    if (referral) {
-      for (const [index, { number }] of order.refunds.entries()) {
-        refunds.set(number, { matched: true, ledger_rows: reverse(action.order, order, index + 1) });
-      }
-    }
-    return answer;
+    if (isReferral(signups.get(buyer))) evaluate(action.order, order);
+    return order.answer;
   }
 
   /** An amount above the order's amount counts as that amount. */
@@ -137,55 +287,154 @@ export function createModel(initial: Terms[]) {
       if (refunds.has(refund)) continue;
       const taken = Math.min(amount ?? rest, rest);
       order.refunds.push({ number: refund, amount: taken });
-      refunds.set(refund, { matched: false, ledger_rows: 0 });
+      refunds.set(refund, { order: number, matched: false, rows: 0 });
       rest -= taken;
     }
   }
 
-  function reward(
-    action: Extract<Action, { type: 'purchase' }>,
-    referral: Signup,
-  ): { rows: number; reason: string | null } {
-    const no = (reason: string) => ({ rows: 0, reason });
+  /** Decides what a referred purchase earns now. */
+  function evaluate(number: number, order: Order): void {
+    const referral = signups.get(order.buyer);
+    if (!isReferral(referral)) throw new Error('the buyer must be referred');
+    order.referred = true;
+    if (referral.held) {
+      reconcile(number, []);
+      order.rewarded = false;
+      order.answer = { matched: true, rewarded: false, ledger_rows: 0, status: 'held' };
+      return;
+    }
+    const { rewards, reason } = reward(order, referral);
+    reconcile(number, rewards);
+    order.rewarded = rewards.length > 0;
+    order.answer = { matched: true, rewarded: order.rewarded, ledger_rows: rewards.length };
+    if (reason) order.answer.reason = reason;
+    for (const [index, { number: refund }] of order.refunds.entries()) {
+      const rows = reverse(number, order, index + 1);
+      refunds.set(refund, { order: number, matched: true, rows: (refunds.get(refund)?.rows ?? 0) + rows });
+    }
+  }
+
+  /** Takes back what the order earned and is not to, and adds what is missing. */
+  function reconcile(number: number, rewards: Reward[]): void {
+    const missing = new Set(rewards);
+    const order = orders.get(number);
+    for (const grant of grants) {
+      if (grant.cause !== 'purchase' || grant.of !== number || grant.corrected) continue;
+      const due = rewards.find((reward) => reward.type === 'credit' && reward.owner === grant.referrer);
+      if (due) missing.delete(due);
+      else if (grant.status === 'earned') correct(grant);
+    }
+    for (const commission of commissions.filter((one) => one.order === number && one.status !== 'reversed')) {
+      const due = rewards.find(
+        (reward) =>
+          reward.type === 'commission' &&
+          reward.owner === commission.owner &&
+          reward.level === commission.level,
+      );
+      if (due) missing.delete(due);
+      else if (commission.status !== 'paid') takeBack(commission);
+    }
+    for (const one of missing) {
+      if (!order) throw new Error('an unknown order earns nothing');
+      if (one.type === 'credit') {
+        const { owner, amount } = one;
+        grants.push({
+          holder: owner,
+          amount,
+          status: 'earned',
+          cause: 'purchase',
+          referrer: owner,
+          of: number,
+          program: signups.get(order.buyer)?.program ?? -1,
+          corrected: false,
+        });
+        continue;
+      }
+      const eligibleDay = order.day + termsOf(signups.get(order.buyer)?.program ?? -1).hold_days;
+      commissions.push({
+        owner: one.owner,
+        level: one.level,
+        order: number,
+        earned: one.amount,
+        left: one.amount,
+        takenBack: 0,
+        status: eligibleDay <= 0 ? 'eligible' : 'pending',
+        eligibleDay,
+        reverses: null,
+      });
+    }
+  }
+
+  function correct(grant: Grant): void {
+    grant.status = 'revoked';
+    grant.corrected = true;
+  }
+
+  function takeBack(commission: Commission): void {
+    if (commission.status === 'rejected') return;
+    const rest = commission.earned - commission.takenBack;
+    commission.takenBack = commission.earned;
+    if (!mayHaveBeenPaid(commission)) {
+      commission.left = 0;
+      commission.status = 'reversed';
+    } else if (rest > 0) {
+      commissions.push(negativeOf(commission, rest));
+    }
+  }
+
+  function negativeOf(commission: Commission, part: number): Commission {
+    return {
+      ...commission,
+      order: null,
+      level: null,
+      earned: -part,
+      left: -part,
+      takenBack: 0,
+      status: 'eligible',
+      reverses: commission,
+    };
+  }
+
+  function reward(order: Order, referral: Referral): { rewards: Reward[]; reason: string | null } {
+    const no = (reason: string) => ({ rewards: [], reason });
     const terms = termsOf(referral.program);
     const first = referrers.get(referral.referrer);
     if (!first) throw new Error('a signup must have a referrer');
     // The buyer gave the address at signup, whether or not this report has it.
-    const isBuyer = (number: number) => isOnePerson(number, action.user);
+    const isBuyer = (number: number) => isOnePerson(number, order.buyer);
     if (referral.block === 'suspended' || first.status === 'suspended') return no('suspended');
-    if (referral.block !== null || isBuyer(referral.referrer)) return no('self_referral');
+    if (referral.block !== null)
+      return no(referral.block.startsWith('same') ? 'self_referral' : referral.block);
+    if (isBuyer(referral.referrer)) return no('self_referral');
+    if (order.day < referral.day - DAYS_BEFORE_SIGNUP) return no('before_signup');
     if (terms.status === 'paused') return no('program_paused');
-    const before = [...orders.values()].flatMap(({ amount, purchase }) =>
-      purchase.buyer === action.user && purchase.referred && amount > 0 ? [purchase] : [],
+    const before = [...orders.values()].filter(
+      (other) => other !== order && other.buyer === order.buyer && other.referred && other.rewarded,
     );
-    if (terms.first_sale_only && action.isRenewal) return no('renewal_not_covered');
-    if (terms.first_sale_only && before.some((order) => !order.isRenewal)) return no('not_first_sale');
-    const firstDay = Math.min(...before.map((order) => order.day));
+    if (terms.first_sale_only && order.isRenewal) return no('renewal_not_covered');
+    if (terms.first_sale_only && before.length > 0) return no('not_first_sale');
+    const firstDay = Math.min(...before.map((other) => other.day));
     // Days of purchases are twenty apart, so a month is over after forty days and not after twenty.
-    const covered = terms.commission_months === null || action.day - firstDay < 30 || before.length === 0;
-    let rows = 0;
-    if (!paysCash(first) && action.amount > 0 && terms.purchase_credit > 0) {
-      grants.push({
-        holder: referral.referrer,
-        amount: Math.round(terms.purchase_credit * 100),
-        status: 'earned',
-        order: action.order,
-        program: referral.program,
-      });
-      rows += 1;
-    }
-    if (covered && action.amount > 0) rows += payLevels(action, referral, terms, isBuyer);
-    if (rows > 0) return { rows, reason: null };
-    return no(paysCash(first) && !covered ? 'renewal_not_covered' : 'no_reward_configured');
+    const covered = terms.commission_months === null || order.day - firstDay < 30 || before.length === 0;
+    const rewards: Reward[] = [];
+    const credit = paysCash(first) ? 0 : Math.round(terms.purchase_credit * 100);
+    if (credit > 0 && order.amount > 0)
+      rewards.push({ type: 'credit', owner: referral.referrer, amount: credit });
+    const levels = covered ? levelsOf(order, referral, terms, isBuyer) : [];
+    rewards.push(...levels.filter(({ amount }) => amount > 0));
+    if (rewards.length > 0) return { rewards, reason: null };
+    if (paysCash(first) && !covered) return no('renewal_not_covered');
+    return no(credit > 0 || levels.length > 0 ? 'amount_too_small' : 'no_reward_configured');
   }
 
-  function payLevels(
-    action: Extract<Action, { type: 'purchase' }>,
-    referral: Signup,
+  /** What each level has coming, also where it rounds to nothing. */
+  function levelsOf(
+    order: Order,
+    referral: Referral,
     terms: Terms,
     isBuyer: (number: number) => boolean,
-  ): number {
-    let rows = 0;
+  ): Reward[] {
+    const rewards: Reward[] = [];
     const seen: number[] = [];
     let earner: number | null = referral.referrer;
     for (const [index, programRate] of [terms.commission_rate, ...terms.levels].entries()) {
@@ -193,42 +442,50 @@ export function createModel(initial: Terms[]) {
       seen.push(earner);
       const referrer = referrers.get(earner);
       const above = signups.get(earner);
-      if (referrer && referrer.status === 'approved' && paysCash(referrer) && !isBuyer(earner)) {
-        const own = index === 0 ? referrer.own : null;
-        const earned =
-          own === null
-            ? commissionOf(terms, programRate, action.amount, referral.program)
-            : commissionOf({ ...terms, commission_type: 'percent' }, own, action.amount, referral.program);
-        if (earned > 0) {
-          const eligibleDay = action.day + terms.hold_days;
-          const status = eligibleDay <= 0 ? 'eligible' : 'pending';
-          commissions.push({
-            owner: earner,
-            order: action.order,
-            level: index + 1,
-            earned,
-            left: earned,
-            takenBack: 0,
-            status,
-            eligibleDay,
-            reverses: null,
-          });
-          rows += 1;
-        }
+      const own = index === 0 ? (referrer?.own ?? null) : null;
+      const rate = own ?? programRate;
+      const paid: Terms = own === null ? terms : { ...terms, commission_type: 'percent' };
+      if (referrer && rate > 0 && referrer.status === 'approved' && paysCash(referrer) && !isBuyer(earner)) {
+        const { commissionable } = order;
+        const amount = commissionable === 0 ? 0 : commissionOf(paid, rate, commissionable, referral.program);
+        rewards.push({ type: 'commission', owner: earner, level: index + 1, amount });
       }
-      earner = above && above.block === null && above.program === referral.program ? above.referrer : null;
+      earner = isPaying(above) && !above.held && above.program === referral.program ? above.referrer : null;
     }
-    return rows;
+    return rewards;
+  }
+
+  function review({ nth, decision }: Extract<Action, { type: 'review' }>): Answer {
+    const users = [...signups.keys()].sort((a, b) => a - b);
+    const user = users[nth % users.length];
+    const signup = user === undefined ? undefined : signups.get(user);
+    if (user === undefined || !signup) return { status: 404 };
+    if (!isReferral(signup) || !signup.held) return { status: 409 };
+    const isSuspended = referrers.get(signup.referrer)?.status === 'suspended';
+    signup.held = false;
+    signup.block = decision === 'reject' ? 'rejected' : isSuspended ? 'suspended' : null;
+    settle(user);
+    return { status: 'matched', block_reason: signup.block };
+  }
+
+  function reevaluate(number: number): Answer {
+    const order = orders.get(number);
+    if (!order) return { status: 404 };
+    if (isReferral(signups.get(order.buyer)) && !order.rewarded) evaluate(number, order);
+    return order.answer;
   }
 
   function refund(action: Extract<Action, { type: 'refund' }>): Answer {
     const known = refunds.get(action.refund);
-    if (known) return known;
+    if (known) {
+      if (known.order !== action.order) return { status: 409 };
+      return { matched: known.matched, ledger_rows: known.rows };
+    }
+    const waiting = early.get(action.refund);
+    if (waiting && waiting.order !== action.order) return { status: 409 };
     const order = orders.get(action.order);
     if (!order) {
-      if (!early.has(action.refund)) {
-        early.set(action.refund, { order: action.order, amount: action.amount });
-      }
+      if (!waiting) early.set(action.refund, { order: action.order, amount: action.amount });
       return { matched: false, ledger_rows: 0 };
     }
     const rest = Math.max(0, order.amount - refunded(order.refunds));
@@ -236,9 +493,8 @@ export function createModel(initial: Terms[]) {
     if (amount > rest) return { status: 400 };
     order.refunds.push({ number: action.refund, amount });
     const rows = reverse(action.order, order, order.refunds.length);
-    const answer = { matched: order.purchase.referred, ledger_rows: rows };
-    refunds.set(action.refund, answer);
-    return answer;
+    refunds.set(action.refund, { order: action.order, matched: order.referred, rows });
+    return { matched: order.referred, ledger_rows: rows };
   }
 
   /** Reverses what the refunds up to this one require, less what is reversed. @returns how many commissions changed */
@@ -248,20 +504,12 @@ export function createModel(initial: Terms[]) {
     for (const commission of commissions.filter((one) => one.order === number && one.status !== 'rejected')) {
       const due = roundHalfEven(BigInt(commission.earned * all), BigInt(amount));
       const part = due - commission.takenBack;
-      if (part === 0) continue;
+      // Nothing is left of what was taken back for another referrer.
+      if (part <= 0) continue;
       commission.takenBack = due;
       rows += 1;
       if (commission.status === 'paid' || mayHaveBeenPaid(commission)) {
-        commissions.push({
-          ...commission,
-          order: null,
-          level: null,
-          earned: -part,
-          left: -part,
-          takenBack: 0,
-          status: 'eligible',
-          reverses: commission,
-        });
+        commissions.push(negativeOf(commission, part));
       } else {
         commission.left -= part;
         if (commission.left === 0) commission.status = 'reversed';
@@ -269,7 +517,7 @@ export function createModel(initial: Terms[]) {
     }
     if (all < amount) return rows;
     for (const grant of grants) {
-      if (grant.order !== number || grant.status !== 'earned') continue;
+      if (grant.cause !== 'purchase' || grant.of !== number || grant.status !== 'earned') continue;
       if (!termsOf(grant.program).revoke_credits_on_refund) continue;
       grant.status = 'revoked';
       rows += 1;
@@ -425,6 +673,10 @@ export function createModel(initial: Terms[]) {
           return {};
         case 'refund':
           return refund(action);
+        case 'review':
+          return review(action);
+        case 'reevaluate':
+          return reevaluate(action.order);
         case 'mode':
           if (!referrer) return { status: 404 };
           referrer.mode = action.mode;

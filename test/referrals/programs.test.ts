@@ -243,7 +243,12 @@ describe('a program', () => {
           isRenewal: false,
           purchasedAt: now,
         };
-        await recordPurchase(tx, shop.workspace, { ...report, amountMinor: 1_000, currency: 'usd' }, now);
+        await recordPurchase(
+          tx,
+          shop.workspace,
+          { ...report, amountMinor: 1_000, commissionableMinor: 1_000, currency: 'usd' },
+          now,
+        );
         // Nothing else waits for purchases.
         expect((await shop.patch(`/programs/${id}`, { commission_rate: 5 })).status).toBe(200);
         const answer = shop.patch(`/programs/${id}`, { currency: 'eur' });

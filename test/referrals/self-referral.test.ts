@@ -27,7 +27,7 @@ describe('a self-referral', () => {
     return body.blocked ? body.block_reason : null;
   }
 
-  test('leaves a revoked grant with its reason and fires no event', async () => {
+  test('leaves a revoked grant with its reason and fires lead.blocked alone', async () => {
     await m.program(CREDITS);
     const { ref, partner_id, program_id } = await m.enroll('r');
     const { body } = await m.signup('n', { ref_code: ref, email: 'R+me@mail.example' });
@@ -47,7 +47,9 @@ describe('a self-referral', () => {
       grants[0]?.id,
     ]);
     expect(rows).toEqual([{ revoked_reason: 'same_email' }]);
-    expect(await queuedEvents(api, shop)).toEqual([]);
+    expect(await queuedEvents(api, shop)).toMatchObject([
+      { type: 'lead.blocked', data: { external_user_id: 'n', partner_id, block_reason: 'same_email' } },
+    ]);
     expect((await m.signup('n', { ref_code: ref })).body).toEqual(body);
     expect((await m.stats('r')).stats.signups).toBe(0);
     expect((await shop.post(`/credits/${grants[0]?.id}/mark-delivered`)).status).toBe(409);

@@ -60,7 +60,7 @@ describe('report-signup', () => {
     ]);
   });
 
-  test('with no matching referrer returns 200 { matched: false } and leaves nothing', async () => {
+  test('with no matching referrer returns 200 { matched: false }; only a server leaves that it is so', async () => {
     await m.program(CREDITS);
     for (const fields of [
       {},
@@ -69,10 +69,16 @@ describe('report-signup', () => {
       { _vid: crypto.randomUUID() },
       { referrer_external_user_id: 'nobody' },
     ]) {
-      const response = await m.signup('n', fields);
+      const response = await m.signup('n', fields, shop.publishableKey);
       expect([response.status, response.body]).toEqual([200, { matched: false }]);
     }
     expect(await countRows(api, shop, 'signups')).toBe(0);
+    expect((await m.signup('n')).body).toEqual({ matched: false });
+    expect(await countRows(api, shop, 'signups')).toBe(1);
+    expect((await shop.get<{ signups: object[] }>('/signups')).body.signups).toEqual([]);
+    expect((await shop.get<{ signups: object[] }>('/signups?status=unmatched')).body.signups).toMatchObject([
+      { external_user_id: 'n', status: 'unmatched', by_server: true, partner_id: null },
+    ]);
     expect(await queuedEvents(api, shop)).toEqual([]);
   });
 

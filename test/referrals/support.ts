@@ -146,6 +146,14 @@ export async function countRows(api: TestApi, shop: TestWorkspace, table: string
   return rows[0]?.count ?? 0;
 }
 
+/** Moves the workspace's signups back in time: their buyers' purchases may be as old. */
+export async function backdateSignups(api: TestApi, shop: TestWorkspace, days: number): Promise<void> {
+  await api.stores.pool.query(
+    `UPDATE signups SET reported_at = reported_at - $2 * interval '1 day' WHERE workspace_id = $1`,
+    [shop.workspace.id, days],
+  );
+}
+
 /** Stores clicks of one visitor on one link, as the workers do. */
 export async function storeClicks(
   api: TestApi,

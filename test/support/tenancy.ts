@@ -252,6 +252,15 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
     { path: `/signups?partner_id=${victim.partner}`, status: 200 },
     { path: `/signups?program_id=${victim.program}&search=victims-referee`, status: 200 },
   ],
+  'POST /api/v1/signups/{id}/approve': (victim) => [
+    { path: `/signups/${victim.signup}/approve`, body: {}, status: 404 },
+  ],
+  'POST /api/v1/signups/{id}/reject': (victim) => [
+    { path: `/signups/${victim.signup}/reject`, body: {}, status: 404 },
+  ],
+  'POST /api/v1/purchases/{internal_order_id}/reevaluate': (victim) => [
+    { path: `/purchases/${victim.internalOrder}/reevaluate`, body: {}, status: 404 },
+  ],
   'GET /api/v1/purchases': (victim) => [
     { path: '/purchases', status: 200 },
     { path: `/purchases?partner_id=${victim.partner}`, status: 200 },

@@ -18,6 +18,8 @@ export type Victim = {
   partner: string;
   referrer: string;
   grant: number;
+  signup: string;
+  internalOrder: number;
   commission: string;
   payoutExport: string;
   webhook: string;
@@ -101,7 +103,8 @@ async function plantReferrals(owner: TestWorkspace) {
   });
   const enrolled = await shop.enroll(referrer, { email: `${SECRET_NAME}@victim.example` });
   await shop.signup('victims-referee', { ref_code: enrolled.ref });
-  await shop.purchase('victims-referee', 'victims-purchase', 100);
+  const purchase = await shop.purchase('victims-referee', 'victims-purchase', 100);
+  const { signups } = (await owner.get<{ signups: { id: string }[] }>('/signups')).body;
   const { grants } = await shop.credits(`external_user_id=${referrer}`);
   const [grant] = grants;
   if (!grant) throw new Error('the victim has no grant');
@@ -116,6 +119,8 @@ async function plantReferrals(owner: TestWorkspace) {
     refCode: enrolled.ref,
     partner: enrolled.partner_id,
     grant: grant.id,
+    signup: signups[0]?.id ?? '',
+    internalOrder: purchase.body.internal_order_id,
     commission: commission.body.id,
     payoutExport: String(payouts.headers['x-export-id']),
   };

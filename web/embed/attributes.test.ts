@@ -8,6 +8,7 @@ test('maps every attribute to its query parameter', () => {
     {
       key: 'pk_live_1',
       userId: 'u&1',
+      userHash: 'ab12',
       userEmail: 'a+b@example.com',
       userTier: 'paid',
       theme: 'dark',
@@ -22,6 +23,7 @@ test('maps every attribute to its query parameter', () => {
   expect(Object.fromEntries(url.searchParams)).toEqual({
     key: 'pk_live_1',
     uid: 'u&1',
+    uh: 'ab12',
     email: 'a+b@example.com',
     tier: 'paid',
     theme: 'dark',

@@ -7,6 +7,7 @@ export type Attributes = Readonly<Record<string, string | undefined>>;
 const PARAMETERS = {
   key: 'key',
   uid: 'userId',
+  uh: 'userHash',
   email: 'userEmail',
   tier: 'userTier',
   theme: 'theme',

@@ -5,6 +5,7 @@ const TYPES: Record<string, string> = {
   sale: 'Sale',
   renewal: 'Renewal',
   refund: 'Refund',
+  correction: 'Correction',
   manual: 'Adjustment',
 };
 

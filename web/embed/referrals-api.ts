@@ -15,7 +15,7 @@ export type ReferralsApi = ReturnType<typeof createReferralsApi>;
  *
  * @param origin of the API
  */
-export function createReferralsApi(origin: string, { key, userId, email, tier }: Settings) {
+export function createReferralsApi(origin: string, { key, userId, userHash, email, tier }: Settings) {
   async function call<T>(path: string, body?: object): Promise<Answer<T>> {
     try {
       const response = await fetch(`${origin}/api/v1/referrals/${path}`, {
@@ -38,18 +38,20 @@ export function createReferralsApi(origin: string, { key, userId, email, tier }:
     }
   }
 
+  const user = { external_user_id: userId, ...(userHash !== null && { user_hash: userHash }) };
+
   return {
     /** Gets the user's statistics; enrolls the user if necessary. */
     stats(days: number): Promise<Answer<Stats>> {
-      const query = new URLSearchParams({ external_user_id: userId, tier, days: String(days) });
+      const query = new URLSearchParams({ ...user, tier, days: String(days) });
       if (email !== null) query.set('email', email);
       return call(`stats?${query}`);
     },
     switchMode(mode: RewardMode): Promise<Answer<{ reward_mode: RewardMode }>> {
-      return call('reward-mode', { external_user_id: userId, mode });
+      return call('reward-mode', { ...user, mode });
     },
     savePayoutMethod(method: string, address: string): Promise<Answer<{ payout_method: SavedMethod }>> {
-      return call('payout-method', { external_user_id: userId, method, email: address });
+      return call('payout-method', { ...user, method, email: address });
     },
   };
 }

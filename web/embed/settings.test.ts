@@ -8,12 +8,15 @@ function problemsOf(query: string): string[] {
   return read.ok ? [] : read.problems.map(({ parameter }) => parameter);
 }
 
+const HASH = 'ab'.repeat(32);
+
 test('requires key and user ID only, and applies the defaults', () => {
   expect(readSettings(`?key=${KEY}&uid=u1`)).toEqual({
     ok: true,
     settings: {
       key: KEY,
       userId: 'u1',
+      userHash: null,
       email: null,
       tier: 'free',
       theme: 'light',
@@ -25,12 +28,13 @@ test('requires key and user ID only, and applies the defaults', () => {
 });
 
 test('reads every parameter', () => {
-  const query = `?key=${KEY}&uid=u%2F1&email=a%2Bb%40example.com&tier=paid&theme=dark&accent=FA0&days=90&api_base=https://api.example.com/`;
+  const query = `?key=${KEY}&uid=u%2F1&uh=${HASH}&email=a%2Bb%40example.com&tier=paid&theme=dark&accent=FA0&days=90&api_base=https://api.example.com/`;
   expect(readSettings(query)).toEqual({
     ok: true,
     settings: {
       key: KEY,
       userId: 'u/1',
+      userHash: HASH,
       email: 'a+b@example.com',
       tier: 'paid',
       theme: 'dark',
@@ -39,6 +43,12 @@ test('reads every parameter', () => {
       apiBase: 'https://api.example.com',
     },
   });
+});
+
+test('takes a hash of 64 hex digits only', () => {
+  for (const uh of ['x', 'ab'.repeat(31), 'zz'.repeat(32)]) {
+    expect(problemsOf(`?key=${KEY}&uid=u&uh=${uh}`)).toEqual(['uh']);
+  }
 });
 
 test('reports all invalid parameters at once, with their attributes', () => {

@@ -8,6 +8,8 @@ export type Tier = 'free' | 'paid';
 export type Settings = {
   key: string;
   userId: string;
+  /** Proof of the user's id; null: none was given. */
+  userHash: string | null;
   email: string | null;
   tier: Tier;
   theme: Theme;
@@ -29,6 +31,7 @@ export type ReadSettings =
 const ATTRIBUTES: Record<string, string> = {
   key: 'data-key',
   uid: 'data-user-id',
+  uh: 'data-user-hash',
   email: 'data-user-email',
   tier: 'data-user-tier',
   theme: 'data-theme',
@@ -70,6 +73,11 @@ export function readSettings(query: string): ReadSettings {
   else if ([...userId].length > LONGEST_USER_ID)
     refuse('uid', `must have at most ${LONGEST_USER_ID} characters`);
 
+  const userHash = text('uh');
+  if (userHash !== null && !/^[0-9a-f]{64}$/i.test(userHash)) {
+    refuse('uh', 'must be the hex HMAC-SHA256 of the user id: 64 characters');
+  }
+
   const tier = choice<Tier>('tier', ['free', 'paid']);
   const theme = choice<Theme>('theme', ['light', 'dark']);
   const accentText = text('accent');
@@ -89,7 +97,7 @@ export function readSettings(query: string): ReadSettings {
   if (problems.length > 0 || key === null || userId === null) return { ok: false, problems, theme };
   return {
     ok: true,
-    settings: { key, userId, email: text('email'), tier, theme, accent, days, apiBase },
+    settings: { key, userId, userHash, email: text('email'), tier, theme, accent, days, apiBase },
   };
 }
 

@@ -36,6 +36,8 @@ it('attributes a purchase of yesterday to the clicks of a buyer who was identifi
           external_user_id: 'ann',
           amount_minor: 700,
           currency: 'usd',
+          commissionable_minor: null,
+          is_renewal: false,
         },
         { known, now: new Date(NOW / 1_000) },
       ),
@@ -74,6 +76,7 @@ it('attributes a purchase to the visitor that its buyer was last identified as, 
     externalUserId: 'bob',
     email: null,
     amountMinor: 900,
+    commissionableMinor: 900,
     currency: 'usd',
     isRenewal: false,
     purchasedAt: new Date((NOW - DAY) / 1_000),
@@ -90,7 +93,7 @@ it("attributes a purchase to the pixel's visitor, whichever came first, else to 
   const [signed, signedLink, buying, link] = [uuidv7(), uuidv7(), uuidv7(), uuidv7()];
   await rig.click({ visitor: signed, link: signedLink, ts: NOW - 2 * DAY });
   await rig.click({ visitor: buying, link, ts: NOW - 2 * DAY });
-  const person = { email: null, device_id: null, visitor_id: signed, address_hash: null };
+  const person = { email: null, device_id: null, visitor_id: signed, address_hash: null, by_server: true };
   const signup = { workspace_id: workspace.id, external_user_id: 'eve', ...person };
   const at = new Date((NOW - DAY) / 1_000);
   await inTransaction(pool, (tx) => lockOrInsertSignup(tx, signup, at));
@@ -104,6 +107,7 @@ it("attributes a purchase to the pixel's visitor, whichever came first, else to 
           externalUserId: 'eve',
           email: null,
           amountMinor: 900,
+          commissionableMinor: 900,
           currency: 'usd',
           isRenewal: false,
           purchasedAt: at,

@@ -33,6 +33,8 @@ export function orderOf(row: PreparedOrder): { row: PreparedOrder; report: Order
     externalUserId: event.externalUserId,
     amountMinor: event.amountMinor,
     currency: event.currency,
+    commissionableMinor: event.commissionableMinor,
+    isRenewal: event.isRenewal,
   };
   return { row, report };
 }

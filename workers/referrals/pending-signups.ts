@@ -4,13 +4,8 @@ import { NANOS_PER_MILLI } from '../../core/time/timestamps.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { watermark } from '../../sql/event-log/streams.ts';
 import { enrollmentOfLinks } from '../../sql/referrals/referral-links.ts';
-import {
-  deletePendingSignup,
-  lockSignupOfUser,
-  nextPendingSignup,
-  type Signup,
-} from '../../sql/referrals/signups.ts';
-import { recordSignup } from '../../sql/transactions/record-signup.ts';
+import { lockSignupOfUser, nextPendingSignup, type Signup } from '../../sql/referrals/signups.ts';
+import { resolveSignup } from '../../sql/transactions/record-signup.ts';
 import { workspaceById } from '../../sql/workspaces/workspaces.ts';
 
 const CHUNK = 100;
@@ -73,13 +68,10 @@ async function resolve(
   await inTransaction(pool, async (tx) => {
     // Read again: another report may have changed it, and another worker may have resolved it.
     const still = await lockSignupOfUser(tx, workspaceId, signup.external_user_id);
-    if (still?.state !== 'pending' || still.id !== signup.id) return;
-    const enrollmentId = (await enrollmentOfLinks(tx, workspaceId, links)) ?? still.fallback_enrollment_id;
+    if (!still || still.id !== signup.id || (still.state !== 'pending' && !still.correcting)) return;
+    const clicked = await enrollmentOfLinks(tx, workspaceId, links);
     const workspace = await workspaceById(tx, workspaceId);
-    if (enrollmentId !== null && workspace) {
-      await recordSignup(tx, workspace, still, { enrollmentId }, now);
-    } else {
-      await deletePendingSignup(tx, workspaceId, still.id);
-    }
+    if (!workspace) throw new Error(`workspace ${workspaceId} does not exist`);
+    await resolveSignup(tx, workspace, still, clicked, now);
   });
 }

@@ -44,7 +44,10 @@ export function identify(given: {
 
 export function order(
   given: { workspace: string; ts: number; orderId: string } & Partial<
-    Pick<OrderEvent, 'source' | 'amountMinor' | 'email'> & { visitor: string; user: string }
+    Pick<OrderEvent, 'source' | 'amountMinor' | 'commissionableMinor' | 'isRenewal' | 'email'> & {
+      visitor: string;
+      user: string;
+    }
   >,
 ): OrderEvent {
   return {
@@ -54,6 +57,8 @@ export function order(
     visitorId: given.visitor === undefined ? null : uuidToBytes(given.visitor),
     orderId: given.orderId,
     amountMinor: given.amountMinor ?? 1_999,
+    commissionableMinor: given.commissionableMinor ?? null,
+    isRenewal: given.isRenewal ?? false,
     currency: 'usd',
     email: given.email ?? null,
     externalUserId: given.user ?? null,

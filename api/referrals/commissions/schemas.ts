@@ -41,9 +41,10 @@ export const CommissionRecord = Type.Object(
   {
     ...COMMISSION_FIELDS,
     external_user_id: ExternalUserId,
-    kind: OneOf(['sale', 'refund', 'manual'], {
+    kind: OneOf(['sale', 'refund', 'correction', 'manual'], {
       title: 'CommissionKind',
-      description: '`refund` reverses a paid commission. `manual` is a bonus, or a claw-back when negative.',
+      description:
+        '`refund` and `correction` reverse a paid commission: the order was refunded, or another referrer brought the buyer. `manual` is a bonus, or a claw-back when negative.',
     }),
     note: Nullable(Type.String({ description: 'The note of a bonus or claw-back.' })),
   },

@@ -1,8 +1,12 @@
 import { toMajor } from '../../../core/money/money.ts';
+import { inTransaction } from '../../../sql/database/pool.ts';
 import { listPurchases } from '../../../sql/referrals/purchase-list.ts';
+import { reevaluatePurchase } from '../../../sql/transactions/reevaluate-purchase.ts';
 import type { Api, ApiDeps } from '../../dependencies.ts';
 import { cutPageAt } from '../../pages.ts';
-import { PurchaseList, PurchaseQuery } from './schemas.ts';
+import { purchaseAnswer } from '../report-purchase.ts';
+import { PurchaseAnswer } from '../schemas.ts';
+import { InternalOrderIdParams, PurchaseList, PurchaseQuery } from './schemas.ts';
 
 /** Registers the routes of purchases and their outcomes. Secret key, paid plan. */
 export async function purchaseRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
@@ -26,6 +30,7 @@ export async function purchaseRoutes(app: Api, { pool }: ApiDeps): Promise<void>
         enrollmentId: query.partner_id ?? null,
         matched: query.matched ?? null,
         rewarded: query.rewarded ?? null,
+        held: query.held ?? null,
         reason: query.reason ?? null,
         orderId: query.order_id ?? null,
         before: query.cursor ?? null,
@@ -34,18 +39,48 @@ export async function purchaseRoutes(app: Api, { pool }: ApiDeps): Promise<void>
       const page = cutPageAt(rows, query.limit, ({ order_internal_id }) => order_internal_id);
       return {
         purchases: page.rows.map((row) => {
-          const { order_internal_id, enrollment_id, amount_minor, refunded_minor, ...purchase } = row;
+          const {
+            order_internal_id,
+            enrollment_id,
+            amount_minor,
+            refunded_minor,
+            commissionable_minor,
+            ...purchase
+          } = row;
           return {
             ...purchase,
             internal_order_id: order_internal_id,
             matched: enrollment_id !== null,
             partner_id: enrollment_id,
             amount: toMajor(amount_minor, purchase.currency),
+            commissionable_amount: toMajor(commissionable_minor ?? amount_minor, purchase.currency),
             refunded: toMajor(refunded_minor, purchase.currency),
           };
         }),
         next_cursor: page.nextCursor,
       };
     },
+  );
+
+  app.post(
+    '/purchases/:internal_order_id/reevaluate',
+    {
+      config: { scope: 'secret', plan: 'paid' },
+      schema: {
+        tags: ['Referrals'],
+        operationId: 'purchases.reevaluate',
+        summary: 'Evaluate a purchase again',
+        description:
+          'Of a purchase that earned nothing: by the terms, plan, rates and referrer of now. What a purchase has earned stays. Purchases with `no_currency_rate` are evaluated again when the rate is set.',
+        params: InternalOrderIdParams,
+        response: { 200: PurchaseAnswer },
+      },
+    },
+    async ({ auth, params }) =>
+      purchaseAnswer(
+        await inTransaction(pool, (tx) =>
+          reevaluatePurchase(tx, auth.workspace, params.internal_order_id, new Date()),
+        ),
+      ),
   );
 }

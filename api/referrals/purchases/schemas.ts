@@ -24,9 +24,11 @@ export const PurchaseRecord = Type.Object(
     partner_id: Nullable(Type.String({ format: 'uuid', description: 'The referrer of the buyer.' })),
     referrer_external_user_id: Nullable(Type.String()),
     amount: Major,
+    commissionable_amount: Type.Number({ description: 'The part of `amount` that earns commission.' }),
     refunded: Major,
     currency: Currency,
     is_renewal: Type.Boolean(),
+    held: Type.Boolean({ description: "Waits for the review of the buyer's signup." }),
     rewarded: Type.Boolean(),
     ledger_rows: Type.Integer(),
     reason: Nullable(PurchaseReason),
@@ -44,6 +46,11 @@ export const PurchaseQuery = Type.Object({
     Type.Boolean({ description: 'Only purchases of referred buyers, or only the others. All by default.' }),
   ),
   rewarded: Type.Optional(Type.Boolean()),
+  held: Type.Optional(
+    Type.Boolean({
+      description: 'Only purchases that wait for a review, or only the others. All by default.',
+    }),
+  ),
   reason: Type.Optional(OneOf(PURCHASE_REASONS)),
   order_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   limit: Limit(500, 100),
@@ -54,3 +61,7 @@ export const PurchaseList = Type.Object(
   { purchases: Type.Array(PurchaseRecord), next_cursor: NextNumberCursor },
   { title: 'PurchaseList' },
 );
+
+export const InternalOrderIdParams = Type.Object({
+  internal_order_id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+});

@@ -1,7 +1,10 @@
-import { listSignups } from '../../../sql/referrals/signup-list.ts';
+import { inTransaction } from '../../../sql/database/pool.ts';
+import { type ListedSignup, listSignups } from '../../../sql/referrals/signup-list.ts';
+import { reviewSignup } from '../../../sql/transactions/review-signup.ts';
 import type { Api, ApiDeps } from '../../dependencies.ts';
 import { cutPageAt } from '../../pages.ts';
-import { SignupList, SignupQuery } from './schemas.ts';
+import { IdParams } from '../../schemas.ts';
+import { SignupList, SignupQuery, SignupRecord } from './schemas.ts';
 
 /** Registers the routes of reported signups. Secret key, paid plan. */
 export async function signupRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
@@ -14,7 +17,7 @@ export async function signupRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
         operationId: 'signups.list',
         summary: 'List reported signups, newest first',
         description:
-          'Includes blocked signups and why they earned nothing. A user without a referrer has no signup.',
+          'Includes blocked signups and why they earned nothing. With `status=held`, the signups to review.',
         querystring: SignupQuery,
         response: { 200: SignupList },
       },
@@ -25,20 +28,67 @@ export async function signupRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
         enrollmentId: query.partner_id ?? null,
         blocked: query.blocked ?? null,
         blockReason: query.block_reason ?? null,
+        status: query.status ?? null,
         search: query.search ?? null,
         before: query.cursor ?? null,
         limit: query.limit + 1,
       });
       const page = cutPageAt(rows, query.limit, ({ id }) => id);
       return {
-        signups: page.rows.map(({ state, enrollment_id, ...signup }) => ({
-          ...signup,
-          status: state,
-          partner_id: enrollment_id,
-          blocked: signup.block_reason !== null,
-        })),
+        signups: page.rows.map(signupRecord),
         next_cursor: page.nextCursor,
       };
     },
   );
+
+  for (const decision of ['approve', 'reject'] as const) {
+    app.post(
+      `/signups/:id/${decision}`,
+      {
+        config: { scope: 'secret', plan: 'paid', errors: ['conflict'] },
+        schema: {
+          tags: ['Referrals'],
+          operationId: `signups.${decision}`,
+          summary: decision === 'approve' ? 'Approve a held signup' : 'Reject a held signup',
+          description: DESCRIPTIONS[decision],
+          params: IdParams,
+          response: { 200: SignupRecord },
+        },
+      },
+      async ({ auth, params }) => {
+        const given = { id: params.id, decision, now: new Date() };
+        await inTransaction(pool, (tx) => reviewSignup(tx, auth.workspace, given));
+        const [reviewed] = await listSignups(pool, auth.workspace.id, { ...ALL, id: params.id, limit: 1 });
+        if (!reviewed) throw new Error(`signup ${params.id} is gone`);
+        return signupRecord(reviewed);
+      },
+    );
+  }
+}
+
+const ALL = {
+  programId: null,
+  enrollmentId: null,
+  blocked: null,
+  blockReason: null,
+  status: null,
+  search: null,
+  before: null,
+};
+
+const DESCRIPTIONS = {
+  approve:
+    "The signup, and its buyer's purchases that waited, earn what the program's terms give now. A signup that is not held is a 409.",
+  reject:
+    'The signup is blocked with `rejected`: it and the purchases of its buyer earn nothing. A signup that is not held is a 409.',
+};
+
+/** Returns a signup as the API shows it. */
+function signupRecord({ state, rewards_held, enrollment_id, ...signup }: ListedSignup) {
+  return {
+    ...signup,
+    status: rewards_held ? ('held' as const) : state,
+    partner_id: enrollment_id,
+    blocked: signup.block_reason !== null,
+  };
 }

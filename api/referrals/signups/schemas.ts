@@ -3,20 +3,25 @@ import { BLOCK_REASONS } from '../../../core/referrals/terms.ts';
 import { Email, Instant, Limit, NextUuidCursor, Nullable, OneOf, Uuid, UuidCursor } from '../../schemas.ts';
 import { BlockReason } from '../schemas.ts';
 
+const STATUSES = ['pending', 'held', 'matched', 'unmatched'] as const;
+const SignupStatus = OneOf(STATUSES, {
+  title: 'SignupStatus',
+  description:
+    '`pending`: reported by `_vid` with a click that is not visible yet. `held`: the signup, or what it earns, waits for a review. `unmatched`: a server reported that no one referred the user.',
+});
+
 export const SignupRecord = Type.Object(
   {
     id: Uuid,
     external_user_id: Type.String({ description: 'The user who signed up.' }),
     email: Nullable(Email),
-    status: OneOf(['pending', 'matched'], {
-      title: 'SignupStatus',
-      description: '`pending`: reported by `_vid` with a click that is not visible yet.',
-    }),
+    status: SignupStatus,
+    by_server: Type.Boolean({ description: 'A server reported it: reports of pages change nothing.' }),
     program_id: Nullable(Uuid),
     partner_id: Nullable(Type.String({ format: 'uuid', description: 'The referrer. Null while pending.' })),
     referrer_external_user_id: Nullable(Type.String()),
     blocked: Type.Boolean({
-      description: 'Whether the signup earned nothing, as a self-referral or during a suspension.',
+      description: 'Whether the signup earned nothing; `block_reason` says why.',
     }),
     block_reason: Nullable(BlockReason),
     reported_at: Instant,
@@ -31,6 +36,9 @@ export const SignupQuery = Type.Object({
     Type.Boolean({ description: 'Only blocked signups, or only the others. All by default.' }),
   ),
   block_reason: Type.Optional(OneOf(BLOCK_REASONS)),
+  status: Type.Optional(
+    OneOf(STATUSES, { description: '`held` is the list to review. All but `unmatched` by default.' }),
+  ),
   search: Type.Optional(
     Type.String({
       minLength: 1,

@@ -49,6 +49,7 @@ test('signups are listed newest first, blocked ones with their reason and who re
     external_user_id: 'alias',
     email: 'r+two@mail.example',
     status: 'matched',
+    by_server: true,
     program_id: program.id,
     partner_id: r.partner_id,
     referrer_external_user_id: 'r',

@@ -164,6 +164,9 @@ export interface paths {
   "/api/v1/purchases": {
     get: operations["purchases.list"];
   };
+  "/api/v1/purchases/{internal_order_id}/reevaluate": {
+    post: operations["purchases.reevaluate"];
+  };
   "/api/v1/referrals/enroll": {
     post: operations["referrals.enroll"];
   };
@@ -217,6 +220,12 @@ export interface paths {
   };
   "/api/v1/signups": {
     get: operations["signups.list"];
+  };
+  "/api/v1/signups/{id}/approve": {
+    post: operations["signups.approve"];
+  };
+  "/api/v1/signups/{id}/reject": {
+    post: operations["signups.reject"];
   };
   "/api/v1/stats": {
     get: operations["stats.get"];
@@ -529,7 +538,7 @@ export interface components {
       type: "commission.created";
     };
     /** @enum {string} */
-    CommissionKind: "sale" | "refund" | "manual";
+    CommissionKind: "sale" | "refund" | "correction" | "manual";
     CommissionList: {
       commissions: components["schemas"]["CommissionRecord"][];
       next_cursor: string | null;
@@ -924,6 +933,7 @@ export interface components {
       /** Format: uuid */
       program_id?: string | null;
       tier: components["schemas"]["Tier"];
+      user_hash?: string | null;
     };
     Error: {
       error: {
@@ -1311,6 +1321,8 @@ export interface components {
       partner_id: string;
       /** Format: uuid */
       program_id: string;
+      /** @enum {string} */
+      status?: "held";
     };
     Me: {
       features: string[];
@@ -1625,8 +1637,10 @@ export interface components {
     };
     Purchase: {
       amount: number;
+      commissionable_amount: number;
       currency: string;
       external_user_id: string | null;
+      held: boolean;
       internal_order_id: number;
       is_renewal: boolean;
       ledger_rows: number;
@@ -1657,7 +1671,7 @@ export interface components {
       earnings: number;
       status: components["schemas"]["CommissionStatus"];
       /** @enum {string} */
-      type: "sale" | "renewal" | "refund" | "manual";
+      type: "sale" | "renewal" | "refund" | "correction" | "manual";
     };
     ReferralDay: {
       clicks: number;
@@ -1713,6 +1727,8 @@ export interface components {
       matched: boolean;
       reason?: components["schemas"]["PurchaseReason"];
       rewarded: boolean;
+      /** @enum {string} */
+      status?: "held";
     };
     ReportedRefund: {
       internal_order_id: number | null;
@@ -1721,6 +1737,7 @@ export interface components {
     };
     ReportPurchase: {
       amount: number;
+      commissionable_amount?: number | null;
       /** @default usd */
       currency?: string;
       /** Format: email */
@@ -1746,6 +1763,7 @@ export interface components {
       new_user_external_user_id: string;
       ref_code?: string | null;
       referrer_external_user_id?: string | null;
+      user_hash?: string | null;
     };
     Retargeting: {
       facebook?: string;
@@ -1866,10 +1884,12 @@ export interface components {
       method: string;
       /** Format: email */
       paypal_email?: string | null;
+      user_hash?: string | null;
     };
     SetRewardMode: {
       external_user_id: string;
       mode: components["schemas"]["RewardMode"];
+      user_hash?: string | null;
     };
     SignedIn: {
       session: components["schemas"]["Session"] | null;
@@ -1888,6 +1908,7 @@ export interface components {
     Signup: {
       block_reason: components["schemas"]["BlockReason"] | null;
       blocked: boolean;
+      by_server: boolean;
       /** Format: email */
       email: string | null;
       external_user_id: string;
@@ -1917,7 +1938,7 @@ export interface components {
     /** @enum {string} */
     SignupSource: "any" | "server";
     /** @enum {string} */
-    SignupStatus: "pending" | "matched";
+    SignupStatus: "pending" | "held" | "matched" | "unmatched";
     SlugAvailability: {
       available: boolean;
       reason: components["schemas"]["SlugProblem"] | null;
@@ -1980,11 +2001,14 @@ export interface components {
     };
     TrackOrder: {
       amount: number;
+      commissionable_amount?: number | null;
       /** @default usd */
       currency?: string;
       /** Format: email */
       email?: string | null;
       external_user_id?: string | null;
+      /** @default false */
+      is_renewal?: boolean;
       order_id: string;
       /** Format: uuid */
       visitor_id?: string | null;
@@ -3549,6 +3573,7 @@ export interface operations {
         partner_id?: string;
         matched?: boolean;
         rewarded?: boolean;
+        held?: boolean;
         reason?: "plan_has_no_commission_tracking" | "renewal_not_covered" | "not_first_sale" | "self_referral" | "suspended" | "program_paused" | "no_currency_rate" | "no_reward_configured" | "amount_too_small" | "before_signup" | "duplicate_referee" | "mutual_referral" | "cap" | "rejected";
         order_id?: string;
         limit?: number;
@@ -3562,6 +3587,23 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["PurchaseList"];
+        };
+      };
+    };
+  };
+  "purchases.reevaluate": {
+    parameters: {
+      path: {
+        internal_order_id: number;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["ReportedPurchase"];
         };
       };
     };
@@ -3706,6 +3748,7 @@ export interface operations {
         tier?: "free" | "paid";
         days?: number;
         program_id?: string;
+        user_hash?: string;
       };
     };
     responses: {
@@ -3911,6 +3954,7 @@ export interface operations {
         partner_id?: string;
         blocked?: boolean;
         block_reason?: "same_user" | "same_email" | "same_device" | "same_visitor" | "same_ip" | "duplicate_referee" | "mutual_referral" | "suspended" | "cap" | "rejected";
+        status?: "pending" | "held" | "matched" | "unmatched";
         search?: string;
         limit?: number;
         cursor?: string;
@@ -3923,6 +3967,40 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["SignupList"];
+        };
+      };
+    };
+  };
+  "signups.approve": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Signup"];
+        };
+      };
+    };
+  };
+  "signups.reject": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Signup"];
         };
       };
     };

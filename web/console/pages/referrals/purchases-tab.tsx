@@ -116,6 +116,8 @@ function Row({ purchase }: { purchase: Purchase }) {
       <Table.Td>
         {purchase.rewarded ? (
           <StatusBadge sign="good">Earned</StatusBadge>
+        ) : purchase.held ? (
+          <StatusBadge sign="waiting">Waiting for a review</StatusBadge>
         ) : (
           <>
             <StatusBadge sign="bad">Not rewarded</StatusBadge>

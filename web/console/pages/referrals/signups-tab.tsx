@@ -98,6 +98,7 @@ export function SignupsTab() {
 }
 
 function Result({ signup }: { signup: Signup }) {
+  if (signup.status === 'held') return <StatusBadge sign="waiting">Waiting for a review</StatusBadge>;
   if (signup.status === 'pending') return <StatusBadge sign="waiting">Waiting for the click</StatusBadge>;
   if (signup.block_reason === null) return <StatusBadge sign="good">Counted</StatusBadge>;
   return (

@@ -1,0 +1,10 @@
+/**
+ * Returns the slug that a `ref_code` names. Clients send the slug, a whole referral link, or the address of the page
+ * that the link leads to. A slug has neither `/` nor `?` nor `#`.
+ */
+export function slugOfRefCode(text: string): string {
+  const [address = ''] = text.trim().split('#');
+  const [path = '', query = ''] = address.split('?');
+  const ref = new URLSearchParams(query).get('ref')?.trim();
+  return ref || (path.split('/').filter(Boolean).at(-1)?.trim() ?? '');
+}

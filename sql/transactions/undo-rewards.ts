@@ -1,0 +1,147 @@
+import type { PurchaseReward } from '../../core/referrals/purchase-reward.ts';
+import type { SignupGrant } from '../../core/referrals/signup-reward.ts';
+import type { Queryable } from '../database/pool.ts';
+import {
+  accountOf,
+  type HeldCommission,
+  insertCommission,
+  lockCommissionsOfOrder,
+  mayHaveBeenPaid,
+  reversedSoFar,
+} from '../referrals/commissions.ts';
+import { type Grant, lockGrantsOfOrder, lockGrantsOfSignup } from '../referrals/grants.ts';
+import { appendEntries } from '../referrals/ledger.ts';
+import type { Signup } from '../referrals/signups.ts';
+import { queueEvents } from '../webhooks/outbox.ts';
+import { commissionData, moveCommissions } from './move-commissions.ts';
+import { revokeGrant } from './revoke-credit.ts';
+
+/**
+ * Undoing what the wrong referrer earned. What is delivered or paid stays; the rest is taken back by entries of the
+ * ledger that reverse it.
+ */
+
+const CORRECTED = 'corrected';
+
+/**
+ * Revokes the grants of a signup that are not due to its present referrer.
+ *
+ * @returns the causes that are granted already
+ */
+export async function revokeSignupGrants(
+  tx: Queryable,
+  signup: Signup,
+  due: readonly SignupGrant[],
+  now: Date,
+): Promise<Set<SignupGrant['cause']>> {
+  const kept = new Set<SignupGrant['cause']>();
+  for (const grant of await lockGrantsOfSignup(tx, signup.id)) {
+    if (grant.cause === 'purchase') continue;
+    const { cause } = grant;
+    const isDue =
+      grant.enrollment_id === signup.enrollment_id &&
+      due.some((one) => one.cause === cause && one.revokedReason === null);
+    // The new user got this one; who referred them does not matter.
+    if (isDue || (cause === 'referee' && grant.status === 'delivered')) kept.add(cause);
+    else if (grant.status === 'earned') await takeBack(tx, grant, now);
+  }
+  return kept;
+}
+
+/**
+ * Compares what an order earned with what it has to earn.
+ *
+ * @param options.takesBack whether to take back what is not among the rewards
+ * @returns the rewards that were not earned yet
+ */
+export async function missingRewards(
+  tx: Queryable,
+  order: { internal_id: number },
+  rewards: readonly PurchaseReward[],
+  { takesBack, now }: { takesBack: boolean; now: Date },
+): Promise<PurchaseReward[]> {
+  const missing = new Set(rewards);
+  for (const grant of await lockGrantsOfOrder(tx, order.internal_id)) {
+    const due = rewards.find(
+      (reward) => reward.type === 'credit' && reward.enrollmentId === grant.enrollment_id,
+    );
+    if (due) missing.delete(due);
+    else if (takesBack && grant.status === 'earned') await takeBack(tx, grant, now);
+  }
+  for (const commission of await lockCommissionsOfOrder(tx, order.internal_id)) {
+    const due = rewards.find(
+      (reward) =>
+        reward.type === 'commission' &&
+        reward.enrollmentId === commission.enrollment_id &&
+        reward.level === commission.level,
+    );
+    if (due) missing.delete(due);
+    else if (takesBack && commission.status !== 'paid') await takeBackCommission(tx, commission, now);
+  }
+  return [...missing];
+}
+
+/**
+ * Takes back what is left of an unpaid commission. One that is in a payout file may have been paid, so a negative
+ * commission reduces the next payout instead.
+ */
+async function takeBackCommission(tx: Queryable, commission: HeldCommission, now: Date): Promise<void> {
+  const { workspace_id: workspaceId, status } = commission;
+  if (status === 'reversed' || status === 'rejected') return;
+  const entry = {
+    enrollmentId: commission.enrollment_id,
+    externalUserId: commission.external_user_id,
+    unit: commission.currency,
+    cause: 'correction',
+  } as const;
+  if (!(await mayHaveBeenPaid(tx, commission.id))) {
+    await appendEntries(
+      tx,
+      workspaceId,
+      [
+        {
+          ...entry,
+          commissionId: commission.id,
+          account: accountOf(status),
+          amount: -commission.remaining_minor,
+        },
+      ],
+      now,
+    );
+    await moveCommissions(tx, [commission.id], 'reversed', now);
+    return;
+  }
+  const amount = (await reversedSoFar(tx, commission.id)) - commission.amount_minor;
+  if (amount === 0) return;
+  const negative = await insertCommission(
+    tx,
+    {
+      workspace_id: workspaceId,
+      program_id: commission.program_id,
+      enrollment_id: commission.enrollment_id,
+      order_internal_id: commission.order_internal_id,
+      level: commission.level,
+      kind: 'correction',
+      amount_minor: amount,
+      currency: commission.currency,
+      status: 'eligible',
+      eligible_at: now,
+      refunds: commission.id,
+    },
+    now,
+  );
+  await appendEntries(
+    tx,
+    workspaceId,
+    [{ ...entry, commissionId: negative.id, account: 'cash_eligible', amount }],
+    now,
+  );
+  await queueEvents(tx, workspaceId, [
+    { type: 'commission.created', data: commissionData(negative, commission.order_id, amount) },
+  ]);
+}
+
+/** Revokes an earned grant that the caller has locked. */
+async function takeBack(tx: Queryable, grant: Grant, now: Date): Promise<void> {
+  await revokeGrant(tx, grant.workspace_id, { id: grant.id, reason: CORRECTED, now });
+}
