@@ -1,17 +1,23 @@
 import { createClickHouse } from '../clickhouse/client.ts';
 import { type DamagedPart, damagedParts, describeDamage } from '../clickhouse/damaged-parts.ts';
 import type { Config } from '../core/settings/config.ts';
-import { directStatus } from '../core/tier/direct-get.ts';
+import { directGet } from '../core/tier/direct-get.ts';
+import type { LossBody } from '../core/tier/health.ts';
 import { createPool, type Pool } from '../sql/database/pool.ts';
 import { liveWorkers } from '../sql/event-log/live-workers.ts';
 import { type Progress, readProgress } from '../sql/event-log/progress.ts';
+import { diskStatus } from './disk-status.ts';
 
 const TIMEOUT_MS = 3_000;
 
-export type PartStatus = { ok: boolean; detail: string };
+/** `isWarning`: it works, and needs attention soon. */
+export type PartStatus = { ok: boolean; isWarning?: boolean; detail: string };
 
 export type Status = {
-  /** Always redirects, api, workers, postgres, clickhouse; `clock` while PostgreSQL is up; `kafka` if configured. */
+  /**
+   * Always redirects, api, workers, postgres, clickhouse; `disk` where `DATA_DIR` is on this machine; `clock` while
+   * PostgreSQL is up; `kafka` if configured.
+   */
   parts: Record<string, PartStatus>;
   /** Null while PostgreSQL is down. */
   progress: StatusProgress | null;
@@ -48,7 +54,7 @@ export async function readStatus(config: Config): Promise<Status> {
   });
   let progress: StatusProgress | null = null;
   try {
-    const [redirects, api, workers, postgres, store, kafka] = await Promise.all([
+    const [redirects, api, workers, postgres, store, kafka, disk] = await Promise.all([
       part(() => health(config.shortUrl)),
       part(() => health(config.baseUrl)),
       part(() => workersAlive(pool)),
@@ -66,6 +72,7 @@ export async function readStatus(config: Config): Promise<Status> {
         return `version ${row?.version ?? 'unknown'}`;
       }),
       config.kafkaBrokers.length === 0 ? null : part(() => reachableBrokers(config)),
+      diskStatus(config.dataDir),
     ]);
     const read = progress as StatusProgress | null; // The compiler does not see the assignment in the closure.
     const clock = read && clockStatus(read);
@@ -76,6 +83,7 @@ export async function readStatus(config: Config): Promise<Status> {
       postgres,
       clickhouse: store,
       ...(kafka && { kafka }),
+      ...(disk && { disk: { ok: true, isWarning: disk.isLow, detail: disk.detail } }),
       ...(clock && { clock }),
     };
     return { parts, progress };
@@ -126,12 +134,27 @@ async function part(check: () => Promise<string>): Promise<PartStatus> {
 }
 
 async function health(origin: string): Promise<string> {
-  const status = await directStatus(`${origin}/health/ready`, TIMEOUT_MS);
+  const { status, body } = await directGet(`${origin}/health/ready`, TIMEOUT_MS);
   if (status !== 200) throw new Error(`${origin}/health/ready returned status ${status}`);
+  const loss = lossIn(body);
+  if (loss !== null) throw new Error(`${describeLoss(loss)} at ${origin}`);
   return `ready at ${origin}`;
 }
 
-/** Counts workers with a heartbeat in the last two seconds. */
+/** Returns the loss in a health response; null without one, and for the response of another program. */
+function lossIn(body: string): LossBody['losing'] | null {
+  try {
+    return (JSON.parse(body) as LossBody).losing ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function describeLoss({ reason, since, events }: NonNullable<LossBody['losing']>): string {
+  return `loses clicks since ${since.slice(0, 16)}Z: ${reason} (${events.toLocaleString('en')})`;
+}
+
+/** Counts workers with a heartbeat in the last three seconds. */
 async function workersAlive(pool: Pool): Promise<string> {
   const { live, until } = await liveWorkers(pool);
   if (live === 0)

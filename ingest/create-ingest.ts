@@ -165,6 +165,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
         links: () => table.size(),
         tableAgeSeconds,
         journalFill: () => eventLog.fill(),
+        journalLoss: () => eventLog.loss(),
       },
       exchanges,
     ),

@@ -1,4 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js';
+import type { Loss } from '../core/event-log/port.ts';
+import { lossBody } from '../core/tier/health.ts';
 import type { Exchanges } from './http/exchange.ts';
 
 /**
@@ -19,6 +21,8 @@ export type HealthSources = {
   /** Seconds since PostgreSQL last responded. */
   silenceSeconds(): number;
   journalFill(): number;
+  /** The loss of clicks under way. Redirects continue. */
+  journalLoss(): Loss | null;
 };
 
 /** Seconds without a response after which PostgreSQL counts as down. */
@@ -47,12 +51,14 @@ export function createHealth(
       const shipping = sources.shipping();
       const ready = sources.loaded() && shipping && !sources.draining();
       const age = sources.tableAgeSeconds();
+      const loss = sources.journalLoss();
       respond(res, head, ready ? '200 OK' : '503 Service Unavailable', {
-        status: ready ? 'ready' : sources.draining() ? 'draining' : 'loading',
+        status: !ready ? (sources.draining() ? 'draining' : 'loading') : loss ? 'degraded' : 'ready',
         postgres: sources.silenceSeconds() < DOWN_AFTER ? 'up' : 'down',
         link_table: { slugs: sources.links(), age_seconds: Number.isFinite(age) ? age : null },
         journal: { fill: sources.journalFill() },
         ...(!shipping && { shipper: 'not started' }),
+        ...lossBody(loss),
       });
     },
   };

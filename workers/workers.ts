@@ -16,8 +16,10 @@ import { createWaiting } from './jobs/waiting.ts';
 import { createDamageWatch } from './jobs/watch-damage.ts';
 import { type LaneDependencies, runLane } from './lane/lane.ts';
 import { startLanes } from './lane/lanes.ts';
+import { keepLeases } from './lane/leases.ts';
 import { createPace } from './lane/pace.ts';
 import type { Decode } from './lane/prepare.ts';
+import { createQuiet, type Quiet } from './lane/quiet.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { startReferralJobs } from './referrals/jobs.ts';
 import { keepRolledUp } from './rollups/keep-rolled-up.ts';
@@ -42,6 +44,8 @@ export type WorkersDependencies = {
   deadTopic?: DeadTopic | null;
   /** Left out: this process delivers no webhooks. */
   webhooks?: WebhookOptions;
+  /** For tests: when nothing happens. */
+  quiet?: Quiet;
   /** For tests: see the lanes. */
   patienceMs?: LaneDependencies['patienceMs'];
   /** For tests: called at each state of each lane. */
@@ -73,15 +77,24 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
   const metrics = createWorkerMetrics(registry);
   void exposeWatermarkAge(pool, registry);
   const end = new AbortController();
+  const { quiet = createQuiet() } = dependencies;
+  const leases = keepLeases(pool);
   const pace = createPace({ clickhouse, log, signal: end.signal });
-  const shared = { pool, clickhouse, log, metrics, waits: createWaiting(pool) };
+  const shared = { pool, clickhouse, log, metrics, waits: createWaiting(pool, quiet.end) };
   const publication = startJob({
     ...shared,
     name: 'publish_orders',
     everyMs: PUBLISH_ORDERS_EVERY_MS,
     work: async (isWoken) => (isWoken || (await shared.waits('orderPublications'))) && publishOrders(shared),
   });
-  const laneDependencies = { ...dependencies, metrics, pace, onOrdersStored: publication.wake };
+  const laneDependencies = {
+    ...dependencies,
+    leases,
+    metrics,
+    pace,
+    quiet,
+    onOrdersStored: publication.wake,
+  };
   const lanes = startLanes({
     ...laneDependencies,
     consumer: STORE_CONSUMER,
@@ -91,6 +104,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
     dependencies.webhooks &&
     startWebhooks({
       ...dependencies,
+      leases,
       reader: dependencies.webhookReader ?? dependencies.reader,
       workerMetrics: metrics,
       options: dependencies.webhooks,
@@ -133,6 +147,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
   return {
     async stop(drainMs = DRAIN_MS) {
       await Promise.all([lanes.stop(drainMs), webhooks?.stop(drainMs), ...jobs.map((job) => job.stop())]);
+      await leases.stop();
       await publication.stop(); // last: the lanes wake it as they drain
       end.abort();
     },

@@ -1,5 +1,5 @@
 import { assertAnswers } from '../../clickhouse/client.ts';
-import { storesUp } from '../../core/tier/health.ts';
+import { lossBody, storesUp } from '../../core/tier/health.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 
 /**
@@ -20,11 +20,13 @@ export async function healthRoutes(app: Api, deps: ApiDeps): Promise<void> {
     });
     const shipping = deps.eventLog.ready();
     const ready = up && shipping && !stopping;
+    const loss = deps.eventLog.loss();
     if (!ready) reply.header('retry-after', '1');
     return reply.status(ready ? 200 : 503).send({
-      status: stopping ? 'stopping' : ready ? 'ready' : 'unready',
+      status: stopping ? 'stopping' : !ready ? 'unready' : loss ? 'degraded' : 'ready',
       stores,
       ...(!shipping && { shipper: 'not started' }),
+      ...lossBody(loss),
     });
   });
 }

@@ -23,6 +23,7 @@ const eventLog: EventLogWriter = {
   },
   flush: () => undefined,
   fill: () => 0,
+  loss: () => null,
   ready: () => true,
   close: async () => undefined,
 };

@@ -67,14 +67,52 @@ function programSigns(name: ProgramName): string[] {
  * @throws Error when a part has no process
  */
 export function cpuByPart(supervisor: number): Map<string, number> {
-  const used = new Map<string, number>();
+  return new Map(
+    [...processesByPart(supervisor)].map(([part, pids]) => [
+      part,
+      pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0),
+    ]),
+  );
+}
+
+/**
+ * Returns the processes of each part of the service of a supervisor.
+ *
+ * @throws Error when a part has no process
+ */
+export function processesByPart(supervisor: number): Map<string, number[]> {
+  const found = new Map<string, number[]>();
   for (const pid of family(supervisor)) {
     const command = commandOf(pid);
     const part = PARTS.find(([, ...signs]) => signs.some((sign) => command.includes(sign)))?.[0];
-    if (part !== undefined) used.set(part, (used.get(part) ?? 0) + cpuSeconds(pid));
+    if (part !== undefined) found.set(part, [...(found.get(part) ?? []), pid]);
   }
-  for (const [part] of PARTS) if (!used.has(part)) throw new Error(`the service has no process of ${part}`);
-  return used;
+  for (const [part] of PARTS) if (!found.has(part)) throw new Error(`the service has no process of ${part}`);
+  return found;
+}
+
+/** Returns the proportional memory of a process, with shared pages divided among their processes. Bytes; 0 if exited. */
+export function proportionalBytes(pid: number): number {
+  try {
+    const sums = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+    return Number(/^Pss:\s+(\d+)/m.exec(sums)?.[1] ?? 0) * 1_024;
+  } catch {
+    return 0;
+  }
+}
+
+/** Returns how often the threads of a process have woken from a wait; 0 if exited. */
+export function wakeUps(pid: number): number {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    const counts = threads.map((thread) => {
+      const status = readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8');
+      return Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1] ?? 0);
+    });
+    return counts.reduce((sum, one) => sum + one, 0);
+  } catch {
+    return 0;
+  }
 }
 
 function commandOf(pid: number): string {

@@ -51,7 +51,11 @@ export function operationCommands(program: Command): void {
       printResult(command, status, (result) => {
         const parts = table(
           ['part', 'state', 'detail'],
-          Object.entries(result.parts).map(([part, { ok, detail }]) => [part, ok ? 'up' : 'DOWN', detail]),
+          Object.entries(result.parts).map(([part, { ok, isWarning, detail }]) => [
+            part,
+            ok ? (isWarning ? 'up, WARNING' : 'up') : 'DOWN',
+            detail,
+          ]),
         );
         if (!result.progress) return parts;
         const streams = table(

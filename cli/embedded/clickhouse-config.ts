@@ -35,6 +35,9 @@ export function configXml(options: { dataPath: string; port: number; password: s
   <background_pool_size>${Math.max(2, Math.min(8, availableParallelism()))}</background_pool_size>
   <background_schedule_pool_size>16</background_schedule_pool_size>
   <keep_alive_timeout>30</keep_alive_timeout>
+  <asynchronous_metrics_update_period_s>60</asynchronous_metrics_update_period_s>
+  <memory_worker_period_ms>500</memory_worker_period_ms>
+  <config_reload_interval_ms>60000</config_reload_interval_ms>
   <backups><allowed_path>backups</allowed_path></backups>
   <merge_tree>
     <number_of_free_entries_in_pool_to_execute_mutation>1</number_of_free_entries_in_pool_to_execute_mutation>

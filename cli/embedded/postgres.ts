@@ -192,6 +192,13 @@ function serverFlags(port: number, durable: boolean): string[] {
     max_connections: 200,
     shared_buffers: '128MB',
     max_wal_size: '1GB',
+    // Commits that wait for the disk flush at once. The others, which a crash may forget, need no flush of their own.
+    wal_writer_delay: '10s',
+    bgwriter_delay: '1s',
+    checkpoint_timeout: '15min',
+    // Without processes for parallel reads from disk and for logical replication, which nothing here uses.
+    io_method: 'sync',
+    max_logical_replication_workers: 0,
     jit: 'off',
     timezone: 'UTC',
     log_timezone: 'UTC',

@@ -81,6 +81,7 @@ export async function openEventLogWriter(
     append: (event, settled) => journal.append(event, settled),
     flush: () => journal.flush(),
     fill: () => journal.fill(),
+    loss: () => journal.loss(),
     ready: () => shipping.hasStarted(),
     async close() {
       await journal.close();

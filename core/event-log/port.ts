@@ -28,10 +28,12 @@ export type StreamRecord = {
   stored: bigint;
   /** Offset up to which consumers have read a journal of the stream's name, this one or an earlier one; 0: none. */
   readUpTo: bigint;
+  /** Every event of the stream before this is visible, so the watermark may have been there. Microseconds; 0: unknown. */
+  visibleBefore: number;
 };
 
 /** The record of a stream while PostgreSQL does not respond. */
-export const NOTHING_RECORDED: StreamRecord = { state: null, stored: -1n, readUpTo: 0n };
+export const NOTHING_RECORDED: StreamRecord = { state: null, stored: -1n, readUpTo: 0n, visibleBefore: 0 };
 
 /** The identity of an appended event. */
 export type Appended = {
@@ -42,6 +44,16 @@ export type Appended = {
 };
 
 export type AppendOutcome = 'written' | 'lost';
+
+/** A loss of events that has not ended. */
+export type Loss = {
+  /** Why, for people: `disk full`. */
+  reason: string;
+  /** Milliseconds since the Unix epoch. */
+  since: number;
+  /** Events lost since then, without heartbeats. */
+  events: number;
+};
 
 export interface EventLogWriter {
   readonly stream: StreamIdentity;
@@ -56,6 +68,8 @@ export interface EventLogWriter {
   flush(): void;
   /** Returns the fraction of the disk budget in use, 0 to 1. */
   fill(): number;
+  /** Returns the loss under way; null while events are written. */
+  loss(): Loss | null;
   /**
    * Returns whether written events reach workers while their log is up. With Kafka it is false until the shipper has
    * started. Events are accepted meanwhile and wait in the journal.
@@ -91,11 +105,13 @@ export interface EventLogReader {
   /**
    * Reads whole batches from `offset` on, up to about `maxBytes` (at least one batch when there is one). Resolves
    * with empty lists when nothing comes within `waitMs`.
+   *
+   * @param options.isQuiet nothing is expected soon: a log that has to be polled may be polled less often
    */
   read(
     partition: string,
     offset: bigint,
-    options: { maxBytes: number; waitMs: number; signal?: AbortSignal },
+    options: { maxBytes: number; waitMs: number; signal?: AbortSignal; isQuiet?: boolean },
   ): Promise<{ batches: LogBatch[]; damage: LogDamage[]; nextOffset: bigint }>;
   /** Returns the first offset that the log still has. A reader below it has lost data. */
   start(partition: string): Promise<bigint>;

@@ -95,6 +95,18 @@ function withBuffers(event: Unstamped<IdentifyEvent | OrderEvent>, ts: number): 
   };
 }
 
+/** Returns whether a batch is nothing but heartbeats. Damaged bytes count as something else. */
+export function hasOnlyHeartbeats({ payload, count }: Pick<LogBatch, 'payload' | 'count'>): boolean {
+  const bytes = asBuffer(payload);
+  let position = 0;
+  for (let index = 0; index < count; index++) {
+    const end = eventEnd(bytes, position);
+    if (end < 0 || bytes[position + 4] !== KIND_CODES.heartbeat) return false;
+    position = end;
+  }
+  return position === bytes.length;
+}
+
 /** An event that can't be decoded: a dead letter. `bytes` are its envelope and body. */
 export type UndecodableEvent = { sequence: bigint; reason: string; bytes: Uint8Array };
 

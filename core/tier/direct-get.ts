@@ -1,19 +1,33 @@
 import { request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 
+/** Longest body that is read. Bytes. */
+const MOST_BYTES = 65_536;
+
+/** Requests a URL as {@link directGet} does and returns its status. */
+export async function directStatus(url: string, timeoutMs: number): Promise<number> {
+  return (await directGet(url, timeoutMs)).status;
+}
+
 /**
- * Requests a URL and returns its status, without the body. Unlike `fetch`, it uses no proxy of the environment
+ * Requests a URL and returns its status and a short body. Unlike `fetch`, it uses no proxy of the environment
  * (`NODE_USE_ENV_PROXY`), which can't reach this machine's own addresses, and keeps no connection open.
  *
- * @returns the HTTP status
  * @throws Error telling why there is no response within the time
  */
-export function directStatus(url: string, timeoutMs: number): Promise<number> {
+export function directGet(url: string, timeoutMs: number): Promise<{ status: number; body: string }> {
   const send = url.startsWith('https:') ? secureRequest : request;
   return new Promise((resolve, reject) => {
     const sent = send(url, { agent: false, signal: AbortSignal.timeout(timeoutMs) }, (response) => {
-      response.resume();
-      resolve(response.statusCode ?? 0);
+      let body = '';
+      response.setEncoding('utf8');
+      response.on('data', (text: string) => {
+        body += text;
+        if (body.length > MOST_BYTES)
+          response.destroy(new Error(`the body is longer than ${MOST_BYTES} bytes`));
+      });
+      response.on('error', reject);
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));
     });
     sent.on('error', (error) => {
       reject(error.name === 'AbortError' ? new Error(`no response within ${timeoutMs / 1000} s`) : error);

@@ -1,5 +1,16 @@
+import type { Loss } from '../event-log/port.ts';
+
 /** Whether a process accepts work, and the body of its health response. */
 export type Readiness = { ready: boolean; body: object };
+
+/** What a health response says about events that are being lost. */
+export type LossBody = { losing?: { reason: string; since: string; events: number } };
+
+/** Returns the part of a health response that tells of a loss of events; nothing without one. */
+export function lossBody(loss: Loss | null): LossBody {
+  if (loss === null) return {};
+  return { losing: { ...loss, since: new Date(loss.since).toISOString() } };
+}
 
 /** Limit for a database's response. Milliseconds. */
 const CHECK_LIMIT = 2_000;

@@ -67,7 +67,7 @@ export function createTableLoader(given: {
   /** Longest time between two reads of changes, ms. */
   pollMs?: number;
 }): TableLoader {
-  const { pool, writer, log, page = PAGE, pollMs = 500 } = given;
+  const { pool, writer, log, page = PAGE, pollMs = 1_000 } = given;
   let { syncPoint = null } = given;
   let stopped = false;
   let running: Promise<void> | null = null;

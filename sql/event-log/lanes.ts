@@ -124,17 +124,44 @@ function toRecord(intent: Intent | null, doubt: Doubt): string | null {
 }
 
 /**
+ * SQL of a table expression that lets the commit of its statement not wait for the disk; `relaxed` must be read from. A
+ * crash of PostgreSQL may forget what the statement wrote.
+ */
+const RELAXED = `relaxed AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))`;
+
+/**
  * Extends the lease by `leaseMs` from now.
  * @throws {LaneLost}
  */
 export async function renewLane(db: Queryable, lane: Lane, leaseMs: number): Promise<void> {
-  const { rowCount } = await db.query({
-    name: 'renew_lane',
-    text: `UPDATE log_lanes SET held_until = clock_timestamp() + $4 * interval '1 millisecond'
-     WHERE consumer = $1 AND partition = $2 AND epoch = $3`,
-    values: [lane.consumer, lane.partition, lane.epoch, leaseMs],
+  const [lost] = await renewLanes(db, [lane], leaseMs);
+  if (lost) throw new LaneLost(lost);
+}
+
+/**
+ * Extends the leases of lanes of one consumer by `leaseMs` from now. If PostgreSQL crashes and forgets it, another worker
+ * may take a lane, which its epoch keeps safe.
+ *
+ * @returns the lanes that other workers have taken
+ */
+export async function renewLanes(db: Queryable, lanes: readonly Lane[], leaseMs: number): Promise<Lane[]> {
+  const { rows } = await db.query<{ consumer: string; partition: string }>({
+    name: 'renew_lanes',
+    text: `WITH ${RELAXED}
+     UPDATE log_lanes AS lane SET held_until = clock_timestamp() + $4 * interval '1 millisecond'
+     FROM relaxed, unnest($1::text[], $2::text[], $3::bigint[]) AS held (consumer, partition, epoch)
+     WHERE lane.consumer = held.consumer AND lane.partition = held.partition AND lane.epoch = held.epoch
+     RETURNING lane.consumer, lane.partition`,
+    values: [
+      lanes.map(({ consumer }) => consumer),
+      lanes.map(({ partition }) => partition),
+      lanes.map(({ epoch }) => epoch),
+      leaseMs,
+    ],
   });
-  if (rowCount !== 1) throw new LaneLost(lane);
+  return lanes.filter(
+    (lane) => !rows.some((row) => row.consumer === lane.consumer && row.partition === lane.partition),
+  );
 }
 
 /** Releases the lane, so that another worker can take it at once. Does nothing when this process lost it. */

@@ -57,10 +57,10 @@ it('repeated registrations of one id return the same stream', async () => {
   const first = await registerStream(pool, 'ingest-repeated', id);
   expect(first.streamId).toBe(id);
   expect(await registerStream(pool, 'ingest-repeated', id)).toEqual(first);
-  const nothing = { stored: -1n, readUpTo: 0n };
+  const nothing = { stored: -1n, readUpTo: 0n, visibleBefore: first.notBefore };
   const recorded = (streamId: string) => streamRecord(pool, streamId, 'ingest-repeated');
   expect(await recorded(id)).toEqual({ ...nothing, state: 'active' });
-  expect(await recorded(uuidv7())).toEqual({ ...nothing, state: 'unregistered' });
+  expect(await recorded(uuidv7())).toEqual({ ...nothing, visibleBefore: 0, state: 'unregistered' });
   await retireStream(pool, id);
   expect(await recorded(id)).toEqual({ ...nothing, state: 'retired' });
 });
@@ -123,7 +123,7 @@ it('the record of a stream tells how far readers are in its journals, including 
   await advanceLaneAndStreams(pool, ahead, { from: 0n, to: 70n }, [
     { streamId, ordinal: 0, highWater: 3n, visibleBefore: 5_000 },
   ]);
-  expect(await read()).toEqual({ state: 'active', stored: 3n, readUpTo: 70n });
+  expect(await read()).toEqual({ state: 'active', stored: 3n, readUpTo: 70n, visibleBefore: 5_000 });
   await commitIntent(pool, behind, { from: 0n, to: 80n, token: 't' });
   expect(await read()).toMatchObject({ readUpTo: 80n });
 });

@@ -242,18 +242,20 @@ export async function streamRecord(db: Queryable, streamId: string, name: string
     state: 'active' | 'retired' | null;
     high_water: string | null;
     read_up_to: string;
+    visible_before: number | null;
   }>(
-    `SELECT stream.state, stream.high_water,
+    `SELECT stream.state, stream.high_water, stream.visible_before,
        (SELECT coalesce(max(greatest(next_offset, (intent ->> 'to')::numeric)), 0)
         FROM log_lanes WHERE partition = $2) AS read_up_to
      FROM (VALUES ($1::uuid)) AS wanted (id) LEFT JOIN ingest_streams AS stream ON stream_id = wanted.id`,
     [streamId, name],
   );
-  const { state, high_water: highWater, read_up_to: readUpTo } = rows[0] ?? {};
+  const { state, high_water: highWater, read_up_to: readUpTo, visible_before: visibleBefore } = rows[0] ?? {};
   return {
     state: state ?? 'unregistered',
     stored: BigInt(highWater ?? -1),
     readUpTo: BigInt(readUpTo ?? 0),
+    visibleBefore: visibleBefore ?? 0,
   };
 }
 

@@ -47,8 +47,9 @@ CREATE TABLE log_lanes (
   PRIMARY KEY (consumer, partition)
 );
 
--- Worker processes that are alive, so that they share the lanes. Only a hint: the epoch keeps a lane safe.
-CREATE TABLE live_workers (
+-- Worker processes that are alive, so that they share the lanes. Only a hint: the epoch keeps a lane safe. Unlogged: each
+-- worker writes it every second, and a crash of PostgreSQL may empty it.
+CREATE UNLOGGED TABLE live_workers (
   consumer   text NOT NULL,
   holder     text NOT NULL, -- as in log_lanes.held_by
   live_until timestamptz NOT NULL,

@@ -101,6 +101,46 @@ test.for([
   expect(left.filter(stillRuns)).toEqual([]);
 });
 
+test.for([
+  ['full', (small: SmallDisk) => small.fill(), /disk full/],
+  ['without inodes', (small: SmallDisk) => small.useUpInodes(), /disk full/],
+  ['read-only', (small: SmallDisk) => small.breakDown(), /disk rejects writes/],
+] as const)(
+  'with a disk that is %s, redirects continue and health and status tell of the loss',
+  async ([, damage, reason], { skip }) => {
+    skip(!canMount(), NO_MOUNT);
+    const { disk: small, dataDir } = mounted();
+    // Small segments, so that the one being written is soon full.
+    const service = await startService({ dataDir, env: { JOURNAL_BUDGET: '4MiB' } });
+    running.push(service);
+    const link = await makeLink(service, service.demo?.secret_key ?? '', 'lost');
+    left = familyOf(service);
+    const health = async () => {
+      const response = await fetch(`${service.short_url}/health/ready`);
+      return { code: response.status, ...((await response.json()) as { status: string; losing?: object }) };
+    };
+    expect(await health()).toMatchObject({ code: 200, status: 'ready' });
+    damage(small);
+    while ((await health()).status !== 'degraded') {
+      // What consumers free meanwhile is used up again.
+      if (small.isWritable()) damage(small);
+      const clicks = await Promise.all(Array.from({ length: 200 }, () => follow(link)));
+      expect(new Set(clicks.map(({ status }) => status))).toEqual(new Set([302]));
+    }
+    expect(await health()).toMatchObject({ code: 200, losing: { reason: expect.stringMatching(reason) } });
+    const { status, stdout } = await hoplog(['status', '--json'], { DATA_DIR: dataDir });
+    expect(status).toBe(1);
+    const { parts } = JSON.parse(stdout) as { parts: Record<string, { ok: boolean; detail: string }> };
+    expect(parts.redirects?.ok).toBe(false);
+    expect(parts.redirects?.detail).toMatch(
+      /^loses clicks since \d{4}-\d\d-\d\dT\d\d:\d\dZ: .* \([\d,]+\) at http/,
+    );
+    expect(parts.disk?.detail).toMatch(/^low: /);
+    left.push(...familyOf(service));
+    await service.stop();
+  },
+);
+
 test('with no free byte, redirects work from the local table, status names what is down, and all recovers once there is space', async ({
   skip,
 }) => {

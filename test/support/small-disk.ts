@@ -1,15 +1,21 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 /** A file system of its own in a file, so that a test can fill or break it. */
 export type SmallDisk = {
   /** Its mount point. */
   path: string;
+  /** Name of its block device, such as `loop0`. */
+  device: string;
   /** Uses up every free byte. */
   fill(): void;
+  /** Uses up every free inode. */
+  useUpInodes(): void;
   /** Frees what {@link SmallDisk.fill} used. */
   free(): void;
+  /** Whether it is not read-only. */
+  isWritable(): boolean;
   /** Makes it read-only under open files, as the kernel does after an I/O error. */
   breakDown(): void;
   remove(): void;
@@ -41,6 +47,7 @@ export function mountSmallDisk(directory: string, bytes: number): SmallDisk {
   execFileSync('mkfs.ext4', ['-q', '-m', '0', '-E', 'lazy_itable_init=0,nodiscard', image]);
   mkdirSync(path);
   execFileSync('mount', ['-o', 'loop,errors=remount-ro', image, path]);
+  const source = execFileSync('findmnt', ['--noheadings', '--output', 'SOURCE', path], { encoding: 'utf8' });
   const guard = spawn('sh', ['-c', 'read -r released || umount -l "$0"', path], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -48,8 +55,12 @@ export function mountSmallDisk(directory: string, bytes: number): SmallDisk {
   guard.unref();
   guard.stdin.on('error', () => {});
   const ballast = join(path, 'ballast');
+  const inodes = join(path, 'inodes');
+  let files = 0;
+  let isWritable = true;
   return {
     path,
+    device: basename(source.trim()),
     fill() {
       const filling = openSync(ballast, 'a');
       try {
@@ -58,8 +69,20 @@ export function mountSmallDisk(directory: string, bytes: number): SmallDisk {
         closeSync(filling);
       }
     },
+    useUpInodes() {
+      mkdirSync(inodes, { recursive: true });
+      try {
+        for (;;) closeSync(openSync(join(inodes, String(files++)), 'wx'));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+      }
+    },
     free: () => rmSync(ballast, { force: true }),
-    breakDown: () => void execFileSync('mount', ['-o', 'remount,abort', path], { stdio: 'ignore' }),
+    isWritable: () => isWritable,
+    breakDown() {
+      isWritable = false;
+      execFileSync('mount', ['-o', 'remount,abort', path], { stdio: 'ignore' });
+    },
     remove() {
       execFileSync('umount', ['-l', path]);
       guard.stdin.end('released\n');

@@ -12,7 +12,8 @@ export type Job = {
 
 export type JobOptions = {
   name: string;
-  everyMs: number;
+  /** Milliseconds, or a function that returns them before each wait. */
+  everyMs: number | (() => number);
   log: Logger;
   metrics: WorkerMetrics;
   /**
@@ -69,7 +70,7 @@ export function startJob(options: JobOptions): Job {
   async function wait(): Promise<void> {
     if (isWoken || isStopped) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, everyMs);
+      const timer = setTimeout(resolve, typeof everyMs === 'number' ? everyMs : everyMs());
       endWait = () => {
         clearTimeout(timer);
         resolve();

@@ -4,12 +4,15 @@ import { type PendingWork, pendingWork } from '../../sql/event-log/pending-work.
 /** Returns whether work of a kind waits. Concurrent calls share one query: idle jobs of one interval run together. */
 export type Waiting = (kind: keyof PendingWork) => Promise<boolean>;
 
-export function createWaiting(pool: Pool): Waiting {
+/** @param onWatermarkAwaited called when there is work that waits for the watermark */
+export function createWaiting(pool: Pool, onWatermarkAwaited: () => void = () => undefined): Waiting {
   let pending: Promise<PendingWork> | null = null;
   return async function waits(kind) {
     pending ??= pendingWork(pool).finally(() => {
       pending = null;
     });
-    return (await pending)[kind];
+    const found = await pending;
+    if (found.attribution || found.pendingSignups) onWatermarkAwaited();
+    return found[kind];
   };
 }

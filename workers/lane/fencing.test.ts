@@ -73,7 +73,7 @@ describe('two workers and one lane', () => {
       get(target, property) {
         if (property !== 'query') return Reflect.get(target, property);
         return (query: string | { name?: string }, ...rest: []) =>
-          isAsleep && typeof query === 'object' && query.name === 'renew_lane'
+          isAsleep && typeof query === 'object' && query.name === 'renew_lanes'
             ? awake.promise
             : target.query(query as string, ...rest);
       },

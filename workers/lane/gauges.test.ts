@@ -15,7 +15,7 @@ import { runClickLane, WEBHOOK_CONSUMER } from '../webhooks/click-lane.ts';
 import { createWebhookMetrics } from '../webhooks/metrics.ts';
 import { createSubscriptions } from '../webhooks/subscriptions.ts';
 import { STORE_CONSUMER } from '../workers.ts';
-import { LANE_DEFAULTS, type LaneControl, runLane } from './lane.ts';
+import { type LaneControl, runLane } from './lane.ts';
 
 const NAME = 'ingest-0';
 
@@ -37,11 +37,12 @@ afterEach(() => rig.close());
 /** Runs a lane on a log whose end is told when the gate opens. */
 async function run(consumer: string, work: (lane: Lane, control: LaneControl) => Promise<void>) {
   (await rig.stream(NAME)).append([heartbeat(Date.now() * 1_000)]);
-  const taken = { consumer, partition: NAME, holder: 'here', leaseMs: LANE_DEFAULTS.leaseMs };
+  const taken = { consumer, partition: NAME, holder: 'here', leaseMs: 60_000 };
   const lane = await takeLane(rig.stores.pool, taken);
   if (!lane) throw new Error(`the lane of ${consumer} is taken`);
   const never = new AbortController().signal;
-  return work(lane, { signal: never, drain: never, release: release.signal });
+  const lease = { isHeld: () => true, renew: async () => undefined };
+  return work(lane, { signal: never, drain: never, release: release.signal, lease });
 }
 
 function dependencies() {

@@ -6,7 +6,7 @@ import type { EventLogReader } from '../../core/event-log/port.ts';
 import { linkSignals } from '../../core/tier/linked-signal.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import { commitIntent, type Lane, LaneLost, LaneMoved, renewLane } from '../../sql/event-log/lanes.ts';
+import { commitIntent, type Lane, LaneLost, LaneMoved } from '../../sql/event-log/lanes.ts';
 import { readStreams, type StreamProgress } from '../../sql/event-log/streams.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { createRetry } from '../retry.ts';
@@ -14,10 +14,12 @@ import { createAdvanceStep } from './advance.ts';
 import { type Block, encodeBlock, toBlocks } from './blocks.ts';
 import { withoutErased } from './erased.ts';
 import { createInsertStep, type EncodedBlock, type Refused } from './insert.ts';
+import type { Lease } from './leases.ts';
 import type { Pace } from './pace.ts';
 import { pollBatch, type Range } from './poll-batch.ts';
 import { assertForward, createEndWatch } from './position.ts';
 import { createPrepareStep, type Decode, type Prepared } from './prepare.ts';
+import type { Quiet } from './quiet.ts';
 import { createResumeStep, tokenOf } from './resume.ts';
 import { createTruncation } from './truncate.ts';
 
@@ -51,6 +53,8 @@ export type LaneDependencies = {
   decode: Decode;
   enricher: Enricher;
   pace: Pace;
+  /** Shared by all lanes of the process. Left out: progress is stored at once. */
+  quiet?: Quiet;
   metrics: WorkerMetrics;
   log: Logger;
   /** Called when orders of the lane were stored, in PostgreSQL. */
@@ -64,20 +68,21 @@ export type LaneDependencies = {
 export type LaneState = 'prepared' | 'intended' | 'block_inserted' | 'inserted' | 'advanced';
 
 export type LaneControl = {
-  /** Ends the lane at once. */
+  /** Ends the lane at once; its reason is {@link LaneLost} when another worker has taken the lane. */
   signal: AbortSignal;
   /** Ends the lane when it has stored what the log holds at that moment. */
   drain: AbortSignal;
   /** Ends the lane when what it has read is stored; another worker continues. */
   release: AbortSignal;
+  lease: Lease;
 };
 
 export const LANE_DEFAULTS = {
   maxEvents: 50_000,
   waitMs: 500,
   drainWaitMs: 50,
-  leaseMs: 2_000,
-  renewMs: 500,
+  /** Interval in which the log is truncated and its end is checked. */
+  keepUpMs: 500,
 } as const;
 
 /**
@@ -91,7 +96,7 @@ export async function runLane(
   lane: Lane,
   control: LaneControl,
 ): Promise<void> {
-  const { pool, reader, pace, metrics, onState } = dependencies;
+  const { pool, reader, pace, quiet, metrics, onState } = dependencies;
   const log = dependencies.log.child({ partition: lane.partition, epoch: lane.epoch });
   const lost = new AbortController();
   const ending = linkSignals(control.signal, lost.signal);
@@ -156,33 +161,21 @@ export async function runLane(
     if (newest > 0) metrics.visibleBefore.set(range.partition, newest);
   }
 
-  async function renew(): Promise<void> {
-    const requestedAt = Date.now();
-    await renewLane(pool, lane, LANE_DEFAULTS.leaseMs);
-    heldUntil = requestedAt + LANE_DEFAULTS.leaseMs;
-  }
-
   /**
    * Renews a lease that may have expired: while this process slept, a successor may have stored the range so long ago that
    * ClickHouse has dropped its tokens.
    */
   async function assertHeld(): Promise<void> {
-    if (Date.now() >= heldUntil) await retry('renew_lane', renew);
+    if (!control.lease.isHeld()) await retry('renew_lane', control.lease.renew);
   }
 
-  /** Renews the lease, and truncates the log. */
+  /** Truncates the log, and notices when it was replaced. */
   async function keepUp(): Promise<void> {
     const truncation = createTruncation(dependencies, lane.partition, log);
     const checkEnd = createEndWatch(lane, dependencies.patienceMs);
     while (!signal.aborted) {
-      await sleep(LANE_DEFAULTS.renewMs, undefined, { signal }).catch(() => undefined);
+      await sleep(LANE_DEFAULTS.keepUpMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
-      try {
-        await renew();
-      } catch (error) {
-        if (error instanceof LaneLost) lost.abort(error);
-        // Else PostgreSQL is down: no worker can take the lane, and the next step logs it.
-      }
       const end = await truncation.truncate(stored);
       if (end === null || !hasResumed) continue;
       try {
@@ -193,8 +186,6 @@ export async function runLane(
     }
   }
 
-  // Wall clock: the monotonic clock stops while the machine sleeps.
-  let heldUntil = Date.now();
   let storing = settledPromise();
   let stored = lane.nextOffset;
   let hasResumed = false;
@@ -224,6 +215,7 @@ export async function runLane(
           waitMs: drainTo === null ? LANE_DEFAULTS.waitMs : LANE_DEFAULTS.drainWaitMs,
           lingerMs: drainTo === null ? pace.lingerMs() : 0,
           settled: storing.quiet,
+          ...(quiet && drainTo === null && { quiet }),
           signal: drainTo === null ? idleRead : signal,
         }).catch((error: unknown) => {
           // The drain or the release of the lane has ended the wait.

@@ -1,15 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventLogReader } from '../../core/event-log/port.ts';
+import { linkSignals } from '../../core/tier/linked-signal.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { type Lane, LaneLost, laneHolder, releaseLane, takeLane } from '../../sql/event-log/lanes.ts';
 import { recordHeartbeat, removeLiveWorker } from '../../sql/event-log/live-workers.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { hasDied, holderName } from './holder.ts';
-import { LANE_DEFAULTS, type LaneControl } from './lane.ts';
+import type { LaneControl } from './lane.ts';
+import { LEASE, type Leases } from './leases.ts';
 
 export type LanesDependencies = {
   pool: Pool;
+  leases: Leases;
   reader: EventLogReader;
   metrics: WorkerMetrics;
   log: Logger;
@@ -25,7 +28,7 @@ export type Lanes = {
   stop(withinMs: number): Promise<void>;
 };
 
-const LOOK_EVERY_MS = 500;
+const LOOK_EVERY_MS = 1_000;
 // A failed lane would fail again at once.
 const REST_AFTER_FAILURE_MS = 1_000;
 
@@ -36,7 +39,7 @@ type Running = { ended: Promise<void>; release: AbortController };
  * lanes up to that, and releases those beyond.
  */
 export function startLanes(dependencies: LanesDependencies): Lanes {
-  const { pool, reader, metrics, consumer, run, holder = holderName() } = dependencies;
+  const { pool, leases, reader, metrics, consumer, run, holder = holderName() } = dependencies;
   const log = dependencies.log.child({ consumer });
   const drain = new AbortController();
   const stop = new AbortController();
@@ -47,8 +50,11 @@ export function startLanes(dependencies: LanesDependencies): Lanes {
   async function work(lane: Lane, release: AbortSignal): Promise<void> {
     metrics.lanes.inc({ consumer });
     log.info({ partition: lane.partition, epoch: lane.epoch, offset: String(lane.nextOffset) }, 'lane taken');
+    const lost = new AbortController();
+    const lease = leases.keep(lane, (error) => lost.abort(error));
+    const ending = linkSignals(stop.signal, lost.signal);
     try {
-      await run(lane, { signal: stop.signal, drain: drain.signal, release }, log);
+      await run(lane, { signal: ending.signal, drain: drain.signal, release, lease }, log);
     } catch (error) {
       if (error instanceof LaneLost) {
         metrics.lanesLost.inc({ cause: 'lost' });
@@ -60,6 +66,8 @@ export function startLanes(dependencies: LanesDependencies): Lanes {
       }
     } finally {
       metrics.lanes.dec({ consumer });
+      lease.end();
+      ending.release();
       await releaseLane(pool, lane).catch(() => undefined); // its lease expires
       running.delete(lane.partition);
     }
@@ -67,7 +75,7 @@ export function startLanes(dependencies: LanesDependencies): Lanes {
 
   async function search(): Promise<void> {
     const partitions = await reader.partitions();
-    const leaseMs = LANE_DEFAULTS.leaseMs;
+    const leaseMs = LEASE.lengthMs;
     const live = await recordHeartbeat(pool, { consumer, holder, liveMs: leaseMs });
     const workers = live.filter((other) => other === holder || !hasDied(other)).length;
     const share = Math.ceil(partitions.length / workers);

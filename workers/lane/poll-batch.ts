@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventLogReader, LogBatch, LogDamage } from '../../core/event-log/port.ts';
+import { hasOnlyHeartbeats } from '../../core/events/codec.ts';
+import type { Quiet } from './quiet.ts';
 
 /** A range of a partition: every batch and all damage in `[from, to)`. */
 export type Range = {
@@ -19,6 +21,8 @@ export type PollOptions = {
   lingerMs: number;
   /** Resolves when the previous range is stored; until then there is time to wait for more. */
   settled: Promise<void>;
+  /** While it is quiet, heartbeats are gathered. Left out: they are returned like other events. */
+  quiet?: Quiet;
   signal: AbortSignal;
 };
 
@@ -36,29 +40,62 @@ export async function pollBatch(
   from: bigint,
   options: PollOptions,
 ): Promise<Range | null> {
-  const { maxEvents, waitMs, lingerMs, settled, signal } = options;
+  const { maxEvents, waitMs, lingerMs, settled, quiet, signal } = options;
   const range: Range = { partition, from, to: from, batches: [], damage: [] };
-  let events = await readUpTo(reader, range, waitMs, maxEvents, signal);
+  const isQuiet = quiet?.isQuiet() ?? false;
+  let events = await readUpTo(reader, range, { waitMs, maxEvents, isQuiet, signal });
   if (range.to === from) return null;
+  if (quiet)
+    events += await gatherHeartbeats(reader, range, { maxEvents: maxEvents - events, quiet, signal });
   if (events < maxEvents) {
     await sleep(lingerMs, undefined, { signal });
     await settled;
-    events += await readUpTo(reader, range, 0, maxEvents - events, signal);
+    events += await readUpTo(reader, range, { waitMs: 0, maxEvents: maxEvents - events, signal });
   }
   return range;
+}
+
+/**
+ * Reads on while it is quiet and nothing but heartbeats comes, until lanes store their progress. The first other event ends the
+ * quiet.
+ *
+ * @returns the number of events
+ */
+async function gatherHeartbeats(
+  reader: EventLogReader,
+  range: Range,
+  { maxEvents, quiet, signal }: { maxEvents: number; quiet: Quiet; signal: AbortSignal },
+): Promise<number> {
+  const until = performance.now() + quiet.untilStoreMs();
+  let events = 0;
+  for (let checked = 0; ; ) {
+    if (range.damage.length > 0 || !range.batches.slice(checked).every(hasOnlyHeartbeats)) {
+      quiet.end();
+      return events;
+    }
+    checked = range.batches.length;
+    const waitMs = until - performance.now();
+    if (waitMs <= 0 || events >= maxEvents || !quiet.isQuiet()) return events;
+    signal.throwIfAborted();
+    events += await readUpTo(reader, range, { waitMs, maxEvents: maxEvents - events, isQuiet: true, signal });
+  }
 }
 
 /** Reads up to `maxEvents` or the log's end. @returns the number of events */
 async function readUpTo(
   reader: EventLogReader,
   range: Range,
-  waitMs: number,
-  maxEvents: number,
-  signal: AbortSignal,
+  options: { waitMs: number; maxEvents: number; isQuiet?: boolean; signal: AbortSignal },
 ): Promise<number> {
+  const { maxEvents, isQuiet = false, signal } = options;
   let events = 0;
-  for (let wait = waitMs; events < maxEvents; wait = 0) {
-    const read = await reader.read(range.partition, range.to, { maxBytes: READ_BYTES, waitMs: wait, signal });
+  for (let waitMs = options.waitMs; events < maxEvents; waitMs = 0) {
+    const read = await reader.read(range.partition, range.to, {
+      maxBytes: READ_BYTES,
+      waitMs,
+      isQuiet,
+      signal,
+    });
     if (read.nextOffset === range.to) break;
     for (const batch of read.batches) {
       range.batches.push(batch);

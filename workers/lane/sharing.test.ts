@@ -7,18 +7,22 @@ import { silentLogger } from '../../core/tier/log.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { createWorkerMetrics } from '../metrics.ts';
 import { type Lanes, startLanes } from './lanes.ts';
+import { keepLeases, type Leases } from './leases.ts';
 
 const PARTITIONS = ['p/0', 'p/1', 'p/2', 'p/3', 'p/4'];
 
 let stores: TestStores;
+let leases: Leases;
 let working: Map<string, { lanes: Lanes; held: Set<string> }>;
 
 beforeEach(async () => {
   stores = await testStores();
+  leases = keepLeases(stores.pool);
   working = new Map();
 });
 afterEach(async () => {
   await Promise.all([...working.values()].map(({ lanes }) => lanes.stop(0)));
+  await leases.stop();
   await stores.close();
 });
 
@@ -27,6 +31,7 @@ function work(name: string): void {
   const held = new Set<string>();
   const lanes = startLanes({
     pool: stores.pool,
+    leases,
     reader: { partitions: async () => PARTITIONS } as unknown as EventLogReader,
     metrics: createWorkerMetrics(new Registry()),
     log: silentLogger(),

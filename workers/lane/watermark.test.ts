@@ -99,9 +99,35 @@ describe('the watermark', () => {
     }
   });
 
-  it('never passes a click that is not visible', async () => {
+  it('of an idle stream is stored rarely while it is quiet, and soon after another stream has a click', async () => {
+    let isQuiet = true;
+    const quiet = {
+      isQuiet: () => isQuiet,
+      end: () => {
+        isQuiet = false;
+      },
+      untilStoreMs: () => 3_600_000,
+    };
+    const busy = await rig.stream('ingest-0');
+    const idle = await rig.stream('api-0');
+    rig.work({ quiet });
+    idle.append([heartbeat(NOW + 100)]);
+    busy.append([heartbeat(NOW + 100)]);
+    await sleep(1_000);
+    expect(await watermark(rig.stores.pool)).toBe(0);
+    busy.append([clickAt(NOW + 500)]);
+    await rig.settled(busy);
+    idle.append([heartbeat(NOW + 600)]);
+    await reaches(NOW + 501);
+    expect(await rig.stored()).toEqual({ rows: 1, distinct: 1 });
+  });
+
+  it.each([
+    ['', undefined],
+    [', also while it is quiet', { isQuiet: () => true, end: () => undefined, untilStoreMs: () => 300 }],
+  ])('never passes a click that is not visible%s', async (_, quiet) => {
     const streams = [await rig.stream('ingest-0'), await rig.stream('ingest-1')];
-    rig.work();
+    rig.work(quiet && { quiet });
     const times: number[] = [];
     let loading = true;
     const load = (async () => {

@@ -10,11 +10,10 @@ import {
   LaneLost,
   LaneMoved,
   lockLane,
-  renewLane,
   resetLane,
 } from '../../sql/event-log/lanes.ts';
 import { readStreams } from '../../sql/event-log/streams.ts';
-import { LANE_DEFAULTS, type LaneControl } from '../lane/lane.ts';
+import type { LaneControl } from '../lane/lane.ts';
 import { pollBatch, type Range } from '../lane/poll-batch.ts';
 import { assertForward, createEndWatch, logBounds } from '../lane/position.ts';
 import type { Decode } from '../lane/prepare.ts';
@@ -41,8 +40,11 @@ const CLICK_LANE = {
   lingerMs: 50,
   /** Poll interval while no webhook subscribes to clicks: a new one gets its first clicks that much later. */
   idleMs: 1_000,
-  /** Progress without deliveries is written this often. */
+  /** Progress without deliveries is written this often, and less often while the log hardly grows. */
   advanceEveryMs: 1_000,
+  quietAdvanceEveryMs: 10_000,
+  /** Offsets since the last write up to which the log hardly grows: some seconds of heartbeats. */
+  quietOffsets: 16_384n,
 } as const;
 
 export type ClickLaneDependencies = {
@@ -146,6 +148,13 @@ export async function runClickLane(
     if (failure) throw failure;
   }
 
+  /** Returns whether progress to `to` without a delivery is to be written. */
+  function isAdvanceDue(to: bigint): boolean {
+    const isQuiet = to - written <= CLICK_LANE.quietOffsets;
+    const everyMs = isQuiet ? CLICK_LANE.quietAdvanceEveryMs : CLICK_LANE.advanceEveryMs;
+    return performance.now() - writtenAt >= everyMs;
+  }
+
   async function handOverRange(range: Range): Promise<void> {
     // Read after the newest click of the range was made.
     const snapshot = await retry('read_webhooks', subscriptions);
@@ -164,7 +173,7 @@ export async function runClickLane(
       together = [];
     }
     if (together.length > 0) await queue(range.to, await handOver(together));
-    else if (performance.now() - writtenAt >= CLICK_LANE.advanceEveryMs) await queue(range.to, null);
+    else if (isAdvanceDue(range.to)) await queue(range.to, null);
   }
 
   async function work(): Promise<void> {
@@ -178,7 +187,7 @@ export async function runClickLane(
       // After the end was read: a webhook that subscribes later gets nothing from before it.
       if (!(await retry('read_webhooks', subscriptions)).wantsClicks) {
         if (end > at) at = end;
-        if (at > written && performance.now() - writtenAt >= CLICK_LANE.advanceEveryMs) await queue(at, null);
+        if (at > written && isAdvanceDue(at)) await queue(at, null);
         await sleep(CLICK_LANE.idleMs, undefined, { signal });
         continue;
       }
@@ -199,32 +208,18 @@ export async function runClickLane(
     }
   }
 
-  async function keepUp(): Promise<void> {
-    while (!storing.aborted) {
-      await sleep(LANE_DEFAULTS.renewMs, undefined, { signal: storing }).catch(() => undefined);
-      if (storing.aborted) return;
-      try {
-        await renewLane(pool, lane, LANE_DEFAULTS.leaseMs);
-      } catch (error) {
-        if (error instanceof LaneLost) {
-          failure ??= error;
-          ended.abort(error);
-        }
-      }
-    }
-  }
-
-  const upkeep = keepUp();
   try {
     await work().catch((error: unknown) => {
       // The release of the lane ends a wait.
-      if (!released.aborted || failure) throw failure ?? error;
+      if (released.aborted && !failure) return;
+      control.signal.throwIfAborted(); // its reason is the cause of the error
+      throw failure ?? error;
     });
     await tail;
     if (failure) throw failure;
   } finally {
     ended.abort();
-    await Promise.all([upkeep, tail]);
+    await tail;
     for (const linked of [handingOver, working, ending]) linked.release();
     metrics.lagOffsets.remove({ partition });
   }

@@ -1,11 +1,13 @@
 import type { Logger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { fanOutEvents, hasOutboxEvents } from '../../sql/webhooks/outbox-fan-out.ts';
+import { createIdlePause } from '../idle-pause.ts';
 import { type Job, startJob } from '../jobs/job.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
-const EVERY_MS = 100;
+const BUSY_MS = 100;
+const IDLE_MS = 500;
 /** Events in one transaction. Few, because each may go to many webhooks. */
 const AT_ONCE = 50;
 
@@ -22,13 +24,15 @@ export function startOutbox(dependencies: {
   made: () => void;
 }): Job {
   const { pool, log, metrics, subscriptions, now, createdAt, made } = dependencies;
+  const pause = createIdlePause({ busyMs: BUSY_MS, idleMs: IDLE_MS });
   return startJob({
     name: 'webhook-outbox',
-    everyMs: EVERY_MS,
+    everyMs: pause.ms,
     log,
     metrics,
     async work() {
       if (!(await hasOutboxEvents(pool))) return false;
+      pause.found();
       const { events, deliveries } = await inTransaction(pool, (tx) =>
         fanOutEvents(tx, AT_ONCE, now(), async () => (await subscriptions()).subscribers, createdAt),
       );

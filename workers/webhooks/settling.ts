@@ -45,6 +45,8 @@ export function createSettling(dependencies: {
   let ended: FailedDelivery[] = [];
   let failing = new Set<string>();
   const working = new Set<string>();
+  /** Ends the wait for the first outcome. */
+  let wake: () => void = () => undefined;
   let workingNotedAt = Number.NEGATIVE_INFINITY;
 
   async function write(): Promise<void> {
@@ -81,6 +83,8 @@ export function createSettling(dependencies: {
     }
   }
 
+  const isEmpty = () => settled.length + released.length + ended.length + failing.size + working.size === 0;
+
   async function run(): Promise<void> {
     let fails = false;
     while (!end.signal.aborted) {
@@ -91,6 +95,11 @@ export function createSettling(dependencies: {
         if (!fails) log.warn({ err: error }, 'failed to write the outcomes of deliveries; will retry');
         fails = true;
       }
+      if (isEmpty() && !end.signal.aborted) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
       const wait = fails ? REST_MS : settled.length >= AT_ONCE ? 0 : EVERY_MS;
       await sleep(wait, undefined, { signal: end.signal }).catch(() => undefined);
     }
@@ -98,6 +107,7 @@ export function createSettling(dependencies: {
   const running = run();
 
   function note(webhookId: string, outcome: Outcome): void {
+    wake();
     if (outcome.kind === 'delivered') working.add(webhookId);
     else if (outcome.kind !== 'interrupted') failing.add(webhookId);
   }
@@ -115,15 +125,16 @@ export function createSettling(dependencies: {
       settled.push({ id, before, state });
     },
     giveUp({ id, before }, error) {
+      wake();
       metrics.deliveries.inc({ outcome: 'inactive' });
       ended.push({ id, before, error });
     },
     async stop() {
       end.abort();
+      wake();
       await running;
       try {
-        while (settled.length + released.length + ended.length + failing.size + working.size > 0)
-          await write();
+        while (!isEmpty()) await write();
       } catch (error) {
         log.warn({ err: error }, 'lost outcomes of deliveries; they will be delivered again');
       }

@@ -6,6 +6,7 @@ import {
   claimDueDeliveries,
   webhooksWithDueDeliveries,
 } from '../../sql/webhooks/delivery-queue.ts';
+import { createIdlePause } from '../idle-pause.ts';
 import type { Attempt } from './attempt.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { Settling } from './settling.ts';
@@ -24,7 +25,9 @@ export const STORED = {
    * claims of a dead one.
    */
   leaseMs: 90_000,
-  idleMs: 200,
+  /** Poll interval while nothing is due; the longer one after ten seconds without a delivery. */
+  waitMs: 200,
+  idleMs: 1_000,
   busyMs: 50,
   restMs: 1_000,
   /** Deliveries claimed at once. */
@@ -89,10 +92,14 @@ export function startStored(dependencies: {
 
   async function run(): Promise<void> {
     let fails = false;
+    const pause = createIdlePause({ busyMs: STORED.waitMs, idleMs: STORED.idleMs });
     while (!isStopped) {
-      let wait: number = STORED.idleMs;
+      let wait = pause.ms();
       try {
-        if (await attemptDue()) wait = STORED.busyMs;
+        if (await attemptDue()) {
+          pause.found();
+          wait = STORED.busyMs;
+        }
         fails = false;
       } catch (error) {
         if (!fails) log.warn({ err: error }, 'failed to look for due deliveries; will retry');

@@ -7,6 +7,7 @@ import type { Pool } from '../../sql/database/pool.ts';
 import { countAllPending } from '../../sql/webhooks/delivery-queue.ts';
 import { startJob } from '../jobs/job.ts';
 import { startLanes } from '../lane/lanes.ts';
+import type { Leases } from '../lane/leases.ts';
 import type { Decode } from '../lane/prepare.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { createAttempt } from './attempt.ts';
@@ -35,6 +36,7 @@ export type WebhookOptions = {
 
 export type WebhooksDependencies = {
   pool: Pool;
+  leases: Leases;
   reader: EventLogReader;
   decode: Decode;
   enricher: Enricher;

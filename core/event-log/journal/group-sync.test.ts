@@ -1,6 +1,7 @@
 import { mkdtempSync, openSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { silentLogger } from '../../tier/log.ts';
@@ -52,6 +53,24 @@ function segment(name: string): SegmentFile {
 const broken: SegmentFile = { fd: 1_000_000, start: 0n, capacity: 1000, position: 0, blocksEnd: 0 };
 
 describe('group sync', () => {
+  test('a lazy write waits for the next group, and is not synced by itself soon', async () => {
+    const file = segment('a');
+    const syncs = async () =>
+      Number(/^hoplog_journal_sync_seconds_count (\d+)/m.exec(await registry.metrics())?.[1]);
+    sync.writtenLazily(file);
+    sync.writtenFor(file, [() => settled.push('click')], false);
+    await expect.poll(() => settled).toEqual(['click']);
+    expect(await syncs()).toBe(1);
+    sync.writtenLazily(file);
+    await sleep(50);
+    expect(await syncs()).toBe(1);
+    sync.written(file);
+    await expect.poll(syncs).toBe(2);
+    sync.writtenLazily(file);
+    await sync.drain();
+    expect(await syncs()).toBe(3);
+  });
+
   test('settles appends after their sync, in order, those of a later group last', async () => {
     const file = segment('a');
     for (const name of ['1', '2', '3']) {

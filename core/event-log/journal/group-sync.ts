@@ -25,6 +25,12 @@ export type GroupSyncOptions = {
 const QUICK_MS = 1;
 
 /**
+ * Longest time that heartbeats wait for a sync of their own. A power cut may lose those, and no more: what was written
+ * before an event is synced with it.
+ */
+const LAZY_MS = 10_000;
+
+/**
  * Syncs writes in groups. What is written during a sync belongs to the next group. A group starts at once when
  * appends wait for it, else after the interval; it settles its appends in order.
  */
@@ -34,6 +40,7 @@ export class GroupSync {
   #finished: SegmentFile[] = [];
   #waiting: Settled[][] = [];
   #timer: NodeJS.Timeout | null = null;
+  #lazyTimer: NodeJS.Timeout | null = null;
   #running = false;
   #lastMs = Number.POSITIVE_INFINITY;
   #idle: (() => void)[] = [];
@@ -46,6 +53,12 @@ export class GroupSync {
     this.#dirty = file;
     // One millisecond early: timers are late rather than early.
     this.#timer ??= setTimeout(this.#start, Math.max(1, this.#options.intervalMs - 1)).unref();
+  }
+
+  /** Registers a write that may wait for the next event's sync, but not for long. */
+  writtenLazily(file: SegmentFile): void {
+    this.#dirty = file;
+    if (this.#timer === null) this.#lazyTimer ??= setTimeout(this.#start, LAZY_MS).unref();
   }
 
   /**
@@ -82,7 +95,9 @@ export class GroupSync {
 
   readonly #start = (): void => {
     if (this.#timer) clearTimeout(this.#timer);
+    if (this.#lazyTimer) clearTimeout(this.#lazyTimer);
     this.#timer = null;
+    this.#lazyTimer = null;
     if (this.#running || (!this.#dirty && this.#finished.length === 0 && this.#waiting.length === 0)) return;
     this.#running = true;
     const finished = this.#finished;
@@ -99,7 +114,8 @@ export class GroupSync {
       for (const appends of waiting) this.#options.settle(appends, whole ? 'written' : 'lost');
       for (const resolve of this.#idle.splice(0)) resolve();
       // A timer that is still armed will start its own group; one that fired during this sync has not.
-      if (!this.#timer || this.#finished.length > 0 || this.#waiting.length > 0) this.#start();
+      if ((!this.#timer && !this.#lazyTimer) || this.#finished.length > 0 || this.#waiting.length > 0)
+        this.#start();
     });
   };
 

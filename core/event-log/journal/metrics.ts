@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 /**
@@ -23,8 +24,14 @@ export type JournalMetrics = ReturnType<typeof createJournalMetrics>;
  *
  * @param fill returns the fraction of the disk budget in use
  * @param ahead returns how far the stream's time is ahead of the wall clock, in microseconds
+ * @param directory of the journal, whose volume is watched; left out: none
  */
-export function createJournalMetrics(registry: Registry, fill: () => number, ahead: () => number) {
+export function createJournalMetrics(
+  registry: Registry,
+  fill: () => number,
+  ahead: () => number,
+  directory?: string,
+) {
   const registers = [registry];
   new Gauge({
     name: 'hoplog_journal_fill_ratio',
@@ -40,6 +47,19 @@ export function createJournalMetrics(registry: Registry, fill: () => number, ahe
     registers,
     collect() {
       this.set(ahead() / 1_000_000);
+    },
+  });
+  const free = new Gauge({
+    name: 'hoplog_journal_disk_free_ratio',
+    help: "Free fraction of the journal's volume, by resource (bytes, inodes).",
+    labelNames: ['resource'] as const,
+    registers,
+    async collect() {
+      const volume = directory === undefined ? null : await statfs(directory).catch(() => null);
+      if (volume === null) return;
+      free.set({ resource: 'bytes' }, volume.bavail / volume.blocks);
+      // File systems without inodes have 0 of 0.
+      if (volume.files > 0) free.set({ resource: 'inodes' }, volume.ffree / volume.files);
     },
   });
   const lost = new Counter({

@@ -67,7 +67,7 @@ export async function openJournal(options: JournalOptions): Promise<JournalWrite
     );
     log.info({ directory, epoch: recovered.epoch, offset: recovered.start.toString() }, 'journal opened');
     return new JournalWriter(
-      { stream, syncMs, segmentBytes, sealer, clock, isClockResetRequested, log, registry },
+      { directory, stream, syncMs, segmentBytes, sealer, clock, isClockResetRequested, log, registry },
       { recovered, epochFile, supply, lock },
     );
   } catch (error) {

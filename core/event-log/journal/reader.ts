@@ -7,6 +7,8 @@ import { journalDirectory, listSegments, missingIsNull, type Segment, streamDire
 import { LIST_MS, type Tail, TailFiles } from './tail-files.ts';
 
 const POLL_MS = 20;
+/** Poll interval of a consumer that expects nothing soon: each poll wakes its process. */
+const QUIET_POLL_MS = 100;
 
 /**
  * Heartbeats move a live stream every 250 ms. After a standstill this long, the reader searches for a frame behind
@@ -16,7 +18,7 @@ const SEARCH_AFTER_MS = 1000;
 
 type ReadResult = Awaited<ReturnType<EventLogReader['read']>>;
 
-type Waiter = { partition: string; offset: bigint; until: number; go(): void };
+type Waiter = { partition: string; offset: bigint; until: number; pollMs: number; go(): void };
 
 /** Where a partition's reader stands still, and when to search behind that position. */
 type Standstill = { offset: bigint; searchAt: number };
@@ -34,6 +36,7 @@ export class JournalReader implements EventLogReader {
   readonly #closing = new AbortController();
   readonly #waiters = new Set<Waiter>();
   #looking: NodeJS.Timeout | null = null;
+  #lookAt = 0;
 
   /**
    * @param arenaBytes memory that every read reuses, for one consumer: a result is valid until the next read. 0: each
@@ -57,7 +60,7 @@ export class JournalReader implements EventLogReader {
   async read(
     partition: string,
     offset: bigint,
-    options: { maxBytes: number; waitMs: number; signal?: AbortSignal },
+    options: { maxBytes: number; waitMs: number; signal?: AbortSignal; isQuiet?: boolean },
   ): Promise<ReadResult> {
     const deadline = performance.now() + options.waitMs;
     const { signal, release } = linkSignals(this.#closing.signal, options.signal);
@@ -70,7 +73,11 @@ export class JournalReader implements EventLogReader {
         }
         const left = deadline - performance.now();
         if (left <= 0 || signal.aborted) return result;
-        await this.#untilMore(partition, offset, Math.min(left, LIST_MS), signal);
+        await this.#untilMore(
+          { partition, offset, pollMs: options.isQuiet ? QUIET_POLL_MS : POLL_MS },
+          Math.min(left, LIST_MS),
+          signal,
+        );
       }
     } finally {
       release();
@@ -81,28 +88,42 @@ export class JournalReader implements EventLogReader {
    * Waits until `offset` has something, or for `withinMs`. A reader spends nearly all of its time here, so one timer
    * serves all waiting reads: each check reads four bytes of a file that stays open.
    */
-  #untilMore(partition: string, offset: bigint, withinMs: number, signal: AbortSignal): Promise<void> {
+  #untilMore(
+    place: Pick<Waiter, 'partition' | 'offset' | 'pollMs'>,
+    withinMs: number,
+    signal: AbortSignal,
+  ): Promise<void> {
     return new Promise((resolve) => {
       const go = () => {
         this.#waiters.delete(waiter);
         signal.removeEventListener('abort', go);
         resolve();
       };
-      const waiter: Waiter = { partition, offset, until: performance.now() + withinMs, go };
+      const waiter: Waiter = { ...place, until: performance.now() + withinMs, go };
       this.#waiters.add(waiter);
       signal.addEventListener('abort', go);
-      this.#looking ??= setInterval(this.#look, POLL_MS);
+      this.#lookWithin(waiter.pollMs);
     });
   }
 
+  #lookWithin(ms: number): void {
+    const at = performance.now() + ms;
+    if (this.#looking !== null) {
+      if (this.#lookAt <= at) return;
+      clearTimeout(this.#looking);
+    }
+    this.#lookAt = at;
+    this.#looking = setTimeout(this.#look, ms);
+  }
+
   readonly #look = (): void => {
+    this.#looking = null;
     const now = performance.now();
     for (const waiter of this.#waiters) {
       if (now >= waiter.until || this.#mayHaveMore(waiter)) waiter.go();
     }
-    if (this.#waiters.size > 0 || this.#looking === null) return;
-    clearInterval(this.#looking);
-    this.#looking = null;
+    if (this.#waiters.size === 0) return;
+    this.#lookWithin(Math.min(...[...this.#waiters].map(({ pollMs }) => pollMs)));
   };
 
   #mayHaveMore({ partition, offset }: Waiter): boolean {

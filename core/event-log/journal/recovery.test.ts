@@ -12,7 +12,7 @@ import {
   temporaryDataDir,
 } from '../../../test/support/journal.ts';
 import { silentLogger } from '../../tier/log.ts';
-import { type LogBatch, NOTHING_RECORDED } from '../port.ts';
+import { type LogBatch, NOTHING_RECORDED, type StreamRecord } from '../port.ts';
 import { EpochFile, MAX_EPOCH } from './epoch-file.ts';
 import { frameAt } from './frame.ts';
 import { JournalReader } from './reader.ts';
@@ -325,6 +325,23 @@ describe('the state of a stream', () => {
     });
     expect(epoch).toBe(9_000_001);
     expect(start).toBeGreaterThan(record.readUpTo);
+  });
+
+  test('starts after every time that others have seen, when it lost its end and the clock is behind', async () => {
+    const clock = { now: () => 1_000_000 };
+    const writer = await openTestJournal(dataDir, { clock });
+    const [click] = await appendClicks(writer, ['kept']);
+    await writer.close();
+    const stored = click?.sequence ?? 0n;
+    const seen = { state: 'active', stored: stored + 9n, readUpTo: 0n, visibleBefore: 7_000_000 } as const;
+    const startOf = async (record: StreamRecord) => {
+      const again = await openTestJournal(dataDir, { clock, recorded: async () => record });
+      const [first] = await appendClicks(again, ['first']);
+      await again.close();
+      return first?.ts ?? 0;
+    };
+    expect(await startOf({ ...seen, stored }), 'nothing was lost').toBeLessThan(2_000_000);
+    expect(await startOf({ ...seen, stored: seen.stored + (1n << 60n) })).toBeGreaterThanOrEqual(7_000_000);
   });
 
   test('has epochs left when the clock is wrong by centuries, or behind', async () => {

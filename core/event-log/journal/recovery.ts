@@ -43,7 +43,8 @@ export type Recovered = {
  *
  * 3. Begins the new segment beyond every offset that a reader can have seen, lost ones included.
  *
- * A directory that was restored or is new knows neither: `record` and the time supply both.
+ * A directory that was restored or is new knows neither: `record` and the time supply both. `record` also supplies the
+ * newest time of what was lost.
  *
  * @throws Error when the epochs are used up, or when the disk rejects even the epoch file
  */
@@ -55,7 +56,7 @@ export async function recover(
   adoptPrepared(directory);
   const segments = listSegmentsNow(directory);
   const before: EpochRecord = epochFile.record ?? { epoch: 0, floor: 0n, lastTs: 0 };
-  const found = { epoch: before.epoch, lastTs: before.lastTs, damagedBytes: 0 };
+  const found = { epoch: before.epoch, lastTs: before.lastTs, lastSequence: -1n, damagedBytes: 0 };
   const cuts: { path: string; end: number }[] = [];
   for (const segment of segments.toReversed()) {
     const check = await checkSegment(segment);
@@ -63,6 +64,7 @@ export async function recover(
     found.damagedBytes += check.damage.reduce((sum, damage) => sum + damage.bytes.length, 0);
     found.epoch = Math.max(found.epoch, check.lastEpoch);
     found.lastTs = Math.max(found.lastTs, check.lastTs);
+    found.lastSequence = max(found.lastSequence, check.lastSequence);
     if (check.end < sizeOf(segment.path)) cuts.push({ path: segment.path, end: check.end });
     if (check.end > 0) break;
   }
@@ -74,9 +76,18 @@ export async function recover(
   const epoch = Math.max(found.epoch + 1, epochOf(record.stored) + 1, epochAt(now()));
   if (epoch > MAX_EPOCH) throw new Error(`journal ${directory} has used up its ${MAX_EPOCH} start epochs`);
   const { jump = null } = before;
-  epochFile.write({ epoch, floor: start, lastTs: found.lastTs, jump });
+  const lastTs = Math.max(found.lastTs, newestOfLost(record, found.lastSequence));
+  epochFile.write({ epoch, floor: start, lastTs, jump });
   for (const cut of cuts) truncateSync(cut.path, cut.end);
-  return { epoch, start, lastTs: found.lastTs, jump, damagedBytes: found.damagedBytes };
+  return { epoch, start, lastTs, jump, damagedBytes: found.damagedBytes };
+}
+
+/**
+ * Returns the time of the newest event that workers have stored and the journal has lost, as heartbeats in a power cut;
+ * 0 when there is none. The watermark may have passed it, so a clock that is behind must not start before it.
+ */
+function newestOfLost({ state, stored, visibleBefore }: StreamRecord, lastSequence: bigint): number {
+  return state === 'active' && stored > lastSequence ? Math.max(0, visibleBefore - 1) : 0;
 }
 
 /**
@@ -97,6 +108,7 @@ type SegmentCheck = {
   end: number;
   lastEpoch: number;
   lastTs: number;
+  lastSequence: bigint;
 };
 
 async function checkSegment(segment: Segment): Promise<SegmentCheck> {
@@ -109,7 +121,7 @@ async function checkSegment(segment: Segment): Promise<SegmentCheck> {
 }
 
 async function checkFrames(file: FileHandle, start: bigint): Promise<SegmentCheck> {
-  const check: SegmentCheck = { damage: [], end: 0, lastEpoch: 0, lastTs: 0 };
+  const check: SegmentCheck = { damage: [], end: 0, lastEpoch: 0, lastTs: 0, lastSequence: -1n };
   let position = 0;
   for (;;) {
     const scan = await scanSegment(file, start, position, {
@@ -124,6 +136,7 @@ async function checkFrames(file: FileHandle, start: bigint): Promise<SegmentChec
       check.lastEpoch = Math.max(check.lastEpoch, epochOf(batch.firstSequence));
       // Not the largest: a stream's time goes back where its clock was set back.
       check.lastTs = batch.maxTs;
+      check.lastSequence = batch.firstSequence + BigInt(batch.count - 1);
     }
     if (scan.ended === 'finished') return check;
   }

@@ -2,8 +2,11 @@ import { fstatSync, readSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { missingIsNull, type Segment } from './segments.ts';
 
-/** A segment is assumed to be its stream's last for this long. It may have a successor by then, or be gone. */
-export const LIST_MS = 250;
+/**
+ * A segment is assumed to be its stream's last for this long. It may have a successor by then, or be gone. A segment with a
+ * successor is cut, which is noticed at once.
+ */
+export const LIST_MS = 1_000;
 /** A stream whose files were not listed for this long has no reader; its last segment may be gone. */
 const FORGET_MS = 5_000;
 

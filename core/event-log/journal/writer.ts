@@ -3,12 +3,13 @@ import type { AddressSealer } from '../../events/address-seal.ts';
 import type { Unstamped } from '../../events/types.ts';
 import type { Logger } from '../../tier/log.ts';
 import type { WallClock } from '../../time/wall-clock.ts';
-import type { Appended, AppendOutcome, EventLogWriter, StreamIdentity } from '../port.ts';
+import type { Appended, AppendOutcome, EventLogWriter, Loss, StreamIdentity } from '../port.ts';
 import { BatchBuffer } from './batch-buffer.ts';
 import { ClockWatch } from './clock-watch.ts';
 import type { EpochFile } from './epoch-file.ts';
 import { FRAME_HEADER_BYTES, MAX_PAYLOAD_BYTES } from './frame.ts';
 import { GroupSync, type Settled } from './group-sync.ts';
+import { LossReport } from './loss-report.ts';
 import { createJournalMetrics, type JournalMetrics, type LossCause } from './metrics.ts';
 import type { Recovered } from './recovery.ts';
 import { finishSegment, type SegmentFile, writeFrame } from './segment-file.ts';
@@ -18,9 +19,13 @@ import { type ClockCorrection, StreamClock } from './stream-clock.ts';
 /** Interval at which the watermark of an idle stream advances. */
 const HEARTBEAT_MS = 250;
 
+/** While no event is written, the segments are counted only at every so many heartbeats. */
+const QUIET_RECOUNT_BEATS = 8;
+
 const HEARTBEAT: Unstamped = { kind: 'heartbeat' };
 
 export type JournalWriterOptions = {
+  directory: string;
   stream: StreamIdentity;
   /** Longest time that a written event may wait for `fdatasync`, in milliseconds; 0: synced before it settles. */
   syncMs: number;
@@ -43,7 +48,7 @@ export type JournalFiles = {
 /**
  * Writes a stream's journal. Events are encoded as they come. At the end of the event-loop turn they become one frame
  * and one write, and their appends settle. `written` is safe from the end of this process and, with `syncMs` 0, from
- * a power cut. `lost` means that the budget or the disk rejected them. Each turn tries again, so the journal recovers
+ * a power cut. Heartbeats alone are synced within ten seconds. `lost` means that the budget or the disk rejected them. Each turn tries again, so the journal recovers
  * once there is room.
  *
  * Events that were written and not synced settle as `lost`, but stay: readers may have them already, and removing
@@ -65,9 +70,12 @@ export class JournalWriter implements EventLogWriter {
   #appends: Settled[] = [];
   #turn: { appends: Settled[]; outcome: AppendOutcome }[] = [];
   #turnEnd: NodeJS.Immediate | null = null;
+  readonly #loss: LossReport;
   #failedSegment: SegmentFile | null = null;
-  #refusing: LossCause | null = null;
   #closed = false;
+  #beats = 0;
+  /** Whether an event was written since the segments were counted. */
+  #hasNews = true;
 
   constructor(options: JournalWriterOptions, files: JournalFiles) {
     const { stream, sealer, clock, log, registry } = options;
@@ -78,7 +86,9 @@ export class JournalWriter implements EventLogWriter {
       registry,
       () => this.fill(),
       () => this.#clock.ahead(),
+      options.directory,
     );
+    this.#loss = new LossReport(log);
     this.#metrics.damagedBytes.inc(files.recovered.damagedBytes);
     const maxPayload = Math.min(MAX_PAYLOAD_BYTES, Math.floor(options.segmentBytes / 2) - FRAME_HEADER_BYTES);
     this.#batch = new BatchBuffer(stream.streamId, files.recovered.epoch, maxPayload, sealer);
@@ -135,6 +145,10 @@ export class JournalWriter implements EventLogWriter {
 
   fill(): number {
     return this.#files.supply.fill();
+  }
+
+  loss(): Loss | null {
+    return this.#loss.current();
   }
 
   /** Always true: workers read the journal itself. */
@@ -197,6 +211,9 @@ export class JournalWriter implements EventLogWriter {
   #beat(): void {
     this.#add(HEARTBEAT, this.#clock.next());
     this.flush();
+    this.#beats += 1;
+    if (!this.#hasNews && this.#beats % QUIET_RECOUNT_BEATS !== 0) return;
+    this.#hasNews = false;
     this.#files.supply.recount().catch((error: unknown) => {
       this.#log.warn({ err: error }, 'failed to count the segments of the journal');
     });
@@ -213,9 +230,15 @@ export class JournalWriter implements EventLogWriter {
       this.#refuse(cause, appends);
       return;
     }
+    this.#loss.end(appends.length > 0);
     this.#batch.next();
     this.#metrics.events.inc(appends.length);
     const segment = this.#files.supply.current;
+    if (appends.length === 0) {
+      this.#sync.writtenLazily(segment); // heartbeats: no visitor waits for them
+      return;
+    }
+    this.#hasNews = true;
     if (this.#syncFirst) {
       this.#sync.writtenFor(segment, appends, atTurnEnd);
       return;
@@ -232,32 +255,24 @@ export class JournalWriter implements EventLogWriter {
     try {
       if (!supply.fits(bytes) || this.#failedSegment === supply.current) {
         const done = supply.roll();
-        if (done === 'budget') return this.#report('budget');
+        if (done === 'budget') return this.#loss.begin('budget');
         this.#sync.finished(done);
       }
       const segment = supply.current;
       writeFrame(segment, this.#batch.frame(segment.start + BigInt(segment.position)));
       segment.position += bytes;
     } catch (error) {
-      return this.#report(isDiskFull(error) ? 'disk_full' : 'disk_error', error);
+      return this.#loss.begin(isDiskFull(error) ? 'disk_full' : 'disk_error', error);
     }
     this.#metrics.writeSeconds.observe((performance.now() - began) / 1000);
     this.#metrics.batches.inc();
     this.#metrics.bytes.inc(bytes);
-    if (this.#refusing) this.#log.warn({ cause: this.#refusing }, 'the journal accepts events again');
-    this.#refusing = null;
     return null;
-  }
-
-  /** Logs a loss when its cause changes, not for each event. */
-  #report(cause: LossCause, error?: unknown): LossCause {
-    if (this.#refusing !== cause) this.#log.error({ cause, err: error }, 'the journal is losing events');
-    this.#refusing = cause;
-    return cause;
   }
 
   #refuse(cause: LossCause, appends: Settled[]): void {
     this.#metrics.lost.inc({ cause }, appends.length);
+    this.#loss.count(appends.length);
     this.#turn.push({ appends, outcome: 'lost' });
   }
 

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { cpuSeconds, processesByPart, proportionalBytes, wakeUps } from '../harness/processes.ts';
+import { memoryAlone } from './pages.ts';
+
+/** What a part of the service takes while nothing happens. */
+export type PartAtRest = {
+  processes: number;
+  /** Proportional memory at the end: shared pages are divided among their processes. */
+  pssBytes: number;
+  /** CPU seconds a second. */
+  cpu: number;
+  wakeUpsPerSecond: number;
+};
+
+/** What the service writes to its disk while nothing happens. */
+export type DiskAtRest = { bytesPerDay: number; flushesPerSecond: number };
+
+export type AtRest = { parts: Map<string, PartAtRest>; disk: DiskAtRest | null };
+
+const SECTOR_BYTES = 512;
+const SECONDS_PER_DAY = 86_400;
+/** Fields of `/sys/block/<device>/stat`, from 0. */
+const WRITTEN_SECTORS = 6;
+const FLUSHES = 15;
+
+type Counts = { cpu: number; wakeUps: number };
+
+/**
+ * Watches an idle service.
+ *
+ * @param device block device of its data directory alone, such as `loop0`; null: its disk is not measured
+ */
+export async function watchAtRest(given: {
+  supervisor: number;
+  device: string | null;
+  seconds: number;
+}): Promise<AtRest> {
+  const { supervisor, device, seconds } = given;
+  const began = performance.now();
+  const before = countsByPart(supervisor);
+  const diskBefore = device === null ? null : diskCounts(device);
+  await delay(seconds * 1_000);
+  const after = countsByPart(supervisor);
+  const diskAfter = device === null ? null : diskCounts(device);
+  const elapsed = (performance.now() - began) / 1_000;
+  const parts = new Map<string, PartAtRest>();
+  const running = processesByPart(supervisor);
+  const memory = memoryOf([...running.values()].flat());
+  for (const [part, pids] of running) {
+    const [then, now] = [before.get(part), after.get(part)];
+    parts.set(part, {
+      processes: pids.length,
+      pssBytes: pids.reduce((sum, pid) => sum + (memory.get(pid) ?? 0), 0),
+      cpu: ((now?.cpu ?? 0) - (then?.cpu ?? 0)) / elapsed,
+      wakeUpsPerSecond: ((now?.wakeUps ?? 0) - (then?.wakeUps ?? 0)) / elapsed,
+    });
+  }
+  const disk = diskBefore &&
+    diskAfter && {
+      bytesPerDay: ((diskAfter.bytes - diskBefore.bytes) / elapsed) * SECONDS_PER_DAY,
+      flushesPerSecond: (diskAfter.flushes - diskBefore.flushes) / elapsed,
+    };
+  return { parts, disk };
+}
+
+/** As if the service were alone on the machine, where this process may know. */
+function memoryOf(pids: readonly number[]): ReadonlyMap<number, number> {
+  if (process.getuid?.() === 0) return memoryAlone(pids);
+  return new Map(pids.map((pid) => [pid, proportionalBytes(pid)]));
+}
+
+function countsByPart(supervisor: number): Map<string, Counts> {
+  return new Map(
+    [...processesByPart(supervisor)].map(([part, pids]) => [
+      part,
+      {
+        cpu: pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0),
+        wakeUps: pids.reduce((sum, pid) => sum + wakeUps(pid), 0),
+      },
+    ]),
+  );
+}
+
+/** Counted at the device: `/proc/<pid>/io` lacks the file system's own writes, and counts pages that are written once. */
+function diskCounts(device: string): { bytes: number; flushes: number } {
+  const fields = readFileSync(`/sys/block/${device}/stat`, 'utf8').trim().split(/\s+/).map(Number);
+  return { bytes: (fields[WRITTEN_SECTORS] ?? 0) * SECTOR_BYTES, flushes: fields[FLUSHES] ?? 0 };
+}

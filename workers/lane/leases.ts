@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool } from '../../sql/database/pool.ts';
+import { type Lane, LaneLost, renewLanes } from '../../sql/event-log/lanes.ts';
+
+/** The lease of a lane that this process holds. */
+export type Lease = {
+  /** Whether it has not expired, as far as this process knows. */
+  isHeld(): boolean;
+  /** Renews it now. @throws {LaneLost} */
+  renew(): Promise<void>;
+};
+
+/** The leases of the lanes of this process. */
+export type Leases = {
+  /** Renews the lease of a lane from now on. @param onLost called when another worker has taken the lane */
+  keep(lane: Lane, onLost: (error: LaneLost) => void): Lease & { end(): void };
+  stop(): Promise<void>;
+};
+
+export const LEASE = {
+  lengthMs: 3_000,
+  /** All leases of a process are renewed together. */
+  renewEveryMs: 1_000,
+} as const;
+
+type Kept = { lane: Lane; until: number; lost: LaneLost | null; onLost: (error: LaneLost) => void };
+
+/** Keeps the leases of this process's lanes renewed, in one statement for all of them. */
+export function keepLeases(pool: Pool): Leases {
+  const kept = new Set<Kept>();
+  const stopping = new AbortController();
+
+  async function renew(leases: readonly Kept[]): Promise<void> {
+    if (leases.length === 0) return;
+    // Wall clock: the monotonic clock stops while the machine sleeps.
+    const asked = Date.now();
+    const lanes = leases.map(({ lane }) => lane);
+    const lost = new Set(await renewLanes(pool, lanes, LEASE.lengthMs));
+    for (const lease of leases) {
+      if (!lost.has(lease.lane)) {
+        lease.until = asked + LEASE.lengthMs;
+        continue;
+      }
+      kept.delete(lease);
+      lease.lost = new LaneLost(lease.lane);
+      lease.onLost(lease.lost);
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await sleep(LEASE.renewEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      // While PostgreSQL is down no worker can take a lane, and the lanes themselves log it.
+      await renew([...kept]).catch(() => undefined);
+    }
+  }
+  const running = run();
+
+  return {
+    keep(lane, onLost) {
+      // As if expired: the first insert renews it.
+      const lease: Kept = { lane, until: 0, lost: null, onLost };
+      kept.add(lease);
+      return {
+        isHeld: () => Date.now() < lease.until,
+        async renew() {
+          await renew([lease]);
+          if (lease.lost) throw lease.lost;
+        },
+        end: () => void kept.delete(lease),
+      };
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,29 @@
+/**
+ * Tells lanes that nothing happens. Heartbeats alone advance the watermark: while no lane of this process reads anything else,
+ * they need not be stored four times a second. The first event ends the quiet for all lanes, since the watermark is the
+ * least of all streams.
+ */
+export type Quiet = {
+  /** Notes an event that is not a heartbeat. */
+  end(): void;
+  isQuiet(): boolean;
+  /** Returns the time until the progress of quiet lanes is stored, together. Milliseconds. */
+  untilStoreMs(): number;
+};
+
+/** Time without an event after which it is quiet. */
+const QUIET_AFTER_MS = 3_000;
+/** Interval in which quiet lanes store their progress. */
+const STORE_EVERY_MS = 5_000;
+
+export function createQuiet(now: () => number = () => performance.now()): Quiet {
+  let lastEvent = now();
+  return {
+    end() {
+      lastEvent = now();
+    },
+    isQuiet: () => now() - lastEvent >= QUIET_AFTER_MS,
+    // Multiples of the interval: what lanes store at the same moment may share one flush of the disk.
+    untilStoreMs: () => STORE_EVERY_MS - (now() % STORE_EVERY_MS),
+  };
+}
