@@ -25,6 +25,7 @@ const eventLog: EventLogWriter = {
   append: noEventLog,
   flush: noEventLog,
   fill: noEventLog,
+  loss: noEventLog,
   close: noEventLog,
 };
 const app = await createApi({

@@ -137,7 +137,7 @@ async function health(origin: string): Promise<string> {
   const { status, body } = await directGet(`${origin}/health/ready`, TIMEOUT_MS);
   if (status !== 200) throw new Error(`${origin}/health/ready returned status ${status}`);
   const loss = lossIn(body);
-  if (loss !== null) throw new Error(`${describeLoss(loss)} at ${origin}`);
+  if (loss) throw new Error(`${describeLoss(loss)} at ${origin}`);
   return `ready at ${origin}`;
 }
 

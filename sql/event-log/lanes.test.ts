@@ -10,7 +10,7 @@ import {
   laneOffsets,
   lockLane,
   releaseLane,
-  renewLane,
+  renewLanes,
   resetLane,
   takeLane,
 } from './lanes.ts';
@@ -51,10 +51,10 @@ it('a former holder can write nothing', async () => {
   const holder = await taken('p3', 60_000);
   const intent = { from: 0n, to: 5n, token: 't' };
   await expect(commitIntent(pool, former, intent)).rejects.toBeInstanceOf(LaneLost);
-  await expect(renewLane(pool, former, 1_000)).rejects.toBeInstanceOf(LaneLost);
+  expect(await renewLanes(pool, [former, holder], 1_000)).toEqual([former]);
   await expect(lockLane(pool, former)).rejects.toBeInstanceOf(LaneLost);
   await releaseLane(pool, former);
-  await renewLane(pool, holder, 60_000);
+  expect(await renewLanes(pool, [holder], 60_000)).toEqual([]);
 });
 
 it('the next holder gets the intent until the lane has advanced', async () => {

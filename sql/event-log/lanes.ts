@@ -130,15 +130,6 @@ function toRecord(intent: Intent | null, doubt: Doubt): string | null {
 const RELAXED = `relaxed AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))`;
 
 /**
- * Extends the lease by `leaseMs` from now.
- * @throws {LaneLost}
- */
-export async function renewLane(db: Queryable, lane: Lane, leaseMs: number): Promise<void> {
-  const [lost] = await renewLanes(db, [lane], leaseMs);
-  if (lost) throw new LaneLost(lost);
-}
-
-/**
  * Extends the leases of lanes of one consumer by `leaseMs` from now. If PostgreSQL crashes and forgets it, another worker
  * may take a lane, which its epoch keeps safe.
  *
