@@ -137,7 +137,8 @@ function hostFaults(hosts: Hosts, deployment: LocalDeployment, random: Random): 
   ): Fault => ({
     name,
     touches: ['ingest', 'workers', 'api'],
-    weight: 6,
+    // More often than the parts, since a run is short.
+    weight: 16,
     away,
     async strike() {
       const host = random.pick(hosts.names);
