@@ -27,8 +27,8 @@ export async function switchRewardMode(
   origin: ChangeOrigin,
 ): Promise<Enrollment> {
   const { enrollment, program } = await lockReferrer(tx, workspaceId, given.externalUserId);
-  const upgrades = given.mode === 'affiliate' && enrollment.reward_mode !== 'affiliate';
-  if (upgrades && !program.allow_affiliate_upgrade && program.terms.creditEnabled) {
+  const isUpgrade = enrollment.reward_mode !== 'affiliate' || !program.terms.creditEnabled;
+  if (given.mode === 'affiliate' && isUpgrade && !program.allow_affiliate_upgrade) {
     throw new AppError('forbidden', 'the program does not allow the affiliate upgrade');
   }
   return updateEnrollment(tx, enrollment, { reward_mode: given.mode }, origin);

@@ -80,7 +80,7 @@ describe('payout-method', () => {
   });
 
   test('is rejected outside affiliate mode, for a method that is not offered, and without an address', async () => {
-    await referral();
+    await referral({ credit_enabled: true });
     const outside = await shop.post('/referrals/payout-method', {
       external_user_id: 'r',
       method: 'paypal',

@@ -134,7 +134,7 @@ describe('stats', () => {
     const response = await shop.get('/referrals/stats?external_user_id=r&email=r%40mail.example&tier=paid', {
       key: shop.publishableKey,
     });
-    expect(response.body).toMatchObject({ program_id: id, status: 'approved', reward_mode: 'referrer' });
+    expect(response.body).toMatchObject({ program_id: id, status: 'approved', reward_mode: 'affiliate' });
     const stats = await merchant(shop).stats('r');
     expect(stats.partner_id).toBe((await merchant(shop).enroll('r')).partner_id);
   });
@@ -161,7 +161,7 @@ describe('stats', () => {
       stats: { clicks: 0, signups: 0, purchases: 0, conversion_rate: 0 },
       rewards: { cash: { currency: 'usd', pending: 0, paid: 0, total: 0 }, credits: {} },
       series: expect.any(Array),
-      reward_mode: 'referrer',
+      reward_mode: 'affiliate',
       affiliate: {
         allowed: false,
         credit_enabled: false,

@@ -47,6 +47,7 @@ describe('a program', () => {
         allow_affiliate_upgrade: false,
         payout_methods: ['paypal'],
         min_payout: 0,
+        revoke_credits_on_refund: true,
         currency: 'usd',
         signups_from: 'any',
         max_signups_per_day: null,
@@ -212,9 +213,10 @@ describe('a program', () => {
   describe('whose currency changes while a purchase is qualified', () => {
     let id: string;
     beforeEach(async () => {
-      const { program, enroll, signup } = merchant(shop);
+      const { program, enroll, signup, address } = merchant(shop);
       id = (await program({ commission_rate: 10, hold_days: 0 })).id;
-      const { ref } = await enroll('r');
+      const { ref, partner_id } = await enroll('r');
+      await address(partner_id, 'r');
       await signup('n', { ref_code: ref });
     });
 
