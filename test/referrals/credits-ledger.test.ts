@@ -53,7 +53,7 @@ describe('credits', () => {
 
   test.each([
     '',
-    'status=earned',
+    'status=delivered',
     'partner_id=x',
     'external_user_id=',
     'external_user_id=r&status=revoked',

@@ -43,7 +43,7 @@ export async function creditRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
       const page = cutPageAt(grants, limit, ({ id }) => id);
       return {
         grants: page.rows.map(grantRecord),
-        next_cursor: page.nextCursor,
+        ...(isOfAll && { next_cursor: page.nextCursor }),
         balance: Object.fromEntries(
           balances.map(({ unit, earned, delivered }) => [
             unit,

@@ -1,15 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { GRANT_STATUSES } from '../../../sql/referrals/grants.ts';
-import {
-  Body,
-  Instant,
-  Limit,
-  NextNumberCursor,
-  Nullable,
-  NumberCursor,
-  OneOf,
-  Uuid,
-} from '../../schemas.ts';
+import { Body, Instant, Limit, Nullable, NumberCursor, OneOf, Uuid } from '../../schemas.ts';
 
 export const GrantRecord = Type.Object(
   {
@@ -68,7 +59,13 @@ export const Credits = Type.Object(
       Type.Object({ earned: Type.Number(), delivered: Type.Number() }, { title: 'CreditSums' }),
       { description: 'By credit kind: sums by current status, over all matching grants.' },
     ),
-    next_cursor: NextNumberCursor,
+    next_cursor: Type.Optional(
+      Nullable(
+        Type.Integer({
+          description: 'Only in the list across users: the `cursor` of the next page. Null on the last page.',
+        }),
+      ),
+    ),
   },
   { title: 'Credits' },
 );
