@@ -111,6 +111,7 @@ describe('events', () => {
       order_id: 'order-1',
       level: 1,
       amount: 20,
+      remaining: 20,
       currency: 'usd',
       status: 'pending',
       created_at: expect.any(String),

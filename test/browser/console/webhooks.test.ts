@@ -55,8 +55,8 @@ test('a webhook is created, its errors at their fields, its secret shown once', 
   await field(page, 'Address').fill('ftp://you.example');
   await press(page, 'Create');
   await textShown(page, 'Choose at least one.');
-  await page.getByRole('checkbox', { name: 'Clicks' }).check();
-  await page.getByRole('checkbox', { name: 'Sales' }).check();
+  await page.getByRole('checkbox', { name: 'Clicks', exact: true }).check();
+  await page.getByRole('checkbox', { name: 'Sales', exact: true }).check();
   await press(page, 'Create');
   await textShown(page, 'Must be a full URL that begins with https:// or http://.');
   const address = field(page, 'Address');
@@ -218,8 +218,8 @@ test('a webhook gets a new secret, is changed, switched off and on, and deleted'
   await drawer(page).waitFor({ state: 'detached' });
 
   await press(page, 'Edit');
-  await page.getByRole('checkbox', { name: 'Clicks' }).uncheck();
-  await page.getByRole('checkbox', { name: 'Leads' }).check();
+  await page.getByRole('checkbox', { name: 'Clicks', exact: true }).uncheck();
+  await page.getByRole('checkbox', { name: 'Leads', exact: true }).check();
   await field(page, 'Description').fill('');
   await press(page, 'Save');
   await textShown(page, 'Webhook saved');
@@ -261,8 +261,8 @@ test('editing a webhook does not undo what another person changes meanwhile', LO
   const url = `${receiver.url}?moved`;
   await site.api(`/webhooks/${hook.id}`, { url, events: ['sale.created'] }, 'PATCH');
   // An event that is selected again comes last in the form; that is not a change.
-  await page.getByRole('checkbox', { name: 'Clicks' }).uncheck();
-  await page.getByRole('checkbox', { name: 'Clicks' }).check();
+  await page.getByRole('checkbox', { name: 'Clicks', exact: true }).uncheck();
+  await page.getByRole('checkbox', { name: 'Clicks', exact: true }).check();
   await field(page, 'Description').fill('Of the shop');
   await press(page, 'Save');
   await textShown(page, 'Webhook saved');

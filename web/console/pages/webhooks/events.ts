@@ -28,6 +28,15 @@ export const EVENTS: EventKind[] = [
     name: 'Credits revoked',
     when: 'Earned credits were taken back before delivery.',
   },
+  { type: 'payout.created', name: 'Payout files', when: 'A payout file was created.' },
+  { type: 'payout.paid', name: 'Payouts paid', when: 'Lines of a payout file were marked paid.' },
+  { type: 'payout.failed', name: 'Payouts failed', when: 'A payment came back and is eligible again.' },
+  { type: 'enrollment.created', name: 'Referrers', when: 'A user became a referrer.' },
+  {
+    type: 'enrollment.payout_method_changed',
+    name: 'Payout addresses changed',
+    when: 'The payout address of a referrer changed.',
+  },
 ];
 
 /** Type of a test event; needs no subscription. */
