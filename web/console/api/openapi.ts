@@ -730,7 +730,7 @@ export interface components {
         [key: string]: components["schemas"]["CreditSums"];
       };
       grants: components["schemas"]["CreditGrant"][];
-      next_cursor: number | null;
+      next_cursor?: number | null;
     };
     /** @enum {string} */
     CreditStatus: "earned" | "delivered" | "revoked";
