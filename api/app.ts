@@ -31,6 +31,7 @@ import { addOpenApi } from './plugins/openapi.ts';
 import { addRequestIds, newRequestId } from './plugins/request-ids.ts';
 import { addRequestMetrics } from './plugins/request-metrics.ts';
 import { addSerialization } from './plugins/serialization.ts';
+import { addTracing } from './plugins/tracing.ts';
 import { addUnknownPaths } from './plugins/unknown-paths.ts';
 import { addValidation } from './plugins/validation.ts';
 import { addWorkspaceQueue } from './plugins/workspace-queue.ts';
@@ -136,6 +137,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
 
   addErrors(app);
   addRequestIds(app);
+  addTracing(app, deps);
   await addCors(app);
   addBareRefusals(app);
   addRequestMetrics(app, deps);

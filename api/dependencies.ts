@@ -10,6 +10,7 @@ import type { ErrorCode } from '../core/errors.ts';
 import type { EventLogWriter } from '../core/event-log/port.ts';
 import type { Config } from '../core/settings/config.ts';
 import type { Logger } from '../core/tier/log.ts';
+import type { Tracing } from '../core/tier/tracing.ts';
 import type { ResolveHost } from '../core/webhooks/resolve-host.ts';
 import type { SessionRecord } from '../sql/console/sessions.ts';
 import type { Pool } from '../sql/database/pool.ts';
@@ -27,6 +28,8 @@ export type ApiDeps = {
   eventLog: EventLogWriter;
   log: Logger;
   registry: Registry;
+  /** Left out: nothing is traced. */
+  tracing?: Tracing;
   /** For tests: a resolver for the hosts of webhooks. */
   resolveHost?: ResolveHost;
   /** For tests: the cost of hashing a member's password, `MEMBER_COST` by default. */

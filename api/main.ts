@@ -29,8 +29,10 @@ await startTier({
   open: openApi,
 });
 
-async function openApi({ config, log, registry, serveMetrics }: TierProcess): Promise<OpenTier> {
-  await serveMetrics();
+async function openApi(tier: TierProcess): Promise<OpenTier> {
+  const { config, log, registry } = tier;
+  await tier.serveMetrics();
+  const tracing = await tier.openTracing();
   const pool = createPool(config.databaseUrl, {
     name: 'hoplog-api',
     max: CONNECTIONS,
@@ -50,7 +52,7 @@ async function openApi({ config, log, registry, serveMetrics }: TierProcess): Pr
     log,
     registry,
   });
-  const app = await createApi({ config, pool, clickhouse, eventLog, log, registry });
+  const app = await createApi({ config, pool, clickhouse, eventLog, log, registry, tracing });
   const place = { host: config.host, port: config.apiPort };
   await app.listen(place).catch((error: unknown) => {
     throw listenError(error, { ...place, setting: 'API_PORT' });

@@ -47,6 +47,7 @@ const Environment = Type.Object({
   STREAM_NAME: Type.String({ pattern: '^[a-z0-9-]{0,40}$', default: '' }),
   TRUST_PROXY: Type.String({ default: '' }),
   WEBHOOK_ALLOW_PRIVATE: Type.String({ pattern: '^(true|false)$', default: 'false' }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: Type.String({ default: '' }),
   LOG_LEVEL: Type.String({ pattern: '^(trace|debug|info|warn|error|silent)$', default: 'info' }),
 });
 
@@ -110,6 +111,8 @@ export type Config = {
   /** Addresses (CIDR or single) whose `X-Forwarded-For` is trusted. */
   trustProxy: string[];
   webhookAllowPrivate: boolean;
+  /** OpenTelemetry collector for traces, OTLP over HTTP; empty: none. */
+  tracesEndpoint: string;
   logLevel: string;
 };
 
@@ -196,6 +199,10 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     streamName: raw.STREAM_NAME,
     trustProxy: proxies(raw.TRUST_PROXY),
     webhookAllowPrivate: raw.WEBHOOK_ALLOW_PRIVATE === 'true',
+    tracesEndpoint: serverUrl('OTEL_EXPORTER_OTLP_ENDPOINT', raw.OTEL_EXPORTER_OTLP_ENDPOINT, [
+      'http:',
+      'https:',
+    ]),
     logLevel: raw.LOG_LEVEL,
   };
 }
