@@ -18,23 +18,27 @@
 
 {{- define "hoplog.env.postgres" -}}
 {{- if .Values.postgres.bundled -}}
-- name: POSTGRES_PASSWORD
-  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: POSTGRES_PASSWORD } }
-- { name: DATABASE_URL, value: "postgres://hoplog:$(POSTGRES_PASSWORD)@{{ include "hoplog.fullname" . }}-postgres:5432/hoplog" }
+- { name: DATABASE_URL, value: "postgres://hoplog@{{ include "hoplog.fullname" . }}-postgres:5432/hoplog" }
+- name: DATABASE_PASSWORD
+  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: DATABASE_PASSWORD } }
 {{- else -}}
 - name: DATABASE_URL
   valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: DATABASE_URL } }
+- name: DATABASE_PASSWORD
+  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: DATABASE_PASSWORD, optional: true } }
 {{- end }}
 {{- end }}
 
 {{- define "hoplog.env.clickhouse" -}}
 {{- if .Values.clickhouse.bundled -}}
+- { name: CLICKHOUSE_URL, value: "http://hoplog@clickhouse-{{ include "hoplog.fullname" . }}:8123" }
 - name: CLICKHOUSE_PASSWORD
   valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: CLICKHOUSE_PASSWORD } }
-- { name: CLICKHOUSE_URL, value: "http://hoplog:$(CLICKHOUSE_PASSWORD)@clickhouse-{{ include "hoplog.fullname" . }}:8123" }
 {{- else -}}
 - name: CLICKHOUSE_URL
   valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: CLICKHOUSE_URL } }
+- name: CLICKHOUSE_PASSWORD
+  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: CLICKHOUSE_PASSWORD, optional: true } }
 {{- end }}
 - { name: CLICKHOUSE_DATABASE, value: {{ .Values.clickhouse.database | quote }} }
 - { name: CLICKHOUSE_CLUSTER, value: {{ .Values.clickhouse.cluster | quote }} }
