@@ -98,7 +98,9 @@ test('a delivery that fails is a failed span', async () => {
   await bench.untilDelivery(shop, hook, (one) => one.status === 'failed');
   const failed = () =>
     collector.spans.find(({ attributes }) => attributes['hoplog.webhook_id'] === hook.id)?.status;
-  await expect.poll(failed, { timeout: 30_000 }).toMatchObject({ code: 2, message: expect.stringContaining('410') });
+  await expect
+    .poll(failed, { timeout: 30_000 })
+    .toMatchObject({ code: 2, message: expect.stringContaining('410') });
 });
 
 test('without a collector nothing is traced, and programs do not contain the SDK', async () => {
