@@ -15,7 +15,7 @@ import { makeDataDir, makeOwnDirectory } from './data-dir.ts';
 import { freePort } from './free-port.ts';
 import { type Embedded, missingDatabase, thisMachine } from './machine.ts';
 import { secretIn } from './secret-file.ts';
-import { type EmbeddedStore, type StartableStore, StoreNotStarted } from './store.ts';
+import { type EmbeddedStore, type Exit, type StartableStore, StoreNotStarted } from './store.ts';
 
 const START_MS = 60_000;
 /** Time to stop before a kill, part of the 10 s of a whole stop. Data on disk survives a kill. */
@@ -88,9 +88,9 @@ async function start(place: Place, stopping: AbortSignal): Promise<EmbeddedStore
   });
   // A write to a child that has exited fails; its exit is handled below.
   child.stdin?.on('error', () => {});
-  const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve());
-    child.once('error', () => resolve());
+  const exited = new Promise<Exit>((resolve) => {
+    child.once('exit', (code, signal) => resolve(code ?? signal));
+    child.once('error', () => resolve(null));
   });
   const { pid } = child;
   try {

@@ -144,7 +144,7 @@ async function run(command: Command, options: RunOptions): Promise<EmbeddedStore
       log.warn({ store: 'postgres' }, line);
     else log.debug({ store: 'postgres' }, line);
   });
-  const exited = exitOf(child).then(() => {});
+  const exited = exitOf(child);
   const { pid } = child;
   try {
     if (pid !== undefined) writeRecord(record, pid);
