@@ -166,6 +166,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
         tableAgeSeconds,
         journalFill: () => eventLog.fill(),
         journalLoss: () => eventLog.loss(),
+        trustsForwarded: addresses.trustsForwarded,
       },
       exchanges,
     ),

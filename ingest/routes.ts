@@ -41,7 +41,7 @@ export function addRoutes(
     app.any(path, refuse);
   }
 
-  read('/health/live', (res, _req, head) => health.live(res, head));
+  read('/health/live', health.live);
   read('/health/ready', (res, _req, head) => health.ready(res, head));
   read('/pixel.js', pixelScript);
   read('/p.js', pixelScript);

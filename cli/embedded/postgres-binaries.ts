@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -40,6 +41,12 @@ function nativeDirectory(name: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** Returns the major version of the embedded PostgreSQL, such as `18`. */
+export function postgresMajor(): string {
+  const text = execFileSync(postgresBinaries().postgres, ['--version'], { encoding: 'utf8' });
+  return /(\d+)\./.exec(text)?.[1] ?? text.trim();
 }
 
 /**

@@ -48,6 +48,12 @@ const Environment = Type.Object({
   TRUST_PROXY: Type.String({ default: '' }),
   WEBHOOK_ALLOW_PRIVATE: Type.String({ pattern: '^(true|false)$', default: 'false' }),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.String({ default: '' }),
+  BACKUP_TO: Type.String({ default: '' }),
+  AWS_ENDPOINT_URL: Type.String({ default: '' }),
+  AWS_REGION: Type.String({ pattern: '^[a-z0-9-]+$', default: 'us-east-1' }),
+  AWS_ACCESS_KEY_ID: Type.String({ default: '' }),
+  AWS_SECRET_ACCESS_KEY: Type.String({ default: '' }),
+  AWS_SESSION_TOKEN: Type.String({ default: '' }),
   LOG_LEVEL: Type.String({ pattern: '^(trace|debug|info|warn|error|silent)$', default: 'info' }),
 });
 
@@ -73,6 +79,16 @@ export type KafkaSettings = {
   tlsCa: string;
   /** Null: no authentication. */
   sasl: { mechanism: SaslMechanism; username: string; password: string } | null;
+};
+
+/** Access to S3-compatible storage. Empty texts are not set. */
+export type S3Settings = {
+  /** Origin, such as `https://s3.example`; empty: that of Amazon. */
+  endpoint: string;
+  region: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken: string;
 };
 
 /** Every setting of a process, parsed. Ports are numbers, addresses have no trailing slash. */
@@ -113,6 +129,9 @@ export type Config = {
   webhookAllowPrivate: boolean;
   /** OpenTelemetry collector for traces, OTLP over HTTP; empty: none. */
   tracesEndpoint: string;
+  /** Where backups are kept: a folder or `s3://bucket/prefix`; empty: nowhere. */
+  backupTo: string;
+  s3: S3Settings;
   logLevel: string;
 };
 
@@ -132,6 +151,7 @@ const EXPECTED: Partial<Record<EnvironmentName, string>> = {
   KAFKA_TLS: 'must be "true" or "false"',
   KAFKA_SASL_MECHANISM: 'must be empty, "plain", "scram-sha-256" or "scram-sha-512"',
   WEBHOOK_ALLOW_PRIVATE: 'must be "true" or "false"',
+  AWS_REGION: 'must be a region such as "eu-central-1"',
   LOG_LEVEL: 'must be one of trace, debug, info, warn, error, silent',
   STREAM_NAME: 'must be up to 40 characters of a-z, 0-9 and "-"',
   CLICKHOUSE_DATABASE: 'must be a plain identifier',
@@ -203,6 +223,14 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       'http:',
       'https:',
     ]),
+    backupTo: raw.BACKUP_TO,
+    s3: {
+      endpoint: raw.AWS_ENDPOINT_URL && origin('AWS_ENDPOINT_URL', raw.AWS_ENDPOINT_URL),
+      region: raw.AWS_REGION,
+      accessKeyId: raw.AWS_ACCESS_KEY_ID,
+      secretAccessKey: raw.AWS_SECRET_ACCESS_KEY,
+      sessionToken: raw.AWS_SESSION_TOKEN,
+    },
     logLevel: raw.LOG_LEVEL,
   };
 }
