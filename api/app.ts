@@ -18,6 +18,7 @@ import { meRoutes } from './me/routes.ts';
 import { memberRoutes } from './members/routes.ts';
 import { partnerRoutes } from './partner/routes.ts';
 import { addAuth } from './plugins/auth.ts';
+import { addBigBodies } from './plugins/big-bodies.ts';
 import { addBody } from './plugins/body.ts';
 import { addCompression } from './plugins/compression.ts';
 import { addConnectionLimit } from './plugins/connection-limit.ts';
@@ -147,6 +148,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   addLoadLimit(app, deps);
   addUnknownPaths(app);
   await addAuth(app, deps);
+  addBigBodies(app);
   addBody(app);
   addIgnoredFields(app);
   addValidation(app);

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createClickHouse } from '../clickhouse/client.ts';
 import { openEventLogWriter } from '../core/event-log/open.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
+import { openBlockedDomains } from '../core/links/blocked-domains.ts';
 import { listenError } from '../core/tier/listen-error.ts';
 import { type OpenTier, startTier, type TierProcess } from '../core/tier/start.ts';
 import { createPool } from '../sql/database/pool.ts';
@@ -52,7 +53,9 @@ async function openApi(tier: TierProcess): Promise<OpenTier> {
     log,
     registry,
   });
-  const app = await createApi({ config, pool, clickhouse, eventLog, log, registry, tracing });
+  const blockedDomains = openBlockedDomains(config.blockedDomainsFile, log);
+  const deps = { config, pool, clickhouse, eventLog, log, registry, tracing, blockedDomains };
+  const app = await createApi(deps);
   const place = { host: config.host, port: config.apiPort };
   await app.listen(place).catch((error: unknown) => {
     throw listenError(error, { ...place, setting: 'API_PORT' });

@@ -12,6 +12,7 @@ import { enrollmentCommands } from './commands/enrollment.ts';
 import { importCommands } from './commands/import.ts';
 import { keyCommands } from './commands/key.ts';
 import { ledgerCommands } from './commands/ledger.ts';
+import { linkCommands } from './commands/link.ts';
 import { operationCommands } from './commands/operations.ts';
 import { partnerCommands } from './commands/partner.ts';
 import { personCommands } from './commands/person.ts';
@@ -45,6 +46,7 @@ const commands = [
   enrollmentCommands,
   ledgerCommands,
   rateCommands,
+  linkCommands,
   importCommands,
   deadLetterCommands,
   streamCommands,

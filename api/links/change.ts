@@ -1,5 +1,5 @@
 import { AppError, badRequest } from '../../core/errors.ts';
-import { requireDestination } from '../../core/links/destinations.ts';
+import { type DestinationRules, requireDestination } from '../../core/links/destinations.ts';
 import { linkSlugProblem } from '../../core/links/slugs.ts';
 import { requireWebUrl } from '../../core/links/web-urls.ts';
 import { updateButtonUrls } from '../../sql/bio/buttons.ts';
@@ -40,7 +40,7 @@ export type ChangeRequest = { link: LinkChange; campaign: DestinationChange; des
  */
 export async function readChangeRequest(
   body: ChangeBody,
-  rules: { shortUrl: string },
+  rules: DestinationRules,
 ): Promise<ChangeRequest> {
   checkMetadata(body.metadata);
   if (body.slug !== undefined && linkSlugProblem(body.slug)) {

@@ -1,6 +1,6 @@
 import { type CreatableChannel, creatableChannel } from '../../core/enrich/channels.ts';
 import { badRequest } from '../../core/errors.ts';
-import { requireDestination } from '../../core/links/destinations.ts';
+import { type DestinationRules, requireDestination } from '../../core/links/destinations.ts';
 import { linkSlugProblem, SLUG_LIMIT } from '../../core/links/slugs.ts';
 import type { LinkSettings } from '../../sql/links/links.ts';
 import { checkMetadata } from '../schemas.ts';
@@ -48,7 +48,7 @@ export function withoutIgnored(body: unknown): unknown {
  */
 export async function readCreateRequest(
   body: CreateBody,
-  rules: { shortUrl: string },
+  rules: DestinationRules,
 ): Promise<CreateRequest> {
   const channels = readChannels(body);
   if (body.external_id !== undefined && channels.length > 1) {
@@ -67,7 +67,7 @@ export async function readCreateRequest(
   };
 }
 
-function readCampaign(body: CreateBody, rules: { shortUrl: string }): NewCampaign {
+function readCampaign(body: CreateBody, rules: DestinationRules): NewCampaign {
   if (body.destination_url === undefined) {
     throw badRequest('destination_url', 'is required without `destination_id`');
   }

@@ -26,7 +26,7 @@ export function addIdempotency(app: Api): void {
       throw badRequest('Idempotency-Key', 'must be 1 to 200 printable characters');
     }
     if (idempotent === true) {
-      request.idempotency = { key: keyOf(request, key), fingerprint: fingerprintOf(request) };
+      request.idempotency = { key: keyOf(request, key), fingerprint: await fingerprintOf(request) };
     }
   });
 }
@@ -154,15 +154,32 @@ function send(reply: FastifyReply, response: Response): FastifyReply {
   return reply.status(response.status).send(response.body);
 }
 
-function fingerprintOf(request: FastifyRequest): Buffer {
-  const path = request.url.split('?', 1)[0];
-  return createHash('sha256')
-    .update(`${request.method} ${path}\n${canonicalJson(request.body)}`)
-    .digest();
+/** Hashes the body in canonical form, the elements of its lists one by one in slices of time. */
+async function fingerprintOf({ method, url, body, server }: FastifyRequest): Promise<Buffer> {
+  const slice = server.beginSlices();
+  const hash = createHash('sha256').update(`${method} ${url.split('?', 1)[0]}\n`);
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    return hash.update(canonicalJson(body)).digest();
+  }
+  for (const [name, value] of Object.entries(body).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    hash.update(`${JSON.stringify(name)}:`);
+    if (!Array.isArray(value)) {
+      hash.update(`${canonicalJson(value)},`);
+      continue;
+    }
+    hash.update('[');
+    for (const element of value) {
+      await slice();
+      hash.update(`${canonicalJson(element)},`);
+    }
+    hash.update(']');
+  }
+  return hash.digest();
 }
 
 /** Returns JSON with sorted object keys. Depth is bounded where bodies are parsed. */
 function canonicalJson(value: unknown): string {
+  if (value === undefined) return '';
   return JSON.stringify(value, (_key, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
       ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -22,10 +22,10 @@ export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports):
     API_PORT: String(ports.api),
     INGEST_PORT: String(ports.ingest),
   };
-  const { host, apiPort, ingestPort, metricsPort } = config;
+  const { host, metricsHost, apiPort, ingestPort, metricsPort } = config;
   const metrics = (port: number): ListenPlace => ({
     setting: 'METRICS_PORT',
-    host,
+    host: metricsHost,
     port,
     configured: metricsPort,
   });

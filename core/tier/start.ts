@@ -99,7 +99,7 @@ async function runTier({ name, requires, closeLimitMs, open }: TierOptions): Pro
       return tracing;
     },
     async serveMetrics(readiness) {
-      closeMetrics = await serveMetrics(registry, config.host, config.metricsPort, readiness);
+      closeMetrics = await serveMetrics(registry, config.metricsHost, config.metricsPort, readiness);
     },
   });
   state = 'working';

@@ -1,6 +1,7 @@
 import { uuidToBytes } from '../../core/ids.ts';
-import type { LinkTableRow, OtherSlugRow } from '../../sql/links/link-table.ts';
+import type { LinkTableRow, OtherSlugRow, SuspendedRow } from '../../sql/links/link-table.ts';
 import type { Retargeting, Targeting } from '../../sql/links/links.ts';
+import { suspensionSlug } from './suspensions.ts';
 
 /**
  * The table's records, in memory and on disk: `u8 kind | 16 bytes id | 16 bytes workspace | u8 slug length | slug |
@@ -9,7 +10,7 @@ import type { Retargeting, Targeting } from '../../sql/links/links.ts';
  */
 
 /** What a slug names. */
-export type SlugKind = 'link' | 'bio_page' | 'program';
+export type SlugKind = 'link' | 'bio_page' | 'program' | 'suspension';
 
 export type LinkRecord = {
   kind: 'link';
@@ -35,11 +36,13 @@ export type LinkRecordSettings = {
   expiredRedirectUrl?: string;
   passwordHash?: string;
   retargeting?: Retargeting;
+  /** By the operator. */
+  blocked?: true;
 };
 
-/** A page or a program; its slug is in lower case. */
+/** A page, a program or a suspended workspace; its slug is in lower case. */
 export type OtherRecord = {
-  kind: 'bio_page' | 'program';
+  kind: 'bio_page' | 'program' | 'suspension';
   id: Uint8Array;
   workspaceId: Uint8Array;
   slug: string;
@@ -49,7 +52,7 @@ export type OtherRecord = {
 
 export type SlugRecord = LinkRecord | OtherRecord;
 
-const KINDS = ['link', 'bio_page', 'program'] as const satisfies readonly SlugKind[];
+const KINDS = ['link', 'bio_page', 'program', 'suspension'] as const satisfies readonly SlugKind[];
 const ID_AT = 1;
 const WORKSPACE_AT = 17;
 const SLUG_LENGTH_AT = 33;
@@ -73,6 +76,11 @@ export function encodeOther(row: OtherSlugRow): Buffer {
   return encode(row.kind, row, row.page === null ? '' : JSON.stringify(row.page));
 }
 
+/** Encodes a suspended workspace, under a name that no slug has. */
+export function encodeSuspension({ id }: SuspendedRow): Buffer {
+  return encode('suspension', { id, workspace_id: id, slug: suspensionSlug(id) }, '');
+}
+
 function encode(
   kind: SlugKind,
   row: { id: string; workspace_id: string; slug: string },
@@ -94,6 +102,7 @@ function settingsText(row: LinkTableRow): string {
     ...(row.expired_redirect_url && { expiredRedirectUrl: row.expired_redirect_url }),
     ...(row.password_hash && { passwordHash: row.password_hash }),
     ...(row.retargeting && { retargeting: row.retargeting }),
+    ...(row.is_blocked && { blocked: true as const }),
   };
   return Object.keys(settings).length === 0 ? '' : JSON.stringify(settings);
 }

@@ -32,6 +32,8 @@ CREATE TABLE workspaces (
   payout_hold_days    integer NOT NULL DEFAULT 3 CHECK (payout_hold_days BETWEEN 0 AND 90),
   partner_id          uuid REFERENCES partners (id),
   partner_external_id text,
+  -- Suspended by the operator: its links and its API respond with that.
+  suspended_at        timestamptz,
   created_at          timestamptz NOT NULL DEFAULT now(),
   UNIQUE (partner_id, partner_external_id)
 );
