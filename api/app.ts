@@ -29,8 +29,11 @@ import { addIdempotency } from './plugins/idempotency.ts';
 import { addIgnoredFields } from './plugins/ignored-fields.ts';
 import { addLoadLimit } from './plugins/load-limit.ts';
 import { addOpenApi } from './plugins/openapi.ts';
+import { addPublishableLimit } from './plugins/publishable-limit.ts';
+import { addReportLimit } from './plugins/report-limit.ts';
 import { addRequestIds, newRequestId } from './plugins/request-ids.ts';
 import { addRequestMetrics } from './plugins/request-metrics.ts';
+import { addSecurityHeaders } from './plugins/security-headers.ts';
 import { addSerialization } from './plugins/serialization.ts';
 import { addTracing } from './plugins/tracing.ts';
 import { addUnknownPaths } from './plugins/unknown-paths.ts';
@@ -139,6 +142,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   addErrors(app);
   addRequestIds(app);
   addTracing(app, deps);
+  addSecurityHeaders(app, deps);
   await addCors(app);
   addBareRefusals(app);
   addRequestMetrics(app, deps);
@@ -155,6 +159,8 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   addSerialization(app);
   addWorkspaceQueue(app);
   addIdempotency(app);
+  addPublishableLimit(app, deps);
+  addReportLimit(app);
   await addOpenApi(app, deps);
 
   await app.register(async (scope) => healthRoutes(scope as Api, deps));

@@ -12,11 +12,11 @@ import { migrate } from '../sql/database/migrate.ts';
 import { createPool } from '../sql/database/pool.ts';
 import { createKey } from '../sql/workspaces/keys.ts';
 import { createWorkspace } from '../sql/workspaces/workspaces.ts';
-import { HOSTILE_BODIES, type HostileBody } from './hostile/bodies.ts';
-import type { Answered } from './hostile/send.ts';
 import { benchmark, progress } from './harness/bench.ts';
 import { readOptions } from './harness/options.ts';
 import { report, spread } from './harness/report.ts';
+import { HOSTILE_BODIES, type HostileBody } from './hostile/bodies.ts';
+import type { Answered } from './hostile/send.ts';
 
 /**
  * Measures how long one request with a hostile body holds the API's event loop. Another process sends the bodies. The
@@ -119,7 +119,8 @@ await benchmark(async (bench) => {
     figures: { hostile_body_held_ms: Math.max(...rows.map(({ held }) => longest(held))) },
   });
   const over = rows.filter(({ held }) => longest(held) > options.wanted);
-  if (over.length > 0) throw new Error(`over ${options.wanted} ms: ${over.map(({ name }) => name).join(', ')}`);
+  if (over.length > 0)
+    throw new Error(`over ${options.wanted} ms: ${over.map(({ name }) => name).join(', ')}`);
 });
 
 /** @returns a function that returns the longest iteration of the loop so far, milliseconds */

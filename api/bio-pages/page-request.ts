@@ -34,7 +34,10 @@ export function readPageRequest(body: ChangeBody, { blockedDomains }: PageRules)
   checkMetadata(body.metadata);
   const refuseBlocked = (path: string, url: string | null | undefined) => {
     if (url && blockedDomains?.blocks(url)) {
-      throw badRequest(path, `must not lead to ${new URL(url).hostname}: the operator has blocked this domain`);
+      throw badRequest(
+        path,
+        `must not lead to ${new URL(url).hostname}: the operator has blocked this domain`,
+      );
     }
   };
   for (const [index, { url }] of (links ?? []).entries()) refuseBlocked(`links.${index}.url`, url);

@@ -69,7 +69,10 @@ export async function linkImportRoutes(app: Api, { config, pool, blockedDomains 
 }
 
 /** @throws {AppError} `bad_request` when the format is unknown, or there are too many rows */
-async function readWhole(text: string, source: Omit<ImportSource, 'rows'> & { slice: Slice }): Promise<ReadImport> {
+async function readWhole(
+  text: string,
+  source: Omit<ImportSource, 'rows'> & { slice: Slice },
+): Promise<ReadImport> {
   try {
     return await readImport({ ...source, rows: await readRows(text, source.slice) });
   } catch (error) {

@@ -38,10 +38,7 @@ export type ChangeRequest = { link: LinkChange; campaign: DestinationChange; des
  *
  * @throws {AppError} `bad_request` that names the field
  */
-export async function readChangeRequest(
-  body: ChangeBody,
-  rules: DestinationRules,
-): Promise<ChangeRequest> {
+export async function readChangeRequest(body: ChangeBody, rules: DestinationRules): Promise<ChangeRequest> {
   checkMetadata(body.metadata);
   if (body.slug !== undefined && linkSlugProblem(body.slug)) {
     throw badRequest('slug', `must not be "${body.slug}": this slug is reserved`);

@@ -46,10 +46,7 @@ export function withoutIgnored(body: unknown): unknown {
  *
  * @throws {AppError} `bad_request` that names the field
  */
-export async function readCreateRequest(
-  body: CreateBody,
-  rules: DestinationRules,
-): Promise<CreateRequest> {
+export async function readCreateRequest(body: CreateBody, rules: DestinationRules): Promise<CreateRequest> {
   const channels = readChannels(body);
   if (body.external_id !== undefined && channels.length > 1) {
     throw badRequest('external_id', 'is allowed only when exactly one link is created');

@@ -80,7 +80,10 @@ test('a call makes at most 2,000 links', async () => {
   const one = row().replace('"channel":"reddit"', `"channels":${all}`);
   const { body } = await send('/links/bulk', `{"links":[${Array(401).fill(one).join(',')}]}`);
   const statuses = body.results.map((result: { status: number }) => result.status);
-  expect([statuses.slice(0, 400).every((status: number) => status === 201), statuses[400]]).toEqual([true, 400]);
+  expect([statuses.slice(0, 400).every((status: number) => status === 201), statuses[400]]).toEqual([
+    true,
+    400,
+  ]);
 });
 
 test('a workspace receives two big bodies at a time, and others are not held up', async () => {

@@ -5,6 +5,7 @@ import { inTransaction, type Pool, type PoolClient } from '../../sql/database/po
 import {
   idempotencyKeyState,
   lockIdempotencyKey,
+  type MadeResponse,
   releaseKey,
   reserveKey,
   type StoredResponse,
@@ -52,7 +53,7 @@ export async function withIdempotency(
   pool: Pool,
   request: FastifyRequest,
   reply: FastifyReply,
-  work: (tx: PoolClient) => Promise<StoredResponse>,
+  work: (tx: PoolClient) => Promise<MadeResponse>,
 ): Promise<FastifyReply> {
   return send(reply, await respondOnce(pool, request, null, work));
 }
@@ -69,7 +70,7 @@ export async function withPreparedIdempotency<T>(
   request: FastifyRequest,
   reply: FastifyReply,
   prepare: () => Promise<T>,
-  work: (tx: PoolClient, prepared: T) => Promise<StoredResponse>,
+  work: (tx: PoolClient, prepared: T) => Promise<MadeResponse>,
 ): Promise<FastifyReply> {
   const { idempotency, auth, server } = request;
   if (!idempotency) {
@@ -103,18 +104,23 @@ async function respondOnce(
   pool: Pool,
   request: FastifyRequest,
   holder: string | null,
-  work: (tx: PoolClient) => Promise<StoredResponse>,
+  work: (tx: PoolClient) => Promise<MadeResponse>,
 ): Promise<Response> {
   const { idempotency } = request;
   const workspaceId = request.auth.workspace.id;
   const transaction = async (tx: PoolClient): Promise<Response> => {
-    if (!idempotency) return { ...(await work(tx)), replayed: false };
+    if (!idempotency) {
+      const { status, body } = await work(tx);
+      return { status, body, replayed: false };
+    }
     const kept = await savedResponse(tx, workspaceId, idempotency, holder);
     if (kept) return { ...kept, replayed: true };
-    const made = await work(tx);
+    const { replayBody, ...made } = await work(tx);
     const { key, fingerprint } = idempotency;
-    if (made.status >= 200 && made.status < 300)
-      await storeResponse(tx, { workspaceId, key, fingerprint, ...made });
+    if (made.status >= 200 && made.status < 300) {
+      const stored = { ...made, body: replayBody ?? made.body };
+      await storeResponse(tx, { workspaceId, key, fingerprint, ...stored });
+    }
     if (holder !== null) await releaseKey(tx, { workspaceId, key, holder });
     return { ...made, replayed: false };
   };

@@ -92,7 +92,7 @@ export async function outlineOf(
     if (byte === QUOTE) {
       opened = at;
     } else if (byte === COLON) {
-      if (depth === 1) isNamed = name === field;
+      if (depth === 1) isNamed = field !== null && name === field;
       count();
     } else if (byte === COMMA) {
       if (depth === 1) isNamed = false;

@@ -25,7 +25,8 @@ export function linkCommands(program: Command): void {
       .action(async (idOrSlug: string, _options: object, command: Command) => {
         const result = await withStores(async ({ pool }) => {
           const link = await blockLink(pool, idOrSlug, isBlocked);
-          if (!link) throw new AppError('not_found', `no link has the id or slug ${JSON.stringify(idOrSlug)}`);
+          if (!link)
+            throw new AppError('not_found', `no link has the id or slug ${JSON.stringify(idOrSlug)}`);
           return { link };
         });
         printResult(command, result, ({ link }) => describe(link));

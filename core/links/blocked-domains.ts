@@ -46,7 +46,8 @@ export function openBlockedDomains(path: string, log: Pick<Logger, 'info' | 'err
       log.info({ domains: domains.size }, 'read the changed list of blocked domains');
       for (const changed of listeners) changed();
     } catch (error) {
-      if (version !== seen) log.error({ err: error }, 'failed to read BLOCKED_DOMAINS_FILE; keeping the former list');
+      if (version !== seen)
+        log.error({ err: error }, 'failed to read BLOCKED_DOMAINS_FILE; keeping the former list');
       failing = true;
     }
     seen = version;
@@ -95,7 +96,9 @@ function readDomains(path: string): ReadonlySet<string> {
     // The parser encodes other scripts as the URLs that are compared with.
     const domain = hostOf(`https://${text}/`);
     if (domain === null || !DOMAIN.test(domain) || /[/:@?]/.test(text)) {
-      throw new Error(`line ${index + 1} must be a domain such as "example.com", not ${JSON.stringify(text)}`);
+      throw new Error(
+        `line ${index + 1} must be a domain such as "example.com", not ${JSON.stringify(text)}`,
+      );
     }
     domains.add(domain);
   }

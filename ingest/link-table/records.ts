@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { uuidToBytes } from '../../core/ids.ts';
 import type { LinkTableRow, OtherSlugRow, SuspendedRow } from '../../sql/links/link-table.ts';
 import type { Retargeting, Targeting } from '../../sql/links/links.ts';
@@ -154,16 +155,22 @@ export function hasSlug(record: Buffer, slug: string): boolean {
   return true;
 }
 
-/** Returns the FNV-1a hash of the slug in lower case: one hash for every spelling. */
+/**
+ * Start value of the hashes, which stay in this process: without it anyone could compute slugs that all hash alike, and
+ * make each lookup walk through all of them.
+ */
+const SEED = randomInt(2 ** 32 - 1);
+
+/** Returns the seeded FNV-1a hash of the slug in lower case: one hash for every spelling. */
 export function hashOfSlug(slug: string): number {
-  let hash = 0x811c9dc5;
+  let hash = SEED;
   for (let at = 0; at < slug.length; at++) hash = Math.imul(hash ^ lower(slug.charCodeAt(at)), 0x01000193);
   return hash ^ (hash >>> 15);
 }
 
 /** Returns the FNV-1a hash of an id's 16 bytes. */
 export function hashOfId(id: Uint8Array): number {
-  let hash = 0x811c9dc5;
+  let hash = SEED;
   for (let at = 0; at < 16; at++) hash = Math.imul(hash ^ (id[at] ?? 0), 0x01000193);
   return hash ^ (hash >>> 15);
 }

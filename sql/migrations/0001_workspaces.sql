@@ -81,6 +81,15 @@ CREATE TABLE idempotency_reservations (
   PRIMARY KEY (workspace_id, key)
 );
 
+-- Rows that publishable keys made in a workspace: strangers have those keys.
+CREATE TABLE publishable_uses (
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  hour         timestamptz NOT NULL,
+  made         integer NOT NULL,
+  PRIMARY KEY (workspace_id, hour)
+);
+CREATE INDEX publishable_uses_age ON publishable_uses (hour);
+
 -- Rates that convert an order's currency into the workspace's currency; set by the operator.
 CREATE TABLE currency_rates (
   currency   text NOT NULL,

@@ -1,7 +1,7 @@
 import type { Span, Tracing } from '../../core/tier/tracing.ts';
 import { signatureHeaders } from '../../core/webhooks/signature.ts';
 import type { Subscription } from '../../sql/webhooks/subscriptions.ts';
-import type { ConcurrencyLimit } from './concurrency-limit.ts';
+import type { ConcurrencyLimit, Hook } from './concurrency-limit.ts';
 import type { WebhookMetrics } from './metrics.ts';
 import { type Outcome, outcomeOfError, outcomeOfReply } from './outcome.ts';
 import type { Send } from './send.ts';
@@ -55,7 +55,7 @@ export function createAttempt({ send, limit, metrics, tracing, now, signal }: At
 
   return async function attempt(webhook, { eventId, body }) {
     const outcome = await limit.run<Outcome>(
-      webhook,
+      receiverOf(webhook),
       () => once(webhook, eventId, body),
       () => ({ kind: 'interrupted' }),
     );
@@ -71,4 +71,12 @@ function describe(span: Span, outcome: Outcome): void {
     span.set({ 'http.response.status_code': outcome.status });
   if (outcome.kind === 'retry' || outcome.kind === 'final') span.fail(outcome.error);
   span.end();
+}
+
+/**
+ * Returns the receiver whose places a webhook uses: its host, for all webhooks of the workspace. Many webhooks to one
+ * host get no more places than one.
+ */
+export function receiverOf({ workspaceId, url }: Pick<Subscription, 'workspaceId' | 'url'>): Hook {
+  return { id: `${workspaceId} ${URL.parse(url)?.host ?? url}`, workspaceId };
 }

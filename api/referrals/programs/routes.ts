@@ -42,7 +42,11 @@ export async function programRoutes(app: Api, { pool, config, blockedDomains }: 
     async (request, reply) =>
       withIdempotency(pool, request, reply, async (tx) => {
         const { workspace } = request.auth;
-        const program = await createProgram(tx, workspace.id, request.body, { shortUrl, blockedDomains, now: new Date() });
+        const program = await createProgram(tx, workspace.id, request.body, {
+          shortUrl,
+          blockedDomains,
+          now: new Date(),
+        });
         return { status: 201, body: programRecord(program) };
       }),
   );

@@ -1,5 +1,5 @@
-import type { DestinationRules } from '../../../core/links/destinations.ts';
 import { AppError } from '../../../core/errors.ts';
+import type { DestinationRules } from '../../../core/links/destinations.ts';
 import { generateSlug } from '../../../core/links/slugs.ts';
 import { toMajor } from '../../../core/money/money.ts';
 import { toCredits } from '../../../core/referrals/credits.ts';
