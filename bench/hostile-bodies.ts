@@ -40,6 +40,7 @@ const noEventLog: EventLogWriter = {
   },
   flush: () => undefined,
   fill: () => 0,
+  loss: () => null,
   ready: () => true,
   close: async () => undefined,
 };
