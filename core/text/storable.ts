@@ -38,6 +38,8 @@ export function unstorableIn(root: unknown): Unstorable | null {
 
 function unstorableText(text: string): string | null {
   if (text.includes('\0')) return 'must not contain the NUL character';
-  const isWellFormed = typeof text.isWellFormed === 'function' ? text.isWellFormed() : !HALF_PAIR.test(text);
+  // Browser code is compiled without the method's type.
+  const known = text as { isWellFormed?: () => boolean };
+  const isWellFormed = known.isWellFormed?.() ?? !HALF_PAIR.test(text);
   return isWellFormed ? null : 'must be well-formed Unicode';
 }
