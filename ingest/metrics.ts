@@ -15,8 +15,7 @@ export type RedirectOutcome =
   | 'not_recorded'
   | 'wrong_password'
   | 'too_many_attempts'
-  | 'page'
-  | 'blocked';
+  | 'page';
 
 export type IngestMetrics = {
   countOutcome(outcome: RedirectOutcome): void;
@@ -45,7 +44,6 @@ const OUTCOMES = [
   'wrong_password',
   'too_many_attempts',
   'page',
-  'blocked',
 ] as const satisfies readonly RedirectOutcome[];
 
 /**

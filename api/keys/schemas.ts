@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Body, Cursor, Instant, Limit, NextCursor, Nullable, ONE_LINE, OneOf, Uuid } from '../schemas.ts';
+import { Body, Cursor, Instant, Limit, NextCursor, Nullable, OneOf, Uuid } from '../schemas.ts';
 
 const KEY_KINDS = ['secret', 'publishable'] as const;
 const KeyKind = OneOf(KEY_KINDS, {
@@ -53,7 +53,6 @@ export const KeyBody = Body(
     label: Type.Optional(
       Type.String({
         maxLength: 100,
-        pattern: ONE_LINE,
         default: '',
         description: 'What the key is for, such as `checkout server`.',
       }),

@@ -1,7 +1,7 @@
 import cookie from '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
 import { keyMatches, parseKey } from '../../core/access/keys.ts';
-import { AppError, SUSPENDED } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { type Caller, callerByLookup, clickReaderByLookup } from '../../sql/workspaces/callers.ts';
 import { recordKeyUse } from '../../sql/workspaces/keys.ts';
 import { partnerByLookup } from '../../sql/workspaces/partners.ts';
@@ -41,16 +41,8 @@ type WorkspaceScope = Exclude<Scope, 'public' | 'partner'>;
 
 async function admit(deps: ApiDeps, request: FastifyRequest, scope: WorkspaceScope): Promise<void> {
   request.auth = await authOf(deps, request, scope);
-  refuseSuspended(request);
   if (request.auth.member) refuseRole(request, request.auth.member);
   refuseUncovered(request);
-}
-
-/** @throws {AppError} `forbidden` for a suspended workspace, but to members who sign out */
-function refuseSuspended({ auth, routeOptions }: FastifyRequest): void {
-  if (auth.workspace.suspended_at && !routeOptions.config.whileSuspended) {
-    throw new AppError('forbidden', SUSPENDED);
-  }
 }
 
 /**

@@ -1,30 +1,22 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SESSION_SECONDS } from '../../sql/console/sessions.ts';
 
-/** Name of the session cookie on plain http; see {@link sessionCookieOf}. */
+/** Name of the session cookie. */
 export const SESSION_COOKIE = 'hoplog_session';
 
-/**
- * Returns the cookie's name for the console's origin. On https it has the prefix `__Host-`: browsers then refuse it from
- * another host of the same domain, and over http.
- */
-export function sessionCookieOf(appUrl: string): string {
-  return appUrl.startsWith('https:') ? `__Host-${SESSION_COOKIE}` : SESSION_COOKIE;
-}
-
 /** Returns the session token of the cookie, or null. */
-export function sessionTokenOf(request: FastifyRequest, appUrl: string): string | null {
-  return request.cookies[sessionCookieOf(appUrl)] || null;
+export function sessionTokenOf(request: FastifyRequest): string | null {
+  return request.cookies[SESSION_COOKIE] || null;
 }
 
 /** Sets the session cookie: hidden from scripts, and not sent with other sites' forms and images. */
 export function setSessionCookie(reply: FastifyReply, token: string, appUrl: string): void {
-  reply.setCookie(sessionCookieOf(appUrl), token, { ...attributes(appUrl), maxAge: SESSION_SECONDS });
+  reply.setCookie(SESSION_COOKIE, token, { ...attributes(appUrl), maxAge: SESSION_SECONDS });
 }
 
 /** Clears the session cookie. */
 export function clearSessionCookie(reply: FastifyReply, appUrl: string): void {
-  reply.setCookie(sessionCookieOf(appUrl), '', { ...attributes(appUrl), maxAge: 0 });
+  reply.setCookie(SESSION_COOKIE, '', { ...attributes(appUrl), maxAge: 0 });
 }
 
 const attributes = (appUrl: string) =>

@@ -86,7 +86,7 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.delete(
     '/session',
     {
-      config: { ...MEMBER, whileSuspended: true },
+      config: MEMBER,
       schema: { tags, operationId: 'session.signOut', summary: 'Sign out', response: { 200: Ok } },
     },
     async ({ auth }, reply) => {

@@ -91,13 +91,10 @@ export type WebhookShown = Static<typeof WebhookShown>;
 export const WebhookWithSecret = Type.Object(
   {
     ...FIELDS,
-    secret: Type.Optional(
-      Type.String({
-        pattern: '^whsec_[A-Za-z0-9+/]+=*$',
-        description:
-          'The signing secret: `whsec_` and base64. Shown only in this response; a replay by `Idempotency-Key` lacks it.',
-      }),
-    ),
+    secret: Type.String({
+      pattern: '^whsec_[A-Za-z0-9+/]+=*$',
+      description: 'The signing secret: `whsec_` and base64. Shown only in this response.',
+    }),
   },
   { title: 'WebhookWithSecret' },
 );

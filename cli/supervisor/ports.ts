@@ -15,7 +15,6 @@ type Place = {
   setting: 'API_PORT' | 'INGEST_PORT' | 'METRICS_PORT';
   configured: number;
   port: number;
-  host: string;
 };
 
 /**
@@ -24,20 +23,19 @@ type Place = {
  * @throws {ConfigError} naming the setting whose port is in use, not permitted, or used by another setting
  */
 export async function settlePorts(config: Config): Promise<Ports> {
-  const { host, metricsHost } = config;
+  const { host } = config;
   // Port 0 checks that the host is an address of this machine.
   await assertFree({ setting: 'API_PORT', configured: config.apiPort, port: 0, host });
-  await assertFree({ setting: 'METRICS_PORT', configured: config.metricsPort, port: 0, host: metricsHost });
-  const api = place('API_PORT', host, config.apiPort);
-  const ingest = place('INGEST_PORT', host, config.ingestPort);
-  const metrics = (after: number) => place('METRICS_PORT', metricsHost, config.metricsPort, after);
+  const api = place('API_PORT', config.apiPort);
+  const ingest = place('INGEST_PORT', config.ingestPort);
+  const metrics = (after: number) => place('METRICS_PORT', config.metricsPort, after);
   const [supervisor, ofIngest, ofWorkers, ofApi] = [metrics(0), metrics(1), metrics(2), metrics(3)];
   const configured = [api, ingest, supervisor, ofIngest, ofWorkers, ofApi].filter(({ port }) => port !== 0);
   assertRoom(configured);
   assertApart(configured);
-  for (const one of configured) await assertFree(one);
+  for (const one of configured) await assertFree({ ...one, host });
 
-  const settle = async ({ port, host }: Place) => {
+  const settle = async ({ port }: Place) => {
     if (port !== 0) return port;
     for (;;) {
       const free = await freePort(host);
@@ -56,8 +54,8 @@ export async function settlePorts(config: Config): Promise<Ports> {
   };
 }
 
-function place(setting: Place['setting'], host: string, configured: number, after = 0): Place {
-  return { setting, host, configured, port: configured === 0 ? 0 : configured + after };
+function place(setting: Place['setting'], configured: number, after = 0): Place {
+  return { setting, configured, port: configured === 0 ? 0 : configured + after };
 }
 
 function assertRoom(places: Place[]): void {
@@ -74,15 +72,14 @@ function assertRoom(places: Place[]): void {
 /** Rejects equal ports, which the check for free ports cannot detect. */
 function assertApart(places: Place[]): void {
   const first = new Map<number, Place>();
-  for (const one of places) {
-    const { setting, configured, port } = one;
+  for (const { setting, configured, port } of places) {
     const other = first.get(port);
     if (other) {
       const metrics = setting === 'METRICS_PORT' ? ', with the three that follow it,' : '';
       const why = `names${metrics} port ${port}, and so does ${other.setting}="${other.configured}"`;
       throw new ConfigError(setting, String(configured), why);
     }
-    first.set(port, one);
+    first.set(port, { setting, configured, port });
   }
 }
 

@@ -10,7 +10,6 @@ export type BoundedCache<K, V> = {
   peek(key: K): V | undefined;
   set(key: K, value: V): void;
   delete(key: K): void;
-  clear(): void;
   /** Number of entries, at most `capacity`. */
   size(): number;
 };
@@ -49,10 +48,6 @@ export function createBoundedCache<K, V>(capacity: number): BoundedCache<K, V> {
     delete(key) {
       young.delete(key);
       old.delete(key);
-    },
-    clear() {
-      young = new Map();
-      old = new Map();
     },
     size: () => young.size + old.size,
   };

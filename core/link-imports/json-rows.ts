@@ -1,8 +1,7 @@
 import { parsedJson } from './parsed-json.ts';
 import { columnKey, type ReadRow, RowProblem, sourceRow } from './source-row.ts';
 
-/** Characters of a row. Parsing one holds the event loop, in the API also that of other requests. */
-const ROW_LIMIT = 262_144;
+const ROW_LIMIT = 1_048_576;
 
 /** The names of the destination in all formats, by `columnKey`. An object with one of these is a link. */
 const DESTINATIONS: ReadonlySet<string> = new Set([

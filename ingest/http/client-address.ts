@@ -25,11 +25,6 @@ export type ClientAddresses = {
   byFirstLine: ClientAddress;
   /** From all lines as one list: for limits by address. */
   byAllLines: ClientAddress;
-  /**
-   * Returns whether the peer is a trusted proxy; null when the request has no `X-Forwarded-For`. Reads the peer's address,
-   * which is slow.
-   */
-  trustsForwarded(req: HttpRequest, res: HttpResponse): boolean | null;
 };
 
 /**
@@ -45,11 +40,7 @@ export function createClientAddresses(app: TemplatedApp, trusted: readonly strin
   const peerOf = (res: HttpResponse) => peers.only ?? mappedBytes(res.getRemoteAddress());
   if (trusted.length === 0) {
     const ofPeer: ClientAddress = (_req, res) => peerOf(res);
-    return {
-      byFirstLine: ofPeer,
-      byAllLines: ofPeer,
-      trustsForwarded: (req) => (firstLine(req) === '' ? null : false),
-    };
+    return { byFirstLine: ofPeer, byAllLines: ofPeer };
   }
 
   function addressBy(hopsOf: (req: HttpRequest) => string, req: HttpRequest, res: HttpResponse): Uint8Array {
@@ -76,8 +67,6 @@ export function createClientAddresses(app: TemplatedApp, trusted: readonly strin
   return {
     byFirstLine: (req, res) => addressBy(firstLine, req, res),
     byAllLines: (req, res) => addressBy(allLines, req, res),
-    trustsForwarded: (req, res) =>
-      firstLine(req) === '' ? null : isTrusted(mappedBytes(res.getRemoteAddress())),
   };
 }
 

@@ -26,8 +26,7 @@ export type ConcurrencyLimit = {
   waiting(): number;
 };
 
-/** A receiver: what shares places. */
-export type Hook = { id: string; workspaceId: string };
+type Hook = { id: string; workspaceId: string };
 type Pool = { size: number; active: number; ring: Receiver[] };
 type Receiver = {
   id: string;

@@ -1,5 +1,4 @@
 import { AppError } from '../../../core/errors.ts';
-import type { DestinationRules } from '../../../core/links/destinations.ts';
 import { generateSlug } from '../../../core/links/slugs.ts';
 import { toMajor } from '../../../core/money/money.ts';
 import { toCredits } from '../../../core/referrals/credits.ts';
@@ -33,9 +32,9 @@ export async function createProgram(
   tx: Queryable,
   workspaceId: string,
   body: NewProgram,
-  rules: DestinationRules & { now: Date },
+  rules: { shortUrl: string; now: Date },
 ): Promise<Program> {
-  requireProgramDestination(body.destination_url, rules);
+  requireProgramDestination(body.destination_url, rules.shortUrl);
   const workspace = await lockWorkspace(tx, workspaceId);
   const settings = changedSettings(defaultSettings(generateSlug(), workspace.currency), body);
   const id = newProgramId();
@@ -74,9 +73,9 @@ export async function changeProgram(
   workspaceId: string,
   id: string,
   change: ProgramChange,
-  rules: DestinationRules & { now: Date },
+  rules: { shortUrl: string; now: Date },
 ): Promise<Program> {
-  if (change.destination_url !== undefined) requireProgramDestination(change.destination_url, rules);
+  if (change.destination_url !== undefined) requireProgramDestination(change.destination_url, rules.shortUrl);
   // Always first, as in a change of its link: the same lock order prevents deadlocks.
   await lockWorkspace(tx, workspaceId);
   const program = await lockProgram(tx, workspaceId, id);

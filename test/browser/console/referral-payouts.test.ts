@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
+import type { Download } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { inChromium } from '../in-chromium.ts';
-import { type ConsoleSite, consoleSite, expectGood } from './console-site.ts';
+import { type ConsolePage, type ConsoleSite, consoleSite, expectGood } from './console-site.ts';
 import { expectRows, LONG, merchantOf, money, PATIENCE, row, type Shop, type Sums } from './referral-shop.ts';
 
 let site: ConsoleSite;
@@ -13,6 +14,17 @@ inChromium(async () => {
   shop = merchantOf(site);
   return site.close;
 });
+
+/** Downloads a payout file with the choices of the dialog as they are. */
+async function downloadFile(page: ConsolePage): Promise<Download> {
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download payout file' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Payout file' });
+  await dialog.getByRole('button', { name: 'Download', exact: true }).click();
+  const file = await download;
+  await dialog.waitFor({ state: 'detached' });
+  return file;
+}
 
 type Eligible = {
   referrers: number;
@@ -41,9 +53,7 @@ test('a payout file is downloaded and marked paid once, and every amount is the 
   await page.getByText(total, { exact: true }).waitFor();
   await expectGood(page, 'referrals-payouts');
 
-  const download = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Download payout file' }).click();
-  const file = await download;
+  const file = await downloadFile(page);
   const [, exportId = ''] = /^payouts-([0-9a-f-]{36})\.csv$/.exec(file.suggestedFilename()) ?? [];
   const lines = parse(readFileSync(await file.path()), { columns: true }) as Record<string, string>[];
   expect(lines.map((line) => [line.external_user_id, line.amount]).toSorted()).toEqual([
@@ -76,17 +86,12 @@ test('the confirmation reports a file that overlaps with a paid one, and nothing
   await shop.purchase('jo-friend', 'jo-order', 50);
   const page = await site.open(`/referrals?tab=payouts&program=${program.id}`);
   for (let n = 1; n <= 2; n++) {
-    const download = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Download payout file' }).click();
-    await download;
+    await downloadFile(page);
     await expect
-      .poll(
-        () => row(page, 'All payout files', money(5)).filter({ hasText: 'Not marked paid' }).count(),
-        PATIENCE,
-      )
+      .poll(() => row(page, 'All payout files', money(5)).filter({ hasText: 'Open' }).count(), PATIENCE)
       .toBe(n);
   }
-  const open = row(page, 'All payout files', money(5)).filter({ hasText: 'Not marked paid' });
+  const open = row(page, 'All payout files', money(5)).filter({ hasText: 'Open' });
   await open.first().getByRole('button', { name: 'Mark as paid' }).click();
   await page
     .getByRole('dialog')
@@ -172,7 +177,9 @@ test('an analyst sees all of it and has no controls that change it', LONG, async
   const page = await site.open('/referrals', { role: 'analyst' });
   await page.getByRole('article', { name: 'Watching' }).waitFor();
   const offered = () =>
-    page.getByRole('button', { name: /New|Edit|Pause|Resume|Suspend|Approve|Download|Mark/ }).count();
+    page
+      .getByRole('button', { name: /New|Edit|Pause|Resume|Suspend|Approve|Download|Mark|Erase|Reject|Add/ })
+      .count();
   expect(await offered()).toBe(0);
   await page.goto(`${site.app}/console/referrals?tab=enrollments&partner=${partner_id}`);
   await page.getByRole('dialog', { name: 'Referrer kim' }).getByText(money(7)).first().waitFor();

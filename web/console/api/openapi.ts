@@ -2192,7 +2192,7 @@ export interface components {
       /** Format: uuid */
       id: string;
       is_active: boolean;
-      secret?: string;
+      secret: string;
       /** Format: date-time */
       updated_at: string;
       /** Format: uri */

@@ -1,18 +1,15 @@
 import { Anchor, Button, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
-import { keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { callApi } from '../../api/call.ts';
-import { useOneMutation } from '../../api/queries.ts';
-import { sentenceOf } from '../../api/sentence.ts';
 import { useSession } from '../../api/session.ts';
-import { formatCount, formatMoney, plural } from '../../formats.ts';
+import { formatCount, formatMoney } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
+import { DownloadPayout } from './download-payout.tsx';
 import { ProgramFilter } from './filters.tsx';
-import { downloadPayoutFile } from './payout-file.ts';
 import type { Eligible, EligibleBalance } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { methodName, totalsText } from './words.ts';
@@ -35,7 +32,7 @@ export function EligibleBalances() {
       </Title>
       <Group gap="sm" align="flex-end" mb="md">
         <ProgramFilter />
-        {can('operator') && <FileButton program={program} payable={eligible.data?.referrers ?? null} />}
+        {can('operator') && <DownloadPayout program={program} payable={eligible.data?.referrers ?? null} />}
       </Group>
       <QueryView
         query={eligible}
@@ -102,56 +99,6 @@ function useEligible(program: string | null) {
       balances: pages.flatMap(({ balances }) => balances),
     }),
   });
-}
-
-/** How long the button is disabled after a download: another file would pay the same balances. Milliseconds. */
-const PAUSE = 1_000;
-
-/**
- * Creates and downloads a payout file; the list below then shows it.
- *
- * @param payable its number of lines; null: unknown
- */
-function FileButton({ program, payable }: { program: string | null; payable: number | null }) {
-  const queries = useQueryClient();
-  const download = useOneMutation<void, string>(
-    {
-      mutationFn: () => downloadPayoutFile(program),
-      onSuccess: async (exportId) => {
-        await queries.invalidateQueries({
-          predicate: ({ queryKey: [path] }) => typeof path === 'string' && path.startsWith('/payouts'),
-        });
-        notifications.show({
-          color: 'hop',
-          message: `Payout file ${exportId} saved. Pay it, then mark it paid.`,
-        });
-        await new Promise((over) => setTimeout(over, PAUSE));
-      },
-      onError: (error) => notifications.show({ message: sentenceOf(error), color: 'red' }),
-    },
-    () => '',
-    // Visibly disabled, then enabled again.
-    0,
-  );
-  return (
-    <>
-      <Button
-        size="xs"
-        disabled={payable === null || payable === 0}
-        loading={download.isPending}
-        onClick={() => download.mutate()}
-      >
-        Download payout file
-      </Button>
-      {payable !== null && (
-        <Text size="xs" c="dimmed">
-          {payable === 0
-            ? 'Nothing to pay.'
-            : `A CSV with ${plural(payable, 'line', 'lines')}. It changes no balance.`}
-        </Text>
-      )}
-    </>
-  );
 }
 
 const HELD_BACK = {

@@ -1,4 +1,4 @@
-import { Button, Drawer, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { Alert, Button, Drawer, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { formatCount, formatInstant, formatMoney } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
@@ -6,6 +6,8 @@ import { Figure } from '../../parts/figure.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
+import { EnrollmentActions } from './enrollment-actions.tsx';
+import { EnrollmentHistory } from './enrollment-history.tsx';
 import { EnrollmentStatus, StatusButton } from './enrollment-status.tsx';
 import { usePrograms } from './filters.tsx';
 import type { Enrollment } from './responses.ts';
@@ -26,13 +28,13 @@ export function EnrollmentDrawer({ partnerId, close }: { partnerId: string; clos
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <QueryView query={enrollment} lines={8}>
-        {(data) => <Details enrollment={data} />}
+        {(data) => <Details enrollment={data} close={close} />}
       </QueryView>
     </Drawer>
   );
 }
 
-function Details({ enrollment }: { enrollment: Enrollment }) {
+function Details({ enrollment, close }: { enrollment: Enrollment; close: () => void }) {
   const view = useViewState();
   const { totals, balances, payout_method: method } = enrollment;
   const program = usePrograms().find(({ id }) => id === enrollment.program_id);
@@ -45,6 +47,7 @@ function Details({ enrollment }: { enrollment: Enrollment }) {
     ['Plan', enrollment.tier === 'paid' ? 'Paid' : 'Free'],
     ['Earns as', enrollment.reward_mode === 'affiliate' ? 'Affiliate' : 'Referrer'],
     ['Payout method', method ? `${methodName(method.method)}, ${method.email}` : 'Not set'],
+    ['Own rate', ownRate(enrollment, program?.currency ?? '')],
     ['Since', formatInstant(enrollment.created_at)],
   ];
   return (
@@ -53,6 +56,13 @@ function Details({ enrollment }: { enrollment: Enrollment }) {
         <EnrollmentStatus status={enrollment.status} />
         <StatusButton enrollment={enrollment} />
       </Group>
+      {enrollment.payout_held_until !== null && (
+        <Alert color="yellow" variant="outline" title="The payout address was changed on a page">
+          Payout files leave the balance out until {formatInstant(enrollment.payout_held_until)}. If the
+          referrer confirms the address, set it here again to pay at once.
+        </Alert>
+      )}
+      <EnrollmentActions enrollment={enrollment} currency={program?.currency ?? ''} onDeleted={close} />
       {enrollment.referral_link === null ? (
         <Text size="sm">The referral link was deleted. Enroll the user again to create a new one.</Text>
       ) : (
@@ -145,7 +155,20 @@ function Details({ enrollment }: { enrollment: Enrollment }) {
         >
           Purchases
         </Button>
+        <Button
+          variant="default"
+          size="xs"
+          onClick={() => view.show('commissions', { by: enrollment.partner_id })}
+        >
+          Commissions
+        </Button>
       </Group>
+      <EnrollmentHistory partnerId={enrollment.partner_id} />
     </Stack>
   );
+}
+
+function ownRate({ commission_rate: rate, commission_type: type }: Enrollment, currency: string): string {
+  if (rate === null) return "The program's";
+  return type === 'flat' ? `${formatMoney(rate, currency)} for each sale` : `${rate} %`;
 }

@@ -2,15 +2,28 @@ import { fetchAnswer } from '../../api/call.ts';
 import { ApiFailure } from '../../api/failures.ts';
 import { saveFile } from '../links/save-file.ts';
 
+/** What a payout file contains. */
+export type PayoutFileOptions = {
+  /** Null: all programs. */
+  program: string | null;
+  format: 'csv' | 'paypal' | 'wise';
+  /** Null: all methods. */
+  method: string | null;
+  /** Only sales before this day, `YYYY-MM-DD`; null: all. */
+  until: string | null;
+};
+
 /**
  * Creates and downloads a payout file.
  *
- * @param program null: all programs
  * @returns the file's ID, to mark it as paid
  * @throws {ApiFailure}
  */
-export async function downloadPayoutFile(program: string | null): Promise<string> {
-  const answer = await fetchAnswer('/payouts/export', { query: { program_id: program } });
+export async function downloadPayoutFile(options: PayoutFileOptions): Promise<string> {
+  const { program, format, method, until } = options;
+  const answer = await fetchAnswer('/payouts/export', {
+    query: { program_id: program, format, method: format === 'csv' ? method : null, until },
+  });
   const exportId = answer.headers.get('x-export-id');
   if (exportId === null) {
     throw new ApiFailure(answer.status, { code: 'unknown', message: 'the file came without its id' });

@@ -1,30 +1,27 @@
-import { Anchor, Button, Group, Modal, Table, Text, Title } from '@mantine/core';
-import { useState } from 'react';
+import { Anchor, Group, Table, Text, Title } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
-import { formatCount, formatInstant, formatMoney } from '../../formats.ts';
+import { formatCount, formatInstant } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
-import { useFocusBack } from '../../parts/use-focus-back.ts';
+import { CancelPayoutButton } from './cancel-payout-button.tsx';
 import { ChoiceFilter, usePrograms } from './filters.tsx';
 import { MarkPaidButton } from './mark-paid-button.tsx';
-import type { PayoutFiles as Files, PayoutFile, PayoutLines } from './responses.ts';
+import { PayoutLines } from './payout-lines.tsx';
+import type { PayoutFiles as Files, PayoutFile } from './responses.ts';
 import { useViewState } from './view-state.ts';
-import { methodName, totalsText } from './words.ts';
+import { totalsText } from './words.ts';
 
 const PAGE = 20;
-const LINES = 100;
-const MOST_LINES = 500;
 
 /** Payout files with their totals and status. */
 export function PayoutFiles() {
   const view = useViewState();
   const names = new Map(usePrograms().map(({ id, name }) => [id, name]));
-  const state = view.get('state');
   const files = useApi<Files>('/payouts', {
-    paid: state === null ? null : state === 'paid',
+    status: view.get('state'),
     cursor: view.get('cursor'),
     limit: PAGE,
   });
@@ -39,8 +36,9 @@ export function PayoutFiles() {
           name="state"
           label="Status"
           choices={[
-            { value: 'paid', label: 'Marked paid' },
-            { value: 'open', label: 'Not marked paid' },
+            { value: 'open', label: 'Open' },
+            { value: 'paid', label: 'Paid' },
+            { value: 'canceled', label: 'Canceled' },
           ]}
         />
       </Group>
@@ -72,7 +70,14 @@ export function PayoutFiles() {
           </>
         )}
       </QueryView>
-      {shown && <Lines key={shown} exportId={shown} close={() => view.set({ file: null })} />}
+      {shown && (
+        <PayoutLines
+          key={shown}
+          exportId={shown}
+          canceled={files.data?.payouts.find((file) => file.export_id === shown)?.canceled_at != null}
+          close={() => view.set({ file: null })}
+        />
+      )}
     </section>
   );
 }
@@ -99,65 +104,29 @@ function Row({ file, program }: { file: PayoutFile; program: string }) {
       <Table.Td className="figure">{formatCount(file.referrers)}</Table.Td>
       <Table.Td className="figure">{totalsText(file.totals)}</Table.Td>
       <Table.Td>
-        {file.status === 'canceled' ? (
-          <StatusBadge sign="bad">Canceled</StatusBadge>
-        ) : file.paid_at === null ? (
-          <Group gap="xs">
-            <StatusBadge sign="waiting">Not marked paid</StatusBadge>
-            <MarkPaidButton file={file} />
-          </Group>
-        ) : (
-          <>
-            <StatusBadge sign="good">Paid</StatusBadge>
-            <Text size="xs" c="dimmed">
-              {formatInstant(file.paid_at)}
-            </Text>
-          </>
-        )}
+        <FileStatus file={file} />
       </Table.Td>
     </Table.Tr>
   );
 }
 
-function Lines({ exportId, close }: { exportId: string; close: () => void }) {
-  useFocusBack();
-  const [limit, setLimit] = useState(LINES);
-  const lines = useApi<PayoutLines>(`/payouts/${exportId}/lines`, { limit });
+function FileStatus({ file }: { file: PayoutFile }) {
+  if (file.status === 'open') {
+    return (
+      <Group gap="xs">
+        <StatusBadge sign="waiting">Open</StatusBadge>
+        <MarkPaidButton file={file} />
+        <CancelPayoutButton file={file} />
+      </Group>
+    );
+  }
+  const isPaid = file.status === 'paid';
   return (
-    <Modal opened onClose={close} title="Payout lines" size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
-      <QueryView
-        query={lines}
-        empty={{ when: (data) => data.lines.length === 0, show: <Text size="sm">No lines.</Text> }}
-      >
-        {(data) => (
-          <>
-            <ScrollTable
-              label="Lines of the payout file"
-              minWidth={480}
-              columns={['Referrer', 'Payout method', 'Commissions', 'Amount']}
-            >
-              <Table.Tbody>
-                {data.lines.map((line) => (
-                  <Table.Tr key={line.partner_id}>
-                    <LongTextCell>{line.external_user_id}</LongTextCell>
-                    <Table.Td>{methodName(line.method)}</Table.Td>
-                    <Table.Td className="figure">{formatCount(line.commissions)}</Table.Td>
-                    <Table.Td className="figure">{formatMoney(line.amount, line.currency)}</Table.Td>
-                  </Table.Tr>
-                ))}
-              </Table.Tbody>
-            </ScrollTable>
-            {data.next_cursor !== null && limit < MOST_LINES && (
-              <Button variant="default" size="xs" onClick={() => setLimit(MOST_LINES)}>
-                Show more
-              </Button>
-            )}
-            {data.next_cursor !== null && limit === MOST_LINES && (
-              <Text size="sm">The file has more lines.</Text>
-            )}
-          </>
-        )}
-      </QueryView>
-    </Modal>
+    <>
+      <StatusBadge sign={isPaid ? 'good' : 'paused'}>{isPaid ? 'Paid' : 'Canceled'}</StatusBadge>
+      <Text size="xs" c="dimmed">
+        {[file.paid_at, file.canceled_at].filter((at) => at !== null).map(formatInstant)[0]}
+      </Text>
+    </>
   );
 }

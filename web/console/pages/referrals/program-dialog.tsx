@@ -11,6 +11,7 @@ import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import { changeBody, createBody, type Draft, draftOf, newDraft } from './program-draft.ts';
 import { BasicFields, CommissionFields, CreditFields, PayoutFields } from './program-fields.tsx';
 import { failureText } from './program-problems.ts';
+import { TrustFields } from './program-trust-fields.tsx';
 import type { Program } from './responses.ts';
 
 /** Creates or edits a program, with the API's errors at their fields. */
@@ -74,6 +75,7 @@ export function ProgramDialog({ program, close }: { program: Program | null; clo
           <CommissionFields {...fields} />
           <CreditFields {...fields} />
           <PayoutFields {...fields} />
+          <TrustFields {...fields} />
           {error !== null && (
             <Alert color="red" variant="outline" role="alert" tabIndex={-1} title="Not saved">
               {failureText(error, draft)}

@@ -23,6 +23,10 @@ export type Draft = {
   payout_methods: string[];
   min_payout: string;
   currency: string;
+  signups_from: 'any' | 'server';
+  max_signups_per_day: string;
+  review: 'none' | 'signups' | 'rewards';
+  revoke_credits_on_refund: boolean;
 };
 
 /** Defaults of a new program, as in the API. */
@@ -47,6 +51,10 @@ export function newDraft(currency: string): Draft {
     payout_methods: ['paypal'],
     min_payout: '0',
     currency,
+    signups_from: 'any',
+    max_signups_per_day: '',
+    review: 'none',
+    revoke_credits_on_refund: true,
   };
 }
 
@@ -63,6 +71,7 @@ export function draftOf(program: Program): Draft {
     commission_months: String(commission_months ?? ''),
     hold_days: String(program.hold_days),
     min_payout: String(program.min_payout),
+    max_signups_per_day: String(program.max_signups_per_day ?? ''),
     levels: levels.map((rate, key) => ({ key, rate: String(rate) })),
   };
 }
@@ -158,6 +167,10 @@ function fieldsOf(draft: Draft, { codeRequired = false } = {}): Record<string, u
     payout_methods: draft.payout_methods,
     min_payout: orNone('min_payout', draft.min_payout),
     currency: draft.currency,
+    signups_from: draft.signups_from,
+    max_signups_per_day: numberAt('max_signups_per_day', draft.max_signups_per_day, { whole: true }),
+    review: draft.review,
+    revoke_credits_on_refund: draft.revoke_credits_on_refund,
   };
   if (wrong.size > 0) throw new WrongFields(wrong);
   return fields;

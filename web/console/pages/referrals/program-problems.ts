@@ -52,6 +52,7 @@ const SHOWN = new Set([
   'currency',
   'min_payout',
   'payout_methods',
+  'max_signups_per_day',
 ]);
 const SHOWN_OF_CREDITS = new Set([
   'credit_kind',

@@ -1,7 +1,9 @@
 import { Tabs } from '@mantine/core';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { CommissionsTab } from './commissions-tab.tsx';
 import { EnrollmentsTab } from './enrollments-tab.tsx';
 import { LedgerTab } from './ledger-tab.tsx';
+import { NeedsDecision } from './needs-decision.tsx';
 import { PayoutsTab } from './payouts-tab.tsx';
 import { ProgramsTab } from './programs-tab.tsx';
 import { PurchasesTab } from './purchases-tab.tsx';
@@ -14,6 +16,7 @@ const TABS = [
   { key: 'ledger', title: 'Ledger', Content: LedgerTab },
   { key: 'signups', title: 'Signups', Content: SignupsTab },
   { key: 'purchases', title: 'Purchases', Content: PurchasesTab },
+  { key: 'commissions', title: 'Commissions', Content: CommissionsTab },
   { key: 'payouts', title: 'Payouts', Content: PayoutsTab },
 ] as const;
 
@@ -24,6 +27,7 @@ export default function ReferralsPage() {
   return (
     <>
       <PageHeader title="Referrals" />
+      <NeedsDecision />
       <Tabs value={shown.key} onChange={(key) => key && view.show(key)} keepMounted={false}>
         <Tabs.List mb="md">
           {TABS.map(({ key, title }) => (

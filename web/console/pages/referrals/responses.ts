@@ -6,6 +6,11 @@ export type Program = Programs['programs'][number];
 export type Enrollment = ResponseOf<'/enrollments/{id}'>;
 export type Enrollments = ResponseOf<'/enrollments'>;
 
+export type EnrollmentHistory = ResponseOf<'/enrollments/{id}/history'>;
+export type Commissions = ResponseOf<'/commissions'>;
+export type Commission = Commissions['commissions'][number];
+export type Grants = ResponseOf<'/credits'>;
+
 export type Entries = ResponseOf<'/ledger'>;
 export type Entry = Entries['entries'][number];
 export type LedgerStatus = Entry['status'];
@@ -22,6 +27,7 @@ export type EligibleBalance = Eligible['balances'][number];
 export type PayoutFiles = ResponseOf<'/payouts'>;
 export type PayoutFile = PayoutFiles['payouts'][number];
 export type PayoutLines = ResponseOf<'/payouts/{id}/lines'>;
+export type PayoutLine = PayoutLines['lines'][number];
 export type Paid = ResponseOf<'/payouts', 'post'>;
 /** Major units by currency. */
 export type Totals = Eligible['totals'];

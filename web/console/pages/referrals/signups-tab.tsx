@@ -9,6 +9,7 @@ import { StatusBadge } from '../../parts/status-badge.tsx';
 import { ChoiceFilter, ProgramFilter, TextFilter } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
 import type { Signup, Signups } from './responses.ts';
+import { SignupReview } from './signup-review.tsx';
 import { useViewState } from './view-state.ts';
 import { BLOCK_REASON_CHOICES, blockReason } from './words.ts';
 
@@ -21,7 +22,7 @@ export function SignupsTab() {
     search: view.get('search'),
     program_id: view.get('program'),
     partner_id: view.get('by'),
-    blocked: view.get('result') === null ? null : view.get('result') === 'blocked',
+    ...resultFilter(view.get('result')),
     block_reason: view.get('reason'),
     cursor: view.get('cursor'),
     limit: PAGE,
@@ -35,6 +36,7 @@ export function SignupsTab() {
           name="result"
           label="Result"
           choices={[
+            { value: 'held', label: 'To review' },
             { value: 'blocked', label: 'Blocked' },
             { value: 'counted', label: 'Not blocked' },
           ]}
@@ -97,9 +99,22 @@ export function SignupsTab() {
   );
 }
 
+/** The API's filters for a choice of the `Result` filter. */
+function resultFilter(result: string | null) {
+  if (result === null) return {};
+  return result === 'held' ? { status: 'held' } : { blocked: result === 'blocked' };
+}
+
 function Result({ signup }: { signup: Signup }) {
-  if (signup.status === 'held') return <StatusBadge sign="waiting">Waiting for a review</StatusBadge>;
   if (signup.status === 'pending') return <StatusBadge sign="waiting">Waiting for the click</StatusBadge>;
+  if (signup.status === 'held') {
+    return (
+      <>
+        <StatusBadge sign="paused">To review</StatusBadge>
+        <SignupReview signup={signup} />
+      </>
+    );
+  }
   if (signup.block_reason === null) return <StatusBadge sign="good">Counted</StatusBadge>;
   return (
     <>

@@ -6,6 +6,7 @@ import { Members } from './members.tsx';
 import { OwnPasskeys } from './own-passkeys.tsx';
 import { OwnPassword } from './own-password.tsx';
 import { OwnSessions } from './own-sessions.tsx';
+import { ReferralTrust } from './referral-trust.tsx';
 import { WorkspaceFacts } from './workspace-facts.tsx';
 
 const TABS = ['workspace', 'members', 'sign-in'];
@@ -30,6 +31,7 @@ export default function SettingsPage() {
         </Tabs.List>
         <Tabs.Panel value="workspace">
           <WorkspaceFacts />
+          <ReferralTrust />
         </Tabs.Panel>
         <Tabs.Panel value="members">
           <Members />

@@ -1,0 +1,51 @@
+import { Button, Group } from '@mantine/core';
+import { useState } from 'react';
+import { useSend } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { EditEnrollment } from './edit-enrollment.tsx';
+import { ManualCommission } from './manual-commission.tsx';
+import type { Enrollment } from './responses.ts';
+
+/** What an operator may do with a referrer. */
+export function EnrollmentActions({
+  enrollment,
+  currency,
+  onDeleted,
+}: {
+  enrollment: Enrollment;
+  /** Of the program. */
+  currency: string;
+  onDeleted: () => void;
+}) {
+  const { can } = useSession();
+  const [open, setOpen] = useState<'edit' | 'bonus' | null>(null);
+  const erase = useSend<void>(() => ({ path: `/enrollments/${enrollment.partner_id}`, method: 'DELETE' }), {
+    refresh: ['/enrollments', '/payouts'],
+    done: 'Referrer erased',
+  });
+  if (!can('operator')) return null;
+  const close = () => setOpen(null);
+  return (
+    <Group gap="xs">
+      <Button variant="default" size="xs" onClick={() => setOpen('edit')}>
+        Edit
+      </Button>
+      <Button variant="default" size="xs" onClick={() => setOpen('bonus')}>
+        Add bonus or claw-back
+      </Button>
+      <ConfirmButton
+        size="xs"
+        question={`Erase ${enrollment.external_user_id}?`}
+        consequence="Name, emails, devices and addresses are deleted. Amounts and ids stay in the ledger. The link matches no signup any more. This can't be undone."
+        yes="Erase"
+        pending={erase.isPending}
+        onConfirm={() => erase.mutateAsync().then(onDeleted)}
+      >
+        Erase
+      </ConfirmButton>
+      {open === 'edit' && <EditEnrollment enrollment={enrollment} close={close} />}
+      {open === 'bonus' && <ManualCommission enrollment={enrollment} currency={currency} close={close} />}
+    </Group>
+  );
+}

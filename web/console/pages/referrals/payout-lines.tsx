@@ -1,0 +1,204 @@
+import { Button, Checkbox, Group, Modal, Stack, Table, Text, Textarea } from '@mantine/core';
+import { useState } from 'react';
+import { fieldError } from '../../api/failures.ts';
+import { useApi, useSend } from '../../api/queries.ts';
+import { sentence, sentenceOf } from '../../api/sentence.ts';
+import { useSession } from '../../api/session.ts';
+import { formatCount, formatMoney, plural } from '../../formats.ts';
+import { QueryView } from '../../parts/query-view.tsx';
+import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
+import { useFocusBack } from '../../parts/use-focus-back.ts';
+import type { Paid, PayoutLine, PayoutLines as PayoutLinesResponse } from './responses.ts';
+import { methodName, totalsText } from './words.ts';
+
+const LINES = 100;
+const MOST_LINES = 500;
+const REFRESH = ['/payouts', '/ledger', '/enrollments', '/commissions'];
+
+/** The lines of a payout file: pays some of them, and marks one failed whose payment came back. */
+export function PayoutLines({
+  exportId,
+  canceled,
+  close,
+}: {
+  exportId: string;
+  canceled: boolean;
+  close: () => void;
+}) {
+  useFocusBack();
+  const { can } = useSession();
+  const [limit, setLimit] = useState(LINES);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const lines = useApi<PayoutLinesResponse>(`/payouts/${exportId}/lines`, { limit });
+  const pay = useSend<string[], Paid>(
+    (partner_ids) => ({ path: '/payouts', body: { export_id: exportId, partner_ids } }),
+    {
+      refresh: REFRESH,
+      done: ({ paid, totals }) => `Marked paid: ${plural(paid, 'line', 'lines')}, ${totalsText(totals)}`,
+    },
+  );
+  const editable = can('operator') && !canceled;
+  const choose = (id: string, isChosen: boolean) => {
+    const next = new Set(chosen);
+    if (isChosen) next.add(id);
+    else next.delete(id);
+    setChosen(next);
+  };
+  return (
+    <Modal opened onClose={close} title="Payout lines" size="xl" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <QueryView
+        query={lines}
+        empty={{ when: (data) => data.lines.length === 0, show: <Text size="sm">No lines.</Text> }}
+      >
+        {(data) => (
+          <Stack gap="sm">
+            <ScrollTable
+              label="Lines of the payout file"
+              minWidth={640}
+              columns={[editable && 'Pay', 'Referrer', 'Payout method', 'Commissions', 'Amount', 'Status']}
+            >
+              <Table.Tbody>
+                {data.lines.map((line) => (
+                  <Table.Tr key={line.partner_id}>
+                    {editable && (
+                      <Table.Td>
+                        {line.status === 'open' && (
+                          <Checkbox
+                            aria-label={`Pay ${line.external_user_id}`}
+                            checked={chosen.has(line.partner_id)}
+                            onChange={(event) => choose(line.partner_id, event.currentTarget.checked)}
+                          />
+                        )}
+                      </Table.Td>
+                    )}
+                    <LongTextCell>{line.external_user_id}</LongTextCell>
+                    <Table.Td>
+                      {methodName(line.method)}
+                      <Text size="xs" c="dimmed">
+                        {line.payout_method?.email ?? 'Deleted'}
+                      </Text>
+                    </Table.Td>
+                    <Table.Td className="figure">{formatCount(line.commissions)}</Table.Td>
+                    <Table.Td className="figure">
+                      {formatMoney(line.amount, line.currency)}
+                      {line.paid_amount !== null && line.paid_amount !== line.amount && (
+                        <Text size="xs" c="dimmed">
+                          Paid {formatMoney(line.paid_amount, line.currency)}
+                        </Text>
+                      )}
+                    </Table.Td>
+                    <Table.Td>
+                      <LineStatus line={line} exportId={exportId} editable={editable} />
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </ScrollTable>
+            {editable && chosen.size > 0 && (
+              <Group>
+                <Button
+                  size="xs"
+                  loading={pay.isPending}
+                  onClick={() => pay.mutate([...chosen], { onSuccess: () => setChosen(new Set()) })}
+                >
+                  Mark {plural(chosen.size, 'line', 'lines')} as paid
+                </Button>
+              </Group>
+            )}
+            {data.next_cursor !== null && limit < MOST_LINES && (
+              <Button variant="default" size="xs" onClick={() => setLimit(MOST_LINES)}>
+                Show more
+              </Button>
+            )}
+            {data.next_cursor !== null && limit === MOST_LINES && (
+              <Text size="sm">The file has more lines.</Text>
+            )}
+          </Stack>
+        )}
+      </QueryView>
+    </Modal>
+  );
+}
+
+function LineStatus({ line, exportId, editable }: { line: PayoutLine; exportId: string; editable: boolean }) {
+  if (line.status === 'open') return <StatusBadge sign="waiting">Open</StatusBadge>;
+  if (line.status === 'failed') {
+    return (
+      <>
+        <StatusBadge sign="bad">Failed</StatusBadge>
+        <Text size="xs" c="dimmed">
+          {line.fail_reason}
+        </Text>
+      </>
+    );
+  }
+  return (
+    <Group gap="xs">
+      <StatusBadge sign="good">Paid</StatusBadge>
+      {editable && <FailButton line={line} exportId={exportId} />}
+    </Group>
+  );
+}
+
+/** Marks a paid line failed: its commissions are ready to pay again. */
+function FailButton({ line, exportId }: { line: PayoutLine; exportId: string }) {
+  const [opened, setOpened] = useState(false);
+  const [reason, setReason] = useState('');
+  const fail = useSend<string>(
+    (text) => ({ path: `/payouts/${exportId}/lines/${line.partner_id}/fail`, body: { reason: text } }),
+    { refresh: REFRESH, done: 'Marked failed. The amount is ready to pay again.', tellFailure: false },
+  );
+  const wrong = fieldError(fail.error, 'reason');
+  const amount = formatMoney(line.paid_amount ?? line.amount, line.currency);
+  return (
+    <>
+      <Button
+        size="compact-xs"
+        variant="default"
+        aria-label={`Mark the line of ${line.external_user_id} failed`}
+        onClick={() => setOpened(true)}
+      >
+        Failed?
+      </Button>
+      <Modal
+        opened={opened}
+        onClose={() => setOpened(false)}
+        title={`Did the payment of ${amount} come back?`}
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        <form
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault();
+            fail.mutate(reason, { onSuccess: () => setOpened(false) });
+          }}
+        >
+          <Stack gap="sm">
+            <Text size="sm">
+              The ledger gets entries that reverse the payment, and the next payout file pays{' '}
+              {line.external_user_id} again.
+            </Text>
+            <Textarea
+              label="Reason"
+              required
+              data-autofocus
+              maxLength={500}
+              value={reason}
+              error={fail.isError && (wrong === null ? sentenceOf(fail.error) : sentence(`reason ${wrong}`))}
+              onChange={(event) => setReason(event.currentTarget.value)}
+            />
+            <Group justify="flex-end">
+              <Button variant="default" onClick={() => setOpened(false)}>
+                Cancel
+              </Button>
+              <Button type="submit" color="red.8" loading={fail.isPending}>
+                Mark failed
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      </Modal>
+    </>
+  );
+}
