@@ -136,13 +136,13 @@ const RELAXED = `relaxed AS MATERIALIZED (SELECT set_config('synchronous_commit'
  * @returns the lanes that other workers have taken
  */
 export async function renewLanes(db: Queryable, lanes: readonly Lane[], leaseMs: number): Promise<Lane[]> {
-  const { rows } = await db.query<{ consumer: string; partition: string }>({
+  const { rows } = await db.query<{ consumer: string; partition: string; epoch: number }>({
     name: 'renew_lanes',
     text: `WITH ${RELAXED}
      UPDATE log_lanes AS lane SET held_until = clock_timestamp() + $4 * interval '1 millisecond'
      FROM relaxed, unnest($1::text[], $2::text[], $3::bigint[]) AS held (consumer, partition, epoch)
      WHERE lane.consumer = held.consumer AND lane.partition = held.partition AND lane.epoch = held.epoch
-     RETURNING lane.consumer, lane.partition`,
+     RETURNING lane.consumer, lane.partition, lane.epoch`,
     values: [
       lanes.map(({ consumer }) => consumer),
       lanes.map(({ partition }) => partition),
@@ -151,7 +151,8 @@ export async function renewLanes(db: Queryable, lanes: readonly Lane[], leaseMs:
     ],
   });
   return lanes.filter(
-    (lane) => !rows.some((row) => row.consumer === lane.consumer && row.partition === lane.partition),
+    ({ consumer, partition, epoch }) =>
+      !rows.some((row) => row.consumer === consumer && row.partition === partition && row.epoch === epoch),
   );
 }
 
