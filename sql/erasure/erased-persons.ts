@@ -82,6 +82,7 @@ async function forgetOrders(tx: Queryable, workspaceId: string, email: string): 
     tx,
     rows.map((row) => row.internal_id),
   );
+  await tx.query('DELETE FROM unmatched_orders WHERE workspace_id = $1 AND email = $2', [workspaceId, email]);
   await forgetBuyersInDeliveries(
     tx,
     rows.map((row) => ({ workspaceId, orderId: row.order_id })),

@@ -123,6 +123,7 @@ describe("a server's report of a signup", () => {
   test('leaves what was paid, and deducts what is in a payout file from the next', async () => {
     await m.program({ commission_rate: 20, hold_days: 0 });
     const [a, b] = [await m.enroll('a'), await m.enroll('b')];
+    await m.address(a.partner_id, 'a');
     await m.signup('n', { ref_code: a.ref }, page);
     await m.signup('o', { ref_code: a.ref }, page);
     await m.purchase('n', 'paid', 100);
