@@ -5,7 +5,7 @@ import { uuidv7 } from '../../core/ids.ts';
 import { upsertIdentities } from '../../sql/orders/identities.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { operator } from '../support/hoplog.ts';
-import { type Merchant, merchant, PAID_AT_ONCE, queuedEvents } from './support.ts';
+import { allQueuedEvents, type Merchant, merchant, PAID_AT_ONCE } from './support.ts';
 
 let api: TestApi;
 let shop: TestWorkspace;
@@ -141,7 +141,7 @@ describe('a person that is erased by email', () => {
     expect((await shop.get(`/enrollments/${partner_id}`)).status).toBe(404);
     expect(await storedTexts()).not.toMatch(/home\.example/i);
     expect(
-      (await queuedEvents(api, shop)).filter(({ data }) => JSON.stringify(data).includes('home.example')),
+      (await allQueuedEvents(api, shop)).filter(({ data }) => JSON.stringify(data).includes('home.example')),
     ).toEqual([]);
     expect((await elsewhere.get(`/enrollments/${other.partner_id}`)).status).toBe(200);
     expect(

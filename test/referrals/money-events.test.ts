@@ -3,7 +3,7 @@ import { inTransaction } from '../../sql/database/pool.ts';
 import { recordSales } from '../../sql/orders/recorded-sales.ts';
 import { endHoldPeriods } from '../../workers/referrals/hold-periods.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
-import { type Event, type Merchant, merchant, PAID_AT_ONCE, queuedEvents } from './support.ts';
+import { allQueuedEvents, type Event, type Merchant, merchant, PAID_AT_ONCE } from './support.ts';
 
 let api: TestApi;
 let shop: TestWorkspace;
@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterAll(() => api.close());
 
 const eventsOf = async (...types: string[]): Promise<Event[]> =>
-  (await queuedEvents(api, shop)).filter(({ type }) => types.includes(type));
+  (await allQueuedEvents(api, shop)).filter(({ type }) => types.includes(type));
 const moves = async () =>
   (await eventsOf('commission.updated')).map(({ data }) => [
     data.previous_status,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { EnrollmentHistory, EnrollmentRecord } from '../../api/referrals/enrollments/schemas.ts';
 import type { EligibleBalance } from '../../api/referrals/payouts/schemas.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
-import { type Merchant, merchant, PAID_AT_ONCE, queuedEvents } from './support.ts';
+import { allQueuedEvents, type Merchant, merchant, PAID_AT_ONCE } from './support.ts';
 
 let api: TestApi;
 let shop: TestWorkspace;
@@ -31,7 +31,7 @@ const heldBack = async () =>
 const historyOf = async (partnerId: string) =>
   (await shop.get<EnrollmentHistory>(`/enrollments/${partnerId}/history`)).body.history;
 const changes = async () =>
-  (await queuedEvents(api, shop)).filter(({ type }) => type === 'enrollment.payout_method_changed');
+  (await allQueuedEvents(api, shop)).filter(({ type }) => type === 'enrollment.payout_method_changed');
 
 /** Referrer `r` of a cash program, with a balance and no address. */
 async function withoutAddress() {

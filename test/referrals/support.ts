@@ -128,8 +128,13 @@ export function merchant(shop: TestWorkspace) {
 
 export type Merchant = ReturnType<typeof merchant>;
 
-/** Returns what the workspace left for the webhook deliverer, oldest first. */
+/** {@link allQueuedEvents} without those of enrollments, which nearly every test causes. */
 export async function queuedEvents(api: TestApi, shop: TestWorkspace): Promise<Event[]> {
+  return (await allQueuedEvents(api, shop)).filter(({ type }) => !type.startsWith('enrollment.'));
+}
+
+/** Returns what the workspace left for the webhook deliverer, oldest first. */
+export async function allQueuedEvents(api: TestApi, shop: TestWorkspace): Promise<Event[]> {
   const { rows } = await api.stores.pool.query<Event>(
     'SELECT type, data FROM webhook_outbox WHERE workspace_id = $1 ORDER BY id',
     [shop.workspace.id],
