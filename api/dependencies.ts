@@ -78,6 +78,8 @@ declare module 'fastify' {
     scope?: Scope;
     /** The minimum role of a member; by default `analyst` for GET and HEAD, `operator` for the rest. */
     role?: Role;
+    /** A key needs `manage`, whatever its scopes; a function where it depends on the parameters. */
+    manage?: true | ((request: FastifyRequest) => boolean);
     /** The plan that a route requires, `paid` by default; a function where it depends on the query. */
     plan?: PlanNeed | ((request: FastifyRequest) => PlanNeed);
     /** The route reads clicks: the key check also selects the reading point ({@link Auth.readingPoint}). */

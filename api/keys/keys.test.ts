@@ -28,7 +28,11 @@ describe('POST /keys', () => {
       kind: 'secret',
       label: 'checkout',
       prefix: token.slice(0, 'lk_live_'.length + 8),
+      scopes: ['secret'],
+      manage: false,
+      created_by: { type: 'key', id: expect.any(String) },
       created_at: expect.stringMatching(/\.\d{6}Z$/),
+      expires_at: null,
       last_used_at: null,
       revoked_at: null,
     });

@@ -1,19 +1,16 @@
+import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../core/errors.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
-import {
-  createKey,
-  type ListedKey,
-  listedKey,
-  listKeyPage,
-  revokeWorkspaceKey,
-} from '../../sql/workspaces/keys.ts';
+import { descendantsOf, endDescendants } from '../../sql/workspaces/key-descendants.ts';
+import { type ListedKey, listedKey, listKeyPage, revokeWorkspaceKey } from '../../sql/workspaces/keys.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPage, readCursor } from '../pages.ts';
-import { IdParams, Ok } from '../schemas.ts';
-import { KeyBody, KeyList, KeyQuery, type KeyRecord, KeyWithToken } from './schemas.ts';
+import { IdParams } from '../schemas.ts';
+import { createKeyFor, rightsOf } from './new-key.ts';
+import { KeyBody, KeyList, KeyQuery, type KeyRecord, KeyWithToken, Revoked, RevokeQuery } from './schemas.ts';
 
-const CONFIG = { scope: 'secret', plan: 'any', role: 'owner' } as const;
+const CONFIG = { scope: 'secret', plan: 'any', role: 'owner', manage: true } as const;
 const tags = ['Keys'];
 const noSuchKey = () => new AppError('not_found', 'the workspace has no such key');
 
@@ -24,7 +21,7 @@ function shown({ lookup, ...key }: ListedKey): KeyRecord {
   return { ...key, prefix: `${PREFIX[key.kind]}${lookup}` };
 }
 
-/** Registers the routes of workspace keys. A secret key, or an owner's session; any plan. */
+/** Registers the routes of workspace keys. A key with `manage`, or an owner's session; any plan. */
 export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Promise<void> {
   app.get(
     '/keys',
@@ -64,14 +61,11 @@ export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Prom
     },
     async ({ auth, body, server }, reply) => {
       const { id: workspaceId } = auth.workspace;
+      const rights = rightsOf(body, auth, new Date());
       const made = await server.workspaceQueue(workspaceId, () =>
         inTransaction(pool, async (tx): Promise<KeyWithToken> => {
           await lockWorkspace(tx, workspaceId);
-          const { key, token } = await createKey(tx, {
-            workspaceId,
-            kind: body.kind,
-            label: body.label?.trim() ?? '',
-          });
+          const { key, token } = await createKeyFor(tx, auth, body, rights);
           const listed = await listedKey(tx, workspaceId, key.id);
           if (!listed) throw new Error('the key was not inserted');
           return { ...shown(listed), token };
@@ -84,29 +78,48 @@ export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Prom
   app.delete(
     '/keys/:id',
     {
-      config: CONFIG,
+      config: { ...CONFIG, manage: revokesAnother },
       schema: {
         tags,
         operationId: 'keys.revoke',
         summary: 'Revoke a key',
         description: REVOKE_DESCRIPTION,
         params: IdParams,
-        response: { 200: Ok },
+        querystring: RevokeQuery,
+        response: { 200: Revoked },
       },
     },
-    async ({ auth, params }) => {
-      if (!(await revokeWorkspaceKey(pool, auth.workspace.id, params.id))) throw noSuchKey();
-      return { ok: true as const };
-    },
+    ({ auth, params: { id }, query }) =>
+      inTransaction(pool, async (tx) => {
+        const { id: workspaceId } = auth.workspace;
+        if (!(await revokeWorkspaceKey(tx, workspaceId, id))) throw noSuchKey();
+        const find = query.descendants ? endDescendants : descendantsOf;
+        const { keys, members } = await find(tx, workspaceId, [id], auth.member?.id ?? null);
+        const counts = { keys: keys.length, members: members.length };
+        return { ok: true as const, descendants: { ...counts, ended: query.descendants } };
+      }),
   );
+}
+
+/** A key may revoke itself without `manage`, so that anyone who finds it leaked can end it; not its descendants. */
+function revokesAnother({ auth, params, query }: FastifyRequest): boolean {
+  const { id } = params as { id?: string };
+  const { descendants } = query as { descendants?: unknown };
+  return id !== auth.key.id || (descendants !== undefined && descendants !== 'false');
 }
 
 const CREATE_DESCRIPTION = `The response has the \`token\`. Only its hash is stored, so it cannot be shown again.
 \`Idempotency-Key\` has no effect here, because a response with a token is not stored: a repeated call creates a second
-key, which is in the list and can be revoked.`;
+key, which is in the list and can be revoked.
+
+A key gives no more rights than it has, and never \`manage\`.`;
 
 const REVOKE_DESCRIPTION = `Takes effect immediately: the next call with the key is a 401. It cannot be undone, and a second call changes
 nothing. The key stays in the list.
 
-A key can revoke itself, even the workspace's last one. This call still gets a 200; afterwards no key is left to create
+\`descendants=true\` also revokes the keys that the key created, removes the members who accepted its invitations, and
+so on for what those created. It can remove the last owner; an operator can then invite one. A calling member, and what
+they created, stay.
+
+A key can revoke itself without \`manage\`, even the workspace's last one. This call still gets a 200; afterwards no key is left to create
 another one. An owner can create one in the console, an operator of the service with \`hoplog key create\`.`;

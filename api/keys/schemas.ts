@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { KEY_RESTRICTIONS } from '../../core/access/key-scopes.ts';
 import { Body, Cursor, Instant, Limit, NextCursor, Nullable, OneOf, Uuid } from '../schemas.ts';
 
 const KEY_KINDS = ['secret', 'publishable'] as const;
@@ -6,6 +7,9 @@ const KeyKind = OneOf(KEY_KINDS, {
   title: 'KeyKind',
   description: 'A secret key belongs on a server. A publishable key is safe in a web page.',
 });
+
+const KEY_SCOPES = ['secret', 'publishable', ...KEY_RESTRICTIONS] as const;
+const KEY_MAKERS = ['key', 'member', 'partner', 'operator'] as const;
 
 const FIELDS = {
   id: Uuid,
@@ -15,7 +19,19 @@ const FIELDS = {
     pattern: '^(lk|pk)_live_[0-9a-f]{8}$',
     description: 'The public part of the token, to tell keys apart.',
   }),
+  scopes: Type.Array(OneOf(KEY_SCOPES), {
+    description:
+      '`secret` or `publishable` alone: everything that the kind may do. Otherwise what the secret key is restricted to.',
+  }),
+  manage: Type.Boolean({
+    description: 'May manage keys, members, workspace settings and the identity secret.',
+  }),
+  created_by: Type.Object(
+    { type: OneOf(KEY_MAKERS), id: Nullable(Uuid) },
+    { title: 'KeyMaker', description: 'Who created the key. The `operator` of the service has no id.' },
+  ),
   created_at: Instant,
+  expires_at: Nullable({ ...Instant, description: 'The key is refused from this instant on. Null: never.' }),
   last_used_at: Nullable(
     Type.String({
       format: 'date-time',
@@ -57,7 +73,51 @@ export const KeyBody = Body(
         description: 'What the key is for, such as `checkout server`.',
       }),
     ),
+    scopes: Type.Optional(
+      Type.Array(OneOf(KEY_RESTRICTIONS), {
+        minItems: 1,
+        maxItems: KEY_RESTRICTIONS.length,
+        description:
+          'Restricts a secret key. `read`: everything that an analyst may read. `links`, `referrals`, `tracking`: all endpoints of that area. By default unrestricted, or the scopes of the key that creates it.',
+      }),
+    ),
+    manage: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Whether a secret key may manage keys, members, workspace settings and the identity secret. Only a member can set it (403).',
+      }),
+    ),
+    expires_at: Type.Optional(
+      Nullable({
+        ...Instant,
+        description:
+          'When a secret key expires. By default never, or with the key that creates it, which it cannot outlast (403).',
+      }),
+    ),
   },
   { title: 'CreateKey' },
 );
 export type KeyBody = Static<typeof KeyBody>;
+
+export const RevokeQuery = Type.Object({
+  descendants: Type.Boolean({
+    default: false,
+    description: 'Also end the keys and members that the key created, directly or through those.',
+  }),
+});
+
+const Count = Type.Integer({ minimum: 0 });
+export const Revoked = Type.Object(
+  {
+    ok: Type.Literal(true),
+    descendants: Type.Object(
+      { keys: Count, members: Count, ended: Type.Boolean() },
+      {
+        description:
+          'Active keys and members that descend from the key. `ended`: they were revoked and removed by this call.',
+      },
+    ),
+  },
+  { title: 'RevokedKey' },
+);

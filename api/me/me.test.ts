@@ -45,7 +45,9 @@ test('it shows the workspace, the plan and the key of the call, with every docum
       id: expect.any(String),
       label: 'secret',
       scopes: ['secret'],
+      manage: true,
       created_at: expect.any(String),
+      expires_at: null,
       last_used_at: expect.any(String),
     },
     features: [

@@ -43,8 +43,12 @@ export const Me = Type.Object(
     key: Type.Object({
       id: Uuid,
       label: Type.String(),
-      scopes: Type.Array(Type.String()),
+      scopes: Type.Array(Type.String(), {
+        description: '`secret` or `publishable`, or what a restricted secret key may do.',
+      }),
+      manage: Type.Boolean({ description: 'May manage keys, members and settings.' }),
       created_at: Instant,
+      expires_at: Nullable(Instant),
       last_used_at: Nullable(Instant),
     }),
     features: Type.Array(Type.String(), {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createKey } from '../../sql/workspaces/keys.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
-import { consoleBrowser, PASSWORD, signedInAs } from '../../test/support/members.ts';
+import { consoleBrowser, invite, PASSWORD, signedInAs } from '../../test/support/members.ts';
 
 type Members = { members: { id: string; email: string | null; role: string }[] };
 type Invite = {
@@ -96,11 +97,14 @@ describe('an invitation by the API', () => {
 
   test('for a member who is removed meanwhile is refused', async () => {
     const member = await signedInAs(api, shop, 'analyst');
-    const made = await shop.post<Invite>('/members/invites', { email: member.email, role: 'owner' });
-    expect(made.body.invite.role).toBe('analyst');
+    const token = await invite(api, shop, { email: member.email });
+    const view = await consoleBrowser(api).call<{ role: string }>('POST', '/session/invite/view', {
+      body: { token },
+    });
+    expect(view.body.role).toBe('analyst');
     expect((await shop.delete(`/members/${member.id}`)).status).toBe(200);
     const accepted = await consoleBrowser(api).call('POST', '/session/invite', {
-      body: { token: tokenOf(made.body), password: PASSWORD },
+      body: { token, password: PASSWORD },
     });
     expect(accepted.status).toBe(401);
   });
@@ -159,16 +163,17 @@ describe('an invitation by the API', () => {
     });
 
     test('those of a key end when it is revoked', async () => {
-      const { body: key } = await shop.post<{ id: string; token: string }>('/keys', {
-        kind: 'secret',
-        label: 'x',
-      });
+      const given = { workspaceId: shop.workspace.id, kind: 'secret', label: 'x' } as const;
+      const { key: made, token } = await createKey(api.stores.pool, given);
+      const key = { id: made.id, token };
       const body = { role: 'owner' };
-      const made = await shop.post<Invite>('/members/invites', body, { key: key.token });
+      const byKey = await shop.post<Invite>('/members/invites', body, { key: key.token });
       const other = await shop.post<Invite>('/members/invites', body);
-      expect(await view(made.body)).toBe(200);
+      expect(await view(byKey.body)).toBe(200);
       expect((await shop.delete(`/keys/${key.id}`)).status).toBe(200);
-      expect([await view(made.body), await accept(made.body, 'by-key@members.example')]).toEqual([401, 401]);
+      expect([await view(byKey.body), await accept(byKey.body, 'by-key@members.example')]).toEqual([
+        401, 401,
+      ]);
       expect(await accept(other.body, 'by-another-key@members.example')).toBe(200);
     });
   });

@@ -1,10 +1,11 @@
 import { inviteUrl } from '../../core/access/session-tokens.ts';
 import { AppError } from '../../core/errors.ts';
-import { createInvite, endInvitesOf } from '../../sql/console/invites.ts';
+import { createInvite, endInvitesOf, mayReopen } from '../../sql/console/invites.ts';
 import {
   countOwners,
   listMembers,
   type Member,
+  memberByEmail,
   memberById,
   removeMember,
   setRole,
@@ -17,7 +18,7 @@ import { requireEmail } from '../session/accept.ts';
 import { InviteAnswer, InviteBody, MemberChange, MemberList, MemberView } from './schemas.ts';
 
 const tags = ['Members'];
-const READ = { scope: 'secret', plan: 'any' } as const;
+const READ = { scope: 'secret', plan: 'any', manage: true } as const;
 const OWNERS = { ...READ, role: 'owner' } as const;
 
 const view = ({ id, email, role, created_at, last_seen_at }: Member) => ({
@@ -29,7 +30,7 @@ const view = ({ id, email, role, created_at, last_seen_at }: Member) => ({
 });
 
 /**
- * Registers the routes of a workspace's members. Secret key, or an owner's session; every member may read.
+ * Registers the routes of a workspace's members. A key with `manage`, or an owner's session; every member may read.
  */
 export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise<void> {
   app.get(
@@ -49,13 +50,13 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
   app.post(
     '/members/invites',
     {
-      config: { ...OWNERS, idempotent: 'unkept' },
+      config: { ...OWNERS, idempotent: 'unkept', errors: ['conflict'] },
       schema: {
         tags,
         operationId: 'members.invite',
         summary: 'Create an invitation link',
         description:
-          'The link works once, within 15 minutes, while its creator is an owner or an active key. Send it yourself: the service sends no email. `role` is the role of a new member; an existing member keeps their role.',
+          'The link works once, within 15 minutes, while its creator is an owner or an active key. Send it yourself: the service sends no email. `role` is the role of a new member; an existing member keeps their role. Only that member and the operator of the service (`hoplog console invite`) can create a link for an existing member (409).',
         body: InviteBody,
         response: { 201: InviteAnswer },
       },
@@ -63,6 +64,9 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
     async ({ auth, body }, reply) => {
       const email = body.email ? requireEmail(body.email) : null;
       const maker = auth.member ? { memberId: auth.member.id } : { keyId: auth.key.id };
+      const known = email === null ? null : await memberByEmail(pool, auth.workspace.id, email);
+      const by = { maker_member_id: auth.member?.id ?? null, maker_key_id: auth.member ? null : auth.key.id };
+      if (known && !mayReopen(by, known.id)) throw memberExists();
       const given = { workspaceId: auth.workspace.id, email, role: body.role, maker };
       const { invite, token } = await createInvite(pool, given);
       return reply
@@ -141,6 +145,12 @@ async function lockedMember(tx: PoolClient, workspaceId: string, id: string): Pr
   if (!member) throw new AppError('not_found', 'the workspace has no such member');
   return member;
 }
+
+const memberExists = () =>
+  new AppError(
+    'conflict',
+    'a member of the workspace has this email; only that member, or the operator with `hoplog console invite`, can create a link that lets them in again',
+  );
 
 /** @throws {AppError} `conflict` when no owner would remain */
 async function refuseLastOwner(tx: PoolClient, { workspace_id, role }: Member): Promise<void> {

@@ -23,7 +23,7 @@ export const InviteBody = Body(
       Nullable({
         ...MemberEmail,
         description:
-          'Email of the invited person. For an existing member, the link sets another password or passkey. If omitted, the invited person enters one.',
+          'Email of the invited person. With your own email, the link sets another password or passkey; the email of another member is a 409. If omitted, the invited person enters one.',
       }),
     ),
     role: Role,

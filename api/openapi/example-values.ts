@@ -70,6 +70,12 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   features: 'watermark',
   tags: 'autumn',
   scopes: 'secret',
+  'CreateKey.scopes': ['read'],
+  manage: false,
+  'KeyMaker.type': 'member',
+  'RevokedKey.descendants.keys': 2,
+  'RevokedKey.descendants.members': 1,
+  'RevokedKey.descendants.ended': true,
 
   // Links
   slug: 'autumn',

@@ -40,7 +40,8 @@ Tracked short links, exact click streams, reports and referral programs.
 Send \`Authorization: Bearer <key>\`. A secret key (\`lk_live_…\`) belongs on a server. A publishable key
 (\`pk_live_…\`) is safe in a browser and works where an endpoint allows it; elsewhere it gets \`403 forbidden\`.
 A partner key works under \`/api/v1/partner/*\` only, and a workspace key does not work there: both get
-\`401 unauthorized\`. Call \`GET /api/v1/me\` first to check a key; it works on any plan.
+\`401 unauthorized\`. A secret key may be restricted to scopes, may expire, and needs \`manage\` for keys, members,
+workspace settings and the identity secret; \`POST /keys\` explains them. Call \`GET /api/v1/me\` first to check a key; it works on any plan.
 
 The console calls the same endpoints with a session cookie. Its sign-in endpoints are in a document of their own,
 \`/api/v1/console-openapi.json\`.

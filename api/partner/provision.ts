@@ -28,7 +28,7 @@ export async function provision(
     workspaceId: workspace.id,
     kind: 'secret',
     label: `partner:${partner.name}`,
-    partnerId: partner.id,
+    maker: { type: 'partner', id: partner.id },
   });
   return { made: !known, body: { workspace, key: token } };
 }

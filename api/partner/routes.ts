@@ -70,6 +70,6 @@ no effect here, because a response with a key is not stored.
 | exists | 200 | \`null\` |
 | exists, \`rotate_key: true\` | 200 | a new secret workspace key |
 
-A rotation revokes every key that you created for the workspace earlier. Keys created by its team stay valid. The key is
-labeled \`partner:<partner name>\`, is shown once and works on all other endpoints. The workspace is on the unlimited plan;
+A rotation revokes every key that you created for the workspace earlier, with the keys and members that those created.
+Keys created by its team stay valid. The key cannot manage keys, members or settings (\`manage: false\`). It is labeled \`partner:<partner name>\`, is shown once and works on all other endpoints. The workspace is on the unlimited plan;
 \`GET /me\` returns \`partner_managed: true\`. To replace a lost key, use \`rotate_key\`.`;

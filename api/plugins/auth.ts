@@ -1,12 +1,13 @@
 import cookie from '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
+import { mayCall } from '../../core/access/key-scopes.ts';
 import { keyMatches, parseKey } from '../../core/access/keys.ts';
 import { AppError } from '../../core/errors.ts';
 import { type Caller, callerByLookup, clickReaderByLookup } from '../../sql/workspaces/callers.ts';
-import { recordKeyUse } from '../../sql/workspaces/keys.ts';
+import { type KeyRecord, recordKeyUse } from '../../sql/workspaces/keys.ts';
 import { partnerByLookup } from '../../sql/workspaces/partners.ts';
 import type { Api, ApiDeps, Auth, Scope } from '../dependencies.ts';
-import { callerOfCookie, refuseRole } from '../session/caller.ts';
+import { callerOfCookie, refuseRole, roleFor } from '../session/caller.ts';
 import { refuseUncovered } from './plan.ts';
 
 /** Minimum interval between two updates of a key's `last_used_at`. Milliseconds. */
@@ -42,7 +43,27 @@ type WorkspaceScope = Exclude<Scope, 'public' | 'partner'>;
 async function admit(deps: ApiDeps, request: FastifyRequest, scope: WorkspaceScope): Promise<void> {
   request.auth = await authOf(deps, request, scope);
   if (request.auth.member) refuseRole(request, request.auth.member);
+  else refuseRights(request, request.auth.key);
   refuseUncovered(request);
+}
+
+/** @throws {AppError} `forbidden` when the key lacks `manage`, or its scopes do not include the route */
+function refuseRights(request: FastifyRequest, key: KeyRecord): void {
+  const { manage } = request.routeOptions.config;
+  if (manage !== undefined) {
+    if (key.manage || (typeof manage === 'function' && !manage(request))) return;
+    throw new AppError(
+      'forbidden',
+      'this endpoint requires a key with `manage`; an owner creates one in the console, an operator with `hoplog key create`',
+    );
+  }
+  if (key.kind !== 'secret' || key.scopes.includes('secret')) return;
+  const { url: path = '' } = request.routeOptions;
+  if (mayCall(key.scopes, { path, isRead: roleFor(request) === 'analyst' })) return;
+  throw new AppError(
+    'forbidden',
+    `this key is restricted to ${key.scopes.join(', ')}, which does not include this endpoint`,
+  );
 }
 
 /**
@@ -101,11 +122,12 @@ async function checkWorkspaceKey(
     parsed && (await find(deps.pool, parsed.lookup));
   if (!caller || !keyMatches(token, caller.key.hash)) throw unauthorized('unknown key');
   if (caller.key.revoked_at) throw unauthorized('this key is revoked');
+  const now = new Date();
   const { hash: _, ...key } = caller.key;
+  if (key.expires_at && key.expires_at <= now) throw unauthorized('this key has expired');
   if (scope === 'secret' && key.kind !== 'secret') {
     throw new AppError('forbidden', 'this endpoint requires a secret key');
   }
-  const now = new Date();
   if (!key.last_used_at || now.getTime() - key.last_used_at.getTime() >= USE_NOTED_EVERY) {
     key.last_used_at = now;
     // Not awaited: bookkeeping must not delay the response, and the next use makes up for a failed update.

@@ -1,7 +1,7 @@
 import { hashSessionToken } from '../../core/access/session-tokens.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
 import { isEmail, normalizeEmail } from '../../core/tracking/emails.ts';
-import { consumeInvite, type Invite, openInvite } from '../../sql/console/invites.ts';
+import { consumeInvite, type Invite, mayReopen, openInvite } from '../../sql/console/invites.ts';
 import { insertMember, lockMember, memberByEmail, setPassword } from '../../sql/console/members.ts';
 import { insertPasskey } from '../../sql/console/passkeys.ts';
 import { endOtherSessions, type SigningIn } from '../../sql/console/sessions.ts';
@@ -92,14 +92,25 @@ async function memberOf(tx: Queryable, invite: Invite, email: string | null): Pr
   // Only the inviter may name an existing member: the person who accepts may send any address.
   const known = invite.email === null ? null : await memberByEmail(tx, invite.workspace_id, invite.email);
   if (known) {
+    // The member may have appeared after the invitation was made.
+    if (!mayReopen(invite, known.id)) throw memberExists();
     // Locked until the password has changed: a concurrent sign-in with the old one then fails.
     await lockMember(tx, known.id);
     await endOtherSessions(tx, known.id, null);
     return known.id;
   }
   const id = invite.member_id;
-  if (!(await insertMember(tx, { id, workspaceId: invite.workspace_id, email, role: invite.role }))) {
-    throw new AppError('conflict', 'a member of the workspace has this email; sign in instead');
-  }
+  const made = await insertMember(tx, {
+    id,
+    workspaceId: invite.workspace_id,
+    email,
+    role: invite.role,
+    makerKeyId: invite.maker_key_id,
+    makerMemberId: invite.maker_member_id,
+  });
+  if (!made) throw memberExists();
   return id;
 }
+
+const memberExists = () =>
+  new AppError('conflict', 'a member of the workspace has this email; sign in instead');

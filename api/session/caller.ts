@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { mayDo } from '../../core/access/roles.ts';
+import { mayDo, type Role } from '../../core/access/roles.ts';
 import { csrfTokenMatches, csrfTokenOf, hashSessionToken } from '../../core/access/session-tokens.ts';
 import { AppError } from '../../core/errors.ts';
 import { callerBySession, recordSessionUse, type SessionCaller } from '../../sql/console/sessions.ts';
@@ -49,7 +49,10 @@ export async function callerOfCookie(deps: ApiDeps, request: FastifyRequest): Pr
       kind: 'secret',
       label: member.email ?? 'console',
       scopes: ['secret'],
+      manage: member.role === 'owner',
+      created_by: { type: 'member', id: member.id },
       created_at: session.created_at,
+      expires_at: session.expires_at,
       last_used_at: session.last_seen_at,
       revoked_at: null,
     },
@@ -62,9 +65,13 @@ async function sessionOf({ pool }: Pick<ApiDeps, 'pool'>, token: string): Promis
   return hash && callerBySession(pool, hash);
 }
 
+/** Returns the least role that may call the route. */
+export const roleFor = (request: FastifyRequest): Role =>
+  request.routeOptions.config.role ?? (isRead(request) ? 'analyst' : 'operator');
+
 /** @throws {AppError} `forbidden` when the route requires a higher role */
 export function refuseRole(request: FastifyRequest, { role }: SignedIn): void {
-  const needed = request.routeOptions.config.role ?? (isRead(request) ? 'analyst' : 'operator');
+  const needed = roleFor(request);
   if (!mayDo(role, needed)) {
     throw new AppError('forbidden', `this endpoint requires the role ${needed}; your role is ${role}`);
   }

@@ -378,7 +378,9 @@ describe('a session', () => {
       id: expect.any(String),
       label: browser.email,
       scopes: ['secret'],
+      manage: false,
       created_at: expect.any(String),
+      expires_at: expect.any(String),
       last_used_at: expect.any(String),
     });
     const made = await browser.call('POST', '/folders', { body: { name: 'Made in the console' } });

@@ -4,15 +4,15 @@ import { updateWorkspace, type Workspace } from '../../sql/workspaces/workspaces
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { IdentitySecret, WorkspaceChange, WorkspaceSettings } from './schemas.ts';
 
-const CONFIG = { scope: 'secret', plan: 'any', role: 'owner' } as const;
+const CONFIG = { scope: 'secret', plan: 'any', role: 'owner', manage: true } as const;
 const tags = ['Workspace'];
 
-/** Registers the routes of the workspace's settings. A secret key, or an owner's session; any plan. */
+/** Registers the routes of the workspace's settings. Changes need a key with `manage`, or an owner's session; any plan. */
 export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Promise<void> {
   app.get(
     '/workspace',
     {
-      config: { ...CONFIG, role: 'analyst' },
+      config: { scope: 'secret', plan: 'any' },
       schema: {
         tags,
         operationId: 'workspace.get',

@@ -13,6 +13,9 @@ export type Invite = {
   role: Role;
   /** The member that it creates, or that has this email. */
   member_id: string;
+  /** Both null: the operator of the service. */
+  maker_member_id: string | null;
+  maker_key_id: string | null;
   expires_at: Date;
 };
 
@@ -20,20 +23,23 @@ export type Invite = {
 export type InviteMaker = { memberId: string } | { keyId: string };
 
 /**
- * SQL: not accepted and not expired, and its maker is still an owner or an unrevoked key. `clock_timestamp()`: a
+ * SQL: not accepted and not expired, and its maker is still an owner or an active key. `clock_timestamp()`: a
  * transaction that waited for the workspace may have started before the one that ended the invitation.
  */
 const OPEN = `i.used_at IS NULL AND i.expires_at > clock_timestamp()
   AND (i.maker_member_id IS NULL OR EXISTS (SELECT FROM members m
     WHERE m.id = i.maker_member_id AND m.removed_at IS NULL AND m.role = 'owner'))
   AND (i.maker_key_id IS NULL OR EXISTS (SELECT FROM api_keys k
-    WHERE k.id = i.maker_key_id AND k.revoked_at IS NULL))`;
+    WHERE k.id = i.maker_key_id AND k.revoked_at IS NULL
+      AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())))`;
 
-const COLUMNS = 'i.id, i.workspace_id, i.email, i.role, i.member_id, i.expires_at';
+const COLUMNS = `i.id, i.workspace_id, i.email, i.role, i.member_id, i.maker_member_id, i.maker_key_id,
+  i.expires_at`;
 
 /**
  * Creates an invitation for 15 minutes and returns its token, which can't be read again. An invitation for a member's
- * own email lets that member set another password or passkey, and changes no role.
+ * own email lets that member set another password or passkey, and changes no role; only that member and the operator
+ * may make one, see {@link mayReopen}.
  *
  * @param email trimmed, lower case
  * @param maker the invitation ends with the maker's rights; left out: the operator of the service
@@ -62,6 +68,14 @@ export async function createInvite(
   );
   if (!rows[0]) throw new Error('the invitation was not inserted');
   return { invite: rows[0], token };
+}
+
+/** Returns whether an invitation's maker may let this existing member in again. */
+export function mayReopen(
+  { maker_member_id, maker_key_id }: Pick<Invite, 'maker_member_id' | 'maker_key_id'>,
+  memberId: string,
+): boolean {
+  return maker_key_id === null && (maker_member_id === null || maker_member_id === memberId);
 }
 
 /** Returns the invitation with this token's hash that can still be accepted, with its workspace's name, or null. */

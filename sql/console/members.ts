@@ -92,15 +92,27 @@ export async function passwordHashOf(db: Queryable, id: string): Promise<string 
   return rows[0]?.password_hash ?? null;
 }
 
-/** Creates a member. Returns false when the workspace has one with this email. */
+/**
+ * Creates a member. Returns false when the workspace has one with this email.
+ *
+ * @param given the maker's ids are those of the invitation
+ */
 export async function insertMember(
   tx: Queryable,
-  given: { id: string; workspaceId: string; email: string | null; role: Role },
+  given: {
+    id: string;
+    workspaceId: string;
+    email: string | null;
+    role: Role;
+    makerKeyId: string | null;
+    makerMemberId: string | null;
+  },
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `INSERT INTO members (id, workspace_id, email, role) VALUES ($1, $2, $3, $4)
+    `INSERT INTO members (id, workspace_id, email, role, maker_key_id, maker_member_id)
+     VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (email, workspace_id) WHERE removed_at IS NULL DO NOTHING`,
-    [given.id, given.workspaceId, given.email, given.role],
+    [given.id, given.workspaceId, given.email, given.role, given.makerKeyId, given.makerMemberId],
   );
   return rowCount === 1;
 }

@@ -50,12 +50,22 @@ CREATE TABLE api_keys (
   lookup       text NOT NULL UNIQUE,        -- the 8 hex of the token
   hash         bytea NOT NULL,              -- SHA-256 of the whole token
   label        text NOT NULL DEFAULT '',
-  partner_id   uuid REFERENCES partners (id), -- minted by this partner
+  manage       boolean NOT NULL DEFAULT false, -- may manage keys, members, settings and the identity secret
+  restrictions text[] CHECK (restrictions <@ ARRAY['read', 'links', 'referrals', 'tracking'] AND restrictions <> '{}'),
+                                              -- null: unrestricted
+  -- The maker. All null: the operator of the service.
+  partner_id      uuid REFERENCES partners (id),
+  maker_key_id    uuid REFERENCES api_keys (id),
+  maker_member_id uuid,                       -- in `members`
   created_at   timestamptz NOT NULL DEFAULT now(),
+  expires_at   timestamptz,
   last_used_at timestamptz,
-  revoked_at   timestamptz
+  revoked_at   timestamptz,
+  CHECK (kind = 'secret' OR (NOT manage AND restrictions IS NULL AND expires_at IS NULL)),
+  CHECK (num_nonnulls(partner_id, maker_key_id, maker_member_id) <= 1)
 );
 CREATE INDEX api_keys_workspace ON api_keys (workspace_id, created_at);
+CREATE INDEX api_keys_maker_key ON api_keys (maker_key_id) WHERE maker_key_id IS NOT NULL;
 
 -- A record commits in the transaction of its request; only 2xx responses are stored, for 24 hours.
 CREATE TABLE idempotency_keys (

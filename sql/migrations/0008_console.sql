@@ -6,6 +6,9 @@ CREATE TABLE members (
   email         text CHECK (length(email) <= 254), -- trimmed, lower case; null: signs in with a passkey only
   role          text NOT NULL CHECK (role IN ('owner', 'operator', 'analyst')),
   password_hash text,                              -- scrypt; null: none
+  -- The maker of the accepted invitation. Both null: the operator of the service.
+  maker_key_id    uuid REFERENCES api_keys (id),
+  maker_member_id uuid REFERENCES members (id),
   created_at    timestamptz NOT NULL DEFAULT now(),
   last_seen_at  timestamptz,
   removed_at    timestamptz                        -- can't sign in any more

@@ -5,7 +5,7 @@ import {
   readingPointColumns,
   toReadingPoint,
 } from '../event-log/reading-points.ts';
-import type { StoredKey } from './keys.ts';
+import { keyRightsSql, type StoredKey } from './keys.ts';
 import { type Workspace, workspaceColumns } from './workspaces.ts';
 
 /** The workspace key and workspace of an API request. */
@@ -16,7 +16,11 @@ type Row = Workspace & {
   key_kind: StoredKey['kind'];
   key_hash: Buffer;
   key_label: string;
+  key_scopes: StoredKey['scopes'];
+  key_manage: boolean;
+  key_created_by: StoredKey['created_by'];
   key_created_at: Date;
+  key_expires_at: Date | null;
   key_last_used_at: Date | null;
   key_revoked_at: Date | null;
 };
@@ -47,7 +51,7 @@ export async function clickReaderByLookup(
 
 const selected = (more: string) => `
   SELECT ${workspaceColumns('w')}, k.id AS key_id, k.kind AS key_kind, k.hash AS key_hash, k.label AS key_label,
-             k.created_at AS key_created_at, k.last_used_at AS key_last_used_at, k.revoked_at AS key_revoked_at ${more}
+             ${keyRightsSql('k', 'key_')}, k.created_at AS key_created_at, k.expires_at AS key_expires_at, k.last_used_at AS key_last_used_at, k.revoked_at AS key_revoked_at ${more}
            FROM api_keys k JOIN workspaces w ON w.id = k.workspace_id WHERE k.lookup = $1`;
 
 function toCaller(row: Row): Caller {
@@ -56,7 +60,11 @@ function toCaller(row: Row): Caller {
     key_kind,
     key_hash,
     key_label,
+    key_scopes,
+    key_manage,
+    key_created_by,
     key_created_at,
+    key_expires_at,
     key_last_used_at,
     key_revoked_at,
     ...workspace
@@ -68,9 +76,12 @@ function toCaller(row: Row): Caller {
       workspace_id: workspace.id,
       kind: key_kind,
       label: key_label,
-      scopes: [key_kind],
+      scopes: key_scopes,
+      manage: key_manage,
+      created_by: key_created_by,
       hash: key_hash,
       created_at: key_created_at,
+      expires_at: key_expires_at,
       last_used_at: key_last_used_at,
       revoked_at: key_revoked_at,
     },

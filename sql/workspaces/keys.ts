@@ -1,3 +1,4 @@
+import type { KeyRestriction } from '../../core/access/key-scopes.ts';
 import { mintKey } from '../../core/access/keys.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { NOT_AHEAD } from '../database/creation-times.ts';
@@ -6,35 +7,66 @@ import type { Queryable } from '../database/pool.ts';
 
 export type WorkspaceKeyKind = 'secret' | 'publishable';
 
+/** `secret` or `publishable` alone: all that the kind may do. Otherwise the restrictions of a secret key. */
+export type KeyScopes = (WorkspaceKeyKind | KeyRestriction)[];
+
+/** Who made a key. The operator of the service has no id. */
+export type KeyMaker = { type: 'key' | 'member' | 'partner'; id: string } | { type: 'operator'; id: null };
+
 /** A workspace key without its token and hash. */
 export type KeyRecord = {
   id: string;
   workspace_id: string;
   kind: WorkspaceKeyKind;
   label: string;
-  scopes: WorkspaceKeyKind[];
+  scopes: KeyScopes;
+  manage: boolean;
+  created_by: KeyMaker;
   created_at: Date;
+  expires_at: Date | null;
   last_used_at: Date | null;
   revoked_at: Date | null;
 };
 
-const COLUMNS = `id, workspace_id, kind, label, ARRAY[kind] AS scopes, created_at, last_used_at, revoked_at`;
+const OPERATOR: KeyMaker = { type: 'operator', id: null };
+
+/** SQL: scopes, manage and maker of the key `k`, as in {@link KeyRecord}. */
+export const keyRightsSql = (k: string, as = '') =>
+  `coalesce(${k}.restrictions, ARRAY[${k}.kind]) AS ${as}scopes, ${k}.manage AS ${as}manage,
+   jsonb_build_object('type', CASE WHEN ${k}.maker_key_id IS NOT NULL THEN 'key'
+     WHEN ${k}.maker_member_id IS NOT NULL THEN 'member' WHEN ${k}.partner_id IS NOT NULL THEN 'partner'
+     ELSE 'operator' END, 'id', coalesce(${k}.maker_key_id, ${k}.maker_member_id, ${k}.partner_id)) AS ${as}created_by`;
+
+const COLUMNS = `id, workspace_id, kind, label, ${keyRightsSql('api_keys')}, created_at, expires_at, last_used_at,
+  revoked_at`;
+
+/** What a new key may do, and until when. */
+export type KeyRights = {
+  /** Secret keys only. By default true for those that the operator makes, else false. */
+  manage?: boolean;
+  /** Secret keys only; null: unrestricted. */
+  restrictions?: readonly KeyRestriction[] | null;
+  expiresAt?: Date | null;
+};
 
 /**
  * Creates a workspace key and returns its token, which can't be read again. With the workspace locked, creation times
  * are unique in it: they are the cursors of {@link listKeyPage}.
  *
- * @param partnerId the partner that created it, so that a rotation revokes it
+ * @param maker by default the operator of the service
  */
 export async function createKey(
   db: Queryable,
-  given: { workspaceId: string; kind: WorkspaceKeyKind; label: string; partnerId?: string },
+  given: { workspaceId: string; kind: WorkspaceKeyKind; label: string; maker?: KeyMaker } & KeyRights,
 ): Promise<{ key: KeyRecord; token: string }> {
+  const { maker = OPERATOR, manage = maker.type === 'operator' && given.kind === 'secret' } = given;
+  const makerId = (type: KeyMaker['type']) => (maker.type === type ? maker.id : null);
   for (;;) {
     const minted = mintKey(given.kind);
     const { rows } = await db.query<KeyRecord>(
-      `INSERT INTO api_keys (id, workspace_id, kind, lookup, hash, label, partner_id, created_at)
-       SELECT $1, $2, $3, $4, $5, $6, $7, GREATEST(date_trunc('microseconds', clock_timestamp()),
+      `INSERT INTO api_keys (id, workspace_id, kind, lookup, hash, label, partner_id, maker_key_id, maker_member_id,
+         manage, restrictions, expires_at, created_at)
+       SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, GREATEST(date_trunc('microseconds', clock_timestamp()),
          (SELECT max(created_at) + interval '1 microsecond' FROM api_keys
           WHERE workspace_id = $2 AND ${NOT_AHEAD}))
        ON CONFLICT (lookup) DO NOTHING RETURNING ${COLUMNS}`,
@@ -45,7 +77,12 @@ export async function createKey(
         minted.lookup,
         minted.hash,
         given.label,
-        given.partnerId ?? null,
+        makerId('partner'),
+        makerId('key'),
+        makerId('member'),
+        manage,
+        given.restrictions ?? null,
+        given.expiresAt ?? null,
       ],
     );
     if (rows[0]) return { key: rows[0], token: minted.token };
@@ -71,13 +108,17 @@ export type ListedKey = {
   label: string;
   /** The 8 hex digits that follow the kind in the token. */
   lookup: string;
+  scopes: KeyScopes;
+  manage: boolean;
+  created_by: KeyMaker;
   created_at: string;
+  expires_at: string | null;
   last_used_at: string | null;
   revoked_at: string | null;
 };
 
-const LISTED = `id, kind, label, lookup, ${isoMicros('created_at')} AS created_at,
-  ${isoMicros('last_used_at')} AS last_used_at, ${isoMicros('revoked_at')} AS revoked_at`;
+const LISTED = `id, kind, label, lookup, ${keyRightsSql('api_keys')}, ${isoMicros('created_at')} AS created_at,
+  ${isoMicros('expires_at')} AS expires_at, ${isoMicros('last_used_at')} AS last_used_at, ${isoMicros('revoked_at')} AS revoked_at`;
 
 /**
  * Returns the keys of a workspace, newest first, revoked ones too.
@@ -105,6 +146,23 @@ export async function listedKey(db: Queryable, workspaceId: string, id: string):
     [workspaceId, id],
   );
   return rows[0] ?? null;
+}
+
+/**
+ * Returns whether the maker of a new key may still make one. With the workspace locked, it may be until the commit.
+ */
+export async function mayStillMakeKeys(
+  tx: Queryable,
+  maker: { type: 'key' | 'member'; id: string },
+): Promise<boolean> {
+  const { rows } = await tx.query(
+    maker.type === 'key'
+      ? `SELECT 1 FROM api_keys WHERE id = $1 AND revoked_at IS NULL AND manage
+           AND (expires_at IS NULL OR expires_at > clock_timestamp())`
+      : `SELECT 1 FROM members WHERE id = $1 AND removed_at IS NULL AND role = 'owner'`,
+    [maker.id],
+  );
+  return rows.length === 1;
 }
 
 /** {@link revokeKey} for a key of this workspace only. Returns false when it has no such key. */

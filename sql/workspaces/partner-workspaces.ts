@@ -1,4 +1,5 @@
 import type { Queryable } from '../database/pool.ts';
+import { endDescendants } from './key-descendants.ts';
 
 /** A workspace that a partner runs, as the partner sees it. */
 export type PartnerWorkspace = { id: string; name: string; slug: string; partner_external_id: string };
@@ -30,18 +31,22 @@ export async function lockPartnerWorkspace(
 }
 
 /**
- * Revokes every key of the workspace that the partner created, and no other.
- *
- * @returns the number revoked
+ * Revokes every key of the workspace that the partner created, with all descendants of those and of earlier ones,
+ * and no other.
  */
 export async function revokePartnerKeys(
   tx: Queryable,
   partnerId: string,
   workspaceId: string,
-): Promise<number> {
-  const { rowCount } = await tx.query(
-    `UPDATE api_keys SET revoked_at = now() WHERE workspace_id = $2 AND partner_id = $1 AND revoked_at IS NULL`,
+): Promise<void> {
+  const { rows } = await tx.query<{ id: string }>(
+    `UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE workspace_id = $2 AND partner_id = $1
+     RETURNING id`,
     [partnerId, workspaceId],
   );
-  return rowCount ?? 0;
+  await endDescendants(
+    tx,
+    workspaceId,
+    rows.map(({ id }) => id),
+  );
 }

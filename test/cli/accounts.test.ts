@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keyMatches } from '../../core/access/keys.ts';
+import { createKey } from '../../sql/workspaces/keys.ts';
 import { partnerByLookup } from '../../sql/workspaces/partners.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { operator } from '../support/hoplog.ts';
@@ -145,6 +146,51 @@ describe('key', () => {
     expect(revoked.key.revoked_at).toMatch(/^\d{4}-.*Z$/);
     expect((await me(token)).status).toBe(401);
     expect((await list()).keys.at(-1)).toEqual(revoked.key);
+  });
+
+  test('create takes scopes, an expiry and --no-manage; revoke counts descendants, and ends them with --descendants', async () => {
+    const { workspace } = await cli.json<{ workspace: { id: string } }>(
+      'workspace',
+      'create',
+      '--name',
+      'Rights',
+    );
+    type Made = { key: Key & { manage: boolean; expires_at: string | null }; token: string };
+    const create = (...more: string[]) =>
+      cli.json<Made>('key', 'create', '--workspace', workspace.id, '--kind', 'secret', ...more);
+    const limited = await create('--no-manage', '--scope', 'read', 'links', '--expires-at', '2999-01-01');
+    expect(limited.key).toMatchObject({
+      scopes: ['read', 'links'],
+      manage: false,
+      expires_at: '2999-01-01T00:00:00.000Z',
+    });
+    await cli.refused(
+      1,
+      /future/,
+      'key',
+      'create',
+      '--workspace',
+      'x',
+      '--kind',
+      'secret',
+      '--expires-at',
+      '2020-01-01',
+    );
+    const maker = await create();
+    expect(maker.key).toMatchObject({ manage: true, scopes: ['secret'], expires_at: null });
+    const child = await createKey(api.stores.pool, {
+      workspaceId: workspace.id,
+      kind: 'secret',
+      label: 'child',
+      maker: { type: 'key', id: maker.key.id },
+    });
+    const revoke = (...more: string[]) => cli.json<object>('key', 'revoke', '--key', maker.key.id, ...more);
+    expect(await revoke()).toMatchObject({ descendants: { keys: 1, members: 0, ended: false } });
+    expect((await me(child.token)).status).toBe(200);
+    expect(await revoke('--descendants')).toMatchObject({
+      descendants: { keys: 1, members: 0, ended: true },
+    });
+    expect((await me(child.token)).status).toBe(401);
   });
 
   test('an unknown key or workspace fails', async () => {

@@ -609,9 +609,14 @@ export interface components {
       name: string;
     };
     CreateKey: {
+      /** Format: date-time */
+      expires_at?: string | null;
       kind: components["schemas"]["KeyKind"];
       /** @default */
       label?: string;
+      /** @default false */
+      manage?: boolean;
+      scopes?: ("read" | "links" | "referrals" | "tracking")[];
     };
     CreateLinks: {
       channel?: components["schemas"]["CreatableChannel"];
@@ -1105,15 +1110,20 @@ export interface components {
     Key: {
       /** Format: date-time */
       created_at: string;
+      created_by: components["schemas"]["KeyMaker"];
+      /** Format: date-time */
+      expires_at: string | null;
       /** Format: uuid */
       id: string;
       kind: components["schemas"]["KeyKind"];
       label: string;
       /** Format: date-time */
       last_used_at: string | null;
+      manage: boolean;
       prefix: string;
       /** Format: date-time */
       revoked_at: string | null;
+      scopes: ("secret" | "publishable" | "read" | "links" | "referrals" | "tracking")[];
     };
     /** @enum {string} */
     KeyKind: "secret" | "publishable";
@@ -1121,18 +1131,29 @@ export interface components {
       keys: components["schemas"]["Key"][];
       next_cursor: string | null;
     };
+    KeyMaker: {
+      /** Format: uuid */
+      id: string | null;
+      /** @enum {string} */
+      type: "key" | "member" | "partner" | "operator";
+    };
     KeyWithToken: {
       /** Format: date-time */
       created_at: string;
+      created_by: components["schemas"]["KeyMaker"];
+      /** Format: date-time */
+      expires_at: string | null;
       /** Format: uuid */
       id: string;
       kind: components["schemas"]["KeyKind"];
       label: string;
       /** Format: date-time */
       last_used_at: string | null;
+      manage: boolean;
       prefix: string;
       /** Format: date-time */
       revoked_at: string | null;
+      scopes: ("secret" | "publishable" | "read" | "links" | "referrals" | "tracking")[];
       token: string;
     };
     LastClick: {
@@ -1329,11 +1350,14 @@ export interface components {
       key: {
         /** Format: date-time */
         created_at: string;
+        /** Format: date-time */
+        expires_at: string | null;
         /** Format: uuid */
         id: string;
         label: string;
         /** Format: date-time */
         last_used_at: string | null;
+        manage: boolean;
         scopes: string[];
       };
       plan: components["schemas"]["Plan"];
@@ -1781,6 +1805,15 @@ export interface components {
     Revoked: {
       /** @constant */
       already?: true;
+      /** @constant */
+      ok: true;
+    };
+    RevokedKey: {
+      descendants: {
+        ended: boolean;
+        keys: number;
+        members: number;
+      };
       /** @constant */
       ok: true;
     };
@@ -2855,6 +2888,9 @@ export interface operations {
   };
   "keys.revoke": {
     parameters: {
+      query?: {
+        descendants?: boolean;
+      };
       path: {
         id: string;
       };
@@ -2865,7 +2901,7 @@ export interface operations {
           "x-request-id": components["headers"]["RequestId"];
         };
         content: {
-          "application/json": components["schemas"]["Ok"];
+          "application/json": components["schemas"]["RevokedKey"];
         };
       };
     };

@@ -32,7 +32,9 @@ export function ConfirmButton({
         {children}
       </Button>
       <Modal opened={opened} onClose={close} title={question} closeButtonProps={{ 'aria-label': 'Close' }}>
-        <Text size="sm">{consequence}</Text>
+        <Text size="sm" component="div">
+          {consequence}
+        </Text>
         <Group justify="flex-end" mt="md">
           <Button variant="default" onClick={close}>
             Cancel

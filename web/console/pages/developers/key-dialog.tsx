@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, Radio, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Checkbox, Group, Modal, Radio, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { fieldError } from '../../api/failures.ts';
 import { useSend } from '../../api/queries.ts';
@@ -9,18 +9,36 @@ import { type KeyKind, KIND_MEANINGS, KIND_NAMES, type NewKey } from './response
 
 /** The API's limit for a name. */
 const LABEL_MOST = 100;
-type Sent = { kind: KeyKind; label: string };
+type Restriction = 'read' | 'links' | 'referrals' | 'tracking';
+type Sent = {
+  kind: KeyKind;
+  label: string;
+  scopes?: Restriction[];
+  manage?: boolean;
+  expires_at?: string | null;
+};
+
+const RESTRICTIONS: readonly [Restriction, string][] = [
+  ['read', 'Reads'],
+  ['links', 'Links, folders and bio pages'],
+  ['referrals', 'Referrals and payouts'],
+  ['tracking', 'Tracking'],
+];
 
 /** Creates a key and shows it once. */
 export function KeyDialog({ close }: { close: () => void }) {
   useFocusBack();
   const [kind, setKind] = useState<KeyKind>('secret');
   const [label, setLabel] = useState('');
+  const [scopes, setScopes] = useState<string[]>([]);
+  const [manage, setManage] = useState(false);
+  const [expires, setExpires] = useState('');
   const create = useSend<Sent, NewKey>((body) => ({ path: '/keys', body }), {
     refresh: ['/keys'],
     tellFailure: false,
   });
   const wrong = fieldError(create.error, 'label');
+  const expiryWrong = fieldError(create.error, 'expires_at');
 
   return (
     <Modal
@@ -40,7 +58,15 @@ export function KeyDialog({ close }: { close: () => void }) {
           noValidate
           onSubmit={(event) => {
             event.preventDefault();
-            create.mutate({ kind, label: label.trim() });
+            create.mutate({
+              kind,
+              label: label.trim(),
+              ...(kind === 'secret' && {
+                ...(scopes.length > 0 && { scopes: scopes as Restriction[] }),
+                manage,
+                expires_at: expires === '' ? null : new Date(expires).toISOString(),
+              }),
+            });
           }}
         >
           <Stack gap="md">
@@ -69,7 +95,37 @@ export function KeyDialog({ close }: { close: () => void }) {
                 ))}
               </Stack>
             </Radio.Group>
-            {create.isError && wrong === null && (
+            {kind === 'secret' && (
+              <>
+                <Checkbox.Group
+                  label="Restrict to"
+                  description="None: everything but managing."
+                  value={scopes}
+                  onChange={setScopes}
+                >
+                  <Group gap="md" mt="xs">
+                    {RESTRICTIONS.map(([value, name]) => (
+                      <Checkbox key={value} value={value} label={name} />
+                    ))}
+                  </Group>
+                </Checkbox.Group>
+                <Checkbox
+                  label="May manage"
+                  description="Keys, members, workspace settings and the identity secret."
+                  checked={manage}
+                  onChange={(event) => setManage(event.currentTarget.checked)}
+                />
+                <TextInput
+                  label="Expires"
+                  description="Optional, in your time zone. Empty: never."
+                  type="datetime-local"
+                  value={expires}
+                  error={expiryWrong && sentence(expiryWrong)}
+                  onChange={(event) => setExpires(event.currentTarget.value)}
+                />
+              </>
+            )}
+            {create.isError && wrong === null && expiryWrong === null && (
               <Alert color="red" variant="outline" role="alert" title="The key was not created">
                 {sentenceOf(create.error)}
               </Alert>

@@ -1,5 +1,6 @@
-import { Button, Code, Table, Text } from '@mantine/core';
+import { Button, Checkbox, Code, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import { useState } from 'react';
 import { useApi, useSend } from '../../api/queries.ts';
 import { formatAgo, formatDate, formatInstant } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
@@ -9,7 +10,7 @@ import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { Section } from '../../parts/section.tsx';
 import { KeyDialog } from './key-dialog.tsx';
-import { type Key, type Keys, KIND_NAMES } from './responses.ts';
+import { type Key, type Keys, KIND_NAMES, MAKER_NAMES, SCOPE_NAMES } from './responses.ts';
 
 const PAGE_SIZE = 25;
 
@@ -38,8 +39,8 @@ export function KeyList() {
           <>
             <ScrollTable
               label="Keys of the workspace"
-              minWidth={720}
-              columns={['Name', 'Kind', 'Begins with', 'Created', 'Last used', 'Revoke']}
+              minWidth={860}
+              columns={['Name', 'Kind', 'Begins with', 'Created', 'Expires', 'Last used', 'Revoke']}
             >
               <Table.Tbody>
                 {data.keys.map((key) => (
@@ -57,21 +58,38 @@ export function KeyList() {
 }
 
 function Row({ entry: key }: { entry: Key }) {
-  const revoke = useSend<void>(() => ({ path: `/keys/${key.id}`, method: 'DELETE' }), {
-    refresh: ['/keys'],
-    done: 'The key was revoked',
-  });
+  const [descendants, setDescendants] = useState(false);
+  const revoke = useSend<void>(
+    () => ({ path: `/keys/${key.id}${descendants ? '?descendants=true' : ''}`, method: 'DELETE' }),
+    {
+      refresh: ['/keys', '/members'],
+      done: 'The key was revoked',
+    },
+  );
   const name = key.label || 'Unnamed';
   return (
     <Table.Tr>
       <Table.Td maw={240} style={{ overflowWrap: 'anywhere' }}>
         {name}
       </Table.Td>
-      <Table.Td>{KIND_NAMES[key.kind]}</Table.Td>
+      <Table.Td>
+        {KIND_NAMES[key.kind]}
+        <Text size="xs" c="dimmed">
+          {rightsOf(key)}
+        </Text>
+      </Table.Td>
       <Table.Td>
         <Code>{key.prefix}</Code>
       </Table.Td>
-      <Table.Td title={formatInstant(key.created_at)}>{formatDate(key.created_at)}</Table.Td>
+      <Table.Td title={formatInstant(key.created_at)}>
+        {formatDate(key.created_at)}
+        <Text size="xs" c="dimmed">
+          {MAKER_NAMES[key.created_by.type]}
+        </Text>
+      </Table.Td>
+      <Table.Td title={key.expires_at ? formatInstant(key.expires_at) : undefined}>
+        {key.expires_at ? formatDate(key.expires_at) : 'No expiry'}
+      </Table.Td>
       <Table.Td title={key.last_used_at ? formatInstant(key.last_used_at) : undefined}>
         {key.last_used_at ? formatAgo(key.last_used_at) : 'Never'}
       </Table.Td>
@@ -86,10 +104,21 @@ function Row({ entry: key }: { entry: Key }) {
             aria-label={`Revoke ${name}, ${key.prefix}`}
             question="Revoke this key?"
             consequence={
-              <span style={{ overflowWrap: 'anywhere' }}>
-                {name}: whatever uses the key that begins with {key.prefix} is refused from then on. This
-                can’t be taken back.
-              </span>
+              <>
+                <span style={{ overflowWrap: 'anywhere' }}>
+                  {name}: whatever uses the key that begins with {key.prefix} is refused from then on. This
+                  can’t be taken back.
+                </span>
+                {key.kind === 'secret' && (
+                  <Checkbox
+                    mt="sm"
+                    label="Also revoke what it made"
+                    description="The keys that it created and the members that it invited, and what those made. You stay."
+                    checked={descendants}
+                    onChange={(event) => setDescendants(event.currentTarget.checked)}
+                  />
+                )}
+              </>
             }
             yes="Revoke"
             pending={revoke.isPending}
@@ -100,5 +129,13 @@ function Row({ entry: key }: { entry: Key }) {
         )}
       </Table.Td>
     </Table.Tr>
+  );
+}
+
+/** What the key may do besides its kind; empty: nothing more, nothing less. */
+function rightsOf({ kind, scopes, manage }: Key): string {
+  const limits = scopes.filter((scope) => scope !== kind).map((scope) => SCOPE_NAMES[scope]);
+  return [...(limits.length > 0 ? [`Only ${limits.join(', ')}`] : []), ...(manage ? ['Manages'] : [])].join(
+    '; ',
   );
 }

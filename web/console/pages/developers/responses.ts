@@ -11,3 +11,20 @@ export const KIND_MEANINGS: Record<KeyKind, string> = {
   secret: 'For your server. Anyone who has it can read and change everything in this workspace.',
   publishable: 'Safe in a public page. It reports visitor activity and shows your users their referrals.',
 };
+
+export type KeyScope = Key['scopes'][number];
+export const SCOPE_NAMES: Record<KeyScope, string> = {
+  secret: 'everything',
+  publishable: 'everything',
+  read: 'reads',
+  links: 'links',
+  referrals: 'referrals',
+  tracking: 'tracking',
+};
+
+export const MAKER_NAMES: Record<Key['created_by']['type'], string> = {
+  key: 'By another key',
+  member: 'By a member',
+  partner: 'By the partner',
+  operator: 'By the operator',
+};

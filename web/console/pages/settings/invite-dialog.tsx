@@ -61,7 +61,7 @@ function InviteForm({ onMade, onClose }: { onMade: () => void; onClose: () => vo
         <TextInput
           type="email"
           label="Email"
-          description="Optional. The email of an existing member creates a link to sign in again; the role stays."
+          description="Optional. Your own email creates a link to set another password or passkey."
           autoComplete="off"
           value={email}
           error={wrong && sentence(`email ${wrong}`)}

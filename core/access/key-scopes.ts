@@ -1,0 +1,42 @@
+/**
+ * What a restricted secret key may do. `read`: what an analyst may read. The others: everything of their area, reads
+ * included.
+ */
+export const KEY_RESTRICTIONS = ['read', 'links', 'referrals', 'tracking'] as const;
+export type KeyRestriction = (typeof KEY_RESTRICTIONS)[number];
+
+/** The area of each first path segment below `/api/v1`. Segments that are not here need `read` or an unrestricted key. */
+const AREAS: Readonly<Record<string, KeyRestriction>> = {
+  links: 'links',
+  folders: 'links',
+  'bio-pages': 'links',
+  channels: 'links',
+  referrals: 'referrals',
+  programs: 'referrals',
+  enrollments: 'referrals',
+  commissions: 'referrals',
+  purchases: 'referrals',
+  signups: 'referrals',
+  credits: 'referrals',
+  payouts: 'referrals',
+  ledger: 'referrals',
+  track: 'tracking',
+};
+
+/**
+ * Returns whether a key restricted to `scopes` may call a route.
+ *
+ * @param path of the route, from `/api/v1` on
+ * @param isRead an analyst may call it
+ */
+export function mayCall(
+  scopes: readonly string[],
+  { path, isRead }: { path: string; isRead: boolean },
+): boolean {
+  const segment = path.split('/')[3] ?? '';
+  // Each key may learn what it is and may do.
+  if (segment === 'me') return true;
+  if (isRead && scopes.includes('read')) return true;
+  const area = Object.hasOwn(AREAS, segment) ? AREAS[segment] : undefined;
+  return area !== undefined && scopes.includes(area);
+}
