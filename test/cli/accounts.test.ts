@@ -165,7 +165,7 @@ describe('key', () => {
       expires_at: '2999-01-01T00:00:00.000Z',
     });
     await cli.refused(
-      1,
+      2,
       /future/,
       'key',
       'create',
