@@ -16,7 +16,8 @@ function lineOf(language: string): string {
     readDocument('docs/embed.md'),
   );
   if (!block?.[1]) throw new Error(`docs/embed.md has no line of ${language}`);
-  return block[1];
+  // The formatter of the guide ends statements.
+  return language === 'js' ? block[1].replace(/;$/, '') : block[1];
 }
 
 const has = (command: string) => spawnSync(command, ['version']).error === undefined;

@@ -158,6 +158,7 @@ describe('report-purchase', () => {
         order_id: 'o1',
         level: 1,
         amount: 10,
+        remaining: 10,
         currency: 'usd',
         status: 'eligible',
         created_at: expect.any(String),

@@ -277,6 +277,7 @@ describe('a signup reward', () => {
       commission_id: null,
       credit_kind: 'tokens',
       status: 'earned',
+      revoked_reason: null,
       referee_external_user_id: 'n',
       earned_at: expect.any(String),
       delivered_at: null,
