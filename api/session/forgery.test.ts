@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
-import { consoleBrowser, PASSWORD, signedInAs } from '../../test/support/members.ts';
+import { consoleBrowser, cookiesOf, PASSWORD, signedInAs } from '../../test/support/members.ts';
 
 let api: TestApi;
 let shop: TestWorkspace;
@@ -98,7 +98,7 @@ describe('a page of another site', () => {
 
   test('still uses a key of its own, whatever cookie comes along', async () => {
     const { token } = await signedInAs(api, await api.addWorkspace(), 'analyst');
-    const headers = { origin: 'https://shop.example', cookie: `hoplog_session=${token}` };
+    const headers = { origin: 'https://shop.example', cookie: cookiesOf(token) };
     const made = await shop.post('/folders', { name: 'By key' }, { headers });
     expect(made.status).toBe(201);
     expect((await shop.get('/folders')).text).toContain('By key');
@@ -107,7 +107,7 @@ describe('a page of another site', () => {
 
 test('a key that is wrong is refused, also beside a session that is good', async () => {
   const { token } = await signedInAs(api, shop, 'owner');
-  const headers = { cookie: `hoplog_session=${token}` };
+  const headers = { cookie: cookiesOf(token) };
   expect((await shop.get('/links', { key: 'lk_live_wrong', headers })).status).toBe(401);
   expect((await shop.get('/links', { key: null, headers })).status).toBe(200);
 });

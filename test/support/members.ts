@@ -29,7 +29,7 @@ export function consoleBrowser({ app }: Pick<TestApi, 'app'>, address = '203.0.1
         url: `/api/v1${path}`,
         remoteAddress: address,
         headers: {
-          ...(browser.token !== null && { cookie: `hoplog_session=${browser.token}` }),
+          ...(browser.token !== null && { cookie: cookiesOf(browser.token) }),
           ...(browser.csrf !== '' && { 'x-csrf-token': browser.csrf }),
           ...headers,
         },
@@ -38,7 +38,7 @@ export function consoleBrowser({ app }: Pick<TestApi, 'app'>, address = '203.0.1
       const [set] = [response.headers['set-cookie'] ?? []].flat();
       if (set !== undefined) {
         browser.setCookie = set;
-        browser.token = /^hoplog_session=([^;]*)/.exec(set)?.[1] || null;
+        browser.token = /^(?:__Host-)?hoplog_session=([^;]*)/.exec(set)?.[1] || null;
       }
       const isJson = String(response.headers['content-type']).startsWith('application/json');
       const parsed = isJson && response.body !== '' ? response.json() : response.body;
@@ -80,4 +80,9 @@ export async function signedInAs(
   });
   if (answer.status !== 200) throw new Error(`the invitation failed: ${answer.text}`);
   return Object.assign(browser, { email, id: answer.body.member.id });
+}
+
+/** Returns a session's cookies under its name on http and on https; the API reads the one of its own origin. */
+export function cookiesOf(token: string): string {
+  return `hoplog_session=${token}; __Host-hoplog_session=${token}`;
 }
