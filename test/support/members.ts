@@ -83,6 +83,6 @@ export async function signedInAs(
 }
 
 /** Returns a session's cookies under its name on http and on https; the API reads the one of its own origin. */
-export function cookiesOf(token: string): string {
+export function cookiesOf(token: string | null): string {
   return `hoplog_session=${token}; __Host-hoplog_session=${token}`;
 }
