@@ -9,10 +9,13 @@ const LOOK_MS = 2_000;
 /** Maximum characters of a webhook's `url`. */
 export const RECEIVER_URL_LIMIT = 2_048;
 
-/** Validates a webhook's URL. @throws {AppError} `bad_request` when it is not http(s) or has credentials */
+/** Validates a webhook's URL. @throws {AppError} `bad_request` when it is not http(s), or has credentials or port 0 */
 export function parseReceiverUrl(text: string): URL {
   requireWebUrl('url', text, RECEIVER_URL_LIMIT);
-  return new URL(text);
+  const url = new URL(text);
+  // Nothing listens on it, and Node's client takes the scheme's port instead.
+  if (url.port === '0') throw badRequest('url', 'must have a port from 1 to 65535');
+  return url;
 }
 
 /** Resolves a webhook's host. @throws {AppError} `bad_request` when an address is not globally reachable */

@@ -225,6 +225,7 @@ test('an unknown webhook is a 404, after validation and before any DNS lookup', 
     'https://public.example/a b',
     'https:public.example',
     'https://public..example',
+    'http://public.example:0/hook',
   ]) {
     const answer = await shop.patch(path, { url });
     expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, 'url']);

@@ -35,6 +35,27 @@ export async function recordFailures(
   return rows.map((row) => row.id);
 }
 
+/**
+ * Disables webhooks whose receiver wants no deliveries any more.
+ *
+ * @param now milliseconds since the epoch
+ * @returns ids of the webhooks disabled now
+ */
+export async function disableWebhooks(
+  tx: Queryable,
+  webhookIds: readonly string[],
+  now: number,
+): Promise<string[]> {
+  if (webhookIds.length === 0) return [];
+  const { rows } = await tx.query<{ id: string }>(
+    `UPDATE webhooks SET is_active = false, disabled_at = to_timestamp($2::float8 / 1000), updated_at = clock_timestamp()
+     WHERE id = ANY ($1) AND is_active RETURNING id`,
+    [webhookIds.toSorted(), now],
+  );
+  if (rows.length > 0) await bumpWebhookVersion(tx);
+  return rows.map((row) => row.id);
+}
+
 /** Records a successful delivery to these webhooks. */
 export async function recordSuccesses(tx: Queryable, webhookIds: readonly string[]): Promise<void> {
   if (webhookIds.length === 0) return;

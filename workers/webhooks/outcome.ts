@@ -4,8 +4,8 @@ import type { DeliveryState, SentRequest } from '../../sql/webhooks/delivery-que
 import { codeOf, type Reply } from './send.ts';
 
 /**
- * The outcome of an attempt. `retry`: network errors, 429 and 5xx. `final`: every other response but 2xx, and a refused address.
- * `interrupted`: not begun, or cut off by a shutdown.
+ * The outcome of an attempt. `retry`: network errors, and every response but 2xx and 410. `final`: a 410, which also
+ * disables the webhook, and a refused address. `interrupted`: not begun, or cut off by a shutdown.
  */
 export type Outcome = (Attempted & { request: SentRequest | null }) | { kind: 'interrupted' };
 
@@ -13,6 +13,9 @@ type Attempted =
   | { kind: 'delivered'; status: number; body: string }
   | { kind: 'retry'; status: number | null; body: string | null; error: string; retryAfterMs: number | null }
   | { kind: 'final'; status: number | null; body: string | null; error: string };
+
+/** The receiver wants no deliveries any more. */
+export const GONE = 410;
 
 /** @param now milliseconds since the epoch */
 export function outcomeOfReply(
@@ -22,10 +25,10 @@ export function outcomeOfReply(
 ): Outcome {
   if (status >= 200 && status < 300) return { kind: 'delivered', status, body, request };
   const error = `responded with ${status}`;
-  if (status === 429 || status >= 500) {
-    return { kind: 'retry', status, body, error, retryAfterMs: parseRetryAfter(retryAfter, now), request };
-  }
-  return { kind: 'final', status, body, error, request };
+  if (status === GONE) return { kind: 'final', status, body, error, request };
+  const mayAskToWait = status === 429 || status === 503;
+  const retryAfterMs = mayAskToWait ? parseRetryAfter(retryAfter, now) : null;
+  return { kind: 'retry', status, body, error, retryAfterMs, request };
 }
 
 export function outcomeOfError(request: SentRequest, thrown: unknown): Outcome {

@@ -110,27 +110,45 @@ describe('a delivery that fails', () => {
     }
   });
 
-  it.each([400, 401, 404, 410, 422, 300, 304])('with %i is not retried', async (status) => {
-    receiver.answerWith(status);
+  it.each([400, 401, 404, 422, 300, 304])('with %i is retried, as after a 500', async (status) => {
+    receiver.answerWith(status, { 'retry-after': '7200' });
+    bench.work({ random: () => 0 });
+    const hook = await bench.hook(shop, receiver.url, ['credit.earned']);
+    await bench.credit(shop);
+    const failed = await afterAttempts(hook, 1);
+    expect(failed).toMatchObject({ status: 'pending', response_status: status });
+    expect(waitOf(failed)).toBeLessThanOrEqual(6 * SECOND);
+    receiver.answerWith(200);
+    bench.ahead += 7 * SECOND;
+    expect(await bench.untilDelivery(shop, hook, (one) => one.status === 'delivered')).toMatchObject({
+      id: failed.id,
+      attempts: 2,
+    });
+  });
+
+  it('with 410 is not retried, and disables the webhook', async () => {
+    receiver.answerWith(410);
     bench.work();
     const hook = await bench.hook(shop, receiver.url, ['credit.earned']);
     await bench.credit(shop);
     expect(await afterAttempts(hook, 1)).toMatchObject({
       status: 'failed',
-      response_status: status,
+      response_status: 410,
       next_attempt_at: null,
     });
+    const shown = async () => (await shop.get<{ is_active: boolean }>(`/webhooks/${hook.id}`)).body;
+    await expect.poll(shown).toMatchObject({ is_active: false, disabled_at: expect.any(String) });
   });
 
   it.each([301, 302, 307, 308])(
-    'with a redirect (%i) is final, and the redirect is not followed',
+    'with a redirect (%i) fails, and the redirect is not followed',
     async (status) => {
       const elsewhere = await startReceiver();
       receiver.answerWith(status, { location: elsewhere.url });
       bench.work();
       const hook = await bench.hook(shop, receiver.url, ['credit.earned']);
       await bench.credit(shop);
-      expect(await afterAttempts(hook, 1)).toMatchObject({ status: 'failed', response_status: status });
+      expect(await afterAttempts(hook, 1)).toMatchObject({ status: 'pending', response_status: status });
       expect(elsewhere.received).toEqual([]);
       await elsewhere.close();
     },
@@ -237,11 +255,13 @@ describe('a delivery that is due for a retry when a plan lapses', () => {
 
 describe('a redelivery', () => {
   it('sends the same event again under the same webhook-id, at once', async () => {
-    receiver.answerWith(404);
+    receiver.answerWith(410);
     bench.work();
     const hook = await bench.hook(shop, receiver.url, ['credit.earned']);
     await bench.credit(shop);
     const failed = await bench.untilDelivery(shop, hook, (one) => one.status === 'failed');
+    await expect.poll(async () => (await shop.get<Hook>(`/webhooks/${hook.id}`)).body.is_active).toBe(false);
+    await shop.patch(`/webhooks/${hook.id}`, { is_active: true });
     receiver.answerWith(200);
     const path = `/webhooks/${hook.id}/deliveries/${failed.id}/redeliver`;
     const answer = await shop.post<LoggedDelivery>(path);

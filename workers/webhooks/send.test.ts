@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createSender, type Sender } from './send.ts';
 
@@ -64,4 +65,44 @@ test('an attempt cut off before the status fails with the reason; after the stat
   subscribe('http.client.response.finish', cutOff);
   expect(await send(after.signal)).toMatchObject({ status: 200, body: 'ha' });
   unsubscribe('http.client.response.finish', cutOff);
+});
+
+const ok = (rest: string) => `HTTP/1.1 200 OK\r\n${rest}`;
+
+test.each([
+  ['20 KB of headers', ok(`X-Long: ${'a'.repeat(20_000)}\r\nContent-Length: 2\r\n\r\nok`)],
+  ["a blank in a header's name", ok('X Bad: 1\r\nContent-Length: 2\r\n\r\nok')],
+  ['line feeds only', 'HTTP/1.1 200 OK\nContent-Length: 2\n\nok'],
+  ['two lengths', ok('Content-Length: 2\r\nContent-Length: 3\r\n\r\nok')],
+  ['a length and chunks', ok('Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n')],
+  ['a NUL in a header', ok('X-Zero: \0\r\nContent-Length: 2\r\n\r\nok')],
+])('a response with %s counts by its status line', async (_, text) => {
+  answers = [answer(text)];
+  expect(await send()).toMatchObject({ status: 200 });
+});
+
+test('a malformed response with another status has that status, and no HTTP at all is an error', async () => {
+  answers = [answer('HTTP/1.1 503 Busy\r\nX Bad: 1\r\n\r\n'), answer('SSH-2.0-OpenSSH_9.2\r\n')];
+  expect(await send()).toMatchObject({ status: 503 });
+  await expect(send()).rejects.toThrow();
+});
+
+test.each([
+  ['gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['br', brotliCompressSync],
+])('a body with content-encoding %s is readable', async (encoding, compress) => {
+  const body = compress('all is well');
+  const head = ok(`Content-Encoding: ${encoding}\r\nContent-Length: ${body.length}\r\n\r\n`);
+  answers = [(socket) => socket.write(Buffer.concat([Buffer.from(head), body]))];
+  expect(await send()).toMatchObject({ status: 200, body: 'all is well' });
+});
+
+test('a compressed body that unpacks to more than is kept, or to nothing, is named', async () => {
+  const bomb = gzipSync(Buffer.alloc(1_000_000));
+  for (const body of [bomb, Buffer.from('not gzip')]) {
+    const head = ok(`Content-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n`);
+    answers = [(socket) => socket.write(Buffer.concat([Buffer.from(head), body]))];
+    expect((await send()).body).toBe(`(a body of ${body.length} bytes with content-encoding gzip)`);
+  }
 });

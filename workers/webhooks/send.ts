@@ -6,6 +6,13 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import {
+  type BrotliOptions,
+  brotliDecompressSync,
+  gunzipSync,
+  inflateSync,
+  type ZlibOptions,
+} from 'node:zlib';
 import { createBoundedCache } from '../../core/caching/bounded-cache.ts';
 import { allowedAddresses, type HostAddress, type ResolveHost } from '../../core/webhooks/resolve-host.ts';
 
@@ -13,7 +20,8 @@ import { allowedAddresses, type HostAddress, type ResolveHost } from '../../core
 export type Reply = { status: number; body: string; retryAfter: string | undefined };
 
 /**
- * Posts a body and reads the response. Does not follow redirects.
+ * Posts a body and reads the response, which counts by its status line, however malformed the rest is. Does not follow
+ * redirects.
  *
  * @throws RefusedAddress; the network's error; TimeoutError after 20 s without a status; the signal's reason
  */
@@ -90,7 +98,7 @@ export function createSender(dependencies: { resolve: ResolveHost; allowPrivate:
       method: 'POST',
       agent: isPlain ? agents['http:'] : agents['https:'],
       lookup,
-      headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+      headers: { ...headers, 'accept-encoding': 'identity', 'content-length': Buffer.byteLength(body) },
     });
     try {
       return await exchange(request, body, signal);
@@ -128,7 +136,13 @@ function exchange(request: ClientRequest, body: string, signal: AbortSignal): Pr
     const abort = () => cutOff(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     const timer = setTimeout(() => cutOff(new TimeoutError()), SEND.responseMs);
-    request.on('error', fail);
+    const statusLine = watchStatusLine(request);
+    request.on('error', (error) => {
+      const status = isMalformed(error) ? statusLine.status() : null;
+      if (status === null) return fail(error);
+      settle();
+      resolve({ status, body: '', retryAfter: undefined });
+    });
     request.once('close', () => fail(new Error('the connection was closed')));
     // A 101: without this listener Node closes the connection silently.
     request.once('upgrade', (response, socket) => {
@@ -146,6 +160,34 @@ function exchange(request: ClientRequest, body: string, signal: AbortSignal): Pr
   });
 }
 
+/** Longest part of a response in which its status line is looked for. */
+const STATUS_LINE_BYTES = 64;
+
+/** Remembers the status line of a response, for one whose rest the parser refuses. */
+function watchStatusLine(request: ClientRequest): { status(): number | null } {
+  let start = Buffer.alloc(0);
+  request.once('socket', (socket) => {
+    const take = (chunk: Buffer) => {
+      if (start.length < STATUS_LINE_BYTES)
+        start = Buffer.concat([start, chunk.subarray(0, STATUS_LINE_BYTES)]);
+    };
+    // Before the parser's own listener: it may end the request with this chunk.
+    socket.prependListener('data', take);
+    request.once('close', () => socket.off('data', take));
+  });
+  return {
+    status() {
+      const [, digits] = /^HTTP\/1\.[01] (\d{3})(?: |\r|\n|$)/.exec(start.toString('latin1')) ?? [];
+      return digits === undefined ? null : Number(digits);
+    },
+  };
+}
+
+/** Returns whether the parser refused a response: malformed, or with more than 16 KiB of headers. */
+function isMalformed(error: Error): boolean {
+  return codeOf(error).startsWith('HPE_');
+}
+
 /**
  * Reads the body, or what of it came in time and fits. The status decides the outcome, so a truncated body is no error.
  */
@@ -153,6 +195,7 @@ function readBody(response: IncomingMessage, signal: AbortSignal): Promise<strin
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
+    const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? '';
     const timer = setTimeout(finish, SEND.bodyMs);
     signal.addEventListener('abort', finish, { once: true });
     function finish(): void {
@@ -160,7 +203,7 @@ function readBody(response: IncomingMessage, signal: AbortSignal): Promise<strin
       signal.removeEventListener('abort', finish);
       // A new connection is cheaper than the rest of an endless body.
       if (!response.complete) response.destroy();
-      const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, SEND.bodyBytes));
+      const text = new TextDecoder().decode(decompressed(Buffer.concat(chunks), encoding));
       resolve(text.replaceAll('\0', '')); // PostgreSQL text has no NUL
     }
     response.on('data', (chunk: Buffer) => {
@@ -172,6 +215,25 @@ function readBody(response: IncomingMessage, signal: AbortSignal): Promise<strin
     response.once('error', finish);
     response.once('close', finish);
   });
+}
+
+const DECOMPRESS: Record<string, (bytes: Buffer, options: ZlibOptions & BrotliOptions) => Buffer> = {
+  gzip: gunzipSync,
+  'x-gzip': gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+};
+
+/** Decompresses the start of a body that was compressed unasked; what is not readable stays as it is. */
+function decompressed(bytes: Buffer, encoding: string): Buffer {
+  const body = bytes.subarray(0, SEND.bodyBytes);
+  const decompress = DECOMPRESS[encoding];
+  if (!decompress) return body;
+  try {
+    return decompress(body, { maxOutputLength: SEND.bodyBytes });
+  } catch {
+    return Buffer.from(`(a body of ${bytes.length} bytes with content-encoding ${encoding})`);
+  }
 }
 
 /** Returns the code of a network error, or an empty string. */

@@ -9,9 +9,9 @@ import {
   releaseDeliveries,
   saveOutcomes,
 } from '../../sql/webhooks/delivery-queue.ts';
-import { recordFailures, recordSuccesses } from '../../sql/webhooks/webhook-health.ts';
+import { disableWebhooks, recordFailures, recordSuccesses } from '../../sql/webhooks/webhook-health.ts';
 import type { WebhookMetrics } from './metrics.ts';
-import { type Outcome, stateAfter } from './outcome.ts';
+import { GONE, type Outcome, stateAfter } from './outcome.ts';
 
 export type Settling = {
   /** Records what an attempt shows about its webhook. */
@@ -44,6 +44,8 @@ export function createSettling(dependencies: {
   let released: { id: string; before: number }[] = [];
   let ended: FailedDelivery[] = [];
   let failing = new Set<string>();
+  /** Webhooks whose receiver responded with 410. */
+  let gone = new Set<string>();
   const working = new Set<string>();
   /** Ends the wait for the first outcome. */
   let wake: () => void = () => undefined;
@@ -57,9 +59,12 @@ export function createSettling(dependencies: {
     ended = [];
     const failed = failing;
     failing = new Set();
+    const departed = gone;
+    gone = new Set();
     const due = end.signal.aborted || performance.now() - workingNotedAt >= NOTE_WORKING_EVERY_MS;
     const worked = due ? [...working] : [...failed].filter((id) => working.has(id));
-    if (batch.length + given.length + over.length === 0 && failed.size === 0 && worked.length === 0) return;
+    const stored = batch.length + given.length + over.length;
+    if (stored === 0 && failed.size === 0 && departed.size === 0 && worked.length === 0) return;
     try {
       const disabled = await inTransaction(pool, async (tx) => {
         await saveOutcomes(tx, batch);
@@ -67,23 +72,29 @@ export function createSettling(dependencies: {
         await failDeliveries(tx, over);
         // First: a webhook that accepted anything since its last failure is not disabled.
         await recordSuccesses(tx, worked);
-        return recordFailures(tx, [...failed], now(), DISABLE_AFTER);
+        return {
+          gone: await disableWebhooks(tx, [...departed], now()),
+          failing: await recordFailures(tx, [...failed], now(), DISABLE_AFTER),
+        };
       });
       if (due) workingNotedAt = performance.now();
       for (const id of worked) working.delete(id);
-      metrics.disabled.inc(disabled.length);
-      for (const webhook of disabled)
+      metrics.disabled.inc(disabled.gone.length + disabled.failing.length);
+      for (const webhook of disabled.gone) log.warn({ webhook }, 'disabled a webhook: it responded with 410');
+      for (const webhook of disabled.failing)
         log.warn({ webhook }, 'disabled a webhook: every attempt failed for five days');
     } catch (error) {
       settled = [...batch, ...settled];
       released = [...given, ...released];
       ended = [...over, ...ended];
       for (const id of failed) failing.add(id);
+      for (const id of departed) gone.add(id);
       throw error;
     }
   }
 
-  const isEmpty = () => settled.length + released.length + ended.length + failing.size + working.size === 0;
+  const isEmpty = () =>
+    settled.length + released.length + ended.length + failing.size + gone.size + working.size === 0;
 
   async function run(): Promise<void> {
     let fails = false;
@@ -109,6 +120,7 @@ export function createSettling(dependencies: {
   function note(webhookId: string, outcome: Outcome): void {
     wake();
     if (outcome.kind === 'delivered') working.add(webhookId);
+    else if (outcome.kind === 'final' && outcome.status === GONE) gone.add(webhookId);
     else if (outcome.kind !== 'interrupted') failing.add(webhookId);
   }
 

@@ -118,9 +118,12 @@ test('a webhook is created, its errors at their fields, its secret shown once', 
 test('a failed delivery is shown with the response, and delivered again', LONG, async () => {
   const hook = await create();
   receiver.answer((response) => {
-    response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":{"code":17.0}}');
+    response.writeHead(410, { 'content-type': 'application/json' }).end('{"error":{"code":17.0}}');
   });
   await deliver(hook, 1);
+  const path = `/webhooks/${hook.id}`;
+  await expect.poll(async () => (await site.api<{ is_active: boolean }>(path)).is_active).toBe(false);
+  await site.api(path, { is_active: true }, 'PATCH');
   receiver.answer((response) => {
     response.writeHead(503).end();
   });
@@ -132,7 +135,7 @@ test('a failed delivery is shown with the response, and delivered again', LONG, 
   await expect.poll(() => rows(page, 'Deliveries').count()).toBe(1);
   expect(new URL(page.url()).searchParams.get('status')).toBe('failed');
   await rows(page, 'Deliveries').getByRole('button').click();
-  await drawer(page).getByText('responded with 400').waitFor();
+  await drawer(page).getByText('responded with 410').waitFor();
   const answer = drawer(page).getByRole('region', { name: 'Body of the response' });
   expect(await answer.textContent()).toBe('{\n  "error": {\n    "code": 17.0\n  }\n}');
   await expectGood(page, 'webhooks-failed');
@@ -145,7 +148,7 @@ test('a failed delivery is shown with the response, and delivered again', LONG, 
   await press(page, 'Redeliver');
   await drawer(page).getByText('The response has no body.').waitFor();
   expect(await drawer(page).textContent()).toContain('Status 204');
-  expect(await drawer(page).getByText('responded with 400').count()).toBe(0);
+  expect(await drawer(page).getByText('responded with 410').count()).toBe(0);
   expect(receiver.received.filter(({ id }) => id === deliveries[0]?.event_id)).toHaveLength(2);
   // The open delivery is in the address too.
   await page.reload();
