@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify';
 import { inBlocks } from '../core/addresses/address-blocks.ts';
 import { withoutPort } from '../core/addresses/address-port.ts';
+import { auditRoutes } from './audit/routes.ts';
 import { bioPageRoutes } from './bio-pages/routes.ts';
 import { channelRoutes } from './channels/routes.ts';
 import { clickRoutes } from './clicks/routes.ts';
@@ -17,6 +18,7 @@ import { liveClickRoutes } from './live-clicks/routes.ts';
 import { meRoutes } from './me/routes.ts';
 import { memberRoutes } from './members/routes.ts';
 import { partnerRoutes } from './partner/routes.ts';
+import { addAudit } from './plugins/audit.ts';
 import { addAuth } from './plugins/auth.ts';
 import { addBody } from './plugins/body.ts';
 import { addCompression } from './plugins/compression.ts';
@@ -93,6 +95,7 @@ const RESOURCES: Routes[] = [
   webhookRoutes,
   sessionRoutes,
   memberRoutes,
+  auditRoutes,
 ];
 
 /** Returns whether an address is a trusted proxy. The next proxy may append a port to it. */
@@ -145,6 +148,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   addLoadLimit(app, deps);
   addUnknownPaths(app);
   await addAuth(app, deps);
+  addAudit(app, deps);
   addBody(app);
   addIgnoredFields(app);
   addValidation(app);

@@ -17,6 +17,7 @@ import type { ReadingPoint } from '../sql/event-log/reading-points.ts';
 import type { KeyRecord } from '../sql/workspaces/keys.ts';
 import type { Partner } from '../sql/workspaces/partners.ts';
 import type { Workspace } from '../sql/workspaces/workspaces.ts';
+import type { AuditIds } from './plugins/audit.ts';
 
 /** The dependencies of the API. `main.ts` makes them for a process, `test/support/api.ts` for a test. */
 export type ApiDeps = {
@@ -113,6 +114,8 @@ declare module 'fastify' {
     auth: Auth;
     /** Set on routes of scope `partner`. */
     partner: Partner;
+    /** Ids of the response, for the audit log; set when an audited operation succeeds. */
+    auditIds: AuditIds | null;
     /** The checked `Idempotency-Key` with the request's fingerprint, on idempotent routes that carry one. */
     idempotency: { key: string; fingerprint: Buffer } | null;
   }

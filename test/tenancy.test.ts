@@ -45,9 +45,12 @@ async function rowsOfOwner(): Promise<unknown> {
   );
   const kept: Record<string, unknown> = {};
   for (const { name } of tables.filter((table) => table.name !== 'api_keys')) {
-    const { rows } = await pool.query(`SELECT t::text FROM ${name} t WHERE workspace_id = $1 ORDER BY 1`, [
-      owner.workspace.id,
-    ]);
+    // Anyone who tries the email of a member leaves an entry.
+    const own = name === 'audit_entries' ? "AND action <> 'session.sign_in_failed'" : '';
+    const { rows } = await pool.query(
+      `SELECT t::text FROM ${name} t WHERE workspace_id = $1 ${own} ORDER BY 1`,
+      [owner.workspace.id],
+    );
     kept[name] = rows;
   }
   expect(Object.keys(kept)).toEqual(expect.arrayContaining(['destinations', 'folders', 'links', 'slugs']));

@@ -24,6 +24,7 @@ const TAGS = [
   { name: 'Webhooks', description: 'Signed events with retries, and the log of deliveries.' },
   { name: 'Bio pages', description: 'Link-in-bio pages with tracked buttons.' },
   { name: 'Members', description: 'Members of the workspace and their roles.' },
+  { name: 'Audit log', description: 'Who changed what, and who signed in.' },
   { name: 'Partner workspaces', description: 'Workspaces that a platform runs for its customers.' },
 ];
 

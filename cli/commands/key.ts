@@ -3,6 +3,7 @@ import { KEY_RESTRICTIONS, type KeyRestriction } from '../../core/access/key-sco
 import { AppError } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { parseInstant } from '../../core/time/timestamps.ts';
+import { type NewAuditEntry, recordAudit } from '../../sql/audit/audit-log.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { descendantsOf, endDescendants } from '../../sql/workspaces/key-descendants.ts';
 import {
@@ -51,6 +52,13 @@ function expiry(text: string): Date {
   return at;
 }
 
+const byOperator = (action: string, key: KeyRecord): NewAuditEntry => ({
+  workspaceId: key.workspace_id,
+  actor: { type: 'operator', id: null },
+  action,
+  target: { type: 'key', id: key.id },
+});
+
 /** `hoplog key create | list | revoke`. */
 export function keyCommands(program: Command): void {
   const group = program.command('key').description('workspace keys');
@@ -77,7 +85,7 @@ export function keyCommands(program: Command): void {
       }
       const result = await withStores(async ({ pool }) => {
         const workspace = await namedWorkspace(pool, options.workspace);
-        return createKey(pool, {
+        const made = await createKey(pool, {
           workspaceId: workspace.id,
           kind: options.kind,
           label: options.label,
@@ -85,6 +93,8 @@ export function keyCommands(program: Command): void {
           restrictions: options.scope ?? null,
           expiresAt: options.expiresAt ?? null,
         });
+        await recordAudit(pool, byOperator('key.create', made.key));
+        return made;
       });
       printResult(
         command,
@@ -121,6 +131,7 @@ export function keyCommands(program: Command): void {
           if (!key) throw new AppError('not_found', `no key has the id ${JSON.stringify(options.key)}`);
           const find = options.descendants ? endDescendants : descendantsOf;
           const { keys, members } = await find(tx, key.workspace_id, [key.id]);
+          await recordAudit(tx, byOperator('key.revoke', key));
           const counts = { keys: keys.length, members: members.length };
           return { key, descendants: { ...counts, ended: options.descendants } };
         }),

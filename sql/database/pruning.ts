@@ -16,6 +16,7 @@ const PRUNED = {
   sessions: { column: 'last_seen_at', age: '15 days' },
   invites: { column: 'expires_at', age: '1 day' },
   passkey_challenges: { column: 'expires_at', age: '1 hour' },
+  audit_entries: { column: 'at', age: '13 months' },
   sign_in_attempts: { column: 'touched_at', age: '1 hour' },
 } as const;
 

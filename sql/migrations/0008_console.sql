@@ -78,3 +78,27 @@ CREATE TABLE sign_in_attempts (
   touched_at   timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX sign_in_attempts_age ON sign_in_attempts (touched_at);
+
+-- Who changed what. Append-only; rows older than 13 months are deleted. Without secrets, emails and addresses.
+CREATE TABLE audit_entries (
+  id           uuid PRIMARY KEY,
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  at           timestamptz NOT NULL,
+  actor_type   text NOT NULL CHECK (actor_type IN ('member', 'key', 'partner', 'operator', 'provider', 'service')),
+  actor_id     uuid,
+  action       text NOT NULL,
+  target_type  text NOT NULL,
+  target_id    uuid,
+  ip_hash      bytea,
+  details      jsonb NOT NULL DEFAULT '{}',
+  UNIQUE (workspace_id, at)
+);
+CREATE INDEX audit_entries_age ON audit_entries (at);
+
+CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'DELETE' AND OLD.at < now() - interval '13 months' THEN RETURN OLD; END IF;
+  RAISE EXCEPTION 'audit_entries is append-only';
+END $$;
+CREATE TRIGGER audit_entries_fixed BEFORE UPDATE OR DELETE ON audit_entries
+  FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();

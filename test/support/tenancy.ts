@@ -320,6 +320,10 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
       status: 404,
     },
   ],
+  'GET /api/v1/audit-log': () => [
+    { path: '/audit-log', status: 200 },
+    { path: '/audit-log?format=ndjson', status: 200 },
+  ],
   'GET /api/v1/keys': () => [{ path: '/keys', status: 200 }],
   'POST /api/v1/keys': () => [{ path: '/keys', body: { kind: 'publishable' }, status: 201 }],
   'DELETE /api/v1/keys/{id}': (victim) => [{ path: `/keys/${victim.key}`, status: 404 }],

@@ -2,6 +2,9 @@
 
 
 export interface paths {
+  "/api/v1/audit-log": {
+    get: operations["audit.list"];
+  };
   "/api/v1/bio-pages": {
     get: operations["bioPages.list"];
     post: operations["bioPages.create"];
@@ -303,6 +306,36 @@ export interface components {
     };
     /** @enum {string} */
     AttributionModel: "last_click" | "first_click" | "linear";
+    AuditActor: {
+      /** Format: uuid */
+      id: string | null;
+      name: string | null;
+      /** @enum {string} */
+      type: "member" | "key" | "partner" | "operator" | "provider" | "service";
+    };
+    AuditDetails: {
+      [key: string]: unknown;
+    };
+    AuditEntry: {
+      action: string;
+      actor: components["schemas"]["AuditActor"];
+      /** Format: date-time */
+      at: string;
+      details: components["schemas"]["AuditDetails"];
+      /** Format: uuid */
+      id: string;
+      ip_hash: string | null;
+      target: components["schemas"]["AuditTarget"];
+    };
+    AuditLog: {
+      entries: components["schemas"]["AuditEntry"][];
+      next_cursor: string | null;
+    };
+    AuditTarget: {
+      /** Format: uuid */
+      id: string | null;
+      type: string;
+    };
     BioButton: {
       emoji: string | null;
       id: string;
@@ -2277,6 +2310,25 @@ export type external = Record<string, never>;
 
 export interface operations {
 
+  "audit.list": {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
+        format?: "json" | "ndjson";
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["AuditLog"];
+        };
+      };
+    };
+  };
   "bioPages.list": {
     parameters: {
       query?: {

@@ -2,6 +2,7 @@ import { Tabs } from '@mantine/core';
 import { useSession } from '../../api/session.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
+import { AuditLog } from './audit-log.tsx';
 import { Members } from './members.tsx';
 import { OwnPasskeys } from './own-passkeys.tsx';
 import { OwnPassword } from './own-password.tsx';
@@ -10,24 +11,28 @@ import { ReferralTrust } from './referral-trust.tsx';
 import { WorkspaceFacts } from './workspace-facts.tsx';
 
 const TABS = ['workspace', 'members', 'sign-in'];
+const OWNER_TABS = [...TABS, 'audit-log'];
 
-/** Settings: workspace, members and the member's own sign-in. */
+/** Settings: workspace, members, the member's own sign-in and, for owners, the audit log. */
 export default function SettingsPage() {
   const [search, change] = useUrlParameters();
-  const { member } = useSession();
+  const { member, can } = useSession();
+  const isOwner = can('owner');
+  const tabs = isOwner ? OWNER_TABS : TABS;
   const chosen = search.get('tab') ?? '';
   return (
     <>
       <PageHeader title="Settings" />
       <Tabs
         keepMounted={false}
-        value={TABS.includes(chosen) ? chosen : 'workspace'}
-        onChange={(tab) => change({ tab: tab === 'workspace' ? null : tab })}
+        value={tabs.includes(chosen) ? chosen : 'workspace'}
+        onChange={(tab) => change({ tab: tab === 'workspace' ? null : tab, cursor: null })}
       >
         <Tabs.List mb="md">
           <Tabs.Tab value="workspace">Workspace</Tabs.Tab>
           <Tabs.Tab value="members">Members</Tabs.Tab>
           <Tabs.Tab value="sign-in">Your sign-in</Tabs.Tab>
+          {isOwner && <Tabs.Tab value="audit-log">Audit log</Tabs.Tab>}
         </Tabs.List>
         <Tabs.Panel value="workspace">
           <WorkspaceFacts />
@@ -41,6 +46,11 @@ export default function SettingsPage() {
           {member.email !== null && <OwnPassword email={member.email} />}
           <OwnSessions />
         </Tabs.Panel>
+        {isOwner && (
+          <Tabs.Panel value="audit-log">
+            <AuditLog />
+          </Tabs.Panel>
+        )}
       </Tabs>
     </>
   );

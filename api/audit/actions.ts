@@ -1,0 +1,44 @@
+/**
+ * How a call is audited. `record`: names of fields of the request that the entry shows; they hold no secret, email or
+ * address.
+ */
+export type Audited = { action: string; target: string; record?: readonly string[] };
+
+/** The operations that leave an entry when they succeed, by operation id. */
+export const AUDITED: Readonly<Record<string, Audited>> = {
+  'session.signIn': { action: 'session.sign_in', target: 'member' },
+  'session.signInWithPasskey': { action: 'session.sign_in', target: 'member' },
+  'session.signOut': { action: 'session.sign_out', target: 'member' },
+  'session.setPassword': { action: 'password.set', target: 'member' },
+  'passkeys.create': { action: 'passkey.create', target: 'passkey' },
+  'passkeys.delete': { action: 'passkey.delete', target: 'passkey' },
+  'sessions.end': { action: 'session.end', target: 'session' },
+  'sessions.endOthers': { action: 'session.end_others', target: 'member' },
+  'invitations.accept': { action: 'invite.accept', target: 'member' },
+  'members.invite': { action: 'invite.create', target: 'invite', record: ['role'] },
+  'members.update': { action: 'member.update', target: 'member', record: ['role'] },
+  'members.remove': { action: 'member.remove', target: 'member' },
+  'keys.create': { action: 'key.create', target: 'key', record: ['kind', 'scopes', 'manage', 'expires_at'] },
+  'keys.revoke': { action: 'key.revoke', target: 'key', record: ['descendants'] },
+  'workspace.update': {
+    action: 'workspace.update',
+    target: 'workspace',
+    record: ['identity_verification', 'payout_hold_days'],
+  },
+  'workspace.rotateIdentitySecret': { action: 'identity_secret.rotate', target: 'workspace' },
+  'partnerWorkspaces.provision': {
+    action: 'workspace.provision',
+    target: 'workspace',
+    record: ['rotate_key'],
+  },
+  'clicks.export': { action: 'clicks.export', target: 'workspace', record: ['format'] },
+  'payouts.export': { action: 'payouts.export', target: 'workspace', record: ['format'] },
+  'payouts.markPaid': { action: 'payout.mark_paid', target: 'payout' },
+  'payouts.failLine': { action: 'payout.fail_line', target: 'payout' },
+  'payouts.cancel': { action: 'payout.cancel', target: 'payout' },
+  'webhooks.create': { action: 'webhook.create', target: 'webhook' },
+  'webhooks.update': { action: 'webhook.update', target: 'webhook' },
+  'webhooks.delete': { action: 'webhook.delete', target: 'webhook' },
+  'webhooks.rotateSecret': { action: 'webhook.rotate_secret', target: 'webhook' },
+  'audit.list': { action: 'audit_log.export', target: 'workspace' },
+};

@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { recordAudit } from '../../sql/audit/audit-log.ts';
+import { createPartner } from '../../sql/workspaces/partners.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { consoleBrowser, PASSWORD, signedInAs } from '../../test/support/members.ts';
+import { AUDITED } from './actions.ts';
+import type { AuditEntry } from './schemas.ts';
+
+type Log = { entries: AuditEntry[]; next_cursor: string | null };
+
+let api: TestApi;
+let shop: TestWorkspace;
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await api.addWorkspace();
+});
+afterAll(() => api.close());
+
+const entries = async (workspace = shop) => (await workspace.get<Log>('/audit-log?limit=500')).body.entries;
+const actions = async () => (await entries()).map(({ action }) => action);
+
+/** Addresses of browsers, one for each test: failed sign-ins count by address. */
+let made = 0;
+const address = () => `198.51.100.${++made}`;
+
+test('keys, members, settings and the identity secret leave entries with who, what and whom', async () => {
+  const { key } = (await shop.get<{ key: { id: string } }>('/me')).body;
+  const child = await shop.post<{ id: string; token: string }>('/keys', { kind: 'secret', scopes: ['read'] });
+  await shop.delete(`/keys/${child.body.id}`);
+  const owner = await signedInAs(api, shop, 'owner');
+  await owner.call('PATCH', '/workspace', { body: { payout_hold_days: 9 } });
+  const secret = await owner.call<{ identity_secret: string }>('POST', '/identity-secret', { body: {} });
+  const other = await signedInAs(api, shop, 'analyst');
+  await owner.call('PATCH', `/members/${other.id}`, { body: { role: 'operator' } });
+  await owner.call('POST', '/members/invites', { body: { email: 'new@members.example', role: 'owner' } });
+  await owner.call('DELETE', `/members/${other.id}`);
+
+  const byKey = { type: 'key', id: key.id, name: 'secret' };
+  const byOwner = { type: 'member', id: owner.id, name: `o***@members.example` };
+  const workspace = { type: 'workspace', id: shop.workspace.id };
+  const found = (await entries()).toReversed();
+  expect(found.map(({ actor, action, target, details }) => ({ actor, action, target, details }))).toEqual([
+    {
+      actor: byKey,
+      action: 'key.create',
+      target: { type: 'key', id: child.body.id },
+      details: { kind: 'secret', scopes: ['read'], manage: false },
+    },
+    {
+      actor: byKey,
+      action: 'key.revoke',
+      target: { type: 'key', id: child.body.id },
+      details: { descendants: false },
+    },
+    { actor: byOwner, action: 'invite.accept', target: { type: 'member', id: owner.id }, details: {} },
+    { actor: byOwner, action: 'workspace.update', target: workspace, details: { payout_hold_days: 9 } },
+    { actor: byOwner, action: 'identity_secret.rotate', target: workspace, details: {} },
+    expect.objectContaining({ action: 'invite.accept', target: { type: 'member', id: other.id } }),
+    {
+      actor: byOwner,
+      action: 'member.update',
+      target: { type: 'member', id: other.id },
+      details: { role: 'operator' },
+    },
+    {
+      actor: byOwner,
+      action: 'invite.create',
+      target: { type: 'invite', id: null },
+      details: { role: 'owner' },
+    },
+    { actor: byOwner, action: 'member.remove', target: { type: 'member', id: other.id }, details: {} },
+  ]);
+  expect(found.every(({ ip_hash }) => /^[0-9a-f]{64}$/.test(ip_hash ?? ''))).toBe(true);
+
+  const { rows } = await api.stores.pool.query(
+    'SELECT a::text FROM audit_entries a WHERE workspace_id = $1',
+    [shop.workspace.id],
+  );
+  const stored = JSON.stringify([rows, found]);
+  for (const hidden of [
+    PASSWORD,
+    child.body.token.slice(-48),
+    secret.body.identity_secret.slice(8),
+    owner.email,
+    'new@members.example',
+    '203.0.113.7',
+    '127.0.0.1',
+  ]) {
+    expect(stored).not.toContain(hidden);
+  }
+});
+
+test('sign-ins, failed ones and locks are there, and a lock is once a minute', async () => {
+  const { email, id } = await signedInAs(api, shop, 'owner');
+  const from = address();
+  const signIn = (password: string) =>
+    consoleBrowser(api, from).call('POST', '/session', { body: { email, password } });
+  expect((await signIn(PASSWORD)).status).toBe(200);
+  for (let n = 0; n < 5; n++) expect((await signIn('a wrong password')).status).toBe(401);
+  for (let n = 0; n < 3; n++) expect((await signIn(PASSWORD)).status).toBe(429);
+  expect((await actions()).toReversed()).toEqual([
+    'invite.accept',
+    'session.sign_in',
+    ...Array(5).fill('session.sign_in_failed'),
+    'session.locked',
+  ]);
+  const [locked] = await entries();
+  expect(locked).toMatchObject({
+    actor: { type: 'service', id: null, name: null },
+    target: { type: 'member', id },
+  });
+});
+
+test('exports, payouts and secrets of webhooks leave entries; reads, refusals and replays do not', async () => {
+  const headers = { 'idempotency-key': 'one' };
+  const hook = { url: 'https://receiver.example/', events: ['click'] };
+  await shop.get('/clicks/export?format=csv');
+  await shop.get('/payouts/export?format=csv');
+  const created = await shop.post('/webhooks', hook, { headers });
+  await shop.post('/webhooks', hook, { headers });
+  await shop.get('/links');
+  await shop.get('/audit-log');
+  expect((await shop.post('/keys', {})).status).toBe(400);
+  expect((await shop.delete(`/keys/${crypto.randomUUID()}`)).status).toBe(404);
+  const seen = (await actions()).toReversed();
+  expect(seen.slice(0, 2)).toEqual(['clicks.export', 'payouts.export']);
+  expect(seen.slice(2)).toEqual(created.status === 201 ? ['webhook.create'] : []);
+});
+
+test('the provision of a workspace is the partner\u2019s', async () => {
+  const { token: key, partner } = await createPartner(api.stores.pool, 'Platform');
+  const { body } = await shop.post<{ key: string }>(
+    '/partner/workspaces',
+    { external_id: crypto.randomUUID(), name: 'N' },
+    { key },
+  );
+  await api.stores.pool.query('UPDATE api_keys SET manage = true WHERE lookup = $1', [
+    body.key.split('_')[2],
+  ]);
+  const log = await shop.get<Log>('/audit-log', { key: body.key });
+  expect(log.body.entries).toMatchObject([
+    { action: 'workspace.provision', actor: { type: 'partner', id: partner.id, name: 'Platform' } },
+  ]);
+});
+
+describe('GET /audit-log', () => {
+  const fill = (count: number) =>
+    Promise.all(
+      Array.from({ length: count }, (_, n) =>
+        recordAudit(api.stores.pool, {
+          workspaceId: shop.workspace.id,
+          actor: { type: 'operator', id: null },
+          action: `test.${n}`,
+          target: { type: 'test', id: null },
+        }),
+      ),
+    );
+
+  test('is of owners and of keys with manage', async () => {
+    for (const [role, status] of [
+      ['owner', 200],
+      ['operator', 403],
+      ['analyst', 403],
+    ] as const) {
+      expect((await (await signedInAs(api, shop, role)).call('GET', '/audit-log')).status).toBe(status);
+    }
+    const { body } = await shop.post<{ token: string }>('/keys', { kind: 'secret' });
+    expect((await shop.get('/audit-log', { key: body.token })).status).toBe(403);
+  });
+
+  test('pages newest first, each entry once', async () => {
+    await fill(23);
+    const seen: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: Log = (await shop.get<Log>(`/audit-log?limit=5${cursor && `&cursor=${cursor}`}`)).body;
+      expect(page.entries.length).toBeLessThanOrEqual(5);
+      seen.push(...page.entries.map(({ action }) => action));
+      cursor = page.next_cursor;
+    }
+    expect(seen.toSorted()).toEqual(Array.from({ length: 23 }, (_, n) => `test.${n}`).toSorted());
+    const times = (await entries()).map(({ at }) => at);
+    expect(times).toEqual(times.toSorted().toReversed());
+  });
+
+  test('as NDJSON has every entry in one response, and the export is in the log', async () => {
+    await fill(520);
+    const file = await shop.get('/audit-log?format=ndjson');
+    expect(file.headers['content-type']).toMatch(/^application\/x-ndjson/);
+    const lines = file.text.trimEnd().split('\n');
+    expect(
+      lines.map((line) => JSON.parse(line).action).filter((one) => one.startsWith('test.')),
+    ).toHaveLength(520);
+    expect((await actions())[0]).toBe('audit_log.export');
+  });
+});
+
+test('entries can not be changed, and be deleted after 13 months only', async () => {
+  const { pool } = api.stores;
+  await shop.post('/keys', { kind: 'publishable' });
+  const of = 'WHERE workspace_id = $1';
+  const values = [shop.workspace.id];
+  await expect(pool.query(`UPDATE audit_entries SET action = 'x' ${of}`, values)).rejects.toThrow(
+    'append-only',
+  );
+  await expect(pool.query(`DELETE FROM audit_entries ${of}`, values)).rejects.toThrow('append-only');
+  await pool.query(
+    `INSERT INTO audit_entries (id, workspace_id, at, actor_type, action, target_type)
+     VALUES (gen_random_uuid(), $1, now() - interval '14 months', 'operator', 'old', 'test')`,
+    values,
+  );
+  await pool.query(`DELETE FROM audit_entries ${of} AND action = 'old'`, values);
+  expect(await actions()).toEqual(['key.create']);
+});
+
+test('every audited operation exists', async () => {
+  const documents = await Promise.all(
+    ['/openapi.json', '/console-openapi.json'].map((path) =>
+      shop.get<{ paths: Record<string, Record<string, { operationId: string }>> }>(path),
+    ),
+  );
+  const known = documents.flatMap(({ body }) =>
+    Object.values(body.paths).flatMap((methods) =>
+      Object.values(methods).map(({ operationId }) => operationId),
+    ),
+  );
+  expect(known).toEqual(expect.arrayContaining(Object.keys(AUDITED)));
+});

@@ -1,0 +1,99 @@
+import { uuidv7 } from '../../core/ids.ts';
+import { isoMicros } from '../database/instants.ts';
+import type { Queryable } from '../database/pool.ts';
+
+/** Who did something. The operator and the service have no id. */
+export type AuditActor =
+  | { type: 'member' | 'key' | 'partner' | 'provider'; id: string }
+  | { type: 'operator' | 'service'; id: null };
+
+/** An entry to record. It has no secret, password, email or network address. */
+export type NewAuditEntry = {
+  workspaceId: string;
+  actor: AuditActor;
+  /** Such as `key.create`. */
+  action: string;
+  target: { type: string; id: string | null };
+  /** Keyed hash of the caller's network address. */
+  ipHash?: Buffer | null;
+  details?: Record<string, string | number | boolean | string[] | null>;
+};
+
+/** An entry of the log. */
+export type AuditEntry = {
+  id: string;
+  created_at: string;
+  actor_type: AuditActor['type'];
+  actor_id: string | null;
+  /** Label of the key, email of the member or name of the partner; null: unknown or without one. */
+  actor_name: string | null;
+  action: string;
+  target_type: string;
+  target_id: string | null;
+  ip_hash: string | null;
+  details: Record<string, unknown>;
+};
+
+/** Appends an entry. Times are unique in a workspace: they are the cursors of {@link listAuditEntries}. */
+export async function recordAudit(db: Queryable, entry: NewAuditEntry): Promise<void> {
+  for (;;) {
+    const { rowCount } = await db.query(
+      `INSERT INTO audit_entries (id, workspace_id, at, actor_type, actor_id, action, target_type, target_id, ip_hash,
+         details)
+       VALUES ($1, $2, clock_timestamp(), $3, $4, $5, $6, $7, $8, $9)
+       ON CONFLICT (workspace_id, at) DO NOTHING`,
+      [
+        uuidv7(),
+        entry.workspaceId,
+        entry.actor.type,
+        entry.actor.id,
+        entry.action,
+        entry.target.type,
+        entry.target.id,
+        entry.ipHash ?? null,
+        entry.details ?? {},
+      ],
+    );
+    if (rowCount === 1) return;
+  }
+}
+
+/** Returns whether the workspace has an entry of this action and target from the last minute. */
+export async function hasRecentAudit(
+  db: Queryable,
+  workspaceId: string,
+  action: string,
+  targetId: string,
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `SELECT 1 FROM audit_entries WHERE workspace_id = $1 AND at > now() - interval '1 minute' AND action = $2
+       AND target_id = $3 LIMIT 1`,
+    [workspaceId, action, targetId],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Returns entries of a workspace, newest first.
+ *
+ * @param before ISO 8601 with microseconds: older ones only
+ */
+export async function listAuditEntries(
+  db: Queryable,
+  workspaceId: string,
+  page: { before: string | null; limit: number },
+): Promise<AuditEntry[]> {
+  const { rows } = await db.query<AuditEntry>(
+    `SELECT a.id, ${isoMicros('a.at')} AS created_at, a.actor_type, a.actor_id,
+       coalesce(k.label, m.email, p.name) AS actor_name, a.action, a.target_type, a.target_id,
+       encode(a.ip_hash, 'hex') AS ip_hash, a.details
+     FROM audit_entries a
+       LEFT JOIN api_keys k ON a.actor_type = 'key' AND k.id = a.actor_id
+       LEFT JOIN members m ON a.actor_type = 'member' AND m.id = a.actor_id
+       LEFT JOIN partners p ON a.actor_type = 'partner' AND p.id = a.actor_id
+     WHERE a.workspace_id = $1 AND ($2::timestamptz IS NULL OR a.at < $2)
+     ORDER BY a.at DESC LIMIT $3`,
+    [workspaceId, page.before, page.limit],
+  );
+  return rows;
+}

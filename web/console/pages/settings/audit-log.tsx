@@ -1,0 +1,81 @@
+import { Code, Table, Text } from '@mantine/core';
+import { useApi } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
+import { formatAgo, formatInstant } from '../../formats.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { Section } from '../../parts/section.tsx';
+
+type Log = ResponseOf<'/audit-log'>;
+type Entry = Log['entries'][number];
+
+const PAGE_SIZE = 50;
+
+const ACTORS: Record<Entry['actor']['type'], string> = {
+  member: 'Member',
+  key: 'Key',
+  partner: 'Partner',
+  operator: 'Operator of the service',
+  provider: 'Identity provider',
+  service: 'The service',
+};
+
+/** Who changed what, and who signed in. Owners only. */
+export function AuditLog() {
+  const log = useApi<Log>('/audit-log', { limit: PAGE_SIZE, cursor: useCursor() });
+  return (
+    <Section
+      title="Audit log"
+      about="Sign-ins and changes of members, keys, settings, secrets and payouts. Kept for 13 months."
+    >
+      <QueryView
+        query={log}
+        empty={{
+          when: (data) => data.entries.length === 0 && data.next_cursor === null,
+          show: <EmptyState title="No entries yet">Changes appear here as they are made.</EmptyState>,
+        }}
+      >
+        {(data) => (
+          <>
+            <ScrollTable
+              label="Entries of the audit log"
+              minWidth={720}
+              columns={['When', 'Who', 'Action', 'Target', 'Details']}
+            >
+              <Table.Tbody>
+                {data.entries.map((entry) => (
+                  <EntryRow key={entry.id} entry={entry} />
+                ))}
+              </Table.Tbody>
+            </ScrollTable>
+            <OlderRows next={data.next_cursor} what="audit entries" />
+          </>
+        )}
+      </QueryView>
+    </Section>
+  );
+}
+
+function EntryRow({ entry: { at, actor, action, target, details } }: { entry: Entry }) {
+  const shown = Object.entries(details).map(([name, value]) => `${name}: ${String(value)}`);
+  return (
+    <Table.Tr>
+      <Table.Td title={formatInstant(at)}>{formatAgo(at)}</Table.Td>
+      <Table.Td maw={240} style={{ overflowWrap: 'anywhere' }} title={actor.id ?? undefined}>
+        {ACTORS[actor.type]}
+        <Text size="xs" c="dimmed">
+          {actor.name}
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        <Code>{action}</Code>
+      </Table.Td>
+      <Table.Td title={target.id ?? undefined}>{target.type.replaceAll('_', ' ')}</Table.Td>
+      <Table.Td maw={320} style={{ overflowWrap: 'anywhere' }}>
+        <Text size="sm">{shown.join(', ')}</Text>
+      </Table.Td>
+    </Table.Tr>
+  );
+}
