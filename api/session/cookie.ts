@@ -11,13 +11,14 @@ export function sessionTokenOf(request: FastifyRequest): string | null {
 
 /** Sets the session cookie: hidden from scripts, and not sent with other sites' forms and images. */
 export function setSessionCookie(reply: FastifyReply, token: string, appUrl: string): void {
-  reply.setCookie(SESSION_COOKIE, token, { ...attributes(appUrl), maxAge: SESSION_SECONDS });
+  reply.setCookie(SESSION_COOKIE, token, { ...cookieAttributes(appUrl), maxAge: SESSION_SECONDS });
 }
 
 /** Clears the session cookie. */
 export function clearSessionCookie(reply: FastifyReply, appUrl: string): void {
-  reply.setCookie(SESSION_COOKIE, '', { ...attributes(appUrl), maxAge: 0 });
+  reply.setCookie(SESSION_COOKIE, '', { ...cookieAttributes(appUrl), maxAge: 0 });
 }
 
-const attributes = (appUrl: string) =>
+/** Attributes of each cookie of the console. */
+export const cookieAttributes = (appUrl: string) =>
   ({ path: '/', httpOnly: true, sameSite: 'lax', secure: appUrl.startsWith('https:') }) as const;

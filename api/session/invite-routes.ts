@@ -1,6 +1,7 @@
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { acceptInvite, emailOf, requireInvite } from './accept.ts';
 import { beginSession } from './begin.ts';
+import type { KnownBrowsers } from './known-browsers.ts';
 import { ownPage } from './own-origin.ts';
 import type { Passkeys } from './passkeys.ts';
 import type { MemberPasswords } from './passwords.ts';
@@ -21,7 +22,11 @@ const tags = ['Invitations'];
 export async function inviteRoutes(
   app: Api,
   deps: ApiDeps,
-  { passkeys, passwords }: { passkeys: Passkeys; passwords: MemberPasswords },
+  {
+    passkeys,
+    passwords,
+    browsers,
+  }: { passkeys: Passkeys; passwords: MemberPasswords; browsers: KnownBrowsers },
 ): Promise<void> {
   const { pool, config } = deps;
   const PUBLIC = {
@@ -91,7 +96,9 @@ export async function inviteRoutes(
     async (request, reply) => {
       const userAgent = request.headers['user-agent'] ?? '';
       const who = await acceptInvite({ pool, passkeys, passwords }, request.body, userAgent);
-      return beginSession(deps, request, reply, who);
+      const session = await beginSession(deps, request, reply, who);
+      if (session.member.email !== null) await browsers.remember(reply, session.member.email);
+      return session;
     },
   );
 }

@@ -150,7 +150,7 @@ export async function ownPasskeyRoutes(
       if (hash !== null) {
         const { current_password: current } = body;
         if (current === undefined) throw badRequest('current_password', 'is required');
-        const right = await tries({ account: id, address: ip }, async () =>
+        const right = await tries({ account: id, address: ip, browser: session.id }, async () =>
           (await passwordMatches(current, hash)) ? true : null,
         );
         if (!right) throw badRequest('current_password', 'is wrong');

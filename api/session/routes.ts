@@ -8,6 +8,7 @@ import { signedIn } from './caller.ts';
 import { clearSessionCookie } from './cookie.ts';
 import { createHashKey } from './hash-key.ts';
 import { inviteRoutes } from './invite-routes.ts';
+import { createKnownBrowsers } from './known-browsers.ts';
 import { ownPage } from './own-origin.ts';
 import { ownPasskeyRoutes } from './passkey-routes.ts';
 import { createPasskeys } from './passkeys.ts';
@@ -24,6 +25,7 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, config } = deps;
   const key = createHashKey(pool);
   const tries = createTries(pool, key);
+  const browsers = createKnownBrowsers(key, config.appUrl);
   const passkeys = createPasskeys(pool, config);
   const passwords = createMemberPasswords(pool, key, deps.passwordCost);
   const onRequest = ownPage(config);
@@ -53,7 +55,7 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'session.signIn',
         summary: 'Sign in with email and password',
         description:
-          'Sets the session cookie. After five wrong attempts in a minute for one account, or from one address, further attempts get a 429 with `Retry-After` for a minute.',
+          'Sets the session cookie. After five wrong attempts in a minute for one account from one address, further ones from there get a 429 with `Retry-After` for a minute; also after 30 for the account or from the address. A browser that signed in to the account before has a count of its own, of five.',
         body: SignInBody,
         response: { 200: SignInAnswer },
       },
@@ -61,7 +63,8 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
     async (request, reply): Promise<SignInAnswer> => {
       const email = normalizeEmail(request.body.email);
       const { password, workspace_id: wanted = null } = request.body;
-      const holders = await tries({ account: email, address: request.ip }, async () => {
+      const browser = await browsers.idOf(request, email);
+      const holders = await tries({ account: email, address: request.ip, browser }, async () => {
         const fits = await passwords.holders(email, password, wanted);
         return fits.length === 0 ? null : fits;
       });
@@ -79,7 +82,9 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
         memberId: one.member_id,
         passwordHash: one.password_hash,
       };
-      return { session: await beginSession(deps, request, reply, who), workspaces: [] };
+      const session = await beginSession(deps, request, reply, who);
+      await browsers.remember(reply, email);
+      return { session, workspaces: [] };
     },
   );
 
@@ -134,7 +139,7 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
   );
 
-  await inviteRoutes(app, deps, { passkeys, passwords });
+  await inviteRoutes(app, deps, { passkeys, passwords, browsers });
   await ownPasskeyRoutes(app, deps, { passkeys, passwords, tries });
   await ownSessionRoutes(app, deps);
 }

@@ -27,26 +27,74 @@ const wait = (time: string) =>
     [time],
   );
 
-test('five failed attempts lock an account for a minute from all addresses, also for the right password', async () => {
+test('five failed attempts lock an account for a minute from their address, also for the right password', async () => {
   const { email } = await signedInAs(api, shop, 'owner');
-  for (let wrong = 0; wrong < 5; wrong++) expect((await signIn(email, `wrong ${wrong}`)).status).toBe(401);
-  const locked = await signIn(email.toUpperCase(), PASSWORD);
+  const from = elsewhere();
+  for (let wrong = 0; wrong < 5; wrong++) {
+    expect((await signIn(email, `wrong ${wrong}`, from)).status).toBe(401);
+  }
+  const locked = await signIn(email.toUpperCase(), PASSWORD, from);
   expect([locked.status, locked.body.error.code]).toEqual([429, 'too_many_requests']);
   expect(Number(locked.headers['retry-after'])).toBeGreaterThan(0);
   expect(Number(locked.headers['retry-after'])).toBeLessThanOrEqual(60);
-  await wait('50 seconds');
-  expect((await signIn(email, PASSWORD)).status).toBe(429);
-  await wait('10 seconds');
   expect((await signIn(email, PASSWORD)).status).toBe(200);
+  await wait('50 seconds');
+  expect((await signIn(email, PASSWORD, from)).status).toBe(429);
+  await wait('10 seconds');
+  expect((await signIn(email, PASSWORD, from)).status).toBe(200);
+});
+
+test('thirty failed attempts from many addresses lock an account, but not for a browser that signed in before', async () => {
+  const { email } = await signedInAs(api, shop, 'owner');
+  const first = await signIn(email, PASSWORD);
+  const cookie = [first.headers['set-cookie'] ?? []]
+    .flat()
+    .map((set) => set.split(';')[0])
+    .filter((one) => one?.startsWith('hoplog_browser_'))
+    .join('; ');
+  expect(cookie).not.toBe('');
+  for (let wrong = 0; wrong < 30; wrong++) expect((await signIn(email, 'wrong password')).status).toBe(401);
+  expect((await signIn(email, PASSWORD)).status).toBe(429);
+  const known = (password: string, headers = { cookie }) =>
+    consoleBrowser(api, elsewhere()).call('POST', '/session', { headers, body: { email, password } });
+  expect((await known(PASSWORD)).status).toBe(200);
+  expect((await known(PASSWORD, { cookie: `${cookie.slice(0, -6)}AAAAAA` })).status).toBe(429);
+
+  for (let wrong = 0; wrong < 5; wrong++) expect((await known('wrong password')).status).toBe(401);
+  expect((await known(PASSWORD)).status).toBe(429);
+});
+
+test('the cookie of a browser that signed in is of its own account only', async () => {
+  const [mine, theirs] = [await signedInAs(api, shop, 'owner'), await signedInAs(api, shop, 'owner')];
+  const from = elsewhere();
+  const cookies = await Promise.all(
+    [mine, theirs].map(async ({ email }) =>
+      [(await signIn(email, PASSWORD)).headers['set-cookie'] ?? []]
+        .flat()
+        .map((set) => set.split(';')[0] ?? '')
+        .find((one) => one.startsWith('hoplog_browser_')),
+    ),
+  );
+  const [name] = cookies[1]?.split('=') ?? [];
+  const [, value] = cookies[0]?.split('=') ?? [];
+  for (let wrong = 0; wrong < 5; wrong++) await signIn(theirs.email, 'wrong password', from);
+  const forged = await consoleBrowser(api, from).call('POST', '/session', {
+    headers: { cookie: `${name}=${value}` },
+    body: { email: theirs.email, password: PASSWORD },
+  });
+  expect(forged.status).toBe(429);
 });
 
 test('attempts while it is locked do not extend the lock', async () => {
   const { email } = await signedInAs(api, shop, 'owner');
-  for (let wrong = 0; wrong < 5; wrong++) await signIn(email, 'wrong password');
+  const from = elsewhere();
+  for (let wrong = 0; wrong < 5; wrong++) await signIn(email, 'wrong password', from);
   await wait('55 seconds');
-  for (let wrong = 0; wrong < 5; wrong++) expect((await signIn(email, 'wrong password')).status).toBe(429);
+  for (let wrong = 0; wrong < 5; wrong++) {
+    expect((await signIn(email, 'wrong password', from)).status).toBe(429);
+  }
   await wait('5 seconds');
-  expect((await signIn(email, PASSWORD)).status).toBe(200);
+  expect((await signIn(email, PASSWORD, from)).status).toBe(200);
 });
 
 test('four failed attempts lock nothing, and successes between them do not count', async () => {
@@ -62,18 +110,20 @@ test('four failed attempts lock nothing, and successes between them do not count
 
 test('failed attempts more than a minute apart do not add up', async () => {
   const { email } = await signedInAs(api, shop, 'owner');
+  const from = elsewhere();
   for (let wrong = 0; wrong < 12; wrong++) {
-    expect((await signIn(email, 'wrong password')).status).toBe(401);
+    expect((await signIn(email, 'wrong password', from)).status).toBe(401);
     await wait('15 seconds');
   }
   expect((await signIn(email, PASSWORD)).status).toBe(200);
 });
 
-test('five failed attempts from one address lock that address for every account, and no other address', async () => {
+test('thirty failed attempts from one address lock it for every account; five with unknown emails do not', async () => {
   const { email } = await signedInAs(api, shop, 'owner');
   const address = elsewhere();
-  for (let wrong = 0; wrong < 5; wrong++) {
+  for (let wrong = 0; wrong < 30; wrong++) {
     expect((await signIn(`nobody-${wrong}@example.com`, 'wrong password', address)).status).toBe(401);
+    if (wrong === 5) expect((await signIn(email, PASSWORD, address)).status).toBe(200);
   }
   expect((await signIn(email, PASSWORD, address)).status).toBe(429);
   expect((await signIn(email, PASSWORD)).status).toBe(200);
@@ -81,7 +131,7 @@ test('five failed attempts from one address lock that address for every account,
 
 test('an IPv6 address counts by its network', async () => {
   for (let wrong = 0; wrong < 5; wrong++) {
-    const answer = await signIn(`six-${wrong}@example.com`, 'wrong password', `2001:db8:1:2::${wrong}`);
+    const answer = await signIn('six@example.com', 'wrong password', `2001:db8:1:2::${wrong}`);
     expect(answer.status).toBe(401);
   }
   expect((await signIn('six@example.com', 'wrong password', '2001:db8:1:2:ffff::1')).status).toBe(429);
@@ -92,11 +142,10 @@ test('behind proxies that write ports an address is counted without them', async
   const config = readConfig({ SHORT_URL: 'https://hop.example', TRUST_PROXY: '127.0.0.1,10.0.0.0/8' });
   const behind = await testApi(() => ({ config }));
   try {
-    let made = 0;
     const from = async (forwarded: string) => {
       const { status } = await consoleBrowser(behind, '127.0.0.1').call('POST', '/session', {
         headers: { 'x-forwarded-for': forwarded },
-        body: { email: `somebody-${++made}@example.com`, password: 'wrong password' },
+        body: { email: 'somebody@example.com', password: 'wrong password' },
       });
       return status;
     };
@@ -120,17 +169,19 @@ test('behind proxies that write ports an address is counted without them', async
 
 test('of many concurrent attempts at most five are made', async () => {
   const { email } = await signedInAs(api, shop, 'owner');
-  const answers = await Promise.all(Array.from({ length: 20 }, () => signIn(email, 'wrong password')));
+  const from = elsewhere();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => signIn(email, 'wrong password', from)));
   const statuses = answers.map(({ status }) => status);
   expect(statuses.filter((status) => status === 401)).toHaveLength(5);
   expect(statuses.filter((status) => status === 429)).toHaveLength(15);
 });
 
 test('an account that does not exist is locked as one that does', async () => {
+  const from = elsewhere();
   for (let wrong = 0; wrong < 5; wrong++) {
-    expect((await signIn('unknown@example.com', 'wrong password')).status).toBe(401);
+    expect((await signIn('unknown@example.com', 'wrong password', from)).status).toBe(401);
   }
-  expect((await signIn('unknown@example.com', 'wrong password')).status).toBe(429);
+  expect((await signIn('unknown@example.com', 'wrong password', from)).status).toBe(429);
 });
 
 test('guessing the current password of a session that was left open is locked as well', async () => {

@@ -5,39 +5,55 @@ import { beginAttempt, withdrawAttempt } from '../../sql/console/sign-in-attempt
 import type { Pool } from '../../sql/database/pool.ts';
 import type { HashKey } from './hash-key.ts';
 
+/** Failed attempts a minute for one account from one address, or from one known browser. */
+const MAX_FAILED = 5;
 /**
- * The keys that failed attempts are counted by: the account from all addresses, and the address for all accounts.
+ * Failed attempts a minute for one account from all unknown browsers, and from one address for all accounts: many
+ * people share an address, and one person's mistakes must not lock the others.
  */
-export type TriedBy = { account?: string; address: string };
+const MAX_SPREAD = 30;
+
+/** What failed attempts are counted by. */
+export type TriedBy = {
+  account?: string;
+  address: string;
+  /** A browser that signed in to the account before. It has a count of its own, which no one else can use up. */
+  browser?: string | null;
+};
 
 /** Runs one sign-in attempt. `check` returns null when it failed. */
 export type Tries = <T>(by: TriedBy, check: () => Promise<T | null>) => Promise<T | null>;
 
 /**
- * Limits guessing: after five failed attempts in a minute for one account, or from one address, further ones are
- * refused for a minute. An attempt counts from its start, so concurrency is no way around it. Successes and other
- * errors do not count.
+ * Limits guessing: after too many failed attempts in a minute, further ones are refused for a minute. An attempt
+ * counts from its start, so concurrency is no way around it. Successes and other errors do not count.
  *
  * @throws {AppError} `too_many_requests`, from the returned function
  */
 export function createTries(pool: Pool, key: HashKey): Tries {
-  async function subjectsOf({ account, address }: TriedBy): Promise<Buffer[]> {
+  async function subjectsOf({ account, address, browser }: TriedBy): Promise<[Buffer, number][]> {
     const secret = await key();
     const keyed = (text: string) => createHmac('sha256', secret).update(text).digest();
+    if (account !== undefined && browser) return [[keyed(`browser ${browser} ${account}`), MAX_FAILED]];
     // Malformed addresses share one counter instead of having none.
-    const subjects = [addressHash(secret, 'sign-in', address) ?? keyed('no address')];
-    if (account !== undefined) subjects.push(keyed(`account ${account}`));
-    return subjects;
+    const from = addressHash(secret, 'sign-in', address) ?? keyed('no address');
+    if (account === undefined) return [[from, MAX_SPREAD]];
+    return [
+      [keyed(`account ${account} ${from.toString('hex')}`), MAX_FAILED],
+      [from, MAX_SPREAD],
+      [keyed(`account ${account}`), MAX_SPREAD],
+    ];
   }
 
   return async (by, check) => {
-    const begun: { subject: Buffer; at: string }[] = [];
-    const takeBack = () => Promise.all(begun.map(({ subject, at }) => withdrawAttempt(pool, subject, at)));
+    const begun: { subject: Buffer; at: string; most: number }[] = [];
+    const takeBack = () =>
+      Promise.all(begun.map(({ subject, at, most }) => withdrawAttempt(pool, subject, at, most)));
     try {
-      for (const subject of await subjectsOf(by)) {
-        const one = await beginAttempt(pool, subject);
+      for (const [subject, most] of await subjectsOf(by)) {
+        const one = await beginAttempt(pool, subject, most);
         if (!one.allowed) throw tooMany(one.retryAfter);
-        begun.push({ subject, at: one.at });
+        begun.push({ subject, at: one.at, most });
       }
       const found = await check();
       if (found !== null) await takeBack();

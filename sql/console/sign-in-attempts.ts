@@ -1,18 +1,16 @@
 import { inTransaction, type Pool, type Queryable } from '../database/pool.ts';
 
-/** Failed attempts within a minute that lock for a minute. */
-const MAX_FAILED = 5;
-
 /** An attempt that counts as failed until it is withdrawn; or the seconds until the next one is allowed. */
 export type SignInAttempt = { allowed: true; at: string } | { allowed: false; retryAfter: number };
 
 /**
- * Counts an attempt before it is made: of many concurrent ones at most five are allowed. The fifth locks, unless it
- * is withdrawn.
+ * Counts an attempt before it is made: of many concurrent ones at most `most` are allowed. The last of them locks for a
+ * minute, unless it is withdrawn.
  *
- * @param subject a keyed hash of the account or of the network address
+ * @param subject a keyed hash of what is counted by
+ * @param most failed attempts within a minute
  */
-export function beginAttempt(pool: Pool, subject: Buffer): Promise<SignInAttempt> {
+export function beginAttempt(pool: Pool, subject: Buffer, most: number): Promise<SignInAttempt> {
   return inTransaction(pool, async (tx) => {
     await tx.query('INSERT INTO sign_in_attempts (subject) VALUES ($1) ON CONFLICT DO NOTHING', [subject]);
     const { rows: locks } = await tx.query<{ wait: number | null }>(
@@ -31,7 +29,7 @@ export function beginAttempt(pool: Pool, subject: Buffer): Promise<SignInAttempt
                                     WHERE tried > clock.at - interval '1 minute' AND tried <= clock.at) AS recent
              FROM sign_in_attempts, (SELECT clock_timestamp() AS at) AS clock WHERE subject = $1) AS past
        WHERE t.subject = $1 RETURNING at::text`,
-      [subject, MAX_FAILED],
+      [subject, most],
     );
     if (!rows[0]) throw new Error('the sign-in attempt was not counted');
     return { allowed: true, at: rows[0].at };
@@ -40,13 +38,18 @@ export function beginAttempt(pool: Pool, subject: Buffer): Promise<SignInAttempt
 
 /**
  * Withdraws an attempt that was right or was not made.
- * @param at from {@link beginAttempt}
+ * @param at from {@link beginAttempt}, as `most`
  */
-export async function withdrawAttempt(db: Queryable, subject: Buffer, at: string): Promise<void> {
+export async function withdrawAttempt(
+  db: Queryable,
+  subject: Buffer,
+  at: string,
+  most: number,
+): Promise<void> {
   await db.query(
     `UPDATE sign_in_attempts SET tried_at = array_remove(tried_at, $2::timestamptz),
        locked_until = CASE WHEN cardinality(array_remove(tried_at, $2::timestamptz)) >= $3 THEN locked_until END
      WHERE subject = $1`,
-    [subject, at, MAX_FAILED],
+    [subject, at, most],
   );
 }

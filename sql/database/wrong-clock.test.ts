@@ -78,13 +78,13 @@ describe('a value from while the clock was ahead', () => {
     const { pool } = stores;
     const subject = Buffer.alloc(32, 7);
     for (let attempts = 0; attempts < 5; attempts++)
-      expect((await beginAttempt(pool, subject)).allowed).toBe(true);
-    expect((await beginAttempt(pool, subject)).allowed).toBe(false);
+      expect((await beginAttempt(pool, subject, 5)).allowed).toBe(true);
+    expect((await beginAttempt(pool, subject, 5)).allowed).toBe(false);
     await pool.query(
       `UPDATE sign_in_attempts SET locked_until = ${AHEAD}, tried_at = ARRAY(SELECT ${AHEAD} FROM unnest(tried_at))`,
     );
-    expect((await beginAttempt(pool, subject)).allowed).toBe(true);
-    expect((await beginAttempt(pool, subject)).allowed, 'attempts of that time count no more').toBe(true);
+    expect((await beginAttempt(pool, subject, 5)).allowed).toBe(true);
+    expect((await beginAttempt(pool, subject, 5)).allowed, 'attempts of that time count no more').toBe(true);
   });
 
   it('neither reserves an idempotency key nor returns a stored response', async () => {
