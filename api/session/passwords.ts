@@ -12,6 +12,7 @@ import {
 import { type PasswordHolder, passwordHolders, replacePasswordHash } from '../../sql/console/members.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import type { HashKey } from './hash-key.ts';
+import type { WeakPasswords } from './weak-passwords.ts';
 
 /**
  * The passwords of members.
@@ -22,7 +23,11 @@ import type { HashKey } from './hash-key.ts';
  * hash of an older cost is replaced at the next sign-in.
  */
 export type MemberPasswords = {
-  /** Hashes a member's password. */
+  /**
+   * Hashes a member's new password.
+   *
+   * @throws {AppError} `bad_request` for one that is easy to guess
+   */
   hash(email: string, password: string): Promise<string>;
   /**
    * Returns the members with this email and password, in every workspace or in one, with the matching hash. An
@@ -32,7 +37,12 @@ export type MemberPasswords = {
 };
 
 /** @param cost of new hashes */
-export function createMemberPasswords(pool: Pool, key: HashKey, cost: Cost = MEMBER_COST): MemberPasswords {
+export function createMemberPasswords(
+  pool: Pool,
+  key: HashKey,
+  weak: WeakPasswords,
+  cost: Cost = MEMBER_COST,
+): MemberPasswords {
   // Older hashes have the cost of link passwords.
   const costs: readonly Cost[] = [LINK_COST, cost];
   const saltOf = async (email: string): Promise<Buffer> =>
@@ -43,7 +53,10 @@ export function createMemberPasswords(pool: Pool, key: HashKey, cost: Cost = MEM
   const hash = async (email: string, password: string) => hashPassword(password, cost, await saltOf(email));
 
   return {
-    hash,
+    async hash(email, password) {
+      await weak.refuse(password, [email]);
+      return hash(email, password);
+    },
     async holders(email, password, workspaceId) {
       const holders = await passwordHolders(pool, email, workspaceId);
       const salt = await saltOf(email);

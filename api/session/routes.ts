@@ -16,6 +16,7 @@ import { createMemberPasswords } from './passwords.ts';
 import { CeremonyOptions, PasskeySignInBody, SessionBody, SignInAnswer, SignInBody } from './schemas.ts';
 import { ownSessionRoutes } from './session-list-routes.ts';
 import { createTries } from './tries.ts';
+import { createWeakPasswords } from './weak-passwords.ts';
 
 const tags = ['Sessions'];
 const MEMBER = { scope: 'member', plan: 'any', role: 'analyst', console: true } as const;
@@ -27,7 +28,9 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const tries = createTries(pool, key);
   const browsers = createKnownBrowsers(key, config.appUrl);
   const passkeys = createPasskeys(pool, config);
-  const passwords = createMemberPasswords(pool, key, deps.passwordCost);
+  const weak = createWeakPasswords();
+  app.addHook('onListen', async () => void (await weak.load()));
+  const passwords = createMemberPasswords(pool, key, weak, deps.passwordCost);
   const onRequest = ownPage(config);
   const PUBLIC = { scope: 'public', plan: 'any', console: true } as const;
 

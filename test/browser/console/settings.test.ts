@@ -131,7 +131,7 @@ test('a password is changed by a user who knows it', async () => {
   await current.fill('not my password');
   await next.fill('short');
   await press(page, 'Change the password');
-  await textShown(page, 'New password must have at least 10 characters.');
+  await textShown(page, 'New password must have at least 8 characters.');
   await next.fill('another good password');
   await press(page, 'Change the password');
   await textShown(page, 'Current password is wrong.');

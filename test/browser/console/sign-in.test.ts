@@ -33,7 +33,7 @@ test('the link that the first start prints opens the console to its owner, once'
 
   const submit = page.getByRole('button', { name: 'Set the password and sign in' });
   await submit.click();
-  await page.getByText('Password must have at least 10 characters.').waitFor();
+  await page.getByText('Password must have at least 8 characters.').waitFor();
   await page.getByText('Email is required with a password.').waitFor();
   await expectGood(page, 'welcome-refused');
   await page.getByLabel('Email').fill('first@demo.example');

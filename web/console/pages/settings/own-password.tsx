@@ -8,7 +8,7 @@ import { Section } from '../../parts/section.tsx';
 import { SignInFailure } from '../sign-in/sign-in-failure.tsx';
 import type { SignInMethods } from './own-passkeys.tsx';
 
-const LEAST = 10;
+const LEAST = 8;
 
 /** Sets or changes the member's password. @param email for password managers */
 export function OwnPassword({ email }: { email: string }) {

@@ -12,7 +12,7 @@ import { makePasskey, pageByName, passkeyFailure, passkeysWork } from './passkey
 import { ROLE_MEANINGS, ROLE_NAMES } from './roles.ts';
 import { SignInFailure } from './sign-in-failure.tsx';
 
-const PASSWORD_LEAST = 10;
+const PASSWORD_LEAST = 8;
 
 export type InviteView = ResponseOf<'/session/invite/view', 'post'>;
 

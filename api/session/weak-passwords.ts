@@ -1,0 +1,56 @@
+import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
+import { badRequest } from '../../core/errors.ts';
+
+/**
+ * Characters of a password that are judged: the work grows with their square, on the event loop. A longer password
+ * whose beginning is not guessable is not either.
+ */
+const JUDGED_CHARACTERS = 16;
+/** Least score: fewer than a million guesses (0 and 1) are refused. */
+const LEAST_SCORE = 2;
+
+/** Refuses passwords that are guessed early. */
+export type WeakPasswords = {
+  /** Loads the word lists, about 0.2 s of the event loop: at the start of a process, else at the first call. */
+  load(): Promise<unknown>;
+  /**
+   * As NIST SP 800-63B: no rules of composition, but no common password, sequence, repetition or word of the context.
+   *
+   * @param context such as the email
+   * @throws {AppError} `bad_request` for a password that is easy to guess
+   */
+  refuse(password: string, context: readonly string[]): Promise<void>;
+};
+
+export function createWeakPasswords(): WeakPasswords {
+  let judge: Promise<ZxcvbnFactory> | undefined;
+  const load = () => {
+    judge ??= makeJudge();
+    return judge;
+  };
+  return {
+    load,
+    async refuse(password, context) {
+      const words = context
+        .flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)])
+        .filter((word) => word !== '');
+      const text = [...password.normalize('NFKC')].slice(0, JUDGED_CHARACTERS).join('');
+      const { score } = (await load()).check(text, ['hoplog', ...words]);
+      if (score < LEAST_SCORE || words.includes(password.toLowerCase())) {
+        throw badRequest(
+          'password',
+          'is easy to guess; use a longer phrase, without common words, names or sequences alone',
+        );
+      }
+    },
+  };
+}
+
+/** Word lists of every language: passwords, names and words from Wikipedia; no list of one language. */
+async function makeJudge(): Promise<ZxcvbnFactory> {
+  const [{ ZxcvbnFactory }, { dictionary, adjacencyGraphs }] = await Promise.all([
+    import('@zxcvbn-ts/core'),
+    import('@zxcvbn-ts/language-common'),
+  ]);
+  return new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs });
+}
