@@ -2,9 +2,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ROLES, type Role } from '../../core/access/roles.ts';
 import { inviteUrl } from '../../core/access/session-tokens.ts';
 import { isEmail, normalizeEmail } from '../../core/tracking/emails.ts';
-import { recordAudit } from '../../sql/audit/audit-log.ts';
 import { createInvite } from '../../sql/console/invites.ts';
 import { printResult, table } from '../output.ts';
+import { recordOperator } from '../record-operator.ts';
 import { withStores } from '../stores.ts';
 import { namedWorkspace } from './workspace.ts';
 
@@ -27,9 +27,8 @@ export function consoleCommands(program: Command): void {
         const workspace = await namedWorkspace(pool, options.workspace);
         const given = { workspaceId: workspace.id, email: options.email ?? null, role: options.role };
         const { invite, token } = await createInvite(pool, given);
-        await recordAudit(pool, {
+        await recordOperator(pool, {
           workspaceId: workspace.id,
-          actor: { type: 'operator', id: null },
           action: 'invite.create',
           target: { type: 'invite', id: invite.id },
           details: { role: invite.role },

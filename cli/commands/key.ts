@@ -3,7 +3,6 @@ import { KEY_RESTRICTIONS, type KeyRestriction } from '../../core/access/key-sco
 import { AppError } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { parseInstant } from '../../core/time/timestamps.ts';
-import { type NewAuditEntry, recordAudit } from '../../sql/audit/audit-log.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { descendantsOf, endDescendants } from '../../sql/workspaces/key-descendants.ts';
 import {
@@ -14,6 +13,7 @@ import {
   type WorkspaceKeyKind,
 } from '../../sql/workspaces/keys.ts';
 import { printResult, table } from '../output.ts';
+import { recordOperator } from '../record-operator.ts';
 import { withStores } from '../stores.ts';
 import { namedWorkspace } from './workspace.ts';
 
@@ -52,9 +52,8 @@ function expiry(text: string): Date {
   return at;
 }
 
-const byOperator = (action: string, key: KeyRecord): NewAuditEntry => ({
+const auditOf = (action: string, key: KeyRecord) => ({
   workspaceId: key.workspace_id,
-  actor: { type: 'operator', id: null },
   action,
   target: { type: 'key', id: key.id },
 });
@@ -93,7 +92,7 @@ export function keyCommands(program: Command): void {
           restrictions: options.scope ?? null,
           expiresAt: options.expiresAt ?? null,
         });
-        await recordAudit(pool, byOperator('key.create', made.key));
+        await recordOperator(pool, auditOf('key.create', made.key));
         return made;
       });
       printResult(
@@ -131,7 +130,7 @@ export function keyCommands(program: Command): void {
           if (!key) throw new AppError('not_found', `no key has the id ${JSON.stringify(options.key)}`);
           const find = options.descendants ? endDescendants : descendantsOf;
           const { keys, members } = await find(tx, key.workspace_id, [key.id]);
-          await recordAudit(tx, byOperator('key.revoke', key));
+          await recordOperator(tx, auditOf('key.revoke', key));
           const counts = { keys: keys.length, members: members.length };
           return { key, descendants: { ...counts, ended: options.descendants } };
         }),

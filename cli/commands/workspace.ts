@@ -21,6 +21,7 @@ import {
 } from '../../sql/workspaces/workspaces.ts';
 import { currency, domain, name, wholeNumber } from '../arguments.ts';
 import { printResult, table } from '../output.ts';
+import { recordOperator } from '../record-operator.ts';
 import { withStores } from '../stores.ts';
 
 /** Returns the workspace with this id or slug. @throws {AppError} when none exists */
@@ -127,7 +128,7 @@ export function workspaceCommands(program: Command): void {
             `the currency must stay ${present} because the workspace has orders`,
           );
         }
-        const workspace = await updateWorkspace(pool, id, {
+        const change = {
           plan: options.plan,
           plan_status: options.status,
           attribution_model: options.attributionModel,
@@ -136,8 +137,18 @@ export function workspaceCommands(program: Command): void {
           currency: options.currency,
           identity_verification: options.identityVerification,
           payout_hold_days: options.payoutHoldDays,
-        });
+        };
+        const workspace = await updateWorkspace(pool, id, change);
         if (!workspace) throw new InvalidArgumentError(`workspace ${id} no longer exists`);
+        const given = Object.entries(change).flatMap(([name, value]) =>
+          value === undefined ? [] : [[name, value] as const],
+        );
+        await recordOperator(pool, {
+          workspaceId: id,
+          action: 'workspace.update',
+          target: { type: 'workspace', id },
+          details: Object.fromEntries(given),
+        });
         return { workspace };
       });
       printResult(command, result, ({ workspace }) => describe(workspace));

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keyMatches } from '../../core/access/keys.ts';
+import { listAuditEntries } from '../../sql/audit/audit-log.ts';
 import { createKey } from '../../sql/workspaces/keys.ts';
 import { partnerByLookup } from '../../sql/workspaces/partners.ts';
 import { type TestApi, testApi } from '../support/api.ts';
@@ -191,6 +192,20 @@ describe('key', () => {
       descendants: { keys: 1, members: 0, ended: true },
     });
     expect((await me(child.token)).status).toBe(401);
+
+    await cli.json('workspace', 'set', '--workspace', workspace.id, '--payout-hold-days', '5');
+    await cli.json('console', 'invite', '--workspace', workspace.id);
+    const audit = (
+      await listAuditEntries(api.stores.pool, workspace.id, { before: null, limit: 10 })
+    ).reverse();
+    expect(audit.map(({ actor_type, action, details }) => [actor_type, action, details])).toEqual([
+      ['operator', 'key.create', {}],
+      ['operator', 'key.create', {}],
+      ['operator', 'key.revoke', {}],
+      ['operator', 'key.revoke', {}],
+      ['operator', 'workspace.update', { payout_hold_days: 5 }],
+      ['operator', 'invite.create', { role: 'owner' }],
+    ]);
   });
 
   test('an unknown key or workspace fails', async () => {
