@@ -52,6 +52,19 @@ const Sale = Type.Object(
   { title: 'Sale' },
 );
 
+const DisabledWebhook = Type.Object(
+  {
+    webhook_id: Uuid,
+    url: Type.String({ format: 'uri' }),
+    reason: OneOf(['gone', 'failing'], {
+      title: 'DisabledReason',
+      description: '`gone`: the receiver responded with 410. `failing`: every attempt of five days failed.',
+    }),
+    disabled_at: Instant,
+  },
+  { title: 'DisabledWebhook' },
+);
+
 const Commission = Type.Object(COMMISSION_FIELDS, { title: 'Commission' });
 const UpdatedCommission = Type.Object(
   {
@@ -183,6 +196,12 @@ export const EVENT_SCHEMAS: Record<EventType | typeof TEST_EVENT, EventSchema> =
     summary: 'The payout address of a referrer changed',
     description: 'The address is not in the event. `GET /enrollments/{id}/history` shows it masked.',
     data: dataOf<'enrollment.payout_method_changed'>()(EnrollmentChanged),
+  },
+  'webhook.disabled': {
+    title: 'WebhookDisabledEvent',
+    summary: 'A webhook was disabled',
+    description: 'Sent to the other webhooks of the workspace.',
+    data: dataOf<'webhook.disabled'>()(DisabledWebhook),
   },
   'webhook.test': {
     title: 'WebhookTestEvent',

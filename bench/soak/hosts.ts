@@ -23,8 +23,8 @@ export type Hosts = {
 
 export type Cable = 'front' | 'back';
 const CABLES: readonly Cable[] = ['front', 'back'];
-/** Networks of documentation (RFC 5737), which no machine has. */
-const NETWORKS = { front: '198.51.100', back: '203.0.113' } as const;
+/** Networks for benchmarks (RFC 2544), which are not routed. */
+const NETWORKS = { front: '198.18.251', back: '198.18.252' } as const;
 /** Last byte of the machine's own addresses. */
 const MACHINE = 254;
 

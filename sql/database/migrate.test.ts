@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
-import { migrate, migrationsOfLater } from './migrate.ts';
+import { migrate, migrationsOfLater, requirePostgresVersion } from './migrate.ts';
 
 const MIGRATION = '9001_added.sql';
 
@@ -57,4 +57,11 @@ test('a later migration applies once, to tables with rows, and other queries run
 
 test('a release that lacks a migration of the database names it', async () => {
   expect(await migrationsOfLater(stores.pool)).toEqual([MIGRATION]);
+});
+
+test('a server that is too old is refused by name', () => {
+  expect(() => requirePostgresVersion(170_006)).toThrow(
+    'PostgreSQL 17 is too old: Hoplog needs PostgreSQL 18 or later',
+  );
+  expect(() => requirePostgresVersion(180_000)).not.toThrow();
 });

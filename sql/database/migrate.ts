@@ -45,8 +45,23 @@ export async function withMigrationLock<Result>(
   }
 }
 
+/** Oldest supported major version: statements use `RETURNING old`. */
+const OLDEST_POSTGRES = 18;
+
+/** @throws Error when the server is older than the statements need @param version as `server_version_num` has it */
+export function requirePostgresVersion(version: number): void {
+  const major = Math.floor(version / 10_000);
+  if (major < OLDEST_POSTGRES) {
+    throw new Error(`PostgreSQL ${major} is too old: Hoplog needs PostgreSQL ${OLDEST_POSTGRES} or later`);
+  }
+}
+
 /** As {@link migrate}, on a connection that holds the lock. */
 export async function applyPendingMigrations(client: PoolClient, folder: URL = FOLDER): Promise<string[]> {
+  const version = await client.query<{ version: string }>(
+    `SELECT current_setting('server_version_num') AS version`,
+  );
+  requirePostgresVersion(Number(version.rows[0]?.version));
   await client.query(
     `CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`,
   );

@@ -14,7 +14,8 @@ export type RecordEvent =
   | { type: CreditEvent; data: Record<string, unknown> }
   | { type: 'payout.created' | 'payout.paid'; data: PayoutData }
   | { type: 'payout.failed'; data: PayoutData & FailedLineData }
-  | { type: 'enrollment.created' | 'enrollment.payout_method_changed'; data: EnrollmentData };
+  | { type: 'enrollment.created' | 'enrollment.payout_method_changed'; data: EnrollmentData }
+  | { type: 'webhook.disabled'; data: DisabledWebhookData };
 
 /** Events whose data is a credit grant. */
 export type CreditEvent = 'credit.earned' | 'credit.delivered' | 'credit.revoked';
@@ -77,6 +78,14 @@ export type EnrollmentData = {
   program_id: string;
   external_user_id: string;
   created_at: string;
+};
+
+export type DisabledWebhookData = {
+  webhook_id: string;
+  url: string;
+  /** `gone`: the receiver responded with 410. `failing`: every attempt of five days failed. */
+  reason: 'gone' | 'failing';
+  disabled_at: string;
 };
 
 /** Returns a referrer as its events show it. */

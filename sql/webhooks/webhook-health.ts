@@ -1,4 +1,5 @@
 import type { Queryable } from '../database/pool.ts';
+import { type DisabledWebhookData, queueEvents } from './outbox.ts';
 import { bumpWebhookVersion } from './webhooks.ts';
 
 /**
@@ -25,14 +26,13 @@ export async function recordFailures(
      WHERE id = ANY ($1) AND failed_on IS DISTINCT FROM day AND is_active`,
     [ids, now],
   );
-  const { rows } = await tx.query<{ id: string }>(
+  const { rows } = await tx.query<Disabled>(
     `UPDATE webhooks SET is_active = false, disabled_at = to_timestamp($2::float8 / 1000), updated_at = clock_timestamp()
      WHERE id = ANY ($1) AND is_active AND failing_since <= to_timestamp(($2::float8 - $3) / 1000)
-       AND failing_days >= $4 RETURNING id`,
+       AND failing_days >= $4 RETURNING ${DISABLED}`,
     [ids, now, after.ms, after.days],
   );
-  if (rows.length > 0) await bumpWebhookVersion(tx);
-  return rows.map((row) => row.id);
+  return announce(tx, rows, 'failing');
 }
 
 /**
@@ -47,13 +47,29 @@ export async function disableWebhooks(
   now: number,
 ): Promise<string[]> {
   if (webhookIds.length === 0) return [];
-  const { rows } = await tx.query<{ id: string }>(
+  const { rows } = await tx.query<Disabled>(
     `UPDATE webhooks SET is_active = false, disabled_at = to_timestamp($2::float8 / 1000), updated_at = clock_timestamp()
-     WHERE id = ANY ($1) AND is_active RETURNING id`,
+     WHERE id = ANY ($1) AND is_active RETURNING ${DISABLED}`,
     [webhookIds.toSorted(), now],
   );
-  if (rows.length > 0) await bumpWebhookVersion(tx);
-  return rows.map((row) => row.id);
+  return announce(tx, rows, 'gone');
+}
+
+type Disabled = { id: string; workspace_id: string; url: string; disabled_at: Date };
+const DISABLED = 'id, workspace_id, url, disabled_at';
+
+/** Makes workers load the webhooks again, and tells the other webhooks of the workspaces. */
+async function announce(
+  tx: Queryable,
+  disabled: readonly Disabled[],
+  reason: DisabledWebhookData['reason'],
+): Promise<string[]> {
+  if (disabled.length > 0) await bumpWebhookVersion(tx);
+  for (const { id, workspace_id, url, disabled_at } of disabled) {
+    const data = { webhook_id: id, url, reason, disabled_at: disabled_at.toISOString() };
+    await queueEvents(tx, workspace_id, [{ type: 'webhook.disabled', data }]);
+  }
+  return disabled.map(({ id }) => id);
 }
 
 /** Records a successful delivery to these webhooks. */

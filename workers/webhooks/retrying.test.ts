@@ -126,9 +126,11 @@ describe('a delivery that fails', () => {
     });
   });
 
-  it('with 410 is not retried, and disables the webhook', async () => {
+  it('with 410 is not retried, and disables the webhook, which the others are told', async () => {
     receiver.answerWith(410);
+    const watcher = await startReceiver();
     bench.work();
+    await bench.hook(shop, watcher.url, ['webhook.disabled']);
     const hook = await bench.hook(shop, receiver.url, ['credit.earned']);
     await bench.credit(shop);
     expect(await afterAttempts(hook, 1)).toMatchObject({
@@ -138,6 +140,14 @@ describe('a delivery that fails', () => {
     });
     const shown = async () => (await shop.get<{ is_active: boolean }>(`/webhooks/${hook.id}`)).body;
     await expect.poll(shown).toMatchObject({ is_active: false, disabled_at: expect.any(String) });
+    const [told] = await watcher.until(1);
+    expect(told?.event.data).toEqual({
+      webhook_id: hook.id,
+      url: receiver.url,
+      reason: 'gone',
+      disabled_at: expect.any(String),
+    });
+    await watcher.close();
   });
 
   it.each([301, 302, 307, 308])(

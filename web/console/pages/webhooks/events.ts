@@ -33,6 +33,11 @@ export const EVENTS: EventKind[] = [
   { type: 'payout.failed', name: 'Payouts failed', when: 'A payment came back and is eligible again.' },
   { type: 'enrollment.created', name: 'Referrers', when: 'A user became a referrer.' },
   {
+    type: 'webhook.disabled',
+    name: 'Webhooks disabled',
+    when: 'Another webhook was disabled, after failures or by a 410.',
+  },
+  {
     type: 'enrollment.payout_method_changed',
     name: 'Payout addresses changed',
     when: 'The payout address of a referrer changed.',
