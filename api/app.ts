@@ -20,6 +20,7 @@ import { memberRoutes } from './members/routes.ts';
 import { partnerRoutes } from './partner/routes.ts';
 import { addAudit } from './plugins/audit.ts';
 import { addAuth } from './plugins/auth.ts';
+import { addBigBodies } from './plugins/big-bodies.ts';
 import { addBody } from './plugins/body.ts';
 import { addCompression } from './plugins/compression.ts';
 import { addConnectionLimit } from './plugins/connection-limit.ts';
@@ -30,9 +31,13 @@ import { addIdempotency } from './plugins/idempotency.ts';
 import { addIgnoredFields } from './plugins/ignored-fields.ts';
 import { addLoadLimit } from './plugins/load-limit.ts';
 import { addOpenApi } from './plugins/openapi.ts';
+import { addPublishableLimit } from './plugins/publishable-limit.ts';
+import { addReportLimit } from './plugins/report-limit.ts';
 import { addRequestIds, newRequestId } from './plugins/request-ids.ts';
 import { addRequestMetrics } from './plugins/request-metrics.ts';
+import { addSecurityHeaders } from './plugins/security-headers.ts';
 import { addSerialization } from './plugins/serialization.ts';
+import { addTracing } from './plugins/tracing.ts';
 import { addUnknownPaths } from './plugins/unknown-paths.ts';
 import { addValidation } from './plugins/validation.ts';
 import { addWorkspaceQueue } from './plugins/workspace-queue.ts';
@@ -139,6 +144,8 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
 
   addErrors(app);
   addRequestIds(app);
+  addTracing(app, deps);
+  addSecurityHeaders(app, deps);
   await addCors(app);
   addBareRefusals(app);
   addRequestMetrics(app, deps);
@@ -149,12 +156,15 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   addUnknownPaths(app);
   await addAuth(app, deps);
   addAudit(app, deps);
+  addBigBodies(app);
   addBody(app);
   addIgnoredFields(app);
   addValidation(app);
   addSerialization(app);
   addWorkspaceQueue(app);
   addIdempotency(app);
+  addPublishableLimit(app, deps);
+  addReportLimit(app);
   await addOpenApi(app, deps);
 
   await app.register(async (scope) => healthRoutes(scope as Api, deps));

@@ -8,8 +8,10 @@ import type { Cost } from '../core/access/passwords.ts';
 import type { Role } from '../core/access/roles.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { EventLogWriter } from '../core/event-log/port.ts';
+import type { BlockedDomains } from '../core/links/blocked-domains.ts';
 import type { Config } from '../core/settings/config.ts';
 import type { Logger } from '../core/tier/log.ts';
+import type { Tracing } from '../core/tier/tracing.ts';
 import type { ResolveHost } from '../core/webhooks/resolve-host.ts';
 import type { SessionRecord } from '../sql/console/sessions.ts';
 import type { Pool } from '../sql/database/pool.ts';
@@ -28,6 +30,10 @@ export type ApiDeps = {
   eventLog: EventLogWriter;
   log: Logger;
   registry: Registry;
+  /** Left out: nothing is traced. */
+  tracing?: Tracing;
+  /** The operator's list of domains; none by default. */
+  blockedDomains?: BlockedDomains;
   /** For tests: a resolver for the hosts of webhooks. */
   resolveHost?: ResolveHost;
   /** For tests: the cost of hashing a member's password, `MEMBER_COST` by default. */
@@ -95,6 +101,8 @@ declare module 'fastify' {
      * an `UnstorableRow` (`plugins/body.ts`) and does not refuse the request.
      */
     rows?: string;
+    /** The route works in a suspended workspace too. */
+    whileSuspended?: true;
     /** A page that does not depend on its address; its script validates that. */
     page?: true;
     /** For the document: error codes besides those that follow from the other settings. */

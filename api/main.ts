@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createClickHouse } from '../clickhouse/client.ts';
 import { openEventLogWriter } from '../core/event-log/open.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
+import { openBlockedDomains } from '../core/links/blocked-domains.ts';
 import { listenError } from '../core/tier/listen-error.ts';
 import { type OpenTier, startTier, type TierProcess } from '../core/tier/start.ts';
 import { createPool } from '../sql/database/pool.ts';
@@ -29,8 +30,10 @@ await startTier({
   open: openApi,
 });
 
-async function openApi({ config, log, registry, serveMetrics }: TierProcess): Promise<OpenTier> {
-  await serveMetrics();
+async function openApi(tier: TierProcess): Promise<OpenTier> {
+  const { config, log, registry } = tier;
+  await tier.serveMetrics();
+  const tracing = await tier.openTracing();
   const pool = createPool(config.databaseUrl, {
     name: 'hoplog-api',
     max: CONNECTIONS,
@@ -50,7 +53,9 @@ async function openApi({ config, log, registry, serveMetrics }: TierProcess): Pr
     log,
     registry,
   });
-  const app = await createApi({ config, pool, clickhouse, eventLog, log, registry });
+  const blockedDomains = openBlockedDomains(config.blockedDomainsFile, log);
+  const deps = { config, pool, clickhouse, eventLog, log, registry, tracing, blockedDomains };
+  const app = await createApi(deps);
   const place = { host: config.host, port: config.apiPort };
   await app.listen(place).catch((error: unknown) => {
     throw listenError(error, { ...place, setting: 'API_PORT' });

@@ -8,6 +8,12 @@ import { badRequest } from '../core/errors.ts';
  * `components.schemas`. Validation and serialization ignore titles.
  */
 
+/**
+ * Pattern of names: without control characters, which a terminal or a log would obey. As ranges: not every generator of
+ * clients knows `\\p{Cc}`.
+ */
+export const ONE_LINE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
+
 /** Bytes of `metadata` as JSON in UTF-8. */
 export const METADATA_LIMIT = 4_096;
 

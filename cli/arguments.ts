@@ -18,6 +18,7 @@ export function name(text: string): string {
   const value = text.trim();
   if (value.length < 1 || value.length > 100)
     throw new InvalidArgumentError('must be 1 to 100 characters long');
+  if (/\p{Cc}/u.test(value)) throw new InvalidArgumentError('must not contain control characters');
   return value;
 }
 

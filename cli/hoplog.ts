@@ -4,12 +4,15 @@ import { Command, CommanderError } from 'commander';
 import { AppError } from '../core/errors.ts';
 import { SettingsError } from '../core/settings/config.ts';
 import { loadEnvFile } from '../core/settings/env-file.ts';
+import { backupCommands } from './commands/backup.ts';
 import { consoleCommands } from './commands/console.ts';
 import { deadLetterCommands } from './commands/dead-letter.ts';
+import { doctorCommand } from './commands/doctor.ts';
 import { enrollmentCommands } from './commands/enrollment.ts';
 import { importCommands } from './commands/import.ts';
 import { keyCommands } from './commands/key.ts';
 import { ledgerCommands } from './commands/ledger.ts';
+import { linkCommands } from './commands/link.ts';
 import { operationCommands } from './commands/operations.ts';
 import { partnerCommands } from './commands/partner.ts';
 import { personCommands } from './commands/person.ts';
@@ -43,12 +46,15 @@ const commands = [
   enrollmentCommands,
   ledgerCommands,
   rateCommands,
+  linkCommands,
   importCommands,
   deadLetterCommands,
   streamCommands,
   visitorCommands,
   personCommands,
   operationCommands,
+  backupCommands,
+  doctorCommand,
 ];
 for (const add of commands) add(program);
 for (const command of program.commands) withJson(command);

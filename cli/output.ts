@@ -11,8 +11,17 @@ export function printResult<T>(command: Command, result: T, text: (result: T) =>
   process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${text(result)}\n`);
 }
 
-/** Formats rows as a text table with aligned columns. */
-export function table(header: string[], rows: string[][]): string {
+/** Control characters, and those that change the direction of text: a terminal would obey them. */
+const CONTROL = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
+/** Escapes characters that a terminal obeys: names come from users. */
+export function shown(text: string): string {
+  return text.replace(CONTROL, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Formats rows as a text table with aligned columns. Cells are {@link shown}. */
+export function table(header: string[], given: string[][]): string {
+  const rows = given.map((row) => row.map(shown));
   const widths = header.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );

@@ -34,7 +34,9 @@ export function createClickHouse(options: ClickHouseOptions): ClickHouseClient {
     use_multipart_params_auto: true,
     clickhouse_settings: SETTINGS,
   });
-  const queries = createQueryConnection({ url, database, timeoutMs, maxConnections, settings: SETTINGS });
+  // Else the server would continue a query whose caller has given up.
+  const settings: ClickHouseSettings = { ...SETTINGS, max_execution_time: Math.ceil(timeoutMs / 1_000) };
+  const queries = createQueryConnection({ url, database, timeoutMs, maxConnections, settings });
   const close = client.close.bind(client);
   return Object.assign(client, {
     queries,

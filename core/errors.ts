@@ -62,6 +62,9 @@ export class AppError extends Error {
   }
 }
 
+/** The message for calls of a workspace that the operator has suspended. */
+export const SUSPENDED = 'this workspace is suspended; contact the operator of this deployment';
+
 /** Returns a 400 that names the field (`path`, dotted). @param message what the field must be, as a predicate */
 export function badRequest(
   path: string,

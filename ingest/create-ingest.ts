@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Registry } from 'prom-client';
 import { createAgentKinds } from '../core/enrich/agent-kinds.ts';
 import type { EventLogWriter } from '../core/event-log/port.ts';
+import { openBlockedDomains } from '../core/links/blocked-domains.ts';
 import { type Config, ConfigError } from '../core/settings/config.ts';
 import type { Logger } from '../core/tier/log.ts';
 import { createVisitorIds } from '../core/tracking/visitors.ts';
@@ -85,7 +86,8 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     most: config.ingestLinksInMemory,
     catchUp: deps.catchUp,
   });
-  const { table, resolver, syncStatus } = linkTable;
+  const { table, resolver, suspensions, syncStatus } = linkTable;
+  const domains = openBlockedDomains(config.blockedDomainsFile, log);
   let draining = false;
   const tableAgeSeconds = () => syncStatus.age() / 1_000;
   const metrics = createIngestMetrics(registry, {
@@ -122,14 +124,20 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     mayPass: gate.mayPass,
   });
   const redirect = createRedirectHandler({
-    links: createCompiledLinks({ table, resolver, visitorIds: createVisitorIds(secrets.visitor) }),
+    links: createCompiledLinks({
+      table,
+      resolver,
+      visitorIds: createVisitorIds(secrets.visitor),
+      domains,
+    }),
     resolver,
+    suspensions,
     exchanges,
     clientAddress: addresses.byFirstLine,
     metrics,
     pages,
     visitLink: linkPolicy.visit,
-    otherKinds: { bio_page: createBioPageHandler({ exchanges, metrics, pages, origins: config }) },
+    otherKinds: { bio_page: createBioPageHandler({ exchanges, metrics, pages, origins: config, domains }) },
     endTurn: () => eventLog.flush(),
   });
   const connections = countConnections(app);
@@ -152,6 +160,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
       eventLog,
       exchanges,
       resolver,
+      suspensions,
       keyUses: createKeyUses({ pool, log }),
       metrics,
       log,
@@ -166,6 +175,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
         tableAgeSeconds,
         journalFill: () => eventLog.fill(),
         journalLoss: () => eventLog.loss(),
+        trustsForwarded: addresses.trustsForwarded,
       },
       exchanges,
     ),
@@ -193,6 +203,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
 
   const close = async () => {
     draining = true;
+    domains.close();
     if (retry !== null) clearTimeout(retry);
     exchanges.endConnections();
     // The kernel resets accepted connections of a closed listener: take them in first.

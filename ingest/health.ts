@@ -1,6 +1,8 @@
-import type { HttpResponse } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Loss } from '../core/event-log/port.ts';
 import { lossBody } from '../core/tier/health.ts';
+import { CLIENT_ADDRESS_HEADER } from '../core/tracking/client-address-header.ts';
+import type { ClientAddresses } from './http/client-address.ts';
 import type { Exchanges } from './http/exchange.ts';
 
 /**
@@ -23,6 +25,7 @@ export type HealthSources = {
   journalFill(): number;
   /** The loss of clicks under way. Redirects continue. */
   journalLoss(): Loss | null;
+  trustsForwarded: ClientAddresses['trustsForwarded'];
 };
 
 /** Seconds without a response after which PostgreSQL counts as down. */
@@ -32,21 +35,32 @@ const DOWN_AFTER = 5;
 export function createHealth(
   sources: HealthSources,
   exchanges: Exchanges,
-): { live(res: HttpResponse, head: boolean): void; ready(res: HttpResponse, head: boolean): void } {
-  function respond(res: HttpResponse, head: boolean, status: string, body: object): void {
+): {
+  live(res: HttpResponse, req: HttpRequest, head: boolean): void;
+  ready(res: HttpResponse, head: boolean): void;
+} {
+  function respond(
+    res: HttpResponse,
+    head: boolean,
+    status: string,
+    body: object,
+    headers: [string, string][] = [],
+  ): void {
     exchanges.reply(
       exchanges.open(res, head),
       status,
-      [
-        ['Content-Type', 'application/json; charset=utf-8'],
-        ['Cache-Control', 'no-store'],
-      ],
+      [['Content-Type', 'application/json; charset=utf-8'], ['Cache-Control', 'no-store'], ...headers],
       JSON.stringify(body),
     );
   }
 
   return {
-    live: (res, head) => respond(res, head, '200 OK', { status: 'ok' }),
+    live(res, req, head) {
+      const trusted = sources.trustsForwarded(req, res);
+      const headers: [string, string][] =
+        trusted === null ? [] : [[CLIENT_ADDRESS_HEADER, trusted ? 'forwarded' : 'peer-untrusted']];
+      respond(res, head, '200 OK', { status: 'ok' }, headers);
+    },
     ready(res, head) {
       const shipping = sources.shipping();
       const ready = sources.loaded() && shipping && !sources.draining();

@@ -15,7 +15,8 @@ export type RedirectOutcome =
   | 'not_recorded'
   | 'wrong_password'
   | 'too_many_attempts'
-  | 'page';
+  | 'page'
+  | 'blocked';
 
 export type IngestMetrics = {
   countOutcome(outcome: RedirectOutcome): void;
@@ -44,6 +45,7 @@ const OUTCOMES = [
   'wrong_password',
   'too_many_attempts',
   'page',
+  'blocked',
 ] as const satisfies readonly RedirectOutcome[];
 
 /**

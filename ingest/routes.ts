@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import type { createCollectHandlers } from './collect/handler.ts';
 import type { createHealth } from './health.ts';
+import { refusingTwoLengths } from './http/content-lengths.ts';
 import type { Exchanges } from './http/exchange.ts';
 import type { createPasswordHandler } from './password/handler.ts';
 import type { createPixelScript } from './pixel-script.ts';
@@ -12,7 +13,7 @@ const ROBOTS = 'User-agent: *\nDisallow: /\n';
 
 /** Adds every path of the short-link origin. A path without a route of its own is a slug. */
 export function addRoutes(
-  app: TemplatedApp,
+  server: TemplatedApp,
   given: {
     exchanges: Exchanges;
     redirect: RedirectHandler;
@@ -23,6 +24,14 @@ export function addRoutes(
   },
 ): void {
   const { exchanges, redirect, password, collect, pixelScript, health } = given;
+  type Route = (res: HttpResponse, req: HttpRequest) => void;
+  const app = {
+    get: (path: string, handle: Route) => server.get(path, refusingTwoLengths(handle)),
+    head: (path: string, handle: Route) => server.head(path, refusingTwoLengths(handle)),
+    post: (path: string, handle: Route) => server.post(path, refusingTwoLengths(handle)),
+    options: (path: string, handle: Route) => server.options(path, refusingTwoLengths(handle)),
+    any: (path: string, handle: Route) => server.any(path, refusingTwoLengths(handle)),
+  };
 
   const refuse = (res: HttpResponse, req: HttpRequest) =>
     exchanges.reply(exchanges.open(res, req.getMethod() === 'head'), '405 Method Not Allowed', [
@@ -41,7 +50,7 @@ export function addRoutes(
     app.any(path, refuse);
   }
 
-  read('/health/live', (res, _req, head) => health.live(res, head));
+  read('/health/live', health.live);
   read('/health/ready', (res, _req, head) => health.ready(res, head));
   read('/pixel.js', pixelScript);
   read('/p.js', pixelScript);

@@ -52,6 +52,7 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
   }
   await tier.serveMetrics(readiness);
 
+  const tracing = await tier.openTracing();
   const [secrets, geo] = await Promise.all([waitForSecrets(pool, log), openGeo()]);
   const sealer = createAddressSealer(secrets.address);
   const reader = openEventLogReader(config);
@@ -67,6 +68,7 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
     enricher: createEnricher({ geo }),
     log,
     registry,
+    tracing,
     webhooks: { allowPrivate: config.webhookAllowPrivate },
   });
   // A topic that is too small is a wrong setting; brokers that do not respond are waited for.

@@ -4,6 +4,7 @@ import type { Enricher } from '../core/enrich/enrich.ts';
 import type { DeadTopic } from '../core/event-log/open.ts';
 import type { EventLogReader } from '../core/event-log/port.ts';
 import type { Logger } from '../core/tier/log.ts';
+import type { Tracing } from '../core/tier/tracing.ts';
 import type { Pool } from '../sql/database/pool.ts';
 import { attributeOrders } from './attribution/attribute.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
@@ -40,6 +41,8 @@ export type WorkersDependencies = {
   enricher: Enricher;
   log: Logger;
   registry: Registry;
+  /** Left out: nothing is traced. */
+  tracing?: Tracing;
   /** The topic for copies of dead letters; left out or null: none. */
   deadTopic?: DeadTopic | null;
   /** Left out: this process delivers no webhooks. */

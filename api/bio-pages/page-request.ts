@@ -1,11 +1,14 @@
 import type { SocialLink } from '../../core/bio/public-page.ts';
 import { IMAGE_URL_LIMIT } from '../../core/bio/theme.ts';
 import { badRequest } from '../../core/errors.ts';
+import type { DestinationRules } from '../../core/links/destinations.ts';
 import { bioSlugProblem, generateSlug, normalizeBioSlug } from '../../core/links/slugs.ts';
 import { requireWebUrl } from '../../core/links/web-urls.ts';
 import type { BioButton } from '../../sql/bio/buttons.ts';
 import { checkMetadata } from '../schemas.ts';
 import { BUTTON_URL_LIMIT, type ButtonBody, type ChangeBody } from './schemas.ts';
+
+type PageRules = Pick<DestinationRules, 'blockedDomains'>;
 
 /** A button without its short link. */
 export type WantedButton = Omit<BioButton, 'link_id'>;
@@ -24,11 +27,23 @@ const EMAIL_LIMIT = 254;
  *
  * @throws {AppError} `bad_request` that names the field
  */
-export function readPageRequest(body: ChangeBody): PageRequest {
+export function readPageRequest(body: ChangeBody, { blockedDomains }: PageRules): PageRequest {
   const { links, social_links, ...rest } = body;
   if (body.avatar_url) requireWebUrl('avatar_url', body.avatar_url, IMAGE_URL_LIMIT);
   if (body.avatar_url === '') throw badRequest('avatar_url', 'must be an http(s) URL or null');
   checkMetadata(body.metadata);
+  const refuseBlocked = (path: string, url: string | null | undefined) => {
+    if (url && blockedDomains?.blocks(url)) {
+      throw badRequest(
+        path,
+        `must not lead to ${new URL(url).hostname}: the operator has blocked this domain`,
+      );
+    }
+  };
+  for (const [index, { url }] of (links ?? []).entries()) refuseBlocked(`links.${index}.url`, url);
+  for (const [index, { url }] of (social_links ?? []).entries()) {
+    refuseBlocked(`social_links.${index}.url`, url);
+  }
   return {
     ...rest,
     buttons: links && readButtons(links),

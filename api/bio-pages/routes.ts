@@ -37,7 +37,7 @@ const PREVIEW_ANSWER = {
 /** Registers the bio page routes; a page's buttons are tracked links. Any plan; stats require a paid one. */
 export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, config } = deps;
-  const rules = { shortUrl: config.shortUrl, log: deps.log };
+  const rules = { shortUrl: config.shortUrl, blockedDomains: deps.blockedDomains, log: deps.log };
 
   async function showPage(page: BioPage): Promise<BioPageRecord> {
     const [record] = await toRecords(pool, page.workspace_id, [page], config);
@@ -65,7 +65,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async (request, reply) => {
       const { slug, external_id = null, ...body } = request.body;
-      const wanted = { ...readPageRequest(body), slug: readBioSlug(slug), external_id };
+      const wanted = { ...readPageRequest(body, rules), slug: readBioSlug(slug), external_id };
       return withIdempotency(pool, request, reply, async (tx) => {
         const saved = await createPage(tx, shelfOf(request.auth), wanted, rules);
         return { status: saved.made ? 201 : 200, body: toRecord(saved.page, saved.buttons, config) };
@@ -191,7 +191,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
       },
     },
     async ({ auth, params, body, server }) => {
-      const wanted = readPageRequest(body);
+      const wanted = readPageRequest(body, rules);
       const { id } = auth.workspace;
       const saved = await server.workspaceQueue(id, () =>
         inTransaction(pool, (tx) => changePage(tx, shelfOf(auth), params.id, wanted, rules)),

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { KEY_RESTRICTIONS } from '../../core/access/key-scopes.ts';
-import { Body, Cursor, Instant, Limit, NextCursor, Nullable, OneOf, Uuid } from '../schemas.ts';
+import { Body, Cursor, Instant, Limit, NextCursor, Nullable, ONE_LINE, OneOf, Uuid } from '../schemas.ts';
 
 const KEY_KINDS = ['secret', 'publishable'] as const;
 const KeyKind = OneOf(KEY_KINDS, {
@@ -69,6 +69,7 @@ export const KeyBody = Body(
     label: Type.Optional(
       Type.String({
         maxLength: 100,
+        pattern: ONE_LINE,
         default: '',
         description: 'What the key is for, such as `checkout server`.',
       }),

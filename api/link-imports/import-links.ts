@@ -4,7 +4,9 @@ import type { Format } from '../../core/link-imports/formats/format.ts';
 import { formatOf } from '../../core/link-imports/formats/known.ts';
 import { ImportErrors, type RowError } from '../../core/link-imports/import-errors.ts';
 import { type ReadRow, RowProblem, type SourceRow } from '../../core/link-imports/source-row.ts';
+import type { DestinationRules } from '../../core/links/destinations.ts';
 import { slugKey } from '../../core/links/slugs.ts';
+import type { Slice } from '../../core/tier/time-slices.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { readBulkRows } from '../links/bulk.ts';
@@ -27,7 +29,10 @@ export type ImportResult = {
 export type ImportSource = ImportDefaults & {
   /** Origin of short links. */
   shortUrl: string;
+  blockedDomains?: DestinationRules['blockedDomains'];
   rows: AsyncIterable<ReadRow> | Iterable<ReadRow>;
+  /** Between rows, where other work shares the process. */
+  slice?: Slice;
   /** Called with the format, once it is known, and the columns of the first row. */
   onFormat(format: Format, columns: string[]): void;
 };
@@ -119,16 +124,18 @@ async function* batchesOf(source: ImportSource, errors: ImportErrors): AsyncGene
   let format: Format | null = null;
   let pending: Pending[] = [];
   const slugs = new Set<string>();
+  const slice = source.slice ?? (async () => undefined);
 
   async function take(): Promise<Batch> {
     const taken = pending;
     pending = [];
     slugs.clear();
     const bodies = taken.map(({ body }) => body);
-    return { pending: taken, checked: await readBulkRows(bodies, check, { shortUrl: source.shortUrl }) };
+    return { pending: taken, checked: await readBulkRows(bodies, check, source, slice) };
   }
 
   for await (const row of source.rows) {
+    await slice();
     if ('problem' in row) {
       errors.add(row.line, row.problem, null);
       continue;

@@ -1,4 +1,6 @@
 import { AppError, badRequest } from '../../core/errors.ts';
+import type { DestinationRules } from '../../core/links/destinations.ts';
+import type { Slice } from '../../core/tier/time-slices.ts';
 import type { PoolClient } from '../../sql/database/pool.ts';
 import type { FastifyRequest } from '../dependencies.ts';
 import { UnstorableRow } from '../plugins/body.ts';
@@ -15,21 +17,33 @@ export type RowResult = { index: number; status: number; body: unknown };
 /** Concurrent password hashes: one per libuv thread would starve all other work of the pool. */
 const ROWS_AT_A_TIME = 2;
 
-/** Validates each row as `POST /links` does, before a transaction is open. */
+/** Links of one call, over all rows: their response is serialized in one step. */
+const MOST_LINKS = 2_000;
+
+/** Validates each row as `POST /links` does, before a transaction is open, and a few of them in each slice of time. */
 export async function readBulkRows(
   rows: unknown[],
   check: BodyCheck,
-  rules: { shortUrl: string },
+  rules: DestinationRules,
+  slice: Slice,
 ): Promise<BulkRow[]> {
   const read: BulkRow[] = [];
+  let links = 0;
   for (let from = 0; from < rows.length; from += ROWS_AT_A_TIME) {
+    await slice();
     const some = rows.slice(from, from + ROWS_AT_A_TIME);
-    read.push(...(await Promise.all(some.map((row) => readRow(row, check, rules)))));
+    for (const row of await Promise.all(some.map((given) => readRow(given, check, rules)))) {
+      links += row instanceof AppError ? 0 : row.channels.length;
+      read.push(links > MOST_LINKS ? tooManyLinks() : row);
+    }
   }
   return read;
 }
 
-async function readRow(given: unknown, check: BodyCheck, rules: { shortUrl: string }): Promise<BulkRow> {
+const tooManyLinks = () =>
+  badRequest('channels', `must make at most ${MOST_LINKS} links in one call; send the row in another call`);
+
+async function readRow(given: unknown, check: BodyCheck, rules: DestinationRules): Promise<BulkRow> {
   if (given instanceof UnstorableRow) {
     return badRequest(given.problem.path || 'body', given.problem.message);
   }

@@ -1,5 +1,5 @@
 import { AppError, badRequest } from '../../core/errors.ts';
-import { requireDestination } from '../../core/links/destinations.ts';
+import { type DestinationRules, requireDestination } from '../../core/links/destinations.ts';
 import { linkSlugProblem } from '../../core/links/slugs.ts';
 import { requireWebUrl } from '../../core/links/web-urls.ts';
 import { updateButtonUrls } from '../../sql/bio/buttons.ts';
@@ -38,10 +38,7 @@ export type ChangeRequest = { link: LinkChange; campaign: DestinationChange; des
  *
  * @throws {AppError} `bad_request` that names the field
  */
-export async function readChangeRequest(
-  body: ChangeBody,
-  rules: { shortUrl: string },
-): Promise<ChangeRequest> {
+export async function readChangeRequest(body: ChangeBody, rules: DestinationRules): Promise<ChangeRequest> {
   checkMetadata(body.metadata);
   if (body.slug !== undefined && linkSlugProblem(body.slug)) {
     throw badRequest('slug', `must not be "${body.slug}": this slug is reserved`);

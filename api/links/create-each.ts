@@ -14,6 +14,9 @@ export type BulkRow = CreateRequest | AppError;
 
 type Outcome = Created | AppError;
 
+/** Rows of a step: their work between two queries holds the event loop. */
+const TOGETHER = 200;
+
 /**
  * Locks the workspace and the custom slugs of all rows that {@link createEach} will create in this transaction.
  */
@@ -74,7 +77,7 @@ function stepsOf(rows: CreateRequest[], taken: Set<string>): Step[] {
       continue;
     }
     const own = namesOf(row);
-    if (own.some((name) => names.has(name))) begin();
+    if (own.some((name) => names.has(name)) || together.length === TOGETHER) begin();
     together.push({ ...row, campaign });
     for (const name of own) names.add(name);
   }

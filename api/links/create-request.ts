@@ -1,6 +1,6 @@
 import { type CreatableChannel, creatableChannel } from '../../core/enrich/channels.ts';
 import { badRequest } from '../../core/errors.ts';
-import { requireDestination } from '../../core/links/destinations.ts';
+import { type DestinationRules, requireDestination } from '../../core/links/destinations.ts';
 import { linkSlugProblem, SLUG_LIMIT } from '../../core/links/slugs.ts';
 import type { LinkSettings } from '../../sql/links/links.ts';
 import { checkMetadata } from '../schemas.ts';
@@ -46,10 +46,7 @@ export function withoutIgnored(body: unknown): unknown {
  *
  * @throws {AppError} `bad_request` that names the field
  */
-export async function readCreateRequest(
-  body: CreateBody,
-  rules: { shortUrl: string },
-): Promise<CreateRequest> {
+export async function readCreateRequest(body: CreateBody, rules: DestinationRules): Promise<CreateRequest> {
   const channels = readChannels(body);
   if (body.external_id !== undefined && channels.length > 1) {
     throw badRequest('external_id', 'is allowed only when exactly one link is created');
@@ -67,7 +64,7 @@ export async function readCreateRequest(
   };
 }
 
-function readCampaign(body: CreateBody, rules: { shortUrl: string }): NewCampaign {
+function readCampaign(body: CreateBody, rules: DestinationRules): NewCampaign {
   if (body.destination_url === undefined) {
     throw badRequest('destination_url', 'is required without `destination_id`');
   }

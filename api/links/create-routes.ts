@@ -15,12 +15,13 @@ import {
   CreatedLinks,
 } from './schemas.ts';
 
-/** Bytes of a bulk body: 1,000 rows of 16 KiB. */
+/** Bytes of a bulk body: 1,000 rows of 16 KiB; one row has at most 64 KiB. */
 const BULK_BODY_LIMIT = 16 * 1_048_576;
 
 /** Registers `POST /links` and `POST /links/bulk`. Any plan, up to its cap of links. */
-export async function linkCreateRoutes(app: Api, { config, pool }: ApiDeps): Promise<void> {
+export async function linkCreateRoutes(app: Api, { config, pool, blockedDomains }: ApiDeps): Promise<void> {
   const { shortUrl } = config;
+  const rules = { shortUrl, blockedDomains };
 
   app.post(
     '/links',
@@ -50,7 +51,7 @@ export async function linkCreateRoutes(app: Api, { config, pool }: ApiDeps): Pro
       },
     },
     async (request, reply) => {
-      const wanted = await readCreateRequest(request.body, { shortUrl });
+      const wanted = await readCreateRequest(request.body, rules);
       return withIdempotency(pool, request, reply, async (tx) => {
         const workspace = await lockWorkspace(tx, request.auth.workspace.id);
         const created = await createLinks(tx, workspace, wanted);
@@ -83,13 +84,13 @@ export async function linkCreateRoutes(app: Api, { config, pool }: ApiDeps): Pro
         operationId: 'links.createBulk',
         summary: 'Create up to 1,000 campaigns or links in one call',
         description:
-          'Each row has its own result, in the order of the rows: the status and body that `POST /links` would respond with. A refused row does not affect the others. The `Idempotency-Key` covers the whole call.',
+          'Each row has its own result, in the order of the rows: the status and body that `POST /links` would respond with. A refused row does not affect the others. The rows of a call make at most 2,000 links together. The `Idempotency-Key` covers the whole call.',
         body: BulkBody,
         response: { 200: BulkResults },
       },
     },
     async (request, reply) => {
-      const rows = await readBulkRows(request.body.links, checkRow, { shortUrl });
+      const rows = await readBulkRows(request.body.links, checkRow, rules, app.beginSlices());
       return withIdempotency(pool, request, reply, async (tx) => ({
         status: 200,
         body: { results: await createInBulk(tx, request, rows, shortUrl) },

@@ -105,7 +105,7 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
       },
     },
     async ({ auth, params, body }) => {
-      const change = await readChangeRequest(body, { shortUrl });
+      const change = await readChangeRequest(body, { shortUrl, blockedDomains: deps.blockedDomains });
       const link = await app.workspaceQueue(auth.workspace.id, () =>
         inTransaction(pool, (tx) => changeLink(tx, auth.workspace.id, params.id, change)),
       );

@@ -13,6 +13,7 @@ import {
   NextCursor,
   Nullable,
   NullableMetadata,
+  ONE_LINE,
   OneOf,
   Url,
   Uuid,
@@ -27,7 +28,12 @@ const TAGS_LIMIT = 50;
 const PASSWORD_LIMIT = 200;
 
 const UrlInput = Type.String({ format: 'uri', maxLength: DESTINATION_LIMIT });
-const Name = Type.String({ minLength: 1, maxLength: NAME_LIMIT, description: 'Name of the campaign.' });
+const Name = Type.String({
+  minLength: 1,
+  maxLength: NAME_LIMIT,
+  pattern: ONE_LINE,
+  description: 'Name of the campaign.',
+});
 const Slug = Type.String({
   minLength: 1,
   maxLength: SLUG_LIMIT,
@@ -102,6 +108,7 @@ export const CreateBody = Body(
       Type.String({
         minLength: 1,
         maxLength: NAME_LIMIT,
+        pattern: ONE_LINE,
         description: 'Name of the campaign. Required without `destination_id`.',
       }),
     ),

@@ -1,6 +1,6 @@
 import { hashPassword, LINK_COST } from '../../core/access/passwords.ts';
 import { badRequest } from '../../core/errors.ts';
-import { requireDestination } from '../../core/links/destinations.ts';
+import { type DestinationRules, requireDestination } from '../../core/links/destinations.ts';
 import { formatInstant, NANOS_PER_MILLI, requireInstant } from '../../core/time/timestamps.ts';
 import type { LinkSettings, Retargeting, Targeting } from '../../sql/links/links.ts';
 import type { SettingFields } from './schemas.ts';
@@ -28,7 +28,7 @@ const LATEST_EXPIRY = BigInt(Date.UTC(9999, 0)) * NANOS_PER_MILLI;
  */
 export async function readSettings(
   fields: SettingFields,
-  rules: { shortUrl: string },
+  rules: DestinationRules,
 ): Promise<Partial<LinkSettings>> {
   const settings: Partial<LinkSettings> = {
     utm_campaign: fields.utm_campaign,
@@ -56,7 +56,7 @@ function readExpiry(text: string): string {
   return formatInstant(nanos, 6);
 }
 
-function readTargeting(given: Targeting, rules: { shortUrl: string }): Targeting | null {
+function readTargeting(given: Targeting, rules: DestinationRules): Targeting | null {
   const { mobile, desktop } = given;
   if (mobile !== undefined) requireDestination('targeting.mobile', mobile, rules);
   if (desktop !== undefined) requireDestination('targeting.desktop', desktop, rules);

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Body, ExternalId, Nullable, Uuid } from '../schemas.ts';
+import { Body, ExternalId, Nullable, ONE_LINE, Uuid } from '../schemas.ts';
 
 export const PartnerWorkspace = Type.Object(
   { id: Uuid, name: Type.String(), slug: Type.String(), partner_external_id: Type.String() },
@@ -15,6 +15,7 @@ export const ProvisionBody = Body(
     name: Type.String({
       minLength: 1,
       maxLength: 100,
+      pattern: ONE_LINE,
       description: 'Used only when the workspace is created.',
     }),
     rotate_key: Type.Optional(

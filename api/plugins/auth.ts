@@ -2,7 +2,7 @@ import cookie from '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
 import { mayCall } from '../../core/access/key-scopes.ts';
 import { keyMatches, parseKey } from '../../core/access/keys.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, SUSPENDED } from '../../core/errors.ts';
 import { type Caller, callerByLookup, clickReaderByLookup } from '../../sql/workspaces/callers.ts';
 import { type KeyRecord, recordKeyUse } from '../../sql/workspaces/keys.ts';
 import { partnerByLookup } from '../../sql/workspaces/partners.ts';
@@ -42,6 +42,7 @@ type WorkspaceScope = Exclude<Scope, 'public' | 'partner'>;
 
 async function admit(deps: ApiDeps, request: FastifyRequest, scope: WorkspaceScope): Promise<void> {
   request.auth = await authOf(deps, request, scope);
+  refuseSuspended(request);
   if (request.auth.member) refuseRole(request, request.auth.member);
   else refuseRights(request, request.auth.key);
   refuseUncovered(request);
@@ -64,6 +65,13 @@ function refuseRights(request: FastifyRequest, key: KeyRecord): void {
     'forbidden',
     `this key is restricted to ${key.scopes.join(', ')}, which does not include this endpoint`,
   );
+}
+
+/** @throws {AppError} `forbidden` for a suspended workspace, but to members who sign out */
+function refuseSuspended({ auth, routeOptions }: FastifyRequest): void {
+  if (auth.workspace.suspended_at && !routeOptions.config.whileSuspended) {
+    throw new AppError('forbidden', SUSPENDED);
+  }
 }
 
 /**

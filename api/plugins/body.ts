@@ -3,7 +3,16 @@ import type { Readable } from 'node:stream';
 import { errorCodes, type FastifyRequest } from 'fastify';
 import { AppError, badRequest } from '../../core/errors.ts';
 import { type Unstorable, unstorableIn } from '../../core/text/storable.ts';
+import { createTimeSlices, type Slice } from '../../core/tier/time-slices.ts';
 import type { Api } from '../dependencies.ts';
+import { outlineOf } from './json-outline.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Begins long work in slices of time, all requests together; see {@link createTimeSlices}. */
+    beginSlices: () => Slice;
+  }
+}
 
 /**
  * Stands in a body for a row that can't be stored; see `rows` of a route's configuration. The row itself is
@@ -17,10 +26,14 @@ export class UnstorableRow {
   }
 }
 
-/**
- * Bytes of a body on public routes, unless the route sets another limit: passkeys, the largest, have some KiB.
- */
-const PUBLIC_BODY_LIMIT = 65_536;
+/** Bytes of a body on routes without a key or with a publishable key, which anyone can read on a page. */
+const OPEN_BODY_LIMIT = 65_536;
+/** Values and names of a body outside of its rows. The largest honest body, a bio page, has some hundred. */
+const MOST_VALUES = 10_000;
+/** Bytes and values of a row. */
+const ROW_BYTES = 65_536;
+/** Rows of a body, as in the schemas of routes with `rows`. */
+const MOST_ROWS = 1_000;
 
 /**
  * Parses JSON bodies, and refuses before validation what could not be stored as sent: bytes that are not UTF-8,
@@ -29,6 +42,7 @@ const PUBLIC_BODY_LIMIT = 65_536;
  * route refuses such a row. Other content types are refused by routes with a body.
  */
 export function addBody(app: Api): void {
+  app.decorate('beginSlices', createTimeSlices());
   app.removeContentTypeParser(['application/json', 'text/plain']);
   app.addContentTypeParser(
     'application/json',
@@ -41,16 +55,7 @@ export function addBody(app: Api): void {
         throw new AppError('unsupported_media_type', 'the body must not have a content-encoding');
       }
       if (!isUtf8(body)) throw new AppError('bad_request', 'the body must be UTF-8');
-      let value: unknown;
-      try {
-        value = JSON.parse(body.toString('utf8'));
-      } catch {
-        throw new AppError('bad_request', 'the body must be valid JSON');
-      }
-      const { rows } = request.routeOptions.config;
-      if (rows === undefined) refuseUnstorable('body', value);
-      else markUnstorableRows(value, rows);
-      return value;
+      return parseBody(body, request.routeOptions.config.rows ?? null, app.beginSlices());
     },
   );
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {
@@ -59,7 +64,8 @@ export function addBody(app: Api): void {
     payload.resume();
   });
   app.addHook('onRoute', (route) => {
-    if (route.config?.scope === 'public') route.bodyLimit ??= PUBLIC_BODY_LIMIT;
+    const { scope } = route.config ?? {};
+    if (scope === 'public' || scope === 'any') route.bodyLimit ??= OPEN_BODY_LIMIT;
   });
   app.addHook('preValidation', async (request) => {
     if (request.routeOptions.config.page) return;
@@ -68,19 +74,48 @@ export function addBody(app: Api): void {
   });
 }
 
-function markUnstorableRows(body: unknown, field: string): void {
-  const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
-  const rows = Object.hasOwn(fields, field) ? fields[field] : null;
-  if (!Array.isArray(rows)) {
-    refuseUnstorable('body', body);
-    return;
+/**
+ * Parses a body. Parsing costs by the number of values: it is limited, and rows are parsed one by one in slices of
+ * time, so that no body holds the event loop.
+ */
+async function parseBody(body: Buffer, field: string | null, slice: Slice): Promise<unknown> {
+  const limits = { field, most: MOST_ROWS, mostValues: MOST_VALUES };
+  const { rows } = await outlineOf(body, limits, slice);
+  if (field === null || rows === null) {
+    const value = parseJson(body);
+    refuseUnstorable('body', value);
+    return value;
   }
-  fields[field] = [];
-  refuseUnstorable('body', body);
-  fields[field] = rows.map((row: unknown) => {
+  if (rows.elements.length > MOST_ROWS) {
+    throw badRequest(field, `must be a list of at most ${MOST_ROWS} items`);
+  }
+  const around = Buffer.concat([body.subarray(0, rows.start), EMPTY_LIST, body.subarray(rows.end)]);
+  const value = parseJson(around) as Record<string, unknown>;
+  refuseUnstorable('body', value);
+  const parsed: unknown[] = [];
+  for (const { start, end, values } of rows.elements) {
+    await slice();
+    if (end - start > ROW_BYTES || values > MOST_VALUES) {
+      const message = `must be at most ${ROW_BYTES} bytes with at most ${MOST_VALUES} values`;
+      parsed.push(new UnstorableRow({ path: '', message }));
+      continue;
+    }
+    const row = parseJson(body.subarray(start, end));
     const problem = unstorableIn(row);
-    return problem ? new UnstorableRow(problem) : row;
-  });
+    parsed.push(problem ? new UnstorableRow(problem) : row);
+  }
+  value[field] = parsed;
+  return value;
+}
+
+const EMPTY_LIST = Buffer.from('[]');
+
+function parseJson(text: Buffer): unknown {
+  try {
+    return JSON.parse(text.toString('utf8'));
+  } catch {
+    throw new AppError('bad_request', 'the body must be valid JSON');
+  }
 }
 
 function refuseUnstorable(where: string, root: unknown): void {

@@ -5,6 +5,7 @@ import { inTransaction, type Pool, type PoolClient } from '../../sql/database/po
 import {
   idempotencyKeyState,
   lockIdempotencyKey,
+  type MadeResponse,
   releaseKey,
   reserveKey,
   type StoredResponse,
@@ -26,7 +27,7 @@ export function addIdempotency(app: Api): void {
       throw badRequest('Idempotency-Key', 'must be 1 to 200 printable characters');
     }
     if (idempotent === true) {
-      request.idempotency = { key: keyOf(request, key), fingerprint: fingerprintOf(request) };
+      request.idempotency = { key: keyOf(request, key), fingerprint: await fingerprintOf(request) };
     }
   });
 }
@@ -52,7 +53,7 @@ export async function withIdempotency(
   pool: Pool,
   request: FastifyRequest,
   reply: FastifyReply,
-  work: (tx: PoolClient) => Promise<StoredResponse>,
+  work: (tx: PoolClient) => Promise<MadeResponse>,
 ): Promise<FastifyReply> {
   return send(reply, await respondOnce(pool, request, null, work));
 }
@@ -69,7 +70,7 @@ export async function withPreparedIdempotency<T>(
   request: FastifyRequest,
   reply: FastifyReply,
   prepare: () => Promise<T>,
-  work: (tx: PoolClient, prepared: T) => Promise<StoredResponse>,
+  work: (tx: PoolClient, prepared: T) => Promise<MadeResponse>,
 ): Promise<FastifyReply> {
   const { idempotency, auth, server } = request;
   if (!idempotency) {
@@ -103,18 +104,23 @@ async function respondOnce(
   pool: Pool,
   request: FastifyRequest,
   holder: string | null,
-  work: (tx: PoolClient) => Promise<StoredResponse>,
+  work: (tx: PoolClient) => Promise<MadeResponse>,
 ): Promise<Response> {
   const { idempotency } = request;
   const workspaceId = request.auth.workspace.id;
   const transaction = async (tx: PoolClient): Promise<Response> => {
-    if (!idempotency) return { ...(await work(tx)), replayed: false };
+    if (!idempotency) {
+      const { status, body } = await work(tx);
+      return { status, body, replayed: false };
+    }
     const kept = await savedResponse(tx, workspaceId, idempotency, holder);
     if (kept) return { ...kept, replayed: true };
-    const made = await work(tx);
+    const { replayBody, ...made } = await work(tx);
     const { key, fingerprint } = idempotency;
-    if (made.status >= 200 && made.status < 300)
-      await storeResponse(tx, { workspaceId, key, fingerprint, ...made });
+    if (made.status >= 200 && made.status < 300) {
+      const stored = { ...made, body: replayBody ?? made.body };
+      await storeResponse(tx, { workspaceId, key, fingerprint, ...stored });
+    }
     if (holder !== null) await releaseKey(tx, { workspaceId, key, holder });
     return { ...made, replayed: false };
   };
@@ -154,15 +160,32 @@ function send(reply: FastifyReply, response: Response): FastifyReply {
   return reply.status(response.status).send(response.body);
 }
 
-function fingerprintOf(request: FastifyRequest): Buffer {
-  const path = request.url.split('?', 1)[0];
-  return createHash('sha256')
-    .update(`${request.method} ${path}\n${canonicalJson(request.body)}`)
-    .digest();
+/** Hashes the body in canonical form, the elements of its lists one by one in slices of time. */
+async function fingerprintOf({ method, url, body, server }: FastifyRequest): Promise<Buffer> {
+  const slice = server.beginSlices();
+  const hash = createHash('sha256').update(`${method} ${url.split('?', 1)[0]}\n`);
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    return hash.update(canonicalJson(body)).digest();
+  }
+  for (const [name, value] of Object.entries(body).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    hash.update(`${JSON.stringify(name)}:`);
+    if (!Array.isArray(value)) {
+      hash.update(`${canonicalJson(value)},`);
+      continue;
+    }
+    hash.update('[');
+    for (const element of value) {
+      await slice();
+      hash.update(`${canonicalJson(element)},`);
+    }
+    hash.update(']');
+  }
+  return hash.digest();
 }
 
 /** Returns JSON with sorted object keys. Depth is bounded where bodies are parsed. */
 function canonicalJson(value: unknown): string {
+  if (value === undefined) return '';
   return JSON.stringify(value, (_key, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
       ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))

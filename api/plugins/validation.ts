@@ -5,6 +5,7 @@ import { type AppError, badRequest, type ErrorDetail } from '../../core/errors.t
 import { isUuid } from '../../core/ids.ts';
 import { parseInstant } from '../../core/time/timestamps.ts';
 import type { Api } from '../dependencies.ts';
+import { ONE_LINE } from '../schemas.ts';
 import { compiledLater } from './compiled-later.ts';
 
 type Schema = { type?: unknown; properties?: Record<string, { type?: unknown }> };
@@ -106,6 +107,9 @@ export function validationDetail(
   const path = parts.join('.') || where;
   if (error.keyword === 'enum' && Array.isArray(error.params.allowedValues)) {
     return { path, message: `must be one of ${error.params.allowedValues.join(', ')}` };
+  }
+  if (error.keyword === 'pattern' && error.params.pattern === ONE_LINE) {
+    return { path, message: 'must not contain control characters' };
   }
   if (error.keyword === 'format')
     return { path, message: FORMAT_MESSAGES[String(error.params.format)] ?? 'is invalid' };

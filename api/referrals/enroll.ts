@@ -26,6 +26,8 @@ export type EnrollRequest = {
   /** A server may change the tier; a browser may set it only in the first call. */
   mayChangeTier: boolean;
   programId: string | null;
+  /** Called with the transaction once a row was made; throws to refuse it. */
+  countMade(tx: Queryable): Promise<void>;
 };
 
 export type Enrolled = { enrollment: Enrollment; slug: string };
@@ -68,6 +70,7 @@ export async function enroll(
     origin,
   );
   if (made) {
+    await request.countMade(tx);
     await queueEvents(tx, workspaceId, [{ type: 'enrollment.created', data: enrollmentData(made) }]);
     return { enrollment: made, slug: await createReferralLink(tx, program, made.id) };
   }

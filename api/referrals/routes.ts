@@ -52,7 +52,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.post(
     '/referrals/enroll',
     {
-      config: { ...ANY_KEY, idempotent: true, errors: ['not_found', 'forbidden'] },
+      config: { ...ANY_KEY, idempotent: true, errors: ['not_found', 'forbidden', 'too_many_requests'] },
       schema: {
         tags,
         operationId: 'referrals.enroll',
@@ -80,6 +80,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
             tier: body.tier,
             mayChangeTier: auth.key.kind === 'secret',
             programId: body.program_id ?? null,
+            countMade: (tx) => app.countPublishable(tx, auth),
           },
           { now: new Date(), by: actorOf(request) },
         );
@@ -91,7 +92,12 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.post(
     '/referrals/report-signup',
     {
-      config: { ...ANY_KEY, idempotent: true, answers: { 200: SignupAnswer }, errors: ['forbidden'] },
+      config: {
+        ...ANY_KEY,
+        idempotent: true,
+        answers: { 200: SignupAnswer },
+        errors: ['forbidden', 'too_many_requests'],
+      },
       schema: {
         tags,
         operationId: 'referrals.reportSignup',
@@ -136,6 +142,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
         const { known, report, referrer } = prepared;
         if (referrer === null) return { status: 200, body: signupAnswer(known) };
         const signup = await recordSignup(tx, workspace, report, referrer, new Date());
+        if (known === null) await app.countPublishable(tx, auth);
         return { status: 200, body: signupAnswer(signup) };
       });
     },
@@ -223,6 +230,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
           addressHash: await hashOfCaller(request),
           tier: query.tier ?? 'free',
           mayChangeTier: false,
+          countMade: (tx) => app.countPublishable(tx, auth),
           programId: query.program_id ?? null,
         },
         { now, by: actorOf(request) },

@@ -29,7 +29,7 @@ export async function beginSession(
   reply: FastifyReply,
   who: SigningIn,
 ): Promise<SessionBody> {
-  const before = sessionTokenOf(request);
+  const before = sessionTokenOf(request, config.appUrl);
   const beforeHash = before === null ? null : hashSessionToken(before);
   const userAgent = (request.headers['user-agent'] ?? '').slice(0, USER_AGENT_LIMIT).toWellFormed();
   const { token, caller } = await inTransaction(pool, async (tx) => {

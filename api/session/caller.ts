@@ -19,7 +19,7 @@ const isRead = ({ method }: FastifyRequest) => method === 'GET' || method === 'H
  * @throws {AppError} `forbidden` when a page of another origin sent the request, or a write lacks its CSRF token
  */
 export async function callerOfCookie(deps: ApiDeps, request: FastifyRequest): Promise<Auth | null> {
-  const token = sessionTokenOf(request);
+  const token = sessionTokenOf(request, deps.config.appUrl);
   const caller = token === null ? null : await sessionOf(deps, token);
   if (!caller || token === null) return null;
   refuseForeignPage(request, deps.config);

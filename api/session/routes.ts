@@ -94,7 +94,7 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.delete(
     '/session',
     {
-      config: MEMBER,
+      config: { ...MEMBER, whileSuspended: true },
       schema: { tags, operationId: 'session.signOut', summary: 'Sign out', response: { 200: Ok } },
     },
     async ({ auth }, reply) => {

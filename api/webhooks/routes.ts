@@ -25,6 +25,7 @@ import {
   changeWebhook,
   createWebhook,
   deliveryWithRequest,
+  MOST_WEBHOOKS,
   noSuchWebhook,
   redeliverNow,
   rotate,
@@ -71,12 +72,12 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.post(
     '/webhooks',
     {
-      config: { ...CONFIG, idempotent: true },
+      config: { ...CONFIG, idempotent: true, errors: ['conflict'] },
       schema: {
         tags,
         operationId: 'webhooks.create',
         summary: 'Create a webhook',
-        description: 'It receives events from now on. The secret is shown only here and when it is rotated.',
+        description: `It receives events from now on. The secret is shown only here and when it is rotated; it is not stored for a replay, which has no \`secret\`. A workspace has at most ${MOST_WEBHOOKS} webhooks, and one for each URL and set of events; else 409.`,
         body: WebhookBody,
         response: { 201: WebhookWithSecret },
       },
@@ -84,10 +85,9 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
     async (request, reply) => {
       // A replay is not checked again: its host may have a new address.
       const prepare = async () => requireReachable(parseReceiverUrl(request.body.url), rules);
-      return withPreparedIdempotency(pool, request, reply, prepare, async (tx) => ({
-        status: 201,
-        body: await createWebhook(tx, request.auth.workspace.id, request.body),
-      }));
+      return withPreparedIdempotency(pool, request, reply, prepare, async (tx) =>
+        secretOnce(201, await createWebhook(tx, request.auth.workspace.id, request.body)),
+      );
     },
   );
 
@@ -197,10 +197,9 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
       },
     },
     async (request, reply) =>
-      withIdempotency(pool, request, reply, async (tx) => ({
-        status: 200,
-        body: await rotate(tx, request.auth.workspace.id, request.params.id),
-      })),
+      withIdempotency(pool, request, reply, async (tx) =>
+        secretOnce(200, await rotate(tx, request.auth.workspace.id, request.params.id)),
+      ),
   );
 
   app.get(
@@ -265,4 +264,10 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
     async ({ auth, params }) =>
       inTransaction(pool, (tx) => redeliverNow(tx, auth.workspace.id, params.id, params.delivery_id)),
   );
+}
+
+/** Returns a response whose secret a replay lacks: another member may send it. */
+function secretOnce<T extends { secret: string }>(status: number, body: T) {
+  const { secret: _, ...replayBody } = body;
+  return { status, body, replayBody };
 }

@@ -91,10 +91,13 @@ export type WebhookShown = Static<typeof WebhookShown>;
 export const WebhookWithSecret = Type.Object(
   {
     ...FIELDS,
-    secret: Type.String({
-      pattern: '^whsec_[A-Za-z0-9+/]+=*$',
-      description: 'The signing secret: `whsec_` and base64. Shown only in this response.',
-    }),
+    secret: Type.Optional(
+      Type.String({
+        pattern: '^whsec_[A-Za-z0-9+/]+=*$',
+        description:
+          'The signing secret: `whsec_` and base64. Shown only in this response; a replay by `Idempotency-Key` lacks it.',
+      }),
+    ),
   },
   { title: 'WebhookWithSecret' },
 );

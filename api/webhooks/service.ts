@@ -13,6 +13,7 @@ import {
 } from '../../sql/webhooks/deliveries.ts';
 import {
   insertWebhook,
+  listWebhooks,
   lockWebhook,
   rotateSecret,
   updateWebhook,
@@ -28,13 +29,21 @@ const noSuchDelivery = () => new AppError('not_found', 'the webhook has no such 
 /** How long a rotated secret still signs beside the new one. Milliseconds. */
 const OVERLAP_MS = 86_400_000;
 
-/** Creates a webhook with a checked URL. */
+/** Webhooks of one workspace: each makes a call for every event. */
+export const MOST_WEBHOOKS = 20;
+
+/**
+ * Creates a webhook with a checked URL.
+ *
+ * @throws {AppError} `conflict` when the workspace has {@link MOST_WEBHOOKS}, or one for this URL and these events
+ */
 export async function createWebhook(
   tx: Queryable,
   workspaceId: string,
   body: WebhookBody,
 ): Promise<Webhook & { secret: string }> {
   await lockWorkspace(tx, workspaceId);
+  await refuseTwin(tx, workspaceId, null, body);
   const secret = newSecret();
   const webhook = await insertWebhook(tx, workspaceId, {
     url: body.url,
@@ -69,6 +78,9 @@ export async function changeWebhook(
 ): Promise<Webhook> {
   const webhook = await requireLocked(tx, workspaceId, id);
   if (Object.keys(change).length === 0) return webhook;
+  if (change.url !== undefined || change.events !== undefined) {
+    await refuseTwin(tx, workspaceId, id, { url: webhook.url, events: webhook.events, ...change });
+  }
   const changed = await updateWebhook(tx, workspaceId, id, {
     url: change.url ?? webhook.url,
     events: [...new Set(change.events ?? webhook.events)],
@@ -135,6 +147,25 @@ export async function redeliverNow(
   const delivery = await redeliver(tx, workspaceId, id, deliveryId);
   if (!delivery) throw noSuchDelivery();
   return delivery;
+}
+
+/** @throws {AppError} `conflict` when another webhook has the URL and the events, or there is no room for a new one */
+async function refuseTwin(
+  tx: Queryable,
+  workspaceId: string,
+  id: string | null,
+  { url, events }: { url: string; events: string[] },
+): Promise<void> {
+  const others = (await listWebhooks(tx, workspaceId, { before: null, limit: 1_000 })).filter(
+    (other) => other.id !== id,
+  );
+  const setOf = (names: string[]) => [...new Set(names)].sort().join(' ');
+  if (others.some((other) => other.url === url && setOf(other.events) === setOf(events))) {
+    throw new AppError('conflict', 'the workspace has a webhook with this URL and these events');
+  }
+  if (id === null && others.length >= MOST_WEBHOOKS) {
+    throw new AppError('conflict', `a workspace has at most ${MOST_WEBHOOKS} webhooks`);
+  }
 }
 
 async function requireLocked(tx: Queryable, workspaceId: string, id: string): Promise<Webhook> {

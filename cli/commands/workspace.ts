@@ -16,6 +16,7 @@ import {
   PLANS,
   type Plan,
   type PlanStatus,
+  suspendWorkspace,
   updateWorkspace,
   type Workspace,
 } from '../../sql/workspaces/workspaces.ts';
@@ -47,7 +48,7 @@ type SetOptions = {
 
 const describe = (workspace: Workspace) =>
   table(
-    ['id', 'slug', 'plan', 'status', 'domain', 'currency', 'attribution'],
+    ['id', 'slug', 'plan', 'status', 'domain', 'currency', 'attribution', 'suspended'],
     [
       [
         workspace.id,
@@ -57,11 +58,12 @@ const describe = (workspace: Workspace) =>
         workspace.primary_domain ?? '-',
         workspace.currency,
         `${workspace.attribution_model} ${workspace.attribution_window} d`,
+        workspace.suspended_at?.toISOString() ?? '-',
       ],
     ],
   );
 
-/** `hoplog workspace create | set | list`. */
+/** `hoplog workspace create | set | suspend | resume | list`. */
 export function workspaceCommands(program: Command): void {
   const group = program.command('workspace').description('workspaces and their plans');
   group
@@ -153,6 +155,26 @@ export function workspaceCommands(program: Command): void {
       });
       printResult(command, result, ({ workspace }) => describe(workspace));
     });
+
+  for (const isSuspended of [true, false]) {
+    group
+      .command(isSuspended ? 'suspend' : 'resume')
+      .description(
+        isSuspended
+          ? 'respond to visitors of all its links with 410, and to its API calls with 403, within a second'
+          : 'end the suspension of a workspace',
+      )
+      .requiredOption('--workspace <id>', 'id or slug')
+      .action(async (options: { workspace: string }, command: Command) => {
+        const result = await withStores(async ({ pool }) => {
+          const { id } = await namedWorkspace(pool, options.workspace);
+          const workspace = await suspendWorkspace(pool, id, isSuspended);
+          if (!workspace) throw new InvalidArgumentError(`workspace ${id} no longer exists`);
+          return { workspace };
+        });
+        printResult(command, result, ({ workspace }) => describe(workspace));
+      });
+  }
 
   group
     .command('list')

@@ -13,8 +13,9 @@ import { followLines } from './child-output.ts';
 import { authorization, CLICKHOUSE_USER, configXml, usersXml } from './clickhouse-config.ts';
 import { makeDataDir, makeOwnDirectory } from './data-dir.ts';
 import { freePort } from './free-port.ts';
+import { type Embedded, missingDatabase, thisMachine } from './machine.ts';
 import { secretIn } from './secret-file.ts';
-import { type EmbeddedStore, type StartableStore, StoreNotStarted } from './store.ts';
+import { type EmbeddedStore, type Exit, type StartableStore, StoreNotStarted } from './store.ts';
 
 const START_MS = 60_000;
 /** Time to stop before a kill, part of the 10 s of a whole stop. Data on disk survives a kill. */
@@ -87,9 +88,9 @@ async function start(place: Place, stopping: AbortSignal): Promise<EmbeddedStore
   });
   // A write to a child that has exited fails; its exit is handled below.
   child.stdin?.on('error', () => {});
-  const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve());
-    child.once('error', () => resolve());
+  const exited = new Promise<Exit>((resolve) => {
+    child.once('exit', (code, signal) => resolve(code ?? signal));
+    child.once('error', () => resolve(null));
   });
   const { pid } = child;
   try {
@@ -176,21 +177,33 @@ function selectOne(port: number, password: string): Promise<string> {
   });
 }
 
+/** Packages of chDB's library. Only the first is an optional package of Hoplog; the others are installed by hand. */
+const LIBRARIES: Embedded = {
+  name: 'ClickHouse',
+  setting: 'CLICKHOUSE_URL',
+  version: '26.7.3-stable.1',
+  packages: {
+    'linux-x64': '@chdb/lib-linux-x64-gnu',
+    'linux-arm64': '@chdb/lib-linux-arm64-gnu',
+    'darwin-x64': '@chdb/lib-darwin-x64',
+    'darwin-arm64': '@chdb/lib-darwin-arm64',
+  },
+};
+
 /**
  * Returns the path of the library of the npm package chdb for this machine.
  *
- * @throws {StoreNotStarted} naming CLICKHOUSE_URL, when no library exists for this machine
+ * @param machine for tests: another one
+ * @throws {StoreNotStarted} with what to do, when no library exists for this machine
  */
-export function clickhouseLibrary(): string {
-  const suffix = process.platform === 'linux' ? '-gnu' : '';
-  const name = `@chdb/lib-${process.platform}-${process.arch}${suffix}`;
+export function clickhouseLibrary(machine = thisMachine()): string {
+  const name = machine.isMusl ? undefined : LIBRARIES.packages[`${machine.platform}-${machine.arch}`];
   try {
-    return join(dirname(createRequire(import.meta.url).resolve(name)), 'libchdb.so');
-  } catch (error) {
-    throw new StoreNotStarted(
-      `no embedded ClickHouse for this machine (the package ${name} is not installed): ` +
-        'set CLICKHOUSE_URL to a ClickHouse server',
-      { cause: error },
-    );
+    if (name !== undefined) {
+      return join(dirname(createRequire(import.meta.url).resolve(name)), 'libchdb.so');
+    }
+  } catch {
+    // Not installed.
   }
+  throw new StoreNotStarted(missingDatabase(LIBRARIES, machine));
 }

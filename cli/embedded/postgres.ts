@@ -144,7 +144,7 @@ async function run(command: Command, options: RunOptions): Promise<EmbeddedStore
       log.warn({ store: 'postgres' }, line);
     else log.debug({ store: 'postgres' }, line);
   });
-  const exited = exitOf(child).then(() => {});
+  const exited = exitOf(child);
   const { pid } = child;
   try {
     if (pid !== undefined) writeRecord(record, pid);
@@ -199,6 +199,9 @@ function serverFlags(port: number, durable: boolean): string[] {
     // Without processes for parallel reads from disk and for logical replication, which nothing here uses.
     io_method: 'sync',
     max_logical_replication_workers: 0,
+    // `hoplog backup` needs this level and a slot.
+    wal_level: 'replica',
+    max_replication_slots: 4,
     jit: 'off',
     timezone: 'UTC',
     log_timezone: 'UTC',

@@ -1,11 +1,23 @@
+/** Exit code or signal of a process; null if it never ran. */
+export type Exit = number | NodeJS.Signals | null;
+
+/**
+ * Describes the end of a process. SIGKILL that this supervisor did not send is the kernel's when memory runs out, more
+ * often than an operator's.
+ */
+export function describeExit(exit: Exit): string {
+  if (typeof exit !== 'string') return `exited with ${exit}`;
+  return `ended by ${exit}${exit === 'SIGKILL' ? ' (out of memory?)' : ''}`;
+}
+
 /** A running embedded database, a process on this machine for this user only. */
 export type EmbeddedStore = {
   /** URL with credentials. */
   url: string;
   port: number;
   pid: number;
-  /** Resolves when the process has exited for any reason. */
-  exited: Promise<void>;
+  /** Resolves when the process has exited for any reason, with its exit code or signal. */
+  exited: Promise<Exit>;
   /** Stops it cleanly. Resolves when the process has exited. */
   stop(): Promise<void>;
   /** Kills it; the next start recovers acknowledged writes. */

@@ -12,6 +12,8 @@ export const PROGRAMS = {
   health: 'cli/health.ts',
   /** Thread of ingest and of the API. */
   shipper: 'core/event-log/kafka/shipper-thread.ts',
+  /** Tracing, loaded by the API and workers when it is configured. */
+  otlp: 'core/tier/otlp.ts',
   /** Threads of ingest whose link table exceeds memory. */
   'links-writer': 'ingest/link-table/disk/writer-thread.ts',
   'links-reader': 'ingest/link-table/disk/reader-thread.ts',

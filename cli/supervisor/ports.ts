@@ -15,6 +15,7 @@ type Place = {
   setting: 'API_PORT' | 'INGEST_PORT' | 'METRICS_PORT';
   configured: number;
   port: number;
+  host: string;
 };
 
 /**
@@ -23,19 +24,20 @@ type Place = {
  * @throws {ConfigError} naming the setting whose port is in use, not permitted, or used by another setting
  */
 export async function settlePorts(config: Config): Promise<Ports> {
-  const { host } = config;
+  const { host, metricsHost } = config;
   // Port 0 checks that the host is an address of this machine.
   await assertFree({ setting: 'API_PORT', configured: config.apiPort, port: 0, host });
-  const api = place('API_PORT', config.apiPort);
-  const ingest = place('INGEST_PORT', config.ingestPort);
-  const metrics = (after: number) => place('METRICS_PORT', config.metricsPort, after);
+  await assertFree({ setting: 'METRICS_PORT', configured: config.metricsPort, port: 0, host: metricsHost });
+  const api = place('API_PORT', host, config.apiPort);
+  const ingest = place('INGEST_PORT', host, config.ingestPort);
+  const metrics = (after: number) => place('METRICS_PORT', metricsHost, config.metricsPort, after);
   const [supervisor, ofIngest, ofWorkers, ofApi] = [metrics(0), metrics(1), metrics(2), metrics(3)];
   const configured = [api, ingest, supervisor, ofIngest, ofWorkers, ofApi].filter(({ port }) => port !== 0);
   assertRoom(configured);
   assertApart(configured);
-  for (const one of configured) await assertFree({ ...one, host });
+  for (const one of configured) await assertFree(one);
 
-  const settle = async ({ port }: Place) => {
+  const settle = async ({ port, host }: Place) => {
     if (port !== 0) return port;
     for (;;) {
       const free = await freePort(host);
@@ -54,8 +56,8 @@ export async function settlePorts(config: Config): Promise<Ports> {
   };
 }
 
-function place(setting: Place['setting'], configured: number, after = 0): Place {
-  return { setting, configured, port: configured === 0 ? 0 : configured + after };
+function place(setting: Place['setting'], host: string, configured: number, after = 0): Place {
+  return { setting, host, configured, port: configured === 0 ? 0 : configured + after };
 }
 
 function assertRoom(places: Place[]): void {
@@ -72,14 +74,15 @@ function assertRoom(places: Place[]): void {
 /** Rejects equal ports, which the check for free ports cannot detect. */
 function assertApart(places: Place[]): void {
   const first = new Map<number, Place>();
-  for (const { setting, configured, port } of places) {
+  for (const one of places) {
+    const { setting, configured, port } = one;
     const other = first.get(port);
     if (other) {
       const metrics = setting === 'METRICS_PORT' ? ', with the three that follow it,' : '';
       const why = `names${metrics} port ${port}, and so does ${other.setting}="${other.configured}"`;
       throw new ConfigError(setting, String(configured), why);
     }
-    first.set(port, { setting, configured, port });
+    first.set(port, one);
   }
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../core/tier/log.ts';
-import type { EmbeddedStore, StartableStore } from '../embedded/store.ts';
+import { describeExit, type EmbeddedStore, type StartableStore } from '../embedded/store.ts';
 import { createBackoff } from './backoff.ts';
 
 export type SupervisedStore = {
@@ -25,28 +25,26 @@ export function superviseStore(
   const pauseAfter = createBackoff();
   let current: EmbeddedStore | undefined;
 
-  const runOnce = async (): Promise<void> => {
+  const runOnce = async (): Promise<string> => {
     current = await store.start(stopping.signal);
     deps.onChange?.(name, true);
     first.resolve();
     if (stopping.signal.aborted) await current.stop();
-    await current.exited;
+    const exit = await current.exited;
     current = undefined;
     deps.onChange?.(name, false);
+    return `embedded database ${describeExit(exit)}`;
   };
 
   const loop = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       const startedAt = Date.now();
-      const problem = await runOnce().then(
-        () => 'embedded database exited',
-        (error: unknown) => {
-          first.reject(error);
-          if (!stopping.signal.aborted)
-            deps.log.error({ store: name, err: error }, 'embedded database failed to start');
-          return null;
-        },
-      );
+      const problem = await runOnce().catch((error: unknown) => {
+        first.reject(error);
+        if (!stopping.signal.aborted)
+          deps.log.error({ store: name, err: error }, 'embedded database failed to start');
+        return null;
+      });
       if (stopping.signal.aborted) return;
       const pauseMs = pauseAfter(Date.now() - startedAt);
       deps.log.error({ store: name, pauseMs }, `${problem ?? 'embedded database is down'}; will restart`);

@@ -7,9 +7,11 @@ import type { Readiness } from '../../core/tier/health.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { createRegistry, serveMetrics } from '../../core/tier/metrics.ts';
 import { createPool } from '../../sql/database/pool.ts';
+import { assertRestored, removeUnfinished } from '../backup/restored.ts';
 import { makeDataDir, makeOwnDirectory } from '../embedded/data-dir.ts';
 import { childMetrics } from './child-metrics.ts';
 import type { DemoWorkspace } from './first-start.ts';
+import { logHourly } from './hourly.ts';
 import { hasLinksOnDisk } from './links-on-disk.ts';
 import { type Lock, takeLock } from './lock.ts';
 import { settlePorts } from './ports.ts';
@@ -20,7 +22,7 @@ import { clearRunFile, writeRunFile } from './run-file.ts';
 import { type StoreName, settleStores } from './stores.ts';
 import type { SupervisedStore } from './supervised-store.ts';
 import { superviseTier, type Tier } from './tier.ts';
-import { type TierName, tierSpecs } from './tiers.ts';
+import { originsOf, type TierName, tierSpecs } from './tiers.ts';
 import { unshownDemo } from './unshown-demo.ts';
 
 /** Time that redirects wait for unreachable databases, before they start from the links on disk. */
@@ -65,6 +67,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   let lock: Lock | undefined;
   let closeMetrics: (() => Promise<void>) | undefined;
   let running: Config | undefined;
+  let endHourly = () => {};
   let starting: Promise<Started> | undefined;
 
   const start = async (): Promise<Started> => {
@@ -73,6 +76,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     makeDataDir(given.dataDir);
     makeOwnDirectory(given.dataDir, runDirectory);
     lock = await takeLock(runDirectory);
+    assertRestored(given.dataDir);
+    attempt(log, 'removing what an interrupted backup left', () => removeUnfinished(given.dataDir));
     await endLeftovers(runDirectory, log);
     const ports = await settlePorts(given);
     const registry = createRegistry('supervisor');
@@ -154,6 +159,14 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       persist,
     });
     isStarted = true;
+    const origin = originsOf(config.host, 0).at(-1) ?? '';
+    const metricsOf = (port: number) => origin.replace(/:0$/, `:${port}/metrics`);
+    endHourly = logHourly({
+      dataDir: config.dataDir,
+      ingestMetrics: metricsOf(ports.metrics.ingest),
+      workerMetrics: metricsOf(ports.metrics.workers),
+      log,
+    });
     if (!isPrepared)
       log.warn('ClickHouse is down; clicks wait in the journal and reports fail until it is up');
     return { config, demo, onShown: () => rmSync(keptDemo, { force: true }) };
@@ -176,6 +189,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     async stop() {
       stopping.abort(new Error('stopped by request'));
       lock?.markStopping();
+      endHourly();
       // Wait for the current step of a start, so that every process that it starts is known.
       await Promise.race([
         starting?.catch(() => {}),

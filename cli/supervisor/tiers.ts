@@ -22,10 +22,10 @@ export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports):
     API_PORT: String(ports.api),
     INGEST_PORT: String(ports.ingest),
   };
-  const { host, apiPort, ingestPort, metricsPort } = config;
+  const { host, metricsHost, apiPort, ingestPort, metricsPort } = config;
   const metrics = (port: number): ListenPlace => ({
     setting: 'METRICS_PORT',
-    host,
+    host: metricsHost,
     port,
     configured: metricsPort,
   });
@@ -73,7 +73,7 @@ export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports):
 /**
  * Returns the origins of a server on this machine. A server on `::` also listens on IPv4, and only there if IPv6 is off.
  */
-function originsOf(host: string, port: number): string[] {
+export function originsOf(host: string, port: number): string[] {
   const at = host === '::' ? ['[::1]', '127.0.0.1'] : host === '0.0.0.0' ? ['127.0.0.1'] : [host];
   return at.map((one) => `http://${one.includes(':') && !one.startsWith('[') ? `[${one}]` : one}:${port}`);
 }

@@ -10,6 +10,7 @@ export type BoundedCache<K, V> = {
   peek(key: K): V | undefined;
   set(key: K, value: V): void;
   delete(key: K): void;
+  clear(): void;
   /** Number of entries, at most `capacity`. */
   size(): number;
 };
@@ -48,6 +49,10 @@ export function createBoundedCache<K, V>(capacity: number): BoundedCache<K, V> {
     delete(key) {
       young.delete(key);
       old.delete(key);
+    },
+    clear() {
+      young = new Map();
+      old = new Map();
     },
     size: () => young.size + old.size,
   };

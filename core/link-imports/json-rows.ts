@@ -1,7 +1,8 @@
 import { parsedJson } from './parsed-json.ts';
 import { columnKey, type ReadRow, RowProblem, sourceRow } from './source-row.ts';
 
-const ROW_LIMIT = 1_048_576;
+/** Characters of a row. Parsing one holds the event loop, in the API also that of other requests. */
+const ROW_LIMIT = 262_144;
 
 /** The names of the destination in all formats, by `columnKey`. An object with one of these is a link. */
 const DESTINATIONS: ReadonlySet<string> = new Set([

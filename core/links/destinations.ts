@@ -1,5 +1,6 @@
 import { getDomain } from 'tldts';
 import { badRequest } from '../errors.ts';
+import type { BlockedDomains } from './blocked-domains.ts';
 import { hasEmptyLabel, NO_EMPTY_LABEL, withoutTrailingDot } from './web-urls.ts';
 
 /** Longest destination, in characters as sent; also of targeting and expired destinations. */
@@ -13,6 +14,8 @@ const LOOPBACK = /^(?:localhost|.+\.localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[:
 export type DestinationRules = {
   /** Origin of short links. No destination may lead back to it. */
   shortUrl: string;
+  /** The operator's list. */
+  blockedDomains?: Pick<BlockedDomains, 'blocks'> | undefined;
 };
 
 /**
@@ -38,6 +41,9 @@ export function requireDestination(path: string, text: string, rules: Destinatio
     throw badRequest(path, 'must begin with https:// (http:// is for loopback hosts only)');
   }
   if (url.username !== '' || url.password !== '') throw badRequest(path, 'must not contain credentials');
+  if (rules.blockedDomains?.blocks(url.href)) {
+    throw badRequest(path, `must not lead to ${url.hostname}: the operator has blocked this domain`);
+  }
   if (isSameOrigin(url, rules.shortUrl))
     throw badRequest(path, 'must not lead back to the short-link origin');
   // A redirect sends it encoded, where a character may become nine.

@@ -20,6 +20,7 @@ const Environment = Type.Object({
   INGEST_PORT: Type.String({ pattern: '^\\d{1,5}$', default: '8080' }),
   INGEST_SHARE_PORT: Type.String({ pattern: '^(true|false)$', default: 'false' }),
   INGEST_LINKS_IN_MEMORY: Type.String({ pattern: '^(all|[1-9]\\d{0,8})$', default: 'all' }),
+  METRICS_HOST: Type.String({ minLength: 1, default: '127.0.0.1' }),
   METRICS_PORT: Type.String({ pattern: '^\\d{1,5}$', default: '9464' }),
   BASE_URL: Type.String({ default: '' }),
   APP_URL: Type.String({ default: '' }),
@@ -46,7 +47,16 @@ const Environment = Type.Object({
   JOURNAL_BUDGET: Type.String({ pattern: '^[1-9]\\d*(MiB|GiB)$', default: '8GiB' }),
   STREAM_NAME: Type.String({ pattern: '^[a-z0-9-]{0,40}$', default: '' }),
   TRUST_PROXY: Type.String({ default: '' }),
+  BLOCKED_DOMAINS_FILE: Type.String({ default: '' }),
+  PUBLISHABLE_LIMIT_PER_HOUR: Type.String({ pattern: '^[1-9]\\d{0,8}$', default: '10000' }),
   WEBHOOK_ALLOW_PRIVATE: Type.String({ pattern: '^(true|false)$', default: 'false' }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: Type.String({ default: '' }),
+  BACKUP_TO: Type.String({ default: '' }),
+  AWS_ENDPOINT_URL: Type.String({ default: '' }),
+  AWS_REGION: Type.String({ pattern: '^[a-z0-9-]+$', default: 'us-east-1' }),
+  AWS_ACCESS_KEY_ID: Type.String({ default: '' }),
+  AWS_SECRET_ACCESS_KEY: Type.String({ default: '' }),
+  AWS_SESSION_TOKEN: Type.String({ default: '' }),
   LOG_LEVEL: Type.String({ pattern: '^(trace|debug|info|warn|error|silent)$', default: 'info' }),
 });
 
@@ -74,6 +84,16 @@ export type KafkaSettings = {
   sasl: { mechanism: SaslMechanism; username: string; password: string } | null;
 };
 
+/** Access to S3-compatible storage. Empty texts are not set. */
+export type S3Settings = {
+  /** Origin, such as `https://s3.example`; empty: that of Amazon. */
+  endpoint: string;
+  region: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken: string;
+};
+
 /** Every setting of a process, parsed. Ports are numbers, addresses have no trailing slash. */
 export type Config = {
   /** Absolute path of all data in single-node mode. */
@@ -85,6 +105,8 @@ export type Config = {
   ingestSharePort: boolean;
   /** Limit of links in ingest's memory; infinite for all of them. */
   ingestLinksInMemory: number;
+  /** Listen address of `/metrics`, which needs no key. */
+  metricsHost: string;
   metricsPort: number;
   baseUrl: string;
   appUrl: string;
@@ -109,7 +131,16 @@ export type Config = {
   streamName: string;
   /** Addresses (CIDR or single) whose `X-Forwarded-For` is trusted. */
   trustProxy: string[];
+  /** File of domains that no link may lead to; empty: none. */
+  blockedDomainsFile: string;
+  /** Enrollments, and signups, that publishable keys may make in a workspace an hour. */
+  publishableLimitPerHour: number;
   webhookAllowPrivate: boolean;
+  /** OpenTelemetry collector for traces, OTLP over HTTP; empty: none. */
+  tracesEndpoint: string;
+  /** Where backups are kept: a folder or `s3://bucket/prefix`; empty: nowhere. */
+  backupTo: string;
+  s3: S3Settings;
   logLevel: string;
 };
 
@@ -128,7 +159,9 @@ const EXPECTED: Partial<Record<EnvironmentName, string>> = {
   KAFKA_RETENTION_HOURS: 'must be a number of hours from 1 to 99999',
   KAFKA_TLS: 'must be "true" or "false"',
   KAFKA_SASL_MECHANISM: 'must be empty, "plain", "scram-sha-256" or "scram-sha-512"',
+  PUBLISHABLE_LIMIT_PER_HOUR: 'must be a number from 1 to 999999999',
   WEBHOOK_ALLOW_PRIVATE: 'must be "true" or "false"',
+  AWS_REGION: 'must be a region such as "eu-central-1"',
   LOG_LEVEL: 'must be one of trace, debug, info, warn, error, silent',
   STREAM_NAME: 'must be up to 40 characters of a-z, 0-9 and "-"',
   CLICKHOUSE_DATABASE: 'must be a plain identifier',
@@ -165,6 +198,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ingestSharePort: raw.INGEST_SHARE_PORT === 'true',
     ingestLinksInMemory:
       raw.INGEST_LINKS_IN_MEMORY === 'all' ? Number.POSITIVE_INFINITY : Number(raw.INGEST_LINKS_IN_MEMORY),
+    metricsHost: raw.METRICS_HOST,
     metricsPort: port('METRICS_PORT', raw.METRICS_PORT),
     baseUrl,
     appUrl: raw.APP_URL ? origin('APP_URL', raw.APP_URL) : baseUrl,
@@ -195,7 +229,21 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     journalBudgetBytes: size(raw.JOURNAL_BUDGET),
     streamName: raw.STREAM_NAME,
     trustProxy: proxies(raw.TRUST_PROXY),
+    blockedDomainsFile: raw.BLOCKED_DOMAINS_FILE,
+    publishableLimitPerHour: Number(raw.PUBLISHABLE_LIMIT_PER_HOUR),
     webhookAllowPrivate: raw.WEBHOOK_ALLOW_PRIVATE === 'true',
+    tracesEndpoint: serverUrl('OTEL_EXPORTER_OTLP_ENDPOINT', raw.OTEL_EXPORTER_OTLP_ENDPOINT, [
+      'http:',
+      'https:',
+    ]),
+    backupTo: raw.BACKUP_TO,
+    s3: {
+      endpoint: raw.AWS_ENDPOINT_URL && origin('AWS_ENDPOINT_URL', raw.AWS_ENDPOINT_URL),
+      region: raw.AWS_REGION,
+      accessKeyId: raw.AWS_ACCESS_KEY_ID,
+      secretAccessKey: raw.AWS_SECRET_ACCESS_KEY,
+      sessionToken: raw.AWS_SESSION_TOKEN,
+    },
     logLevel: raw.LOG_LEVEL,
   };
 }

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 
-/** Longest body that is read. Bytes. */
+/** Longest body that is read by default. Bytes. */
 const MOST_BYTES = 65_536;
 
 /** Requests a URL as {@link directGet} does and returns its status. */
@@ -15,7 +15,11 @@ export async function directStatus(url: string, timeoutMs: number): Promise<numb
  *
  * @throws Error telling why there is no response within the time
  */
-export function directGet(url: string, timeoutMs: number): Promise<{ status: number; body: string }> {
+export function directGet(
+  url: string,
+  timeoutMs: number,
+  mostBytes = MOST_BYTES,
+): Promise<{ status: number; body: string }> {
   const send = url.startsWith('https:') ? secureRequest : request;
   return new Promise((resolve, reject) => {
     const sent = send(url, { agent: false, signal: AbortSignal.timeout(timeoutMs) }, (response) => {
@@ -23,8 +27,8 @@ export function directGet(url: string, timeoutMs: number): Promise<{ status: num
       response.setEncoding('utf8');
       response.on('data', (text: string) => {
         body += text;
-        if (body.length > MOST_BYTES)
-          response.destroy(new Error(`the body is longer than ${MOST_BYTES} bytes`));
+        if (body.length > mostBytes)
+          response.destroy(new Error(`the body is longer than ${mostBytes} bytes`));
       });
       response.on('error', reject);
       response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));

@@ -4,6 +4,7 @@ import { CONFIGURATION_ERROR, type DatabaseSetting, readTierConfig } from '../se
 import type { Readiness } from './health.ts';
 import { createLogger, type Logger } from './log.ts';
 import { createRegistry, serveMetrics } from './metrics.ts';
+import { NO_TRACING, openTracing, type Tracing } from './tracing.ts';
 
 /** State of a tier's process. */
 export type TierState = 'starting' | 'working' | 'stopping';
@@ -20,6 +21,8 @@ export type TierProcess = {
    * @param readiness of a tier without a server of its own, for `/health/ready`
    */
   serveMetrics(readiness?: () => Promise<Readiness>): Promise<void>;
+  /** Opens tracing, if it is configured. It is closed after the tier. */
+  openTracing(): Promise<Tracing>;
   /** Ends the process for an error that is found after `open` has returned, with the same exit codes. */
   fail(error: unknown): never;
 };
@@ -61,6 +64,7 @@ async function runTier({ name, requires, closeLimitMs, open }: TierOptions): Pro
   const registry = createRegistry(name);
   let state: TierState = 'starting';
   let closeMetrics = async () => {};
+  let tracing = NO_TRACING;
   let opened: OpenTier | null = null;
 
   async function stop(signal: NodeJS.Signals): Promise<void> {
@@ -74,6 +78,7 @@ async function runTier({ name, requires, closeLimitMs, open }: TierOptions): Pro
     }, closeLimitMs).unref();
     try {
       await opened.close();
+      await tracing.close();
       await closeMetrics();
     } catch (error) {
       log.error({ err: error }, 'failed to close; exiting');
@@ -89,8 +94,12 @@ async function runTier({ name, requires, closeLimitMs, open }: TierOptions): Pro
     registry,
     state: () => state,
     fail,
+    async openTracing() {
+      tracing = await openTracing(config.tracesEndpoint, name, log);
+      return tracing;
+    },
     async serveMetrics(readiness) {
-      closeMetrics = await serveMetrics(registry, config.host, config.metricsPort, readiness);
+      closeMetrics = await serveMetrics(registry, config.metricsHost, config.metricsPort, readiness);
     },
   });
   state = 'working';

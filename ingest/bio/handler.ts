@@ -1,6 +1,7 @@
 import type { PublicPage } from '../../core/bio/public-page.ts';
 import { type Origins, type RenderedBioPage, renderBioPage } from '../../core/bio/render.ts';
 import { createBoundedCache } from '../../core/caching/bounded-cache.ts';
+import type { BlockedDomains } from '../../core/links/blocked-domains.ts';
 import type { Exchange, Exchanges } from '../http/exchange.ts';
 import type { OtherRecord } from '../link-table/records.ts';
 import type { IngestMetrics } from '../metrics.ts';
@@ -16,14 +17,20 @@ export function createBioPageHandler(given: {
   metrics: IngestMetrics;
   pages: Pages;
   origins: Origins;
+  domains: BlockedDomains;
 }): (record: OtherRecord, visit: unknown, exchange: Exchange) => void {
-  const { exchanges, metrics, pages, origins } = given;
-  const rendered = createBoundedCache<string, { content: string; page: Page }>(CAPACITY);
+  const { exchanges, metrics, pages, origins, domains } = given;
+  const rendered = createBoundedCache<string, { content: string; page: Page | null }>(CAPACITY);
 
-  function pageOf({ slug, content }: OtherRecord): Page {
+  domains.listen(() => rendered.clear());
+
+  /** Returns the page, or null when it leads to a blocked domain. */
+  function pageOf({ slug, content }: OtherRecord): Page | null {
     const known = rendered.get(slug);
     if (known?.content === content) return known.page;
-    const page = pageFrom(renderBioPage(slug, JSON.parse(content) as PublicPage, origins));
+    const parsed = JSON.parse(content) as PublicPage;
+    const isBlocked = urlsOf(parsed).some((url) => domains.blocks(url));
+    const page = isBlocked ? null : pageFrom(renderBioPage(slug, parsed, origins));
     rendered.set(slug, { content, page });
     return page;
   }
@@ -34,10 +41,20 @@ export function createBioPageHandler(given: {
       exchanges.reply(exchange, '404 Not Found', pages.notFound.headers, pages.notFound.body);
       return;
     }
-    const { headers, body } = pageOf(record);
+    const page = pageOf(record);
+    if (page === null) {
+      metrics.countOutcome('blocked');
+      exchanges.reply(exchange, '410 Gone', pages.blocked.headers, pages.blocked.body);
+      return;
+    }
+    const { headers, body } = page;
     metrics.countOutcome('page');
     exchanges.reply(exchange, '200 OK', headers, body);
   };
+}
+
+function urlsOf({ buttons, social_links }: PublicPage): string[] {
+  return [...buttons.flatMap(({ url }) => url ?? []), ...social_links.map(({ url }) => url)];
 }
 
 function pageFrom({ html, policy }: RenderedBioPage): Page {

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { isUtf8 } from 'node:buffer';
 import { keyMatches, parseKey } from '../../core/access/keys.ts';
-import { AppError, badRequest, type ErrorCode } from '../../core/errors.ts';
+import { AppError, badRequest, type ErrorCode, SUSPENDED } from '../../core/errors.ts';
 import type { EventLogWriter } from '../../core/event-log/port.ts';
 import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
 import type { Logger } from '../../core/tier/log.ts';
@@ -9,6 +9,7 @@ import { readBody } from '../http/body.ts';
 import type { Exchange, Exchanges, Headers } from '../http/exchange.ts';
 import { LookupUnavailable } from '../link-table/coalesced-queries.ts';
 import type { Resolver } from '../link-table/resolver.ts';
+import type { Suspensions } from '../link-table/suspensions.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import type { KeyUses } from './key-uses.ts';
 import { type ReportBody, readReport } from './report.ts';
@@ -32,6 +33,7 @@ const PREFLIGHT: Headers = [
 const STATUS: Partial<Record<ErrorCode, string>> = {
   bad_request: '400 Bad Request',
   unauthorized: '401 Unauthorized',
+  forbidden: '403 Forbidden',
   method_not_allowed: '405 Method Not Allowed',
   payload_too_large: '413 Payload Too Large',
   unsupported_media_type: '415 Unsupported Media Type',
@@ -45,11 +47,12 @@ export function createCollectHandlers(given: {
   eventLog: EventLogWriter;
   exchanges: Exchanges;
   resolver: Resolver;
+  suspensions: Suspensions;
   keyUses: KeyUses;
   metrics: IngestMetrics;
   log: Logger;
 }): { post: RouteHandler; preflight: RouteHandler; other: RouteHandler } {
-  const { eventLog, exchanges, resolver, keyUses, metrics, log } = given;
+  const { eventLog, exchanges, resolver, suspensions, keyUses, metrics, log } = given;
 
   function send(
     exchange: Exchange,
@@ -91,8 +94,10 @@ export function createCollectHandlers(given: {
     const known = parsed?.kind === 'publishable' ? await resolver.key(parsed.lookup) : null;
     if (known === null || !keyMatches(key, known.hash))
       throw new AppError('unauthorized', 'key: not a valid key');
+    const workspaceId = uuidToBytes(known.workspaceId);
+    if (suspensions.has(workspaceId)) throw new AppError('forbidden', SUSPENDED);
     keyUses.note(known.id);
-    return uuidToBytes(known.workspaceId);
+    return workspaceId;
   }
 
   async function collect(bytes: Buffer): Promise<void> {

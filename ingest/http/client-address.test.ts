@@ -3,14 +3,14 @@ import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addressBytes, addressText, mappedBytes } from './addresses.ts';
-import { type ClientAddresses, createClientAddresses } from './client-address.ts';
+import { createClientAddresses } from './client-address.ts';
 
 /** The calls that read addresses, with the values of a real connection. */
 function addressesOf(
   trusted: string[],
   peer: string,
   lines: string[],
-): Record<keyof ClientAddresses, string> {
+): Record<'byFirstLine' | 'byAllLines', string> {
   const bytes = addressBytes(peer) ?? new Uint8Array(16);
   const binary = peer.includes(':') ? bytes : bytes.slice(12);
   const request = {

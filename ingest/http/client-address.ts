@@ -25,6 +25,11 @@ export type ClientAddresses = {
   byFirstLine: ClientAddress;
   /** From all lines as one list: for limits by address. */
   byAllLines: ClientAddress;
+  /**
+   * Returns whether the peer is a trusted proxy; null when the request has no `X-Forwarded-For`. Reads the peer's address,
+   * which is slow.
+   */
+  trustsForwarded(req: HttpRequest, res: HttpResponse): boolean | null;
 };
 
 /**
@@ -40,7 +45,11 @@ export function createClientAddresses(app: TemplatedApp, trusted: readonly strin
   const peerOf = (res: HttpResponse) => peers.only ?? mappedBytes(res.getRemoteAddress());
   if (trusted.length === 0) {
     const ofPeer: ClientAddress = (_req, res) => peerOf(res);
-    return { byFirstLine: ofPeer, byAllLines: ofPeer };
+    return {
+      byFirstLine: ofPeer,
+      byAllLines: ofPeer,
+      trustsForwarded: (req) => (firstLine(req) === '' ? null : false),
+    };
   }
 
   function addressBy(hopsOf: (req: HttpRequest) => string, req: HttpRequest, res: HttpResponse): Uint8Array {
@@ -67,6 +76,8 @@ export function createClientAddresses(app: TemplatedApp, trusted: readonly strin
   return {
     byFirstLine: (req, res) => addressBy(firstLine, req, res),
     byAllLines: (req, res) => addressBy(allLines, req, res),
+    trustsForwarded: (req, res) =>
+      firstLine(req) === '' ? null : isTrusted(mappedBytes(res.getRemoteAddress())),
   };
 }
 

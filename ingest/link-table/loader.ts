@@ -10,8 +10,10 @@ import {
   otherSlugsOf,
   publishableKeysAfter,
   publishableKeysWithIds,
+  suspendedAmong,
+  suspendedWorkspaces,
 } from '../../sql/links/link-table.ts';
-import { encodeLink, encodeOther } from './records.ts';
+import { encodeLink, encodeOther, encodeSuspension } from './records.ts';
 import type { TableWriter } from './table-writer.ts';
 
 /**
@@ -158,6 +160,9 @@ export function createTableLoader(given: {
 
   /** The walk as steps. Each reads and applies a page, and can be retried. */
   function* everything(): Generator<() => Promise<void>> {
+    yield async () => {
+      for (const row of await suspendedWorkspaces(pool)) writer.put(encodeSuspension(row));
+    };
     let more = true;
     let slug = '';
     while (more) {
@@ -233,6 +238,10 @@ export function createTableLoader(given: {
     }
     const others = idsOf('bio_page', 'program');
     if (others.length > 0) writer.replaceOthers(others, await otherSlugsOf(pool, others));
+    const workspaces = idsOf('workspace');
+    if (workspaces.length > 0) {
+      writer.replaceSuspensions(workspaces, await suspendedAmong(pool, workspaces));
+    }
     const keys = idsOf('key');
     if (keys.length > 0) writer.replaceKeys(keys, await publishableKeysWithIds(pool, keys));
   }

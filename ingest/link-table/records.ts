@@ -1,6 +1,8 @@
+import { randomInt } from 'node:crypto';
 import { uuidToBytes } from '../../core/ids.ts';
-import type { LinkTableRow, OtherSlugRow } from '../../sql/links/link-table.ts';
+import type { LinkTableRow, OtherSlugRow, SuspendedRow } from '../../sql/links/link-table.ts';
 import type { Retargeting, Targeting } from '../../sql/links/links.ts';
+import { suspensionSlug } from './suspensions.ts';
 
 /**
  * The table's records, in memory and on disk: `u8 kind | 16 bytes id | 16 bytes workspace | u8 slug length | slug |
@@ -9,7 +11,7 @@ import type { Retargeting, Targeting } from '../../sql/links/links.ts';
  */
 
 /** What a slug names. */
-export type SlugKind = 'link' | 'bio_page' | 'program';
+export type SlugKind = 'link' | 'bio_page' | 'program' | 'suspension';
 
 export type LinkRecord = {
   kind: 'link';
@@ -35,11 +37,13 @@ export type LinkRecordSettings = {
   expiredRedirectUrl?: string;
   passwordHash?: string;
   retargeting?: Retargeting;
+  /** By the operator. */
+  blocked?: true;
 };
 
-/** A page or a program; its slug is in lower case. */
+/** A page, a program or a suspended workspace; its slug is in lower case. */
 export type OtherRecord = {
-  kind: 'bio_page' | 'program';
+  kind: 'bio_page' | 'program' | 'suspension';
   id: Uint8Array;
   workspaceId: Uint8Array;
   slug: string;
@@ -49,7 +53,7 @@ export type OtherRecord = {
 
 export type SlugRecord = LinkRecord | OtherRecord;
 
-const KINDS = ['link', 'bio_page', 'program'] as const satisfies readonly SlugKind[];
+const KINDS = ['link', 'bio_page', 'program', 'suspension'] as const satisfies readonly SlugKind[];
 const ID_AT = 1;
 const WORKSPACE_AT = 17;
 const SLUG_LENGTH_AT = 33;
@@ -73,6 +77,11 @@ export function encodeOther(row: OtherSlugRow): Buffer {
   return encode(row.kind, row, row.page === null ? '' : JSON.stringify(row.page));
 }
 
+/** Encodes a suspended workspace, under a name that no slug has. */
+export function encodeSuspension({ id }: SuspendedRow): Buffer {
+  return encode('suspension', { id, workspace_id: id, slug: suspensionSlug(id) }, '');
+}
+
 function encode(
   kind: SlugKind,
   row: { id: string; workspace_id: string; slug: string },
@@ -94,6 +103,7 @@ function settingsText(row: LinkTableRow): string {
     ...(row.expired_redirect_url && { expiredRedirectUrl: row.expired_redirect_url }),
     ...(row.password_hash && { passwordHash: row.password_hash }),
     ...(row.retargeting && { retargeting: row.retargeting }),
+    ...(row.is_blocked && { blocked: true as const }),
   };
   return Object.keys(settings).length === 0 ? '' : JSON.stringify(settings);
 }
@@ -145,16 +155,22 @@ export function hasSlug(record: Buffer, slug: string): boolean {
   return true;
 }
 
-/** Returns the FNV-1a hash of the slug in lower case: one hash for every spelling. */
+/**
+ * Start value of the hashes, which stay in this process: without it anyone could compute slugs that all hash alike, and
+ * make each lookup walk through all of them.
+ */
+const SEED = randomInt(2 ** 32 - 1);
+
+/** Returns the seeded FNV-1a hash of the slug in lower case: one hash for every spelling. */
 export function hashOfSlug(slug: string): number {
-  let hash = 0x811c9dc5;
+  let hash = SEED;
   for (let at = 0; at < slug.length; at++) hash = Math.imul(hash ^ lower(slug.charCodeAt(at)), 0x01000193);
   return hash ^ (hash >>> 15);
 }
 
 /** Returns the FNV-1a hash of an id's 16 bytes. */
 export function hashOfId(id: Uint8Array): number {
-  let hash = 0x811c9dc5;
+  let hash = SEED;
   for (let at = 0; at < 16; at++) hash = Math.imul(hash ^ (id[at] ?? 0), 0x01000193);
   return hash ^ (hash >>> 15);
 }

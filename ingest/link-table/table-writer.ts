@@ -1,10 +1,15 @@
 import { uuidToBytes } from '../../core/ids.ts';
 import type { Logger } from '../../core/tier/log.ts';
-import type { LinkTableRow, OtherSlugRow, PublishableKeyRow } from '../../sql/links/link-table.ts';
+import type {
+  LinkTableRow,
+  OtherSlugRow,
+  PublishableKeyRow,
+  SuspendedRow,
+} from '../../sql/links/link-table.ts';
 import { LARGEST_RECORD } from './arena.ts';
 import { type KnownKey, keyOf } from './known-key.ts';
 import type { SyncPoint } from './loader.ts';
-import { encodeLink, encodeOther, idOf, slugOf } from './records.ts';
+import { encodeLink, encodeOther, encodeSuspension, idOf, slugOf } from './records.ts';
 
 /** Where the rows go: the file, and the changes for the table in memory. */
 export type TableSink = {
@@ -38,6 +43,7 @@ export type TableWriter = Pick<TableSink, 'put' | 'beginLoad' | 'endLoad' | 'beg
   /** Removes those of `ids` that no row has. */
   replaceLinks(ids: string[], rows: LinkTableRow[]): void;
   replaceOthers(ids: string[], rows: OtherSlugRow[]): void;
+  replaceSuspensions(ids: string[], rows: SuspendedRow[]): void;
   replaceKeys(ids: string[], rows: PublishableKeyRow[]): void;
 };
 
@@ -77,6 +83,10 @@ export function createTableWriter(sink: TableSink, log: Logger): TableWriter {
     replaceOthers(ids, rows) {
       removeMissing(ids, rows, (id) => sink.remove(uuidToBytes(id)));
       for (const row of rows) put(encodeOther(row));
+    },
+    replaceSuspensions(ids, rows) {
+      removeMissing(ids, rows, (id) => sink.remove(uuidToBytes(id)));
+      for (const row of rows) put(encodeSuspension(row));
     },
     replaceKeys(ids, rows) {
       removeMissing(ids, rows, sink.removeKey);

@@ -5,6 +5,8 @@ import { createPage, type Page } from './layout.ts';
 export type Pages = {
   notFound: Page;
   gone: Page;
+  /** By the operator of the deployment. */
+  blocked: Page;
   unavailable: Page;
   /** @param referer of the visit; text, sent along with the form */
   passwordForm(referer: string): Page;
@@ -30,6 +32,10 @@ export function createPages(): Pages {
   return {
     notFound: createPage('Link not found', '<p>There is no link at this address.</p>'),
     gone: createPage('Link expired', '<p>This link is no longer active.</p>'),
+    blocked: createPage(
+      'Link blocked',
+      '<p>The operator of this service has blocked this link. It may have been reported as harmful.</p>',
+    ),
     unavailable: createPage(
       'Please try again',
       '<p>This link cannot be opened right now. Try again in a moment.</p>',

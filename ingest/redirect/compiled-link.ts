@@ -1,6 +1,7 @@
 import { CHANNELS, type Channel, utmMediumOf } from '../../core/enrich/channels.ts';
 import { type Device, isMobileDevice } from '../../core/enrich/devices.ts';
 import { bytesToUuid } from '../../core/ids.ts';
+import type { BlockedDomains } from '../../core/links/blocked-domains.ts';
 import type { VisitorIds, WorkspaceVisitors } from '../../core/tracking/visitors.ts';
 import type { Retargeting } from '../../sql/links/links.ts';
 import type { LinkRecord } from '../link-table/records.ts';
@@ -30,10 +31,13 @@ export class CompiledLink {
   /** The destination of every visitor, once computed; null for links with targeting and Smart Links. */
   #only: Destination | null = null;
   readonly expiredRedirectUrl: string | null;
+  readonly workspaceId: Uint8Array;
+  /** Blocked by the operator: itself, or the domain of a destination. */
+  readonly isBlocked: boolean;
   readonly hasTargeting: boolean;
   readonly #destinationFor: (device: Device, channel: string) => Destination;
 
-  constructor(record: LinkRecord, visitorIds: VisitorIds) {
+  constructor(record: LinkRecord, visitorIds: VisitorIds, domains: Pick<BlockedDomains, 'blocks'>) {
     const { settings, channel } = record;
     this.id = record.id;
     this.slug = record.slug;
@@ -44,6 +48,8 @@ export class CompiledLink {
     this.passwordHash = settings.passwordHash ?? null;
     this.retargeting = settings.retargeting ?? null;
     this.expiredRedirectUrl = settings.expiredRedirectUrl ?? null;
+    this.workspaceId = record.workspaceId;
+    this.isBlocked = settings.blocked === true || urlsOf(record).some((url) => domains.blocks(url));
     this.hasTargeting = settings.targeting !== undefined;
     this.#destinationFor = destinationsOf(record);
   }
@@ -64,6 +70,13 @@ export class CompiledLink {
     if (this.channel !== null && !this.hasTargeting) this.#only = destination;
     return destination;
   }
+}
+
+function urlsOf({ destination, settings }: LinkRecord): string[] {
+  const { targeting, expiredRedirectUrl } = settings;
+  return [destination, targeting?.mobile, targeting?.desktop, expiredRedirectUrl].filter(
+    (url) => url !== undefined,
+  );
 }
 
 /** Computes the destination for a device and a channel, each once. */

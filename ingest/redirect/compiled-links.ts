@@ -1,4 +1,5 @@
 import { createBoundedCache } from '../../core/caching/bounded-cache.ts';
+import type { BlockedDomains } from '../../core/links/blocked-domains.ts';
 import type { VisitorIds } from '../../core/tracking/visitors.ts';
 import type { OtherRecord, SlugRecord } from '../link-table/records.ts';
 import type { Resolver } from '../link-table/resolver.ts';
@@ -23,8 +24,9 @@ export function createCompiledLinks(given: {
   table: LinkTable;
   resolver: Resolver;
   visitorIds: VisitorIds;
+  domains: BlockedDomains;
 }): CompiledLinks {
-  const { table, resolver, visitorIds } = given;
+  const { table, resolver, visitorIds, domains } = given;
   const ready = createBoundedCache<string, CompiledLink>(CAPACITY);
   const admits = createAdmissionFilter(2 * CAPACITY);
   // Links are cached under their exact spelling, which changes name too; pages are not cached.
@@ -38,8 +40,10 @@ export function createCompiledLinks(given: {
     },
   });
 
+  domains.listen(() => ready.clear());
+
   function targetOf(record: SlugRecord): SlugTarget {
-    return record.kind === 'link' ? new CompiledLink(record, visitorIds) : record;
+    return record.kind === 'link' ? new CompiledLink(record, visitorIds, domains) : record;
   }
 
   return {

@@ -4,6 +4,7 @@ import type { Exchange, Exchanges } from '../http/exchange.ts';
 import { LookupUnavailable } from '../link-table/coalesced-queries.ts';
 import type { OtherRecord } from '../link-table/records.ts';
 import type { Resolver } from '../link-table/resolver.ts';
+import type { Suspensions } from '../link-table/suspensions.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import type { Pages } from '../pages/pages.ts';
 import type { CompiledLink } from './compiled-link.ts';
@@ -30,6 +31,7 @@ const SLUG = /^[A-Za-z0-9_-]{1,64}$/;
 export function createRedirectHandler(given: {
   links: CompiledLinks;
   resolver: Resolver;
+  suspensions: Suspensions;
   exchanges: Exchanges;
   clientAddress: ClientAddress;
   metrics: IngestMetrics;
@@ -39,7 +41,8 @@ export function createRedirectHandler(given: {
   /** Called after all visits of a turn of the event loop: their clicks are written then. */
   endTurn(): void;
 }): RedirectHandler {
-  const { links, resolver, exchanges, clientAddress, metrics, pages, visitLink, otherKinds, endTurn } = given;
+  const { links, resolver, suspensions, exchanges, clientAddress } = given;
+  const { metrics, pages, visitLink, otherKinds, endTurn } = given;
 
   function respondNotFound(exchange: Exchange): void {
     metrics.countOutcome('not_found');
@@ -54,19 +57,29 @@ export function createRedirectHandler(given: {
     exchanges.reply(exchange, '503 Service Unavailable', headers, body);
   }
 
+  /** Calls `then` with what a visitor may see, and says so where the operator blocked it. */
+  function unlessBlocked(target: SlugTarget, visit: Visit, exchange: Exchange, then: Found): void {
+    const isBlocked = target.kind === 'link' && target.isBlocked;
+    if (target.kind === 'suspension') respondNotFound(exchange);
+    else if (isBlocked || suspensions.has(target.workspaceId)) {
+      metrics.countOutcome('blocked');
+      exchanges.reply(exchange, '410 Gone', pages.blocked.headers, pages.blocked.body);
+    } else then(target, visit, exchange);
+  }
+
   /** Calls `then` at once when the slug is in memory, else after the lookup. */
   function find(visit: Visit, exchange: Exchange, then: Found): void {
     const { slug } = visit;
     const known = links.known(slug);
     if (known !== undefined) {
-      then(known, visit, exchange);
+      unlessBlocked(known, visit, exchange, then);
     } else if (!SLUG.test(slug) || resolver.knownAbsent(slug)) {
       respondNotFound(exchange);
     } else {
       exchanges.after(exchange, lookUp(slug), (target) => {
         if (target === 'unavailable') respondUnavailable(exchange);
         else if (target === null) respondNotFound(exchange);
-        else if (!exchange.over) then(target, visit, exchange);
+        else if (!exchange.over) unlessBlocked(target, visit, exchange, then);
       });
     }
   }

@@ -6,6 +6,7 @@ const PRUNED = {
   link_changes: { column: 'made_at', age: '1 day' },
   // The contract: idempotency keys expire after 24 hours.
   idempotency_keys: { column: 'created_at', age: '24 hours' },
+  publishable_uses: { column: 'hour', age: '1 day' },
   // Left by requests whose process died.
   idempotency_reservations: { column: 'ends_at', age: '1 minute' },
   // Refunds of orders that were never reported.

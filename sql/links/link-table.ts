@@ -26,6 +26,8 @@ export type LinkTableRow = {
   expired_redirect_url: string | null;
   password_hash: string | null;
   retargeting: Retargeting | null;
+  /** By the operator. */
+  is_blocked: boolean;
 };
 
 /** A lower-case slug of a page or program. */
@@ -38,13 +40,17 @@ export type OtherSlugRow = {
   page: PublicPage | null;
 };
 
+/** A workspace that is suspended. */
+export type SuspendedRow = { id: string };
+
 /** A publishable key that has not been revoked. */
 export type PublishableKeyRow = { id: string; lookup: string; hash: Buffer; workspace_id: string };
 
 const COLUMNS = `l.id, l.workspace_id, l.slug, d.destination_url, l.channel, l.utm_source, l.utm_medium,
     l.utm_campaign, l.extra_query, l.targeting,
     floor(extract(epoch FROM l.expires_at) * 1000)::float8 AS expires_at,
-    l.max_clicks, l.expired_redirect_url, l.password_hash, l.retargeting`;
+    l.max_clicks, l.expired_redirect_url, l.password_hash, l.retargeting,
+    l.blocked_at IS NOT NULL AS is_blocked`;
 
 const LINKS = `SELECT ${COLUMNS} FROM links l JOIN destinations d ON d.id = l.destination_id
   WHERE l.deleted_at IS NULL`;
@@ -123,6 +129,21 @@ export async function othersWithSlugs(db: Queryable, slugs: string[]): Promise<O
   const { rows } = await db.query<OtherSlugRow>(`${OTHERS} AND slug = ANY ($1)`, [
     slugs.map((slug) => slug.toLowerCase()),
   ]);
+  return rows;
+}
+
+/** Returns every suspended workspace. */
+export async function suspendedWorkspaces(db: Queryable): Promise<SuspendedRow[]> {
+  const { rows } = await db.query<SuspendedRow>('SELECT id FROM workspaces WHERE suspended_at IS NOT NULL');
+  return rows;
+}
+
+/** Returns the suspended ones among these workspaces. */
+export async function suspendedAmong(db: Queryable, ids: string[]): Promise<SuspendedRow[]> {
+  const { rows } = await db.query<SuspendedRow>(
+    'SELECT id FROM workspaces WHERE suspended_at IS NOT NULL AND id = ANY ($1)',
+    [ids],
+  );
   return rows;
 }
 

@@ -32,6 +32,8 @@ CREATE TABLE workspaces (
   payout_hold_days    integer NOT NULL DEFAULT 3 CHECK (payout_hold_days BETWEEN 0 AND 90),
   partner_id          uuid REFERENCES partners (id),
   partner_external_id text,
+  -- Suspended by the operator: its links and its API respond with that.
+  suspended_at        timestamptz,
   created_at          timestamptz NOT NULL DEFAULT now(),
   UNIQUE (partner_id, partner_external_id)
 );
@@ -88,6 +90,15 @@ CREATE TABLE idempotency_reservations (
   ends_at      timestamptz NOT NULL,
   PRIMARY KEY (workspace_id, key)
 );
+
+-- Rows that publishable keys made in a workspace: strangers have those keys.
+CREATE TABLE publishable_uses (
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  hour         timestamptz NOT NULL,
+  made         integer NOT NULL,
+  PRIMARY KEY (workspace_id, hour)
+);
+CREATE INDEX publishable_uses_age ON publishable_uses (hour);
 
 -- Rates that convert an order's currency into the workspace's currency; set by the operator.
 CREATE TABLE currency_rates (

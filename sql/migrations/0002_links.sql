@@ -55,6 +55,7 @@ CREATE TABLE links (
   created_at           timestamptz NOT NULL, -- unique in its workspace: it is the cursor
   updated_at           timestamptz NOT NULL,
   deleted_at           timestamptz,
+  blocked_at           timestamptz,          -- by the operator: visitors get a page that says so
   UNIQUE (workspace_id, created_at)
 );
 CREATE UNIQUE INDEX links_external_id ON links (workspace_id, external_id)
@@ -67,7 +68,7 @@ CREATE UNIQUE INDEX links_slug ON links (slug);
 CREATE TABLE link_changes (
   xid     xid8 NOT NULL DEFAULT pg_current_xact_id(),
   id      bigint GENERATED ALWAYS AS IDENTITY,
-  -- 'link', 'destination', 'bio_page', 'program', 'key': what must be read again
+  -- 'link', 'destination', 'bio_page', 'program', 'key', 'workspace': what must be read again
   kind    text NOT NULL,
   target_id uuid NOT NULL,
   made_at timestamptz NOT NULL DEFAULT now(),
@@ -89,6 +90,8 @@ CREATE TRIGGER destinations_changed AFTER UPDATE ON destinations
   FOR EACH ROW EXECUTE FUNCTION record_change('destination');
 CREATE TRIGGER keys_changed AFTER INSERT OR UPDATE OF revoked_at ON api_keys
   FOR EACH ROW EXECUTE FUNCTION record_change('key');
+CREATE TRIGGER workspaces_suspended AFTER UPDATE OF suspended_at ON workspaces
+  FOR EACH ROW EXECUTE FUNCTION record_change('workspace');
 
 -- Returns a creation time that no other link of the workspace has. The caller holds the workspace's row lock, or
 -- inserts under the unique constraint and retries. A link that was created while the clock was ahead does not count:

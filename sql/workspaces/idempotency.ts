@@ -4,6 +4,9 @@ import type { Queryable } from '../database/pool.ts';
 /** A response stored for replays. Only 2xx responses are. */
 export type StoredResponse = { status: number; body: unknown };
 
+/** A response, and what of it a replay gets where that is not all: secrets are not stored. */
+export type MadeResponse = StoredResponse & { replayBody?: unknown };
+
 /** State of a key: its stored response, or a reservation by a request that waits before its transaction. */
 export type KeyState = { stored: (StoredResponse & { fingerprint: Buffer }) | null; isReserved: boolean };
 

@@ -33,6 +33,8 @@ export type Workspace = {
   partner_id: string | null;
   partner_external_id: string | null;
   created_at: Date;
+  /** By the operator; null: not suspended. */
+  suspended_at: Date | null;
 };
 
 const COLUMN_NAMES = [
@@ -50,6 +52,7 @@ const COLUMN_NAMES = [
   'partner_id',
   'partner_external_id',
   'created_at',
+  'suspended_at',
 ] as const satisfies readonly (keyof Workspace)[];
 
 /** Returns the columns of a {@link Workspace}, for a query that joins `workspaces` under this alias. */
@@ -147,6 +150,20 @@ export async function hasOrders(db: Queryable, id: string): Promise<boolean> {
 export async function listWorkspaces(db: Queryable): Promise<Workspace[]> {
   const { rows } = await db.query<Workspace>(`SELECT ${COLUMNS} FROM workspaces ORDER BY created_at, id`);
   return rows;
+}
+
+/** Suspends a workspace, or ends that. Returns the workspace, or null when there is none. */
+export async function suspendWorkspace(
+  db: Queryable,
+  id: string,
+  isSuspended: boolean,
+): Promise<Workspace | null> {
+  const { rows } = await db.query<Workspace>(
+    `UPDATE workspaces SET suspended_at = CASE WHEN $2 THEN coalesce(suspended_at, now()) END
+     WHERE id = $1 RETURNING ${COLUMNS}`,
+    [id, isSuspended],
+  );
+  return rows[0] ?? null;
 }
 
 export type WorkspaceSettings = Partial<

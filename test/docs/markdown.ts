@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Folders without files of the repository. */
-const FOREIGN = new Set(['node_modules', 'dist', 'data', 'target', '.git', '.venv']);
+const FOREIGN = new Set(['node_modules', 'dist', 'data', 'target', '.git', '.venv', '.tools']);
 
 /** Returns every Markdown file of the checkout, by its path from the root. */
 export function markdownFiles(): string[] {

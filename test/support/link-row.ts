@@ -15,6 +15,7 @@ const PLAIN: Omit<LinkTableRow, 'id' | 'slug'> = {
   expired_redirect_url: null,
   password_hash: null,
   retargeting: null,
+  is_blocked: false,
 };
 
 /** Returns a link as the redirect reads it from PostgreSQL. */

@@ -8,6 +8,7 @@ import { decodeEvents } from '../../core/events/codec.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { readConfig } from '../../core/settings/config.ts';
 import { silentLogger } from '../../core/tier/log.ts';
+import type { Tracing } from '../../core/tier/tracing.ts';
 import { registerStream } from '../../sql/event-log/streams.ts';
 import { queueEvents } from '../../sql/webhooks/outbox.ts';
 import { click } from '../../workers/test-support/events.ts';
@@ -61,8 +62,10 @@ export type WebhookBench = {
   close(): Promise<void>;
 };
 
-export async function createWebhookBench(): Promise<WebhookBench> {
+export async function createWebhookBench({ tracing }: { tracing?: Tracing } = {}): Promise<WebhookBench> {
+  const traced = tracing && { tracing };
   const api = await testApi((deps) => ({
+    ...traced,
     config: { ...readConfig({ WEBHOOK_ALLOW_PRIVATE: 'true' }), shortUrl: deps.config.shortUrl },
   }));
   const { pool, clickhouse } = api.stores;
@@ -93,6 +96,7 @@ export async function createWebhookBench(): Promise<WebhookBench> {
         log: silentLogger(),
         registry,
         patienceMs: PATIENCE_MS,
+        ...traced,
         webhooks: { allowPrivate: true, now: () => Date.now() + bench.ahead, ...options },
       });
       running.add(workers);

@@ -5,6 +5,7 @@ import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { EventLogReader } from '../../core/event-log/port.ts';
 import { linkSignals } from '../../core/tier/linked-signal.ts';
 import type { Logger } from '../../core/tier/log.ts';
+import { inSpan, NO_TRACING, type Tracing } from '../../core/tier/tracing.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { commitIntent, type Lane, LaneLost, LaneMoved } from '../../sql/event-log/lanes.ts';
 import { readStreams, type StreamProgress } from '../../sql/event-log/streams.ts';
@@ -57,6 +58,8 @@ export type LaneDependencies = {
   quiet?: Quiet;
   metrics: WorkerMetrics;
   log: Logger;
+  /** Left out: nothing is traced. */
+  tracing?: Tracing;
   /** Called when orders of the lane were stored, in PostgreSQL. */
   onOrdersStored?: () => void;
   /** For tests: how long the log may end before the lane's offset, milliseconds. */
@@ -96,7 +99,7 @@ export async function runLane(
   lane: Lane,
   control: LaneControl,
 ): Promise<void> {
-  const { pool, reader, pace, quiet, metrics, onState } = dependencies;
+  const { pool, reader, pace, quiet, metrics, onState, tracing = NO_TRACING } = dependencies;
   const log = dependencies.log.child({ partition: lane.partition, epoch: lane.epoch });
   const lost = new AbortController();
   const ending = linkSignals(control.signal, lost.signal);
@@ -125,7 +128,23 @@ export async function runLane(
     return { prepared, blocks };
   }
 
-  async function store({ prepared, blocks }: Ready, replayedToken: string | null): Promise<void> {
+  /** Stores a range, within a span if it has rows. */
+  function store(ready: Ready, replayedToken: string | null): Promise<void> {
+    const { partition, from, to } = ready.prepared.range;
+    if (!tracing.isOn || ready.blocks.length === 0) return storeRange(ready, replayedToken);
+    const rows = ready.blocks.reduce((sum, { block }) => sum + block.rows.length, 0);
+    const attributes = {
+      'hoplog.partition': partition,
+      'hoplog.from': String(from),
+      'hoplog.to': String(to),
+      'hoplog.rows': rows,
+      'hoplog.replayed': replayedToken !== null,
+    };
+    const span = tracing.start('store batch', { kind: 'consumer', attributes });
+    return inSpan(span, () => storeRange(ready, replayedToken));
+  }
+
+  async function storeRange({ prepared, blocks }: Ready, replayedToken: string | null): Promise<void> {
     const { range } = prepared;
     const refused: Refused[] = [];
     if (blocks.length > 0) {

@@ -1,6 +1,7 @@
+import type { Span, Tracing } from '../../core/tier/tracing.ts';
 import { signatureHeaders } from '../../core/webhooks/signature.ts';
 import type { Subscription } from '../../sql/webhooks/subscriptions.ts';
-import type { ConcurrencyLimit } from './concurrency-limit.ts';
+import type { ConcurrencyLimit, Hook } from './concurrency-limit.ts';
 import type { WebhookMetrics } from './metrics.ts';
 import { type Outcome, outcomeOfError, outcomeOfReply } from './outcome.ts';
 import type { Send } from './send.ts';
@@ -15,6 +16,7 @@ export type AttemptDependencies = {
   send: Send;
   limit: ConcurrencyLimit;
   metrics: WebhookMetrics;
+  tracing: Tracing;
   /** Milliseconds since the epoch. */
   now: () => number;
   /** Aborts attempts; those that wait do not begin. */
@@ -23,32 +25,58 @@ export type AttemptDependencies = {
 
 const HEADERS = { 'content-type': 'application/json', 'user-agent': 'Hoplog-Webhooks/1.0' };
 
-export function createAttempt({ send, limit, metrics, now, signal }: AttemptDependencies): Attempt {
+export function createAttempt({ send, limit, metrics, tracing, now, signal }: AttemptDependencies): Attempt {
   async function once(webhook: Subscription, eventId: string, body: string): Promise<Outcome> {
     if (signal.aborted) return { kind: 'interrupted' };
     const at = now();
     const secrets = webhook.secrets
       .filter(({ expiresAt }) => expiresAt === null || expiresAt > at)
       .map(({ secret }) => secret);
-    const headers = { ...HEADERS, ...signatureHeaders(eventId, body, secrets, at) };
+    const span = tracing.start('deliver webhook', {
+      kind: 'client',
+      attributes: { 'hoplog.webhook_id': webhook.id, 'hoplog.event_id': eventId },
+    });
+    const headers = {
+      ...HEADERS,
+      ...signatureHeaders(eventId, body, secrets, at),
+      ...(span.traceparent && { traceparent: span.traceparent }),
+    };
     const request = { url: webhook.url, headers };
     const elapsed = metrics.attemptSeconds.startTimer();
-    try {
-      return outcomeOfReply(request, await send(webhook.url, headers, body, signal), now());
-    } catch (error) {
-      return signal.aborted ? { kind: 'interrupted' } : outcomeOfError(request, error);
-    } finally {
-      elapsed();
-    }
+    const outcome = await send(webhook.url, headers, body, signal).then(
+      (reply) => outcomeOfReply(request, reply, now()),
+      (error: unknown): Outcome =>
+        signal.aborted ? { kind: 'interrupted' } : outcomeOfError(request, error),
+    );
+    elapsed();
+    describe(span, outcome);
+    return outcome;
   }
 
   return async function attempt(webhook, { eventId, body }) {
     const outcome = await limit.run<Outcome>(
-      webhook,
+      receiverOf(webhook),
       () => once(webhook, eventId, body),
       () => ({ kind: 'interrupted' }),
     );
     metrics.attempts.inc({ outcome: outcome.kind });
     return outcome;
   };
+}
+
+/** Ends the span of an attempt with its outcome. */
+function describe(span: Span, outcome: Outcome): void {
+  span.set({ 'hoplog.outcome': outcome.kind });
+  if (outcome.kind !== 'interrupted' && outcome.status !== null)
+    span.set({ 'http.response.status_code': outcome.status });
+  if (outcome.kind === 'retry' || outcome.kind === 'final') span.fail(outcome.error);
+  span.end();
+}
+
+/**
+ * Returns the receiver whose places a webhook uses: its host, for all webhooks of the workspace. Many webhooks to one
+ * host get no more places than one.
+ */
+export function receiverOf({ workspaceId, url }: Pick<Subscription, 'workspaceId' | 'url'>): Hook {
+  return { id: `${workspaceId} ${URL.parse(url)?.host ?? url}`, workspaceId };
 }

@@ -26,7 +26,8 @@ export type ConcurrencyLimit = {
   waiting(): number;
 };
 
-type Hook = { id: string; workspaceId: string };
+/** A receiver: what shares places. */
+export type Hook = { id: string; workspaceId: string };
 type Pool = { size: number; active: number; ring: Receiver[] };
 type Receiver = {
   id: string;

@@ -7,7 +7,7 @@ import {
   webhooksWithDueDeliveries,
 } from '../../sql/webhooks/delivery-queue.ts';
 import { createIdlePause } from '../idle-pause.ts';
-import type { Attempt } from './attempt.ts';
+import { type Attempt, receiverOf } from './attempt.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { Settling } from './settling.ts';
 import type { Subscriptions } from './subscriptions.ts';
@@ -67,7 +67,7 @@ export function startStored(dependencies: {
     for (const webhookId of due) {
       const webhook = snapshot.byId.get(webhookId);
       const share = Math.min(most, left);
-      const room = webhook ? roomFor(webhook, share) : Math.min(STORED.roomToGiveUp, share);
+      const room = webhook ? roomFor(receiverOf(webhook), share) : Math.min(STORED.roomToGiveUp, share);
       left -= room;
       if (room > 0) rooms.push({ webhookId, room });
     }

@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { EventLogReader } from '../../core/event-log/port.ts';
 import type { Logger } from '../../core/tier/log.ts';
+import { NO_TRACING, type Tracing } from '../../core/tier/tracing.ts';
 import { createHostResolver, type ResolveHost } from '../../core/webhooks/resolve-host.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { countAllPending } from '../../sql/webhooks/delivery-queue.ts';
@@ -42,6 +43,8 @@ export type WebhooksDependencies = {
   enricher: Enricher;
   log: Logger;
   registry: Registry;
+  /** Left out: nothing is traced. */
+  tracing?: Tracing;
   workerMetrics: WorkerMetrics;
   options: WebhookOptions;
   patienceMs?: number | undefined;
@@ -66,7 +69,7 @@ const WRITE_MS = 500;
  *   event log ─────┴── clicks of a lane ────────┘
  */
 export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
-  const { pool, log: parentLog, registry, workerMetrics, options } = dependencies;
+  const { pool, log: parentLog, registry, workerMetrics, options, tracing = NO_TRACING } = dependencies;
   const { now = Date.now, random = Math.random } = options;
   const log = parentLog.child({ part: 'webhooks' });
   const metrics = createWebhookMetrics(registry);
@@ -77,7 +80,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
     resolve: options.resolve ?? createHostResolver(),
     allowPrivate: options.allowPrivate,
   });
-  const attempt = createAttempt({ send: sender.send, limit, metrics, now, signal: cutOff.signal });
+  const attempt = createAttempt({ send: sender.send, limit, metrics, tracing, now, signal: cutOff.signal });
   const settling = createSettling({ pool, log, metrics, now, random });
   const backlogs = createBacklogs(pool);
   const createdAt = createMicroClock(now);

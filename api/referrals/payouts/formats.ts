@@ -149,7 +149,9 @@ const csvOf = (rows: readonly (readonly string[])[]): string =>
  * apostrophe ("CSV injection").
  */
 function textCell(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  // A program that reads line by line would see the rest of such a cell as a row of its own.
+  const line = text.replace(/[\r\n\u2028\u2029]+/g, ' ');
+  return /^\s*[=+\-@\t]/.test(line) ? `'${line}` : line;
 }
 
 function quoted(cell: string): string {

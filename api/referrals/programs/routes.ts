@@ -10,7 +10,7 @@ const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Programs'];
 
 /** Registers the routes of referral programs. Secret key, paid plan. */
-export async function programRoutes(app: Api, { pool, config }: ApiDeps): Promise<void> {
+export async function programRoutes(app: Api, { pool, config, blockedDomains }: ApiDeps): Promise<void> {
   const { shortUrl } = config;
 
   app.get(
@@ -42,7 +42,11 @@ export async function programRoutes(app: Api, { pool, config }: ApiDeps): Promis
     async (request, reply) =>
       withIdempotency(pool, request, reply, async (tx) => {
         const { workspace } = request.auth;
-        const program = await createProgram(tx, workspace.id, request.body, { shortUrl, now: new Date() });
+        const program = await createProgram(tx, workspace.id, request.body, {
+          shortUrl,
+          blockedDomains,
+          now: new Date(),
+        });
         return { status: 201, body: programRecord(program) };
       }),
   );
@@ -82,7 +86,7 @@ export async function programRoutes(app: Api, { pool, config }: ApiDeps): Promis
       },
     },
     async ({ auth, params, body }) => {
-      const rules = { shortUrl, now: new Date() };
+      const rules = { shortUrl, blockedDomains, now: new Date() };
       const program = await app.workspaceQueue(auth.workspace.id, () =>
         inTransaction(pool, (tx) => changeProgram(tx, auth.workspace.id, params.id, body, rules)),
       );

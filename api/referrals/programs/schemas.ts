@@ -6,7 +6,17 @@ import {
   REVIEWS,
   SIGNUP_SOURCES,
 } from '../../../core/referrals/terms.ts';
-import { Body, Currency, CurrencyInput, Instant, Nullable, OneOf, Url, Uuid } from '../../schemas.ts';
+import {
+  Body,
+  Currency,
+  CurrencyInput,
+  Instant,
+  Nullable,
+  ONE_LINE,
+  OneOf,
+  Url,
+  Uuid,
+} from '../../schemas.ts';
 import { PayoutMethod } from '../schemas.ts';
 
 const Credits = (description: string) =>
@@ -134,7 +144,7 @@ const FIELDS = {
   review: Type.Optional(Review),
 };
 
-const Name = Type.String({ minLength: 1, maxLength: 100 });
+const Name = Type.String({ minLength: 1, maxLength: 100, pattern: ONE_LINE });
 const DestinationUrl = Type.String({
   format: 'uri',
   description: 'Where codes and referral links lead. `https://`, without `ref` or `_vid` in the query.',

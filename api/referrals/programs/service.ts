@@ -1,4 +1,5 @@
 import { AppError } from '../../../core/errors.ts';
+import type { DestinationRules } from '../../../core/links/destinations.ts';
 import { generateSlug } from '../../../core/links/slugs.ts';
 import { toMajor } from '../../../core/money/money.ts';
 import { toCredits } from '../../../core/referrals/credits.ts';
@@ -32,9 +33,9 @@ export async function createProgram(
   tx: Queryable,
   workspaceId: string,
   body: NewProgram,
-  rules: { shortUrl: string; now: Date },
+  rules: DestinationRules & { now: Date },
 ): Promise<Program> {
-  requireProgramDestination(body.destination_url, rules.shortUrl);
+  requireProgramDestination(body.destination_url, rules);
   const workspace = await lockWorkspace(tx, workspaceId);
   const settings = changedSettings(defaultSettings(generateSlug(), workspace.currency), body);
   const id = newProgramId();
@@ -73,9 +74,9 @@ export async function changeProgram(
   workspaceId: string,
   id: string,
   change: ProgramChange,
-  rules: { shortUrl: string; now: Date },
+  rules: DestinationRules & { now: Date },
 ): Promise<Program> {
-  if (change.destination_url !== undefined) requireProgramDestination(change.destination_url, rules.shortUrl);
+  if (change.destination_url !== undefined) requireProgramDestination(change.destination_url, rules);
   // Always first, as in a change of its link: the same lock order prevents deadlocks.
   await lockWorkspace(tx, workspaceId);
   const program = await lockProgram(tx, workspaceId, id);

@@ -1,5 +1,5 @@
 import { badRequest } from '../../../core/errors.ts';
-import { requireDestination } from '../../../core/links/destinations.ts';
+import { type DestinationRules, requireDestination } from '../../../core/links/destinations.ts';
 import { programCodeProblem } from '../../../core/links/slugs.ts';
 import { isCurrency, MoneyError, toMajor, toMinor } from '../../../core/money/money.ts';
 import { toHundredths } from '../../../core/referrals/credits.ts';
@@ -90,8 +90,8 @@ export function changedSettings(current: ProgramSettings, change: ProgramChange)
  *
  * @throws {AppError} `bad_request`
  */
-export function requireProgramDestination(text: string, shortUrl: string): void {
-  requireRoomForReferral('destination_url', requireDestination('destination_url', text, { shortUrl }));
+export function requireProgramDestination(text: string, rules: DestinationRules): void {
+  requireRoomForReferral('destination_url', requireDestination('destination_url', text, rules));
 }
 
 /**

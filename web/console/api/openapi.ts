@@ -825,6 +825,17 @@ export interface components {
       status: components["schemas"]["DeliveryStatus"];
       type: string;
     };
+    /** @enum {string} */
+    DisabledReason: "gone" | "failing";
+    DisabledWebhook: {
+      /** Format: date-time */
+      disabled_at: string;
+      reason: components["schemas"]["DisabledReason"];
+      /** Format: uri */
+      url: string;
+      /** Format: uuid */
+      webhook_id: string;
+    };
     EligibleBalance: {
       amount: number;
       commissions: number;
@@ -992,7 +1003,7 @@ export interface components {
       path: string;
     };
     /** @enum {string} */
-    EventType: "click.created" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed";
+    EventType: "click.created" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "webhook.disabled";
     FailedPayout: {
       amount: number;
       /** Format: date-time */
@@ -2218,6 +2229,15 @@ export interface components {
       /** Format: uri */
       url: string;
     };
+    WebhookDisabledEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["DisabledWebhook"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "webhook.disabled";
+    };
     WebhookList: {
       next_cursor: string | null;
       webhooks: components["schemas"]["WebhookWithLastDelivery"][];
@@ -2258,7 +2278,7 @@ export interface components {
       /** Format: uuid */
       id: string;
       is_active: boolean;
-      secret: string;
+      secret?: string;
       /** Format: date-time */
       updated_at: string;
       /** Format: uri */
@@ -4313,7 +4333,7 @@ export interface operations {
     parameters: {
       query?: {
         status?: "pending" | "delivered" | "failed";
-        type?: "click.created" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "webhook.test";
+        type?: "click.created" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "webhook.disabled" | "webhook.test";
         limit?: number;
         cursor?: string;
       };

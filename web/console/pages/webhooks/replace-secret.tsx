@@ -4,6 +4,9 @@ import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
 import type { Webhook, WebhookWithSecret } from './responses.ts';
 
+/** After a lost response: a secret is not stored for a second one. */
+const NOT_SHOWN = 'The response was lost. Replace the secret again to see one.';
+
 /** Rotates the signing secret after confirmation, and shows it once. */
 export function ReplaceSecret({ webhook }: { webhook: Webhook }) {
   const rotate = useSend<void, WebhookWithSecret>(() => ({ path: `/webhooks/${webhook.id}/rotate-secret` }), {
@@ -29,7 +32,7 @@ export function ReplaceSecret({ webhook }: { webhook: Webhook }) {
         {...STAYS}
       >
         {rotate.data && (
-          <SecretMade value={rotate.data.secret} what="signing secret" onDone={rotate.reset}>
+          <SecretMade value={rotate.data.secret ?? NOT_SHOWN} what="signing secret" onDone={rotate.reset}>
             <Text size="sm">The old secret works for another 24 hours.</Text>
           </SecretMade>
         )}

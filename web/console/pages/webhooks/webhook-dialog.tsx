@@ -12,6 +12,9 @@ import { type WebhookDraft, WebhookForm } from './webhook-form.tsx';
 
 type Got = Webhook & Partial<Pick<WebhookWithSecret, 'secret'>>;
 
+/** After a lost response: a secret is not stored for a second one. */
+const NOT_SHOWN = 'The response was lost. Replace the secret to see one.';
+
 /** Creates a webhook and shows its secret, or edits one. */
 export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; close: () => void }) {
   useFocusBack();
@@ -22,7 +25,7 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
   const [draft, setDraft] = useState(before);
   const [made, setMade] = useState<{ id: string; secret: string } | null>(null);
   const save = useSend<object, Got>(
-    // A retry after a lost response shows the first webhook's secret.
+    // A retry after a lost response finds the first webhook.
     (body) =>
       webhook
         ? { path: `/webhooks/${webhook.id}`, method: 'PATCH', body }
@@ -35,8 +38,8 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
     if (Object.keys(body).length === 0) return close();
     save.mutate(body, {
       onSuccess: ({ id, secret }) => {
-        if (secret === undefined) close();
-        else setMade({ id, secret });
+        if (webhook) close();
+        else setMade({ id, secret: secret ?? NOT_SHOWN });
       },
     });
   };

@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+
+beforeAll(async () => {
+  api = await testApi();
+  shop = await api.addWorkspace();
+  const program = { name: 'Friends', code: 'friends', destination_url: 'https://shop.example/' };
+  expect((await shop.post('/programs', program)).status).toBe(201);
+});
+afterAll(() => api.close());
+
+test.each(['\u001b[2J', 'a\nb', '\u0007', '\u009b1m', '\u007f'])(
+  '%j is refused in every name',
+  async (name) => {
+    const url = 'https://shop.example/';
+    const user = { email: 'a@mail.example', external_user_id: 'a', tier: 'free' };
+    for (const [path, body] of [
+      ['/links', { destination_url: url, smart: true, name }],
+      ['/folders', { name }],
+      ['/programs', { name, code: 'other', destination_url: url }],
+      ['/referrals/enroll', { ...user, name }],
+    ] as const) {
+      const { status, body: answer } = await shop.post(path, body);
+      const [detail] = answer.error.details ?? [];
+      expect([path, status, detail]).toEqual([
+        path,
+        400,
+        { path: 'name', message: 'must not contain control characters' },
+      ]);
+    }
+  },
+);

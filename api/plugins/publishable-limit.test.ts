@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+
+beforeAll(async () => {
+  api = await testApi(({ config }) => ({ config: { ...config, publishableLimitPerHour: 3 } }));
+  shop = await api.addWorkspace();
+  const program = { name: 'Friends', code: 'friends', destination_url: 'https://shop.example/' };
+  expect((await shop.post('/programs', program)).status).toBe(201);
+});
+afterAll(() => api.close());
+
+const countOf = async (table: string) => {
+  const { rows } = await api.stores.pool.query(
+    `SELECT count(*) AS count FROM ${table} WHERE workspace_id = $1`,
+    [shop.workspace.id],
+  );
+  return Number(rows[0]?.count);
+};
+const enroll = (user: string, key = shop.publishableKey) =>
+  shop.post(
+    '/referrals/enroll',
+    { email: `${user}@mail.example`, external_user_id: user, tier: 'free' },
+    { key },
+  );
+const signUp = (user: string, key = shop.publishableKey) =>
+  shop.post(
+    '/referrals/report-signup',
+    { new_user_external_user_id: user, referrer_external_user_id: 'a' },
+    { key },
+  );
+
+test('publishable keys of a workspace have a ceiling of rows an hour: then 429, a metric, and nothing is made', async () => {
+  expect([(await enroll('a')).status, (await enroll('b')).status]).toEqual([200, 200]);
+  expect((await signUp('new-1')).status).toBe(200);
+  for (const refused of [await enroll('c'), await signUp('new-2')]) {
+    expect([refused.status, refused.body.error.code]).toEqual([429, 'too_many_requests']);
+    const wait = Number(refused.headers['retry-after']);
+    expect(wait >= 1 && wait <= 3_600).toBe(true);
+  }
+  expect([await countOf('enrollments'), await countOf('signups'), await countOf('links')]).toEqual([2, 1, 3]);
+  expect(await api.deps.registry.getSingleMetricAsString('hoplog_api_publishable_refused_total')).toMatch(
+    / 2$/m,
+  );
+  // Calls that make nothing, servers, and other workspaces are not limited.
+  expect([(await enroll('a')).status, (await signUp('new-1')).status]).toEqual([200, 200]);
+  expect((await enroll('c', shop.secretKey)).status).toBe(200);
+  expect((await (await api.addWorkspace()).get('/me')).status).toBe(200);
+  // The next hour has room again.
+  await api.stores.pool.query("UPDATE publishable_uses SET hour = hour - interval '1 hour'");
+  expect((await enroll('d')).status).toBe(200);
+});

@@ -1,0 +1,42 @@
+import { Counter } from 'prom-client';
+import { AppError } from '../../core/errors.ts';
+import type { Queryable } from '../../sql/database/pool.ts';
+import { countPublishableUse } from '../../sql/workspaces/publishable-uses.ts';
+import type { Api, ApiDeps, Auth } from '../dependencies.ts';
+
+/**
+ * Counts a row that a call makes, when its key is publishable. Call it in the transaction, after the row.
+ *
+ * @throws {AppError} `too_many_requests` beyond the workspace's limit an hour; the transaction must roll back
+ */
+export type CountPublishable = (tx: Queryable, auth: Auth) => Promise<void>;
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    countPublishable: CountPublishable;
+  }
+}
+
+/** Adds `app.countPublishable`: anyone can read a publishable key on a page, and make rows with it. */
+export function addPublishableLimit(
+  app: Api,
+  { config, registry }: Pick<ApiDeps, 'config' | 'registry'>,
+): void {
+  const refused = new Counter({
+    name: 'hoplog_api_publishable_refused_total',
+    help: 'Calls with a publishable key that a workspace had no room for in this hour.',
+    registers: [registry],
+  });
+  app.decorate('countPublishable', async (tx, { key, workspace }) => {
+    if (key.kind !== 'publishable') return;
+    const wait = await countPublishableUse(tx, workspace.id, config.publishableLimitPerHour);
+    if (wait === 0) return;
+    refused.inc();
+    throw new AppError(
+      'too_many_requests',
+      `publishable keys may make at most ${config.publishableLimitPerHour} enrollments and signups an hour in a workspace`,
+      undefined,
+      { retryAfter: wait },
+    );
+  });
+}

@@ -1,0 +1,74 @@
+import { AppError } from '../../core/errors.ts';
+import type { Api, FastifyRequest } from '../dependencies.ts';
+
+/** Concurrent reads of clicks of one workspace: half of the process's connections to ClickHouse. */
+const AT_A_TIME = 8;
+/** Longest wait for a place. Milliseconds. */
+const LONGEST_WAIT = 5_000;
+
+export type ReportLimit = {
+  /**
+   * Takes a place of the workspace, and waits for one in order of arrival.
+   *
+   * @returns a function that releases it; further calls do nothing
+   * @throws {AppError} `unavailable` when no place became free in time
+   */
+  take(workspaceId: string): Promise<() => void>;
+};
+
+/** Shares the reads of clicks by workspace: many reports of one do not delay those of others. */
+export function createReportLimit(atATime = AT_A_TIME, longestWait = LONGEST_WAIT): ReportLimit {
+  const places = new Map<string, { taken: number; waiting: Set<() => void> }>();
+
+  return {
+    async take(workspaceId) {
+      const place = places.get(workspaceId) ?? { taken: 0, waiting: new Set() };
+      places.set(workspaceId, place);
+      if (place.taken < atATime) place.taken += 1;
+      else await untilPassedOn(place.waiting, longestWait);
+      let isHeld = true;
+      return () => {
+        if (!isHeld) return;
+        isHeld = false;
+        const [next] = place.waiting;
+        if (next) {
+          place.waiting.delete(next);
+          next();
+          return;
+        }
+        place.taken -= 1;
+        if (place.taken === 0) places.delete(workspaceId);
+      };
+    },
+  };
+}
+
+function untilPassedOn(waiting: Set<() => void>, longestWait: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const begin = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const timer = setTimeout(() => {
+      waiting.delete(begin);
+      reject(new AppError('unavailable', 'the workspace is at its limit of concurrent reports; try again'));
+    }, longestWait);
+    waiting.add(begin);
+  });
+}
+
+/**
+ * Applies the limit to routes with `readsClicks`, until their response is ready. Exports and live streams have limits
+ * of their own for the time after that.
+ */
+export function addReportLimit(app: Api, limit: ReportLimit = createReportLimit()): void {
+  const held = new WeakMap<FastifyRequest, () => void>();
+  app.addHook('preHandler', async (request, reply) => {
+    if (request.routeOptions.config.readsClicks === undefined) return;
+    const release = await limit.take(request.auth.workspace.id);
+    held.set(request, release);
+    reply.raw.once('close', release);
+    if (reply.raw.destroyed) release();
+  });
+  app.addHook('onSend', async (request) => held.get(request)?.());
+}

@@ -1,0 +1,130 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createClickHouse } from '../../clickhouse/client.ts';
+import { EpochFile } from '../../core/event-log/journal/epoch-file.ts';
+import { journalDirectory } from '../../core/event-log/journal/segments.ts';
+import type { Config } from '../../core/settings/config.ts';
+import { createPool } from '../../sql/database/pool.ts';
+import { listBackups, timeOf } from '../backup/manifest.ts';
+import { openTarget } from '../backup/target.ts';
+import { MOST_AHEAD_SECONDS } from '../status.ts';
+import { type Finding, findingsOf } from './finding.ts';
+
+const TIMEOUT_MS = 3_000;
+const OLDEST_BACKUP_HOURS = 48;
+
+/** Checks that no journal is ahead of this machine's clock. Needs no running service. */
+export function checkJournalClock({ dataDir }: Pick<Config, 'dataDir'>): Finding[] {
+  const { ok, error } = findingsOf('clock');
+  const root = journalDirectory(dataDir);
+  let names: string[];
+  try {
+    names = readdirSync(root);
+  } catch {
+    return [];
+  }
+  const ahead = names.flatMap((name) => {
+    const seconds = (lastTimeOf(join(root, name)) / 1_000 - Date.now()) / 1_000;
+    return seconds > MOST_AHEAD_SECONDS ? [`${name} by ${Math.round(seconds)} s`] : [];
+  });
+  if (ahead.length === 0) return [ok("no journal is ahead of this machine's clock")];
+  return [
+    error(
+      `journals are ahead of this machine's clock (${new Date().toISOString()}): ${ahead.join(', ')}`,
+      'set the clock, start the service, then run: npx hoplog stream reset-clock',
+    ),
+  ];
+}
+
+/** Returns the time of the newest event of a start, in microseconds; 0 when unknown. */
+function lastTimeOf(directory: string): number {
+  try {
+    const file = new EpochFile(directory);
+    file.close();
+    return file.record?.lastTs ?? 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** Checks both databases of a running service, and their clocks. */
+export async function checkDatabases(config: Config): Promise<Finding[]> {
+  const pool = createPool(config.databaseUrl, {
+    max: 1,
+    connectTimeoutMs: TIMEOUT_MS,
+    statementTimeoutMs: TIMEOUT_MS,
+  });
+  const clickhouse = createClickHouse({
+    url: config.clickhouseUrl,
+    database: config.clickhouseDatabase,
+    timeoutMs: TIMEOUT_MS,
+  });
+  try {
+    const clocks = {
+      postgres: async () => {
+        const { rows } = await pool.query<{ now: number }>(
+          'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now',
+        );
+        return rows[0]?.now ?? 0;
+      },
+      clickhouse: async () => {
+        const result = await clickhouse.query({
+          query: 'SELECT toUnixTimestamp64Milli(now64(3)) AS now',
+          format: 'JSONEachRow',
+        });
+        return Number((await result.json<{ now: string }>())[0]?.now ?? 0);
+      },
+    };
+    return await Promise.all([
+      checkClock('PostgreSQL', clocks.postgres),
+      checkClock('ClickHouse', clocks.clickhouse),
+    ]);
+  } finally {
+    await Promise.all([pool.end(), clickhouse.close()]);
+  }
+}
+
+async function checkClock(name: string, read: () => Promise<number>): Promise<Finding> {
+  const { ok, error } = findingsOf('clock');
+  const before = Date.now();
+  let now: number;
+  try {
+    now = await read();
+  } catch (cause) {
+    return findingsOf('databases').error(
+      `${name} does not respond: ${(cause as Error).message}`,
+      'npx hoplog status, and the log of npm start',
+    );
+  }
+  // The clock was read at some moment of the request.
+  const seconds = (now < before ? now - before : Math.max(0, now - Date.now())) / 1_000;
+  if (Math.abs(seconds) <= MOST_AHEAD_SECONDS) return ok(`${name} has this machine's time`);
+  return error(
+    `${name}'s clock differs from this machine's by ${Math.round(seconds)} s`,
+    'synchronize both clocks with NTP: timedatectl set-ntp true',
+  );
+}
+
+/** Checks that backups are made, and how old the newest one is. */
+export async function checkBackups(config: Config): Promise<Finding[]> {
+  const { ok, warning, error } = findingsOf('backups');
+  const command = 'npx hoplog backup --keep 14, and the same each night from cron';
+  if (config.backupTo === '') {
+    return [warning('BACKUP_TO is empty: no backups are known', `set BACKUP_TO, then run: ${command}`)];
+  }
+  let newest: string | undefined;
+  try {
+    newest = (await listBackups(openTarget(undefined, config))).at(-1);
+  } catch (cause) {
+    return [
+      error(
+        `cannot read BACKUP_TO=${config.backupTo}: ${(cause as Error).message}`,
+        'correct BACKUP_TO or the AWS settings, then run: npx hoplog backup list',
+      ),
+    ];
+  }
+  if (newest === undefined) return [error(`BACKUP_TO=${config.backupTo} has no complete backup`, command)];
+  const hours = Math.floor((Date.now() - timeOf(newest).getTime()) / 3_600_000);
+  const text = `the newest backup is ${hours} hours old`;
+  return [hours > OLDEST_BACKUP_HOURS ? error(text, command) : ok(text)];
+}

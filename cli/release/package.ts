@@ -1,0 +1,81 @@
+import { chmod, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { bundleOf, IMPORTS_FILE, type Imports, ROOT_DIR } from '../programs/programs.ts';
+
+/** What the command reads beside its bundle, and what a package must contain. */
+const FILES = ['sql/migrations', 'clickhouse/migrations', 'core/events/schemas', 'LICENSE', 'NOTICE'];
+/** Loaded by name: pretty logs on a terminal. */
+const FOUND_BY_NAME = ['pino-pretty'];
+/** Optional: `pg` loads its native client only on request. */
+const NOT_NEEDED = 'pg-native';
+
+type Manifest = {
+  name: string;
+  version: string;
+  keywords: string[];
+  repository: object;
+  license: string;
+  dependencies: Record<string, string>;
+};
+
+/**
+ * Writes the npm package of the command `hoplog` to a new directory: its bundle, what it reads, and a `package.json`
+ * with only the packages that it imports. The checkout itself is not published: it would bring the embedded databases.
+ *
+ * @throws Error when the bundle imports a package that `package.json` does not name
+ */
+export async function writePackage(target: string): Promise<void> {
+  await rm(target, { recursive: true, force: true });
+  await mkdir(join(target, 'dist'), { recursive: true });
+  await cp(bundleOf('hoplog'), join(target, 'dist/hoplog.js'));
+  await chmod(join(target, 'dist/hoplog.js'), 0o755);
+  for (const file of FILES) await cp(join(ROOT_DIR, file), join(target, file), { recursive: true });
+  const root = JSON.parse(await readFile(join(ROOT_DIR, 'package.json'), 'utf8')) as Manifest;
+  const imports = JSON.parse(await readFile(IMPORTS_FILE, 'utf8')) as Imports;
+  await writeFile(
+    join(target, 'package.json'),
+    `${JSON.stringify(manifest(root, imports.hoplog), null, 2)}\n`,
+  );
+  await writeFile(join(target, 'README.md'), README);
+}
+
+function manifest(
+  { name, version, keywords, repository, license, dependencies }: Manifest,
+  imports: string[],
+) {
+  const needed = [...imports.filter((one) => one !== NOT_NEEDED), ...FOUND_BY_NAME];
+  return {
+    name,
+    version,
+    description: 'The command that operates a Hoplog deployment: migrations, keys, imports, status.',
+    keywords,
+    repository,
+    license,
+    type: 'module',
+    engines: { node: '>=22.13' },
+    bin: { hoplog: 'dist/hoplog.js' },
+    files: ['dist', ...FILES],
+    dependencies: Object.fromEntries(
+      needed.map((one) => {
+        const wanted = dependencies[one];
+        if (wanted === undefined)
+          throw new Error(`dist/hoplog.js imports ${one}, which package.json does not name`);
+        return [one, wanted];
+      }),
+    ),
+  };
+}
+
+const README = `# hoplog
+
+The command that operates a [Hoplog](https://github.com/hoplog/hoplog) deployment. It needs Node.js 22 and the
+addresses of the databases, in \`DATABASE_URL\` and \`CLICKHOUSE_URL\`.
+
+\`\`\`sh
+npm install --global hoplog
+hoplog status
+hoplog --help
+\`\`\`
+
+The service is not in this package: run the container image, the Helm chart, or \`npm start\` in a checkout.
+`;

@@ -1,0 +1,32 @@
+/** Longest time that work in steps holds the event loop. Milliseconds. */
+const SLICE_MS = 8;
+
+/**
+ * Waits when the current slice is used up, until the event loop has served others. Await it between two short steps
+ * of long work.
+ */
+export type Slice = () => Promise<void>;
+
+/**
+ * Divides long work of one process into slices, so that it never holds the event loop for long. One slice runs in
+ * each iteration of the loop, however many pieces of work there are; they take turns in order.
+ *
+ * @returns a function that begins a piece of work
+ */
+export function createTimeSlices(sliceMs = SLICE_MS): () => Slice {
+  const waiting: (() => void)[] = [];
+  function runNext(): void {
+    waiting.shift()?.();
+    if (waiting.length > 0) setImmediate(runNext);
+  }
+  return () => {
+    let began = performance.now();
+    return async () => {
+      if (performance.now() - began < sliceMs) return;
+      await new Promise<void>((resolve) => {
+        if (waiting.push(resolve) === 1) setImmediate(runNext);
+      });
+      began = performance.now();
+    };
+  };
+}

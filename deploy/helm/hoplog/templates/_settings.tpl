@@ -1,0 +1,98 @@
+{{/* The environment of every process. */}}
+{{- define "hoplog.env" -}}
+- { name: METRICS_PORT, value: "9464" }
+- { name: INGEST_PORT, value: "8080" }
+- { name: API_PORT, value: "3000" }
+- { name: SHORT_URL, value: {{ required "shortUrl must be the origin of short links, such as https://go.example.com" .Values.shortUrl | quote }} }
+- { name: BASE_URL, value: {{ required "baseUrl must be the origin of the API, such as https://api.example.com" .Values.baseUrl | quote }} }
+- { name: PUBLIC_URL, value: {{ .Values.publicUrl | quote }} }
+- { name: APP_URL, value: {{ .Values.appUrl | quote }} }
+- { name: TRUST_PROXY, value: {{ .Values.trustProxy | quote }} }
+{{ include "hoplog.env.postgres" . }}
+{{ include "hoplog.env.clickhouse" . }}
+{{ include "hoplog.env.kafka" . }}
+{{- range $name, $value := .Values.settings }}
+- { name: {{ $name }}, value: {{ $value | quote }} }
+{{- end }}
+{{- end }}
+
+{{- define "hoplog.env.postgres" -}}
+{{- if .Values.postgres.bundled -}}
+- { name: DATABASE_URL, value: "postgres://hoplog@{{ include "hoplog.fullname" . }}-postgres:5432/hoplog" }
+- name: DATABASE_PASSWORD
+  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: DATABASE_PASSWORD } }
+{{- else -}}
+- name: DATABASE_URL
+  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: DATABASE_URL } }
+- name: DATABASE_PASSWORD
+  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: DATABASE_PASSWORD, optional: true } }
+{{- end }}
+{{- end }}
+
+{{- define "hoplog.env.clickhouse" -}}
+{{- if .Values.clickhouse.bundled -}}
+- { name: CLICKHOUSE_URL, value: "http://hoplog@clickhouse-{{ include "hoplog.fullname" . }}:8123" }
+- name: CLICKHOUSE_PASSWORD
+  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: CLICKHOUSE_PASSWORD } }
+{{- else -}}
+- name: CLICKHOUSE_URL
+  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: CLICKHOUSE_URL } }
+- name: CLICKHOUSE_PASSWORD
+  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: CLICKHOUSE_PASSWORD, optional: true } }
+{{- end }}
+- { name: CLICKHOUSE_DATABASE, value: {{ .Values.clickhouse.database | quote }} }
+- { name: CLICKHOUSE_CLUSTER, value: {{ .Values.clickhouse.cluster | quote }} }
+{{- end }}
+
+{{- define "hoplog.env.kafka" -}}
+{{- $full := include "hoplog.fullname" . -}}
+{{- with .Values.kafka -}}
+- { name: KAFKA_PARTITIONS, value: {{ .partitions | quote }} }
+- { name: KAFKA_REPLICATION, value: {{ .replication | quote }} }
+- { name: KAFKA_RETENTION_HOURS, value: {{ .retentionHours | quote }} }
+{{- if .bundled }}
+- { name: KAFKA_BROKERS, value: "{{ $full }}-kafka-bootstrap:9093" }
+- { name: KAFKA_TLS, value: "true" }
+- { name: KAFKA_SASL_MECHANISM, value: scram-sha-512 }
+- { name: KAFKA_USERNAME, value: {{ $full }} }
+- name: KAFKA_PASSWORD
+  # Strimzi creates this Secret for the KafkaUser.
+  valueFrom: { secretKeyRef: { name: {{ $full }}, key: password } }
+{{- else }}
+- { name: KAFKA_BROKERS, value: {{ required "kafka.brokers must be addresses such as kafka-1:9092,kafka-2:9092, unless kafka.bundled is true" .brokers | quote }} }
+- { name: KAFKA_TLS, value: {{ .tls | quote }} }
+{{- if .saslMechanism }}
+- { name: KAFKA_SASL_MECHANISM, value: {{ .saslMechanism }} }
+- { name: KAFKA_USERNAME, value: {{ required "kafka.username must be set for kafka.saslMechanism" .username | quote }} }
+- name: KAFKA_PASSWORD
+  valueFrom: { secretKeyRef: { name: {{ $.Values.existingSecret }}, key: KAFKA_PASSWORD } }
+{{- end }}
+{{- end }}
+{{- if include "hoplog.kafkaCa" $ }}
+- { name: KAFKA_TLS_CA, value: /etc/hoplog/kafka/ca.crt }
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Name of the Secret with the brokers' certificate authority; empty: none. */}}
+{{- define "hoplog.kafkaCa" -}}
+{{- if .Values.kafka.bundled -}}{{ include "hoplog.fullname" . }}-cluster-ca-cert
+{{- else if .Values.kafka.tls -}}{{ .Values.kafka.caSecret }}
+{{- end -}}
+{{- end }}
+
+{{- define "hoplog.volumeMounts" -}}
+- { name: data, mountPath: /data }
+- { name: tmp, mountPath: /tmp }
+{{- if include "hoplog.kafkaCa" . }}
+- { name: kafka-ca, mountPath: /etc/hoplog/kafka, readOnly: true }
+{{- end }}
+{{- end }}
+
+{{- define "hoplog.volumes" -}}
+- { name: tmp, emptyDir: {} }
+{{- with include "hoplog.kafkaCa" . }}
+- name: kafka-ca
+  secret: { secretName: {{ . }}, items: [{ key: ca.crt, path: ca.crt }] }
+{{- end }}
+{{- end }}

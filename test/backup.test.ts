@@ -1,0 +1,199 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { accountFor } from './faults/accounting.ts';
+import { killEverything } from './faults/processes.ts';
+import { clickLinks } from './support/clicker.ts';
+import { makeLink } from './support/first-click.ts';
+import { hoplog } from './support/hoplog.ts';
+import { PROGRAM_ENV, programArguments } from './support/program.ts';
+import { startS3 } from './support/s3-server.ts';
+import { beginService, type Service, startService } from './support/service.ts';
+
+const MINUTES = 60_000;
+
+let directory: string;
+let running: Service[];
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-backup-'));
+  running = [];
+});
+
+afterEach(async () => {
+  for (const service of running) {
+    if (service.process.exitCode === null && service.process.signalCode === null) await service.stop();
+  }
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function start(dataDir: string): Promise<Service> {
+  const service = await startService({ dataDir });
+  running.push(service);
+  return service;
+}
+
+/** Runs a command with `--json` that must succeed. */
+async function json<T>(args: string[], env: NodeJS.ProcessEnv): Promise<T> {
+  const ended = await hoplog([...args, '--json'], env);
+  expect(ended).toMatchObject({ status: 0, stderr: '' });
+  return JSON.parse(ended.stdout) as T;
+}
+
+type Created = { name: string; bytes: number; new_bytes: number; removed: string[] };
+
+const objectsIn = (folder: string) =>
+  readdirSync(join(folder, 'objects'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+
+test('a backup made while clicks arrive restores every earlier click once, after kill -9 and on another DATA_DIR', {
+  timeout: 8 * MINUTES,
+}, async () => {
+  const dataDir = join(directory, 'data');
+  const target = join(directory, 'backups');
+  const env = { DATA_DIR: dataDir, BACKUP_TO: target };
+  const service = await start(dataDir);
+  const key = service.demo?.secret_key ?? '';
+  const link = await makeLink(service, key, 'kept');
+  const urls = [link.short_url];
+
+  const answered: string[] = [];
+  const backups: { name: string; before: string[] }[] = [];
+  const ending = new AbortController();
+  const clicking = (async () => {
+    while (!ending.signal.aborted) {
+      const clicked = await clickLinks({ urls, count: 200, connections: 4, paceMs: 2 });
+      expect(clicked.refused).toEqual(new Map());
+      answered.push(...clicked.answered);
+    }
+  })();
+  for (const _ of [1, 2, 3]) {
+    const earlier = answered.length;
+    await expect.poll(() => answered.length, { timeout: MINUTES }).toBeGreaterThan(earlier);
+    const before = [...answered];
+    const { name } = await json<Created>(['backup'], env);
+    backups.push({ name, before });
+  }
+  ending.abort();
+  await clicking;
+  expect(answered.length).toBeGreaterThan(backups[2]?.before.length ?? 0);
+  await killEverything(service);
+
+  for (const { name, before } of backups) {
+    const other = join(directory, 'other', name);
+    await json(['restore', name], { DATA_DIR: other, BACKUP_TO: target });
+    const restored = await start(other);
+    expect(restored.demo).toBeUndefined();
+    const stored = await accountFor(restored, key, before);
+    const more = await clickLinks({
+      urls: [`${restored.short_url}/${link.slug}`],
+      count: 50,
+      connections: 4,
+    });
+    expect(await accountFor(restored, key, [...before, ...more.answered])).toBe(
+      stored + more.answered.length,
+    );
+    expect((await makeLink(restored, key, 'later')).slug).not.toBe('');
+    expect(restored.log()).not.toMatch(/no longer holds|sequence gap|damage/);
+    expect(await restored.stop()).toBe(0);
+  }
+});
+
+test('backups in a bucket are incremental, pruned, verified, and restored', {
+  timeout: 8 * MINUTES,
+}, async () => {
+  const s3 = await startS3();
+  onTestFinished(() => s3.close());
+  const dataDir = join(directory, 'data');
+  const env = { DATA_DIR: dataDir, BACKUP_TO: s3.target, ...s3.env };
+  const service = await start(dataDir);
+  const key = service.demo?.secret_key ?? '';
+  const link = await makeLink(service, key, 'kept');
+  const { answered } = await clickLinks({ urls: [link.short_url], count: 2_000, connections: 8 });
+  await accountFor(service, key, answered);
+
+  const first = await json<Created>(['backup'], env);
+  const second = await json<Created>(['backup', '--keep', '1'], env);
+  expect(second.new_bytes).toBeLessThan(first.new_bytes / 2);
+  expect(second.removed).toEqual([first.name]);
+  const { backups } = await json<{ backups: { name: string }[] }>(['backup', 'list'], env);
+  expect(backups.map(({ name }) => name)).toEqual([second.name]);
+  await json(['backup', 'verify'], env);
+  expect(await service.stop()).toBe(0);
+
+  const wrong = await hoplog(['backup', 'list'], { ...env, AWS_ACCESS_KEY_ID: 'wrong' });
+  expect(wrong).toMatchObject({ status: 1, stdout: '' });
+  expect(wrong.stderr).toContain('InvalidAccessKeyId');
+
+  const full = await hoplog(['restore'], env);
+  expect(full).toMatchObject({ status: 1, stdout: '' });
+  expect(full.stderr).toContain('is not empty');
+  await json(['restore', '--force'], env);
+  const restored = await start(dataDir);
+  expect(await accountFor(restored, key, answered)).toBe(answered.length);
+});
+
+test('a damaged backup is not restored, an interrupted one not listed, and a running service not replaced', {
+  timeout: 8 * MINUTES,
+}, async () => {
+  const dataDir = join(directory, 'data');
+  const target = join(directory, 'backups');
+  const other = join(directory, 'other');
+  const env = { DATA_DIR: dataDir, BACKUP_TO: target };
+  const service = await start(dataDir);
+  const refused = async (args: string[], why: string, more: NodeJS.ProcessEnv = {}) => {
+    const ended = await hoplog(args, { ...env, ...more });
+    expect(ended).toMatchObject({ status: 1 });
+    expect(ended.stdout + ended.stderr).toContain(why);
+  };
+
+  await interruptedBackup(env, target);
+  await refused(['restore'], 'no complete backup', { DATA_DIR: other });
+  const whole = await json<Created>(['backup'], env);
+  expect(existsSync(join(dataDir, 'backup.tmp'))).toBe(false);
+  expect(readdirSync(join(dataDir, 'clickhouse', 'data', 'shadow'))).not.toContain('hoplog_backup');
+  await refused(['restore', '--force'], 'already runs');
+  await refused(['backup'], 'keep backups outside of it', { BACKUP_TO: join(dataDir, 'backups') });
+  await refused(['backup'], 'no target for backups', { BACKUP_TO: '' });
+  await refused(['restore', '2020-01-01T00-00-00Z'], 'no backup 2020-01-01T00-00-00Z', { DATA_DIR: other });
+
+  const [victim = ''] = objectsIn(target).filter((path) => readFileSync(path).length > 4_096);
+  const content = readFileSync(victim);
+  content[content.length >> 1] = (content[content.length >> 1] ?? 0) ^ 1;
+  writeFileSync(victim, content);
+  await refused(['backup', 'verify', whole.name], 'damaged backup');
+  await refused(['restore'], 'damaged backup', { DATA_DIR: other });
+  expect(readdirSync(other)).toEqual(['run']);
+  expect(await service.stop()).toBe(0);
+
+  writeFileSync(join(dataDir, 'restore.incomplete'), `${whole.name}\n`);
+  const begun = beginService({ dataDir });
+  expect(await begun.ready).toBeNull();
+  expect(begun.log()).toContain(`run "hoplog restore ${whole.name} --force" again`);
+});
+
+/** Begins a backup and ends it with `kill -9` once it has written its first object. */
+async function interruptedBackup(env: NodeJS.ProcessEnv, target: string): Promise<void> {
+  const child = spawn(process.execPath, [...programArguments('hoplog'), 'backup'], {
+    env: { ...PROGRAM_ENV, ...env },
+    stdio: 'ignore',
+  });
+  const ended = once(child, 'exit');
+  mkdirSync(target);
+  await expect.poll(() => existsSync(join(target, 'objects')), { timeout: MINUTES, interval: 5 }).toBe(true);
+  child.kill('SIGKILL');
+  await ended;
+  expect(existsSync(join(target, 'backups'))).toBe(false);
+}

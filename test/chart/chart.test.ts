@@ -1,0 +1,97 @@
+import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { Ajv, type AnySchemaObject } from 'ajv';
+import { expect, test } from 'vitest';
+import { SETTING_NAMES } from '../../core/settings/config.ts';
+import { ROOT, readComposeFile, readYaml } from '../deploy/compose-file.ts';
+
+const CHART = `${ROOT}deploy/helm/hoplog/`;
+/** Variables of PostgreSQL's image. */
+const NO_SETTINGS = ['POSTGRES_DB', 'POSTGRES_PASSWORD', 'POSTGRES_USER'];
+/** Settings that the image sets, and one that has no use in a pod. */
+const OF_IMAGE = ['DATA_DIR', 'HOST', 'INGEST_SHARE_PORT'];
+
+const templates = readdirSync(`${CHART}templates`).map((name) =>
+  readFileSync(`${CHART}templates/${name}`, 'utf8'),
+);
+const values = readYaml('deploy/helm/hoplog/values.yaml') as Record<string, unknown>;
+const schema = JSON.parse(readFileSync(`${CHART}values.schema.json`, 'utf8')) as AnySchemaObject;
+
+/** Returns the paths of an object, such as `ingest.volume.size`, down to values and free maps. */
+function pathsOf(value: unknown, path = ''): string[] {
+  const inner =
+    typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+  const isMap = inner.length === 0 || MAPS.some((name) => path.endsWith(name));
+  return isMap ? [path] : inner.flatMap(([name, one]) => pathsOf(one, path ? `${path}.${name}` : name));
+}
+const MAPS = ['.labels', '.requests', '.limits', 'nnotations', 'odeSelector', '.affinity'];
+
+type Part = { $ref?: string; properties?: Record<string, Part>; description?: string };
+
+/** Returns the described paths of a schema, as {@link pathsOf} does. */
+function schemaPaths(part: Part, path = ''): string[] {
+  const resolved: Part = part.$ref ? schema.definitions[part.$ref.replace('#/definitions/', '')] : part;
+  expect(resolved.description, path).toMatch(/\.$/);
+  if (!resolved.properties) return [path];
+  return Object.entries(resolved.properties).flatMap(([name, inner]) =>
+    schemaPaths(inner, path ? `${path}.${name}` : name),
+  );
+}
+
+test('the schema describes every value, and the defaults follow it', () => {
+  const validate = new Ajv({ strict: false }).compile(schema);
+  validate(values);
+  expect(validate.errors).toBeNull();
+  // Helm adds `global` to the values of every chart.
+  const described = schemaPaths({ description: schema.description, properties: schema.properties }).filter(
+    (path) => path !== 'global',
+  );
+  expect(described.sort()).toEqual(pathsOf(values).sort());
+});
+
+test('every value that a template uses exists, and every value is used', () => {
+  const used = templates.flatMap((text) =>
+    [...text.matchAll(/\.Values((?:\.\w+)+)/g)].map(([, path = '']) => path),
+  );
+  const known = pathsOf(values).map((path) => `.${path}`);
+  const isKnown = (path: string) => known.some((one) => one === path || one.startsWith(`${path}.`));
+  expect(used.length).toBeGreaterThan(50);
+  expect(used.filter((path) => !isKnown(path))).toEqual([]);
+  const text = templates.join('\n');
+  // `resources` is copied whole.
+  const names = pathsOf(values).map(
+    (path) =>
+      path
+        .replace(/\.(requests|limits)$/, '')
+        .split('.')
+        .at(-1) ?? '',
+  );
+  expect(names.filter((name) => !new RegExp(`\\.${name}\\b`).test(text))).toEqual([]);
+});
+
+test('processes get only settings that exist, and values cannot set those twice', () => {
+  const set = templates.flatMap((text) => [...text.matchAll(/^ *- (?:\{ )?name: ([A-Z][A-Z0-9_]+)\b/gm)]);
+  const names = [...new Set(set.map(([, name = '']) => name))].filter((name) => !NO_SETTINGS.includes(name));
+  expect(names.length).toBeGreaterThan(15);
+  expect(names.filter((name) => !SETTING_NAMES.includes(name))).toEqual([]);
+  const refused: string[] = schema.properties.settings.propertyNames.not.enum;
+  // A secret may not come from a file as well.
+  const files = names.map((name) => `${name}_FILE`).filter((name) => SETTING_NAMES.includes(name));
+  expect(refused.toSorted()).toEqual([...names, ...files, ...OF_IMAGE].sort());
+});
+
+test('alerts and dashboard are the deployed files, not copies', () => {
+  const file = (path: string) => realpathSync(path).slice(realpathSync(ROOT).length);
+  expect(file(`${CHART}files/alerts.yml`)).toMatch(/deploy\/prometheus\/alerts\.yml$/);
+  expect(file(`${CHART}files/dashboard.json`)).toMatch(/deploy\/grafana\/dashboards\/hoplog\.json$/);
+});
+
+test('versions are those of the package and of docker-compose.yml', () => {
+  const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
+  expect(readYaml('deploy/helm/hoplog/Chart.yaml')).toMatchObject({ version, appVersion: version });
+  const { services } = readComposeFile();
+  expect(values).toMatchObject({
+    postgres: { image: services.postgres?.image },
+    clickhouse: { image: services.clickhouse?.image },
+    kafka: { version: services['kafka-1']?.image.split(':')[1] },
+  });
+});

@@ -1,0 +1,111 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { commandAs } from '../../cli/embedded/unprivileged.ts';
+import { stillRuns } from '../../cli/processes/identity.ts';
+import { familyOf } from '../faults/processes.ts';
+import { follow, makeLink, untilClicks } from '../support/first-click.ts';
+import { CHECKOUT } from '../support/hoplog.ts';
+import type { Ready } from '../support/service.ts';
+
+const UNIT = join(CHECKOUT, 'deploy', 'systemd', 'hoplog.service');
+/** Of `systemd-analyze security`, in tenths; "OK" ends at 4.9. */
+const MOST_EXPOSURE = 20;
+
+const unit = readFileSync(UNIT, 'utf8').replaceAll('/opt/hoplog/', CHECKOUT);
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-systemd-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+/** Returns the values of a directive, one for each line that has it. */
+const valuesOf = (name: string) =>
+  [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
+
+function hasSystemd(): boolean {
+  try {
+    execFileSync('systemd-analyze', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('systemd accepts the unit, and rates its exposure as low', (context) => {
+  context.skip(!hasSystemd(), 'systemd-analyze is not installed');
+  const path = join(directory, 'hoplog.service');
+  writeFileSync(path, unit.replaceAll('/opt/hoplog', CHECKOUT.replace(/\/$/, '')));
+  execFileSync('systemd-analyze', ['verify', path], { stdio: 'pipe' });
+  const threshold = `--threshold=${MOST_EXPOSURE}`;
+  execFileSync('systemd-analyze', ['security', '--offline=true', '--no-pager', threshold, path], {
+    stdio: 'pipe',
+  });
+});
+
+test('its command runs the service as an ordinary user, and SIGTERM to the main process alone leaves nothing running', async (context) => {
+  context.skip(process.getuid?.() !== 0, 'only root can start it as another user');
+  const [command = ''] = valuesOf('ExecStart');
+  const [file = '', ...args] = command.split(' ');
+  const environment = Object.fromEntries(
+    valuesOf('Environment')
+      .flatMap((line) => line.split(' '))
+      .map((entry) => entry.split(/=(.*)/s).slice(0, 2)),
+  );
+  expect(valuesOf('KillMode')).toEqual(['mixed']);
+  expect(environment.DATA_DIR).toBe(`/var/lib/${valuesOf('StateDirectory')[0]}`);
+  const stopSeconds = Number(valuesOf('TimeoutStopSec')[0]);
+
+  const [uid, gid] = ['-u', '-g'].map((flag) =>
+    Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' })),
+  );
+  const as = commandAs({ uid: uid ?? 0, gid: gid ?? 0 }, file, [CHECKOUT]);
+  const dataDir = join(directory, 'data');
+  mkdirSync(dataDir, { mode: 0o700 });
+  chownSync(dataDir, uid ?? 0, gid ?? 0);
+  chmodSync(directory, 0o755);
+  const ports = { API_PORT: '0', INGEST_PORT: '0', METRICS_PORT: '0' };
+  const child = spawn(as.file, [...as.args, ...args], {
+    ...as.identity,
+    cwd: CHECKOUT,
+    env: { PATH: '/usr/bin:/bin', ...environment, DATA_DIR: dataDir, ...ports },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  try {
+    const service = await readyOf(child);
+    const key = service.demo?.secret_key ?? '';
+    const link = await makeLink(service, key, 'unit');
+    expect((await follow(link)).status).toBe(302);
+    await untilClicks(service, key, link, 1);
+    const family = familyOf({ process: child });
+    expect(family.length).toBeGreaterThan(5);
+    const before = performance.now();
+    child.kill('SIGTERM');
+    expect((await ended)[0]).toBe(0);
+    expect(family.filter(stillRuns)).toEqual([]);
+    expect((performance.now() - before) / 1_000).toBeLessThan(stopSeconds);
+  } finally {
+    if (child.exitCode === null) child.kill('SIGTERM');
+    await ended;
+  }
+});
+
+async function readyOf(child: ChildProcess): Promise<Ready> {
+  let text = '';
+  let log = '';
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    log += chunk;
+  });
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  await expect
+    .poll(() => (child.exitCode === null ? text.includes('\n') : log), { timeout: 50_000 })
+    .toBe(true);
+  return JSON.parse(text.slice(0, text.indexOf('\n'))) as Ready;
+}

@@ -1,0 +1,158 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer, request } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../cli/embedded/free-port.ts';
+import { EpochFile } from '../core/event-log/journal/epoch-file.ts';
+import { hoplog } from './support/hoplog.ts';
+import { startTestIngest, type TestIngest } from './support/ingest.ts';
+import { canMount, mountSmallDisk } from './support/small-disk.ts';
+import { type TestStores, testStores } from './support/stores.ts';
+
+type Finding = { check: string; severity: string; message: string; fix: string | null };
+
+let directory: string;
+let dataDir: string;
+let stores: TestStores;
+
+beforeAll(async () => {
+  stores = await testStores();
+});
+afterAll(() => stores.close());
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-doctor-'));
+  dataDir = join(directory, 'data');
+  mkdirSync(dataDir);
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+/** Runs `hoplog doctor` on a set-up; returns what is wrong. Every finding must name a way to mend it. */
+async function examine(env: NodeJS.ProcessEnv): Promise<{ status: number | null; wrong: Finding[] }> {
+  const ended = await hoplog(['doctor', '--json'], { DATA_DIR: dataDir, ...env });
+  expect(ended.stderr).toBe('');
+  const { findings } = JSON.parse(ended.stdout) as { findings: Finding[] };
+  const wrong = findings.filter(({ severity }) => severity !== 'ok');
+  for (const finding of wrong) expect(finding.fix, finding.message).toMatch(/\w{3}/);
+  return { status: ended.status, wrong };
+}
+
+/** Expects an error, or a warning, of the check whose message matches. */
+async function expectFound(check: string, message: RegExp, env: NodeJS.ProcessEnv = {}): Promise<void> {
+  const { status, wrong } = await examine(env);
+  const found = wrong.filter((one) => one.check === check && message.test(one.message));
+  expect(found, JSON.stringify(wrong, null, 1)).toHaveLength(1);
+  expect(status).toBe(1);
+}
+
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+test('a setting that is wrong, and one that is misspelled', async () => {
+  await expectFound('settings', /^setting API_PORT="http"/, { API_PORT: 'http' });
+  await expectFound('settings', /^API_PROT is not a setting/, { API_PROT: '3000' });
+});
+
+test('no running service, and a port that another program has', async () => {
+  const port = await listening(createServer());
+  await expectFound('service', /no service runs/);
+  await expectFound('ports', new RegExp(`^INGEST_PORT=${port} is taken`), { INGEST_PORT: String(port) });
+});
+
+test('a name that does not resolve, and one without TLS', async () => {
+  await expectFound('dns', /^SHORT_URL=.* does not resolve/, { SHORT_URL: 'https://go.hoplog.invalid' });
+  await expectFound('tls', /not encrypted/, { SHORT_URL: 'http://0.0.0.0:1' });
+});
+
+test('a certificate that no authority signed', async () => {
+  const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
+  const made = [
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-days',
+    '3',
+  ];
+  execFileSync('openssl', [...made, '-subj', '/CN=0.0.0.0', '-keyout', key, '-out', cert], {
+    stdio: 'ignore',
+  });
+  const server = createHttpsServer({ key: readFileSync(key), cert: readFileSync(cert) });
+  const port = await listening(server);
+  await expectFound('tls', /self.signed/i, { SHORT_URL: `https://0.0.0.0:${port}` });
+});
+
+test.each([
+  ['does not trust the proxy', '', true, /TRUST_PROXY= does not have its address/],
+  ['gets no X-Forwarded-For', '127.0.0.1', false, /sends no X-Forwarded-For/],
+  ['trusts the proxy', '127.0.0.1', true, null],
+])('an ingest that %s', async (_, trusted, forwards, message) => {
+  const ingest: TestIngest = await startTestIngest({ ...stores, env: { TRUST_PROXY: trusted } });
+  onTestFinished(() => ingest.remove());
+  const proxy = createHttpServer((incoming, outgoing) => {
+    const headers = forwards ? { 'x-forwarded-for': incoming.socket.remoteAddress ?? '' } : {};
+    request(`${ingest.url}${incoming.url}`, { headers }, (response) => {
+      outgoing.writeHead(response.statusCode ?? 0, response.headers);
+      response.pipe(outgoing);
+    }).end();
+  });
+  const port = await listening(proxy);
+  const env = {
+    SHORT_URL: `http://0.0.0.0:${port}`,
+    TRUST_PROXY: trusted,
+    INGEST_PORT: String(await freePort()),
+  };
+  if (message !== null) return expectFound('proxy', message, env);
+  const { wrong } = await examine(env);
+  expect(wrong.filter(({ check }) => check === 'proxy')).toEqual([]);
+});
+
+test('a journal ahead of the clock', async () => {
+  const stream = join(dataDir, 'journal', 'ingest-0');
+  mkdirSync(stream, { recursive: true });
+  const file = new EpochFile(stream);
+  file.write({ epoch: 1, floor: 0n, lastTs: (Date.now() + 3_600_000) * 1_000 });
+  file.close();
+  await expectFound('clock', /ahead of this machine's clock.*ingest-0 by 3[56]\d\d s/);
+});
+
+test('data of another PostgreSQL version', async () => {
+  mkdirSync(join(dataDir, 'postgres'));
+  writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '14\n');
+  await expectFound('version', /is of PostgreSQL 14/);
+});
+
+test('no backups, backups in a place that cannot be read, and old ones', async () => {
+  const backups = join(directory, 'backups');
+  const { wrong } = await examine({});
+  expect(wrong.map(({ message }) => message)).toContain('BACKUP_TO is empty: no backups are known');
+  await expectFound('backups', /has no complete backup/, { BACKUP_TO: backups });
+  await expectFound('backups', /cannot read/, { BACKUP_TO: 's3://backups' });
+  mkdirSync(join(backups, 'backups'), { recursive: true });
+  writeFileSync(join(backups, 'backups', '2026-01-01T00-00-00Z.json'), '');
+  await expectFound('backups', /hours old/, { BACKUP_TO: backups });
+});
+
+test('a disk that is full, and one that is read-only', { timeout: 120_000 }, async (context) => {
+  context.skip(!canMount(), 'needs root and loop devices');
+  chmodSync(directory, 0o755);
+  const disk = mountSmallDisk(directory, 64 * 2 ** 20);
+  try {
+    await expectFound('disk', /GiB free/, { DATA_DIR: disk.path });
+    disk.breakDown();
+    await expectFound('disk', /cannot write .*\(EROFS\)/, { DATA_DIR: disk.path });
+  } finally {
+    disk.remove();
+  }
+});

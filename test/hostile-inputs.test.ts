@@ -1,0 +1,138 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type TestApi, type TestWorkspace, testApi } from './support/api.ts';
+
+type Operation = { method: 'POST' | 'PATCH' | 'DELETE' | 'PUT'; path: string };
+
+let api: TestApi;
+let shop: TestWorkspace;
+let operations: Operation[];
+
+beforeAll(async () => {
+  api = await testApi();
+  shop = await api.addWorkspace();
+  operations = [];
+  for (const path of ['/api/v1/openapi.json', '/api/v1/console-openapi.json']) {
+    const document = (await api.app.inject(path)).json<{
+      paths: Record<string, Record<string, { requestBody?: object }>>;
+    }>();
+    for (const [url, methods] of Object.entries(document.paths)) {
+      for (const [method, { requestBody }] of Object.entries(methods)) {
+        if (requestBody === undefined) continue;
+        operations.push({ method: method.toUpperCase() as Operation['method'], path: url });
+      }
+    }
+  }
+  expect(operations.length).toBeGreaterThan(25);
+});
+afterAll(() => api.close());
+
+const UUID = '01a1fda0-08a1-7000-b1c0-3017c3a6f7c2';
+const json = { 'content-type': 'application/json' };
+
+/** Ten kinds of hostile bodies. None is a valid body of any operation. */
+const HOSTILE = fc.oneof(
+  fc
+    .constantFrom('', ' ', 'null', '[]', '"x"', '0')
+    .map((text) => ({ kind: 'no object', text, headers: json })),
+  fc.string({ maxLength: 200 }).map((text) => ({ kind: 'no JSON', text: `{${text}`, headers: json })),
+  fc
+    .uint8Array({ minLength: 1, maxLength: 200 })
+    .map((bytes) => ({ kind: 'bytes', text: Buffer.concat([Buffer.from([0xff]), bytes]), headers: json })),
+  fc.integer({ min: 65, max: 20_000 }).map((depth) => ({
+    kind: 'nested',
+    text: `{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`,
+    headers: json,
+  })),
+  fc.integer({ min: 10_001, max: 60_000 }).map((count) => ({
+    kind: 'many values',
+    text: `{"a":[${'0,'.repeat(count)}0]}`,
+    headers: json,
+  })),
+  fc.integer({ min: 10_001, max: 20_000 }).map((count) => ({
+    kind: 'many fields',
+    text: `{${Array.from({ length: count }, (_, n) => `"f${n}":1`).join(',')}}`,
+    headers: json,
+  })),
+  fc.constantFrom('\\u0000', '\\ud800', '\\udc00x').map((escaped) => ({
+    kind: 'text that can not be stored',
+    text: `{"name":"a${escaped}"}`,
+    headers: json,
+  })),
+  fc.constantFrom('1e999', '-1e999').map((number) => ({
+    kind: 'a number beyond a double',
+    text: `{"a":${number}}`,
+    headers: json,
+  })),
+  fc.constant({ kind: 'too long', text: `{"a":"${'x'.repeat(17 * 1_048_576)}"}`, headers: json }),
+  fc
+    .constantFrom('text/xml', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x')
+    .map((type) => ({
+      kind: 'another type',
+      text: 'a=1',
+      headers: { 'content-type': type },
+    })),
+);
+
+/** Rows of every table, by name: a refused request writes none. */
+async function rowsByTable(): Promise<Record<string, number>> {
+  const { rows } = await api.stores.pool.query<{ name: string }>(
+    "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'",
+  );
+  const counts: Record<string, number> = {};
+  for (const { name } of rows) {
+    const { rows: counted } = await api.stores.pool.query(`SELECT count(*)::integer AS count FROM "${name}"`);
+    counts[name] = counted[0]?.count;
+  }
+  return counts;
+}
+
+test('a hostile body gets an error in the envelope from every operation, and writes nothing', async () => {
+  const before = await rowsByTable();
+  const keys = [shop.secretKey, shop.publishableKey, null];
+  const call = fc.tuple(fc.nat(), HOSTILE, fc.constantFrom(...keys));
+  await fc.assert(
+    fc.asyncProperty(call, async ([nth, { kind, text, headers }, key]) => {
+      const operation = operations[nth % operations.length];
+      if (!operation) throw new Error('no operation');
+      const { method, path } = operation;
+      const url = path.replace(/\{[^}]*\}/g, UUID);
+      const response = await api.app.inject({
+        method,
+        url: url.startsWith('/api/') ? url : `/api/v1${url}`,
+        headers: { ...headers, ...(key && { authorization: `Bearer ${key}` }) },
+        payload: text,
+      });
+      const { statusCode } = response;
+      const context = `${method} ${path} with ${kind}: ${statusCode} ${response.body.slice(0, 200)}`;
+      expect(statusCode >= 400 && statusCode < 500, context).toBe(true);
+      const { error } = response.json<{ error: Record<string, unknown> }>();
+      expect(error, context).toMatchObject({
+        code: expect.any(String),
+        message: expect.any(String),
+        request_id: expect.any(String),
+      });
+    }),
+    { numRuns: Number(process.env.HOSTILE_RUNS ?? 300) },
+  );
+  expect(await rowsByTable()).toEqual(before);
+});
+
+test('every operation gets each kind of body at least once', async () => {
+  const small = ['null', '{', '{"name":"\\u0000"}', `{"a":${'['.repeat(100)}${']'.repeat(100)}}`];
+  for (const { method, path } of operations) {
+    const url = path.replace(/\{[^}]*\}/g, UUID);
+    for (const payload of small) {
+      const { statusCode, body } = await api.app.inject({
+        method,
+        url: url.startsWith('/api/') ? url : `/api/v1${url}`,
+        headers: { ...json, authorization: `Bearer ${shop.secretKey}` },
+        payload,
+      });
+      expect(
+        statusCode >= 400 && statusCode < 500,
+        `${method} ${path} ${payload}: ${statusCode} ${body}`,
+      ).toBe(true);
+    }
+  }
+});
