@@ -209,6 +209,7 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   fail_reason: null,
   failed_at: null,
   canceled_at: null,
+  'DisabledWebhook.disabled_at': '2026-11-20T10:00:00.000000Z',
   ledger_head: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   payout_held_until: null,
   revoke_credits_on_refund: true,

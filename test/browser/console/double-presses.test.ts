@@ -129,7 +129,7 @@ test('a second press at once creates no second link, webhook or key', LONG, asyn
   await button(page, 'New webhook').click();
   const webhook = page.getByRole('dialog', { name: 'New webhook' });
   await webhook.getByLabel('Address').fill(receiver.url);
-  await webhook.getByRole('checkbox', { name: 'Sales' }).check();
+  await webhook.getByRole('checkbox', { name: 'Sales', exact: true }).check();
   expect(
     await changesOf(page, async () => {
       await pressTwice(button(webhook, 'Create'));

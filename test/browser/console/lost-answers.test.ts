@@ -134,7 +134,7 @@ test('a webhook whose response was lost is created once, and its secret can be r
   await page.getByRole('button', { name: 'New webhook' }).click();
   const dialog = page.getByRole('dialog', { name: 'New webhook' });
   await dialog.getByLabel('Address').fill(receiver.url);
-  await dialog.getByRole('checkbox', { name: 'Sales' }).check();
+  await dialog.getByRole('checkbox', { name: 'Sales', exact: true }).check();
   const create = dialog.getByRole('button', { name: 'Create', exact: true });
   await create.click();
   await dialog.getByText(NO_ANSWER).waitFor();

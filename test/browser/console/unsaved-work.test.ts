@@ -93,7 +93,7 @@ test('leaving a new or changed webhook asks first', async () => {
   await page.goto(log);
   // A step back that changes the query alone.
   await page.getByRole('combobox', { name: 'Event' }).click();
-  await page.getByRole('option', { name: 'Sales' }).click();
+  await page.getByRole('option', { name: 'Sales', exact: true }).click();
   await page.waitForURL(`${log}?*`);
   await page.getByRole('button', { name: 'Edit' }).click();
   const edit = page.getByRole('dialog', { name: 'Edit the webhook' });
