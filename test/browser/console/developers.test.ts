@@ -119,6 +119,42 @@ test('an owner creates keys, sees when they were used, and revokes them, each at
   await page.close();
 });
 
+test(
+  'an owner creates a restricted key that manages and expires, and revokes it with what it made',
+  LONG,
+  async () => {
+    const page = await site.open('/settings/developers');
+    const name = `Rights ${crypto.randomUUID()}`;
+    await press(page, 'New key');
+    await page.getByRole('textbox', { name: 'Name' }).fill(name);
+    await page.getByRole('checkbox', { name: 'Reads' }).check();
+    await page.getByRole('checkbox', { name: 'May manage' }).check();
+    await page.getByLabel('Expires').fill('2999-01-31T12:00');
+    await expectGood(page, 'developers-key-rights');
+    await press(page, 'Create');
+    const token = await page.getByRole('dialog', { name: 'The key is ready' }).locator('code').textContent();
+    await press(page, 'Done');
+    const made = row(page, name);
+    for (const text of ['Only reads; Manages', 'By a member', '2999']) await made.getByText(text).waitFor();
+
+    const call = (path: string, key: string | null, body?: object) =>
+      fetch(`${site.service.api_url}${path}`, {
+        method: body ? 'POST' : 'GET',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+    const child = (await (await call('/keys', token, { kind: 'secret' })).json()) as { token: string };
+    expect((await call('/me', child.token)).status).toBe(200);
+    await made.getByRole('button', { name: /^Revoke/ }).click();
+    const dialog = page.getByRole('dialog', { name: 'Revoke this key?' });
+    await dialog.getByRole('checkbox', { name: 'Also revoke what it made' }).check();
+    await expectGood(page, 'developers-key-revocation');
+    await dialog.getByRole('button', { name: 'Revoke' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect([(await call('/me', token)).status, (await call('/me', child.token)).status]).toEqual([401, 401]);
+  },
+);
+
 test('curl as the page shows it creates a link, reads clicks, reports leads and sales', LONG, async () => {
   const { links } = await site.api<{ links: { id: string }[] }>('/links?view=records');
   for (const { id } of links) await site.api(`/links/${id}`, undefined, 'DELETE');

@@ -161,3 +161,13 @@ test('passkeys are added and removed, but not the last way to sign in', async ()
   await textShown(page, 'No passkeys yet.');
   await page.close();
 });
+
+test('an owner reads the audit log, and others have no tab for it', async () => {
+  const page = await site.open('/settings?tab=audit-log');
+  const log = page.getByRole('region', { name: 'Entries of the audit log' });
+  await log.getByText('invite.accept').first().waitFor();
+  await expectGood(page, 'settings-audit-log');
+  const analyst = await site.open('/settings?tab=audit-log', { role: 'analyst' });
+  await analyst.getByRole('tab', { name: 'Members' }).waitFor();
+  expect(await analyst.getByRole('tab', { name: 'Audit log' }).count()).toBe(0);
+});
