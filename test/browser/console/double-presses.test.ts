@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsolePage, type ConsoleSite, consoleSite, PASSWORD } from './console-site.ts';
-import { expectRows, LONG, merchantOf, PATIENCE, type Shop } from './referral-shop.ts';
+import { expectRows, LONG, merchantOf, type Shop } from './referral-shop.ts';
 
 let site: ConsoleSite;
 let shop: Shop;
@@ -225,7 +225,9 @@ test('a second press at once creates no second payout file', LONG, async () => {
   await shop.purchase('friend', 'order', 50);
   const page = await site.open(`/referrals?tab=payouts&program=${program.id}`);
   await expectRows(page, 'Balances that are ready to pay', 1);
-  const download = button(page, 'Download payout file');
+  const open = button(page, 'Download payout file');
+  await open.click();
+  const download = button(page.getByRole('dialog', { name: 'Payout file' }), 'Download');
   expect(
     await changesOf(page, async () => {
       const saved = page.waitForEvent('download');
@@ -233,6 +235,7 @@ test('a second press at once creates no second payout file', LONG, async () => {
       await saved;
     }),
   ).toEqual(['GET /payouts/export']);
-  await expect.poll(() => download.isEnabled(), PATIENCE).toBe(true);
+  await download.waitFor({ state: 'detached' });
+  expect(await open.isEnabled()).toBe(true);
   await page.close();
 });
