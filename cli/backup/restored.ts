@@ -15,7 +15,10 @@ export function workDirectories(dataDir: string): { work: string; frozen: string
 
 /** Removes what an interrupted backup left: its hard links keep the space of files that are gone otherwise. */
 export function removeUnfinished(dataDir: string): void {
-  for (const path of Object.values(workDirectories(dataDir))) rmSync(path, { recursive: true, force: true });
+  for (const path of Object.values(workDirectories(dataDir))) {
+    // `rmSync` throws where a file is in place of a directory above.
+    if (existsSync(path)) rmSync(path, { recursive: true, force: true });
+  }
 }
 
 /** @throws {ConfigError} when a restore was interrupted after it began to replace the content of DATA_DIR */

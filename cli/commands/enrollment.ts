@@ -5,6 +5,7 @@ import { type Enrollment, lockEnrollmentOfUser, updateEnrollment } from '../../s
 import { deleteEnrollment } from '../../sql/transactions/delete-enrollment.ts';
 import { findWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { printResult, table } from '../output.ts';
+import { recordOperator } from '../record-operator.ts';
 import { withStores } from '../stores.ts';
 import { namedWorkspace } from './workspace.ts';
 
@@ -39,6 +40,11 @@ export async function setStatus(
       { status: given.status },
       { now: new Date(), by: 'operator' },
     );
+    await recordOperator(tx, {
+      workspaceId: workspace.id,
+      action: given.status === 'suspended' ? 'enrollment.suspend' : 'enrollment.approve',
+      target: { type: 'enrollment', id: changed.id },
+    });
     const { id, program_id, external_user_id, email, tier, status, reward_mode } = changed;
     return { enrollment: { id, program_id, external_user_id, email, tier, status, reward_mode } };
   });
@@ -60,6 +66,11 @@ export async function erase(
     if (!known)
       throw new Error(`user ${given.externalUserId} is not enrolled in workspace ${workspace.slug}`);
     await deleteEnrollment(tx, known, { now: new Date(), by: 'operator' });
+    await recordOperator(tx, {
+      workspaceId: workspace.id,
+      action: 'enrollment.delete',
+      target: { type: 'enrollment', id: known.id },
+    });
     return { deleted: true, partner_id: known.id };
   });
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { AppError } from '../../core/errors.ts';
 import { type BlockableLink, blockLink } from '../../sql/links/blocks.ts';
 import { printResult, table } from '../output.ts';
+import { recordOperator } from '../record-operator.ts';
 import { withStores } from '../stores.ts';
 
 const describe = (link: BlockableLink) =>
@@ -27,6 +28,11 @@ export function linkCommands(program: Command): void {
           const link = await blockLink(pool, idOrSlug, isBlocked);
           if (!link)
             throw new AppError('not_found', `no link has the id or slug ${JSON.stringify(idOrSlug)}`);
+          await recordOperator(pool, {
+            workspaceId: link.workspace_id,
+            action: isBlocked ? 'link.block' : 'link.unblock',
+            target: { type: 'link', id: link.id },
+          });
           return { link };
         });
         printResult(command, result, ({ link }) => describe(link));

@@ -170,6 +170,11 @@ export function workspaceCommands(program: Command): void {
           const { id } = await namedWorkspace(pool, options.workspace);
           const workspace = await suspendWorkspace(pool, id, isSuspended);
           if (!workspace) throw new InvalidArgumentError(`workspace ${id} no longer exists`);
+          await recordOperator(pool, {
+            workspaceId: id,
+            action: isSuspended ? 'workspace.suspend' : 'workspace.resume',
+            target: { type: 'workspace', id },
+          });
           return { workspace };
         });
         printResult(command, result, ({ workspace }) => describe(workspace));

@@ -195,6 +195,8 @@ describe('key', () => {
 
     await cli.json('workspace', 'set', '--workspace', workspace.id, '--payout-hold-days', '5');
     await cli.json('console', 'invite', '--workspace', workspace.id);
+    await cli.json('workspace', 'suspend', '--workspace', workspace.id);
+    await cli.json('workspace', 'resume', '--workspace', workspace.id);
     const audit = (
       await listAuditEntries(api.stores.pool, workspace.id, { before: null, limit: 10 })
     ).reverse();
@@ -205,6 +207,8 @@ describe('key', () => {
       ['operator', 'key.revoke', {}],
       ['operator', 'workspace.update', { payout_hold_days: 5 }],
       ['operator', 'invite.create', { role: 'owner' }],
+      ['operator', 'workspace.suspend', {}],
+      ['operator', 'workspace.resume', {}],
     ]);
   });
 

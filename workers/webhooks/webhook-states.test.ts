@@ -150,7 +150,7 @@ describe('a webhook', () => {
     receiver.answerWith(500);
     bench.work();
     const off = await bench.hook(shop, receiver.url, ['credit.earned', 'click.created']);
-    const gone = await bench.hook(shop, receiver.url, ['credit.earned', 'click.created']);
+    const gone = await bench.hook(shop, `${receiver.url}/gone`, ['credit.earned', 'click.created']);
     await bench.credit(shop);
     await receiver.until(2);
     await bench.untilDelivery(shop, off, (one) => one.attempts === 1);

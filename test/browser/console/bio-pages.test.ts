@@ -121,8 +121,10 @@ test('a button that leads to the short-link origin shows its earlier clicks, in 
   await expect
     .poll(async () => {
       await page.reload();
-      await page.getByText('Links directly to its URL').waitFor();
-      return page.getByText('are no longer counted. Previously: 1 click · 1 visitor').count();
+      // The figures come after the button itself.
+      const figures = page.getByText(/^Links directly to its URL.*Previously: /);
+      await figures.waitFor();
+      return figures.filter({ hasText: 'are no longer counted. Previously: 1 click · 1 visitor' }).count();
     }, PATIENT)
     .toBe(1);
   await page.getByRole('button', { name: 'Remove Shop' }).click();

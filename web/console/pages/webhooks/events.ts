@@ -39,7 +39,7 @@ export const EVENTS: EventKind[] = [
   },
   {
     type: 'enrollment.payout_method_changed',
-    name: 'Payout addresses changed',
+    name: 'Payout details changed',
     when: 'The payout address of a referrer changed.',
   },
 ];
