@@ -41,7 +41,7 @@ describe('our own CSV', () => {
       retargeting: { facebook: '123456789012' },
       external: false,
     });
-    expect(smart).toMatchObject({ name: 'Smart,\ntwo lines', channel: null });
+    expect(smart).toMatchObject({ name: 'Smart, two lines', channel: null });
     expect(video).toMatchObject({ channel: 'youtube', external: true });
     expect(video?.password_hash).toMatch(/^scrypt\$/);
     expect(plain).toMatchObject({ channel: 'other', external_id: expect.stringMatching(/^import-/) });

@@ -57,7 +57,7 @@ test('creates a link for each row, reports refused rows by line, and skips exist
     ],
   });
   expect(await links()).toMatchObject([
-    { slug: 'one', name: 'A,\nin two lines 🐇', channel: 'other', external: false, tags: ['x', 'y'] },
+    { slug: 'one', name: 'A, in two lines 🐇', channel: 'other', external: false, tags: ['x', 'y'] },
     { slug: 'three', external: true },
   ]);
   expect(await importText(text)).toMatchObject({ created: 0, skipped: 2, errors: [{}, {}] });

@@ -24,8 +24,9 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
+let created = 0;
 async function create(): Promise<Hook> {
-  const body = { url: 'https://public.example/hook', events: ['click.created', 'sale.created'] };
+  const body = { url: `https://public.example/hook?${++created}`, events: ['click.created', 'sale.created'] };
   const answer = await shop.post<Hook>('/webhooks', body);
   expect(answer.status).toBe(201);
   return answer.body;

@@ -22,6 +22,7 @@ export const NAME_LIMIT = 200;
 /**
  * Fills in missing fields, so that a row means one link, also when it is imported twice.
  *
+ * - A name on several lines becomes one line.
  * - A row without `slug` and `external_id` gets an `external_id` derived from its fields.
  * - A row without `channel`, `channels` and `smart` gets the default.
  * - Without `external`, a destination on the primary domain is the workspace's own, another is external. An import
@@ -29,6 +30,7 @@ export const NAME_LIMIT = 200;
  */
 export function completeRow(row: Record<string, unknown>, defaults: ImportDefaults): Record<string, unknown> {
   const body = { ...row };
+  if (typeof body.name === 'string') body.name = onOneLine(body.name);
   if (body.slug === undefined && body.external_id === undefined && namesOneLink(body)) {
     body.external_id = derivedId(body);
   }
@@ -41,6 +43,9 @@ export function completeRow(row: Record<string, unknown>, defaults: ImportDefaul
   }
   return body;
 }
+
+/** Names are one line; titles of web pages, which other products store, may have several. */
+const onOneLine = (name: string) => name.replace(/\s*[\t\r\n]+\s*/g, ' ').trim();
 
 /** A campaign has one link for each channel anyway; several channels can't share an `external_id`. */
 function namesOneLink(body: Record<string, unknown>): boolean {

@@ -158,7 +158,9 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     await restart();
     await click();
     await expectRightTimes();
-    expect((await status()).clock).toEqual({ ok: true, detail: 'streams match the clock' });
+    await expect
+      .poll(async () => (await status()).clock, PATIENT)
+      .toEqual({ ok: true, detail: 'streams match the clock' });
   });
 
   test('ahead for more than a minute: clicks made meanwhile get their right time once the clock is right', {
@@ -181,7 +183,9 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     await restart();
     await click();
     await expectRightTimes();
-    expect((await status()).clock).toEqual({ ok: true, detail: 'streams match the clock' });
+    await expect
+      .poll(async () => (await status()).clock, PATIENT)
+      .toEqual({ ok: true, detail: 'streams match the clock' });
   });
 
   test('a machine that boots hours ahead has right times as soon as its clock is set', {
@@ -197,7 +201,9 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     await expect.poll(() => service?.log(), PATIENT).toMatch(/event times were ahead and are right again/);
     await click();
     await expectRightTimes();
-    expect((await status()).clock).toEqual({ ok: true, detail: 'streams match the clock' });
+    await expect
+      .poll(async () => (await status()).clock, PATIENT)
+      .toEqual({ ok: true, detail: 'streams match the clock' });
   });
 
   test('"hoplog stream reset-clock" reports and corrects marks left by a wrong clock', {
@@ -221,7 +227,9 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     expect((JSON.parse(reset.stdout) as { reset: string[] }).reset.sort()).toEqual(['api-0', 'ingest-0']);
     await click();
     await expectRightTimes(RESTART_MS);
-    expect((await status()).clock).toEqual({ ok: true, detail: 'streams match the clock' });
+    await expect
+      .poll(async () => (await status()).clock, PATIENT)
+      .toEqual({ ok: true, detail: 'streams match the clock' });
     await restart();
     await click();
     await expectRightTimes(RESTART_MS);

@@ -97,6 +97,7 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
       ENV_FILE: '',
       DATA_DIR: dataDir,
       HOST: host(name),
+      METRICS_HOST: host(name),
       DATABASE_URL: servers.databaseUrl,
       CLICKHOUSE_URL: servers.clickhouseUrl,
       CLICKHOUSE_DATABASE: servers.clickhouseDatabase,

@@ -58,7 +58,7 @@ async function counts(hook: Hook): Promise<Record<string, number>> {
 test('of the clicks of a webhook the newest that are over stay, and all that are pending', async () => {
   const { pool } = bench.api.stores;
   const hook = await bench.hook(shop, 'http://127.0.0.1:1/', ['click.created']);
-  const other = await bench.hook(shop, 'http://127.0.0.1:1/', ['click.created']);
+  const other = await bench.hook(shop, 'http://127.0.0.1:1/other', ['click.created']);
   for (const one of [hook, other]) {
     await add(one, 'click.created', 'delivered', 20);
     await add(one, 'click.created', 'failed', 20);
@@ -130,8 +130,8 @@ test('of what waits for a plan to be renewed clicks go after 30 days, and all el
 test('a webhook with too much pending is full until it has less', async () => {
   const { pool } = bench.api.stores;
   const [hook, other] = [
-    await bench.hook(shop, 'http://127.0.0.1:1/', ['click.created']),
-    await bench.hook(shop, 'http://127.0.0.1:1/', ['click.created']),
+    await bench.hook(shop, 'http://127.0.0.1:1/full', ['click.created']),
+    await bench.hook(shop, 'http://127.0.0.1:1/free', ['click.created']),
   ];
   const backlogs = createBacklogs(pool, { most: 10, countEveryMs: 0 });
   const both = [hook.id, other.id, hook.id];
