@@ -4,7 +4,6 @@ import type { Queryable } from '../database/pool.ts';
 import {
   accountOf,
   type HeldCommission,
-  insertCommission,
   lockCommissionsOfOrder,
   mayHaveBeenPaid,
   reversedSoFar,
@@ -15,6 +14,7 @@ import type { Purchase } from '../referrals/purchases.ts';
 import { completeRefund, type Refund } from '../referrals/refunds.ts';
 import { queueEvents } from '../webhooks/outbox.ts';
 import { commissionData, moveCommissions } from './move-commissions.ts';
+import { addNegativeCommission } from './negative-commission.ts';
 import { revokeGrant } from './revoke-credit.ts';
 
 /** `revoked_reason` of a credit whose order was refunded in full. */
@@ -59,46 +59,11 @@ async function reversePart(
   part: number,
   now: Date,
 ): Promise<void> {
-  const entry = {
-    enrollmentId: commission.enrollment_id,
-    externalUserId: commission.external_user_id,
-    unit: commission.currency,
-    amount: -part,
-    cause: 'refund',
-    refundId: refund.id,
-  } as const;
   const { workspace_id: workspaceId, status } = commission;
   if (status === 'reversed' || status === 'rejected')
     throw new Error(`commission ${commission.id} is ${status}: nothing is left to reverse`);
   if (status === 'paid' || (await mayHaveBeenPaid(tx, commission.id))) {
-    const negative = await insertCommission(
-      tx,
-      {
-        workspace_id: workspaceId,
-        program_id: commission.program_id,
-        enrollment_id: commission.enrollment_id,
-        order_internal_id: commission.order_internal_id,
-        level: commission.level,
-        kind: 'refund',
-        amount_minor: -part,
-        currency: commission.currency,
-        status: 'eligible',
-        eligible_at: now,
-        refundId: refund.id,
-        refunds: commission.id,
-      },
-      now,
-    );
-    await appendEntries(
-      tx,
-      workspaceId,
-      [{ ...entry, commissionId: negative.id, account: 'cash_eligible' }],
-      now,
-    );
-    await queueEvents(tx, workspaceId, [
-      { type: 'commission.created', data: commissionData(negative, commission.order_id, -part) },
-    ]);
-    return;
+    return addNegativeCommission(tx, commission, { amountMinor: -part, refundId: refund.id, now });
   }
   assertInvariant(
     'refund_within_rest',
@@ -108,7 +73,18 @@ async function reversePart(
   await appendEntries(
     tx,
     workspaceId,
-    [{ ...entry, commissionId: commission.id, account: accountOf(status) }],
+    [
+      {
+        enrollmentId: commission.enrollment_id,
+        externalUserId: commission.external_user_id,
+        unit: commission.currency,
+        commissionId: commission.id,
+        account: accountOf(status),
+        amount: -part,
+        cause: 'refund',
+        refundId: refund.id,
+      },
+    ],
     now,
   );
   const left = commission.remaining_minor - part;

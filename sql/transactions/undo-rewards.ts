@@ -4,7 +4,6 @@ import type { Queryable } from '../database/pool.ts';
 import {
   accountOf,
   type HeldCommission,
-  insertCommission,
   lockCommissionsOfOrder,
   mayHaveBeenPaid,
   reversedSoFar,
@@ -12,8 +11,8 @@ import {
 import { type Grant, lockGrantsOfOrder, lockGrantsOfSignup } from '../referrals/grants.ts';
 import { appendEntries } from '../referrals/ledger.ts';
 import type { Signup } from '../referrals/signups.ts';
-import { queueEvents } from '../webhooks/outbox.ts';
-import { commissionData, moveCommissions } from './move-commissions.ts';
+import { moveCommissions } from './move-commissions.ts';
+import { addNegativeCommission } from './negative-commission.ts';
 import { revokeGrant } from './revoke-credit.ts';
 
 /**
@@ -88,19 +87,16 @@ export async function missingRewards(
 async function takeBackCommission(tx: Queryable, commission: HeldCommission, now: Date): Promise<void> {
   const { workspace_id: workspaceId, status } = commission;
   if (status === 'reversed' || status === 'rejected') return;
-  const entry = {
-    enrollmentId: commission.enrollment_id,
-    externalUserId: commission.external_user_id,
-    unit: commission.currency,
-    cause: 'correction',
-  } as const;
   if (!(await mayHaveBeenPaid(tx, commission.id))) {
     await appendEntries(
       tx,
       workspaceId,
       [
         {
-          ...entry,
+          enrollmentId: commission.enrollment_id,
+          externalUserId: commission.external_user_id,
+          unit: commission.currency,
+          cause: 'correction',
           commissionId: commission.id,
           account: accountOf(status),
           amount: -commission.remaining_minor,
@@ -113,32 +109,7 @@ async function takeBackCommission(tx: Queryable, commission: HeldCommission, now
   }
   const amount = (await reversedSoFar(tx, commission.id)) - commission.amount_minor;
   if (amount === 0) return;
-  const negative = await insertCommission(
-    tx,
-    {
-      workspace_id: workspaceId,
-      program_id: commission.program_id,
-      enrollment_id: commission.enrollment_id,
-      order_internal_id: commission.order_internal_id,
-      level: commission.level,
-      kind: 'correction',
-      amount_minor: amount,
-      currency: commission.currency,
-      status: 'eligible',
-      eligible_at: now,
-      refunds: commission.id,
-    },
-    now,
-  );
-  await appendEntries(
-    tx,
-    workspaceId,
-    [{ ...entry, commissionId: negative.id, account: 'cash_eligible', amount }],
-    now,
-  );
-  await queueEvents(tx, workspaceId, [
-    { type: 'commission.created', data: commissionData(negative, commission.order_id, amount) },
-  ]);
+  await addNegativeCommission(tx, commission, { amountMinor: amount, now });
 }
 
 /** Revokes an earned grant that the caller has locked. */
