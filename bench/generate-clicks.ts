@@ -55,7 +55,8 @@ export async function generateClicks(client: ClickHouseClient, options: Generate
   if (stepMicros < 1_000) throw new RangeError(`${rows} rows do not fit into ${days} days`);
   const columns = [
     'workspace_id, ts, link_id, visitor_id, channel, country, city, device, browser, os, referer, is_bot',
-    'sequence',
+    'sequence, slug, trigger, utm_source, utm_medium, utm_campaign, utm_term, utm_content, referer_host',
+    'continent, region, language, asn',
   ].join(', ');
   await client.command({
     query: `INSERT INTO ${table} (${columns})
@@ -85,7 +86,19 @@ export async function generateClicks(client: ClickHouseClient, options: Generate
         if(intDiv(h, 32768) % 3 = 0, '', concat({referers:Array(String)}[1 + l % 5],
           if(intDiv(h, 131072) % 4 = 0, hex(h), ''))) AS referer,
         intDiv(h, 524288) % 100 < 8 AS is_bot,
-        number AS sequence
+        number AS sequence,
+        concat('s', lower(hex(sipHash64(w, l, 11)))) AS slug,
+        if(intDiv(h, 1048576) % 20 = 0, 'qr', 'link') AS trigger,
+        channel AS utm_source,
+        ['social', 'email', 'cpc'][1 + l % 3] AS utm_medium,
+        concat('campaign-', toString(l % 50)) AS utm_campaign,
+        if(l % 10 = 0, concat('term-', toString(l % 7)), '') AS utm_term,
+        if(l % 5 = 0, concat('content-', toString(l % 3)), '') AS utm_content,
+        domain(referer) AS referer_host,
+        ['NA', 'EU', 'EU', 'EU', 'AS', 'SA', 'AS', 'NA', 'EU', 'EU', ''][1 + intDiv(h, 256) % 11] AS continent,
+        if(country = '', '', concat(country, '-', toString(toUInt32(place) % 16))) AS region,
+        ['en', 'de', 'fr', 'en', 'hi', 'pt', 'ja', 'en', 'es', 'it', ''][1 + intDiv(h, 256) % 11] AS language,
+        toUInt32(1000 + toUInt32(place) % 4000) AS asn
       FROM numbers({first:UInt64}, {rows:UInt64})`,
     query_params: {
       rows,

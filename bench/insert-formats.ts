@@ -4,6 +4,7 @@ import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts
 import { type ClickRow, clickBlock } from '../clickhouse/inserts/clicks.ts';
 import { migrate } from '../clickhouse/migrate.ts';
 import { clickKey } from '../core/events/click-reader.ts';
+import { TRIGGERS } from '../core/events/types.ts';
 import { bytesToUuid, uuidToBytes, uuidv7 } from '../core/ids.ts';
 
 /**
@@ -15,7 +16,7 @@ import { bytesToUuid, uuidToBytes, uuidv7 } from '../core/ids.ts';
  */
 
 const DATABASE = 'hoplog_bench_formats';
-const COLUMNS = 13;
+const COLUMNS = 28;
 
 const { values } = parseArgs({
   options: {
@@ -50,6 +51,21 @@ function generate(): ClickRow[] {
       isBot: i % 50 === 0,
       channel: ['twitter', 'tiktok', 'newsletter'][i % 3] ?? '',
       referer: `https://example.com/articles/${(i * 13) % 500}`,
+      refererHost: 'example.com',
+      continent: ['NA', 'EU', 'EU', ''][i % 4] ?? '',
+      region: ['US-NY', 'DE-BE', 'GB-ENG', ''][i % 4] ?? '',
+      asn: 1_000 + ((i * 31) % 3_000),
+      domain: '',
+      slug: `slug-${(i * 7_919) % 1_000}`,
+      trigger: i % 20 === 0 ? 'qr' : 'link',
+      utmSource: ['twitter', 'tiktok', 'newsletter'][i % 3] ?? '',
+      utmMedium: 'social',
+      utmCampaign: `campaign-${(i * 7_919) % 50}`,
+      utmTerm: '',
+      utmContent: '',
+      language: ['en', 'de', 'en', ''][i % 4] ?? '',
+      ruleId: '',
+      variantId: '',
     },
     ordinal: 7,
     sequence: sequence++,
@@ -59,6 +75,14 @@ function generate(): ClickRow[] {
 function texts({ enriched }: ClickRow): string[] {
   const { channel, country, city, device, browser, os, referer } = enriched;
   return [channel, country, city, device, browser, os, referer];
+}
+
+/** The texts between the columns `trigger` and `asn`. */
+function laterTexts({ enriched }: ClickRow): string[] {
+  const { utmSource, utmMedium, utmCampaign, utmTerm, utmContent, refererHost } = enriched;
+  const { continent, region, language, ruleId, variantId } = enriched;
+  const utm = [utmSource, utmMedium, utmCampaign, utmTerm, utmContent];
+  return [...utm, refererHost, continent, region, language, ruleId, variantId];
 }
 
 function rowBinary(rows: ClickRow[]): Uint8Array[] {
@@ -71,18 +95,25 @@ function rowBinary(rows: ClickRow[]): Uint8Array[] {
     }
     at += 16;
   };
+  const write = (list: string[]) => {
+    for (const text of list) {
+      const size = buffer.write(text, at + 1); // All are shorter than 128 bytes here.
+      buffer[at] = size;
+      at += 1 + size;
+    }
+  };
   for (const row of rows) {
     uuid(row.event.ids, row.event.idsAt);
     at = buffer.writeBigInt64LE(BigInt(row.event.ts) * 1000n + BigInt(row.ordinal), at);
     uuid(row.event.ids, row.event.idsAt + 16);
     uuid(row.event.ids, row.event.idsAt + 32);
-    for (const text of texts(row)) {
-      const size = buffer.write(text, at + 1); // All are shorter than 128 bytes here.
-      buffer[at] = size;
-      at += 1 + size;
-    }
+    write(texts(row));
     buffer[at++] = row.enriched.isBot ? 1 : 0;
     at = buffer.writeBigUInt64LE(row.sequence, at);
+    write([row.enriched.domain, row.enriched.slug]);
+    buffer[at++] = TRIGGERS.indexOf(row.enriched.trigger);
+    write(laterTexts(row));
+    at = buffer.writeUInt32LE(row.enriched.asn, at);
   }
   return [buffer.subarray(0, at)];
 }
@@ -97,6 +128,11 @@ function json(rows: ClickRow[]): Uint8Array[] {
       ...texts(row),
       row.enriched.isBot,
       String(row.sequence),
+      row.enriched.domain,
+      row.enriched.slug,
+      row.enriched.trigger,
+      ...laterTexts(row),
+      row.enriched.asn,
     ]),
   );
   return [Buffer.from(lines.join('\n'))];

@@ -33,6 +33,21 @@ describe('the workers', () => {
       referer: 'https://t.co/abc',
       is_bot: false,
       sequence: '0',
+      domain: '',
+      slug: '',
+      trigger: 'link',
+      utm_source: '',
+      utm_medium: '',
+      utm_campaign: '',
+      utm_term: '',
+      utm_content: '',
+      referer_host: 't.co',
+      continent: '',
+      region: '',
+      language: '',
+      rule_id: '',
+      variant_id: '',
+      asn: 0,
     });
   });
 

@@ -1,11 +1,14 @@
 import type { EnrichedClick } from '../../core/enrich/enrich.ts';
 import type { ClickKey } from '../../core/events/click-reader.ts';
+import { TRIGGERS } from '../../core/events/types.ts';
 import {
   boolColumn,
+  enum8Column,
   lowCardinalityColumn,
   nativeBlock,
   textColumn,
   timeColumn,
+  uint32Column,
   uint64Column,
   uuidColumn,
 } from './native-columns.ts';
@@ -35,6 +38,21 @@ export function clickBlock(rows: readonly ClickRow[]): Uint8Array[] {
   const referer = textColumn('referer', size);
   const isBot = boolColumn('is_bot', size);
   const sequence = uint64Column('sequence', size);
+  const domain = lowCardinalityColumn('domain', size);
+  const slug = lowCardinalityColumn('slug', size);
+  const utmSource = lowCardinalityColumn('utm_source', size);
+  const utmMedium = lowCardinalityColumn('utm_medium', size);
+  const utmCampaign = lowCardinalityColumn('utm_campaign', size);
+  const utmTerm = lowCardinalityColumn('utm_term', size);
+  const utmContent = lowCardinalityColumn('utm_content', size);
+  const refererHost = lowCardinalityColumn('referer_host', size);
+  const continent = lowCardinalityColumn('continent', size);
+  const region = lowCardinalityColumn('region', size);
+  const language = lowCardinalityColumn('language', size);
+  const ruleId = lowCardinalityColumn('rule_id', size);
+  const variantId = lowCardinalityColumn('variant_id', size);
+  const trigger = enum8Column('trigger', size, TRIGGERS);
+  const asn = uint32Column('asn', size);
   let row = 0;
   for (const { event, enriched, ordinal, sequence: number } of rows) {
     workspace.put(row, event.ids, event.idsAt);
@@ -50,6 +68,21 @@ export function clickBlock(rows: readonly ClickRow[]): Uint8Array[] {
     referer.put(row, enriched.referer);
     isBot.put(row, enriched.isBot);
     sequence.put(row, number);
+    domain.put(row, enriched.domain);
+    slug.put(row, enriched.slug);
+    utmSource.put(row, enriched.utmSource);
+    utmMedium.put(row, enriched.utmMedium);
+    utmCampaign.put(row, enriched.utmCampaign);
+    utmTerm.put(row, enriched.utmTerm);
+    utmContent.put(row, enriched.utmContent);
+    refererHost.put(row, enriched.refererHost);
+    continent.put(row, enriched.continent);
+    region.put(row, enriched.region);
+    language.put(row, enriched.language);
+    ruleId.put(row, enriched.ruleId);
+    variantId.put(row, enriched.variantId);
+    trigger.put(row, enriched.trigger);
+    asn.put(row, enriched.asn);
     row += 1;
   }
   const columns = [
@@ -66,6 +99,21 @@ export function clickBlock(rows: readonly ClickRow[]): Uint8Array[] {
     referer,
     isBot,
     sequence,
+    domain,
+    slug,
+    utmSource,
+    utmMedium,
+    utmCampaign,
+    utmTerm,
+    utmContent,
+    refererHost,
+    continent,
+    region,
+    language,
+    ruleId,
+    variantId,
+    trigger,
+    asn,
   ];
   return nativeBlock(columns, size);
 }

@@ -123,6 +123,35 @@ export function uint16Column(name: string, rows: number): NumberColumn {
   };
 }
 
+export function uint32Column(name: string, rows: number): NumberColumn {
+  const words = new Uint32Array(rows);
+  return {
+    name,
+    type: 'UInt32',
+    put(row, value) {
+      words[row] = value;
+    },
+    pieces: () => [new Uint8Array(words.buffer)],
+  };
+}
+
+/** Names of an enumeration. @param names each name's number is its index */
+export function enum8Column<Name extends string>(
+  name: string,
+  rows: number,
+  names: readonly Name[],
+): NativeColumn & { put(row: number, value: Name): void } {
+  const bytes = new Uint8Array(rows);
+  return {
+    name,
+    type: `Enum8(${names.map((text, number) => `'${text}' = ${number}`).join(', ')})`,
+    put(row, value) {
+      bytes[row] = names.indexOf(value);
+    },
+    pieces: () => [bytes],
+  };
+}
+
 export function float64Column(name: string, rows: number): NumberColumn {
   const words = new Float64Array(rows);
   return {

@@ -4,7 +4,8 @@
 -- them, and the embedded server removes merged parts at once (old_parts_lifetime is 0).
 
 -- One row per click. ts: microseconds unique within a stream, then the stream's ordinal in the last three digits, so
--- (workspace_id, ts) is a total order. The click's id derives from ts and is not stored.
+-- (workspace_id, ts) is a total order. The click's id derives from ts and is not stored. Unknown text is empty; an
+-- empty domain is the deployment's own; region is ISO 3166-2, language a primary subtag, asn 0 when unknown.
 CREATE TABLE IF NOT EXISTS {{database}}.clicks {{on_cluster}} (
   workspace_id UUID,
   ts           DateTime64(9, 'UTC') CODEC(DoubleDelta, ZSTD(1)),
@@ -19,6 +20,21 @@ CREATE TABLE IF NOT EXISTS {{database}}.clicks {{on_cluster}} (
   referer      String CODEC(ZSTD(1)),
   is_bot       Bool,
   sequence     UInt64 CODEC(Delta, ZSTD(1)),
+  domain       LowCardinality(String) CODEC(ZSTD(1)),
+  slug         LowCardinality(String) CODEC(ZSTD(1)),
+  trigger      Enum8('link' = 0, 'qr' = 1) DEFAULT 'link' CODEC(ZSTD(1)),
+  utm_source   LowCardinality(String) CODEC(ZSTD(1)),
+  utm_medium   LowCardinality(String) CODEC(ZSTD(1)),
+  utm_campaign LowCardinality(String) CODEC(ZSTD(1)),
+  utm_term     LowCardinality(String) CODEC(ZSTD(1)),
+  utm_content  LowCardinality(String) CODEC(ZSTD(1)),
+  referer_host LowCardinality(String) CODEC(ZSTD(1)),
+  continent    LowCardinality(String) CODEC(ZSTD(1)),
+  region       LowCardinality(String) CODEC(ZSTD(1)),
+  language     LowCardinality(String) CODEC(ZSTD(1)),
+  rule_id      LowCardinality(String) CODEC(ZSTD(1)),
+  variant_id   LowCardinality(String) CODEC(ZSTD(1)),
+  asn          UInt32 CODEC(ZSTD(1)),
   INDEX by_link link_id TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX by_visitor visitor_id TYPE bloom_filter(0.01) GRANULARITY 1
 )

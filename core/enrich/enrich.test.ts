@@ -1,10 +1,14 @@
 import { expect, test } from 'vitest';
+import { enrichedClick } from '../../test/support/enriched-click.ts';
 import { CLICK_FLAGS, type ClickEvent } from '../events/types.ts';
 import { createEnricher } from './enrich.ts';
 import type { Geo } from './geo.ts';
 
 const geo: Geo = {
-  placeOf: (address) => (address[15] === 1 ? { country: 'GB', city: 'London' } : { country: '', city: '' }),
+  placeOf: (address) =>
+    address[15] === 1
+      ? { country: 'GB', city: 'London', continent: 'EU', region: 'GB-ENG' }
+      : { country: '', city: '', continent: '', region: '' },
 };
 
 const click: ClickEvent = {
@@ -22,16 +26,21 @@ const click: ClickEvent = {
 };
 
 test('enrichment adds place, device, browser, system and a clean referer', () => {
-  expect(createEnricher({ geo }).enrichClick(click)).toEqual({
-    country: 'GB',
-    city: 'London',
-    device: 'mobile',
-    browser: 'Mobile Safari',
-    os: 'iOS',
-    isBot: false,
-    channel: 'twitter',
-    referer: 'https://t.co/x',
-  });
+  expect(createEnricher({ geo }).enrichClick(click)).toEqual(
+    enrichedClick({
+      country: 'GB',
+      city: 'London',
+      device: 'mobile',
+      browser: 'Mobile Safari',
+      os: 'iOS',
+      isBot: false,
+      channel: 'twitter',
+      referer: 'https://t.co/x',
+      refererHost: 't.co',
+      continent: 'EU',
+      region: 'GB-ENG',
+    }),
+  );
 });
 
 test('flags make one click a bot, not the next one of the same browser', () => {

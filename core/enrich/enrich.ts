@@ -1,8 +1,8 @@
-import type { ClickEvent } from '../events/types.ts';
+import type { ClickEvent, Trigger } from '../events/types.ts';
 import { isUnwatched } from './bots.ts';
 import type { Device } from './devices.ts';
 import type { Geo } from './geo.ts';
-import { cleanReferer } from './referer.ts';
+import { cleanReferer, refererHost } from './referer.ts';
 import { createUserAgents, type UserAgents } from './user-agents.ts';
 
 /** The derived fields of a click. */
@@ -20,6 +20,28 @@ export type EnrichedClick = {
   /** As the click has it: ingest infers a Smart Link's, because the redirect's `utm_source` needs it. */
   channel: string;
   referer: string;
+  /** Host name, or package of an app; empty when unknown. */
+  refererHost: string;
+  /** Two letters: `AF`, `AN`, `AS`, `EU`, `NA`, `OC`, `SA`; empty when unknown. */
+  continent: string;
+  /** ISO 3166-2 code such as `DE-BE`, empty when unknown. */
+  region: string;
+  /** Number of the autonomous system, 0 when unknown. */
+  asn: number;
+  /** Host that the visitor asked for; empty for the deployment's own. */
+  domain: string;
+  /** As the visitor asked for it. */
+  slug: string;
+  trigger: Trigger;
+  utmSource: string;
+  utmMedium: string;
+  utmCampaign: string;
+  utmTerm: string;
+  utmContent: string;
+  /** Primary subtag of the most preferred language, empty when unknown. */
+  language: string;
+  ruleId: string;
+  variantId: string;
 };
 
 export type Enricher = { enrichClick(click: ClickEvent): EnrichedClick };
@@ -36,6 +58,7 @@ export function createEnricher(dependencies: { geo: Geo; userAgents?: UserAgents
 
   function enrichClick(click: ClickEvent): EnrichedClick {
     const place = geo.placeOf(click.address);
+    const referer = cleanReferer(click.referer);
     const profile = userAgents.profileOf(click.userAgent);
     return {
       country: place.country,
@@ -45,7 +68,22 @@ export function createEnricher(dependencies: { geo: Geo; userAgents?: UserAgents
       os: profile.os,
       isBot: profile.bot || isUnwatched(click.flags),
       channel: click.channel,
-      referer: cleanReferer(click.referer),
+      referer,
+      refererHost: refererHost(referer),
+      continent: place.continent,
+      region: place.region,
+      asn: 0,
+      domain: '',
+      slug: '',
+      trigger: 'link',
+      utmSource: '',
+      utmMedium: '',
+      utmCampaign: '',
+      utmTerm: '',
+      utmContent: '',
+      language: '',
+      ruleId: '',
+      variantId: '',
     };
   }
 

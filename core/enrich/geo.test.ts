@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createGeo, emptyGeo, type OpenedGeo, openGeo } from './geo.ts';
 
+const NOWHERE = { country: '', city: '', continent: '', region: '' };
+
 let geo: OpenedGeo;
 beforeAll(async () => {
   geo = await openGeo(1_000);
@@ -16,7 +18,12 @@ function v6(groups: string): Uint8Array {
 
 describe('the place of an address', () => {
   test('is a country code and an English city, for IPv4 and IPv6', () => {
-    expect(geo.placeOf(v4('81.2.69.142'))).toEqual({ country: 'GB', city: 'London' });
+    expect(geo.placeOf(v4('81.2.69.142'))).toEqual({
+      country: 'GB',
+      city: 'London',
+      continent: 'EU',
+      region: '',
+    });
     expect(geo.placeOf(v6('2a02:02e0:03fe:1001:0302:0000:0000:0000')).country).toBe('DE');
     expect(geo.placeOf(v6('2a02:02e0:03fe:1001:0302:0000:0000:0000')).city).toMatch(/^Hanover/);
   });
@@ -39,7 +46,7 @@ describe('the place of an address', () => {
     '0.0.0.0',
     '255.255.255.255',
   ])('is unknown for %s', (ip) => {
-    expect(geo.placeOf(v4(ip))).toEqual({ country: '', city: '' });
+    expect(geo.placeOf(v4(ip))).toEqual(NOWHERE);
   });
 
   test.each([
@@ -48,7 +55,7 @@ describe('the place of an address', () => {
     'fe80:0000:0000:0000:0000:0000:0000:0001',
     'fd00:0000:0000:0000:0000:0000:0000:0001',
   ])('is unknown for %s', (ip) => {
-    expect(geo.placeOf(v6(ip))).toEqual({ country: '', city: '' });
+    expect(geo.placeOf(v6(ip))).toEqual(NOWHERE);
   });
 
   test('is the same the second time and after the cache was replaced', () => {
@@ -58,7 +65,7 @@ describe('the place of an address', () => {
   });
 
   test('is always unknown without the files', () => {
-    expect(emptyGeo().placeOf(v4('81.2.69.142'))).toEqual({ country: '', city: '' });
+    expect(emptyGeo().placeOf(v4('81.2.69.142'))).toEqual(NOWHERE);
   });
 });
 
@@ -68,7 +75,7 @@ test('a network that the file splits more finely than the cache is not cached as
     look(ip: string) {
       asked.push(ip);
       const upper = Number(ip.split('.')[3]) >= 128;
-      return { place: { country: upper ? 'FR' : 'BE', city: '' }, prefix: 25 };
+      return { place: { ...NOWHERE, country: upper ? 'FR' : 'BE' }, prefix: 25 };
     },
   };
   const split = createGeo(file, file, 100);
@@ -83,7 +90,7 @@ test('one look-up serves its whole network, and the address families are kept ap
   const file = (country: string, prefix: number) => ({
     look() {
       asked += 1;
-      return { place: { country, city: '' }, prefix };
+      return { place: { ...NOWHERE, country }, prefix };
     },
   });
   const two = createGeo(file('BE', 20), file('FR', 48), 100);

@@ -2,9 +2,19 @@ import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { type CityResponse, open } from 'maxmind';
 import { createBoundedCache } from '../caching/bounded-cache.ts';
+import { continentOf } from './continents.ts';
 
-/** Country as ISO 3166-1 alpha-2 code, city by its English name without district; both empty when unknown. */
-export type Place = { readonly country: string; readonly city: string };
+/** Each field is empty when unknown. */
+export type Place = {
+  /** ISO 3166-1 alpha-2 code. */
+  readonly country: string;
+  /** English name without district. */
+  readonly city: string;
+  /** Two letters, see `continents.ts`. */
+  readonly continent: string;
+  /** ISO 3166-2 code. */
+  readonly region: string;
+};
 
 export type Geo = {
   /** Returns the place of an address: 16 bytes, IPv4 mapped into IPv6. Loopback and private ones have none. */
@@ -22,7 +32,7 @@ type CityRecord = { country_code?: string; city?: string };
 
 type CityFile = { look(ip: string): { place: Place; prefix: number } };
 
-const NOWHERE: Place = Object.freeze({ country: '', city: '' });
+const NOWHERE: Place = Object.freeze({ country: '', city: '', continent: '', region: '' });
 const V4_CACHED_BITS = 24;
 const V6_CACHED_BITS = 48;
 /** Separates the keys of both families in one map; a /48 is a number below 2^48. */
@@ -97,7 +107,7 @@ function shared(
   const name = `${country}/${city}`;
   const known = places.get(name);
   if (known !== undefined) return known;
-  const place = Object.freeze({ country, city });
+  const place = Object.freeze({ country, city, continent: continentOf(country), region: '' });
   places.set(name, place);
   return place;
 }

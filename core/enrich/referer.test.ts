@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cleanReferer, REFERER_LIMIT, refererOrigin } from './referer.ts';
+import { cleanReferer, REFERER_LIMIT, refererHost, refererOrigin } from './referer.ts';
 
 test('a referer is stored as sent', () => {
   for (const referer of ['', 'https://a.example/ü?x=1#y', 'not a url', ' spaced ']) {
@@ -27,4 +27,13 @@ test('an origin is a host, or the package of an app', () => {
   expect(refererOrigin('android-app://com.Slack/x')).toEqual({ name: 'com.slack', app: true });
   expect(refererOrigin('https://a.example?x')).toEqual({ name: 'a.example', app: false });
   expect(refererOrigin('https://a.example\\@evil.example')).toEqual({ name: 'a.example', app: false });
+});
+
+test('a referer’s host is empty where there is none, or a name too long for one', () => {
+  expect(refererHost('https://L.Instagram.com/x')).toBe('l.instagram.com');
+  expect(refererHost('android-app://com.twitter.lite/')).toBe('com.twitter.lite');
+  expect(refererHost('')).toBe('');
+  expect(refererHost('about:blank')).toBe('');
+  expect(refererHost(`https://${'a'.repeat(253)}/`)).toBe('a'.repeat(253));
+  expect(refererHost(`https://${'a'.repeat(254)}/`)).toBe('');
 });

@@ -41,3 +41,12 @@ export function refererOrigin(referer: string): RefererOrigin | null {
   if (name.endsWith('.')) name = name.slice(0, -1);
   return name === '' ? null : { name: name.toLowerCase(), app };
 }
+
+/** Longest host name (RFC 1035). */
+const HOST_LIMIT = 253;
+
+/** Returns the host or app of a referer; empty when it has none, or one that is longer than a host name can be. */
+export function refererHost(referer: string): string {
+  const name = refererOrigin(referer)?.name ?? '';
+  return name.length > HOST_LIMIT ? '' : name;
+}

@@ -18,6 +18,10 @@ export type ClickEvent = {
   flags: number;
 };
 
+/** How a click came about: by opening the address, or by scanning its QR code. */
+export const TRIGGERS = ['link', 'qr'] as const;
+export type Trigger = (typeof TRIGGERS)[number];
+
 /** `head`: HEAD request. `prefetch`: `Sec-Purpose: prefetch`. `counted`: used one of the link's `max_clicks`. */
 export const CLICK_FLAGS = { head: 1, prefetch: 2, counted: 4 } as const;
 

@@ -12,6 +12,7 @@ import { upsertOrders } from '../../sql/orders/orders.ts';
 import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { type AttributionDependencies, attributeOrders } from '../../workers/attribution/attribute.ts';
 import { createWorkerMetrics } from '../../workers/metrics.ts';
+import { enrichedClick } from './enriched-click.ts';
 import { testStores } from './stores.ts';
 
 export const DAY = 86_400_000_000;
@@ -57,16 +58,7 @@ export async function createAttributionRig() {
         linkId: uuidToBytes(given.link),
         visitorId: uuidToBytes(given.visitor),
       }),
-      enriched: {
-        country: '',
-        city: '',
-        device: 'desktop',
-        browser: 'Chrome',
-        os: 'Linux',
-        isBot: given.bot ?? false,
-        channel,
-        referer: '',
-      },
+      enriched: enrichedClick({ browser: 'Chrome', os: 'Linux', isBot: given.bot ?? false, channel }),
       ordinal: 0,
       sequence: sequence++,
     };

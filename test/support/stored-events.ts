@@ -20,6 +20,8 @@ export type GivenClick = {
   os?: string;
   referer?: string;
   isBot?: boolean;
+  /** Other columns of the table, by name, such as `utm_source`. */
+  columns?: Record<string, string | number>;
 };
 
 export type GivenIdentify = {
@@ -101,6 +103,7 @@ export async function storeClicks(
       os: 'iOS',
       referer: '',
       isBot: false,
+      columns: {},
       ...click,
     }),
   );
@@ -121,6 +124,7 @@ export async function storeClicks(
       referer: row.referer,
       is_bot: row.isBot,
       sequence: index,
+      ...row.columns,
     })),
   );
   return rows;

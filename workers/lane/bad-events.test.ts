@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { unreplayedDeadLetters } from '../../sql/event-log/dead-letters.ts';
+import { enrichedClick } from '../../test/support/enriched-click.ts';
 import { createRig, metric, type Rig } from '../../test/support/worker-rig.ts';
 import { click, order } from '../test-support/events.ts';
 
@@ -60,21 +61,11 @@ describe('what cannot be stored', () => {
   it('is an event that enriching fails on', async () => {
     const stream = await rig.stream('ingest-0');
     stream.append([...clicks(2, NOW), ...clicks(1, NOW + 10, 'tiktok'), ...clicks(2, NOW + 20)]);
-    const enriched = {
-      country: '',
-      city: '',
-      device: 'desktop',
-      browser: '',
-      os: '',
-      isBot: false,
-      channel: '',
-      referer: '',
-    } as const;
     rig.work({
       enricher: {
         enrichClick(event) {
           if (event.channel === 'tiktok') throw new Error('no such parser');
-          return { ...enriched, channel: event.channel };
+          return enrichedClick({ channel: event.channel });
         },
       },
     });

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import type { ClickRow } from '../../clickhouse/inserts/clicks.ts';
 import { clickKey } from '../../core/events/click-reader.ts';
 import { brokenCount } from '../../core/invariants.ts';
+import { enrichedClick } from '../../test/support/enriched-click.ts';
 import { encodeBlock, toBlocks } from './blocks.ts';
 
 const OCTOBER_END = Date.UTC(2026, 10) * 1000 - 1;
@@ -11,16 +12,7 @@ function clickRow(ts: number, sequence: bigint): ClickRow {
   const [workspaceId, linkId, visitorId] = [randomBytes(16), randomBytes(16), randomBytes(16)];
   return {
     event: clickKey({ ts, workspaceId, linkId, visitorId }),
-    enriched: {
-      country: '',
-      city: '',
-      device: 'desktop',
-      browser: '',
-      os: '',
-      isBot: false,
-      channel: '',
-      referer: '',
-    },
+    enriched: enrichedClick(),
     ordinal: 0,
     sequence,
   };
