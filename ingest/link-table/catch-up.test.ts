@@ -10,6 +10,9 @@ import {
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { visit } from '../../test/support/visitors.ts';
 
+/** The shortest limit of ingest's wait for PostgreSQL, for a connection; after it, a start serves what it has. */
+const LIMIT_MS = 2_000;
+
 let stores: TestStores;
 let workspaceId: string;
 
@@ -47,16 +50,20 @@ for (const [table, env] of [
 
     const holder = await pool.connect();
     await holder.query('BEGIN; LOCK TABLE link_changes IN ACCESS EXCLUSIVE MODE');
+    const begun = performance.now();
     const starting = startTestIngest({ databaseUrl, pool, env, dataDir: first.dataDir });
     await expect.poll(isHeldUp).toBe(true);
     const early = await Promise.race([starting, delay(300)]);
     const answeredEarly = early && (await statusOf(early, deleted.slug));
     await holder.query('COMMIT');
+    const isWithinLimit = performance.now() - begun < LIMIT_MS;
     holder.release();
     const second = await starting;
     const answers = [await statusOf(second, deleted.slug), await statusOf(second, kept.slug)];
+    await expect.poll(() => statusOf(second, deleted.slug)).toBe(404);
     await second.close();
     await second.remove();
-    expect([answeredEarly, ...answers]).toEqual([undefined, 404, 302]);
+    // A machine too slow for the limit shows only that the change arrives.
+    if (isWithinLimit) expect([answeredEarly, ...answers]).toEqual([undefined, 404, 302]);
   });
 }

@@ -273,20 +273,20 @@ test.each([0, 3])(
   },
 );
 
-test('many runs, killed and cut off at any moment, admit exactly max_clicks visitors', async () => {
-  const chains = Array.from({ length: 8 }, async (_, chain) => {
-    const { linkId, streamId } = await limitedLink(`ingest-chain ${chain}`);
-    let run = startRun(streamId, []);
-    let through = await admitVisitors(run, linkId, 60);
-    let over = false;
-    const holding = (async () => {
-      while (!over) {
-        const letGo = await holdLease(linkId);
-        await sleep(Math.random() * 20);
-        await letGo();
-        await sleep(Math.random() * 20);
-      }
-    })();
+/** Runs of one stream that are killed and cut off at any moment. Returns how many visitors they admitted. */
+async function playRuns({ linkId, streamId }: { linkId: string; streamId: string }): Promise<number> {
+  let run = startRun(streamId, []);
+  let through = await admitVisitors(run, linkId, 60);
+  let over = false;
+  const holding = (async () => {
+    while (!over) {
+      const letGo = await holdLease(linkId);
+      await sleep(Math.random() * 20);
+      await letGo();
+      await sleep(Math.random() * 20);
+    }
+  })();
+  try {
     for (let round = 0; round < 12; round++) {
       through += await admitVisitors(run, linkId, Math.floor(Math.random() * 6));
       // A visitor requests a permit during a return, and the connections break.
@@ -304,9 +304,18 @@ test('many runs, killed and cut off at any moment, admit exactly max_clicks visi
         run = startRun(streamId, [{ linkId, spent: through }]);
       }
     }
+  } finally {
     over = true;
     await holding;
-    return admitTheRest(run, linkId, through);
-  });
-  expect(await Promise.all(chains)).toEqual(Array.from({ length: 8 }, () => LIMIT));
+  }
+  return admitTheRest(run, linkId, through);
+}
+
+test('many runs, killed and cut off at any moment, admit exactly max_clicks visitors', async () => {
+  const links = await Promise.all(
+    Array.from({ length: 8 }, (_, chain) => limitedLink(`ingest-chain ${chain}`)),
+  );
+  // All end before the test does, also when one fails.
+  const admitted = await Promise.allSettled(links.map(playRuns));
+  expect(admitted).toEqual(links.map(() => ({ status: 'fulfilled', value: LIMIT })));
 });

@@ -140,9 +140,11 @@ export async function makeLink(
   );
   const given: Record<string, unknown> = { ...columns, slug };
   const names = Object.keys(given);
+  // Serialized like every creation of a link: two that run at once could get the same time.
   await db.query(
-    `INSERT INTO links (id, workspace_id, destination_id, created_at, updated_at${names.map((n) => `, ${n}`).join('')})
-     VALUES ($1, $2, $3, next_link_time($2), now()${names.map((_, index) => `, $${index + 4}`).join('')})`,
+    `WITH locked AS MATERIALIZED (SELECT FROM workspaces WHERE id = $2 FOR NO KEY UPDATE)
+     INSERT INTO links (id, workspace_id, destination_id, created_at, updated_at${names.map((n) => `, ${n}`).join('')})
+     SELECT $1, $2, $3, next_link_time($2), now()${names.map((_, index) => `, $${index + 4}`).join('')} FROM locked`,
     [id, workspaceId, destinationId, ...names.map((name) => given[name])],
   );
   return { id, slug, destinationId };
