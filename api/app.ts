@@ -50,7 +50,9 @@ import { programRoutes } from './referrals/programs/routes.ts';
 import { purchaseRoutes } from './referrals/purchases/routes.ts';
 import { referralRoutes } from './referrals/routes.ts';
 import { signupRoutes } from './referrals/signups/routes.ts';
+import { savedViewRoutes } from './saved-views/routes.ts';
 import { sessionRoutes } from './session/routes.ts';
+import { sharedDashboardRoutes } from './shared-dashboards/routes.ts';
 import { statsRoutes } from './stats/routes.ts';
 import { trackRoutes } from './track/routes.ts';
 import { visitorRoutes } from './visitors/routes.ts';
@@ -84,6 +86,8 @@ const RESOURCES: Routes[] = [
   clickRoutes,
   liveClickRoutes,
   statsRoutes,
+  savedViewRoutes,
+  sharedDashboardRoutes,
   visitorRoutes,
   trackRoutes,
   programRoutes,

@@ -36,6 +36,17 @@ export const AUDITED: Readonly<Record<string, Audited>> = {
   'payouts.markPaid': { action: 'payout.mark_paid', target: 'payout' },
   'payouts.failLine': { action: 'payout.fail_line', target: 'payout' },
   'payouts.cancel': { action: 'payout.cancel', target: 'payout' },
+  'sharedDashboards.create': {
+    action: 'shared_dashboard.create',
+    target: 'shared_dashboard',
+    record: ['show_revenue', 'expires_at'],
+  },
+  'sharedDashboards.update': {
+    action: 'shared_dashboard.update',
+    target: 'shared_dashboard',
+    record: ['show_revenue', 'expires_at'],
+  },
+  'sharedDashboards.delete': { action: 'shared_dashboard.delete', target: 'shared_dashboard' },
   'webhooks.create': { action: 'webhook.create', target: 'webhook' },
   'webhooks.update': { action: 'webhook.update', target: 'webhook' },
   'webhooks.delete': { action: 'webhook.delete', target: 'webhook' },

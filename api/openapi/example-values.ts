@@ -293,6 +293,18 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   show_branding: true,
   available: true,
 
+  // Dashboards
+  query: { metrics: ['clicks'], dimensions: ['channel'], window: { days: 30 } },
+  scope: { type: 'tag', values: ['autumn'] },
+  show_revenue: false,
+  time_zone: 'Europe/Berlin',
+  'SharedDashboard.token': 'Rk9vQm1vYmlsZS1kYXNoYm9hcmQtZXhhbXBsZS10b2tl',
+  'SharedDashboard.url': 'https://app.hop.example/shared/Rk9vQm1vYmlsZS1kYXNoYm9hcmQtZXhhbXBsZS10b2tl',
+  'SharedDashboard.has_password': false,
+  'DashboardScope.values': ['autumn'],
+  'DashboardScope.type': 'tag',
+  'UnlockDashboard.password': 'autumn-2026',
+
   // Access
   prefix: 'lk_live_0a1b2c3d',
   'KeyWithToken.token': `lk_live_${KEY}`,

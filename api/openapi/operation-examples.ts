@@ -54,6 +54,17 @@ export const REQUEST_EXAMPLES: Record<string, unknown> = {
     title: 'Example shop',
     links: [{ label: 'Visit the shop', url: 'https://shop.example/autumn' }],
   },
+  'savedViews.create': {
+    name: 'Germany, last 30 days',
+    query: {
+      metrics: ['clicks', 'conversions'],
+      dimensions: ['channel'],
+      filters: [{ dimension: 'country', operator: 'is', values: ['DE'] }],
+      window: { days: 30 },
+    },
+  },
+  'sharedDashboards.create': { name: 'Autumn sale', scope: { type: 'tag', values: ['autumn'] } },
+  'sharedDashboards.update': { show_revenue: true, expires_at: '2026-12-31T23:59:59Z' },
   'members.invite': { email: 'grace@shop.example', role: 'analyst' },
   'invitations.accept': {
     token: '5f3c9a',

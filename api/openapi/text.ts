@@ -12,6 +12,7 @@ const TAGS = [
   { name: 'Folders', description: 'Folders for campaigns.' },
   { name: 'Channels', description: 'Performance by channel.' },
   { name: 'Statistics', description: 'Totals, time series and breakdowns.' },
+  { name: 'Dashboards', description: 'Saved views and shared dashboards.' },
   { name: 'Clicks', description: 'Raw clicks: list, export and live stream.' },
   { name: 'Visitors', description: 'Visitors and their journeys.' },
   { name: 'Tracking', description: 'Identifies and orders reported by a server.' },
@@ -31,6 +32,7 @@ const TAGS = [
 const CONSOLE_TAGS = [
   { name: 'Sessions', description: 'Sign-in, sign-out and sessions of the member.' },
   { name: 'Passkeys', description: 'Passkeys and password of the member.' },
+  { name: 'Shared dashboards', description: 'What visitors of a shared dashboard read.' },
   { name: 'Invitations', description: 'Accepting an invitation.' },
 ];
 

@@ -50,6 +50,15 @@ export async function folderById(db: Queryable, workspaceId: string, id: string)
   return rows[0] ?? null;
 }
 
+/** Returns the folders with these ids in the workspace. */
+export async function foldersByIds(db: Queryable, workspaceId: string, ids: string[]): Promise<Folder[]> {
+  const { rows } = await db.query<Folder>(
+    `SELECT ${COLUMNS} FROM folders WHERE id = ANY($1) AND workspace_id = $2`,
+    [ids, workspaceId],
+  );
+  return rows;
+}
+
 /** Returns whether the folder belongs to the workspace. It then exists until the transaction ends. */
 export async function lockFolderShared(tx: Queryable, workspaceId: string, id: string): Promise<boolean> {
   const { rowCount } = await tx.query(

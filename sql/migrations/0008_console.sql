@@ -1,4 +1,4 @@
--- The console's members, their invites, sessions, passkeys and failed sign-ins.
+-- The console's members, their invites, sessions, passkeys and failed sign-ins; saved views and shared dashboards.
 
 CREATE TABLE members (
   id            uuid PRIMARY KEY,
@@ -78,6 +78,31 @@ CREATE TABLE sign_in_attempts (
   touched_at   timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX sign_in_attempts_age ON sign_in_attempts (touched_at);
+
+-- Views of the dashboard that the members of a workspace saved.
+CREATE TABLE saved_views (
+  id           uuid PRIMARY KEY,
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  name         text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+  query        jsonb NOT NULL,
+  created_at   timestamptz NOT NULL,
+  UNIQUE (workspace_id, created_at)
+);
+
+-- Dashboards that anyone with the token in their URL may read.
+CREATE TABLE shared_dashboards (
+  id            uuid PRIMARY KEY,
+  workspace_id  uuid NOT NULL REFERENCES workspaces (id),
+  name          text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+  token         text NOT NULL UNIQUE, -- 32 random bytes in base64url; kept as it is, because members copy the URL later
+  scope_type    text NOT NULL CHECK (scope_type IN ('workspace', 'tag', 'folder', 'links')),
+  scope_values  text[] NOT NULL CHECK ((scope_type = 'workspace') = (scope_values = '{}')), -- tags, or ids
+  password_hash text,                 -- scrypt; null: none
+  show_revenue  boolean NOT NULL DEFAULT false,
+  expires_at    timestamptz,
+  created_at    timestamptz NOT NULL,
+  UNIQUE (workspace_id, created_at)
+);
 
 -- Who changed what. Append-only; rows older than 13 months are deleted. Without secrets, emails and addresses.
 CREATE TABLE audit_entries (

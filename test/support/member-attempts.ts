@@ -12,6 +12,8 @@ export const OPEN = [
   'POST /api/v1/session/invite/passkey-options',
   'POST /api/v1/session/passkey',
   'POST /api/v1/session/passkey/options',
+  'GET /api/v1/shared/{token}',
+  'POST /api/v1/shared/{token}/unlock',
 ];
 
 const NO_TOKEN = 'A'.repeat(43);

@@ -71,6 +71,40 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
     { path: `/folders/${victim.folder}`, body: {}, status: 404 },
   ],
   'DELETE /api/v1/folders/{id}': (victim) => [{ path: `/folders/${victim.folder}`, status: 404 }],
+  'GET /api/v1/saved-views': () => [{ path: '/saved-views', status: 200 }],
+  'POST /api/v1/saved-views': () => [{ path: '/saved-views', body: { name: 'Own', query: {} }, status: 201 }],
+  'DELETE /api/v1/saved-views/{id}': (victim) => [{ path: `/saved-views/${victim.savedView}`, status: 404 }],
+  'GET /api/v1/shared-dashboards': () => [{ path: '/shared-dashboards', status: 200 }],
+  'POST /api/v1/shared-dashboards': (victim) => [
+    {
+      path: '/shared-dashboards',
+      body: { name: 'Own', scope: { type: 'folder', values: [victim.folder] } },
+      status: 404,
+    },
+    {
+      path: '/shared-dashboards',
+      body: { name: 'Own', scope: { type: 'links', values: [victim.link] } },
+      status: 404,
+    },
+    {
+      path: '/shared-dashboards',
+      body: { name: 'Own', scope: { type: 'tag', values: ['own'] } },
+      status: 201,
+    },
+  ],
+  'PATCH /api/v1/shared-dashboards/{id}': (victim) => [
+    { path: `/shared-dashboards/${victim.dashboard}`, body: { password: null }, status: 404 },
+  ],
+  'DELETE /api/v1/shared-dashboards/{id}': (victim) => [
+    { path: `/shared-dashboards/${victim.dashboard}`, status: 404 },
+  ],
+  'GET /api/v1/shared/{token}': (victim) => [
+    { path: `/shared/${victim.dashboardToken}`, status: 401 },
+    { path: `/shared/${victim.dashboard}`, status: 404 },
+  ],
+  'POST /api/v1/shared/{token}/unlock': (victim) => [
+    { path: `/shared/${victim.dashboardToken}/unlock`, body: { password: 'a wrong one' }, status: 401 },
+  ],
   'GET /api/v1/channels': () => [{ path: '/channels?days=365&ltv=1', status: 200 }],
   'GET /api/v1/stats': (victim) => [
     { path: '/stats?from=2026-01-01&to=2027-01-01', status: 200 },

@@ -32,6 +32,10 @@ export type Victim = {
   /** Of that member. */
   session: string;
   passkeyId: string;
+  savedView: string;
+  dashboard: string;
+  /** Of the dashboard, which has a password. */
+  dashboardToken: string;
   /** The credential's id. */
   passkey: string;
 };
@@ -73,7 +77,18 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
     amount_minor: 100,
     currency: 'usd',
   });
+  const savedView = await owner.post<{ id: string }>('/saved-views', {
+    name: SECRET_NAME,
+    query: { filters: [{ dimension: 'tag', operator: 'is', values: [SECRET_NAME] }] },
+  });
+  const dashboard = await owner.post<{ id: string; token: string }>('/shared-dashboards', {
+    name: SECRET_NAME,
+    password: 'victims-dashboard',
+  });
   return {
+    savedView: savedView.body.id,
+    dashboard: dashboard.body.id,
+    dashboardToken: dashboard.body.token,
     ...(await plantReferrals(owner)),
     ...(await plantWebhook(owner)),
     ...(await plantMember(api, owner, SECRET_NAME)),

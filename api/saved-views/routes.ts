@@ -1,0 +1,90 @@
+import { AppError, badRequest } from '../../core/errors.ts';
+import {
+  countSavedViews,
+  deleteSavedView,
+  insertSavedView,
+  listSavedViews,
+} from '../../sql/console/saved-views.ts';
+import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { cutPage, readCursor } from '../pages.ts';
+import { withIdempotency } from '../plugins/idempotency.ts';
+import { IdParams, Ok } from '../schemas.ts';
+import { QUERY_LIMIT, SavedViewBody, SavedViewList, SavedViewQuery, SavedViewRecord } from './schemas.ts';
+
+const CONFIG = { scope: 'secret', plan: 'paid' } as const;
+const tags = ['Dashboards'];
+/** Saved views of a workspace. */
+const MOST_VIEWS = 500;
+
+/** Registers the routes of saved views, which all members of a workspace share. Secret key, paid plan. */
+export async function savedViewRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
+  app.get(
+    '/saved-views',
+    {
+      config: CONFIG,
+      schema: {
+        tags,
+        operationId: 'savedViews.list',
+        summary: 'List saved views, newest first',
+        querystring: SavedViewQuery,
+        response: { 200: SavedViewList },
+      },
+    },
+    async ({ auth, query: { limit, cursor } }) => {
+      const rows = await listSavedViews(pool, auth.workspace.id, {
+        before: readCursor(cursor),
+        limit: limit + 1,
+      });
+      const page = cutPage(rows, limit);
+      return { saved_views: page.rows, next_cursor: page.nextCursor };
+    },
+  );
+
+  app.post(
+    '/saved-views',
+    {
+      config: { ...CONFIG, idempotent: true, errors: ['conflict'] },
+      schema: {
+        tags,
+        operationId: 'savedViews.create',
+        summary: 'Save a view',
+        description: `A name and a query, for all members of the workspace. A workspace has at most ${MOST_VIEWS}; else 409.`,
+        body: SavedViewBody,
+        response: { 201: SavedViewRecord },
+      },
+    },
+    async (request, reply) => {
+      if (Buffer.byteLength(JSON.stringify(request.body.query)) > QUERY_LIMIT) {
+        throw badRequest('query', `must be at most ${QUERY_LIMIT} bytes serialized`);
+      }
+      return withIdempotency(pool, request, reply, async (tx) => {
+        const { id } = await lockWorkspace(tx, request.auth.workspace.id);
+        if ((await countSavedViews(tx, id)) >= MOST_VIEWS) {
+          throw new AppError('conflict', `a workspace has at most ${MOST_VIEWS} saved views; delete one`);
+        }
+        return { status: 201, body: await insertSavedView(tx, id, request.body) };
+      });
+    },
+  );
+
+  app.delete(
+    '/saved-views/:id',
+    {
+      config: CONFIG,
+      schema: {
+        tags,
+        operationId: 'savedViews.delete',
+        summary: 'Delete a saved view',
+        params: IdParams,
+        response: { 200: Ok },
+      },
+    },
+    async ({ auth, params }) => {
+      if (!(await deleteSavedView(pool, auth.workspace.id, params.id))) {
+        throw new AppError('not_found', 'the workspace has no such saved view');
+      }
+      return { ok: true as const };
+    },
+  );
+}

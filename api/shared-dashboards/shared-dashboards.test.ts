@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { signedInAs } from '../../test/support/members.ts';
+import type { LinkRecord } from '../links/schemas.ts';
+import type { DashboardView, SharedDashboardRecord } from './schemas.ts';
+
+type Page = { shared_dashboards: SharedDashboardRecord[]; next_cursor: string | null };
+
+let api: TestApi;
+let shop: TestWorkspace;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await api.addWorkspace();
+});
+afterAll(() => api.close());
+
+const LATER = '2099-01-01T00:00:00.000000Z';
+
+const share = async (body: object = {}) => {
+  const made = await shop.post<SharedDashboardRecord>('/shared-dashboards', { name: 'Autumn', ...body });
+  expect([made.status, made.text]).toEqual([201, made.text]);
+  return made.body;
+};
+const visit = (token: string, cookie?: string) =>
+  shop.get<DashboardView>(`/shared/${token}`, { key: null, headers: cookie ? { cookie } : {} });
+
+/** Enters a password. @returns the status and the cookie for the next calls */
+async function unlock(token: string, password: string) {
+  const { status, headers } = await shop.post(`/shared/${token}/unlock`, { password }, { key: null });
+  const set = String(headers['set-cookie'] ?? '');
+  return { status, set, cookie: set.split(';', 1)[0] ?? '' };
+}
+
+async function addLink(): Promise<LinkRecord> {
+  const { body } = await shop.post<{ links: [LinkRecord] }>('/links', {
+    destination_url: 'https://shop.example',
+    name: 'N',
+    smart: true,
+  });
+  return body.links[0];
+}
+
+test('a dashboard is shared, listed, changed and deleted, and its URL ends with it', async () => {
+  const made = await share();
+  expect(made).toEqual({
+    id: expect.any(String),
+    name: 'Autumn',
+    token: expect.stringMatching(/^[\w-]{43}$/),
+    url: `${api.deps.config.appUrl}/shared/${made.token}`,
+    scope: { type: 'workspace' },
+    show_revenue: false,
+    has_password: false,
+    expires_at: null,
+    created_at: expect.any(String),
+  });
+  expect((await shop.get<Page>('/shared-dashboards')).body).toEqual({
+    shared_dashboards: [made],
+    next_cursor: null,
+  });
+  const change = { name: 'Winter', show_revenue: true, expires_at: LATER };
+  const changed = await shop.patch(`/shared-dashboards/${made.id}`, change);
+  expect([changed.status, changed.body]).toEqual([200, { ...made, ...change }]);
+  expect((await shop.patch(`/shared-dashboards/${made.id}`, {})).body).toEqual(changed.body);
+  expect((await visit(made.token)).body).toEqual({
+    name: 'Winter',
+    show_revenue: true,
+    currency: 'usd',
+    time_zone: null,
+    expires_at: LATER,
+  });
+  expect((await shop.delete(`/shared-dashboards/${made.id}`)).body).toEqual({ ok: true });
+  expect((await shop.delete(`/shared-dashboards/${made.id}`)).status).toBe(404);
+  expect((await shop.patch(`/shared-dashboards/${made.id}`, {})).status).toBe(404);
+  expect((await visit(made.token)).status).toBe(404);
+});
+
+test('a scope names tags, or folders and links of the workspace', async () => {
+  const link = await addLink();
+  const folder = (await shop.post<{ id: string }>('/folders', { name: 'F' })).body.id;
+  for (const scope of [
+    { type: 'tag', values: ['autumn', 'winter'] },
+    { type: 'folder', values: [folder] },
+    { type: 'links', values: [link.id] },
+  ]) {
+    expect((await share({ scope })).scope).toEqual(scope);
+  }
+  const other = await api.addWorkspace();
+  for (const [scope, status] of [
+    [{ type: 'workspace', values: ['x'] }, 400],
+    [{ type: 'tag' }, 400],
+    [{ type: 'tag', values: [] }, 400],
+    [{ type: 'links', values: ['autumn'] }, 400],
+    [{ type: 'links', values: [link.id, folder] }, 404],
+    [{ type: 'folder', values: [link.id] }, 404],
+    [{ type: 'campaign', values: [link.id] }, 400],
+  ] as const) {
+    expect([scope, (await shop.post('/shared-dashboards', { name: 'A', scope })).status]).toEqual([
+      scope,
+      status,
+    ]);
+  }
+  expect(
+    (await other.post('/shared-dashboards', { name: 'A', scope: { type: 'links', values: [link.id] } }))
+      .status,
+  ).toBe(404);
+});
+
+test('an end must be in the future, and then the dashboard is gone', async () => {
+  const past = await shop.post('/shared-dashboards', { name: 'A', expires_at: '2020-01-01' });
+  expect([past.status, past.body.error.details?.[0]?.path]).toEqual([400, 'expires_at']);
+  const { id, token } = await share({ expires_at: LATER });
+  expect((await visit(token)).status).toBe(200);
+  await api.stores.pool.query(
+    `UPDATE shared_dashboards SET expires_at = now() - interval '1 second' WHERE id = $1`,
+    [id],
+  );
+  expect((await visit(token)).status).toBe(404);
+  expect((await shop.post(`/shared/${token}/unlock`, { password: 'x' }, { key: null })).status).toBe(404);
+  await shop.patch(`/shared-dashboards/${id}`, { expires_at: null });
+  expect((await visit(token)).status).toBe(200);
+});
+
+test('a password is hashed with scrypt, opens the dashboard, and a new one ends the access', async () => {
+  const { id, token, has_password } = await share({ password: 'autumn-2026' });
+  expect(has_password).toBe(true);
+  const { rows } = await api.stores.pool.query('SELECT * FROM shared_dashboards WHERE id = $1', [id]);
+  expect(rows[0].password_hash).toMatch(/^scrypt\$/);
+  expect(JSON.stringify(rows[0])).not.toContain('autumn-2026');
+
+  const locked = await visit(token);
+  expect([locked.status, locked.text]).toEqual([401, expect.not.stringContaining('Autumn')]);
+  expect((await unlock(token, 'wrong')).status).toBe(401);
+  const { status, cookie, set } = await unlock(token, 'autumn-2026');
+  expect([status, set]).toEqual([
+    200,
+    expect.stringMatching(
+      new RegExp(`Max-Age=604800; Path=/api/v1/shared/${token}; HttpOnly; SameSite=Strict`),
+    ),
+  ]);
+  expect((await visit(token, cookie)).status).toBe(200);
+  const [name, value = ''] = cookie.split('=');
+  const later = `${name}=9${value}`;
+  expect((await visit(token, later)).status).toBe(401);
+  const other = await share({ password: 'autumn-2026' });
+  expect((await visit(other.token, cookie)).status).toBe(401);
+
+  await shop.patch(`/shared-dashboards/${id}`, { password: 'winter-2026' });
+  expect((await visit(token, cookie)).status).toBe(401);
+  expect((await unlock(token, 'autumn-2026')).status).toBe(401);
+  await shop.patch(`/shared-dashboards/${id}`, { password: null });
+  expect((await visit(token)).status).toBe(200);
+});
+
+test('after five wrong passwords in a minute even the right one waits', async () => {
+  const { token } = await share({ password: 'autumn-2026' });
+  const statuses: number[] = [];
+  for (let attempt = 0; attempt < 5; attempt++) statuses.push((await unlock(token, 'wrong')).status);
+  expect(statuses).toEqual([401, 401, 401, 401, 401]);
+  const { status, headers } = await shop.post(
+    `/shared/${token}/unlock`,
+    { password: 'autumn-2026' },
+    { key: null },
+  );
+  expect([status, Number(headers['retry-after']) > 0]).toEqual([429, true]);
+});
+
+test('a dashboard is not there for unknown tokens, in a suspended workspace, and without a paid plan', async () => {
+  const { token } = await share();
+  expect((await visit('A'.repeat(43))).status).toBe(404);
+  const { pool } = api.stores;
+  const { id } = shop.workspace;
+  await updateWorkspace(pool, id, { plan: 'free' });
+  expect((await visit(token)).status).toBe(404);
+  await updateWorkspace(pool, id, { plan: 'pro' });
+  expect((await visit(token)).status).toBe(200);
+  await pool.query('UPDATE workspaces SET suspended_at = now() WHERE id = $1', [id]);
+  expect((await visit(token)).status).toBe(404);
+});
+
+test.each([[{}], [{ name: '' }], [{ name: 'A', password: 'abc' }], [{ name: 'A', show_revenue: 'yes' }]])(
+  '%j is 400',
+  async (body) => {
+    expect((await shop.post('/shared-dashboards', body)).status).toBe(400);
+  },
+);
+
+test('an operator shares a dashboard, an analyst does not', async () => {
+  const [operator, analyst] = [
+    await signedInAs(api, shop, 'operator'),
+    await signedInAs(api, shop, 'analyst'),
+  ];
+  const body = { name: 'A' };
+  expect((await operator.call('POST', '/shared-dashboards', { body })).status).toBe(201);
+  expect((await analyst.call('POST', '/shared-dashboards', { body })).status).toBe(403);
+  expect((await analyst.call('GET', '/shared-dashboards')).status).toBe(200);
+});
+
+test('sharing is safe to retry, and leaves an entry in the audit log without the password', async () => {
+  const options = { headers: { 'idempotency-key': 'share' } };
+  const body = { name: 'Once', password: 'autumn-2026', show_revenue: true };
+  const first = await shop.post('/shared-dashboards', body, options);
+  const second = await shop.post('/shared-dashboards', body, options);
+  expect([second.status, second.body]).toEqual([201, first.body]);
+  const log = await shop.get<{ entries: { action: string; details: object }[] }>('/audit-log');
+  expect(log.body.entries.map(({ action, details }) => [action, details])).toEqual([
+    ['shared_dashboard.create', { show_revenue: true }],
+  ]);
+});

@@ -1,0 +1,74 @@
+import { passwordMatches } from '../../core/access/passwords.ts';
+import { AppError } from '../../core/errors.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { Ok } from '../schemas.ts';
+import { createHashKey } from '../session/hash-key.ts';
+import { createTries } from '../session/tries.ts';
+import { createDashboardAccess, requireOpenDashboard } from './access.ts';
+import { DashboardView, TokenParams, UnlockBody } from './schemas.ts';
+
+const tags = ['Shared dashboards'];
+const PUBLIC = { scope: 'public', plan: 'any', console: true } as const;
+
+/** Registers what the page of a shared dashboard calls. The token in the path is the key; a password may be another. */
+export async function visitorRoutes(app: Api, { pool, config }: ApiDeps): Promise<void> {
+  const key = createHashKey(pool);
+  const tries = createTries(pool, key);
+  const access = createDashboardAccess(key, config.appUrl);
+
+  app.get(
+    '/shared/:token',
+    {
+      config: { ...PUBLIC, errors: ['unauthorized', 'not_found'] },
+      schema: {
+        tags,
+        operationId: 'shared.get',
+        summary: 'Get a shared dashboard',
+        description: 'A 401 when it has a password that this browser did not enter.',
+        params: TokenParams,
+        response: { 200: DashboardView },
+      },
+    },
+    async (request, reply): Promise<DashboardView> => {
+      reply.header('cache-control', 'no-store');
+      const { dashboard, workspace } = await requireOpenDashboard(pool, request.params.token);
+      await access.require(request, dashboard);
+      return {
+        name: dashboard.name,
+        show_revenue: dashboard.show_revenue,
+        currency: workspace.currency,
+        time_zone: null,
+        expires_at: dashboard.expires_at,
+      };
+    },
+  );
+
+  app.post(
+    '/shared/:token/unlock',
+    {
+      config: { ...PUBLIC, errors: ['unauthorized', 'not_found', 'too_many_requests'] },
+      schema: {
+        tags,
+        operationId: 'shared.unlock',
+        summary: 'Enter the password of a shared dashboard',
+        description:
+          'Sets a cookie for seven days. After five wrong passwords in a minute, a 429 with `Retry-After`.',
+        params: TokenParams,
+        body: UnlockBody,
+        response: { 200: Ok },
+      },
+    },
+    async (request, reply) => {
+      reply.header('cache-control', 'no-store');
+      const { dashboard } = await requireOpenDashboard(pool, request.params.token);
+      const { id, password_hash } = dashboard;
+      if (password_hash === null) return { ok: true as const };
+      const isRight = await tries({ account: `dashboard ${id}`, address: request.ip }, async () =>
+        (await passwordMatches(request.body.password, password_hash)) ? true : null,
+      );
+      if (!isRight) throw new AppError('unauthorized', 'the password is wrong');
+      await access.grant(reply, dashboard);
+      return { ok: true as const };
+    },
+  );
+}

@@ -1,0 +1,131 @@
+import { uuidv7 } from '../../core/ids.ts';
+import { NOT_AHEAD } from '../database/creation-times.ts';
+import { isoMicros } from '../database/instants.ts';
+import type { Queryable } from '../database/pool.ts';
+
+/** What a shared dashboard shows. `values`: tags, or ids of folders or links; empty for the workspace. */
+export type DashboardScope = { type: 'workspace' | 'tag' | 'folder' | 'links'; values: string[] };
+
+/** `created_at`: ISO 8601 with microseconds, unique in the workspace. */
+export type SharedDashboard = {
+  id: string;
+  workspace_id: string;
+  name: string;
+  token: string;
+  scope: DashboardScope;
+  password_hash: string | null;
+  show_revenue: boolean;
+  expires_at: string | null;
+  created_at: string;
+};
+
+/** What a create stores, and a change may. */
+export type DashboardFields = Pick<
+  SharedDashboard,
+  'name' | 'scope' | 'password_hash' | 'show_revenue' | 'expires_at'
+>;
+
+const COLUMNS = `id, workspace_id, name, token,
+  json_build_object('type', scope_type, 'values', scope_values) AS scope,
+  password_hash, show_revenue, ${isoMicros('expires_at')} AS expires_at, ${isoMicros('created_at')} AS created_at`;
+
+/** Creates a dashboard. The caller has locked the workspace: creation times are unique in it. */
+export async function insertSharedDashboard(
+  tx: Queryable,
+  workspaceId: string,
+  token: string,
+  { name, scope, password_hash, show_revenue, expires_at }: DashboardFields,
+): Promise<SharedDashboard> {
+  const { rows } = await tx.query<SharedDashboard>(
+    `INSERT INTO shared_dashboards (id, workspace_id, token, name, scope_type, scope_values, password_hash,
+       show_revenue, expires_at, created_at)
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, GREATEST(date_trunc('microseconds', clock_timestamp()),
+       (SELECT max(created_at) + interval '1 microsecond' FROM shared_dashboards
+        WHERE workspace_id = $2 AND ${NOT_AHEAD}))
+     RETURNING ${COLUMNS}`,
+    [uuidv7(), workspaceId, token, name, scope.type, scope.values, password_hash, show_revenue, expires_at],
+  );
+  if (!rows[0]) throw new Error('the shared dashboard was not inserted');
+  return rows[0];
+}
+
+/** Stores the fields of a dashboard that the caller read in this transaction. */
+export async function updateSharedDashboard(
+  tx: Queryable,
+  workspaceId: string,
+  id: string,
+  { name, scope, password_hash, show_revenue, expires_at }: DashboardFields,
+): Promise<SharedDashboard> {
+  const { rows } = await tx.query<SharedDashboard>(
+    `UPDATE shared_dashboards SET name = $3, scope_type = $4, scope_values = $5, password_hash = $6,
+       show_revenue = $7, expires_at = $8
+     WHERE id = $1 AND workspace_id = $2 RETURNING ${COLUMNS}`,
+    [id, workspaceId, name, scope.type, scope.values, password_hash, show_revenue, expires_at],
+  );
+  if (!rows[0]) throw new Error(`the shared dashboard ${id} was not updated`);
+  return rows[0];
+}
+
+/** Returns how many dashboards the workspace shares. */
+export async function countSharedDashboards(db: Queryable, workspaceId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM shared_dashboards WHERE workspace_id = $1',
+    [workspaceId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/**
+ * Returns the shared dashboards of a workspace, newest first.
+ *
+ * @param before ISO 8601 with microseconds: older ones only
+ */
+export async function listSharedDashboards(
+  db: Queryable,
+  workspaceId: string,
+  page: { before: string | null; limit: number },
+): Promise<SharedDashboard[]> {
+  const { rows } = await db.query<SharedDashboard>(
+    `SELECT ${COLUMNS} FROM shared_dashboards
+     WHERE workspace_id = $1 AND ($2::timestamptz IS NULL OR shared_dashboards.created_at < $2)
+     ORDER BY shared_dashboards.created_at DESC LIMIT $3`,
+    [workspaceId, page.before, page.limit],
+  );
+  return rows;
+}
+
+/** Returns a dashboard of the workspace, locked until the transaction ends, or null. */
+export async function lockSharedDashboard(
+  tx: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<SharedDashboard | null> {
+  const { rows } = await tx.query<SharedDashboard>(
+    `SELECT ${COLUMNS} FROM shared_dashboards WHERE id = $1 AND workspace_id = $2 FOR UPDATE`,
+    [id, workspaceId],
+  );
+  return rows[0] ?? null;
+}
+
+/** Returns the dashboard of a token, unless it is over. Null without one. */
+export async function openDashboardByToken(db: Queryable, token: string): Promise<SharedDashboard | null> {
+  const { rows } = await db.query<SharedDashboard>(
+    `SELECT ${COLUMNS} FROM shared_dashboards
+     WHERE token = $1 AND (expires_at IS NULL OR expires_at > now())`,
+    [token],
+  );
+  return rows[0] ?? null;
+}
+
+/** Deletes a dashboard; its URL ends. @returns false when the workspace has none with this id */
+export async function deleteSharedDashboard(
+  db: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<boolean> {
+  const { rowCount } = await db.query('DELETE FROM shared_dashboards WHERE id = $1 AND workspace_id = $2', [
+    id,
+    workspaceId,
+  ]);
+  return rowCount === 1;
+}
