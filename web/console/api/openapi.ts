@@ -191,6 +191,13 @@ export interface paths {
   "/api/v1/referrals/stats": {
     get: operations["referrals.getStats"];
   };
+  "/api/v1/saved-views": {
+    get: operations["savedViews.list"];
+    post: operations["savedViews.create"];
+  };
+  "/api/v1/saved-views/{id}": {
+    delete: operations["savedViews.delete"];
+  };
   "/api/v1/session": {
     get: operations["session.get"];
     post: operations["session.signIn"];
@@ -220,6 +227,20 @@ export interface paths {
   };
   "/api/v1/sessions/{id}": {
     delete: operations["sessions.end"];
+  };
+  "/api/v1/shared-dashboards": {
+    get: operations["sharedDashboards.list"];
+    post: operations["sharedDashboards.create"];
+  };
+  "/api/v1/shared-dashboards/{id}": {
+    delete: operations["sharedDashboards.delete"];
+    patch: operations["sharedDashboards.update"];
+  };
+  "/api/v1/shared/{token}": {
+    get: operations["shared.get"];
+  };
+  "/api/v1/shared/{token}/unlock": {
+    post: operations["shared.unlock"];
   };
   "/api/v1/signups": {
     get: operations["signups.list"];
@@ -703,6 +724,18 @@ export interface components {
       signups_from?: components["schemas"]["SignupSource"];
       status?: components["schemas"]["ProgramStatus"];
     };
+    CreateSavedView: {
+      name: string;
+      query: components["schemas"]["SavedQuery"];
+    };
+    CreateSharedDashboard: {
+      /** Format: date-time */
+      expires_at?: string | null;
+      name: string;
+      password?: string | null;
+      scope?: components["schemas"]["DashboardScope"];
+      show_revenue?: boolean;
+    };
     CreateWebhook: {
       description?: string | null;
       events: components["schemas"]["EventType"][];
@@ -775,6 +808,20 @@ export interface components {
     CreditSums: {
       delivered: number;
       earned: number;
+    };
+    DashboardScope: {
+      type: components["schemas"]["DashboardScopeType"];
+      values?: string[];
+    };
+    /** @enum {string} */
+    DashboardScopeType: "workspace" | "tag" | "folder" | "links";
+    DashboardView: {
+      currency: string;
+      /** Format: date-time */
+      expires_at: string | null;
+      name: string;
+      show_revenue: boolean;
+      time_zone: string | null;
     };
     Delivered: {
       /** @constant */
@@ -1908,6 +1955,21 @@ export interface components {
       method: components["schemas"]["PayoutMethod"];
       paypal_email?: string;
     };
+    SavedQuery: {
+      [key: string]: unknown;
+    };
+    SavedView: {
+      /** Format: date-time */
+      created_at: string;
+      /** Format: uuid */
+      id: string;
+      name: string;
+      query: components["schemas"]["SavedQuery"];
+    };
+    SavedViewList: {
+      next_cursor: string | null;
+      saved_views: components["schemas"]["SavedView"][];
+    };
     SentRequest: {
       body: string;
       headers: {
@@ -1967,6 +2029,25 @@ export interface components {
       external_user_id: string;
       mode: components["schemas"]["RewardMode"];
       user_hash?: string | null;
+    };
+    SharedDashboard: {
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      expires_at: string | null;
+      has_password: boolean;
+      /** Format: uuid */
+      id: string;
+      name: string;
+      scope: components["schemas"]["DashboardScope"];
+      show_revenue: boolean;
+      token: string;
+      /** Format: uri */
+      url: string;
+    };
+    SharedDashboardList: {
+      next_cursor: string | null;
+      shared_dashboards: components["schemas"]["SharedDashboard"][];
     };
     SignedIn: {
       session: components["schemas"]["Session"] | null;
@@ -2090,6 +2171,9 @@ export interface components {
       /** Format: uuid */
       visitor_id?: string | null;
     };
+    UnlockDashboard: {
+      password: string;
+    };
     UnmatchedSignup: {
       /** @constant */
       matched: false;
@@ -2186,6 +2270,14 @@ export interface components {
       signup_credit?: components["schemas"]["SignupCreditInput"];
       signups_from?: components["schemas"]["SignupSource"];
       status?: components["schemas"]["ProgramStatus"];
+    };
+    UpdateSharedDashboard: {
+      /** Format: date-time */
+      expires_at?: string | null;
+      name?: string;
+      password?: string | null;
+      scope?: components["schemas"]["DashboardScope"];
+      show_revenue?: boolean;
     };
     UpdateWebhook: {
       description?: string | null;
@@ -3870,6 +3962,65 @@ export interface operations {
       };
     };
   };
+  "savedViews.list": {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["SavedViewList"];
+        };
+      };
+    };
+  };
+  "savedViews.create": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateSavedView"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["SavedView"];
+        };
+      };
+    };
+  };
+  "savedViews.delete": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
   "session.get": {
     responses: {
       200: {
@@ -4047,6 +4198,128 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "sharedDashboards.list": {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["SharedDashboardList"];
+        };
+      };
+    };
+  };
+  "sharedDashboards.create": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateSharedDashboard"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["SharedDashboard"];
+        };
+      };
+    };
+  };
+  "sharedDashboards.delete": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "sharedDashboards.update": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UpdateSharedDashboard"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["SharedDashboard"];
+        };
+      };
+    };
+  };
+  "shared.get": {
+    parameters: {
+      path: {
+        token: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["DashboardView"];
+        };
+      };
+    };
+  };
+  "shared.unlock": {
+    parameters: {
+      path: {
+        token: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UnlockDashboard"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
           "x-request-id": components["headers"]["RequestId"];
         };
         content: {
