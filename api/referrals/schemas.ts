@@ -288,7 +288,7 @@ const RecentCommission = Type.Object(
     date: Instant,
     type: OneOf(['sale', 'renewal', 'refund', 'correction', 'manual'], {
       description:
-        '`correction`: taken back because another referrer brought the buyer. `manual`: a bonus, or a claw-back when negative.',
+        '`correction`: taken back because another referrer brought the buyer, or given back when positive. `manual`: a bonus, or a claw-back when negative.',
     }),
     amount: Type.Number({
       description: 'Amount of the order in major units of `currency`; of a `manual` one, its own.',

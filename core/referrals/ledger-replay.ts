@@ -22,8 +22,10 @@ export type ReplayedCommission = {
   /** The amount of the sale, and what was refunded of it; null: no sale. */
   sold_minor: number | null;
   refunded_minor: number;
-  /** What negative commissions of refunds reverse of this one. */
-  reversed_elsewhere_minor: number;
+  /** What commissions of refunds reverse of this one. */
+  refunded_elsewhere_minor: number;
+  /** What commissions of corrections reverse of this one, less what they gave back. */
+  corrected_elsewhere_minor: number;
 };
 
 export type ReplayedGrant = {
@@ -57,16 +59,19 @@ export function replayCommission(
     amount: commission.amount_minor,
   };
   const problems = problemsOf(entries, { ...commission, unit: currency, opening });
-  const taken = -sumOf(entries.filter(({ cause }, index) => index > 0 && cause === 'refund'));
-  let expected = commission.amount_minor - taken;
-  const isCorrected = entries.some(({ cause }) => cause === 'correction');
-  if (kind === 'sale' && status !== 'rejected' && !isCorrected && commission.sold_minor !== null) {
-    const { sold_minor: sold, refunded_minor: refunded, reversed_elsewhere_minor: elsewhere } = commission;
-    const due =
-      refunded === 0 ? 0 : reversedAmount(commission.amount_minor, sold, Math.min(refunded, sold), 0);
-    expected = commission.amount_minor - (due - elsewhere);
-    if (taken + elsewhere !== due) {
-      problems.push(`refunds reverse ${taken + elsewhere}, expected ${due}`);
+  const takenBy = (cause: string) =>
+    -sumOf(entries.filter((entry, index) => index > 0 && entry.cause === cause));
+  let expected = commission.amount_minor - takenBy('refund');
+  if (kind === 'sale' && status !== 'rejected') {
+    const { refunded_elsewhere_minor: refunded, corrected_elsewhere_minor: corrected } = commission;
+    const isCorrected = corrected !== 0 || entries.some(({ cause }) => cause === 'correction');
+    // A correction takes all that refunds left, and later refunds find nothing.
+    const due = isCorrected ? commission.amount_minor : refundsDue(commission);
+    const taken = takenBy('refund') + takenBy('correction') + refunded + corrected;
+    expected = commission.amount_minor - (due - refunded - corrected);
+    if (taken !== due) {
+      const cause = isCorrected ? 'a correction and refunds reverse' : 'refunds reverse';
+      problems.push(`${cause} ${taken}, expected ${due}`);
     }
   }
   return {
@@ -74,6 +79,12 @@ export function replayCommission(
     expected: isOver ? 0 : expected,
     problems: [...problems, ...placed(entries, account, expected, isOver)],
   };
+}
+
+/** Returns what the refunds of its order reverse of a commission. */
+function refundsDue({ amount_minor, sold_minor, refunded_minor }: ReplayedCommission): number {
+  if (sold_minor === null || refunded_minor === 0) return 0;
+  return reversedAmount(amount_minor, sold_minor, Math.min(refunded_minor, sold_minor), 0);
 }
 
 /** Plays the entries of a credit grant, in their order, and compares them with its record. */

@@ -230,8 +230,8 @@ CREATE INDEX grants_signup ON grants (signup_id);
 CREATE INDEX grants_enrollment ON grants (enrollment_id, id);
 CREATE INDEX grants_holder ON grants (workspace_id, external_user_id, id);
 
--- Cash rewards. `amount_minor` is what was earned; negative where it reverses a paid one. `manual`: a bonus, or a
--- claw-back, by the merchant.
+-- Cash rewards. `amount_minor` is what was earned; negative where it reverses a paid one, and positive again where a
+-- `correction` gives back what another took. `manual`: a bonus, or a claw-back, by the merchant.
 CREATE TABLE commissions (
   id                uuid PRIMARY KEY,
   workspace_id      uuid NOT NULL REFERENCES workspaces (id),
@@ -241,7 +241,7 @@ CREATE TABLE commissions (
   level             smallint CHECK (level >= 1),
   kind              text NOT NULL CHECK (kind IN ('sale', 'refund', 'correction', 'manual')),
   refund_id         uuid REFERENCES refunds (id),
-  refunds           uuid REFERENCES commissions (id), -- the paid commission that a negative one reverses
+  refunds           uuid REFERENCES commissions (id), -- the paid commission that this one reverses
   amount_minor      bigint NOT NULL,
   currency          text NOT NULL,
   status            text NOT NULL CHECK (status IN ('pending', 'eligible', 'paid', 'reversed', 'rejected')),
@@ -255,12 +255,11 @@ CREATE TABLE commissions (
   CHECK (CASE kind WHEN 'sale' THEN amount_minor > 0 AND refund_id IS NULL AND refunds IS NULL
                    WHEN 'manual' THEN amount_minor <> 0 AND refund_id IS NULL AND refunds IS NULL
                    WHEN 'refund' THEN amount_minor < 0 AND refund_id IS NOT NULL AND refunds IS NOT NULL
-                   ELSE amount_minor < 0 AND refund_id IS NULL AND refunds IS NOT NULL END),
+                   ELSE amount_minor <> 0 AND refund_id IS NULL AND refunds IS NOT NULL END),
   CHECK ((status = 'paid') = (paid_at IS NOT NULL))
 );
 CREATE UNIQUE INDEX commissions_sale_once ON commissions (order_internal_id, level, enrollment_id)
   WHERE kind = 'sale' AND status <> 'reversed';
-CREATE UNIQUE INDEX commissions_corrected_once ON commissions (refunds) WHERE kind = 'correction';
 CREATE UNIQUE INDEX commissions_refund_once ON commissions (refund_id, refunds) WHERE kind = 'refund';
 CREATE INDEX commissions_enrollment ON commissions (enrollment_id, created_at DESC, id DESC);
 CREATE INDEX commissions_order ON commissions (order_internal_id);

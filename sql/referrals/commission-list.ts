@@ -67,7 +67,7 @@ export async function recentCommissions(
 ): Promise<RecentCommission[]> {
   const { rows } = await db.query<RecentCommission>(
     `SELECT c.created_at, CASE WHEN c.kind <> 'sale' THEN c.kind WHEN p.is_renewal THEN 'renewal' ELSE 'sale' END
-         AS type, c.level, CASE WHEN c.kind = 'correction' THEN -p.amount_minor
+         AS type, c.level, CASE WHEN c.kind = 'correction' THEN sign(c.amount_minor)::bigint * p.amount_minor
          ELSE coalesce(-r.amount_minor, p.amount_minor, c.amount_minor) END AS sale_minor,
        coalesce(p.currency, c.currency) AS sale_currency,
        (SELECT coalesce(sum(amount), 0) FROM ledger_entries WHERE commission_id = c.id)::bigint AS earnings_minor,

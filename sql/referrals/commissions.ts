@@ -5,7 +5,8 @@ import type { CashAccount } from './ledger.ts';
 
 /**
  * A commission. Its amount never changes. `refund`: the negative commission that reverses a paid one. `correction`: the
- * same, because its referrer was the wrong one. `manual`: a bonus, or a claw-back when negative.
+ * same, because its referrer was the wrong one; a positive one gives that back. `manual`: a bonus, or a claw-back when
+ * negative.
  */
 export type Commission = {
   id: string;
@@ -212,7 +213,7 @@ export async function updateStatuses(
   return rows;
 }
 
-/** Returns how much refunds have reversed of a commission, in its own entries and in negative commissions. */
+/** Returns how much is reversed of a commission: by refunds in its own entries, and by other commissions. */
 export async function reversedSoFar(tx: Queryable, commissionId: string): Promise<number> {
   const { rows } = await tx.query<{ reversed: number }>(
     `SELECT (
@@ -221,6 +222,16 @@ export async function reversedSoFar(tx: Queryable, commissionId: string): Promis
     [commissionId],
   );
   return rows[0]?.reversed ?? 0;
+}
+
+/** Returns how much corrections have reversed of a commission by other commissions, less what they gave back. */
+export async function correctedSoFar(tx: Queryable, commissionId: string): Promise<number> {
+  const { rows } = await tx.query<{ corrected: number }>(
+    `SELECT coalesce(-sum(amount_minor), 0)::bigint AS corrected FROM commissions
+     WHERE refunds = $1 AND kind = 'correction'`,
+    [commissionId],
+  );
+  return rows[0]?.corrected ?? 0;
 }
 
 /**

@@ -58,8 +58,6 @@ export async function settleEarlyRefunds(
   const sold = { amountMinor: purchase.amount_minor, currency: purchase.currency };
   let refundedMinor = sumRefunds(await refundsOfOrder(tx, order.internal_id));
   const adopted = await adoptEarlyRefunds(tx, order, sold);
-  // A purchase whose signup is pending applies its refunds when it is qualified.
-  if (purchase.enrollment_id === null) return;
   for (const refund of adopted) {
     refundedMinor = Math.min(refundedMinor + refund.amount_minor, purchase.amount_minor);
     await reverseCommissions(tx, { purchase, refund, refundedMinor, now });

@@ -65,7 +65,7 @@ export async function addManualCommission(
  * them. A second call changes nothing. An open payout file pays the rest of its line.
  *
  * @throws {AppError} `not_found` when the workspace has no such commission; `conflict` when it is paid or reversed, when
- *   it is a refund's, or when a payout has deducted a refund of it
+ *   it reverses another, or when a payout has deducted a refund of it
  */
 export async function rejectCommission(
   tx: Queryable,
@@ -76,7 +76,7 @@ export async function rejectCommission(
   if (!commission) throw new AppError('not_found', `there is no commission ${id}`);
   const { status, kind } = commission;
   if (status === 'rejected') return;
-  if (kind === 'refund') {
+  if (kind === 'refund' || kind === 'correction') {
     throw new AppError('conflict', `commission ${id} reverses another: reject that one instead`);
   }
   if (status === 'paid' || status === 'reversed') {

@@ -3,7 +3,6 @@ import { MoneyError, toMajor, toMinor } from '../../core/money/money.ts';
 import type { Queryable } from '../database/pool.ts';
 import { lockOrder } from '../orders/reported-orders.ts';
 import { earlyRefundById, insertEarlyRefund } from '../referrals/early-refunds.ts';
-import type { Purchase } from '../referrals/purchases.ts';
 import { insertRefund, type Refund, refundById, refundsOfOrder, sumRefunds } from '../referrals/refunds.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
 import { qualifyTrackedOrder } from './record-purchase.ts';
@@ -62,22 +61,18 @@ export async function recordRefund(
       refund_id: report.refundId,
       order_internal_id: order.internal_id,
       amount_minor: amountMinor,
-      matched: isReferred(purchase),
+      matched: purchase !== null && purchase.enrollment_id !== null,
     },
     now,
   );
   // A concurrent call wrote the same `refund_id` first; not for this order, which is locked here.
   if (!refund) throw otherOrder(report);
-  if (!purchase || !isReferred(purchase) || amountMinor === 0) return refund;
+  if (!purchase || amountMinor === 0) return refund;
   return reverseCommissions(tx, { purchase, refund, refundedMinor: before + amountMinor, now });
 }
 
 function otherOrder({ refundId }: RefundReport): AppError {
   return new AppError('conflict', `the refund ${refundId} was reported for another order`);
-}
-
-function isReferred(purchase: Purchase | null): boolean {
-  return purchase !== null && purchase.enrollment_id !== null;
 }
 
 function refundedNow(amount: number | null, currency: string, left: number): number {

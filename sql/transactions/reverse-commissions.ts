@@ -14,7 +14,7 @@ import type { Purchase } from '../referrals/purchases.ts';
 import { completeRefund, type Refund } from '../referrals/refunds.ts';
 import { queueEvents } from '../webhooks/outbox.ts';
 import { commissionData, moveCommissions } from './move-commissions.ts';
-import { addNegativeCommission } from './negative-commission.ts';
+import { addReversingCommission } from './reversing-commission.ts';
 import { revokeGrant } from './revoke-credit.ts';
 
 /** `revoked_reason` of a credit whose order was refunded in full. */
@@ -25,6 +25,7 @@ const REFUNDED = 'refunded';
  * and becomes `reversed` when nothing is left.
  * A commission that was paid, or is in a payout file and may have been, keeps its amount: a negative commission
  * reduces the next payout. A full refund also revokes credits of the order that are not delivered.
+ * A commission that was paid to a wrong referrer is reversed too, also when the purchase has no referrer any more.
  *
  * @param refundedMinor total refunded of the order, including this refund
  * @returns the refund with the number of ledger rows that it wrote
@@ -49,7 +50,8 @@ export async function reverseCommissions(
       if (await revokeGrant(tx, refund.workspace_id, { id, reason: REFUNDED, now })) ledgerRows += 1;
     }
   }
-  return completeRefund(tx, refund, { matched: true, ledgerRows: refund.ledger_rows + ledgerRows });
+  const matched = refund.matched || purchase.enrollment_id !== null || ledgerRows > 0;
+  return completeRefund(tx, refund, { matched, ledgerRows: refund.ledger_rows + ledgerRows });
 }
 
 async function reversePart(
@@ -63,7 +65,7 @@ async function reversePart(
   if (status === 'reversed' || status === 'rejected')
     throw new Error(`commission ${commission.id} is ${status}: nothing is left to reverse`);
   if (status === 'paid' || (await mayHaveBeenPaid(tx, commission.id))) {
-    return addNegativeCommission(tx, commission, { amountMinor: -part, refundId: refund.id, now });
+    return addReversingCommission(tx, commission, { amountMinor: -part, refundId: refund.id, now });
   }
   assertInvariant(
     'refund_within_rest',

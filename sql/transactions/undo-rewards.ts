@@ -3,6 +3,7 @@ import type { SignupGrant } from '../../core/referrals/signup-reward.ts';
 import type { Queryable } from '../database/pool.ts';
 import {
   accountOf,
+  correctedSoFar,
   type HeldCommission,
   lockCommissionsOfOrder,
   mayHaveBeenPaid,
@@ -12,7 +13,7 @@ import { type Grant, lockGrantsOfOrder, lockGrantsOfSignup } from '../referrals/
 import { appendEntries } from '../referrals/ledger.ts';
 import type { Signup } from '../referrals/signups.ts';
 import { moveCommissions } from './move-commissions.ts';
-import { addNegativeCommission } from './negative-commission.ts';
+import { addReversingCommission } from './reversing-commission.ts';
 import { revokeGrant } from './revoke-credit.ts';
 
 /**
@@ -74,20 +75,26 @@ export async function missingRewards(
         reward.enrollmentId === commission.enrollment_id &&
         reward.level === commission.level,
     );
-    if (due) missing.delete(due);
-    else if (takesBack && commission.status !== 'paid') await takeBackCommission(tx, commission, now);
+    if (due) {
+      missing.delete(due);
+      await giveBackCommission(tx, commission, now);
+    } else if (takesBack && commission.status !== 'paid') await takeBackCommission(tx, commission, now);
   }
   return [...missing];
 }
 
 /**
  * Takes back what is left of an unpaid commission. One that is in a payout file may have been paid, so a negative
- * commission reduces the next payout instead.
+ * commission reduces the next payout instead. So does one of which another negative commission has reversed a part: its
+ * own entries no longer say what is left.
  */
 async function takeBackCommission(tx: Queryable, commission: HeldCommission, now: Date): Promise<void> {
   const { workspace_id: workspaceId, status } = commission;
   if (status === 'reversed' || status === 'rejected') return;
-  if (!(await mayHaveBeenPaid(tx, commission.id))) {
+  const left = commission.amount_minor - (await reversedSoFar(tx, commission.id));
+  if (left === 0) return;
+  const isWhole = left === commission.remaining_minor;
+  if (isWhole && !(await mayHaveBeenPaid(tx, commission.id))) {
     await appendEntries(
       tx,
       workspaceId,
@@ -99,7 +106,7 @@ async function takeBackCommission(tx: Queryable, commission: HeldCommission, now
           cause: 'correction',
           commissionId: commission.id,
           account: accountOf(status),
-          amount: -commission.remaining_minor,
+          amount: -left,
         },
       ],
       now,
@@ -107,9 +114,14 @@ async function takeBackCommission(tx: Queryable, commission: HeldCommission, now
     await moveCommissions(tx, [commission.id], 'reversed', now);
     return;
   }
-  const amount = (await reversedSoFar(tx, commission.id)) - commission.amount_minor;
-  if (amount === 0) return;
-  await addNegativeCommission(tx, commission, { amountMinor: amount, now });
+  await addReversingCommission(tx, commission, { amountMinor: -left, now });
+}
+
+/** Gives back what negative commissions of a correction took: the commission's referrer is the right one after all. */
+async function giveBackCommission(tx: Queryable, commission: HeldCommission, now: Date): Promise<void> {
+  if (commission.status === 'rejected') return;
+  const amountMinor = await correctedSoFar(tx, commission.id);
+  if (amountMinor > 0) await addReversingCommission(tx, commission, { amountMinor, now });
 }
 
 /** Revokes an earned grant that the caller has locked. */

@@ -73,9 +73,9 @@ const PROGRAMS: Record<string, { command: string; run: (line: string) => string 
 
 const installed = Object.entries(PROGRAMS).filter(([, { command }]) => has(command));
 
-test('the guide has a line for each language, and Node runs here', () => {
+test('the guide has a line for each language, and those of Node and Python run here', () => {
   for (const language of Object.keys(PROGRAMS)) expect(lineOf(language)).toMatch(/secret/);
-  expect(installed.map(([language]) => language)).toContain('js');
+  expect(installed.map(([language]) => language)).toEqual(expect.arrayContaining(['js', 'python']));
 });
 
 test.each(installed)(

@@ -43,9 +43,11 @@ type Commission = {
   earned: number;
   left: number;
   takenBack: number;
+  /** The part of `takenBack` that a correction took by negative commissions. */
+  corrected: number;
   status: 'pending' | 'eligible' | 'paid' | 'reversed' | 'rejected';
   eligibleDay: number;
-  /** The commission that this negative one reverses. */
+  /** The commission that this one reverses. */
   reverses: Commission | null;
 };
 type Grant = {
@@ -331,8 +333,10 @@ export function createModel(initial: Terms[]) {
           reward.owner === commission.owner &&
           reward.level === commission.level,
       );
-      if (due) missing.delete(due);
-      else if (commission.status !== 'paid') takeBack(commission);
+      if (due) {
+        missing.delete(due);
+        giveBack(commission);
+      } else if (commission.status !== 'paid') takeBack(commission);
     }
     for (const one of missing) {
       if (!order) throw new Error('an unknown order earns nothing');
@@ -358,6 +362,7 @@ export function createModel(initial: Terms[]) {
         earned: one.amount,
         left: one.amount,
         takenBack: 0,
+        corrected: 0,
         status: eligibleDay <= 0 ? 'eligible' : 'pending',
         eligibleDay,
         reverses: null,
@@ -373,23 +378,34 @@ export function createModel(initial: Terms[]) {
   function takeBack(commission: Commission): void {
     if (commission.status === 'rejected') return;
     const rest = commission.earned - commission.takenBack;
+    if (rest === 0) return;
     commission.takenBack = commission.earned;
-    if (!mayHaveBeenPaid(commission)) {
+    // A part of it may be reversed by other commissions, which its own amount does not show.
+    if (mayHaveBeenPaid(commission) || rest < commission.left) {
+      commission.corrected = rest;
+      commissions.push(reversing(commission, -rest));
+    } else {
       commission.left = 0;
       commission.status = 'reversed';
-    } else if (rest > 0) {
-      commissions.push(negativeOf(commission, rest));
     }
   }
 
-  function negativeOf(commission: Commission, part: number): Commission {
+  function giveBack(commission: Commission): void {
+    if (commission.status === 'rejected' || commission.corrected === 0) return;
+    commissions.push(reversing(commission, commission.corrected));
+    commission.takenBack -= commission.corrected;
+    commission.corrected = 0;
+  }
+
+  function reversing(commission: Commission, amount: number): Commission {
     return {
       ...commission,
       order: null,
       level: null,
-      earned: -part,
-      left: -part,
+      earned: amount,
+      left: amount,
       takenBack: 0,
+      corrected: 0,
       status: 'eligible',
       reverses: commission,
     };
@@ -493,8 +509,9 @@ export function createModel(initial: Terms[]) {
     if (amount > rest) return { status: 400 };
     order.refunds.push({ number: action.refund, amount });
     const rows = reverse(action.order, order, order.refunds.length);
-    refunds.set(action.refund, { order: action.order, matched: order.referred, rows });
-    return { matched: order.referred, ledger_rows: rows };
+    const matched = order.referred || rows > 0;
+    refunds.set(action.refund, { order: action.order, matched, rows });
+    return { matched, ledger_rows: rows };
   }
 
   /** Reverses what the refunds up to this one require, less what is reversed. @returns how many commissions changed */
@@ -509,7 +526,7 @@ export function createModel(initial: Terms[]) {
       commission.takenBack = due;
       rows += 1;
       if (commission.status === 'paid' || mayHaveBeenPaid(commission)) {
-        commissions.push(negativeOf(commission, part));
+        commissions.push(reversing(commission, -part));
       } else {
         commission.left -= part;
         if (commission.left === 0) commission.status = 'reversed';
@@ -608,6 +625,7 @@ export function createModel(initial: Terms[]) {
       earned: amount,
       left: amount,
       takenBack: 0,
+      corrected: 0,
       status: 'eligible',
       eligibleDay: 0,
       reverses: null,

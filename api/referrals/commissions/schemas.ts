@@ -44,7 +44,7 @@ export const CommissionRecord = Type.Object(
     kind: OneOf(['sale', 'refund', 'correction', 'manual'], {
       title: 'CommissionKind',
       description:
-        '`refund` and `correction` reverse a paid commission: the order was refunded, or another referrer brought the buyer. `manual` is a bonus, or a claw-back when negative.',
+        '`refund` and `correction` reverse a paid commission: the order was refunded, or another referrer brought the buyer. A positive `correction` gives back what another took. `manual` is a bonus, or a claw-back when negative.',
     }),
     note: Nullable(Type.String({ description: 'The note of a bonus or claw-back.' })),
   },

@@ -5,13 +5,13 @@ import { queueEvents } from '../webhooks/outbox.ts';
 import { commissionData } from './move-commissions.ts';
 
 /**
- * Reverses a part of a commission that was paid, or may have been: adds a negative commission, eligible at once, which
- * reduces the next payout.
+ * Changes what a commission brings without a change of its own entries: adds a commission that reverses a part of it,
+ * eligible at once. For one that was paid, or may have been: the next payout is less.
  *
- * @param given.amountMinor below zero
+ * @param given.amountMinor below zero; above where a correction gives back what another took
  * @param given.refundId the refund that causes it; none: a correction of the referrer
  */
-export async function addNegativeCommission(
+export async function addReversingCommission(
   tx: Queryable,
   commission: HeldCommission,
   given: { amountMinor: number; refundId?: string; now: Date },
@@ -20,7 +20,7 @@ export async function addNegativeCommission(
   const cause = refundId === undefined ? 'correction' : 'refund';
   const ofRefund = refundId === undefined ? {} : { refundId };
   const { workspace_id: workspaceId } = commission;
-  const negative = await insertCommission(
+  const reversing = await insertCommission(
     tx,
     {
       workspace_id: workspaceId,
@@ -46,7 +46,7 @@ export async function addNegativeCommission(
         enrollmentId: commission.enrollment_id,
         externalUserId: commission.external_user_id,
         unit: commission.currency,
-        commissionId: negative.id,
+        commissionId: reversing.id,
         account: 'cash_eligible',
         amount: amountMinor,
         cause,
@@ -56,6 +56,6 @@ export async function addNegativeCommission(
     now,
   );
   await queueEvents(tx, workspaceId, [
-    { type: 'commission.created', data: commissionData(negative, commission.order_id, amountMinor) },
+    { type: 'commission.created', data: commissionData(reversing, commission.order_id, amountMinor) },
   ]);
 }
