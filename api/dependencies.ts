@@ -13,13 +13,14 @@ import type { Config } from '../core/settings/config.ts';
 import type { Logger } from '../core/tier/log.ts';
 import type { Tracing } from '../core/tier/tracing.ts';
 import type { ResolveHost } from '../core/webhooks/resolve-host.ts';
+import type { NewAuditEntry } from '../sql/audit/audit-log.ts';
 import type { SessionRecord } from '../sql/console/sessions.ts';
 import type { Pool } from '../sql/database/pool.ts';
 import type { ReadingPoint } from '../sql/event-log/reading-points.ts';
 import type { KeyRecord } from '../sql/workspaces/keys.ts';
 import type { Partner } from '../sql/workspaces/partners.ts';
 import type { Workspace } from '../sql/workspaces/workspaces.ts';
-import type { AuditIds } from './plugins/audit.ts';
+import type { RecordChange } from './plugins/audit.ts';
 
 /** The dependencies of the API. `main.ts` makes them for a process, `test/support/api.ts` for a test. */
 export type ApiDeps = {
@@ -122,8 +123,10 @@ declare module 'fastify' {
     auth: Auth;
     /** Set on routes of scope `partner`. */
     partner: Partner;
-    /** Ids of the response, for the audit log; set when an audited operation succeeds. */
-    auditIds: AuditIds | null;
+    /** Writes the audit entry of the operation; see `plugins/audit.ts`. */
+    audit: RecordChange;
+    /** Entries that this request wrote, for log lines after the commit. */
+    auditEntries: readonly NewAuditEntry[] | null;
     /** The checked `Idempotency-Key` with the request's fingerprint, on idempotent routes that carry one. */
     idempotency: { key: string; fingerprint: Buffer } | null;
   }

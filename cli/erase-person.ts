@@ -8,6 +8,7 @@ import { forgetOrdersNaming, requestErasure } from '../sql/erasure/erasures.ts';
 import { holdPublications } from '../sql/orders/publications.ts';
 import { lockWorkspace } from '../sql/workspaces/workspaces.ts';
 import { eraseVisitor } from './erase-visitor.ts';
+import { recordOperator } from './record-operator.ts';
 
 /** What was erased: visitors, referrers, signups, orders and members, and their number. */
 export type ErasedPerson = { deleted: number } & ErasedRecords & { visitors: number };
@@ -35,6 +36,7 @@ export async function erasePerson(
     await requestErasure(tx, { ...nobody, kind: 'visitor', names });
     const named = await forgetOrdersNaming(tx, workspaceId, names, null);
     const forgotten = await forgetPerson(tx, workspaceId, email, { now, by: 'operator' });
+    await recordOperator(tx, { workspaceId, action: 'person.delete', target: { type: 'person', id: null } });
     return { ...forgotten, orders: forgotten.orders + named };
   });
   // Last: they are found by the email, so that a repeated call finds those that this one did not reach.

@@ -14,6 +14,7 @@ import {
 import { watermark } from '../sql/event-log/streams.ts';
 import { holdPublications } from '../sql/orders/publications.ts';
 import { CommandFailed } from './output.ts';
+import { recordOperator } from './record-operator.ts';
 
 const RETRY_MS = 500;
 const ROLL_UP_WITHIN_MS = 600_000;
@@ -44,6 +45,11 @@ export async function eraseVisitor(
     await forgetSignupsNaming(tx, workspaceId, names);
     const forgotten =
       (await forgetVisitors(tx, [erased])) + (await forgetOrdersNaming(tx, workspaceId, names, null));
+    await recordOperator(tx, {
+      workspaceId,
+      action: 'visitor.delete',
+      target: { type: 'visitor', id: null },
+    });
     return { ...hidden, orders: forgotten };
   });
   if (clicks > 0) await rebuildRollUps({ pool, clickhouse });

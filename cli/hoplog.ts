@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { AppError } from '../core/errors.ts';
 import { SettingsError } from '../core/settings/config.ts';
 import { loadEnvFile } from '../core/settings/env-file.ts';
+import { auditCommands } from './commands/audit.ts';
 import { backupCommands } from './commands/backup.ts';
 import { consoleCommands } from './commands/console.ts';
 import { deadLetterCommands } from './commands/dead-letter.ts';
@@ -51,6 +52,7 @@ const commands = [
   deadLetterCommands,
   streamCommands,
   visitorCommands,
+  auditCommands,
   personCommands,
   operationCommands,
   backupCommands,

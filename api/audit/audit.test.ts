@@ -67,7 +67,7 @@ test('keys, members, settings and the identity secret leave entries with who, wh
     {
       actor: byOwner,
       action: 'invite.create',
-      target: { type: 'invite', id: null },
+      target: { type: 'invite', id: expect.any(String) },
       details: { role: 'owner' },
     },
     { actor: byOwner, action: 'member.remove', target: { type: 'member', id: other.id }, details: {} },

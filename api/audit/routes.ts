@@ -27,10 +27,13 @@ export async function auditRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Pr
         response: { 200: AuditLog },
       },
     },
-    async ({ auth, query: { limit, cursor, format } }, reply) => {
+    async (request, reply) => {
+      const { auth } = request;
+      const { limit, cursor, format } = request.query;
       const before = readCursor(cursor);
       const { id } = auth.workspace;
       if (format === 'ndjson') {
+        await request.audit(pool);
         const lines = Readable.from(linesOf(pool, id, before));
         // The type of the response is that of JSON.
         return reply.type('application/x-ndjson; charset=utf-8').send(lines as never);

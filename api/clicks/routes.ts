@@ -76,7 +76,8 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         querystring: ExportQuery,
       },
     },
-    async ({ auth, query }, reply) => {
+    async (request, reply) => {
+      const { auth, query } = request;
       const linkIds = linksOf(query);
       const { span } = reportWindow(query);
       const workspaceId = auth.workspace.id;
@@ -84,6 +85,7 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
       if (own >= MAX_EXPORTS.ofWorkspace || exporting.length >= MAX_EXPORTS.all) {
         throw new AppError('unavailable', `${own || exporting.length} exports are under way, try again`);
       }
+      await request.audit(deps.pool);
       // A caller who has hung up by now will not be seen to do so again.
       if (reply.raw.destroyed) throw callerGone();
       exporting.push(workspaceId);

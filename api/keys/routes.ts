@@ -59,7 +59,8 @@ export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Prom
         response: { 201: KeyWithToken },
       },
     },
-    async ({ auth, body, server }, reply) => {
+    async (request, reply) => {
+      const { auth, body, server } = request;
       const { id: workspaceId } = auth.workspace;
       const rights = rightsOf(body, auth, new Date());
       const made = await server.workspaceQueue(workspaceId, () =>
@@ -68,6 +69,7 @@ export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Prom
           const { key, token } = await createKeyFor(tx, auth, body, rights);
           const listed = await listedKey(tx, workspaceId, key.id);
           if (!listed) throw new Error('the key was not inserted');
+          await request.audit(tx, { targetId: key.id });
           return { ...shown(listed), token };
         }),
       );
@@ -89,12 +91,15 @@ export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Prom
         response: { 200: Revoked },
       },
     },
-    ({ auth, params: { id }, query }) =>
+    (request) =>
       inTransaction(pool, async (tx) => {
+        const { auth, params, query } = request;
+        const { id } = params;
         const { id: workspaceId } = auth.workspace;
         if (!(await revokeWorkspaceKey(tx, workspaceId, id))) throw noSuchKey();
         const find = query.descendants ? endDescendants : descendantsOf;
         const { keys, members } = await find(tx, workspaceId, [id], auth.member?.id ?? null);
+        await request.audit(tx);
         const counts = { keys: keys.length, members: members.length };
         return { ok: true as const, descendants: { ...counts, ended: query.descendants } };
       }),

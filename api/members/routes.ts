@@ -61,14 +61,19 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
         response: { 201: InviteAnswer },
       },
     },
-    async ({ auth, body }, reply) => {
+    async (request, reply) => {
+      const { auth, body } = request;
       const email = body.email ? requireEmail(body.email) : null;
       const maker = auth.member ? { memberId: auth.member.id } : { keyId: auth.key.id };
       const known = email === null ? null : await memberByEmail(pool, auth.workspace.id, email);
       const by = { maker_member_id: auth.member?.id ?? null, maker_key_id: auth.member ? null : auth.key.id };
       if (known && !mayReopen(by, known.id)) throw memberExists();
       const given = { workspaceId: auth.workspace.id, email, role: body.role, maker };
-      const { invite, token } = await createInvite(pool, given);
+      const { invite, token } = await inTransaction(pool, async (tx) => {
+        const made = await createInvite(tx, given);
+        await request.audit(tx, { targetId: made.invite.id });
+        return made;
+      });
       return reply
         .status(201)
         .header('cache-control', 'no-store')
@@ -99,14 +104,16 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
         response: { 200: MemberView },
       },
     },
-    async ({ auth, params, body }) =>
+    async (request) =>
       inTransaction(pool, async (tx) => {
+        const { auth, params, body } = request;
         const member = await lockedMember(tx, auth.workspace.id, params.id);
         if (body.role !== 'owner') {
           await refuseLastOwner(tx, member);
           await endInvitesOf(tx, member.id);
         }
         await setRole(tx, member.id, body.role);
+        await request.audit(tx);
         return view({ ...member, role: body.role });
       }),
   );
@@ -125,12 +132,14 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
         response: { 200: Ok },
       },
     },
-    async ({ auth, params }) =>
+    async (request) =>
       inTransaction(pool, async (tx) => {
+        const { auth, params } = request;
         const member = await lockedMember(tx, auth.workspace.id, params.id);
         await refuseLastOwner(tx, member);
         await endInvitesOf(tx, member.id);
         await removeMember(tx, member.id);
+        await request.audit(tx);
         return { ok: true as const };
       }),
   );

@@ -28,9 +28,15 @@ export async function partnerRoutes(app: Api, { pool }: ApiDeps): Promise<void> 
         },
       },
     },
-    async ({ body, partner, server }, reply) => {
+    async (request, reply) => {
+      const { body, partner, server } = request;
       const answer = await server.workspaceQueue(partner.id, () =>
-        inTransaction(pool, (tx) => provision(tx, partner, body)),
+        inTransaction(pool, async (tx) => {
+          const { made, body: provisioned } = await provision(tx, partner, body);
+          const { id } = provisioned.workspace;
+          if (provisioned.key !== null) await request.audit(tx, { workspaceId: id });
+          return { made, body: provisioned };
+        }),
       );
       return reply
         .header('cache-control', 'no-store')

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addressHash } from '../../core/addresses/address-hash.ts';
-import { isUuid } from '../../core/ids.ts';
 import { normalizeEmail } from '../../core/tracking/emails.ts';
 import {
   type AuditActor,
@@ -9,6 +8,7 @@ import {
   recordAudit,
 } from '../../sql/audit/audit-log.ts';
 import { passwordHolders } from '../../sql/console/members.ts';
+import type { Queryable } from '../../sql/database/pool.ts';
 import { AUDITED } from '../audit/actions.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { createHashKey } from '../session/hash-key.ts';
@@ -20,31 +20,50 @@ type Fields = Record<string, unknown>;
 const fieldsOf = (value: unknown): Fields =>
   value !== null && typeof value === 'object' ? (value as Fields) : {};
 
+/** What an entry says beyond its request. */
+export type AuditedChange = {
+  /** By default the `id` of the path, else the workspace or the calling member where that is the target. */
+  targetId?: string;
+  /** On routes without a workspace's key or session. */
+  workspaceId?: string;
+  /** The member that signs in or accepts an invitation. */
+  memberId?: string;
+  details?: NewAuditEntry['details'];
+};
+
+/** Appends the entry of the request's operation. @param tx the transaction of the change: neither is without the other */
+export type RecordChange = (tx: Queryable, change?: AuditedChange) => Promise<void>;
+
 /**
- * Appends an entry to the audit log, and writes a log line, for each audited operation that succeeds and each failed
- * sign-in, before the response is sent. An entry that can't be written is logged and does not undo the operation.
+ * Adds `request.audit`, with which each operation of `AUDITED` writes its entry in the transaction of its change, and
+ * writes an entry for each failed sign-in. The log line of an entry follows its commit.
  */
 export function addAudit(app: Api, deps: ApiDeps): void {
   const key = createHashKey(deps.pool);
-  app.decorateRequest('auditIds', null);
-  app.addHook('preSerialization', async (request, reply, payload) => {
-    if (operationOf(request) in AUDITED && reply.statusCode < 400)
-      request.auditIds = idsOf(fieldsOf(payload));
+  const record = async (request: FastifyRequest, db: Queryable, entry: NewAuditEntry) => {
+    const ipHash =
+      entry.workspaceId === null ? null : addressHash(await key(), entry.workspaceId, request.ip);
+    await recordAudit(db, { ...entry, ipHash });
+    request.auditEntries = [...(request.auditEntries ?? []), { ...entry, ipHash }];
+  };
+  app.decorateRequest('auditEntries', null);
+  app.decorateRequest('audit', async function (this: FastifyRequest, tx: Queryable, change = {}) {
+    await record(this, tx, entryOf(this, change));
+  } satisfies (this: FastifyRequest, ...args: Parameters<RecordChange>) => Promise<void>);
+  app.addHook('preHandler', async (request) => {
+    // Before the transaction: reading the key in it could wait for a connection that another such request holds.
+    if (operationOf(request) in AUDITED) await key();
   });
   app.addHook('onSend', async (request, reply, payload) => {
-    const operation = operationOf(request);
-    const failed = operation === 'session.signIn' || operation === 'session.signInWithPasskey';
-    const isAudited = reply.statusCode < 400 && operation in AUDITED && !isRepeat(request, reply);
-    if (!isAudited && !(failed && (reply.statusCode === 401 || reply.statusCode === 429))) return payload;
-    try {
-      const entries = isAudited ? entryOf(request, operation) : await failuresOf(deps, request, reply);
-      for (const entry of entries) {
-        const ipHash = addressHash(await key(), entry.workspaceId, request.ip);
-        await recordAudit(deps.pool, { ...entry, ipHash });
-        request.log.info({ audit: { ...entry, ipHash: ipHash?.toString('hex') } }, `audit: ${entry.action}`);
+    if (isFailedSignIn(request, reply)) {
+      try {
+        for (const entry of await failuresOf(deps, request, reply)) await record(request, deps.pool, entry);
+      } catch (error) {
+        request.log.error({ err: error }, 'failed to record a failed sign-in; the request continues');
       }
-    } catch (error) {
-      request.log.error({ err: error, operation }, 'failed to write the audit log; the request continues');
+    } else if (reply.statusCode >= 400) return payload;
+    for (const { ipHash, ...entry } of request.auditEntries ?? []) {
+      request.log.info({ audit: { ...entry, ipHash: ipHash?.toString('hex') } }, `audit: ${entry.action}`);
     }
     return payload;
   });
@@ -53,36 +72,12 @@ export function addAudit(app: Api, deps: ApiDeps): void {
 const operationOf = ({ routeOptions }: FastifyRequest): string =>
   String(fieldsOf(routeOptions.schema).operationId ?? '');
 
-/** Returns whether the response made nothing: a replay, or a page of the log that is read and not exported. */
-const isRepeat = (request: FastifyRequest, reply: FastifyReply): boolean =>
-  reply.getHeader('idempotent-replayed') !== undefined ||
-  (operationOf(request) === 'audit.list' && fieldsOf(request.query).format !== 'ndjson');
-
-/** Ids that an entry needs from a response: the created object, or the session that began. */
-export type AuditIds = { object: string | null; workspace: string | null; member: string | null };
-
-function idsOf(payload: Fields): AuditIds {
-  const id = (value: unknown) => (typeof value === 'string' && isUuid(value) ? value : null);
-  const session = fieldsOf(payload.session ?? payload);
-  return {
-    object: id(payload.id) ?? id(fieldsOf(payload.webhook).id),
-    workspace: id(fieldsOf(session.workspace).id) ?? id(fieldsOf(payload.workspace).id),
-    member: id(fieldsOf(session.member).id),
-  };
-}
-
-function entryOf(request: FastifyRequest, operation: string): NewAuditEntry[] {
+function entryOf(request: FastifyRequest, change: AuditedChange): NewAuditEntry {
+  const operation = operationOf(request);
   const audited = AUDITED[operation];
-  const { auth, partner, auditIds: ids } = request;
-  const workspaceId = auth?.workspace.id ?? ids?.workspace;
-  // A sign-in that asks for the workspace begins no session.
-  if (!audited || !workspaceId) return [];
-  let actor: AuditActor;
-  if (auth?.member) actor = { type: 'member', id: auth.member.id };
-  else if (auth) actor = { type: 'key', id: auth.key.id };
-  else if (partner) actor = { type: 'partner', id: partner.id };
-  else if (ids?.member) actor = { type: 'member', id: ids.member };
-  else return [];
+  const workspaceId = request.auth?.workspace.id ?? change.workspaceId;
+  if (!audited || !workspaceId) throw new Error(`${operation} is not audited, or names no workspace`);
+  const actor = actorOf(request, operation, change);
   const sent = { ...fieldsOf(request.query), ...fieldsOf(request.body) };
   const details: Exclude<NewAuditEntry['details'], undefined> = {};
   for (const name of audited.record ?? []) {
@@ -91,8 +86,34 @@ function entryOf(request: FastifyRequest, operation: string): NewAuditEntry[] {
   }
   const own = { workspace: workspaceId, member: actor.id }[audited.target] ?? null;
   const named = fieldsOf(request.params).id;
-  const id = typeof named === 'string' ? named : (ids?.object ?? own);
-  return [{ workspaceId, actor, action: audited.action, target: { type: audited.target, id }, details }];
+  const id = change.targetId ?? (typeof named === 'string' ? named : own);
+  return {
+    workspaceId,
+    actor,
+    action: audited.action,
+    target: { type: audited.target, id },
+    details: { ...details, ...change.details },
+  };
+}
+
+function actorOf(
+  { auth, partner }: FastifyRequest,
+  operation: string,
+  { memberId }: AuditedChange,
+): AuditActor {
+  if (memberId !== undefined) return { type: 'member', id: memberId };
+  if (auth?.member) return { type: 'member', id: auth.member.id };
+  if (auth) return { type: 'key', id: auth.key.id };
+  if (partner) return { type: 'partner', id: partner.id };
+  throw new Error(`the entry of ${operation} has no actor`);
+}
+
+function isFailedSignIn(request: FastifyRequest, { statusCode }: FastifyReply): boolean {
+  const operation = operationOf(request);
+  return (
+    (operation === 'session.signIn' || operation === 'session.signInWithPasskey') &&
+    (statusCode === 401 || statusCode === 429)
+  );
 }
 
 /** Returns an entry for each member whose email was tried. A lock is recorded once a minute, not at each attempt. */

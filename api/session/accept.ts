@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { hashSessionToken } from '../../core/access/session-tokens.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
 import { isEmail, normalizeEmail } from '../../core/tracking/emails.ts';
@@ -55,8 +56,9 @@ export function requireEmail(text: string): string {
 export async function acceptInvite(
   { pool, passkeys, passwords }: { pool: Pool; passkeys: Passkeys; passwords: MemberPasswords },
   body: AcceptBody,
-  userAgent: string,
+  request: FastifyRequest,
 ): Promise<SigningIn> {
+  const userAgent = request.headers['user-agent'] ?? '';
   if ((body.password === undefined) === (body.passkey === undefined)) {
     throw badRequest('password', 'is required, or `passkey` instead; send exactly one of them');
   }
@@ -84,6 +86,7 @@ export async function acceptInvite(
       });
       if (!kept) throw new AppError('conflict', 'this passkey is already registered');
     }
+    await request.audit(tx, { workspaceId: taken.workspace_id, memberId });
     return { workspaceId: taken.workspace_id, memberId, ...(passwordHash !== null && { passwordHash }) };
   });
 }

@@ -9,7 +9,7 @@ import {
   endSessionByToken,
   type SigningIn,
 } from '../../sql/console/sessions.ts';
-import { inTransaction, type Pool } from '../../sql/database/pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { SignedIn } from '../dependencies.ts';
 import { sessionTokenOf, setSessionCookie } from './cookie.ts';
@@ -21,6 +21,7 @@ const USER_AGENT_LIMIT = 500;
 /**
  * Signs a member in: replaces the browser's session with a new one and sets its cookie.
  *
+ * @param note writes the audit entry; by default that of the request's operation
  * @throws {AppError} `unauthorized` when the member was removed, or the password changed, since it was checked
  */
 export async function beginSession(
@@ -28,6 +29,7 @@ export async function beginSession(
   request: FastifyRequest,
   reply: FastifyReply,
   who: SigningIn,
+  note: (tx: Queryable) => Promise<void> = (tx) => request.audit(tx, who),
 ): Promise<SessionBody> {
   const before = sessionTokenOf(request, config.appUrl);
   const beforeHash = before === null ? null : hashSessionToken(before);
@@ -41,6 +43,7 @@ export async function beginSession(
     if (token === null || caller === null) {
       throw new AppError('unauthorized', 'these credentials are no longer valid; sign in again');
     }
+    await note(tx);
     return { token, caller };
   });
   setSessionCookie(reply, token, config.appUrl);

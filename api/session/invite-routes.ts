@@ -94,9 +94,8 @@ export async function inviteRoutes(
       },
     },
     async (request, reply) => {
-      const userAgent = request.headers['user-agent'] ?? '';
-      const who = await acceptInvite({ pool, passkeys, passwords }, request.body, userAgent);
-      const session = await beginSession(deps, request, reply, who);
+      const who = await acceptInvite({ pool, passkeys, passwords }, request.body, request);
+      const session = await beginSession(deps, request, reply, who, async () => undefined);
       if (session.member.email !== null) await browsers.remember(reply, session.member.email);
       return session;
     },

@@ -82,19 +82,24 @@ export async function ownPasskeyRoutes(
         response: { 201: PasskeyView },
       },
     },
-    async ({ auth, body, headers }, reply) => {
+    async (request, reply) => {
+      const { auth, body, headers } = request;
       const { id: memberId } = signedIn(auth);
       const credential = await passkeys.checkNew(memberId, body.passkey);
-      const kept = await insertPasskey(pool, {
-        workspaceId: auth.workspace.id,
-        memberId,
-        credentialId: credential.id,
-        publicKey: credential.publicKey,
-        counter: credential.counter,
-        transports: credential.transports,
-        label: body.label ?? agentName(headers['user-agent'] ?? ''),
+      const kept = await inTransaction(pool, async (tx) => {
+        const made = await insertPasskey(tx, {
+          workspaceId: auth.workspace.id,
+          memberId,
+          credentialId: credential.id,
+          publicKey: credential.publicKey,
+          counter: credential.counter,
+          transports: credential.transports,
+          label: body.label ?? agentName(headers['user-agent'] ?? ''),
+        });
+        if (!made) throw new AppError('conflict', 'this passkey is already registered');
+        await request.audit(tx, { targetId: made.id });
+        return made;
       });
-      if (!kept) throw new AppError('conflict', 'this passkey is already registered');
       return reply.status(201).send(view(kept));
     },
   );
@@ -112,7 +117,8 @@ export async function ownPasskeyRoutes(
         response: { 200: Ok },
       },
     },
-    async ({ auth, params }) => {
+    async (request) => {
+      const { auth, params } = request;
       const { id: memberId } = signedIn(auth);
       await inTransaction(pool, async (tx) => {
         // Serialized: two concurrent deletions would each leave the other's passkey.
@@ -124,6 +130,7 @@ export async function ownPasskeyRoutes(
         if (left === 0 && (await passwordHashOf(tx, memberId)) === null) {
           throw new AppError('conflict', 'this passkey is your only way to sign in; set a password first');
         }
+        await request.audit(tx);
       });
       return { ok: true as const };
     },
@@ -143,7 +150,8 @@ export async function ownPasskeyRoutes(
         response: { 200: Ok },
       },
     },
-    async ({ auth, body, ip }) => {
+    async (request) => {
+      const { auth, body, ip } = request;
       const { id, email, session } = signedIn(auth);
       if (email === null) throw new AppError('conflict', 'a password requires an account with an email');
       const hash = await passwordHashOf(pool, id);
@@ -159,6 +167,7 @@ export async function ownPasskeyRoutes(
       await inTransaction(pool, async (tx) => {
         await setPassword(tx, id, next);
         await endOtherSessions(tx, id, session.id);
+        await request.audit(tx);
       });
       return { ok: true as const };
     },

@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { normalizeEmail } from '../../core/tracking/emails.ts';
 import { endSession } from '../../sql/console/sessions.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { Ok } from '../schemas.ts';
 import { beginSession, describeSession } from './begin.ts';
@@ -97,9 +98,12 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { ...MEMBER, whileSuspended: true },
       schema: { tags, operationId: 'session.signOut', summary: 'Sign out', response: { 200: Ok } },
     },
-    async ({ auth }, reply) => {
-      const { id, session } = signedIn(auth);
-      await endSession(pool, id, session.id);
+    async (request, reply) => {
+      const { id, session } = signedIn(request.auth);
+      await inTransaction(pool, async (tx) => {
+        await endSession(tx, id, session.id);
+        await request.audit(tx);
+      });
       clearSessionCookie(reply, config.appUrl);
       return { ok: true as const };
     },

@@ -1,6 +1,7 @@
 import { parseUserAgent } from '../../core/enrich/user-agents.ts';
 import { AppError } from '../../core/errors.ts';
 import { endOtherSessions, endSession, listSessions } from '../../sql/console/sessions.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { IdParams, Ok } from '../schemas.ts';
 import { signedIn } from './caller.ts';
@@ -53,10 +54,15 @@ export async function ownSessionRoutes(app: Api, { pool, config }: ApiDeps): Pro
         response: { 200: Ok },
       },
     },
-    async ({ auth, params }, reply) => {
+    async (request, reply) => {
+      const { auth, params } = request;
       const { id, session } = signedIn(auth);
-      if (!(await endSession(pool, id, params.id)))
-        throw new AppError('not_found', 'you have no such session');
+      await inTransaction(pool, async (tx) => {
+        if (!(await endSession(tx, id, params.id))) {
+          throw new AppError('not_found', 'you have no such session');
+        }
+        await request.audit(tx);
+      });
       if (params.id === session.id) clearSessionCookie(reply, config.appUrl);
       return { ok: true as const };
     },
@@ -73,9 +79,12 @@ export async function ownSessionRoutes(app: Api, { pool, config }: ApiDeps): Pro
         response: { 200: EndedSessions },
       },
     },
-    async ({ auth }) => {
-      const { id, session } = signedIn(auth);
-      return { ended: await endOtherSessions(pool, id, session.id) };
-    },
+    async (request) =>
+      inTransaction(pool, async (tx) => {
+        const { id, session } = signedIn(request.auth);
+        const ended = await endOtherSessions(tx, id, session.id);
+        await request.audit(tx);
+        return { ended };
+      }),
   );
 }

@@ -85,9 +85,11 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
     async (request, reply) => {
       // A replay is not checked again: its host may have a new address.
       const prepare = async () => requireReachable(parseReceiverUrl(request.body.url), rules);
-      return withPreparedIdempotency(pool, request, reply, prepare, async (tx) =>
-        secretOnce(201, await createWebhook(tx, request.auth.workspace.id, request.body)),
-      );
+      return withPreparedIdempotency(pool, request, reply, prepare, async (tx) => {
+        const made = await createWebhook(tx, request.auth.workspace.id, request.body);
+        await request.audit(tx, { targetId: made.id });
+        return secretOnce(201, made);
+      });
     },
   );
 
@@ -126,16 +128,19 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: WebhookRecord },
       },
     },
-    async ({ auth, params, body }) => {
+    async (request) => {
+      const { auth, params, body } = request;
       if (body.url !== undefined) {
         // Validation errors come before 404, and save a DNS lookup.
         const url = parseReceiverUrl(body.url);
         if (!(await webhookById(pool, auth.workspace.id, params.id))) throw noSuchWebhook();
         await requireReachable(url, rules);
       }
-      const changed = await inTransaction(pool, (tx) =>
-        changeWebhook(tx, auth.workspace.id, params.id, body),
-      );
+      const changed = await inTransaction(pool, async (tx) => {
+        const row = await changeWebhook(tx, auth.workspace.id, params.id, body);
+        await request.audit(tx);
+        return row;
+      });
       return changed as WebhookRecord;
     },
   );
@@ -153,12 +158,12 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: Ok },
       },
     },
-    async ({ auth, params }) => {
-      if (!(await inTransaction(pool, (tx) => deleteWebhook(tx, auth.workspace.id, params.id)))) {
-        throw noSuchWebhook();
-      }
-      return { ok: true as const };
-    },
+    async (request) =>
+      inTransaction(pool, async (tx) => {
+        if (!(await deleteWebhook(tx, request.auth.workspace.id, request.params.id))) throw noSuchWebhook();
+        await request.audit(tx);
+        return { ok: true as const };
+      }),
   );
 
   app.post(
@@ -197,9 +202,11 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
       },
     },
     async (request, reply) =>
-      withIdempotency(pool, request, reply, async (tx) =>
-        secretOnce(200, await rotate(tx, request.auth.workspace.id, request.params.id)),
-      ),
+      withIdempotency(pool, request, reply, async (tx) => {
+        const rotated = await rotate(tx, request.auth.workspace.id, request.params.id);
+        await request.audit(tx);
+        return secretOnce(200, rotated);
+      }),
   );
 
   app.get(

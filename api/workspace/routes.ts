@@ -1,4 +1,4 @@
-import type { Queryable } from '../../sql/database/pool.ts';
+import { inTransaction, type Queryable } from '../../sql/database/pool.ts';
 import { identitySecret, rotateIdentitySecret } from '../../sql/workspaces/identity-secrets.ts';
 import { updateWorkspace, type Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
@@ -36,13 +36,17 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
         response: { 200: WorkspaceSettings },
       },
     },
-    async ({ auth, body }) => {
-      const changed = await updateWorkspace(pool, auth.workspace.id, {
-        identity_verification: body.identity_verification,
-        payout_hold_days: body.payout_hold_days,
+    async (request) => {
+      const { auth, body } = request;
+      return inTransaction(pool, async (tx) => {
+        const changed = await updateWorkspace(tx, auth.workspace.id, {
+          identity_verification: body.identity_verification,
+          payout_hold_days: body.payout_hold_days,
+        });
+        if (!changed) throw new Error(`workspace ${auth.workspace.id} does not exist`);
+        await request.audit(tx);
+        return settingsOf(tx, changed);
       });
-      if (!changed) throw new Error(`workspace ${auth.workspace.id} does not exist`);
-      return settingsOf(pool, changed);
     },
   );
 
@@ -59,8 +63,12 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
         response: { 201: IdentitySecret },
       },
     },
-    async ({ auth }, reply) => {
-      const secret = await rotateIdentitySecret(pool, auth.workspace.id, new Date());
+    async (request, reply) => {
+      const secret = await inTransaction(pool, async (tx) => {
+        const made = await rotateIdentitySecret(tx, request.auth.workspace.id, new Date());
+        await request.audit(tx);
+        return made;
+      });
       return reply.header('cache-control', 'no-store').status(201).send({ identity_secret: secret });
     },
   );

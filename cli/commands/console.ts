@@ -3,6 +3,7 @@ import { ROLES, type Role } from '../../core/access/roles.ts';
 import { inviteUrl } from '../../core/access/session-tokens.ts';
 import { isEmail, normalizeEmail } from '../../core/tracking/emails.ts';
 import { createInvite } from '../../sql/console/invites.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
 import { printResult, table } from '../output.ts';
 import { recordOperator } from '../record-operator.ts';
 import { withStores } from '../stores.ts';
@@ -26,12 +27,15 @@ export function consoleCommands(program: Command): void {
       const result = await withStores(async ({ pool, config }) => {
         const workspace = await namedWorkspace(pool, options.workspace);
         const given = { workspaceId: workspace.id, email: options.email ?? null, role: options.role };
-        const { invite, token } = await createInvite(pool, given);
-        await recordOperator(pool, {
-          workspaceId: workspace.id,
-          action: 'invite.create',
-          target: { type: 'invite', id: invite.id },
-          details: { role: invite.role },
+        const { invite, token } = await inTransaction(pool, async (tx) => {
+          const made = await createInvite(tx, given);
+          await recordOperator(tx, {
+            workspaceId: workspace.id,
+            action: 'invite.create',
+            target: { type: 'invite', id: made.invite.id },
+            details: { role: made.invite.role },
+          });
+          return made;
         });
         const { expires_at, role, email, workspace_id } = invite;
         return { invite: { url: inviteUrl(config.appUrl, token), expires_at, role, email, workspace_id } };

@@ -84,16 +84,18 @@ export function keyCommands(program: Command): void {
       }
       const result = await withStores(async ({ pool }) => {
         const workspace = await namedWorkspace(pool, options.workspace);
-        const made = await createKey(pool, {
-          workspaceId: workspace.id,
-          kind: options.kind,
-          label: options.label,
-          manage: isSecret && options.manage,
-          restrictions: options.scope ?? null,
-          expiresAt: options.expiresAt ?? null,
+        return inTransaction(pool, async (tx) => {
+          const made = await createKey(tx, {
+            workspaceId: workspace.id,
+            kind: options.kind,
+            label: options.label,
+            manage: isSecret && options.manage,
+            restrictions: options.scope ?? null,
+            expiresAt: options.expiresAt ?? null,
+          });
+          await recordOperator(tx, auditOf('key.create', made.key));
+          return made;
         });
-        await recordOperator(pool, auditOf('key.create', made.key));
-        return made;
       });
       printResult(
         command,

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { AppError } from '../../core/errors.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
 import { type BlockableLink, blockLink } from '../../sql/links/blocks.ts';
 import { printResult, table } from '../output.ts';
 import { recordOperator } from '../record-operator.ts';
@@ -24,17 +25,19 @@ export function linkCommands(program: Command): void {
       )
       .argument('<link>', 'id or slug')
       .action(async (idOrSlug: string, _options: object, command: Command) => {
-        const result = await withStores(async ({ pool }) => {
-          const link = await blockLink(pool, idOrSlug, isBlocked);
-          if (!link)
-            throw new AppError('not_found', `no link has the id or slug ${JSON.stringify(idOrSlug)}`);
-          await recordOperator(pool, {
-            workspaceId: link.workspace_id,
-            action: isBlocked ? 'link.block' : 'link.unblock',
-            target: { type: 'link', id: link.id },
-          });
-          return { link };
-        });
+        const result = await withStores(({ pool }) =>
+          inTransaction(pool, async (tx) => {
+            const link = await blockLink(tx, idOrSlug, isBlocked);
+            if (!link)
+              throw new AppError('not_found', `no link has the id or slug ${JSON.stringify(idOrSlug)}`);
+            await recordOperator(tx, {
+              workspaceId: link.workspace_id,
+              action: isBlocked ? 'link.block' : 'link.unblock',
+              target: { type: 'link', id: link.id },
+            });
+            return { link };
+          }),
+        );
         printResult(command, result, ({ link }) => describe(link));
       });
   }

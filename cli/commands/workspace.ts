@@ -86,6 +86,12 @@ export function workspaceCommands(program: Command): void {
             kind: 'publishable',
             label: 'first',
           });
+          await recordOperator(db, {
+            workspaceId: workspace.id,
+            action: 'workspace.create',
+            target: { type: 'workspace', id: workspace.id },
+            details: { plan: workspace.plan },
+          });
           return { workspace, secret_key: secret.token, publishable_key: publishable.token };
         }),
       );
@@ -140,18 +146,20 @@ export function workspaceCommands(program: Command): void {
           identity_verification: options.identityVerification,
           payout_hold_days: options.payoutHoldDays,
         };
-        const workspace = await updateWorkspace(pool, id, change);
-        if (!workspace) throw new InvalidArgumentError(`workspace ${id} no longer exists`);
         const given = Object.entries(change).flatMap(([name, value]) =>
           value === undefined ? [] : [[name, value] as const],
         );
-        await recordOperator(pool, {
-          workspaceId: id,
-          action: 'workspace.update',
-          target: { type: 'workspace', id },
-          details: Object.fromEntries(given),
+        return inTransaction(pool, async (tx) => {
+          const workspace = await updateWorkspace(tx, id, change);
+          if (!workspace) throw new InvalidArgumentError(`workspace ${id} no longer exists`);
+          await recordOperator(tx, {
+            workspaceId: id,
+            action: 'workspace.update',
+            target: { type: 'workspace', id },
+            details: Object.fromEntries(given),
+          });
+          return { workspace };
         });
-        return { workspace };
       });
       printResult(command, result, ({ workspace }) => describe(workspace));
     });
@@ -168,14 +176,16 @@ export function workspaceCommands(program: Command): void {
       .action(async (options: { workspace: string }, command: Command) => {
         const result = await withStores(async ({ pool }) => {
           const { id } = await namedWorkspace(pool, options.workspace);
-          const workspace = await suspendWorkspace(pool, id, isSuspended);
-          if (!workspace) throw new InvalidArgumentError(`workspace ${id} no longer exists`);
-          await recordOperator(pool, {
-            workspaceId: id,
-            action: isSuspended ? 'workspace.suspend' : 'workspace.resume',
-            target: { type: 'workspace', id },
+          return inTransaction(pool, async (tx) => {
+            const workspace = await suspendWorkspace(tx, id, isSuspended);
+            if (!workspace) throw new InvalidArgumentError(`workspace ${id} no longer exists`);
+            await recordOperator(tx, {
+              workspaceId: id,
+              action: isSuspended ? 'workspace.suspend' : 'workspace.resume',
+              target: { type: 'workspace', id },
+            });
+            return { workspace };
           });
-          return { workspace };
         });
         printResult(command, result, ({ workspace }) => describe(workspace));
       });

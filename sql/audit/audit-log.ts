@@ -9,7 +9,8 @@ export type AuditActor =
 
 /** An entry to record. It has no secret, password, email or network address. */
 export type NewAuditEntry = {
-  workspaceId: string;
+  /** Null: of the deployment, such as a new partner. */
+  workspaceId: string | null;
   actor: AuditActor;
   /** Such as `key.create`. */
   action: string;
@@ -76,11 +77,12 @@ export async function hasRecentAudit(
 /**
  * Returns entries of a workspace, newest first.
  *
+ * @param workspaceId null: those of the deployment
  * @param before ISO 8601 with microseconds: older ones only
  */
 export async function listAuditEntries(
   db: Queryable,
-  workspaceId: string,
+  workspaceId: string | null,
   page: { before: string | null; limit: number },
 ): Promise<AuditEntry[]> {
   const { rows } = await db.query<AuditEntry>(
@@ -91,7 +93,7 @@ export async function listAuditEntries(
        LEFT JOIN api_keys k ON a.actor_type = 'key' AND k.id = a.actor_id
        LEFT JOIN members m ON a.actor_type = 'member' AND m.id = a.actor_id
        LEFT JOIN partners p ON a.actor_type = 'partner' AND p.id = a.actor_id
-     WHERE a.workspace_id = $1 AND ($2::timestamptz IS NULL OR a.at < $2)
+     WHERE a.workspace_id IS NOT DISTINCT FROM $1::uuid AND ($2::timestamptz IS NULL OR a.at < $2)
      ORDER BY a.at DESC LIMIT $3`,
     [workspaceId, page.before, page.limit],
   );

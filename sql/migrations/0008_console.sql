@@ -107,7 +107,7 @@ CREATE TABLE shared_dashboards (
 -- Who changed what. Append-only; rows older than 13 months are deleted. Without secrets, emails and addresses.
 CREATE TABLE audit_entries (
   id           uuid PRIMARY KEY,
-  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  workspace_id uuid REFERENCES workspaces (id), -- null: of the deployment, such as a new partner
   at           timestamptz NOT NULL,
   actor_type   text NOT NULL CHECK (actor_type IN ('member', 'key', 'partner', 'operator', 'provider', 'service')),
   actor_id     uuid,
@@ -116,7 +116,7 @@ CREATE TABLE audit_entries (
   target_id    uuid,
   ip_hash      bytea,
   details      jsonb NOT NULL DEFAULT '{}',
-  UNIQUE (workspace_id, at)
+  UNIQUE NULLS NOT DISTINCT (workspace_id, at)
 );
 CREATE INDEX audit_entries_age ON audit_entries (at);
 

@@ -50,3 +50,12 @@ export async function revokePartnerKeys(
     rows.map(({ id }) => id),
   );
 }
+
+/** Returns the ids of a partner's workspaces. */
+export async function workspaceIdsOfPartner(db: Queryable, partnerId: string): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    'SELECT id FROM workspaces WHERE partner_id = $1 ORDER BY id',
+    [partnerId],
+  );
+  return rows.map(({ id }) => id);
+}

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keyMatches } from '../../core/access/keys.ts';
-import { listAuditEntries } from '../../sql/audit/audit-log.ts';
+import { type AuditEntry, listAuditEntries } from '../../sql/audit/audit-log.ts';
 import { createKey } from '../../sql/workspaces/keys.ts';
 import { partnerByLookup } from '../../sql/workspaces/partners.ts';
+import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { operator } from '../support/hoplog.ts';
 
@@ -201,6 +202,7 @@ describe('key', () => {
       await listAuditEntries(api.stores.pool, workspace.id, { before: null, limit: 10 })
     ).reverse();
     expect(audit.map(({ actor_type, action, details }) => [actor_type, action, details])).toEqual([
+      ['operator', 'workspace.create', { plan: 'unlimited' }],
       ['operator', 'key.create', {}],
       ['operator', 'key.create', {}],
       ['operator', 'key.revoke', {}],
@@ -223,6 +225,12 @@ describe('partner', () => {
     type Result = { partner: { id: string; name: string }; partner_key: string };
     const made = await cli.json<Result>('partner', 'create', '--name', 'Platform');
     expect(made.partner).toMatchObject({ name: 'Platform' });
+    const own = await createWorkspace(api.stores.pool, {
+      name: 'Customer',
+      plan: 'unlimited',
+      partnerId: made.partner.id,
+      partnerExternalId: 'customer',
+    });
     const rotated = await cli.json<Result>('partner', 'rotate', '--partner', made.partner.id);
     expect(rotated.partner).toEqual(made.partner);
     const lookup = (key: string) => key.split('_')[2] ?? '';
@@ -233,6 +241,16 @@ describe('partner', () => {
     expect(stored && keyMatches(rotated.partner_key, stored.hash)).toBe(true);
     expect(await partnerByLookup(api.stores.pool, lookup(made.partner_key))).toBeNull();
     await cli.refused(1, /no partner/, 'partner', 'rotate', '--partner', 'nobody');
+
+    const audit = async (...options: string[]) =>
+      (await cli.json<{ entries: AuditEntry[] }>('audit', 'list', ...options)).entries
+        .filter(({ target_id }) => target_id === made.partner.id)
+        .map(({ actor_type, action }) => [actor_type, action]);
+    expect(await audit()).toEqual([
+      ['operator', 'partner.rotate_key'],
+      ['operator', 'partner.create'],
+    ]);
+    expect(await audit('--workspace', own.id)).toEqual([['operator', 'partner.rotate_key']]);
   });
 });
 

@@ -51,7 +51,8 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
         querystring: PayoutExportQuery,
       },
     },
-    async ({ auth, query }, reply) => {
+    async (request, reply) => {
+      const { auth, query } = request;
       const { id: workspaceId } = auth.workspace;
       const { program_id: programId = null } = query;
       if (programId !== null && !(await programById(pool, workspaceId, programId))) throw noSuchProgram();
@@ -68,7 +69,9 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
       // A file that its service would not take must not be saved.
       const { id, ledgerHead, text } = await inTransaction(pool, async (tx) => {
         const file = await exportPayouts(tx, workspaceId, scope, new Date());
-        return { ...file, text: format.write(file) };
+        const text = format.write(file);
+        await request.audit(tx);
+        return { ...file, text };
       });
       return reply
         .header('x-export-id', id)
@@ -97,10 +100,9 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
       withIdempotency(pool, request, reply, async (tx) => {
         const { workspace } = request.auth;
         const { export_id: exportId, partner_ids: partnerIds = null } = request.body;
-        return {
-          status: 200,
-          body: await payExport(tx, workspace.id, { exportId, partnerIds, now: new Date() }),
-        };
+        const body = await payExport(tx, workspace.id, { exportId, partnerIds, now: new Date() });
+        await request.audit(tx, { targetId: exportId });
+        return { status: 200, body };
       }),
   );
 
@@ -119,11 +121,13 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: PayoutLine },
       },
     },
-    async ({ auth, params, body }) => {
+    async (request) => {
+      const { auth, params, body } = request;
       const { id: exportId, partner_id: partnerId } = params;
       const given = { exportId, partnerId, reason: body.reason, now: new Date() };
       return inTransaction(pool, async (tx) => {
         await failPayoutLine(tx, auth.workspace.id, given);
+        await request.audit(tx);
         const lines = await listExportLines(tx, auth.workspace.id, exportId, {
           after: null,
           limit: 1,
@@ -149,9 +153,12 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: Ok },
       },
     },
-    async ({ auth, params }) => {
-      const given = { exportId: params.id, now: new Date() };
-      await inTransaction(pool, (tx) => cancelExport(tx, auth.workspace.id, given));
+    async (request) => {
+      const given = { exportId: request.params.id, now: new Date() };
+      await inTransaction(pool, async (tx) => {
+        await cancelExport(tx, request.auth.workspace.id, given);
+        await request.audit(tx);
+      });
       return { ok: true as const };
     },
   );

@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPartner } from '../../sql/workspaces/partners.ts';
+import { merchant, PAID_AT_ONCE } from '../../test/referrals/support.ts';
+import { type Answer, type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { authenticator } from '../../test/support/authenticator.ts';
+import {
+  type ConsoleBrowser,
+  consoleBrowser,
+  invite,
+  PASSWORD,
+  signedInAs,
+} from '../../test/support/members.ts';
+import { AUDITED } from './actions.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+beforeAll(async () => {
+  api = await testApi(() => ({ resolveHost: async () => [{ address: '8.8.8.8', family: 4 }] }));
+  shop = await api.addWorkspace();
+  await api.stores.pool.query(
+    `CREATE FUNCTION fail_audit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'audit is down'; END $$;
+     CREATE TRIGGER audit_down BEFORE INSERT ON audit_entries FOR EACH ROW EXECUTE FUNCTION fail_audit();
+     ALTER TABLE audit_entries DISABLE TRIGGER audit_down`,
+  );
+});
+afterAll(() => api.close());
+
+const auditWorks = (works: boolean) =>
+  api.stores.pool.query(`ALTER TABLE audit_entries ${works ? 'DISABLE' : 'ENABLE'} TRIGGER audit_down`);
+
+/** Counts of attempts and uses, which belong to no change. */
+const BESIDE = ['sign_in_attempts', 'passkey_challenges', 'ingest_streams'];
+/** Returns every row of the database, without times of last uses. */
+async function rows(): Promise<Record<string, string[]>> {
+  const { pool } = api.stores;
+  const { rows: tables } = await pool.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_stat_user_tables WHERE schemaname = 'public' AND relname <> ALL ($1)`,
+    [BESIDE],
+  );
+  const all: Record<string, string[]> = {};
+  for (const { name } of tables) {
+    const found = await pool.query<{ row: string }>(
+      `SELECT (to_jsonb(t) - ARRAY['last_used_at', 'last_seen_at', 'counter'])::text AS row FROM ${name} t ORDER BY 1`,
+    );
+    all[name] = found.rows.map(({ row }) => row);
+  }
+  return all;
+}
+
+async function entriesOf(action: string): Promise<number> {
+  const { rows: found } = await api.stores.pool.query<{ entries: number }>(
+    'SELECT count(*) AS entries FROM audit_entries WHERE action = $1',
+    [action],
+  );
+  return Number(found[0]?.entries);
+}
+
+let addresses = 0;
+const address = () => `198.51.100.${++addresses}`;
+const owner = () => signedInAs(api, shop, 'owner', { address: address() });
+const key = () => authenticator('http://localhost:3000', 'localhost');
+async function optionsOf(browser: ConsoleBrowser, path: string) {
+  return (await browser.call<{ challenge: string }>('POST', path)).body;
+}
+async function addPasskey(browser: ConsoleBrowser, device = key()) {
+  const passkey = device.create(await optionsOf(browser, '/passkeys/options'));
+  return browser.call<{ id: string }>('POST', '/passkeys', { body: { passkey } });
+}
+const webhook = async () =>
+  (
+    await shop.post<{ id: string }>('/webhooks', {
+      url: `https://r.example/${++addresses}`,
+      events: ['click.created'],
+    })
+  ).body.id;
+async function payout() {
+  const workspace = await api.addWorkspace();
+  const m = merchant(workspace);
+  const program = await m.program(PAID_AT_ONCE);
+  const { ref, partner_id } = await m.enroll('r', { program_id: program.id });
+  await m.address(partner_id, 'r', 'paypal');
+  await m.signup('n', { ref_code: ref });
+  await m.purchase('n', 'o', 500);
+  return { workspace, m, partnerId: partner_id, id: (await m.exportPayouts()).id };
+}
+
+type Run = () => Promise<Answer<unknown>>;
+/** For each audited operation: what it needs, and a call of it that may be repeated after a failure. */
+const CALLS: Record<string, () => Promise<Run>> = {
+  'session.signIn': async () => {
+    const { email } = await owner();
+    return () =>
+      consoleBrowser(api, address()).call('POST', '/session', { body: { email, password: PASSWORD } });
+  },
+  'session.signInWithPasskey': async () => {
+    const device = key();
+    await addPasskey(await owner(), device);
+    const browser = consoleBrowser(api, address());
+    return async () => {
+      const passkey = device.sign(await optionsOf(browser, '/session/passkey/options'));
+      return browser.call('POST', '/session/passkey', { body: { passkey } });
+    };
+  },
+  'session.signOut': async () => {
+    const browser = await owner();
+    return () => browser.call('DELETE', '/session');
+  },
+  'session.setPassword': async () => {
+    const browser = await owner();
+    const body = { current_password: PASSWORD, password: 'a longer phrase of words' };
+    return () => browser.call('POST', '/session/password', { body });
+  },
+  'passkeys.create': async () => {
+    const browser = await owner();
+    return () => addPasskey(browser);
+  },
+  'passkeys.delete': async () => {
+    const browser = await owner();
+    const { id } = (await addPasskey(browser)).body;
+    return () => browser.call('DELETE', `/passkeys/${id}`);
+  },
+  'sessions.end': async () => {
+    const browser = await owner();
+    await consoleBrowser(api, address()).call('POST', '/session', {
+      body: { email: browser.email, password: PASSWORD },
+    });
+    const { sessions } = (
+      await browser.call<{ sessions: { id: string; current: boolean }[] }>('GET', '/sessions')
+    ).body;
+    const id = sessions.find(({ current }) => !current)?.id;
+    return () => browser.call('DELETE', `/sessions/${id}`);
+  },
+  'sessions.endOthers': async () => {
+    const browser = await owner();
+    return () => browser.call('DELETE', '/sessions');
+  },
+  'invitations.accept': async () => {
+    const token = await invite(api, shop, { email: `i-${++addresses}@members.example` });
+    const browser = consoleBrowser(api, address());
+    return () => browser.call('POST', '/session/invite', { body: { token, password: PASSWORD } });
+  },
+  'members.invite': async () => () =>
+    shop.post('/members/invites', { email: 'one@members.example', role: 'owner' }),
+  'members.update': async () => {
+    await owner();
+    const { id } = await owner();
+    return () => shop.patch(`/members/${id}`, { role: 'analyst' });
+  },
+  'members.remove': async () => {
+    await owner();
+    const { id } = await owner();
+    return () => shop.delete(`/members/${id}`);
+  },
+  'keys.create': async () => () => shop.post('/keys', { kind: 'secret' }),
+  'keys.revoke': async () => {
+    const { id } = (await shop.post<{ id: string }>('/keys', { kind: 'secret' })).body;
+    return () => shop.delete(`/keys/${id}`);
+  },
+  'workspace.update': async () => () => shop.patch('/workspace', { payout_hold_days: 11 }),
+  'workspace.rotateIdentitySecret': async () => () => shop.post('/identity-secret'),
+  'partnerWorkspaces.provision': async () => {
+    const { token } = await createPartner(api.stores.pool, 'Platform');
+    return () => shop.post('/partner/workspaces', { external_id: 'one', name: 'N' }, { key: token });
+  },
+  'clicks.export': async () => () => shop.get('/clicks/export?format=csv'),
+  'payouts.export': async () => () => shop.get('/payouts/export?format=csv'),
+  'payouts.markPaid': async () => {
+    const { m, id } = await payout();
+    return () => m.pay(id);
+  },
+  'payouts.failLine': async () => {
+    const { m, id, partnerId } = await payout();
+    await m.pay(id);
+    return () => m.fail(id, partnerId);
+  },
+  'payouts.cancel': async () => {
+    const { workspace, id } = await payout();
+    return () => workspace.delete(`/payouts/${id}`);
+  },
+  'webhooks.create': async () => () =>
+    shop.post(
+      '/webhooks',
+      { url: 'https://r.example/new', events: ['click.created'] },
+      { headers: { 'idempotency-key': 'w' } },
+    ),
+  'webhooks.update': async () => {
+    const id = await webhook();
+    return () => shop.patch(`/webhooks/${id}`, { events: ['sale.created'] });
+  },
+  'webhooks.delete': async () => {
+    const id = await webhook();
+    return () => shop.delete(`/webhooks/${id}`);
+  },
+  'webhooks.rotateSecret': async () => {
+    const id = await webhook();
+    return () => shop.post(`/webhooks/${id}/rotate-secret`);
+  },
+  'audit.list': async () => () => shop.get('/audit-log?format=ndjson'),
+};
+
+test('every audited operation is called here', () => {
+  expect(Object.keys(CALLS).sort()).toEqual(Object.keys(AUDITED).sort());
+});
+
+test.each(Object.keys(CALLS))('%s changes nothing without its entry, and writes one', async (operation) => {
+  const run = await CALLS[operation]?.();
+  const action = AUDITED[operation]?.action ?? '';
+  if (!run) throw new Error(`${operation} has no call`);
+  const before = await rows();
+  await auditWorks(false);
+  const refused = await run();
+  await auditWorks(true);
+  expect(refused.status).toBe(500);
+  expect(await rows()).toEqual(before);
+  const entries = await entriesOf(action);
+  const done = await run();
+  expect([done.status < 300, done.text]).toEqual([true, done.text]);
+  expect(await entriesOf(action)).toBe(entries + 1);
+});
