@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
 import { badRequest } from '../core/errors.ts';
+import { VISITOR_IDS_LIMIT } from '../core/tracking/track-reports.ts';
 
 /**
  * Shared parts of the resources' schemas.
@@ -44,6 +45,15 @@ export function Body<T extends TProperties>(
 }
 
 export const Uuid = Type.String({ format: 'uuid' });
+/** `_vid`: one visitor id, or those of one browser, newest first. One schema, as in {@link Nullable}. */
+export const VisitorIds = (description: string) =>
+  Type.Unsafe<string | string[] | null>({
+    type: ['string', 'array', 'null'],
+    format: 'uuid',
+    items: { type: 'string', format: 'uuid' },
+    maxItems: VISITOR_IDS_LIMIT,
+    description,
+  });
 export const Instant = Type.String({ format: 'date-time' });
 
 /** A web URL in a response. */

@@ -3,8 +3,12 @@ import type { ClickHouseClient } from './client.ts';
 /** The `visitor_id` of orders without a visitor. */
 const NO_VISITOR = '00000000-0000-0000-0000-000000000000';
 
+/** Removes one id of several of a browser. */
+const FORGET_OTHER = `UPDATE other_visitor_ids = arrayFilter(id -> id != {visitor:UUID}, other_visitor_ids)
+  WHERE workspace_id = {workspace:UUID} AND has(other_visitor_ids, {visitor:UUID})`;
+
 /** Makes an order anonymous. The order itself stays: it is revenue of the workspace. */
-const ANONYMIZE = `UPDATE visitor_id = toUUID('${NO_VISITOR}'), email = '', external_user_id = ''`;
+const ANONYMIZE = `UPDATE visitor_id = toUUID('${NO_VISITOR}'), email = '', external_user_id = '', other_visitor_ids = []`;
 
 /** Names in one statement: ClickHouse takes no parameter beyond 128 KiB, and an email may have 254 characters of 4 bytes. */
 const NAMES = 100;
@@ -85,7 +89,8 @@ export async function hideVisitor(
 }
 
 /**
- * Makes a visitor's orders anonymous, and orders without a visitor id that have one of these names.
+ * Makes a visitor's orders anonymous, and orders without a visitor id that have one of these names. Takes the visitor out
+ * of identifies and orders of a browser that has other ids.
  *
  * @param before microseconds: of the orders without a visitor id only older ones; null: all
  */
@@ -96,6 +101,13 @@ export async function anonymizeOrders(
   before: number | null,
 ): Promise<void> {
   const isOlder = before === null ? '' : "AND ts < fromUnixTimestamp64Micro({before:Int64}, 'UTC')";
+  for (const table of ['identifies', 'orders']) {
+    await client.command({
+      query: `ALTER TABLE ${table} ${FORGET_OTHER}`,
+      query_params: { workspace: workspaceId, visitor: targetId },
+      clickhouse_settings: { mutations_sync: '2' },
+    });
+  }
   // At least once, for the visitor's own.
   const most = Math.max(emails.length, users.length);
   for (let from = 0; from === 0 || from < most; from += NAMES) {

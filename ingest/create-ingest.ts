@@ -11,6 +11,7 @@ import type { DeploymentSecrets } from '../sql/database/secrets.ts';
 import { createBioPageHandler } from './bio/handler.ts';
 import { createCollectHandlers } from './collect/handler.ts';
 import { createKeyUses } from './collect/key-uses.ts';
+import { createReportLog } from './collect/report-log.ts';
 import { createHealth } from './health.ts';
 import { createClientAddresses } from './http/client-address.ts';
 import { countConnections } from './http/connections.ts';
@@ -140,6 +141,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     otherKinds: { bio_page: createBioPageHandler({ exchanges, metrics, pages, origins: config, domains }) },
     endTurn: () => eventLog.flush(),
   });
+  const reportLog = createReportLog({ pool, log });
   const connections = countConnections(app);
   addRoutes(app, {
     exchanges,
@@ -162,6 +164,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
       resolver,
       suspensions,
       keyUses: createKeyUses({ pool, log }),
+      reportLog,
       metrics,
       log,
     }),
@@ -211,7 +214,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     uws.us_listen_socket_close(listening);
     await connections.gone(DRAIN_MS);
     app.close();
-    await Promise.all([permits.close(), linkTable.close()]);
+    await Promise.all([permits.close(), linkTable.close(), reportLog.close()]);
   };
   let closing: Promise<void> | null = null;
 

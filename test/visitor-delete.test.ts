@@ -6,6 +6,7 @@ import { uuidv7 } from '../core/ids.ts';
 import { NANOS_PER_DAY, nowNanos } from '../core/time/timestamps.ts';
 import { inTransaction } from '../sql/database/pool.ts';
 import { upsertIdentities } from '../sql/orders/identities.ts';
+import { joinVisitors } from '../sql/orders/joined-visitors.ts';
 import { upsertOrders } from '../sql/orders/orders.ts';
 import { queueEvents } from '../sql/webhooks/outbox.ts';
 import { eraseRequested } from '../workers/jobs/erase.ts';
@@ -206,6 +207,42 @@ describe('visitor delete', () => {
       ['ann', null],
       ['family', SHARED],
     ]);
+  });
+
+  test('takes the visitor out of what a browser with other ids reported', async () => {
+    const { pool, clickhouse } = api.stores;
+    const [visitorId, current] = [uuidv7(), uuidv7()];
+    const workspaceId = shop.workspace.id;
+    const reported = {
+      workspaceId,
+      visitorId: current,
+      otherVisitorIds: [visitorId],
+      email: 'both@example.com',
+    };
+    await storeIdentifies(api.stores, [reported]);
+    await storeOrders(api.stores, [{ ...reported, orderId: 'of both' }]);
+    await upsertOrders(pool, [
+      {
+        ...{ ...reported, orderId: 'of both', source: 'pixel', ts: 1, streamOrdinal: 1 },
+        ...{ externalUserId: null, amountMinor: 1, currency: 'usd' },
+      },
+    ]);
+    await joinVisitors(pool, [{ workspaceId, visitorIds: [visitorId, current], ts: 1 }]);
+    await cli.json(...['visitor', 'delete', '--workspace', 'shop', '--visitor', visitorId]);
+    expect((await journeyOf(visitorId)).status).toBe(404);
+    expect((await journeyOf(current)).status).toBe(200);
+    for (const table of ['orders', 'joined_visitors']) {
+      const { rows } = await pool.query(`SELECT row_to_json(${table})::text AS text FROM ${table}`);
+      expect(rows.filter(({ text }) => text.includes(visitorId))).toEqual([]);
+    }
+    for (const table of ['orders', 'identifies']) {
+      const rows = await clickhouse.queries.rows({
+        sql: `SELECT 1 FROM ${table} WHERE has(other_visitor_ids, {visitor:UUID})`,
+        params: { visitor: visitorId },
+        settings: {},
+      });
+      expect(rows).toEqual([]);
+    }
   });
 
   test('removes a visitor with more emails than one ClickHouse field holds', async () => {

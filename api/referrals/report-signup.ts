@@ -44,21 +44,21 @@ export async function isOpenToPages(
  * Finds the referrer of a signup: by `ref_code`, then the visitor, then `referrer_external_user_id`. The last
  * counts only once no click of the visitor can decide.
  *
- * @param visitorId the report's `_vid`, or that of an earlier report that is still pending
+ * @param visitorIds the report's `_vid`, or that of an earlier report that is still pending
  * @returns `nobody`: the user was not referred
  */
 export async function resolveReferrer(
   deps: Pick<ApiDeps, 'pool' | 'clickhouse'>,
   workspaceId: string,
   body: SignupBody,
-  visitorId: string | null,
+  visitorIds: readonly string[],
 ): Promise<Exclude<Referrer, 'unsaid'>> {
   const { pool } = deps;
   if (body.ref_code) {
     const enrollmentId = await enrollmentOfRef(pool, workspaceId, slugOfRefCode(body.ref_code));
     if (enrollmentId) return { enrollmentId };
   }
-  const byVisitor = visitorId ? await referrerOfVisitor(deps, workspaceId, visitorId) : 'none';
+  const byVisitor = visitorIds.length > 0 ? await referrerOfVisitors(deps, workspaceId, visitorIds) : 'none';
   if (typeof byVisitor === 'object') return byVisitor;
   const named = body.referrer_external_user_id
     ? await enrollmentOfUser(pool, workspaceId, body.referrer_external_user_id)
@@ -67,10 +67,10 @@ export async function resolveReferrer(
   return named ? { enrollmentId: named.id } : 'nobody';
 }
 
-async function referrerOfVisitor(
+async function referrerOfVisitors(
   { pool, clickhouse }: Pick<ApiDeps, 'pool' | 'clickhouse'>,
   workspaceId: string,
-  visitorId: string,
+  visitorIds: readonly string[],
 ): Promise<{ enrollmentId: string } | 'unknown' | 'none'> {
   const askedAt = Date.now();
   let isVisible = await hasPassed(pool, askedAt);
@@ -80,7 +80,7 @@ async function referrerOfVisitor(
   }
   // A visible click decides nothing yet: a newer one may be in flight.
   if (!isVisible) return 'unknown';
-  const links = await referralLinksClicked(clickhouse, { workspaceId, visitorId, before: null });
+  const links = await referralLinksClicked(clickhouse, { workspaceId, visitorIds, before: null });
   const enrollmentId = await enrollmentOfLinks(pool, workspaceId, links);
   return enrollmentId ? { enrollmentId } : 'none';
 }

@@ -2,8 +2,10 @@ import type { FastifyRequest } from 'fastify';
 import { Counter } from 'prom-client';
 import { addressHash } from '../../core/addresses/address-hash.ts';
 import { normalizeEmail } from '../../core/tracking/emails.ts';
+import { visitorIdsOf } from '../../core/tracking/track-reports.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { type DeploymentSecrets, readSecrets } from '../../sql/database/secrets.ts';
+import { joinVisitors } from '../../sql/orders/joined-visitors.ts';
 import { signupOfUser } from '../../sql/referrals/signups.ts';
 import { recordPurchase } from '../../sql/transactions/record-purchase.ts';
 import { recordRefund } from '../../sql/transactions/record-refund.ts';
@@ -112,6 +114,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const { workspace } = auth;
       const userId = body.new_user_external_user_id;
       const byServer = auth.key.kind === 'secret';
+      const visitorIds = visitorIdsOf(body._vid);
       requireEmail('email', body.email ?? null);
       await requireIdentity(deps, auth, userId, body.user_hash);
       const prepare = async () => {
@@ -121,7 +124,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
           external_user_id: userId,
           email: body.email ? normalizeEmail(body.email) : null,
           device_id: body.device_id ?? null,
-          visitor_id: body._vid ?? null,
+          visitor_id: visitorIds[0] ?? null,
           address_hash: await hashOfCaller(request),
           by_server: byServer,
         };
@@ -132,15 +135,21 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
         if (byServer && !namesReferrer(body)) return { known, report, referrer: 'unsaid' as const };
         // A page's visitor does not decide beside what a server names.
         const earlier = known?.by_server === byServer && body._vid === undefined ? known.visitor_id : null;
-        const visitorId = body._vid ?? earlier;
-        const referrer = await resolveReferrer(deps, workspace.id, body, visitorId);
+        const visitors = visitorIds.length > 0 || earlier === null ? visitorIds : [earlier];
+        const referrer = await resolveReferrer(deps, workspace.id, body, visitors);
         // A page that names no one leaves nothing, and a click may still decide.
         const isVoid = referrer === 'nobody' && !byServer;
-        return { known, report: { ...report, visitor_id: visitorId }, referrer: isVoid ? null : referrer };
+        return {
+          known,
+          report: { ...report, visitor_id: visitors[0] ?? null },
+          referrer: isVoid ? null : referrer,
+        };
       };
       return withPreparedIdempotency(pool, request, reply, prepare, async (tx, prepared) => {
         const { known, report, referrer } = prepared;
         if (referrer === null) return { status: 200, body: signupAnswer(known) };
+        // A signup that waits for its click finds the other ids there.
+        await joinVisitors(tx, [{ workspaceId: workspace.id, visitorIds, ts: Date.now() * 1_000 }]);
         const signup = await recordSignup(tx, workspace, report, referrer, new Date());
         if (known === null) await app.countPublishable(tx, auth);
         return { status: 200, body: signupAnswer(signup) };

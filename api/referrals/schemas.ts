@@ -18,6 +18,7 @@ import {
   OneOf,
   Url,
   Uuid,
+  VisitorIds,
 } from '../schemas.ts';
 import { CommissionStatus } from './commissions/schemas.ts';
 
@@ -89,11 +90,8 @@ export const SignupBody = Body(
       ),
     ),
     _vid: Type.Optional(
-      Nullable(
-        Type.String({
-          format: 'uuid',
-          description: 'The visitor id. The most recent referral click of the visitor names the referrer.',
-        }),
+      VisitorIds(
+        'The visitor id, or all ids that the browser has, newest first. Their most recent referral click names the referrer.',
       ),
     ),
     referrer_external_user_id: Type.Optional(Nullable(ExternalUserId)),

@@ -1,15 +1,24 @@
 import { Type } from 'typebox';
 import { EMAIL_LIMIT } from '../../core/tracking/emails.ts';
+import { VISITOR_IDS_LIMIT } from '../../core/tracking/track-reports.ts';
 import { CommissionableAmount } from '../referrals/schemas.ts';
-import { Body, CurrencyInput, Nullable, Uuid } from '../schemas.ts';
+import { Body, CurrencyInput, Nullable, Uuid, VisitorIds } from '../schemas.ts';
 
 /** Who did it: at least one of them. */
 const PERSON_FIELDS = {
   visitor_id: Type.Optional(
-    Nullable({
-      ...Uuid,
-      description: 'The `visitor_id` of a click, and the `_vid` that the destination gets.',
-    }),
+    VisitorIds(
+      'The `visitor_id` of a click, and the `_vid` that the destination gets. Also a list, as in `visitor_ids`.',
+    ),
+  ),
+  visitor_ids: Type.Optional(
+    Nullable(
+      Type.Array(Uuid, {
+        maxItems: VISITOR_IDS_LIMIT,
+        description:
+          'All ids that the browser has, newest first: the cookies `_vid` and `_vids`. They are one person for attribution.',
+      }),
+    ),
   ),
   email: Type.Optional(
     Nullable(Type.String({ format: 'email', minLength: 1, maxLength: EMAIL_LIMIT + 100 })),

@@ -67,6 +67,25 @@ describe('POST /track/identify', () => {
     expect(bytesToUuid(event.workspaceId)).toBe(shop.workspace.id);
   });
 
+  test('takes all ids of the browser, newest first, as lists or apart', async () => {
+    const [second, third] = ['019a0000-0000-7000-8000-00000000000b', '019a0000-0000-7000-8000-00000000000c'];
+    for (const body of [
+      { visitor_id: [visitor, second, third] },
+      { visitor_ids: [visitor, second, third] },
+      { visitor_id: visitor, visitor_ids: [visitor.toLowerCase(), second, third] },
+    ]) {
+      answered = false;
+      expect((await post('/track/identify', body)).status).toBe(202);
+      const event = written.pop();
+      if (event?.kind !== 'identify' || !event.visitorId) throw new Error('no identify was written');
+      expect([event.visitorId, ...(event.otherVisitorIds ?? [])].map((id) => bytesToUuid(id))).toEqual([
+        visitor.toLowerCase(),
+        second,
+        third,
+      ]);
+    }
+  });
+
   test.each([{ visitor_id: visitor }, { email: 'a@example.com' }, { external_user_id: 'u', email: null }])(
     'takes %o alone',
     async (body) => {
@@ -79,6 +98,10 @@ describe('POST /track/identify', () => {
     [{}, 'visitor_id'],
     [{ email: null }, 'visitor_id'],
     [{ visitor_id: 'x' }, 'visitor_id'],
+    [{ visitor_id: [visitor, 'x'] }, 'visitor_id.1'],
+    [{ visitor_id: [] }, 'visitor_id'],
+    [{ visitor_ids: 'x' }, 'visitor_ids'],
+    [{ visitor_ids: Array(9).fill(visitor) }, 'visitor_ids'],
     [{ email: 'nobody' }, 'email'],
     [{ email: 7 }, 'email'],
     [{ external_user_id: '' }, 'external_user_id'],
@@ -96,6 +119,9 @@ describe('POST /track/order', () => {
     [19.99, 'usd', 1_999, 'usd'],
     [500, 'JPY', 500, 'jpy'],
     [1.234, 'kwd', 1_234, 'kwd'],
+    [0.1 + 0.2, 'usd', 30, 'usd'],
+    [1.1 * 3, 'eur', 330, 'eur'],
+    [0.7 + 0.1, 'usd', 80, 'usd'],
     [0, undefined, 0, 'usd'],
     [20, undefined, 2_000, 'usd'],
   ])('takes %d %s in the minor units of its currency', async (amount, currency, amountMinor, stored) => {
@@ -115,6 +141,8 @@ describe('POST /track/order', () => {
     [{ ...order, amount: '19.99' }, 'amount'],
     [{ ...order, amount: -1 }, 'amount'],
     [{ ...order, amount: 0.005 }, 'amount'],
+    [{ ...order, amount: 0.01000001 }, 'amount'],
+    [{ ...order, amount: 100 / 3 }, 'amount'],
     [{ ...order, amount: 1.5, currency: 'jpy' }, 'amount'],
     [{ ...order, amount: 1e300 }, 'amount'],
     [{ ...order, currency: 'xyz' }, 'currency'],

@@ -40,6 +40,22 @@ async function journey(id = visitorId): Promise<Journey> {
 }
 
 describe('a journey', () => {
+  test('has what a browser reported that had the visitor’s id before', async () => {
+    const reported = {
+      workspaceId: shop.workspace.id,
+      visitorId: uuidv7(),
+      otherVisitorIds: [uuidv7(), visitorId],
+    };
+    await storeClicks(api.stores, [{ ...own(), tsNanos: second(1) }]);
+    await storeIdentifies(api.stores, [{ ...reported, tsNanos: second(2), email: 'ann@example.com' }]);
+    await storeOrders(api.stores, [{ ...reported, tsNanos: second(3) }]);
+    const { journey: steps, visitor } = await journey();
+    expect([steps.map(({ type }) => type), visitor.email]).toEqual([
+      ['click', 'identify', 'order'],
+      'ann@example.com',
+    ]);
+  });
+
   test('has clicks, identifies and orders, oldest first, and the visitor', async () => {
     const made = await shop.post<{ links: LinkRecord[] }>('/links', {
       destination_url: 'https://shop.example/',

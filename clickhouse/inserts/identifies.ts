@@ -1,5 +1,13 @@
 import type { IdentifyEvent } from '../../core/events/types.ts';
-import { NO_UUID, nativeBlock, textColumn, timeColumn, uint64Column, uuidColumn } from './native-columns.ts';
+import {
+  NO_UUID,
+  nativeBlock,
+  textColumn,
+  timeColumn,
+  uint64Column,
+  uuidColumn,
+  uuidsColumn,
+} from './native-columns.ts';
 
 /** An identify to be inserted. */
 export type IdentifyRow = { event: IdentifyEvent; ordinal: number; sequence: bigint };
@@ -13,6 +21,7 @@ export function identifyBlock(rows: readonly IdentifyRow[]): Uint8Array[] {
   const email = textColumn('email', size);
   const user = textColumn('external_user_id', size);
   const sequence = uint64Column('sequence', size);
+  const others = uuidsColumn('other_visitor_ids', size);
   let row = 0;
   for (const { event, ordinal, sequence: number } of rows) {
     workspace.put(row, event.workspaceId);
@@ -21,7 +30,8 @@ export function identifyBlock(rows: readonly IdentifyRow[]): Uint8Array[] {
     email.put(row, event.email ?? '');
     user.put(row, event.externalUserId ?? '');
     sequence.put(row, number);
+    others.put(row, event.otherVisitorIds ?? []);
     row += 1;
   }
-  return nativeBlock([workspace, visitor, ts, email, user, sequence], size);
+  return nativeBlock([workspace, visitor, ts, email, user, sequence, others], size);
 }

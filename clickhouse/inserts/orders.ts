@@ -7,6 +7,7 @@ import {
   timeColumn,
   uint64Column,
   uuidColumn,
+  uuidsColumn,
 } from './native-columns.ts';
 
 /** A row of `orders`. */
@@ -18,6 +19,8 @@ export type OrderRow = {
   ts: number;
   ordinal: number;
   visitorId: Uint8Array | null;
+  /** Reported together with `visitorId`; left out: none. */
+  otherVisitorIds?: readonly Uint8Array[];
   email: string | null;
   externalUserId: string | null;
   amountMinor: number;
@@ -32,6 +35,7 @@ export function orderBlock(rows: readonly OrderRow[]): Uint8Array[] {
   const version = uint64Column('version', size);
   const ts = timeColumn('ts', size);
   const visitor = uuidColumn('visitor_id', size);
+  const others = uuidsColumn('other_visitor_ids', size);
   const email = textColumn('email', size);
   const user = textColumn('external_user_id', size);
   const amount = int64Column('amount_minor', size);
@@ -42,10 +46,11 @@ export function orderBlock(rows: readonly OrderRow[]): Uint8Array[] {
     version.put(row, BigInt(given.version));
     ts.put(row, given.ts, given.ordinal);
     visitor.put(row, given.visitorId ?? NO_UUID);
+    others.put(row, given.otherVisitorIds ?? []);
     email.put(row, given.email ?? '');
     user.put(row, given.externalUserId ?? '');
     amount.put(row, BigInt(given.amountMinor));
     currency.put(row, given.currency);
   });
-  return nativeBlock([workspace, order, version, ts, visitor, email, user, amount, currency], size);
+  return nativeBlock([workspace, order, version, ts, visitor, others, email, user, amount, currency], size);
 }

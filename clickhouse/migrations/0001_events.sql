@@ -50,7 +50,10 @@ CREATE TABLE IF NOT EXISTS {{database}}.identifies {{on_cluster}} (
   ts               DateTime64(9, 'UTC'),
   email            String,
   external_user_id String,
-  sequence         UInt64
+  sequence         UInt64,
+  -- Earlier ids of the same browser, reported together with visitor_id.
+  other_visitor_ids Array(UUID),
+  INDEX by_other_visitor other_visitor_ids TYPE bloom_filter(0.01) GRANULARITY 1
 )
 ENGINE = {{engine:ReplacingMergeTree}}
 ORDER BY (workspace_id, visitor_id, ts)
@@ -69,7 +72,9 @@ CREATE TABLE IF NOT EXISTS {{database}}.orders {{on_cluster}} (
   external_user_id String,
   amount_minor     Int64,
   currency         LowCardinality(String),
+  other_visitor_ids Array(UUID),
   INDEX by_visitor visitor_id TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX by_other_visitor other_visitor_ids TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX by_email email TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX by_user external_user_id TYPE bloom_filter(0.01) GRANULARITY 1
 )

@@ -22,6 +22,12 @@ export type VisitorSummary = {
 const NO_VISITOR = '00000000-0000-0000-0000-000000000000';
 
 const OF_VISITOR = 'workspace_id = {workspace:UUID} AND visitor_id = {visitor:UUID}';
+/** Reported by a browser that had this id before. Apart from {@link OF_VISITOR}: each condition has an index of its own. */
+const OF_BROWSER = 'workspace_id = {workspace:UUID} AND has(other_visitor_ids, {visitor:UUID})';
+
+/** A subquery of the identifies of the visitor. */
+const IDENTIFIES_OF_VISITOR = `(SELECT ts, email, external_user_id FROM identifies WHERE ${OF_VISITOR}
+  UNION ALL SELECT ts, email, external_user_id FROM identifies WHERE ${OF_BROWSER})`;
 
 /**
  * Subqueries of what belongs to the visitor besides clicks: identifies, and of each order the version that counts, when the
@@ -32,19 +38,21 @@ const OF_VISITOR = 'workspace_id = {workspace:UUID} AND visitor_id = {visitor:UU
  */
 const OWN = `
   WITH
-    emails AS (SELECT DISTINCT email FROM identifies WHERE ${OF_VISITOR} AND email != ''),
-    users AS (SELECT DISTINCT external_user_id FROM identifies WHERE ${OF_VISITOR} AND external_user_id != ''),
+    emails AS (SELECT DISTINCT email FROM ${IDENTIFIES_OF_VISITOR} WHERE email != ''),
+    users AS (SELECT DISTINCT external_user_id FROM ${IDENTIFIES_OF_VISITOR} WHERE external_user_id != ''),
     own_orders AS (SELECT * FROM orders FINAL
       WHERE workspace_id = {workspace:UUID} AND order_id IN (
           SELECT order_id FROM orders WHERE ${OF_VISITOR}
+          UNION DISTINCT
+          SELECT order_id FROM orders WHERE ${OF_BROWSER}
           UNION DISTINCT
           SELECT order_id FROM orders WHERE workspace_id = {workspace:UUID} AND email IN (SELECT email FROM emails)
           UNION DISTINCT
           SELECT order_id FROM orders WHERE workspace_id = {workspace:UUID}
             AND external_user_id IN (SELECT external_user_id FROM users))
-        AND (visitor_id = {visitor:UUID} OR (visitor_id = toUUID('${NO_VISITOR}')
+        AND (visitor_id = {visitor:UUID} OR has(other_visitor_ids, {visitor:UUID}) OR (visitor_id = toUUID('${NO_VISITOR}')
           AND (email IN (SELECT email FROM emails) OR external_user_id IN (SELECT external_user_id FROM users))))),
-    own_identifies AS (SELECT * FROM identifies WHERE ${OF_VISITOR})`;
+    own_identifies AS ${IDENTIFIES_OF_VISITOR}`;
 
 /** Includes bots: a journey may be of a visitor that `bots=include` showed. */
 const clicks = (hasDeletedLinks: boolean) => ({
@@ -55,12 +63,13 @@ const clicks = (hasDeletedLinks: boolean) => ({
   settings: { optimize_read_in_order: 0 } as const,
 });
 
-/** Selects identifies, and one row of type `has orders` when any version of an order names the visitor. */
+/** Selects identifies, and a row of type `has orders` when any version of an order names the visitor. */
 const IDENTIFIES = {
   sql: `
     SELECT * FROM (SELECT DISTINCT 'identify' AS type, toUnixTimestamp64Nano(ts) AS nanos, email, external_user_id AS user
-      FROM identifies WHERE ${OF_VISITOR} ORDER BY nanos DESC LIMIT {limit:UInt32})
-    UNION ALL SELECT * FROM (SELECT 'has orders', 0, '', '' FROM orders WHERE ${OF_VISITOR} LIMIT 1)`,
+      FROM ${IDENTIFIES_OF_VISITOR} ORDER BY nanos DESC LIMIT {limit:UInt32})
+    UNION ALL SELECT * FROM (SELECT 'has orders', 0, '', '' FROM orders WHERE ${OF_VISITOR} LIMIT 1)
+    UNION ALL SELECT * FROM (SELECT 'has orders', 0, '', '' FROM orders WHERE ${OF_BROWSER} LIMIT 1)`,
   seconds: 20,
 };
 

@@ -92,6 +92,7 @@ function withBuffers(event: Unstamped<IdentifyEvent | OrderEvent>, ts: number): 
     ts,
     workspaceId: asBuffer(event.workspaceId),
     visitorId: event.visitorId && asBuffer(event.visitorId),
+    otherVisitorIds: (event.otherVisitorIds ?? []).map(asBuffer),
   };
 }
 

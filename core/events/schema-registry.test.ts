@@ -24,7 +24,9 @@ function writtenByVersion1(): { batch: LogBatch; expected: Record<string, unknow
 
 /** The fields that later versions added, with their defaults. */
 function asNewest(event: Record<string, unknown>): Record<string, unknown> {
-  return event.kind === 'order' ? { ...event, commissionableMinor: null, isRenewal: false } : event;
+  if (event.kind === 'identify') return { ...event, otherVisitorIds: [] };
+  if (event.kind !== 'order') return event;
+  return { ...event, commissionableMinor: null, isRenewal: false, otherVisitorIds: [] };
 }
 
 /** An event as the fixture's JSON shows it: bytes in hexadecimal. */

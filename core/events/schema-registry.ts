@@ -103,8 +103,10 @@ function bodyReader(type: avro.Type, writtenWith: avro.Type | null): BodyReader 
 const SCHEMA_FILES: readonly { kind: EventKind; version: number }[] = [
   { kind: 'click', version: 1 },
   { kind: 'identify', version: 1 },
+  { kind: 'identify', version: 2 },
   { kind: 'order', version: 1 },
   { kind: 'order', version: 2 },
+  { kind: 'order', version: 3 },
   { kind: 'heartbeat', version: 1 },
   { kind: 'clock', version: 1 },
 ];

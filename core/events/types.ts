@@ -33,6 +33,8 @@ export type IdentifyEvent = {
   ts: number;
   workspaceId: Uint8Array;
   visitorId: Uint8Array | null;
+  /** Earlier ids of the same browser, newest first; left out: none. They are one person with `visitorId`. */
+  otherVisitorIds?: readonly Uint8Array[];
   email: string | null;
   externalUserId: string | null;
   source: EventSource;
@@ -43,6 +45,8 @@ export type OrderEvent = {
   ts: number;
   workspaceId: Uint8Array;
   visitorId: Uint8Array | null;
+  /** Earlier ids of the same browser, newest first; left out: none. They are one person with `visitorId`. */
+  otherVisitorIds?: readonly Uint8Array[];
   orderId: string;
   /** Minor units of `currency`. */
   amountMinor: number;

@@ -9,6 +9,7 @@ import {
   type MoneyProblem,
   percentOf,
   percentOfConverted,
+  roundToMinor,
   splitByLargestRemainder,
   toMajor,
   toMinor,
@@ -56,11 +57,42 @@ describe('major to minor units', () => {
     expect(Object.is(toMinor(major, currency), minor)).toBe(true);
   });
 
+  test('drops a rest below a millionth of the minor unit, which binary arithmetic leaves', () => {
+    for (const [major, minor] of [
+      [0.1 + 0.2, 30],
+      [1.1 * 3, 330],
+      [0.7 + 0.1, 80],
+      [-0.1 - 0.2, -30],
+      [1e-9, 0],
+    ] as const)
+      expect(toMinor(major, 'usd')).toBe(minor);
+    expect(problemOf(() => toMinor(1e-8, 'usd'))).toBe('too_many_decimals');
+    expect(problemOf(() => toMinor(0.01 - 1e-8, 'usd'))).toBe('too_many_decimals');
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 100_000 }), { maxLength: 50 }), (prices) => {
+        const sum = prices.reduce((total, price) => total + price / 100, 0);
+        expect(toMinor(sum, 'usd')).toBe(prices.reduce((total, price) => total + price, 0));
+      }),
+    );
+  });
+
+  test('rounds where that is asked, also of decimal text', () => {
+    for (const [major, currency, minor] of [
+      [100 / 3, 'usd', 3_333],
+      ['49.90', 'eur', 4_990],
+      ['1234.565', 'usd', 123_456],
+      ['0.5', 'jpy', 0],
+      [1.5, 'jpy', 2],
+      ['7', 'kwd', 7_000],
+    ] as const)
+      expect(roundToMinor(major, currency)).toBe(minor);
+    expect(problemOf(() => roundToMinor('9'.repeat(30), 'usd'))).toBe('out_of_range');
+  });
+
   test('rejects more decimals than the currency has', () => {
     expect(problemOf(() => toMinor(19.999, 'usd'))).toBe('too_many_decimals');
     expect(problemOf(() => toMinor(0.5, 'jpy'))).toBe('too_many_decimals');
     expect(problemOf(() => toMinor(1e-7, 'usd'))).toBe('too_many_decimals');
-    expect(problemOf(() => toMinor(0.1 + 0.2, 'usd'))).toBe('too_many_decimals');
   });
 
   test('rejects amounts that no integer represents exactly', () => {

@@ -50,9 +50,12 @@ export function exponentOf(currency: string): number {
   return exponent;
 }
 
+/** A rest below this part of a minor unit comes from binary arithmetic (`0.1 + 0.2`), not from the amount. */
+const BINARY_REST = 1_000_000n;
+
 /**
  * Converts major units to minor units, exactly. It moves the digits of the number's shortest decimal form, so 19.99
- * is 1999 and never 1998.
+ * is 1999 and never 1998. Drops a rest below a millionth of the minor unit.
  *
  * @param major may be negative
  * @throws {MoneyError} `too_many_decimals` (0.5 jpy, 1.005 usd), `out_of_range` (beyond 2^53 minor units),
@@ -61,10 +64,30 @@ export function exponentOf(currency: string): number {
 export function toMinor(major: number, currency: string): number {
   const exponent = exponentOf(currency);
   const { digits, scale } = decimalOf(major);
-  if (scale > exponent) {
+  if (scale <= exponent) return safe(digits * 10n ** BigInt(exponent - scale), `${major} ${currency}`);
+  const unit = 10n ** BigInt(scale - exponent);
+  const minor = halfEven(digits, unit);
+  const rest = digits - minor * unit;
+  if ((rest < 0n ? -rest : rest) * BINARY_REST >= unit) {
     throw new MoneyError('too_many_decimals', `${major} ${currency}: at most ${exponent} decimals`);
   }
-  return safe(digits * 10n ** BigInt(exponent - scale), `${major} ${currency}`);
+  return safe(minor, `${major} ${currency}`);
+}
+
+/**
+ * Converts major units to minor units, rounded half to even at the minor unit.
+ *
+ * @param major a finite number, or a decimal text such as `49.90`
+ * @throws {MoneyError} `out_of_range`, `not_finite`, `unknown_currency`
+ */
+export function roundToMinor(major: number | string, currency: string): number {
+  const exponent = exponentOf(currency);
+  const { digits, scale } = typeof major === 'string' ? decimalOfText(major) : decimalOf(major);
+  const minor =
+    scale > exponent
+      ? halfEven(digits, 10n ** BigInt(scale - exponent))
+      : digits * 10n ** BigInt(exponent - scale);
+  return safe(minor, `${major} ${currency}`);
 }
 
 /**
@@ -189,7 +212,11 @@ export function splitByLargestRemainder(total: number, weights: readonly number[
 /** Returns a number as the integer `digits` over 10^`scale`, from its shortest decimal form. */
 function decimalOf(value: number): { digits: bigint; scale: number } {
   if (!Number.isFinite(value)) throw new MoneyError('not_finite', `${value}`);
-  const [mantissa = '', exponent = '0'] = String(value).split('e');
+  return decimalOfText(String(value));
+}
+
+function decimalOfText(text: string): { digits: bigint; scale: number } {
+  const [mantissa = '', exponent = '0'] = text.split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');
   const shift = fraction.length - Number(exponent);
   const digits = BigInt(whole + fraction);

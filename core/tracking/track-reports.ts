@@ -3,19 +3,35 @@ import { uuidToBytes } from '../ids.ts';
 import { AMOUNT_LIMIT, MoneyError, toMajor, toMinor } from '../money/money.ts';
 import { isEmail, normalizeEmail } from './emails.ts';
 
+/** Most visitor ids of one browser in a report: the newest, and seven before it. */
+export const VISITOR_IDS_LIMIT = 8;
+
 /** The person in a body of `/track/*` or `/collect`. */
 export type PersonRequest = {
-  visitor_id?: string | null;
+  visitor_id?: string | readonly string[] | null;
+  /** Ids of the same browser, newest first. */
+  visitor_ids?: readonly string[] | null;
   email?: string | null;
   external_user_id?: string | null;
 };
 
-export type Person = { visitorId: Uint8Array | null; email: string | null; externalUserId: string | null };
+export type Person = {
+  visitorId: Uint8Array | null;
+  /** Earlier ids of the same browser, newest first. */
+  otherVisitorIds: Uint8Array[];
+  email: string | null;
+  externalUserId: string | null;
+};
+
+/** Returns the distinct ids of fields that are one id or a list, in lower case, newest first. */
+export function visitorIdsOf(...fields: (string | readonly string[] | null | undefined)[]): string[] {
+  return [...new Set(fields.flatMap((field) => field ?? []).map((id) => id.toLowerCase()))];
+}
 
 /** Returns the person of a request. @throws {AppError} `bad_request` when no one is named or the email is malformed */
 export function readPerson(request: PersonRequest): Person {
-  const { visitor_id: visitor, email, external_user_id: user } = request;
-  if (!visitor && !email && !user) {
+  const { email, external_user_id: user } = request;
+  if (visitorIdsOf(request.visitor_id, request.visitor_ids).length === 0 && !email && !user) {
     throw badRequest('visitor_id', 'is required, or `email` or `external_user_id` instead');
   }
   return readOptionalPerson(request);
@@ -27,10 +43,12 @@ export function readPerson(request: PersonRequest): Person {
  * @throws {AppError} `bad_request` when the email is malformed
  */
 export function readOptionalPerson(request: PersonRequest): Person {
-  const { visitor_id: visitor, email, external_user_id: user } = request;
+  const { email, external_user_id: user } = request;
+  const [visitor, ...others] = visitorIdsOf(request.visitor_id, request.visitor_ids);
   if (email && !isEmail(email)) throw badRequest('email', 'must be an email address');
   return {
     visitorId: visitor ? uuidToBytes(visitor) : null,
+    otherVisitorIds: others.slice(0, VISITOR_IDS_LIMIT - 1).map(uuidToBytes),
     email: email ? normalizeEmail(email) : null,
     externalUserId: user ?? null,
   };

@@ -1,6 +1,8 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bytesToUuid } from '../../core/ids.ts';
+import { createPixelTest, pixelTest } from '../../sql/pixel/pixel-tests.ts';
+import { reportProblems } from '../../sql/pixel/report-problems.ts';
 import { createKey, listedKey, revokeKey } from '../../sql/workspaces/keys.ts';
 import { makeWorkspace, startTestIngest, TEST_PIXEL, type TestIngest } from '../../test/support/ingest.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
@@ -132,30 +134,135 @@ test.each([
   [{ key: 5 }, 'key'],
   [{ type: 'purchase' }, 'type'],
   [{ type: undefined }, 'type'],
-  [{ visitor_id: 'nobody' }, 'visitor_id'],
   [{ type: 'identify', visitor_id: undefined, email: undefined }, 'visitor_id'],
-  [{ email: 'nobody' }, 'email'],
-  [{ email: 5 }, 'email'],
-  [{ external_user_id: '' }, 'external_user_id'],
+  [{ type: 'identify', visitor_id: '', email: 'guest' }, 'visitor_id'],
   [{ order_id: undefined }, 'order_id'],
+  [{ order_id: '' }, 'order_id'],
+  [{ order_id: ' ' }, 'order_id'],
+  [{ order_id: {} }, 'order_id'],
   [{ order_id: 'x'.repeat(201) }, 'order_id'],
   [{ order_id: '😀'.repeat(201) }, 'order_id'],
-  [{ order_id: 17 }, 'order_id'],
   [{ order_id: 'a\0b' }, 'order_id'],
-  [{ external_user_id: '\ud800' }, 'external_user_id'],
-  [{ amount: '19.99' }, 'amount'],
+  [{ order_id: '\ud800' }, 'order_id'],
   [{ amount: undefined }, 'amount'],
+  [{ amount: null }, 'amount'],
+  [{ amount: '' }, 'amount'],
+  [{ amount: '49,90' }, 'amount'],
+  [{ amount: '1e3' }, 'amount'],
+  [{ amount: '-1' }, 'amount'],
   [{ amount: -1 }, 'amount'],
-  [{ amount: 1.005 }, 'amount'],
   [{ amount: 1e300 }, 'amount'],
   [{ amount: 10_000_000_000.01 }, 'amount'],
-  [{ currency: 'doubloons' }, 'currency'],
 ])('%j is 400 and names the field', async (fields, path) => {
   const before = (await ingest.events()).length;
   const { status, body, headers } = await collect(order(fields));
   expect([status, body.error?.code, body.error?.details?.[0]?.path]).toEqual([400, 'bad_request', path]);
   expect(headers.get('x-request-id')).toBe(body.error?.request_id);
   expect((await ingest.events()).length).toBe(before);
+});
+
+test.each([
+  [
+    { order_id: 1001, external_user_id: 42 },
+    { orderId: '1001', externalUserId: '42' },
+  ],
+  [{ amount: 1.1 * 3 }, { amountMinor: 330 }],
+  [{ amount: 100 / 3 }, { amountMinor: 3_333 }],
+  [{ amount: '49.90' }, { amountMinor: 4_990 }],
+  [
+    { amount: ' 7 ', currency: 'JPY' },
+    { amountMinor: 7, currency: 'jpy' },
+  ],
+  [{ amount: 1.5, currency: 'jpy' }, { amountMinor: 2 }],
+  [{ currency: 'EUR ' }, { amountMinor: 1_999, currency: 'eur' }],
+  [{ currency: '' }, { amountMinor: 1_999, currency: 'usd' }],
+  [{ currency: 'doubloons' }, { amountMinor: 0, currency: 'usd' }],
+  [{ currency: '€' }, { amountMinor: 0, currency: 'usd' }],
+  [
+    { email: '', external_user_id: '' },
+    { email: null, externalUserId: null },
+  ],
+  [{ email: 'guest' }, { email: null, amountMinor: 1_999 }],
+  [{ email: 5 }, { email: null }],
+  [{ external_user_id: '\ud800' }, { externalUserId: null }],
+  [{ external_user_id: {} }, { externalUserId: null }],
+  [{ visitor_id: 'x' }, { visitorId: null }],
+  [{ visitor_id: {}, visitor_ids: 5 }, { visitorId: null }],
+])('an order with %j is recorded all the same', async (fields, recorded) => {
+  expect((await collect(order(fields))).status).toBe(202);
+  expect((await ingest.events()).at(-1)).toMatchObject(recorded);
+});
+
+test('all ids of the browser come with it, newest first, without what is no id', async () => {
+  const [second, third] = ['3ad086d0-f585-8424-a005-8e248d6c10a3', '3ad086d0-f585-8424-a005-8e248d6c10a4'];
+  const listed = [VISITOR, 'x', second, VISITOR.toUpperCase(), third];
+  for (const type of ['order', 'identify']) {
+    expect((await collect(order({ type, visitor_ids: listed }))).status).toBe(202);
+    const event = (await ingest.events()).at(-1);
+    if (event?.kind !== 'order' && event?.kind !== 'identify') throw new Error('nothing was recorded');
+    expect((event.otherVisitorIds ?? []).map((id) => bytesToUuid(id))).toEqual([second, third]);
+  }
+});
+
+test('what is refused or mended is counted by workspace and reason, with an example without personal data', async () => {
+  const shop = await makeWorkspace(stores.pool);
+  const key = shop.publishable.token;
+  for (const fields of [
+    { amount: '49,90' },
+    { amount: 100 / 3, email: 'Jane Doe' },
+    { amount: 50 / 3, currency: 'EURO', external_user_id: 'x'.repeat(300) },
+    { order_id: 42 },
+  ])
+    await collect(order({ key, ...fields }));
+  const problems = async () =>
+    (await reportProblems(stores.pool, shop.id)).map(({ problem, field, count, example }) =>
+      [problem, field, count, example].join(' '),
+    );
+  await expect
+    .poll(async () => (await problems()).sort())
+    .toEqual([
+      'amount_invalid amount 1 "49,90"',
+      'amount_rounded amount 1 33.333333333333336',
+      'currency_unknown currency 1 "EURO"',
+      'email_invalid email 1 text of 8 characters',
+      'id_number order_id 1 42',
+      'user_id_invalid external_user_id 1 text of 300 characters',
+    ]);
+});
+
+test('a test of the installation shows what arrives, and the rest is recorded as ever', async () => {
+  const shop = await makeWorkspace(stores.pool);
+  const key = shop.publishable.token;
+  const id = await createPixelTest(stores.pool, shop.id, 'https://shop.example/');
+  const before = (await ingest.events()).length;
+  expect((await collect({ key, type: 'test', test: id, visitor_ids: [VISITOR] })).status).toBe(202);
+  expect((await ingest.events()).length).toBe(before);
+  expect((await collect(order({ key, test: id, amount: '7' }))).status).toBe(202);
+  expect((await ingest.events()).length).toBe(before + 1);
+  expect((await collect(order({ key, test: id, amount: 'gratis' }))).status).toBe(400);
+  // Another workspace's key does not show up in the test.
+  expect((await collect(order({ test: id }))).status).toBe(202);
+  await expect
+    .poll(async () => (await pixelTest(stores.pool, shop.id, id))?.calls.map(({ at, ...call }) => call))
+    .toEqual([
+      { type: 'test', outcome: 'recorded', visitors: 1, names: [], order: null, problems: [] },
+      {
+        type: 'order',
+        outcome: 'mended',
+        visitors: 1,
+        names: ['email'],
+        order: { order_id: 'A-1', amount: 7, currency: 'eur' },
+        problems: [{ problem: 'amount_text', field: 'amount', example: '"7"' }],
+      },
+      {
+        type: 'order',
+        outcome: 'refused',
+        visitors: 1,
+        names: [],
+        order: null,
+        problems: [{ problem: 'amount_invalid', field: 'amount', example: 'text of 6 characters' }],
+      },
+    ]);
 });
 
 test.each(['latin1', 'utf16le'] as const)(

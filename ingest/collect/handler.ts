@@ -12,7 +12,8 @@ import type { Resolver } from '../link-table/resolver.ts';
 import type { Suspensions } from '../link-table/suspensions.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import type { KeyUses } from './key-uses.ts';
-import { type ReportBody, readReport } from './report.ts';
+import { badReport, type ReportBody, ReportRefused, readReport } from './report.ts';
+import type { ReportLog } from './report-log.ts';
 
 /** Bytes of a body. */
 const BODY_LIMIT = 16 * 1024;
@@ -49,10 +50,11 @@ export function createCollectHandlers(given: {
   resolver: Resolver;
   suspensions: Suspensions;
   keyUses: KeyUses;
+  reportLog: ReportLog;
   metrics: IngestMetrics;
   log: Logger;
 }): { post: RouteHandler; preflight: RouteHandler; other: RouteHandler } {
-  const { eventLog, exchanges, resolver, suspensions, keyUses, metrics, log } = given;
+  const { eventLog, exchanges, resolver, suspensions, keyUses, reportLog, metrics, log } = given;
 
   function send(
     exchange: Exchange,
@@ -102,9 +104,20 @@ export function createCollectHandlers(given: {
 
   async function collect(bytes: Buffer): Promise<void> {
     const body = parseBody(bytes);
-    const event = readReport(body, await workspaceOf(body));
-    const outcome = await new Promise((resolve) => eventLog.append(event, resolve));
-    if (outcome === 'lost') throw new AppError('unavailable', 'the journal is full; try again');
+    const workspaceId = await workspaceOf(body);
+    try {
+      const { event, mended } = readReport(body, workspaceId);
+      if (event !== null) {
+        const outcome = await new Promise((resolve) => eventLog.append(event, resolve));
+        if (outcome === 'lost') throw new AppError('unavailable', 'the journal is full; try again');
+      }
+      const outcome = mended.length === 0 ? 'recorded' : 'mended';
+      reportLog.note({ workspaceId, body, event, outcome, problems: mended });
+    } catch (error) {
+      if (!(error instanceof ReportRefused)) throw error;
+      reportLog.note({ workspaceId, body, event: null, outcome: 'refused', problems: [error.found] });
+      throw badReport(error);
+    }
   }
 
   return {

@@ -1,60 +1,168 @@
 import { badRequest } from '../../core/errors.ts';
 import type { IdentifyEvent, OrderEvent, Unstamped } from '../../core/events/types.ts';
 import { isUuid } from '../../core/ids.ts';
-import { readAmount, readOptionalPerson, readPerson } from '../../core/tracking/track-reports.ts';
+import { AMOUNT_LIMIT, isCurrency, MoneyError, roundToMinor, toMinor } from '../../core/money/money.ts';
+import { isEmail } from '../../core/tracking/emails.ts';
+import {
+  exampleOf,
+  type FoundProblem,
+  REPORT_PROBLEMS,
+  type ReportProblem,
+} from '../../core/tracking/report-problems.ts';
+import { readOptionalPerson, VISITOR_IDS_LIMIT, visitorIdsOf } from '../../core/tracking/track-reports.ts';
 
 /** Fields of a parsed JSON object. */
 export type ReportBody = Readonly<Record<string, unknown>>;
 
-const TEXT_LIMIT = 200;
-const EMAIL_TEXT_LIMIT = 354;
+export type ReportEvent = Unstamped<IdentifyEvent> | Unstamped<OrderEvent>;
+
+/** `event` is null for a test of the installation, which records nothing. */
+export type Report = { event: ReportEvent | null; mended: FoundProblem[] };
+
+/** Thrown for a report that can't be recorded. */
+export class ReportRefused extends Error {
+  readonly found: FoundProblem;
+
+  constructor(problem: ReportProblem, field: string, value: unknown) {
+    super(`\`${field}\` ${REPORT_PROBLEMS[problem].text}`);
+    this.name = 'ReportRefused';
+    this.found = { problem, field, example: value === undefined ? null : exampleOf(value) };
+  }
+}
+
+/** Most characters of an id. Counted in code points, as the API's schemas do. */
+const ID_LIMIT = 200;
+const DECIMAL = /^\d{1,30}(\.\d{1,30})?$/;
+/** Currency of an order whose own is unknown; such an order has no amount. */
+const NO_CURRENCY = 'usd';
 
 /**
- * Validates a report of the pixel. Unknown fields are ignored, and no value is coerced. An order may name no person,
- * as under Global Privacy Control: it counts as a conversion without a link.
+ * Reads a report of the pixel, and mends what a page may get wrong: an order that is recorded with one field less is
+ * better than none. Unknown fields are ignored. An order may name no person, as under Global Privacy Control: it counts
+ * as a conversion without a link.
  *
- * @throws {AppError} `bad_request` that names the field
+ * @throws {ReportRefused} when the report can't be recorded
  */
-export function readReport(
-  body: ReportBody,
-  workspaceId: Uint8Array,
-): Unstamped<IdentifyEvent> | Unstamped<OrderEvent> {
-  const { type } = body;
-  if (type !== 'identify' && type !== 'order') throw badRequest('type', 'must be "identify" or "order"');
-  const visitor = optionalText(body, 'visitor_id', TEXT_LIMIT);
-  if (visitor !== null && !isUuid(visitor)) throw badRequest('visitor_id', 'must be a UUID');
-  const person = {
-    visitor_id: visitor,
-    email: optionalText(body, 'email', EMAIL_TEXT_LIMIT),
-    external_user_id: optionalText(body, 'external_user_id', TEXT_LIMIT),
+export function readReport(body: ReportBody, workspaceId: Uint8Array): Report {
+  const mended: FoundProblem[] = [];
+  const mend = (problem: ReportProblem, field: string, value: unknown): null => {
+    mended.push({ problem, field, example: exampleOf(value) });
+    return null;
   };
-  if (type === 'identify') return { kind: 'identify', workspaceId, ...readPerson(person), source: 'pixel' };
-  const orderId = optionalText(body, 'order_id', TEXT_LIMIT);
-  if (orderId === null) throw badRequest('order_id', 'is required');
-  const { amount } = body;
-  if (typeof amount !== 'number' || amount < 0) throw badRequest('amount', 'must be a number of at least 0');
-  const currency = optionalText(body, 'currency', TEXT_LIMIT) ?? 'usd';
-  return {
+
+  /** Returns the value as text, or null when there is none. `undefined`: it can't be one. */
+  function idOf(field: string): string | null | undefined {
+    const value = body[field];
+    if (value === undefined || value === null) return null;
+    if (typeof value === 'number' && Number.isFinite(value)) {
+      mend('id_number', field, value);
+      return String(value);
+    }
+    if (typeof value !== 'string') return undefined;
+    if (value.trim() === '') return mend('text_empty', field, value);
+    // PostgreSQL can store neither NUL nor lone surrogates.
+    const isText = [...value].length <= ID_LIMIT && !value.includes('\0') && value.isWellFormed();
+    return isText ? value : undefined;
+  }
+
+  function textOf(field: string): string | null {
+    const value = body[field];
+    if (value === undefined || value === null) return null;
+    const text = typeof value === 'string' ? value.trim() : '?';
+    return text === '' ? mend('text_empty', field, value) : text;
+  }
+
+  function person() {
+    const visitors = visitorIdsOf(listed(body.visitor_id), listed(body.visitor_ids));
+    const known = visitors.filter(
+      (id) => isUuid(id) || mend('visitor_id_invalid', 'visitor_id', id) !== null,
+    );
+    const email = textOf('email');
+    const isAddress = email !== null && isEmail(email) && email.isWellFormed() && !email.includes('\0');
+    if (email !== null && !isAddress) mend('email_invalid', 'email', body.email);
+    const user = idOf('external_user_id');
+    if (user === undefined) mend('user_id_invalid', 'external_user_id', body.external_user_id);
+    return readOptionalPerson({
+      visitor_ids: known.slice(0, VISITOR_IDS_LIMIT),
+      email: isAddress ? email : null,
+      external_user_id: user ?? null,
+    });
+  }
+
+  function amount(): Pick<OrderEvent, 'amountMinor' | 'currency'> {
+    const given = body.amount;
+    if (given === undefined || given === null) throw new ReportRefused('amount_missing', 'amount', undefined);
+    const decimal = typeof given === 'string' ? given.trim() : given;
+    const isAmount =
+      typeof decimal === 'number'
+        ? Number.isFinite(decimal) && decimal >= 0
+        : typeof decimal === 'string' && DECIMAL.test(decimal);
+    if (!isAmount || (typeof decimal !== 'number' && typeof decimal !== 'string'))
+      throw new ReportRefused('amount_invalid', 'amount', given);
+    const currency = (textOf('currency') ?? NO_CURRENCY).toLowerCase();
+    if (!isCurrency(currency)) {
+      mend('currency_unknown', 'currency', body.currency);
+      return { amountMinor: 0, currency: NO_CURRENCY };
+    }
+    if (typeof decimal === 'string') mend('amount_text', 'amount', given);
+    const minor = roundedMinor(decimal, currency);
+    if (minor === null || minor > AMOUNT_LIMIT) throw new ReportRefused('amount_too_large', 'amount', given);
+    if (isFinerThanMinor(Number(decimal), currency)) mend('amount_rounded', 'amount', given);
+    return { amountMinor: minor, currency };
+  }
+
+  const { type } = body;
+  if (type === 'test') return { event: null, mended };
+  if (type !== 'identify' && type !== 'order') throw new ReportRefused('type_unknown', 'type', type);
+  if (type === 'identify') {
+    const who = person();
+    if (!who.visitorId && !who.email && !who.externalUserId)
+      throw new ReportRefused('names_no_one', 'visitor_id', undefined);
+    return { event: { kind: 'identify', workspaceId, ...who, source: 'pixel' }, mended };
+  }
+  const orderId = idOf('order_id');
+  if (orderId === undefined) throw new ReportRefused('order_id_invalid', 'order_id', body.order_id);
+  if (orderId === null) throw new ReportRefused('order_id_missing', 'order_id', undefined);
+  const event: Unstamped<OrderEvent> = {
     kind: 'order',
     workspaceId,
     orderId,
-    ...readAmount(amount, currency),
+    ...amount(),
     commissionableMinor: null,
     isRenewal: false,
-    ...readOptionalPerson(person),
+    ...person(),
     source: 'pixel',
   };
+  return { event, mended };
 }
 
-function optionalText(body: ReportBody, field: string, limit: number): string | null {
-  const value = body[field];
-  if (value === undefined || value === null) return null;
-  // Counted in code points, as the API's schemas do.
-  if (typeof value !== 'string' || value === '' || [...value].length > limit) {
-    throw badRequest(field, `must be a string of 1 to ${limit} characters`);
+/** Returns the response to a refused report. */
+export function badReport({ found }: ReportRefused) {
+  return badRequest(found.field, REPORT_PROBLEMS[found.problem].text);
+}
+
+/** Ids of a page are not typed: a list, one text, or something else. */
+function listed(value: unknown): string[] {
+  if (value === undefined || value === null || value === '') return [];
+  return (Array.isArray(value) ? value.slice(0, 4 * VISITOR_IDS_LIMIT) : [value]).map(String);
+}
+
+/** @returns null beyond the range of amounts */
+function roundedMinor(amount: number | string, currency: string): number | null {
+  try {
+    return roundToMinor(amount, currency);
+  } catch (error) {
+    if (error instanceof MoneyError && error.problem === 'out_of_range') return null;
+    throw error;
   }
-  // PostgreSQL can store neither NUL nor lone surrogates.
-  if (value.includes('\0') || !value.isWellFormed())
-    throw badRequest(field, 'must be Unicode text without NUL');
-  return value;
+}
+
+function isFinerThanMinor(amount: number, currency: string): boolean {
+  try {
+    toMinor(amount, currency);
+    return false;
+  } catch (error) {
+    if (error instanceof MoneyError) return error.problem === 'too_many_decimals';
+    throw error;
+  }
 }

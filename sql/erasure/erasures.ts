@@ -62,6 +62,14 @@ export async function openErasures(db: Queryable, limit: number, after = 0): Pro
   }));
 }
 
+/** Tables whose rows go with a visitor, and the column that names one. */
+const VISITORS_IN = [
+  ['identities', 'visitor_id'],
+  ['visitor_users', 'visitor_id'],
+  ['joined_visitors', 'visitor_id'],
+  ['joined_visitors', 'other_visitor_id'],
+] as const;
+
 /**
  * Erases visitors from PostgreSQL: identities whole, the visitor's fields of orders, all of signups but the user's id
  * (which the ledger needs), and the same from webhooks' leads and sales. {@link deleteErasedDeliveries} erases clicks
@@ -78,13 +86,20 @@ export async function forgetVisitors(
     visitors.map((erasure) => erasure.workspaceId),
     visitors.map((erasure) => erasure.targetId),
   ];
-  for (const table of ['identities', 'visitor_users']) {
+  for (const [table, column] of VISITORS_IN) {
     await db.query(
       `DELETE FROM ${table} AS known USING unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
-       WHERE known.workspace_id = erased.workspace_id AND known.visitor_id = erased.visitor_id`,
+       WHERE known.workspace_id = erased.workspace_id AND known.${column} = erased.visitor_id`,
       parameters,
     );
   }
+  await db.query(
+    `UPDATE orders SET other_visitor_ids = array_remove(other_visitor_ids, erased.visitor_id)
+     FROM unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
+     WHERE orders.workspace_id = erased.workspace_id AND orders.other_visitor_ids @> ARRAY[erased.visitor_id]
+       AND orders.other_visitor_ids <> '{}'`,
+    parameters,
+  );
   await db.query(
     `WITH forgotten AS (
        UPDATE signups SET visitor_id = NULL, email = NULL, mailbox = NULL, device_id = NULL, address_hash = NULL
@@ -125,8 +140,8 @@ async function forgetOrders(
     rows.map((row) => row.internal_id),
   ]);
   const { rowCount } = await db.query(
-    `UPDATE orders SET visitor_id = NULL, pixel_visitor_id = NULL, signup_visitor_id = NULL, email = NULL,
-       external_user_id = NULL
+    `UPDATE orders SET visitor_id = NULL, pixel_visitor_id = NULL, signup_visitor_id = NULL, other_visitor_ids = '{}',
+       email = NULL, external_user_id = NULL
      WHERE ${condition} AND internal_id = ANY ($${parameters.length + 1}::bigint[])`,
     [...parameters, rows.map((row) => row.internal_id)],
   );

@@ -11,6 +11,8 @@ CREATE TABLE orders (
   ts                 bigint NOT NULL,      -- microseconds
   stream_ordinal     smallint NOT NULL,
   visitor_id         uuid,
+  -- Earlier ids of the same browser, reported together with visitor_id or pixel_visitor_id.
+  other_visitor_ids  uuid[] NOT NULL DEFAULT '{}',
   email              text,
   external_user_id   text,
   amount_minor       bigint NOT NULL,
@@ -34,6 +36,7 @@ CREATE INDEX orders_unattributed ON orders (ts) WHERE attributed_version IS DIST
 CREATE INDEX orders_without_rate ON orders (currency) WHERE without_rate;
 CREATE INDEX orders_unevaluated ON orders (internal_id) WHERE source = 'server' AND referral_evaluated_at IS NULL;
 
+CREATE INDEX orders_other_visitors ON orders USING gin (other_visitor_ids) WHERE other_visitor_ids <> '{}';
 CREATE INDEX orders_server_user ON orders (workspace_id, external_user_id)
   WHERE source = 'server' AND external_user_id IS NOT NULL;
 
@@ -70,3 +73,14 @@ CREATE TABLE visitor_users (
   PRIMARY KEY (workspace_id, visitor_id, external_user_id)
 );
 CREATE INDEX visitor_users_user_newest ON visitor_users (workspace_id, external_user_id, last_ts DESC);
+
+-- Visitors that one report named together, in both directions: they are one browser, and one person for attribution.
+CREATE TABLE joined_visitors (
+  workspace_id     uuid NOT NULL REFERENCES workspaces (id),
+  visitor_id       uuid NOT NULL,
+  other_visitor_id uuid NOT NULL,
+  last_ts          bigint NOT NULL,        -- microseconds, exact to a day
+  PRIMARY KEY (workspace_id, visitor_id, other_visitor_id)
+);
+CREATE INDEX joined_visitors_other ON joined_visitors (workspace_id, other_visitor_id);
+CREATE INDEX joined_visitors_newest ON joined_visitors (workspace_id, visitor_id, last_ts DESC);

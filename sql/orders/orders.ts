@@ -11,6 +11,8 @@ export type OrderReport = {
   ts: number;
   streamOrdinal: number;
   visitorId: string | null;
+  /** Earlier ids of the same browser, reported together with `visitorId`; left out: none. */
+  otherVisitorIds?: readonly string[];
   /** Lower case. */
   email: string | null;
   externalUserId: string | null;
@@ -41,6 +43,9 @@ const wantsVisitor = (row: string) => `(${row}.visitor_id IS NULL AND ${row}.pix
 /** SQL: what a report is compared by: a server's beats the pixel's, then the earliest wins. Times are unique in a deployment. */
 const rank = (row: string) => `(${row}.source <> 'server', ${row}.ts, ${row}.stream_ordinal)`;
 const WINS = `${rank('EXCLUDED')} < ${rank('known')}`;
+/** SQL: the other ids of the browser whose visitor the order keeps: both stand in the same report. */
+const OTHER_VISITORS = `CASE WHEN ${WINS} AND ${wantsVisitor('EXCLUDED')} AND ${pixelVisitor('known')} IS NOT NULL
+  THEN known.other_visitor_ids ELSE EXCLUDED.other_visitor_ids END`;
 /** SQL: a column of the report that counts. */
 const counting = (column: string) => `CASE WHEN ${WINS} THEN EXCLUDED.${column} ELSE known.${column} END`;
 /** SQL: whether the one report adds its visitor to the other. */
@@ -84,21 +89,24 @@ export async function upsertOrders(
   }>(
     `INSERT INTO orders AS known (workspace_id, order_id, source, ts, stream_ordinal, visitor_id, pixel_visitor_id,
        email, external_user_id, amount_minor, currency, commissionable_minor, is_renewal, signup_visitor_id,
-       attribution_model, attribution_window)
+       attribution_model, attribution_window, other_visitor_ids)
      SELECT workspace.id, report.order_id, report.source, report.ts, report.stream_ordinal,
        report.visitor_id, report.pixel_visitor_id, report.email, report.external_user_id, report.amount_minor,
        report.currency, report.commissionable_minor, report.is_renewal, report.signup_visitor_id,
-       workspace.attribution_model, workspace.attribution_window
+       workspace.attribution_model, workspace.attribution_window, report.other_visitor_ids::uuid[]
      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::smallint[], $6::uuid[], $7::uuid[],
-       $8::text[], $9::text[], $10::bigint[], $11::text[], $12::uuid[], $13::bigint[], $14::boolean[]) WITH ORDINALITY
+       $8::text[], $9::text[], $10::bigint[], $11::text[], $12::uuid[], $13::bigint[], $14::boolean[],
+       $15::text[]) WITH ORDINALITY
        AS report (workspace_id, order_id, source, ts, stream_ordinal, visitor_id, pixel_visitor_id, email,
-         external_user_id, amount_minor, currency, signup_visitor_id, commissionable_minor, is_renewal, position)
+         external_user_id, amount_minor, currency, signup_visitor_id, commissionable_minor, is_renewal,
+         other_visitor_ids, position)
      JOIN workspaces AS workspace ON workspace.id = report.workspace_id
      ORDER BY report.position
      ON CONFLICT (workspace_id, order_id) DO UPDATE
        SET ${REPORTED.map((column) => `${column} = ${counting(column)}`)},
            pixel_visitor_id = CASE WHEN NOT (${WINS}) THEN ${pixelVisitor('EXCLUDED')}
              WHEN EXCLUDED.visitor_id IS NULL THEN coalesce(EXCLUDED.pixel_visitor_id, ${pixelVisitor('known')}) END,
+           other_visitor_ids = ${OTHER_VISITORS},
            signup_visitor_id = CASE WHEN NOT ${MERGES} THEN ${counting('signup_visitor_id')} END,
            version = ${nextVersion('known')}
        WHERE ${WINS} OR (${wantsVisitor('known')} AND ${pixelVisitor('EXCLUDED')} IS NOT NULL)
@@ -118,6 +126,7 @@ export async function upsertOrders(
       rows.map((row) => row.signupVisitorId ?? null),
       rows.map((row) => row.commissionableMinor ?? null),
       rows.map((row) => row.isRenewal ?? false),
+      rows.map((row) => `{${(row.otherVisitorIds ?? []).join()}}`),
     ],
   );
   await queuePublications(
@@ -139,9 +148,9 @@ export async function upsertOrders(
 export async function insertOrder(tx: Queryable, report: OrderReport): Promise<boolean> {
   const { rowCount } = await tx.query(
     `INSERT INTO orders (workspace_id, order_id, source, ts, stream_ordinal, visitor_id, email, external_user_id,
-       amount_minor, currency, signup_visitor_id, commissionable_minor, is_renewal, attribution_model,
-       attribution_window)
-     SELECT id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, attribution_model, attribution_window
+       amount_minor, currency, signup_visitor_id, commissionable_minor, is_renewal, other_visitor_ids,
+       attribution_model, attribution_window)
+     SELECT id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, attribution_model, attribution_window
      FROM workspaces WHERE id = $1 ON CONFLICT (workspace_id, order_id) DO NOTHING`,
     [
       report.workspaceId,
@@ -157,6 +166,7 @@ export async function insertOrder(tx: Queryable, report: OrderReport): Promise<b
       report.signupVisitorId ?? null,
       report.commissionableMinor ?? null,
       report.isRenewal ?? false,
+      report.otherVisitorIds ?? [],
     ],
   );
   return rowCount === 1;
@@ -174,7 +184,8 @@ function mergedReport(reports: readonly OrderReport[]): MergedReport {
   );
   if (!best) throw new Error('no report to merge');
   const byPixel = others.find((report) => report.source === 'pixel' && report.visitorId !== null);
-  return { ...best, pixelVisitorId: best.visitorId === null ? (byPixel?.visitorId ?? null) : null };
+  if (best.visitorId !== null || !byPixel) return { ...best, pixelVisitorId: null };
+  return { ...best, pixelVisitorId: byPixel.visitorId, otherVisitorIds: byPixel.otherVisitorIds ?? [] };
 }
 
 const rankOf = ({ source }: OrderReport) => (source === 'server' ? 0 : 1);

@@ -13,6 +13,7 @@ export type Publication = {
   stream_ordinal: number;
   /** Also the visitor of the pixel's report or of the buyer's signup, where the report that counts names none. */
   visitor_id: string | null;
+  other_visitor_ids: string[];
   email: string | null;
   external_user_id: string | null;
   amount_minor: number;
@@ -41,8 +42,8 @@ export async function holdPublications(tx: Queryable): Promise<void> {
 export async function duePublications(tx: Queryable, limit: number): Promise<Publication[]> {
   const { rows } = await tx.query<Publication>(
     `SELECT internal_id, workspace_id, order_id, version, source, ts, stream_ordinal,
-       coalesce(visitor_id, pixel_visitor_id, signup_visitor_id) AS visitor_id, email, external_user_id, amount_minor,
-       currency
+       coalesce(visitor_id, pixel_visitor_id, signup_visitor_id) AS visitor_id, other_visitor_ids, email,
+       external_user_id, amount_minor, currency
      FROM (
        SELECT order_internal_id FROM order_publications WHERE due_at <= now() ORDER BY order_internal_id LIMIT $1
      ) AS due JOIN orders ON internal_id = order_internal_id ORDER BY internal_id`,

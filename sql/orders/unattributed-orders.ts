@@ -16,6 +16,8 @@ export type UnattributedOrder = {
   streamOrdinal: number;
   /** The order's visitor, or the visitor known to be its user; null: none. */
   visitorId: string | null;
+  /** Earlier ids of the same browser. */
+  otherVisitorIds: readonly string[];
   email: string | null;
   amountMinor: number;
   currency: string;
@@ -53,6 +55,7 @@ export async function claimUnattributed(
     ts: number;
     stream_ordinal: number;
     visitor_id: string | null;
+    other_visitor_ids: string[];
     email: string | null;
     amount_minor: number;
     currency: string;
@@ -72,7 +75,7 @@ export async function claimUnattributed(
      SELECT o.internal_id, o.workspace_id, o.order_id, o.version, o.ts, o.stream_ordinal,
        coalesce(o.visitor_id, o.pixel_visitor_id, o.signup_visitor_id,
          ${visitorOfUser('o.workspace_id', 'o.external_user_id')}) AS visitor_id,
-       o.email,
+       o.other_visitor_ids, o.email,
        o.amount_minor, o.currency, workspace.currency AS workspace_currency, o.attribution_model,
        o.attribution_window, o.written_shares, o.xmin::text AS row_version
      FROM claimed JOIN orders AS o USING (internal_id) JOIN workspaces AS workspace ON workspace.id = o.workspace_id
@@ -87,6 +90,7 @@ export async function claimUnattributed(
     ts: row.ts,
     streamOrdinal: row.stream_ordinal,
     visitorId: row.visitor_id,
+    otherVisitorIds: row.other_visitor_ids,
     email: row.email,
     amountMinor: row.amount_minor,
     currency: row.currency,

@@ -103,6 +103,18 @@ describe('a signup by _vid', () => {
     expect(await countRows(api, shop, 'grants')).toBe(3);
   });
 
+  test('waits for the click of any id of the browser', async () => {
+    await m.program(CREDITS);
+    const { ref, partner_id } = await m.enroll('r');
+    const [newest, clicked] = [crypto.randomUUID(), crypto.randomUUID()];
+    const stream = await visibleUpTo(Date.now() - 1_000);
+    expect((await m.signup('n', { _vid: [newest, clicked] })).body).toEqual({ matched: false });
+    await click(ref, clicked, 3_000);
+    await moveTo(stream, Date.now() + 60_000);
+    await resolve();
+    expect((await m.signup('n')).body).toMatchObject({ matched: true, partner_id });
+  });
+
   test('and what was bought meanwhile are qualified by the email that the purchase report gave', async () => {
     await m.program({ commission_rate: 20 });
     const { ref } = await m.enroll('r');

@@ -110,6 +110,19 @@ describe('report-signup', () => {
     expect((await m.signup('n3', stranger)).body.partner_id).toBe(c.partner_id);
   });
 
+  test('takes the most recent referral click of all ids of the browser', async () => {
+    await m.program();
+    const a = await m.enroll('a');
+    const b = await m.enroll('b');
+    const [elsewhere, newer, older] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
+    await click(a.ref, older, 60_000);
+    await click(b.ref, newer, 30_000);
+    const response = await m.signup('n', { _vid: [elsewhere, newer, older] });
+    expect(response.body).toMatchObject({ matched: true, partner_id: b.partner_id });
+    expect((await m.signup('n2', { _vid: [elsewhere] })).body).toEqual({ matched: false });
+    expect((await m.signup('n3', { _vid: ['x'] })).status).toBe(400);
+  });
+
   test("takes the visitor's most recent referral click, not a bot's, not of a common link", async () => {
     const { id: programId } = await m.program(CREDITS);
     const [a, b] = [await m.enroll('a'), await m.enroll('b')];

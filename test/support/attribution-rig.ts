@@ -8,6 +8,7 @@ import { uuidToBytes } from '../../core/ids.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 import { advanceStreams, registerStream } from '../../sql/event-log/streams.ts';
 import { upsertIdentities } from '../../sql/orders/identities.ts';
+import { joinVisitors } from '../../sql/orders/joined-visitors.ts';
 import { upsertOrders } from '../../sql/orders/orders.ts';
 import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { type AttributionDependencies, attributeOrders } from '../../workers/attribution/attribute.ts';
@@ -23,6 +24,8 @@ export const NOBODY = '00000000-0000-0000-0000-000000000000';
 export type Reported = {
   ts: number;
   visitor?: string;
+  /** Earlier ids of the same browser. */
+  others?: readonly string[];
   email?: string;
   amount?: number;
   currency?: string;
@@ -79,6 +82,7 @@ export async function createAttributionRig() {
         ts: given.ts,
         streamOrdinal: 0,
         visitorId: given.visitor ?? null,
+        otherVisitorIds: given.others ?? [],
         email: given.email ?? null,
         externalUserId: given.user ?? null,
         amountMinor: given.amount ?? 1000,
@@ -92,6 +96,7 @@ export async function createAttributionRig() {
       { workspaceId, visitorId, email, externalUserId: null, byServer: false, ts: 1 },
     ]);
   }
+  const join = (...visitorIds: string[]) => joinVisitors(stores.pool, [{ workspaceId, visitorIds, ts: 1 }]);
   async function credits(orderId: string) {
     await attributeOrders(dependencies);
     const result = await stores.clickhouse.query({
@@ -119,6 +124,7 @@ export async function createAttributionRig() {
     click,
     order,
     identify,
+    join,
     credits,
     hide: (targetId: string) => hideLinks(clickhouse, [{ workspaceId, targetId }]),
     close: () => stores.close(),

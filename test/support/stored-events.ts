@@ -28,6 +28,7 @@ export type GivenIdentify = {
   workspaceId: string;
   tsNanos?: bigint;
   visitorId?: string;
+  otherVisitorIds?: string[];
   email?: string;
   externalUserId?: string;
 };
@@ -38,6 +39,7 @@ export type GivenOrder = {
   version?: bigint;
   tsNanos?: bigint;
   visitorId?: string;
+  otherVisitorIds?: string[];
   email?: string;
   externalUserId?: string;
   amountMinor?: number;
@@ -140,6 +142,7 @@ export async function storeIdentifies(
     identifies.map((row, index) => ({
       workspace_id: row.workspaceId,
       visitor_id: row.visitorId ?? NO_UUID,
+      other_visitor_ids: row.otherVisitorIds ?? [],
       ts: stored(row.tsNanos ?? nextNanos()),
       email: row.email ?? '',
       external_user_id: row.externalUserId ?? '',
@@ -161,6 +164,7 @@ export async function storeOrders(
       version: String(row.version ?? 1n),
       ts: stored(row.tsNanos ?? nextNanos()),
       visitor_id: row.visitorId ?? NO_UUID,
+      other_visitor_ids: row.otherVisitorIds ?? [],
       email: row.email ?? '',
       external_user_id: row.externalUserId ?? '',
       amount_minor: row.amountMinor ?? 1_000,

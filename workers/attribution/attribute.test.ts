@@ -66,6 +66,55 @@ describe('attributeOrders', () => {
     expect((await rig.credits(orderId)).map((row) => row.link_id)).toEqual([near]);
   });
 
+  it.each([
+    ['last_click', (_a: string, b: string) => [[b, 1000]]],
+    ['first_click', (a: string) => [[a, 1000]]],
+    [
+      'linear',
+      (a: string, b: string) => [
+        [a, 500],
+        [b, 500],
+      ],
+    ],
+  ] as const)(
+    'counts the clicks of all ids of the browser that bought, under %s',
+    async (model, expected) => {
+      await updateWorkspace(rig.stores.pool, rig.workspaceId, { attribution_model: model });
+      const [older, newer, elsewhere] = [uuidv7(), uuidv7(), uuidv7()];
+      const [a, b] = [uuidv7(), uuidv7()];
+      await rig.click({ visitor: older, link: a, ts: NOW - 3 * DAY });
+      await rig.click({ visitor: newer, link: b, ts: NOW - 2 * DAY });
+      // The newest id may come from another workspace, whose shop shares the domain.
+      const orderId = await rig.order({ ts: NOW - DAY, visitor: elsewhere, others: [newer, older] });
+      expect((await rig.credits(orderId)).map((row) => [row.link_id, row.amount])).toEqual(expected(a, b));
+    },
+  );
+
+  it('joins visitors that were reported together before, one hop and no further', async () => {
+    const [buyer, same, stranger] = [uuidv7(), uuidv7(), uuidv7()];
+    await rig.join(buyer, same);
+    await rig.join(same, stranger);
+    const [near, far] = [uuidv7(), uuidv7()];
+    await rig.click({ visitor: same, link: near, ts: NOW - 3 * DAY });
+    await rig.click({ visitor: stranger, link: far, ts: NOW - 2 * DAY });
+    const orderId = await rig.order({ ts: NOW - DAY, visitor: buyer, source: 'server' });
+    expect((await rig.credits(orderId)).map((row) => row.link_id)).toEqual([near]);
+  });
+
+  it("keeps the ids of the pixel's report where the server's names no visitor, whichever came first", async () => {
+    const pixel = { visitor: uuidv7(), others: [uuidv7()], source: 'pixel' } as const;
+    const link = uuidv7();
+    await rig.click({ visitor: pixel.others[0] ?? '', link, ts: NOW - 3 * DAY });
+    const server = { source: 'server', ts: NOW - DAY } as const;
+    for (const [orderId, reports] of [
+      ['pixel first', [{ ...pixel, ts: NOW - DAY - 1 }, server]],
+      ['server first', [server, { ...pixel, ts: NOW - DAY + 1 }]],
+    ] as const) {
+      for (const report of reports) await rig.order({ ...report, orderId });
+      expect((await rig.credits(orderId)).map((row) => row.link_id)).toEqual([link]);
+    }
+  });
+
   it("finds visitors by the order's own email when it names no visitor", async () => {
     const visitor = uuidv7();
     const link = uuidv7();

@@ -16,7 +16,7 @@ import { convertMinor, MoneyError } from '../../core/money/money.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
 import { watermark } from '../../sql/event-log/streams.ts';
-import { visitorsOfBuyers } from '../../sql/orders/identities.ts';
+import { visitorsOfBuyers } from '../../sql/orders/buyers.ts';
 import {
   claimUnattributed,
   markAttributed,

@@ -15,6 +15,7 @@ function order(model: UnattributedOrder['model']): UnattributedOrder {
     ts: 1_000_000,
     streamOrdinal: 3,
     visitorId: null,
+    otherVisitorIds: [],
     email: null,
     amountMinor: 100,
     currency: 'usd',

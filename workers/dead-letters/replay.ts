@@ -14,13 +14,14 @@ import {
 import { readStreams, type StreamProgress } from '../../sql/event-log/streams.ts';
 import { addUsedPermits, type PermitUse } from '../../sql/links/leases.ts';
 import { upsertIdentities } from '../../sql/orders/identities.ts';
+import { joinVisitors } from '../../sql/orders/joined-visitors.ts';
 import { recordSales } from '../../sql/orders/recorded-sales.ts';
 import { encodeBlock, toBlocks } from '../lane/blocks.ts';
 import { reasonCode } from '../lane/dead-letters.ts';
 import { withoutErased } from '../lane/erased.ts';
 import { createInsertStep } from '../lane/insert.ts';
 import { countUse, createPrepareStep, type Decode, type Prepared } from '../lane/prepare.ts';
-import { identityOf, orderOf } from '../lane/reports.ts';
+import { identityOf, joinsOf, orderOf } from '../lane/reports.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 
 export type ReplayDependencies = {
@@ -115,6 +116,7 @@ async function record(
       transaction,
       prepared.orders.map((row) => orderOf(row).report),
     );
+    await joinVisitors(transaction, joinsOf(prepared));
     await addUsedPermits(transaction, uses);
     return true;
   });

@@ -94,6 +94,7 @@ function rowOf(order: Publication): OrderRow {
     ts: order.ts,
     ordinal: order.stream_ordinal,
     visitorId: order.visitor_id === null ? null : uuidToBytes(order.visitor_id),
+    otherVisitorIds: order.other_visitor_ids.map(uuidToBytes),
     email: order.email,
     externalUserId: order.external_user_id,
     amountMinor: order.amount_minor,

@@ -6,13 +6,14 @@ import { advanceLane, type Lane, LaneMoved, lockLane } from '../../sql/event-log
 import { advanceLaneAndStreams, advanceStreams } from '../../sql/event-log/streams.ts';
 import { addUsedPermits } from '../../sql/links/leases.ts';
 import { upsertIdentities } from '../../sql/orders/identities.ts';
+import { joinVisitors } from '../../sql/orders/joined-visitors.ts';
 import { recordSales } from '../../sql/orders/recorded-sales.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Retry } from '../retry.ts';
 import { deadEvent, reasonCode } from './dead-letters.ts';
 import type { Refused } from './insert.ts';
 import type { Prepared } from './prepare.ts';
-import { identityOf, orderOf } from './reports.ts';
+import { identityOf, joinsOf, orderOf } from './reports.ts';
 
 export type AdvanceDependencies = { pool: Pool; retry: Retry; metrics: WorkerMetrics; log: Logger };
 
@@ -64,6 +65,7 @@ export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceSte
           orders.map(({ report }) => report),
         );
       }
+      await joinVisitors(transaction, joinsOf(prepared));
       await insertCorrections(transaction, prepared.corrections);
       await addUsedPermits(transaction, prepared.leaseUses);
       await addDeadLetters(transaction, letters);

@@ -30,19 +30,38 @@ export async function withoutErased(db: Queryable, prepared: Prepared): Promise<
     event.visitorId
       ? [{ workspaceId: bytesToUuid(event.workspaceId), targetId: bytesToUuid(event.visitorId) }]
       : [];
-  const targets = [...clicks.flatMap(ofClick), ...identifies.flatMap(ofReport), ...orders.flatMap(ofReport)];
+  const others = ({ event }: (typeof identifies | typeof orders)[number]): Target[] =>
+    (event.otherVisitorIds ?? []).map((id) => ({
+      workspaceId: bytesToUuid(event.workspaceId),
+      targetId: bytesToUuid(id),
+    }));
+  const targets = [
+    ...clicks.flatMap(ofClick),
+    ...[...identifies, ...orders].flatMap((row) => [...ofReport(row), ...others(row)]),
+  ];
   const until = await lastErasureTimes(db, targets);
   if (until.size === 0) return prepared;
   const isErased = (ts: number, those: Target[]) =>
     those.some(({ workspaceId, targetId }) => ts < (until.get(`${workspaceId}/${targetId}`) ?? 0));
+  const withoutOthers = <Row extends (typeof identifies | typeof orders)[number]>(row: Row): Row => {
+    if (!isErased(row.event.ts, others(row))) return row;
+    const workspaceId = bytesToUuid(row.event.workspaceId);
+    const otherVisitorIds = (row.event.otherVisitorIds ?? []).filter(
+      (id) => !isErased(row.event.ts, [{ workspaceId, targetId: bytesToUuid(id) }]),
+    );
+    return { ...row, event: { ...row.event, otherVisitorIds } };
+  };
   return {
     ...prepared,
     clicks: clicks.filter((row) => !isErased(row.event.ts, ofClick(row))),
-    identifies: identifies.filter((row) => !isErased(row.event.ts, ofReport(row))),
+    identifies: identifies.filter((row) => !isErased(row.event.ts, ofReport(row))).map(withoutOthers),
     orders: orders.map((row) =>
       isErased(row.event.ts, ofReport(row))
-        ? { ...row, event: { ...row.event, visitorId: null, email: null, externalUserId: null } }
-        : row,
+        ? {
+            ...row,
+            event: { ...row.event, visitorId: null, otherVisitorIds: [], email: null, externalUserId: null },
+          }
+        : withoutOthers(row),
     ),
   };
 }

@@ -1,22 +1,28 @@
 import type { IdentifyRow } from '../../clickhouse/inserts/identifies.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 import type { IdentityReport } from '../../sql/orders/identities.ts';
+import type { JoinedVisitors } from '../../sql/orders/joined-visitors.ts';
 import type { OrderReport } from '../../sql/orders/orders.ts';
-import type { PreparedOrder } from './prepare.ts';
+import type { Prepared, PreparedOrder } from './prepare.ts';
 
-/** Returns what PostgreSQL stores of an identify: nothing without a visitor, or without an email and a user. */
+/**
+ * Returns what PostgreSQL stores of an identify, for each id of its browser: nothing without a visitor, or without an
+ * email and a user.
+ */
 export function identityOf(row: IdentifyRow): { row: IdentifyRow; report: IdentityReport }[] {
-  const { workspaceId, visitorId, email, externalUserId, source, ts } = row.event;
+  const { workspaceId, visitorId, otherVisitorIds = [], email, externalUserId, source, ts } = row.event;
   if (!visitorId || (!email && !externalUserId)) return [];
   const report = {
     workspaceId: bytesToUuid(workspaceId),
-    visitorId: bytesToUuid(visitorId),
     email: email || null,
     externalUserId: externalUserId || null,
     byServer: source === 'server',
     ts,
   };
-  return [{ row, report }];
+  return [visitorId, ...otherVisitorIds].map((id) => ({
+    row,
+    report: { ...report, visitorId: bytesToUuid(id) },
+  }));
 }
 
 /** Returns what PostgreSQL stores of an order. */
@@ -29,6 +35,7 @@ export function orderOf(row: PreparedOrder): { row: PreparedOrder; report: Order
     ts: event.ts,
     streamOrdinal: ordinal,
     visitorId: event.visitorId && bytesToUuid(event.visitorId),
+    otherVisitorIds: (event.otherVisitorIds ?? []).map((id) => bytesToUuid(id)),
     email: event.email,
     externalUserId: event.externalUserId,
     amountMinor: event.amountMinor,
@@ -37,4 +44,20 @@ export function orderOf(row: PreparedOrder): { row: PreparedOrder; report: Order
     isRenewal: event.isRenewal,
   };
   return { row, report };
+}
+
+/** Returns the visitors that identifies and orders named together. */
+export function joinsOf({ identifies, orders }: Pick<Prepared, 'identifies' | 'orders'>): JoinedVisitors[] {
+  return [...identifies, ...orders].flatMap(
+    ({ event: { workspaceId, visitorId, otherVisitorIds = [], ts } }) =>
+      visitorId && otherVisitorIds.length > 0
+        ? [
+            {
+              workspaceId: bytesToUuid(workspaceId),
+              visitorIds: [visitorId, ...otherVisitorIds].map((id) => bytesToUuid(id)),
+              ts,
+            },
+          ]
+        : [],
+  );
 }

@@ -3,6 +3,7 @@ import { referralLinksClicked } from '../../clickhouse/queries/referral-clicks.t
 import { NANOS_PER_MILLI } from '../../core/time/timestamps.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { watermark } from '../../sql/event-log/streams.ts';
+import { reportedTogether } from '../../sql/orders/joined-visitors.ts';
 import { enrollmentOfLinks } from '../../sql/referrals/referral-links.ts';
 import { lockSignupOfUser, nextPendingSignup, type Signup } from '../../sql/referrals/signups.ts';
 import { resolveSignup } from '../../sql/transactions/record-signup.ts';
@@ -50,11 +51,14 @@ export function createSignupResolver(dependencies: Dependencies): (now: Date) =>
 }
 
 /** Returns the referral links that the signup's visitor clicked before it, newest first. */
-async function linksClicked({ clickhouse }: Dependencies, signup: Signup): Promise<string[]> {
+async function linksClicked({ pool, clickhouse }: Dependencies, signup: Signup): Promise<string[]> {
   if (signup.visitor_id === null) return [];
   return referralLinksClicked(clickhouse, {
     workspaceId: signup.workspace_id,
-    visitorId: signup.visitor_id,
+    visitorIds: [
+      signup.visitor_id,
+      ...(await reportedTogether(pool, signup.workspace_id, signup.visitor_id)),
+    ],
     before: BigInt(signup.reported_at.getTime() + SKEW_MS) * NANOS_PER_MILLI,
   });
 }

@@ -1,0 +1,55 @@
+/**
+ * What the pixel's reports are mended in, or refused for. Stored by these names: one is never reused. `text` continues
+ * the name of the field.
+ */
+export const REPORT_PROBLEMS = {
+  amount_missing: { outcome: 'refused', text: 'is required' },
+  amount_invalid: {
+    outcome: 'refused',
+    text: 'must be a number of at least 0, or decimal text with a point, such as 49.90',
+  },
+  amount_too_large: { outcome: 'refused', text: 'must be at most 10^12 minor units' },
+  order_id_missing: { outcome: 'refused', text: 'is required' },
+  order_id_invalid: { outcome: 'refused', text: 'must be text of 1 to 200 characters, or a number' },
+  names_no_one: {
+    outcome: 'refused',
+    text: 'or `email` or `external_user_id` is required: the call names no one, and the visitor came through no link',
+  },
+  type_unknown: { outcome: 'refused', text: 'must be "identify" or "order"' },
+  amount_rounded: { outcome: 'mended', text: 'was rounded to the minor unit of its currency' },
+  amount_text: { outcome: 'mended', text: 'came as text and was read as a number' },
+  currency_unknown: {
+    outcome: 'mended',
+    text: 'is not an ISO 4217 code: the order counts as a conversion without revenue',
+  },
+  email_invalid: { outcome: 'mended', text: 'is not an email address and was left out' },
+  user_id_invalid: {
+    outcome: 'mended',
+    text: 'is neither text of 1 to 200 characters nor a number, and was left out',
+  },
+  visitor_id_invalid: { outcome: 'mended', text: 'is not a UUID and was left out' },
+  id_number: { outcome: 'mended', text: 'came as a number and was read as text' },
+  text_empty: { outcome: 'mended', text: 'was empty and was left out' },
+} as const satisfies Record<string, { outcome: 'refused' | 'mended'; text: string }>;
+
+export type ReportProblem = keyof typeof REPORT_PROBLEMS;
+
+/** One problem of a report. `example` shows the value without personal data; null: there is nothing to show. */
+export type FoundProblem = { problem: ReportProblem; field: string; example: string | null };
+
+/** Longest text that an example shows. */
+const SHOWN = 24;
+
+/**
+ * Returns a value of the page as an example may show it: amounts and codes as they are, of all else only its kind and
+ * length, because it may name a person.
+ */
+export function exampleOf(value: unknown): string {
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
+  if (typeof value === 'string') {
+    const isAmount = value.length <= SHOWN && /\d/.test(value) && /^[\d\s.,+\-€$£¥]*$/.test(value);
+    const isCode = /^\s?[A-Za-z€$£¥]{0,4}\s?$/.test(value);
+    return isAmount || isCode ? JSON.stringify(value) : `text of ${[...value].length} characters`;
+  }
+  return Array.isArray(value) ? `a list of ${value.length}` : `an ${typeof value}`;
+}
