@@ -1871,7 +1871,7 @@ export interface components {
     };
     ReportSignup: {
       /** Format: uuid */
-      _vid?: string | null;
+      _vid?: string | string[] | null;
       device_id?: string | null;
       /** Format: email */
       email?: string | null;
@@ -2155,7 +2155,8 @@ export interface components {
       email?: string | null;
       external_user_id?: string | null;
       /** Format: uuid */
-      visitor_id?: string | null;
+      visitor_id?: string | string[] | null;
+      visitor_ids?: string[] | null;
     };
     TrackOrder: {
       amount: number;
@@ -2169,7 +2170,8 @@ export interface components {
       is_renewal?: boolean;
       order_id: string;
       /** Format: uuid */
-      visitor_id?: string | null;
+      visitor_id?: string | string[] | null;
+      visitor_ids?: string[] | null;
     };
     UnlockDashboard: {
       password: string;
