@@ -265,6 +265,37 @@ describe('a signup by _vid', () => {
     expect(await matched()).toEqual(['bad-1', 'good']);
   });
 
+  test.each([
+    ['the one whose click becomes visible', true],
+    ['no one, when there is no click', false],
+  ])("of a server corrects a page's match once the watermark has passed: to %s", async (_, isClicked) => {
+    await m.program({ ...CREDITS, purchase_credit: 20 });
+    const [a, b] = [await m.enroll('a'), await m.enroll('b')];
+    const visitor = crypto.randomUUID();
+    const stream = await visibleUpTo(Date.now() - 1_000);
+    await m.signup('n', { ref_code: a.ref }, shop.publishableKey);
+    await m.purchase('n', 'o1', 10);
+    const earned = async (user: string) =>
+      (await m.credits(`external_user_id=${user}`)).balance.credits?.earned ?? 0;
+    // The page's match stays until the click is known, and no page changes it any more.
+    expect((await m.signup('n', { _vid: visitor })).body.partner_id).toBe(a.partner_id);
+    expect((await m.signup('n', { ref_code: b.ref }, shop.publishableKey)).body.partner_id).toBe(
+      a.partner_id,
+    );
+    await resolve();
+    expect([await earned('a'), await earned('b')]).toEqual([25, 0]);
+    if (isClicked) await click(b.ref, visitor, 3_000);
+    await moveTo(stream, Date.now() + 60_000);
+    await resolve();
+    expect([await earned('a'), await earned('b')]).toEqual([0, isClicked ? 25 : 0]);
+    expect(await earned('n')).toBe(isClicked ? 3 : 0);
+    expect((await m.signup('n')).body.partner_id).toBe(isClicked ? b.partner_id : undefined);
+    // A server's word is final: the page and its referrer stay out.
+    expect((await m.signup('n', { ref_code: a.ref }, shop.publishableKey)).body.partner_id).toBe(
+      isClicked ? b.partner_id : undefined,
+    );
+  });
+
   test('is resolved by a later report that names the referrer', async () => {
     await m.program(CREDITS);
     const { ref, partner_id } = await m.enroll('r');

@@ -1,9 +1,8 @@
-import { Anchor, Button, Group, Modal, Stack, Table, Text, Textarea } from '@mantine/core';
-import { useState } from 'react';
+import { Anchor, Group, Table, Text } from '@mantine/core';
 import { useApi, useSend } from '../../api/queries.ts';
-import { sentenceOf } from '../../api/sentence.ts';
 import { useSession } from '../../api/session.ts';
 import { formatInstant, formatMoney } from '../../formats.ts';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
@@ -16,6 +15,12 @@ import { statusName } from './words.ts';
 
 const PAGE = 50;
 const STATUSES = ['pending', 'eligible', 'paid', 'reversed', 'rejected'];
+
+const KINDS = { sale: 'Order', refund: 'Refund of order', correction: 'Correction of order' };
+
+/** A commission that reverses another is rejected with that one. */
+const isRejectable = ({ kind, status }: Commission) =>
+  (kind === 'sale' || kind === 'manual') && (status === 'pending' || status === 'eligible');
 
 /** Commissions; one that is not paid can be rejected. */
 export function CommissionsTab() {
@@ -96,8 +101,7 @@ function Row({ commission }: { commission: Commission }) {
           </>
         ) : (
           <>
-            {commission.kind === 'refund' ? 'Refund of order ' : 'Order '}
-            {commission.order_id}
+            {KINDS[commission.kind]} {commission.order_id}
           </>
         )}
       </LongTextCell>
@@ -112,7 +116,7 @@ function Row({ commission }: { commission: Commission }) {
       <Table.Td>
         <Group gap="xs">
           {statusName(status)}
-          {(status === 'pending' || status === 'eligible') && <RejectButton commission={commission} />}
+          {isRejectable(commission) && <RejectButton commission={commission} />}
         </Group>
       </Table.Td>
     </Table.Tr>
@@ -121,65 +125,23 @@ function Row({ commission }: { commission: Commission }) {
 
 function RejectButton({ commission }: { commission: Commission }) {
   const { can } = useSession();
-  const [opened, setOpened] = useState(false);
-  const [reason, setReason] = useState('');
-  const reject = useSend<string>(
-    (text) => ({ path: `/commissions/${commission.id}/reject`, body: { reason: text } }),
-    {
-      refresh: ['/commissions', '/ledger', '/enrollments', '/payouts'],
-      done: 'Commission rejected',
-      tellFailure: false,
-    },
-  );
+  const reject = useSend<void>(() => ({ path: `/commissions/${commission.id}/reject` }), {
+    refresh: ['/commissions', '/ledger', '/enrollments', '/payouts'],
+    done: 'Commission rejected',
+  });
   if (!can('operator')) return null;
   const amount = formatMoney(commission.remaining, commission.currency);
   return (
-    <>
-      <Button
-        size="compact-xs"
-        variant="default"
-        aria-label={`Reject ${amount} of ${commission.external_user_id}`}
-        onClick={() => setOpened(true)}
-      >
-        Reject
-      </Button>
-      <Modal
-        opened={opened}
-        onClose={() => setOpened(false)}
-        title={`Reject the commission of ${amount}?`}
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
-        <form
-          noValidate
-          onSubmit={(event) => {
-            event.preventDefault();
-            reject.mutate(reason, { onSuccess: () => setOpened(false) });
-          }}
-        >
-          <Stack gap="sm">
-            <Text size="sm">
-              {commission.external_user_id} does not get it. This can't be undone; a bonus can replace it.
-            </Text>
-            <Textarea
-              label="Reason"
-              required
-              data-autofocus
-              maxLength={500}
-              value={reason}
-              error={reject.isError && sentenceOf(reject.error)}
-              onChange={(event) => setReason(event.currentTarget.value)}
-            />
-            <Group justify="flex-end">
-              <Button variant="default" onClick={() => setOpened(false)}>
-                Cancel
-              </Button>
-              <Button type="submit" color="red.8" loading={reject.isPending}>
-                Reject
-              </Button>
-            </Group>
-          </Stack>
-        </form>
-      </Modal>
-    </>
+    <ConfirmButton
+      size="compact-xs"
+      aria-label={`Reject ${amount} of ${commission.external_user_id}`}
+      question={`Reject the commission of ${amount}?`}
+      consequence={`${commission.external_user_id} does not get it. This can't be undone; a bonus can replace it.`}
+      yes="Reject"
+      pending={reject.isPending}
+      onConfirm={() => reject.mutateAsync()}
+    >
+      Reject
+    </ConfirmButton>
   );
 }
