@@ -58,6 +58,22 @@ test('leaving a new or changed link asks first', async () => {
   await page.close();
 });
 
+test('a field is guarded as soon as it is changed', async () => {
+  const page = await site.open('/links/new');
+  await field(page, 'Name').focus();
+  // Within one task of the browser: effects that React delays have not run.
+  const asks = await page.evaluate(`(async () => {
+    const name = document.activeElement;
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(name, 'Typed');
+    name.dispatchEvent(new Event('input', { bubbles: true }));
+    await null;
+    return !window.dispatchEvent(new Event('beforeunload', { cancelable: true }));
+  })()`);
+  expect(asks).toBe(true);
+  expectClean(page);
+  await page.close();
+});
+
 test('leaving a new bio page asks first, and the page opens once it is created', async () => {
   const page = await site.open('/');
   await page.getByRole('link', { name: 'Bio pages', exact: true }).click();

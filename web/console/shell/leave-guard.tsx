@@ -1,5 +1,5 @@
 import { Button, Group, Modal, Text } from '@mantine/core';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useLayoutEffect, useState } from 'react';
 import { guardLeaving } from './leaving.ts';
 
 const MOVES = ['pushState', 'replaceState'];
@@ -25,7 +25,8 @@ export function LeaveGuard({
 }: Props) {
   const [leave, setLeave] = useState<(() => void) | null>(null);
 
-  useEffect(() => {
+  // Not an effect after painting: React may delay it past the next key or step back.
+  useLayoutEffect(() => {
     if (!active) return;
     const here = window.location.pathname;
     const at = () => `${here}${window.location.search}`;
