@@ -22,6 +22,6 @@ export default defineConfig({
     hookTimeout: 180_000,
     teardownTimeout: 60_000,
     // Far below testTimeout, so that a condition that is never met fails with the value last seen.
-    expect: { poll: { timeout: LIMIT_MS, interval: 20 } },
+    expect: { poll: { timeout: LIMIT_MS, interval: 50 } },
   },
 });

@@ -25,7 +25,8 @@ export async function testStores(): Promise<TestStores> {
   const serverUrl = inject('databaseUrl');
   const clickhouseUrl = inject('clickhouseUrl');
   await Promise.all([
-    onPostgres(`CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')}`),
+    // Copies files: a fifth of the CPU time of the default, which writes each page to the WAL.
+    onPostgres(`CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')} STRATEGY FILE_COPY`),
     createTables(clickhouseUrl, name),
   ]);
   const databaseUrl = databaseUrlOf(serverUrl, name);

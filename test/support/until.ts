@@ -28,7 +28,7 @@ export async function until<T>(
   what: string,
   read: () => Promise<T> | T,
   holds: (value: T) => boolean = Boolean,
-  { timeoutMs = LIMIT_MS, intervalMs = 20 }: UntilOptions = {},
+  { timeoutMs = LIMIT_MS, intervalMs = 50 }: UntilOptions = {},
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
