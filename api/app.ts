@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify';
 import { inBlocks } from '../core/addresses/address-blocks.ts';
 import { withoutPort } from '../core/addresses/address-port.ts';
+import { analyticsRoutes } from './analytics/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { bioPageRoutes } from './bio-pages/routes.ts';
 import { channelRoutes } from './channels/routes.ts';
@@ -86,6 +87,7 @@ const RESOURCES: Routes[] = [
   clickRoutes,
   liveClickRoutes,
   statsRoutes,
+  analyticsRoutes,
   savedViewRoutes,
   sharedDashboardRoutes,
   visitorRoutes,

@@ -10,12 +10,13 @@ export type ReportWindow = { shown: { from: string; to: string }; span: { from: 
 /**
  * Resolves the window of a report, which ends now by default.
  *
+ * @param within the field of the request that holds the window, for errors
  * @throws {AppError} `bad_request` when `from` is not before `to`
  */
-export function reportWindow({ days, from, to }: WindowRequest): ReportWindow {
+export function reportWindow({ days, from, to }: WindowRequest, within?: string): ReportWindow {
   const window = resolveWindow(
     { days: days === undefined ? undefined : String(days), from, to },
-    { now: nowNanos() },
+    { now: nowNanos(), ...(within !== undefined && { within }) },
   );
   return {
     shown: window.shown,

@@ -144,6 +144,11 @@ export const Window = Type.Object(
   { title: 'Window', description: 'The reporting window. `from` is inclusive, `to` exclusive.' },
 );
 
+/** The leads of a report. */
+export const Leads = Type.Number({
+  description: 'First identifies of persons, attributed as orders are. Fractions under `linear` attribution.',
+});
+
 /** The figures of a report. */
 export const FIGURES = {
   clicks: Type.Integer(),

@@ -21,7 +21,14 @@ export type WindowQuery = {
   to?: string | undefined;
 };
 
-export type WindowRules = { now: bigint; minDays?: number; maxDays?: number; defaultDays?: number };
+export type WindowRules = {
+  /** Name of the object that has the parameters, for errors. */
+  within?: string;
+  now: bigint;
+  minDays?: number;
+  maxDays?: number;
+  defaultDays?: number;
+};
 
 /**
  * Resolves `days`, `from` and `to`. `from` and `to` override `days`, `to` defaults to now, and `to` without `from`
@@ -31,12 +38,14 @@ export type WindowRules = { now: bigint; minDays?: number; maxDays?: number; def
  * @throws {AppError} `bad_request` that names the parameter
  */
 export function resolveWindow(query: WindowQuery, rules: WindowRules): TimeWindow {
+  const path = (name: string) => (rules.within === undefined ? name : `${rules.within}.${name}`);
   const days = daysOf(query.days, rules);
-  const given = query.from === undefined ? null : requireInstant('from', query.from);
-  const to = query.to === undefined ? rules.now : requireInstant('to', query.to);
+  const given = query.from === undefined ? null : requireInstant(path('from'), query.from);
+  const to = query.to === undefined ? rules.now : requireInstant(path('to'), query.to);
   const from = given ?? to - BigInt(days) * NANOS_PER_DAY;
-  if (from < INSTANT_MIN_NANOS) throw badRequest('to', `must be ${days} days after the year 0000 begins`);
-  if (from >= to) throw badRequest('from', 'must be before to');
+  if (from < INSTANT_MIN_NANOS)
+    throw badRequest(path('to'), `must be ${days} days after the year 0000 begins`);
+  if (from >= to) throw badRequest(path('from'), 'must be before to');
   return { from, to, shown: { from: formatInstantShort(from), to: formatInstantShort(to) } };
 }
 

@@ -64,6 +64,8 @@ const everything = (workspaceId: string): ClickFilter => ({
   before: now,
   linkIds: null,
   bots: false,
+  conditions: [],
+  orphans: 'exclude',
   hasDeletedLinks: false,
 });
 

@@ -93,6 +93,12 @@ export function createWorkerMetrics(registry: Registry) {
       labelNames: ['outcome'] as const,
       registers,
     }),
+    attributedLeads: new Counter({
+      name: 'hoplog_worker_attributed_leads_total',
+      help: 'Leads attributed, by whether a click led to them.',
+      labelNames: ['outcome'] as const,
+      registers,
+    }),
     ordersWithoutRate: new Counter({
       name: 'hoplog_worker_orders_without_rate_total',
       help: 'Orders counted without revenue because their currency has no rate, by currency.',

@@ -7,6 +7,7 @@ import type { Logger } from '../core/tier/log.ts';
 import type { Tracing } from '../core/tier/tracing.ts';
 import type { Pool } from '../sql/database/pool.ts';
 import { attributeOrders } from './attribution/attribute.ts';
+import { attributeLeads } from './attribution/attribute-leads.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
 import { correctTimes } from './jobs/correct-times.ts';
 import { eraseRequested } from './jobs/erase.ts';
@@ -118,6 +119,12 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       name: 'attribution',
       everyMs: ATTRIBUTE_EVERY_MS,
       work: async () => (await shared.waits('attribution')) && attributeOrders(shared),
+    }),
+    startJob({
+      ...shared,
+      name: 'attribution_of_leads',
+      everyMs: ATTRIBUTE_EVERY_MS,
+      work: async () => (await shared.waits('leads')) && attributeLeads(shared),
     }),
     startJob({ ...shared, name: 'erase', everyMs: ERASE_EVERY_MS, work: () => eraseRequested(shared) }),
     startJob({

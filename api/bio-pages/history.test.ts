@@ -161,7 +161,7 @@ describe('a button that loses its short link', () => {
     expect((await record(old)).status).toBe(404);
     await addClicks(api, own.workspace.id, made, [{ visitor }, {}, { is_bot: true }]);
     await storeShares(api.stores, [creditOf(old, 1_000), creditOf(made, 999)]);
-    const both = { clicks: 3, visitors: 2, conversions: 2, revenue: 19.99 };
+    const both = { clicks: 3, visitors: 2, leads: 0, conversions: 2, revenue: 19.99 };
     expect((await stats()).links).toMatchObject([{ tracked_link_id: made, ...both }]);
     expect((await stats()).totals).toEqual(both);
   });

@@ -15,6 +15,7 @@ import {
   ExternalId,
   FIGURES,
   Instant,
+  Leads,
   Limit,
   Metadata,
   NextCursor,
@@ -239,6 +240,7 @@ const ButtonStats = Type.Object(
     url: Type.String(),
     tracked_link_id: Nullable(Uuid),
     ...FIGURES,
+    leads: Leads,
   },
   { title: 'BioButtonStats' },
 );
@@ -246,10 +248,14 @@ const ButtonStats = Type.Object(
 export const Stats = Type.Object(
   {
     window: Window,
-    totals: Type.Object(FIGURES, {
-      title: 'BioPageTotals',
-      description: '`visitors` is the sum over the buttons: a visitor who clicked two buttons counts twice.',
-    }),
+    totals: Type.Object(
+      { ...FIGURES, leads: Leads },
+      {
+        title: 'BioPageTotals',
+        description:
+          '`visitors` is the sum over the buttons: a visitor who clicked two buttons counts twice.',
+      },
+    ),
     links: Type.Array(ButtonStats),
   },
   { title: 'BioPageStats' },

@@ -50,7 +50,7 @@ test('each button has its figures, bots left out, and the totals are their sums'
   const { status, body } = await stats();
   expect(status).toBe(200);
   const link = trackedLinks(page);
-  const nothing = { clicks: 0, visitors: 0, conversions: 0, revenue: 0 };
+  const nothing = { clicks: 0, visitors: 0, leads: 0, conversions: 0, revenue: 0 };
   expect(body.links).toEqual([
     {
       id: 'shop',
@@ -59,6 +59,7 @@ test('each button has its figures, bots left out, and the totals are their sums'
       tracked_link_id: link.shop,
       clicks: 4,
       visitors: 3,
+      leads: 0,
       conversions: 1,
       revenue: 19.99,
     },
@@ -69,6 +70,7 @@ test('each button has its figures, bots left out, and the totals are their sums'
       tracked_link_id: link.blog,
       clicks: 1,
       visitors: 1,
+      leads: 0,
       conversions: 0,
       revenue: 0,
     },
@@ -81,7 +83,7 @@ test('each button has its figures, bots left out, and the totals are their sums'
     },
   ]);
   // Ada clicked two buttons and counts twice.
-  expect(body.totals).toEqual({ clicks: 5, visitors: 4, conversions: 1, revenue: 19.99 });
+  expect(body.totals).toEqual({ clicks: 5, visitors: 4, leads: 0, conversions: 1, revenue: 19.99 });
 });
 
 test('the window is that of days, or of from and to', async () => {
@@ -91,7 +93,7 @@ test('the window is that of days, or of from and to', async () => {
   const to = new Date(Date.now() - 9 * DAY).toISOString();
   const old = await stats(`?from=${from}&to=${to}&days=3`);
   expect(old.body.window).toEqual({ from, to });
-  expect(old.body.totals).toEqual({ clicks: 1, visitors: 1, conversions: 0, revenue: 0 });
+  expect(old.body.totals).toEqual({ clicks: 1, visitors: 1, leads: 0, conversions: 0, revenue: 0 });
 });
 
 test.each(['?days=0', '?days=366', '?days=x', '?from=2026-02-01&to=2026-01-01', '?from=soon'])(
@@ -117,7 +119,7 @@ test('a button without a short link has zeros, a renamed one keeps its figures, 
   const { body } = await stats();
   expect(body.links).toMatchObject([
     { id: 'shop', label: 'Store', url: 'https://store.example', clicks: 4 },
-    { id: 'own', tracked_link_id: null, clicks: 0, visitors: 0, conversions: 0, revenue: 0 },
+    { id: 'own', tracked_link_id: null, clicks: 0, visitors: 0, leads: 0, conversions: 0, revenue: 0 },
   ]);
   expect(body.totals.clicks).toBe(4);
 });
@@ -125,5 +127,8 @@ test('a button without a short link has zeros, a renamed one keeps its figures, 
 test('a page without buttons has no figures', async () => {
   await makeBioPage(shop, 'empty', { links: [] });
   const { body } = await shop.get<Stats>('/bio-pages/empty/stats');
-  expect(body).toMatchObject({ totals: { clicks: 0, visitors: 0, conversions: 0, revenue: 0 }, links: [] });
+  expect(body).toMatchObject({
+    totals: { clicks: 0, visitors: 0, leads: 0, conversions: 0, revenue: 0 },
+    links: [],
+  });
 });

@@ -77,6 +77,7 @@ function sumOf(rows: Figures[]): Figures {
   return {
     clicks: sum((row) => row.clicks),
     visitors: sum((row) => row.visitors),
+    leads: Number(sum((row) => row.leads).toFixed(9)),
     conversions: Number(sum((row) => row.conversions).toFixed(9)),
     revenueMinor: rows.reduce((all, row) => all + row.revenueMinor, 0n),
   };

@@ -61,10 +61,10 @@ describe('a channel report', () => {
     ]);
     const { channels } = await report();
     expect(channels).toEqual([
-      { channel: 'youtube', clicks: 1, visitors: 1, conversions: 2, revenue: 20 },
-      { channel: 'newsletter', clicks: 0, visitors: 0, conversions: 1, revenue: 5 },
-      { channel: 'facebook', clicks: 3, visitors: 2, conversions: 0, revenue: 0 },
-      { channel: 'linkedin', clicks: 2, visitors: 2, conversions: 0, revenue: 0 },
+      { channel: 'youtube', clicks: 1, visitors: 1, leads: 0, conversions: 2, revenue: 20 },
+      { channel: 'newsletter', clicks: 0, visitors: 0, leads: 0, conversions: 1, revenue: 5 },
+      { channel: 'facebook', clicks: 3, visitors: 2, leads: 0, conversions: 0, revenue: 0 },
+      { channel: 'linkedin', clicks: 2, visitors: 2, leads: 0, conversions: 0, revenue: 0 },
     ]);
   });
 

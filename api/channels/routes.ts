@@ -16,7 +16,7 @@ export async function channelRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'channels.list',
         summary: 'Get channel performance',
         description:
-          'Channels with a click or an order in the window, most revenue first, then most clicks. Bots are excluded. An order counts if its own time is in the window. `visitors` is exact up to a million clicks in the window, accurate to 1 % above that, and never more than `clicks`.',
+          'Channels with a click, a lead or an order in the window, most revenue first, then most clicks. Bots are excluded. A lead or an order counts if its own time is in the window. `visitors` is exact up to a million clicks in the window, accurate to 1 % above that, and never more than `clicks`.',
         querystring: ChannelsQuery,
         response: { 200: ChannelsReport },
       },
@@ -32,14 +32,17 @@ export async function channelRoutes(app: Api, deps: ApiDeps): Promise<void> {
           ? await channelsWithValues(clickhouse, window)
           : { channels: await channelsReport(clickhouse, window), values: null };
       const { values } = found;
-      const channels = found.channels.map(({ channel, clicks, visitors, conversions, revenueMinor }) => ({
-        channel,
-        clicks,
-        visitors,
-        conversions,
-        revenue: toMajor(revenueMinor, currency),
-        ...(values && { ltv: toMajor(values.get(channel) ?? 0n, currency) }),
-      }));
+      const channels = found.channels.map(
+        ({ channel, clicks, visitors, leads, conversions, revenueMinor }) => ({
+          channel,
+          clicks,
+          visitors,
+          leads,
+          conversions,
+          revenue: toMajor(revenueMinor, currency),
+          ...(values && { ltv: toMajor(values.get(channel) ?? 0n, currency) }),
+        }),
+      );
       return { window: shown, channels };
     },
   );

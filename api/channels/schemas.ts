@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { FIGURES, OneOf, WINDOW_PARAMETERS, Window } from '../schemas.ts';
+import { FIGURES, Leads, OneOf, WINDOW_PARAMETERS, Window } from '../schemas.ts';
 
 export const ChannelsQuery = Type.Object({
   ...WINDOW_PARAMETERS,
@@ -10,6 +10,7 @@ const ChannelRow = Type.Object(
   {
     channel: Type.String(),
     ...FIGURES,
+    leads: Leads,
     ltv: Type.Optional(
       Type.Number({
         description:

@@ -2,6 +2,7 @@ import { type ExportFormat, exportClicks } from '../../clickhouse/queries/export
 import { AppError } from '../../core/errors.ts';
 import { formatInstant, parseInstant } from '../../core/time/timestamps.ts';
 import { aheadOfClock } from '../ahead-of-clock.ts';
+import { clickConditionsOf } from '../analytics/click-filters.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { callerGone } from '../plugins/errors.ts';
 import { readingPointOf } from '../reading-point.ts';
@@ -52,7 +53,8 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async ({ auth, query }, reply) => {
       const { watermark, hasDeletedLinks } = await readingPointOf(deps, auth);
-      const filter = filterOf(auth.workspace.id, hasDeletedLinks, await corrected(deps, query));
+      const conditions = await clickConditionsOf(deps.pool, auth.workspace.id, query);
+      const filter = filterOf(auth.workspace.id, hasDeletedLinks, await corrected(deps, query), conditions);
       const rows = await readClicks(filter, query.limit + 1);
       return reply.type('application/json; charset=utf-8').send(clicksPage(rows, watermark, query.limit));
     },
@@ -81,6 +83,7 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const linkIds = linksOf(query);
       const { span } = reportWindow(query);
       const workspaceId = auth.workspace.id;
+      const conditions = await clickConditionsOf(deps.pool, workspaceId, query);
       const own = exporting.filter((id) => id === workspaceId).length;
       if (own >= MAX_EXPORTS.ofWorkspace || exporting.length >= MAX_EXPORTS.all) {
         throw new AppError('unavailable', `${own || exporting.length} exports are under way, try again`);
@@ -101,6 +104,8 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         before: span.to,
         linkIds,
         bots: query.bots === 'include',
+        conditions,
+        orphans: query.orphans,
         hasDeletedLinks: true,
       };
       const file = await exportClicks(deps.clickhouse, filter, query.format, gone.signal);

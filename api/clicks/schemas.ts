@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { EXPORT_FORMATS } from '../../clickhouse/queries/export-clicks.ts';
+import { CLICK_FILTER_PARAMETERS } from '../analytics/click-filters.ts';
 import { Limit, LinkIds, Nullable, OneOf, Uuid, WINDOW_PARAMETERS } from '../schemas.ts';
 
 /** Whether clicks of bots are in the response. */
@@ -8,11 +9,19 @@ export const Bots = OneOf(['exclude', 'include'], {
   description: '`include` adds bot traffic.',
 });
 
+/** Whether visits that led to no link are in the response. */
+export const Orphans = OneOf(['exclude', 'include', 'only'], {
+  default: 'exclude',
+  description: 'Whether visits of a domain that led to no link are included, or alone.',
+});
+
 /** Which clicks, for the stream and for the export. */
 const FILTER_PARAMETERS = {
   link_id: Type.Optional(Type.String({ format: 'uuid', description: 'Only clicks of this link.' })),
   link_ids: Type.Optional(LinkIds('Only clicks of these links: at most 500 ids, separated by commas.')),
   bots: Bots,
+  orphans: Orphans,
+  ...CLICK_FILTER_PARAMETERS,
 };
 
 export const ClicksQuery = Type.Object({

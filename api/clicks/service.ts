@@ -1,10 +1,16 @@
+import type { Condition, Orphans } from '../../clickhouse/queries/click-conditions.ts';
 import type { ClickText } from '../../clickhouse/queries/click-text.ts';
 import type { ClickFilter } from '../../clickhouse/queries/newest-clicks.ts';
 import { clampToStored, formatInstant, NANOS_PER_MICRO, requireInstant } from '../../core/time/timestamps.ts';
 import { readIdList } from '../id-lists.ts';
 
 /** The parameters that say which clicks, after their schema. */
-export type FilterRequest = { link_id?: string; link_ids?: string; bots: 'exclude' | 'include' };
+export type FilterRequest = {
+  link_id?: string;
+  link_ids?: string;
+  bots: 'exclude' | 'include';
+  orphans: Orphans;
+};
 
 /**
  * Which links' clicks a request is about: those of `link_id` and `link_ids` alike; null: all.
@@ -26,13 +32,20 @@ export type PageRequest = FilterRequest & { limit: number; before?: string; sinc
  *
  * @throws {AppError} `bad_request` for a list of ids that is malformed or too long
  */
-export function filterOf(workspaceId: string, hasDeletedLinks: boolean, request: PageRequest): ClickFilter {
+export function filterOf(
+  workspaceId: string,
+  hasDeletedLinks: boolean,
+  request: PageRequest,
+  conditions: readonly Condition[],
+): ClickFilter {
   return {
     workspaceId,
     since: request.since === undefined ? null : clampToStored(requireInstant('since', request.since)),
     before: request.before === undefined ? null : clampToStored(requireInstant('before', request.before)),
     linkIds: linksOf(request),
     bots: request.bots === 'include',
+    conditions,
+    orphans: request.orphans,
     hasDeletedLinks,
   };
 }

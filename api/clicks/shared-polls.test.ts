@@ -115,6 +115,8 @@ test('while ClickHouse is down, every waiting poll and the next one get its erro
         before: null,
         linkIds: [uuidv7()],
         bots: true,
+        conditions: [],
+        orphans: 'exclude',
         hasDeletedLinks: false,
       },
       10,

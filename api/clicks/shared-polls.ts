@@ -22,7 +22,7 @@ type Waiting = {
 };
 
 /**
- * Creates a reader of pages of clicks. Polls of one workspace (`link_ids` and a recent `since`) that arrive while another runs
+ * Creates a reader of pages of clicks. Polls of one workspace (`link_ids` and a recent `since`, no filters) that arrive while another runs
  * share the next query, so two hundred pollers cost as much as a few (`bench/pollers.ts`). Each gets what a query of its own,
  * started at that moment, would return. Nothing is cached.
  */
@@ -83,7 +83,8 @@ export function createClickReader(client: ClickHouseClient): ReadClicks {
 }
 
 function isPoll(filter: ClickFilter): filter is Poll {
-  const { since, before, linkIds } = filter;
+  const { since, before, linkIds, conditions, orphans } = filter;
+  if (conditions.length > 0 || orphans !== 'exclude') return false;
   return linkIds !== null && before === null && since !== null && since > nowNanos() - RECENT;
 }
 

@@ -67,6 +67,7 @@ describe('the best links', () => {
       destination: 'https://shop.example/',
       clicks: 2,
       visitors: 2,
+      leads: 0,
       conversions: 1,
       revenue: 12.5,
     });
@@ -141,6 +142,7 @@ describe('given ids', () => {
       destination: 'https://shop.example/',
       clicks: 0,
       visitors: 0,
+      leads: 0,
       conversions: 0,
       revenue: 0,
       external_id: 'post-7',

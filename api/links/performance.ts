@@ -51,6 +51,7 @@ export async function linkPerformance(
     destination: link.destination_url,
     clicks: figures.clicks,
     visitors: figures.visitors,
+    leads: figures.leads,
     conversions: figures.conversions,
     revenue: toMajor(figures.revenueMinor, workspace.currency),
   });
@@ -69,7 +70,7 @@ export async function linkPerformance(
   return { window: shown, links: (await bestPerformers(named, query.limit, report)).map(rowOf) };
 }
 
-const NOTHING = { clicks: 0, visitors: 0, conversions: 0, revenueMinor: 0n };
+const NOTHING = { clicks: 0, visitors: 0, leads: 0, conversions: 0, revenueMinor: 0n };
 
 async function performersOf(links: Link[], report: Report): Promise<Performer<Link>[]> {
   const rows = await report({ kind: 'ids', ids: links.map((link) => link.id) });

@@ -62,7 +62,13 @@ export async function findLinks(deps: Stores, auth: Auth, query: SearchQuery): P
       const link = recordOf.get(id);
       // Deleted between the two queries.
       if (!link) return [];
-      const figures = figuresOf.get(id) ?? { clicks: 0, visitors: 0, conversions: 0, revenueMinor: 0n };
+      const figures = figuresOf.get(id) ?? {
+        clicks: 0,
+        visitors: 0,
+        leads: 0,
+        conversions: 0,
+        revenueMinor: 0n,
+      };
       return [
         {
           link: toRecord(link, config.shortUrl),

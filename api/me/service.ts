@@ -20,6 +20,7 @@ const FEATURES = [
   'watermark',
   'programs',
   'webhooks',
+  'analytics',
 ];
 
 /** Returns the key's workspace, the plan's limits and their usage. */

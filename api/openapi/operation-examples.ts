@@ -8,6 +8,17 @@ const AUTUMN = {
 
 /** Request bodies by operation id, where the required fields alone show too little. */
 export const REQUEST_EXAMPLES: Record<string, unknown> = {
+  'analytics.query': {
+    metrics: ['clicks', 'visitors', 'leads', 'conversions', 'revenue'],
+    dimensions: ['utm_campaign'],
+    filters: [
+      { dimension: 'country', operator: 'is', values: ['DE', 'AT'] },
+      { dimension: 'tag', operator: 'is_not', values: ['internal'] },
+    ],
+    window: { days: 30 },
+    compare: 'previous',
+    time_zone: 'Europe/Berlin',
+  },
   'keys.create': { kind: 'secret', label: 'checkout server' },
   'workspace.update': { identity_verification: 'required', payout_hold_days: 7 },
   'links.create': { ...AUTUMN, external_id: 'post-481', tags: ['autumn'] },

@@ -5,15 +5,15 @@ import {
   workspaceStats,
 } from '../../clickhouse/reports/index.ts';
 import { toMajor } from '../../core/money/money.ts';
+import { bucketsOf, checkTimeZone } from '../../core/time/time-buckets.ts';
 import { clampToStored, formatInstantShort } from '../../core/time/timestamps.ts';
 import type { ApiDeps, Auth } from '../dependencies.ts';
 import { linkPerformance } from '../links/performance.ts';
 import { readingPointOf } from '../reading-point.ts';
 import { reportWindow } from '../report-window.ts';
 import type { Breakdown, BreakdownQuery, Stats, StatsQuery } from './schemas.ts';
-import { bucketsOf, checkTimeZone } from './time-buckets.ts';
 
-const NOTHING: Figures = { clicks: 0, visitors: 0, conversions: 0, revenueMinor: 0n };
+const NOTHING: Figures = { clicks: 0, visitors: 0, leads: 0, conversions: 0, revenueMinor: 0n };
 
 /**
  * What the workspace, or one of its links, did in a window, when, and what it did in the previous period.

@@ -1,5 +1,8 @@
+import { CREDITED_TEXTS, type CreditedClick } from '../../core/analytics/dimensions.ts';
+import { TRIGGERS } from '../../core/events/types.ts';
 import {
   boolColumn,
+  enum8Column,
   float64Column,
   int64Column,
   lowCardinalityColumn,
@@ -7,6 +10,7 @@ import {
   textColumn,
   timeColumn,
   uint16Column,
+  uint32Column,
   uint64Column,
   uuidColumn,
   uuidsColumn,
@@ -25,8 +29,12 @@ export type AttributedShareRow = {
   /** The zero UUID, with an empty channel, when no click led to the order. */
   linkId: Uint8Array;
   channel: string;
+  /** Null: as of a click of which nothing is known. */
+  click: CreditedClick | null;
   /** 0 to 1; the shares of a version add up to 1. */
   share: number;
+  /** The share of a lead, 0 to 1; 0 for an order, and `share` and the amount are 0 for a lead. */
+  lead: number;
   /** Minor units of the workspace's currency. */
   amountMinor: number;
   /** Channel of the person's first click, on every part, for `ltv`. Empty: there was none. */
@@ -49,7 +57,13 @@ export function attributedSharesBlock(rows: readonly AttributedShareRow[]): Uint
   const ts = timeColumn('ts', size);
   const link = uuidColumn('link_id', size);
   const channel = lowCardinalityColumn('channel', size);
+  const texts = CREDITED_TEXTS.flatMap((name) =>
+    name === 'trigger' ? [] : { name, column: lowCardinalityColumn(name, size) },
+  );
+  const trigger = enum8Column('trigger', size, TRIGGERS);
+  const asn = uint32Column('asn', size);
   const share = float64Column('share', size);
+  const lead = float64Column('lead', size);
   const amount = int64Column('amount_minor', size);
   const firstChannel = lowCardinalityColumn('first_channel', size);
   const firstBioLinks = uuidsColumn('first_bio_links', size);
@@ -63,14 +77,19 @@ export function attributedSharesBlock(rows: readonly AttributedShareRow[]): Uint
     ts.put(row, given.ts, given.ordinal);
     link.put(row, given.linkId);
     channel.put(row, given.channel);
+    for (const { name, column } of texts) column.put(row, given.click?.[name] ?? '');
+    trigger.put(row, given.click?.trigger === 'qr' ? 'qr' : 'link');
+    asn.put(row, given.click?.asn ?? 0);
     share.put(row, given.share);
+    lead.put(row, given.lead);
     amount.put(row, BigInt(given.amountMinor));
     firstChannel.put(row, given.firstChannel);
     firstBioLinks.put(row, given.firstBioLinks);
     firstOtherChannel.put(row, given.firstOtherChannel);
     replaced.put(row, given.replaced);
   });
-  const shares = [workspace, order, version, part, ts, link, channel, share, amount];
+  const shares = [workspace, order, version, part, ts, link, channel, share, lead, amount];
+  const click = [...texts.map(({ column }) => column), trigger, asn];
   const origin = [firstChannel, firstBioLinks, firstOtherChannel];
-  return nativeBlock([...shares, ...origin, replaced], size);
+  return nativeBlock([...shares, ...click, ...origin, replaced], size);
 }

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clickKey } from '../../core/events/click-reader.ts';
 import { bytesToUuid, uuidToBytes, uuidv7 } from '../../core/ids.ts';
+
+import { creditedClick } from '../../test/support/enriched-click.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { attributedSharesBlock } from './attributed-shares.ts';
 import { type ClickRow, clickBlock } from './clicks.ts';
@@ -169,7 +171,9 @@ describe('blocks', () => {
       ordinal: 1,
       linkId: workspaceId,
       share: 0.25,
+      lead: 0.5,
       channel: 'x',
+      click: creditedClick({ country: 'DE', utm_term: 'shoes', trigger: 'qr', variant_id: 'A', asn: 3320 }),
       amountMinor: 2 ** 52,
     };
     const origin = (firstBioLinks: string[], firstOtherChannel: string) => ({
@@ -217,6 +221,11 @@ describe('blocks', () => {
         replaced: true,
       },
     ]);
+    expect(
+      await rowsOf(
+        'SELECT lead, country, utm_term, trigger, variant_id, asn FROM attributed_shares WHERE part = 4',
+      ),
+    ).toEqual([{ lead: 0.5, country: 'DE', utm_term: 'shoes', trigger: 'qr', variant_id: 'A', asn: 3320 }]);
     expect(
       await rowsOf(
         'SELECT first_channel, first_bio_links, first_other_channel FROM attributed_shares ORDER BY part',

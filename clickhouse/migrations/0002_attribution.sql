@@ -7,6 +7,8 @@
 -- `first_channel` is the channel of the person's first click, for ltv. The history of bio buttons can be deleted:
 -- `first_bio_links` are the buttons that the person clicked before any other link, `first_other_channel` is the channel of the
 -- first click on another link. All three are on every part.
+-- `country` and the columns after it are those of the credited clicks. `lead`: the share of a lead, whose `share` and minor
+-- units are 0; a lead's `order_id` is its number.
 -- `written`: tells a report whether the cached sums of a day are still current.
 CREATE TABLE IF NOT EXISTS {{database}}.attributed_shares {{on_cluster}} (
   workspace_id        UUID,
@@ -16,7 +18,28 @@ CREATE TABLE IF NOT EXISTS {{database}}.attributed_shares {{on_cluster}} (
   part                UInt16,
   link_id             UUID,
   channel             LowCardinality(String),
+  country             LowCardinality(String),
+  city                LowCardinality(String),
+  device              LowCardinality(String),
+  browser             LowCardinality(String),
+  os                  LowCardinality(String),
+  domain              LowCardinality(String),
+  slug                LowCardinality(String),
+  trigger             Enum8('link' = 0, 'qr' = 1) DEFAULT 'link',
+  utm_source          LowCardinality(String),
+  utm_medium          LowCardinality(String),
+  utm_campaign        LowCardinality(String),
+  utm_term            LowCardinality(String),
+  utm_content         LowCardinality(String),
+  referer_host        LowCardinality(String),
+  continent           LowCardinality(String),
+  region              LowCardinality(String),
+  language            LowCardinality(String),
+  rule_id             LowCardinality(String),
+  variant_id          LowCardinality(String),
+  asn                 UInt32,
   share               Float64,
+  lead                Float64,
   amount_minor        Int64,
   first_channel       LowCardinality(String),
   first_bio_links     Array(UUID),

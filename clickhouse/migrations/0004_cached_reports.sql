@@ -14,6 +14,7 @@ CREATE TABLE IF NOT EXISTS {{database}}.cached_report_parts {{on_cluster}} (
   clicks       UInt64,
   visitors     AggregateFunction(uniqCombined64(17), UUID),
   share        Float64,
+  lead         Float64,
   amount_minor Int64
 )
 ENGINE = {{engine:ReplacingMergeTree(made)}}

@@ -1,3 +1,4 @@
+import { CREDITED_TEXTS, type CreditedClick } from '../../core/analytics/dimensions.ts';
 import type { Channel } from '../../core/enrich/channels.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { byVisitorParams, MAY_BE_CLICKS_OF_VISITORS } from '../rollups/clicks-by-visitor.ts';
@@ -15,11 +16,12 @@ export type ClickSpan = {
   to: number;
 };
 
-/** The clicks before an order on one link through one channel. */
+/** The clicks before an order on one link through one channel that are alike in every dimension. */
 export type ClickGroup = {
   position: number;
   linkId: string;
   channel: string;
+  click: CreditedClick;
   clicks: number;
   /** Nanoseconds, of the earliest and of the latest of them. */
   firstTs: bigint;
@@ -38,6 +40,7 @@ export type Origin = {
 
 /** Only links of this channel can be deleted with their history. */
 const BIO: Channel = 'bio';
+const DIMENSIONS = [...CREDITED_TEXTS, 'asn'].join(', ');
 const NO_LINK = '00000000-0000-0000-0000-000000000000';
 
 // Bots and links of deleted bio buttons never count.
@@ -58,32 +61,33 @@ const MATCHES = `clicks INNER JOIN ${SPANS}
   WHERE clicks.workspace_id IN (SELECT arrayJoin({workspaces:Array(UUID)}))
     AND clicks.ts < fromUnixTimestamp64Micro({latest:Int64}, 'UTC') AND clicks.ts < span.until`;
 
-/** Returns the clicks that count for orders under their attribution windows, grouped by link and channel. */
+/** Returns the clicks that count for orders under their attribution windows, grouped by link, channel and all other dimensions. */
 export async function clicksBeforeOrders(
   client: ClickHouseClient,
   spans: readonly ClickSpan[],
 ): Promise<ClickGroup[]> {
   if (spans.length === 0) return [];
   const rows = await runQuery<GroupRow>(client, {
-    sql: `SELECT span.position AS position, link_id, channel, count() AS clicks,
+    sql: `SELECT span.position AS position, link_id, channel, ${DIMENSIONS}, count() AS clicks,
         toUnixTimestamp64Nano(min(ts)) AS first_ts, toUnixTimestamp64Nano(max(ts)) AS last_ts
       FROM ${MATCHES}
         AND clicks.ts >= fromUnixTimestamp64Micro({earliest:Int64}, 'UTC') AND clicks.ts >= span.since
         AND ${COUNTED}
-      GROUP BY position, link_id, channel`,
+      GROUP BY position, link_id, channel, ${DIMENSIONS}`,
     params: {
       ...(await parametersOf(client, spans)),
       earliest: spans.reduce((least, { from }) => Math.min(least, from), Infinity),
     },
     seconds: 30,
   });
-  return rows.map((row) => ({
-    position: row.position,
-    linkId: row.link_id,
-    channel: row.channel,
-    clicks: Number(row.clicks),
-    firstTs: BigInt(row.first_ts),
-    lastTs: BigInt(row.last_ts),
+  return rows.map(({ position, link_id, channel, clicks, first_ts, last_ts, ...click }) => ({
+    position,
+    linkId: link_id,
+    channel,
+    click,
+    clicks: Number(clicks),
+    firstTs: BigInt(first_ts),
+    lastTs: BigInt(last_ts),
   }));
 }
 
@@ -120,7 +124,7 @@ type GroupRow = {
   clicks: string;
   first_ts: string;
   last_ts: string;
-};
+} & CreditedClick;
 
 async function parametersOf(client: ClickHouseClient, spans: readonly ClickSpan[]) {
   return {

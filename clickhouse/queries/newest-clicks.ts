@@ -1,5 +1,6 @@
 import { clampToStored, NANOS_PER_DAY, nowNanos } from '../../core/time/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
+import { type Condition, conditionsSql, type Orphans, orphansSql } from './click-conditions.ts';
 import { type ClickText, SHOWN_AS_TEXT, toClickText } from './click-text.ts';
 import { runQueryLines } from './run-query.ts';
 import { SHOWN_COLUMNS } from './shown-clicks.ts';
@@ -16,6 +17,10 @@ export type ClickFilter = {
   linkIds: string[] | null;
   /** Whether clicks of bots are included. */
   bots: boolean;
+  /** What else holds of them. */
+  conditions: readonly Condition[];
+  /** Whether visits that led to no link are included, or alone. */
+  orphans: Orphans;
   /** Whether the workspace has deleted links, whose clicks are left out. */
   hasDeletedLinks: boolean;
 };
@@ -86,6 +91,10 @@ export function clickConditions(filter: ClickFilter): {
     params.links = filter.linkIds;
   }
   if (!filter.bots) conditions.push('NOT is_bot');
-  const sql = conditions.join(' AND ');
-  return { conditions: filter.hasDeletedLinks ? `${sql} ${NOT_DELETED}` : sql, params };
+  const own = conditionsSql(filter.conditions);
+  const sql = `${conditions.join(' AND ')} ${orphansSql(filter.orphans)} ${own.sql}`;
+  return {
+    conditions: filter.hasDeletedLinks ? `${sql} ${NOT_DELETED}` : sql,
+    params: { ...params, ...own.params },
+  };
 }

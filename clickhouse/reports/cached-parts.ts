@@ -126,7 +126,7 @@ const intoDay = (nanos: bigint) => ((nanos % NANOS_PER_DAY) + NANOS_PER_DAY) % N
 const sharesOf = (of: ShareChannel) => `${OWN} AND part = 'shares/${of}'`;
 
 /**
- * Returns the shares that count as a subquery, `channel, share, amount_minor`: cached sums of days, and the shares of all other
+ * Returns the shares that count as a subquery, `channel, share, lead, amount_minor`: cached sums of days, and the shares of all other
  * days ({@link countedShares}). A day with a share that was written since its sums were made, or up to an hour before, is read
  * share by share: another version of one of its orders may count now. An insert of shares must not take an hour.
  *
@@ -152,17 +152,17 @@ export function cachedShares(
   const rest = `${isWindow ? `${IN_SPAN} AND` : ''}
     (${isWindow ? `${OUTSIDE} OR` : ''} NOT ${isCached} OR ${DAY} IN (SELECT arrayJoin(${changed})))`;
   return `(
-    SELECT channel, share, amount_minor FROM cached_report_parts
+    SELECT channel, share, lead, amount_minor FROM cached_report_parts
     WHERE ${sharesOf(of)} AND made = ${made} AND NOT has(${changed}, day)
       ${isWindow ? 'AND day >= {whole_from:Date32} AND day < {whole_to:Date32}' : ''}
     UNION ALL
-    SELECT ${CHANNEL_OF[of]} AS channel, share, amount_minor FROM ${countedShares(rest)})`;
+    SELECT ${CHANNEL_OF[of]} AS channel, share, lead, amount_minor FROM ${countedShares(rest)})`;
 }
 
 /** `made` is the moment before the shares are read. */
-const FILL_SHARES = `INSERT INTO cached_report_parts (workspace_id, part, made, day, channel, share, amount_minor)
+const FILL_SHARES = `INSERT INTO cached_report_parts (workspace_id, part, made, day, channel, share, lead, amount_minor)
   SELECT {workspace:UUID}, concat('shares/', target.1), (SELECT now64(6)), ${DAY} AS day, target.2, sum(share),
-    sum(amount_minor)
+    sum(lead), sum(amount_minor)
   FROM (SELECT *, arrayJoin([('link', channel), ('origin', first_channel)]) AS target FROM ${countedShares('')})
   WHERE target.2 != '' GROUP BY day, target`;
 

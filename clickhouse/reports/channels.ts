@@ -45,9 +45,9 @@ async function figuresOf(
       sql: `SELECT channel, clicks, visitors FROM ${clicks.sql}`,
       ...common,
     }),
-    runQuery<Pick<FigureRow, 'conversions' | 'revenue'> & { channel: string }>(client, {
-      sql: `SELECT channel, sum(share) AS conversions, sum(amount_minor) AS revenue FROM ${channelShares()}
-            WHERE channel != '' ${condition} GROUP BY channel`,
+    runQuery<Pick<FigureRow, 'leads' | 'conversions' | 'revenue'> & { channel: string }>(client, {
+      sql: `SELECT channel, sum(lead) AS leads, sum(share) AS conversions, sum(amount_minor) AS revenue
+            FROM ${channelShares()} WHERE channel != '' ${condition} GROUP BY channel`,
       ...common,
     }),
   ]);
@@ -60,7 +60,7 @@ async function figuresOf(
   return [...rows].map(([channel, row]) => ({ channel, ...toFigures(row) })).sort(inOrder);
 }
 
-const NO_FIGURES: FigureRow = { clicks: '0', visitors: '0', conversions: 0, revenue: '0' };
+const NO_FIGURES: FigureRow = { clicks: '0', visitors: '0', leads: 0, conversions: 0, revenue: '0' };
 
 const inOrder = (a: ChannelFigures, b: ChannelFigures): number =>
   byRevenueThenClicks(a, b) || Buffer.compare(Buffer.from(a.channel), Buffer.from(b.channel));

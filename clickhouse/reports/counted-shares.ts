@@ -1,6 +1,10 @@
+import { CREDITED_TEXTS } from '../../core/analytics/dimensions.ts';
+
+const CLICK_COLUMNS = [...CREDITED_TEXTS, 'asn'].join(', ');
+
 /**
- * Returns the attributed shares that count as a subquery: `ts, link_id, channel, share, amount_minor, first_channel,
- * first_bio_links, first_other_channel`. Of each order these are the shares of its highest version: who writes a version marks
+ * Returns the attributed shares that count as a subquery: `ts, link_id, channel` and the other dimensions of the credited click,
+ * `share, lead, amount_minor, first_channel, first_bio_links, first_other_channel`. Of each order these are the shares of its highest version: who writes a version marks
  * the shares of earlier ones as replaced, and `FINAL` joins the two. Needs the parameter `workspace`.
  *
  * Shares of no link are among them (zero UUID, empty channel).
@@ -9,7 +13,7 @@
  */
 export function countedShares(condition: string): string {
   return `(
-    SELECT ts, link_id, channel, share, amount_minor, first_channel, first_bio_links, first_other_channel
+    SELECT ts, link_id, channel, ${CLICK_COLUMNS}, share, lead, amount_minor, first_channel, first_bio_links, first_other_channel
     FROM attributed_shares FINAL
     WHERE workspace_id = {workspace:UUID} ${condition === '' ? '' : `AND ${condition}`} AND NOT replaced)`;
 }

@@ -34,9 +34,9 @@ export async function linksReport(
     const rows = await runQuery<FigureRow & { link_id: string }>(client, {
       sql: `
       SELECT link_id, ${SUMMED_FIGURES} FROM (
-        SELECT link_id, clicks, visitors, 0. AS conversions, 0 AS revenue FROM ${clicks.sql}
+        SELECT link_id, clicks, visitors, 0. AS leads, 0. AS conversions, 0 AS revenue FROM ${clicks.sql}
         UNION ALL
-        SELECT link_id, 0, 0, sum(share), sum(amount_minor) FROM ${shares}
+        SELECT link_id, 0, 0, sum(lead), sum(share), sum(amount_minor) FROM ${shares}
         WHERE channel != '' ${condition} GROUP BY link_id)
       GROUP BY link_id ORDER BY revenue DESC, clicks DESC, toString(link_id) DESC
       ${kind === 'top' ? 'LIMIT {limit:UInt32} OFFSET {offset:UInt32}' : ''}`,

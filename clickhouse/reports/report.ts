@@ -15,7 +15,7 @@ export type Sources = {
   clicksBy: ClicksBy;
   /** The shares of the window's orders that count ({@link countedShares}). */
   shares: string;
-  /** Returns the same shares with only `channel, share, amount_minor`: days may come from the cache. */
+  /** Returns the same shares with only `channel, share, lead, amount_minor`: days may come from the cache. */
   channelShares(): string;
   /** The condition on links, deleted ones included, for the report's shares. */
   condition: string;

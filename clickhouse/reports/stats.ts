@@ -32,9 +32,9 @@ export async function workspaceStats(
     return runQuery<FigureRow & { bucket: string }>(client, {
       sql: `
         SELECT ${key}, ${SUMMED_FIGURES} FROM (
-          SELECT ${key}, clicks, visitors, 0. AS conversions, 0 AS revenue FROM ${clicks.sql}
+          SELECT ${key}, clicks, visitors, 0. AS leads, 0. AS conversions, 0 AS revenue FROM ${clicks.sql}
           UNION ALL
-          SELECT ${ofShare} AS ${key}, 0, 0, sum(share), sum(amount_minor)
+          SELECT ${ofShare} AS ${key}, 0, 0, sum(lead), sum(share), sum(amount_minor)
           FROM ${key === 'bucket' ? shares : channelShares()}
           WHERE channel != '' ${condition} GROUP BY ${key})
         GROUP BY ${key} ORDER BY ${key}`,
@@ -50,7 +50,7 @@ export async function workspaceStats(
     ]),
   );
   return {
-    totals: whole ? toFigures(whole) : { clicks: 0, visitors: 0, conversions: 0, revenueMinor: 0n },
+    totals: whole ? toFigures(whole) : { clicks: 0, visitors: 0, leads: 0, conversions: 0, revenueMinor: 0n },
     series: buckets.map((row) => ({ start: BigInt(row.bucket), ...toFigures(row) })),
   };
 }

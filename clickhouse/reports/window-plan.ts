@@ -33,7 +33,7 @@ const rememberedOf = new WeakMap<ClickHouseClient, BoundedCache<string, RollUps>
 
 /**
  * Decides how a window is counted, and runs a report accordingly: with the cover of a window that has more than `exactUpTo`
- * clicks, else with null.
+ * clicks, else with null; in both cases with the periods that there are.
  *
  * Roll-ups that were read minutes ago are used at once. Whether they are current is checked while the report runs, because a
  * period that is rolled up again must be in the next report; if they are not, the report runs again.
@@ -41,19 +41,19 @@ const rememberedOf = new WeakMap<ClickHouseClient, BoundedCache<string, RollUps>
 export async function planWindow<T>(
   client: ClickHouseClient,
   clicks: ReportedClicks,
-  run: (cover: Cover | null) => Promise<T>,
+  run: (cover: Cover | null, periods: RollUps['periods']) => Promise<T>,
 ): Promise<T> {
   const remembered = rememberedRollUps(client, clicks);
   if (remembered) {
     const cover = await coverIfLarge(client, clicks, remembered);
-    if (cover === null) return run(null);
-    const [result, version] = await Promise.all([run(cover), readVersion(client)]);
+    if (cover === null) return run(null, []);
+    const [result, version] = await Promise.all([run(cover, remembered.periods), readVersion(client)]);
     if (version === remembered.version) return result;
     const current = await readRollUps(client, clicks);
     if (isSameCover(cover, coverOf(clicks.span, current.periods))) return result;
   }
   const current = rememberedRollUps(client, clicks) ?? (await readRollUps(client, clicks));
-  return run(await coverIfLarge(client, clicks, current));
+  return run(await coverIfLarge(client, clicks, current), current.periods);
 }
 
 /** The cover of a window with more clicks than are counted exactly; null for any other. */

@@ -68,6 +68,7 @@ const VISITORS_IN = [
   ['visitor_users', 'visitor_id'],
   ['joined_visitors', 'visitor_id'],
   ['joined_visitors', 'other_visitor_id'],
+  ['leads', 'visitor_id'],
 ] as const;
 
 /**

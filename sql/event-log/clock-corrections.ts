@@ -23,7 +23,7 @@ export type OpenCorrection = CorrectionReport & {
 
 /**
  * Inserts corrections, in the transaction that advances their lane, and corrects PostgreSQL's records of the events:
- * orders (which are attributed again), their commissions, and identities.
+ * orders (which are attributed again), their commissions, waiting leads, and identities.
  * Records without a stream are corrected only where their time lies in the future: no other event can be meant.
  */
 export async function insertCorrections(tx: Queryable, reports: readonly CorrectionReport[]): Promise<void> {
@@ -53,6 +53,11 @@ async function correctRecords(
   const orders = rows.map((row) => row.internal_id);
   await queuePublications(tx, orders);
   await tx.query(
+    `UPDATE leads SET ts = ts - $4
+     WHERE stream_ordinal = $1 AND ts BETWEEN $2 AND $3 AND attributed_at IS NULL`,
+    [ordinal, fromTs, toTs, shift],
+  );
+  await tx.query(
     `UPDATE commissions SET eligible_at = eligible_at - $2 * interval '1 microsecond'
      WHERE order_internal_id = ANY ($1) AND status = 'pending' AND eligible_at >= to_timestamp($3 / 1e6::float8)`,
     [orders, shift, fromTs],
@@ -68,11 +73,11 @@ async function correctRecords(
        last_ts = last_ts - $3 WHERE last_ts BETWEEN $1 AND $2`,
     [fromTs, toTs, shift],
   );
-  await tx.query('UPDATE visitor_users SET last_ts = last_ts - $3 WHERE last_ts BETWEEN $1 AND $2', [
-    fromTs,
-    toTs,
-    shift,
-  ]);
+  await tx.query(
+    `UPDATE visitor_users SET first_ts = CASE WHEN first_ts BETWEEN $1 AND $2 THEN first_ts - $3 ELSE first_ts END,
+       last_ts = last_ts - $3 WHERE last_ts BETWEEN $1 AND $2`,
+    [fromTs, toTs, shift],
+  );
 }
 
 type Row = {

@@ -12,6 +12,7 @@ afterAll(() => stores.close());
 
 const NOTHING = {
   attribution: false,
+  leads: false,
   pendingSignups: false,
   trackedPurchases: false,
   earlyRefunds: false,
@@ -38,6 +39,15 @@ test('each kind of work is reported while it is pending, and not after', async (
   await pool.query('UPDATE orders SET version = version + 1');
   expect(await pendingWork(pool)).toEqual({ ...NOTHING, attribution: true });
   await pool.query('UPDATE orders SET attributed_version = version');
+
+  await pool.query(
+    `INSERT INTO leads (workspace_id, ts, stream_ordinal, visitor_id, attribution_model, attribution_window)
+     VALUES ($1, 1, 0, $2, 'linear', 30)`,
+    [workspace, randomUUID()],
+  );
+  expect(await pendingWork(pool)).toEqual({ ...NOTHING, leads: true });
+  await pool.query('UPDATE leads SET attributed_at = now()');
+  expect(await pendingWork(pool)).toEqual(NOTHING);
 
   await pool.query('INSERT INTO order_publications (order_internal_id) VALUES ($1)', [order]);
   expect(await pendingWork(pool)).toEqual({ ...NOTHING, orderPublications: true });

@@ -4,6 +4,8 @@ import type { Queryable } from '../database/pool.ts';
 export type PendingWork = {
   /** Orders whose attributed shares are not in ClickHouse. */
   attribution: boolean;
+  /** Identifies that may be leads. */
+  leads: boolean;
   /** Signups that the watermark may resolve. */
   pendingSignups: boolean;
   /** Orders that are not qualified. */
@@ -19,6 +21,7 @@ export async function pendingWork(db: Queryable): Promise<PendingWork> {
   const { rows } = await db.query<PendingWork>(
     `SELECT
       EXISTS (SELECT FROM orders WHERE attributed_version IS DISTINCT FROM version) AS attribution,
+      EXISTS (SELECT FROM leads WHERE attributed_at IS NULL) AS leads,
       EXISTS (SELECT FROM signups WHERE state = 'pending') AS "pendingSignups",
       EXISTS (SELECT FROM orders WHERE source = 'server' AND referral_evaluated_at IS NULL) AS "trackedPurchases",
       EXISTS (SELECT FROM early_refunds) AS "earlyRefunds",

@@ -69,6 +69,7 @@ CREATE TABLE visitor_users (
   visitor_id       uuid NOT NULL,
   external_user_id text NOT NULL,
   by_server        boolean NOT NULL DEFAULT false, -- reported with a secret key
+  first_ts         bigint NOT NULL,                -- microseconds
   last_ts          bigint NOT NULL,                -- microseconds
   PRIMARY KEY (workspace_id, visitor_id, external_user_id)
 );
@@ -84,3 +85,25 @@ CREATE TABLE joined_visitors (
 );
 CREATE INDEX joined_visitors_other ON joined_visitors (workspace_id, other_visitor_id);
 CREATE INDEX joined_visitors_newest ON joined_visitors (workspace_id, visitor_id, last_ts DESC);
+
+-- Identifies that may be the first of a person. Once the watermark has passed one, it is attributed as an order is, or removed
+-- when an earlier identify is of the same person. A lead keeps its row: its person is known from then on.
+CREATE TABLE leads (
+  internal_id        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  workspace_id       uuid NOT NULL REFERENCES workspaces (id),
+  ts                 bigint NOT NULL,      -- microseconds
+  stream_ordinal     smallint NOT NULL,
+  visitor_id         uuid NOT NULL,
+  other_visitor_ids  uuid[] NOT NULL DEFAULT '{}',
+  email              text,
+  external_user_id   text,
+  attribution_model  text NOT NULL,        -- the workspace's when the identify was stored
+  attribution_window integer NOT NULL,
+  written_shares     jsonb NOT NULL DEFAULT '[]', -- as in orders
+  attributed_at      timestamptz,
+  UNIQUE (workspace_id, ts, stream_ordinal)
+);
+CREATE INDEX leads_waiting ON leads (ts) WHERE attributed_at IS NULL;
+CREATE INDEX leads_visitor ON leads (workspace_id, visitor_id);
+CREATE INDEX leads_email ON leads (workspace_id, email) WHERE email IS NOT NULL;
+CREATE INDEX leads_user ON leads (workspace_id, external_user_id) WHERE external_user_id IS NOT NULL;

@@ -33,27 +33,35 @@ type EmailReport = IdentityReport & { email: string };
 type UserReport = Omit<IdentityReport, 'email' | 'externalUserId'> & { user: string };
 
 async function upsertUsers(transaction: Queryable, reports: readonly UserReport[]): Promise<void> {
-  const newest = new Map<string, UserReport>();
+  const newest = new Map<string, UserReport & { firstTs: number }>();
   for (const report of [...reports].sort((a, b) => a.ts - b.ts)) {
     const key = `${report.workspaceId}/${report.visitorId}/${report.user}`;
-    newest.set(key, { ...report, byServer: report.byServer || newest.get(key)?.byServer === true });
+    const known = newest.get(key);
+    newest.set(key, {
+      ...report,
+      byServer: report.byServer || known?.byServer === true,
+      firstTs: known?.firstTs ?? report.ts,
+    });
   }
   const rows = [...newest].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, report]) => report);
   if (rows.length === 0) return;
   await transaction.query(
-    `INSERT INTO visitor_users AS known (workspace_id, visitor_id, external_user_id, by_server, last_ts)
-     SELECT workspace.id, report.visitor_id, report.external_user_id, report.by_server, report.last_ts
-     FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::boolean[], $5::bigint[]) WITH ORDINALITY
-       AS report (workspace_id, visitor_id, external_user_id, by_server, last_ts, position)
+    `INSERT INTO visitor_users AS known (workspace_id, visitor_id, external_user_id, by_server, first_ts, last_ts)
+     SELECT workspace.id, report.visitor_id, report.external_user_id, report.by_server, report.first_ts,
+       report.last_ts
+     FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::boolean[], $5::bigint[], $6::bigint[]) WITH ORDINALITY
+       AS report (workspace_id, visitor_id, external_user_id, by_server, first_ts, last_ts, position)
      JOIN workspaces AS workspace ON workspace.id = report.workspace_id
      ORDER BY report.position
      ON CONFLICT (workspace_id, visitor_id, external_user_id) DO UPDATE
-       SET last_ts = greatest(known.last_ts, EXCLUDED.last_ts), by_server = known.by_server OR EXCLUDED.by_server`,
+       SET first_ts = least(known.first_ts, EXCLUDED.first_ts), last_ts = greatest(known.last_ts, EXCLUDED.last_ts),
+           by_server = known.by_server OR EXCLUDED.by_server`,
     [
       rows.map((row) => row.workspaceId),
       rows.map((row) => row.visitorId),
       rows.map((row) => row.user),
       rows.map((row) => row.byServer),
+      rows.map((row) => row.firstTs),
       rows.map((row) => row.ts),
     ],
   );

@@ -1,3 +1,4 @@
+import { CREDITED_TEXTS, type CreditedClick } from '../../core/analytics/dimensions.ts';
 import type { EnrichedClick } from '../../core/enrich/enrich.ts';
 
 /** Returns the derived fields of a click of which nothing is known, with changes. */
@@ -28,4 +29,13 @@ export function enrichedClick(changes: Partial<EnrichedClick> = {}): EnrichedCli
     variantId: '',
     ...changes,
   };
+}
+
+/** Returns what an attributed share keeps of a click of which nothing is known, with changes. */
+export function creditedClick(changes: Partial<CreditedClick> = {}): CreditedClick {
+  const texts = Object.fromEntries(CREDITED_TEXTS.map((name) => [name, ''])) as Record<
+    (typeof CREDITED_TEXTS)[number],
+    string
+  >;
+  return { ...texts, trigger: 'link', asn: 0, ...changes };
 }

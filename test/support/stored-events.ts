@@ -60,7 +60,16 @@ export type GivenShares = {
   written?: string;
   /** Versions of the order that this one replaces. */
   replaces?: GivenShares[];
-  parts: { linkId: string; channel: string; share: number; amountMinor: number }[];
+  parts: {
+    linkId: string;
+    channel: string;
+    share: number;
+    /** The share of a lead. */
+    lead?: number;
+    amountMinor: number;
+    /** Other columns of the credited click, by name. */
+    columns?: Record<string, string | number>;
+  }[];
 };
 
 /** Used where there is no visitor or no link. */
@@ -199,6 +208,8 @@ function creditRows(order: GivenShares, replaced: boolean): Record<string, unkno
     link_id: part.linkId,
     channel: part.channel,
     share: part.share,
+    lead: part.lead ?? 0,
+    ...part.columns,
     amount_minor: part.amountMinor,
     first_channel: order.firstChannel ?? '',
     ...(order.firstBioLinks && { first_bio_links: order.firstBioLinks }),

@@ -106,6 +106,37 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
     { path: `/shared/${victim.dashboardToken}/unlock`, body: { password: 'a wrong one' }, status: 401 },
   ],
   'GET /api/v1/channels': () => [{ path: '/channels?days=365&ltv=1', status: 200 }],
+  'POST /api/v1/analytics/query': (victim) => [
+    {
+      path: '/analytics/query',
+      body: {
+        metrics: ['clicks', 'visitors', 'leads', 'conversions', 'revenue'],
+        dimensions: ['link', 'campaign', 'tag'],
+        window: { from: '2026-01-01', to: '2027-01-01' },
+      },
+      status: 200,
+    },
+    {
+      path: '/analytics/query',
+      body: {
+        metrics: ['clicks'],
+        dimensions: ['folder', 'slug', 'channel'],
+        filters: [
+          {
+            any: [
+              { dimension: 'link', operator: 'is', values: [victim.link] },
+              { dimension: 'campaign', operator: 'is', values: [victim.destination] },
+              { dimension: 'folder', operator: 'is', values: [victim.folder] },
+              { dimension: 'tag', operator: 'contains', values: [SECRET_NAME] },
+            ],
+          },
+        ],
+        bots: 'include',
+        window: { from: '2026-01-01', to: '2027-01-01' },
+      },
+      status: 200,
+    },
+  ],
   'GET /api/v1/stats': (victim) => [
     { path: '/stats?from=2026-01-01&to=2027-01-01', status: 200 },
     { path: `/stats?from=2026-01-01&to=2027-01-01&link_id=${victim.link}`, status: 200 },

@@ -7,7 +7,6 @@ import {
 import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
 import {
   type ClickGroup,
-  type ClickSpan,
   clicksBeforeOrders,
   origins,
 } from '../../clickhouse/queries/clicks-before-orders.ts';
@@ -16,7 +15,6 @@ import { convertMinor, MoneyError } from '../../core/money/money.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
 import { watermark } from '../../sql/event-log/streams.ts';
-import { visitorsOfBuyers } from '../../sql/orders/buyers.ts';
 import {
   claimUnattributed,
   markAttributed,
@@ -29,6 +27,7 @@ import { lockRatesShared, type RateOf } from '../../sql/workspaces/currency-rate
 import type { WorkerMetrics } from '../metrics.ts';
 import { replacedShares } from './replaced-shares.ts';
 import { sharesOf } from './shares.ts';
+import { spansOf } from './spans.ts';
 
 export type AttributionDependencies = {
   pool: Pool;
@@ -38,7 +37,6 @@ export type AttributionDependencies = {
 };
 
 const BATCH = 200;
-const MICROS_PER_DAY = 86_400_000_000;
 
 /**
  * Attributes a batch of the orders that the watermark has passed: every click that could have led to them is visible then, and
@@ -118,14 +116,7 @@ async function sharesOfAll(
   if (orders.length === 0) return [];
   const { clickhouse, metrics } = dependencies;
   const rateOf = await lockRatesShared(transaction);
-  const visitors = await visitorsOfBuyers(transaction, orders);
-  const reached = orders.slice(0, visitors.length);
-  const spans = reached.flatMap((order, position) =>
-    (visitors[position] ?? []).map((visitorId): ClickSpan => {
-      const from = order.ts - order.window * MICROS_PER_DAY;
-      return { position, workspaceId: order.workspaceId, visitorId, from, to: order.ts };
-    }),
-  );
+  const { reached, spans } = await spansOf(transaction, orders);
   const [groups, firstCame] = await Promise.all([
     clicksBeforeOrders(clickhouse, spans),
     origins(clickhouse, spans),

@@ -1,7 +1,8 @@
 import type { AttributedShareRow } from '../../clickhouse/inserts/attributed-shares.ts';
 import { NO_UUID } from '../../clickhouse/inserts/native-columns.ts';
 import { uuidToBytes } from '../../core/ids.ts';
-import type { UnattributedOrder, WrittenShares } from '../../sql/orders/unattributed-orders.ts';
+import type { WrittenShares } from '../../sql/orders/unattributed-orders.ts';
+import type { AttributedEvent } from './shares.ts';
 
 /**
  * Returns the rows that replace shares of an order: all of its other versions, and those parts of this version that an earlier
@@ -11,7 +12,7 @@ import type { UnattributedOrder, WrittenShares } from '../../sql/orders/unattrib
  * @param written versions whose shares may be in ClickHouse
  */
 export function replacedShares(
-  order: UnattributedOrder,
+  order: AttributedEvent,
   parts: number,
   written: readonly WrittenShares[],
 ): AttributedShareRow[] {
@@ -26,7 +27,9 @@ export function replacedShares(
       ordinal: streamOrdinal,
       linkId: NO_UUID,
       channel: '',
+      click: null,
       share: 0,
+      lead: 0,
       amountMinor: 0,
       firstChannel: '',
       firstBioLinks: [],

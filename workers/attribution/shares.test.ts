@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClickGroup } from '../../clickhouse/queries/clicks-before-orders.ts';
 import { bytesToUuid, uuidv7 } from '../../core/ids.ts';
 import type { UnattributedOrder } from '../../sql/orders/unattributed-orders.ts';
+import { creditedClick } from '../../test/support/enriched-click.ts';
 import { sharesOf } from './shares.ts';
 
 const [first, second, third] = [uuidv7(), uuidv7(), uuidv7()];
@@ -28,7 +29,15 @@ function order(model: UnattributedOrder['model']): UnattributedOrder {
 }
 
 function group(linkId: string, clicks: number, firstTs: bigint, lastTs: bigint): ClickGroup {
-  return { position: 0, linkId, channel: `channel-of-${clicks}`, clicks, firstTs, lastTs };
+  return {
+    position: 0,
+    linkId,
+    channel: `channel-of-${clicks}`,
+    click: creditedClick(),
+    clicks,
+    firstTs,
+    lastTs,
+  };
 }
 
 const groups = [group(second, 1, 20n, 20n), group(first, 1, 10n, 50n), group(third, 1, 30n, 40n)];

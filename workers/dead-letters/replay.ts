@@ -15,13 +15,14 @@ import { readStreams, type StreamProgress } from '../../sql/event-log/streams.ts
 import { addUsedPermits, type PermitUse } from '../../sql/links/leases.ts';
 import { upsertIdentities } from '../../sql/orders/identities.ts';
 import { joinVisitors } from '../../sql/orders/joined-visitors.ts';
+import { noteLeads } from '../../sql/orders/leads.ts';
 import { recordSales } from '../../sql/orders/recorded-sales.ts';
 import { encodeBlock, toBlocks } from '../lane/blocks.ts';
 import { reasonCode } from '../lane/dead-letters.ts';
 import { withoutErased } from '../lane/erased.ts';
 import { createInsertStep } from '../lane/insert.ts';
 import { countUse, createPrepareStep, type Decode, type Prepared } from '../lane/prepare.ts';
-import { identityOf, joinsOf, orderOf } from '../lane/reports.ts';
+import { identityOf, joinsOf, leadOf, orderOf } from '../lane/reports.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 
 export type ReplayDependencies = {
@@ -117,6 +118,7 @@ async function record(
       prepared.orders.map((row) => orderOf(row).report),
     );
     await joinVisitors(transaction, joinsOf(prepared));
+    await noteLeads(transaction, prepared.identifies.flatMap(leadOf));
     await addUsedPermits(transaction, uses);
     return true;
   });

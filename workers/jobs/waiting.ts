@@ -12,7 +12,7 @@ export function createWaiting(pool: Pool, onWatermarkAwaited: () => void = () =>
       pending = null;
     });
     const found = await pending;
-    if (found.attribution || found.pendingSignups) onWatermarkAwaited();
+    if (found.attribution || found.leads || found.pendingSignups) onWatermarkAwaited();
     return found[kind];
   };
 }

@@ -1,3 +1,4 @@
+import type { IdentifyRow } from '../../clickhouse/inserts/identifies.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
 import { insertCorrections } from '../../sql/event-log/clock-corrections.ts';
@@ -7,13 +8,14 @@ import { advanceLaneAndStreams, advanceStreams } from '../../sql/event-log/strea
 import { addUsedPermits } from '../../sql/links/leases.ts';
 import { upsertIdentities } from '../../sql/orders/identities.ts';
 import { joinVisitors } from '../../sql/orders/joined-visitors.ts';
+import { noteLeads } from '../../sql/orders/leads.ts';
 import { recordSales } from '../../sql/orders/recorded-sales.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Retry } from '../retry.ts';
 import { deadEvent, reasonCode } from './dead-letters.ts';
 import type { Refused } from './insert.ts';
 import type { Prepared } from './prepare.ts';
-import { identityOf, joinsOf, orderOf } from './reports.ts';
+import { identityOf, joinsOf, leadOf, orderOf } from './reports.ts';
 
 export type AdvanceDependencies = { pool: Pool; retry: Retry; metrics: WorkerMetrics; log: Logger };
 
@@ -44,12 +46,16 @@ export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceSte
       if (at !== range.from) throw new LaneMoved(lane, `is at ${at}, range from ${range.from}`);
       const letters = [...prepared.deadLetters, ...refusedLetters(prepared, refused)];
       const gone = new Set(refused.map(({ row }) => row));
-      const identities = prepared.identifies.filter((row) => !gone.has(row)).flatMap(identityOf);
+      const identifies = prepared.identifies.filter((row) => !gone.has(row));
+      const identities = identifies.flatMap(identityOf);
+      const unstored = new Set<IdentifyRow>();
       const orders = prepared.orders.map(orderOf);
       if (oneByOne) {
         for (const { row, report } of identities) {
           const reason = await refusal(transaction, () => upsertIdentities(transaction, [report]));
-          if (reason) letters.push(letterOf(prepared, row, reason));
+          if (!reason) continue;
+          letters.push(letterOf(prepared, row, reason));
+          unstored.add(row);
         }
         for (const { row, report } of orders) {
           const reason = await refusal(transaction, () => recordSales(transaction, [report]));
@@ -66,6 +72,7 @@ export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceSte
         );
       }
       await joinVisitors(transaction, joinsOf(prepared));
+      await noteLeads(transaction, identifies.filter((row) => !unstored.has(row)).flatMap(leadOf));
       await insertCorrections(transaction, prepared.corrections);
       await addUsedPermits(transaction, prepared.leaseUses);
       await addDeadLetters(transaction, letters);

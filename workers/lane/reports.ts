@@ -2,6 +2,7 @@ import type { IdentifyRow } from '../../clickhouse/inserts/identifies.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 import type { IdentityReport } from '../../sql/orders/identities.ts';
 import type { JoinedVisitors } from '../../sql/orders/joined-visitors.ts';
+import type { LeadReport } from '../../sql/orders/leads.ts';
 import type { OrderReport } from '../../sql/orders/orders.ts';
 import type { Prepared, PreparedOrder } from './prepare.ts';
 
@@ -23,6 +24,16 @@ export function identityOf(row: IdentifyRow): { row: IdentifyRow; report: Identi
     row,
     report: { ...report, visitorId: bytesToUuid(id) },
   }));
+}
+
+/** Returns an identify as the lead that it may be: nothing where {@link identityOf} returns nothing. */
+export function leadOf(row: IdentifyRow): LeadReport[] {
+  const [first, ...others] = identityOf(row).map(({ report }) => report);
+  if (!first) return [];
+  const { byServer: _, ...report } = first;
+  return [
+    { ...report, otherVisitorIds: others.map(({ visitorId }) => visitorId), streamOrdinal: row.ordinal },
+  ];
 }
 
 /** Returns what PostgreSQL stores of an order. */

@@ -1,5 +1,6 @@
-import { badRequest } from '../../core/errors.ts';
-import { NANOS_PER_DAY, NANOS_PER_MILLI } from '../../core/time/timestamps.ts';
+import type { TimeUnit } from '../analytics/dimensions.ts';
+import { badRequest } from '../errors.ts';
+import { NANOS_PER_DAY, NANOS_PER_MILLI } from './timestamps.ts';
 
 /** How finely a series is cut: in the hours, days or months of a time zone. */
 export type BucketSize = 'hour' | 'day' | 'month';
@@ -10,6 +11,7 @@ const DAYS_IN_DAYS = 400n;
 /** Beyond it even months would be too many. */
 const MOST_DAYS = 36_525n;
 
+const MINUTE = 60_000;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
@@ -37,16 +39,66 @@ export function bucketsOf(
       : length <= DAYS_IN_DAYS * NANOS_PER_DAY
         ? 'day'
         : 'month';
+  return { size, starts: bucketStarts(span, size, timezone, Number.POSITIVE_INFINITY) ?? [] };
+}
+
+/**
+ * Cuts a window into units of a clock in the time zone. A day on which clocks change has 23 or 25 hours; an hour that comes
+ * twice is two buckets. Weeks begin on Monday.
+ *
+ * @param span nanoseconds, half-open
+ * @param most buckets
+ * @returns when buckets begin, nanoseconds, rising, the first one not after the window's start; null: more than `most`
+ */
+export function bucketStarts(
+  span: { from: bigint; to: bigint },
+  unit: TimeUnit,
+  timezone: string,
+  most: number,
+): bigint[] | null {
   const from = floorMillis(span.from);
   const clock = zoneClock(timezone);
-  const starts = size === 'hour' ? hoursFrom(clock, from) : datesFrom(clock, from, size);
+  const starts = isOfClock(unit) ? clockUnitsFrom(clock, from, MILLIS[unit]) : datesFrom(clock, from, unit);
   const found: bigint[] = [];
   for (const start of starts) {
     const nanos = BigInt(start) * NANOS_PER_MILLI;
     if (nanos >= span.to) break;
+    if (found.length === most) return null;
     found.push(nanos);
   }
-  return { size, starts: found };
+  return found;
+}
+
+const MILLIS = { minute: MINUTE, hour: HOUR } as const;
+const isOfClock = (unit: TimeUnit): unit is keyof typeof MILLIS => unit in MILLIS;
+
+/**
+ * Returns the labels of buckets: of minutes and hours `2026-10-25T02:00:00+01:00`, of days and weeks `2026-10-25`, of months
+ * `2026-10`.
+ *
+ * @param starts within the buckets, such as {@link bucketStarts} returns
+ */
+export function bucketLabels(starts: readonly bigint[], unit: TimeUnit, timezone: string): string[] {
+  const clock = zoneClock(timezone);
+  return starts.map((start) => {
+    const instant = Number(start / NANOS_PER_MILLI);
+    const date = new Date(clock(instant));
+    if (unit === 'week') date.setUTCDate(date.getUTCDate() - daysSinceMonday(date));
+    const shown = date.toISOString();
+    if (unit === 'month') return shown.slice(0, 7);
+    if (!isOfClock(unit)) return shown.slice(0, 10);
+    return `${shown.slice(0, 19)}${formatOffset(offsetAt(clock, instant))}`;
+  });
+}
+
+const daysSinceMonday = (date: Date) => (date.getUTCDay() + 6) % 7;
+
+/** Formats an offset from UTC, milliseconds, as ISO 8601 does. Offsets of the nineteenth century have seconds. */
+function formatOffset(offset: number): string {
+  const seconds = Math.round(Math.abs(offset) / 1_000);
+  const parts = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const [hours = '', minutes = '', rest = ''] = parts.map((part) => String(part).padStart(2, '0'));
+  return `${offset < 0 ? '-' : '+'}${hours}:${minutes}${rest === '00' ? '' : `:${rest}`}`;
 }
 
 /**
@@ -57,15 +109,16 @@ export function bucketsOf(
  */
 export function checkTimeZone(path: string, name: string): string {
   // An offset such as +01:00 is known to the runtime too, but knows no summer time.
-  if (/^[A-Za-z]/.test(name) && isKnownZone(name)) return name;
+  if (/^[A-Za-z]/.test(name) && canonicalZone(name) !== null) return name;
   throw badRequest(path, 'must be an IANA time zone, such as Europe/Berlin');
 }
 
-function isKnownZone(timeZone: string): boolean {
+/** Returns a time zone's name as the IANA database spells it, the only spelling that ClickHouse knows; null: unknown. */
+export function canonicalZone(timeZone: string): string | null {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone }) instanceof Intl.DateTimeFormat;
+    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
   } catch (error) {
-    if (error instanceof RangeError) return false;
+    if (error instanceof RangeError) return null;
     throw error;
   }
 }
@@ -94,26 +147,30 @@ function zoneClock(timeZone: string): ZoneClock {
   };
 }
 
-/** Each full hour on the clock, from the one that `from` lies in. */
-function* hoursFrom(clock: ZoneClock, from: number): Generator<number> {
-  let start = from - (remainder(clock(from), HOUR) + remainder(from, 1_000));
+/** Each full hour or minute on the clock, from the one that `from` lies in. @param unit milliseconds */
+function* clockUnitsFrom(clock: ZoneClock, from: number, unit: number): Generator<number> {
+  let start = from - (remainder(clock(from), unit) + remainder(from, 1_000));
   for (;;) {
     yield start;
-    const next = start + HOUR;
+    const next = start + unit;
     // Where clocks change by half an hour, the next full hour is not an hour away.
-    const past = remainder(clock(next), HOUR);
-    start = past === 0 ? next : next + HOUR - past;
+    const past = remainder(clock(next), unit);
+    start = past === 0 ? next : next + unit - past;
   }
 }
 
-/** The first instant of each day or month on the calendar, from the one that `from` lies in. */
-function* datesFrom(clock: ZoneClock, from: number, size: 'day' | 'month'): Generator<number> {
+/** The first instant of each day, week or month on the calendar, from the one that `from` lies in. */
+function* datesFrom(clock: ZoneClock, from: number, unit: 'day' | 'week' | 'month'): Generator<number> {
   const first = new Date(clock(from));
   const date = { year: first.getUTCFullYear(), month: first.getUTCMonth() + 1, day: first.getUTCDate() };
+  const sinceMonday = daysSinceMonday(first);
   let last = Number.NEGATIVE_INFINITY;
   for (let step = 0; ; step++) {
-    const at =
-      size === 'day' ? { ...date, day: date.day + step } : { ...date, month: date.month + step, day: 1 };
+    const at = {
+      day: { ...date, day: date.day + step },
+      week: { ...date, day: date.day - sinceMonday + 7 * step },
+      month: { ...date, month: date.month + step, day: 1 },
+    }[unit];
     const start = firstInstantOf(clock, at);
     // A day that a zone left out when it crossed the date line begins with the next one.
     if (start > last) yield start;

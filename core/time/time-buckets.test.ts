@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatInstantShort, parseInstant } from '../../core/time/timestamps.ts';
 import { bucketsOf, checkTimeZone } from './time-buckets.ts';
+import { formatInstantShort, parseInstant } from './timestamps.ts';
 
 const at = (text: string) => parseInstant(text) ?? 0n;
 

@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { uuidv7 } from '../../core/ids.ts';
+import { parseInstant } from '../../core/time/timestamps.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { deleteWithHistory, NO_UUID, storeClicks, storeShares } from '../../test/support/stored-events.ts';
+import type { AnalyticsResult } from './schemas.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await api.addWorkspace();
+});
+afterAll(() => api.close());
+
+const own = () => ({ workspaceId: shop.workspace.id });
+const at = (text: string) => parseInstant(text) ?? 0n;
+
+async function query(body: object): Promise<AnalyticsResult> {
+  const response = await shop.post<AnalyticsResult>('/analytics/query', body);
+  expect([response.status, response.text]).toEqual([200, response.text]);
+  return response.body;
+}
+
+/** The details of a request that must be refused. */
+async function refused(body: object) {
+  const response = await shop.post('/analytics/query', { metrics: ['clicks'], ...body });
+  expect([response.status, response.text]).toEqual([400, response.text]);
+  return response.body.error.details?.[0];
+}
+
+describe('a query', () => {
+  test('has totals alone without dimensions, over the last 30 days', async () => {
+    await storeClicks(api.stores, [own(), { ...own(), isBot: true }]);
+    const result = await query({ metrics: ['clicks', 'conversion_rate'] });
+    expect(result).toMatchObject({ rows: [], total_rows: 0, totals: { clicks: 1, conversion_rate: 0 } });
+    const { from, to } = result.window;
+    expect(Date.parse(to) - Date.parse(from)).toBe(30 * 86_400_000);
+  });
+
+  test('of nothing has null rates and no rows', async () => {
+    const metrics = [
+      'clicks',
+      'visitors',
+      'leads',
+      'conversions',
+      'revenue',
+      'conversion_rate',
+      'revenue_per_click',
+    ];
+    expect(await query({ metrics, dimensions: ['country'] })).toMatchObject({
+      rows: [],
+      total_rows: 0,
+      totals: {
+        clicks: 0,
+        visitors: 0,
+        leads: 0,
+        conversions: 0,
+        revenue: 0,
+        conversion_rate: null,
+        revenue_per_click: null,
+      },
+    });
+  });
+
+  test('counts each hour of a day on which clocks change, and names its offset', async () => {
+    await storeClicks(
+      api.stores,
+      ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z', '2026-10-25T01:40:00Z'].map((time) => ({
+        ...own(),
+        tsNanos: at(time),
+      })),
+    );
+    const { rows } = await query({
+      metrics: ['clicks'],
+      dimensions: ['time:hour'],
+      window: { from: '2026-10-24T23:00:00Z', to: '2026-10-25T03:00:00Z' },
+      time_zone: 'Europe/Berlin',
+    });
+    expect(rows.map(({ dimensions, metrics }) => [dimensions['time:hour'], metrics.clicks])).toEqual([
+      ['2026-10-25T01:00:00+02:00', 0],
+      ['2026-10-25T02:00:00+02:00', 1],
+      ['2026-10-25T02:00:00+01:00', 2],
+      ['2026-10-25T03:00:00+01:00', 0],
+    ]);
+  });
+
+  test('compares buckets by position, and leaves rows of the compared window alone out', async () => {
+    await storeClicks(api.stores, [
+      { ...own(), tsNanos: at('2026-11-02T10:00:00Z'), country: 'DE' },
+      { ...own(), tsNanos: at('2026-11-01T10:00:00Z'), country: 'DE' },
+      { ...own(), tsNanos: at('2026-11-01T11:00:00Z'), country: 'AT' },
+    ]);
+    const window = { from: '2026-11-02', to: '2026-11-03' };
+    const byDay = await query({ metrics: ['clicks'], dimensions: ['time:day'], window, compare: 'previous' });
+    expect(byDay.rows).toEqual([
+      { dimensions: { 'time:day': '2026-11-02' }, metrics: { clicks: 1 }, compared: { clicks: 2 } },
+    ]);
+    expect(byDay.compared_window).toEqual({
+      from: '2026-11-01T00:00:00.000Z',
+      to: '2026-11-02T00:00:00.000Z',
+    });
+    const compare = { from: '2026-11-01', to: '2026-11-02' };
+    const byCountry = await query({ metrics: ['clicks'], dimensions: ['country'], window, compare });
+    expect(byCountry.rows).toEqual([
+      { dimensions: { country: 'DE' }, metrics: { clicks: 1 }, compared: { clicks: 1 } },
+    ]);
+    expect(byCountry.compared_totals).toEqual({ clicks: 2 });
+  });
+
+  test("leaves out a deleted bio button's history, and another workspace's", async () => {
+    const other = await api.addWorkspace();
+    const gone = uuidv7();
+    const share = { share: 1, amountMinor: 500, channel: 'bio' };
+    await storeClicks(api.stores, [{ workspaceId: other.workspace.id }, { ...own(), linkId: gone }, own()]);
+    await storeShares(api.stores, [
+      { ...own(), parts: [{ ...share, linkId: gone }] },
+      { ...own(), parts: [{ ...share, linkId: uuidv7() }] },
+    ]);
+    await deleteWithHistory(api.stores, shop.workspace.id, gone);
+    const { totals, total_rows } = await query({ metrics: ['clicks', 'revenue'], dimensions: ['link'] });
+    expect([totals, total_rows]).toEqual([{ clicks: 1, revenue: 5 }, 2]);
+  });
+
+  test('counts visits that led to no link only where it is told to', async () => {
+    await storeClicks(api.stores, [own(), { ...own(), linkId: NO_UUID, columns: { slug: 'gone' } }]);
+    const of = async (orphans?: string) => {
+      const { rows } = await query({
+        metrics: ['clicks'],
+        dimensions: ['slug'],
+        ...(orphans && { orphans }),
+      });
+      return rows.map(({ dimensions, metrics }) => [dimensions.slug, metrics.clicks]);
+    };
+    expect(await of()).toEqual([[null, 1]]);
+    expect(await of('include')).toEqual([
+      [null, 1],
+      ['gone', 1],
+    ]);
+    expect(await of('only')).toEqual([['gone', 1]]);
+  });
+
+  test('agrees with the reports of channels and links', async () => {
+    const [one, two] = [uuidv7(), uuidv7()];
+    const visitorId = uuidv7();
+    await storeClicks(api.stores, [
+      { ...own(), linkId: one, visitorId },
+      { ...own(), linkId: one, visitorId },
+      { ...own(), linkId: two, visitorId, channel: 'youtube' },
+    ]);
+    await storeShares(api.stores, [
+      {
+        ...own(),
+        parts: [
+          { linkId: one, channel: 'facebook', share: 1 / 3, amountMinor: 334 },
+          { linkId: two, channel: 'youtube', share: 2 / 3, amountMinor: 666 },
+        ],
+      },
+    ]);
+    const figures = ['clicks', 'visitors', 'conversions', 'revenue'] as const;
+    const { rows } = await query({
+      metrics: figures,
+      dimensions: ['channel'],
+      order_by: [{ by: 'revenue', direction: 'desc' }],
+    });
+    const { body } = await shop.get<{ channels: Record<string, unknown>[] }>('/channels');
+    expect(rows.map(({ dimensions, metrics }) => ({ channel: dimensions.channel, ...metrics }))).toEqual(
+      body.channels.map(({ channel, ...row }) => ({ channel, ...pick(row, figures) })),
+    );
+  });
+
+  test('may be sent by an analyst and by a key that reads', async () => {
+    const key = await shop.post<{ token: string }>('/keys', { kind: 'secret', scopes: ['read'] });
+    const options = { key: key.body.token };
+    expect((await shop.post('/analytics/query', { metrics: ['clicks'] }, options)).status).toBe(200);
+    expect(
+      (await shop.post('/analytics/query', { metrics: ['clicks'] }, { key: shop.publishableKey })).status,
+    ).toBe(403);
+  });
+});
+
+const pick = (row: Record<string, unknown>, names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, row[name]]));
+
+describe('a refusal names the field', () => {
+  test.each([
+    ['metrics.0', { metrics: ['sales'] }],
+    ['metrics.1', { metrics: ['clicks', 'clicks'] }],
+    ['metrics', { metrics: [] }],
+    ['dimensions.0', { dimensions: ['color'] }],
+    ['dimensions', { dimensions: ['country', 'city', 'os', 'device'] }],
+    ['filters.0.dimension', { filters: [{ operator: 'is', values: ['x'] }] }],
+    ['filters.0.operator', { filters: [{ dimension: 'country', values: ['x'] }] }],
+    ['filters.0.operator', { filters: [{ dimension: 'country', operator: 'like', values: ['x'] }] }],
+    ['filters.0.values', { filters: [{ dimension: 'country', operator: 'is' }] }],
+    ['filters.0.values', { filters: [{ dimension: 'country', operator: 'is_empty', values: ['x'] }] }],
+    ['filters.0.values.1', { filters: [{ dimension: 'link', operator: 'is', values: [NO_UUID, 'x'] }] }],
+    ['filters.0.values.0', { filters: [{ dimension: 'asn', operator: 'is', values: ['x'] }] }],
+    ['filters.0.any.0.operator', { filters: [{ any: [{ dimension: 'os' }] }] }],
+    [
+      'filters.0.dimension',
+      { filters: [{ dimension: 'os', any: [{ dimension: 'os', operator: 'is_empty' }] }] },
+    ],
+    ['window.from', { window: { from: '2026-11-02', to: '2026-11-01' } }],
+    ['window.from', { window: { from: 'yesterday' } }],
+    ['window.days', { window: { days: 0 } }],
+    ['window', { dimensions: ['time:minute'], window: { days: 30 } }],
+    ['compare', { compare: 'next' }],
+    ['compare.to', { compare: { from: '2026-11-02' } }],
+    ['compare.from', { compare: { from: '2026-11-02', to: '2026-11-01' } }],
+    ['time_zone', { time_zone: 'Berlin' }],
+    ['bots', { bots: 'some' }],
+    ['order_by.0.by', { order_by: [{ by: 'visitors' }] }],
+    ['limit', { limit: 1_001 }],
+    ['offset', { offset: -1 }],
+  ])('%s', async (path, body) => {
+    expect((await refused(body))?.path).toBe(path);
+  });
+});

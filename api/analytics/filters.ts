@@ -1,0 +1,161 @@
+import type { Condition } from '../../clickhouse/reports/index.ts';
+import {
+  type Dimension,
+  isClockDimension,
+  isLinkDimension,
+  isTextDimension,
+  type LinkDimension,
+  type Operator,
+  timeUnitOf,
+} from '../../core/analytics/dimensions.ts';
+import { matches } from '../../core/analytics/match.ts';
+import { badRequest } from '../../core/errors.ts';
+import { isUuid } from '../../core/ids.ts';
+import { bucketLabels, bucketStarts } from '../../core/time/time-buckets.ts';
+import type { Queryable } from '../../sql/database/pool.ts';
+import { linkValues, valuesInUse } from '../../sql/links/link-dimensions.ts';
+
+/** A filter of a request, parsed. An empty value is unknown. */
+export type Filter = { dimension: Dimension; operator: Operator; values: string[] };
+export type FilterOrAny = Filter | { any: Filter[] };
+
+const NO_ID = '00000000-0000-0000-0000-000000000000';
+
+/** Most buckets of a query: a week of minutes, a year of hours. */
+export const MOST_BUCKETS = 10_080;
+
+type Around = {
+  db: Queryable;
+  workspaceId: string;
+  /** Nanoseconds; for filters on time. */
+  span: { from: bigint; to: bigint };
+  timeZone: string;
+};
+
+/** Returns filters as conditions on clicks. What PostgreSQL knows of links becomes lists of links. */
+export function conditionsOf(around: Around, filters: readonly FilterOrAny[]): Promise<Condition[]> {
+  return Promise.all(
+    filters.map(
+      async (filter): Promise<Condition> =>
+        'any' in filter
+          ? { kind: 'any', of: await Promise.all(filter.any.map((one) => conditionOf(around, one))) }
+          : conditionOf(around, filter),
+    ),
+  );
+}
+
+async function conditionOf(around: Around, { dimension, operator, values }: Filter): Promise<Condition> {
+  if (dimension === 'link')
+    return { kind: 'link', operator, values: values.map((id) => id.toLowerCase() || NO_ID) };
+  if (dimension === 'asn') return { kind: 'asn', operator, values: values.map((value) => value || '0') };
+  if (isTextDimension(dimension)) return { kind: 'text', dimension, operator, values };
+  if (isClockDimension(dimension)) {
+    return { kind: 'clock', dimension, timeZone: around.timeZone, operator, values };
+  }
+  if (isLinkDimension(dimension)) return linksCondition(around, dimension, operator, values);
+  const unit = timeUnitOf(dimension) ?? 'day';
+  const starts = bucketsOf(around, unit);
+  const labels = bucketLabels(starts, unit, around.timeZone);
+  const matching = starts.filter((_, n) => matches(labels[n] ?? '', operator, values));
+  return { kind: 'buckets', starts, matching };
+}
+
+/** @throws {AppError} `bad_request` for a window with too many buckets */
+export function bucketsOf(
+  { span, timeZone }: Pick<Around, 'span' | 'timeZone'>,
+  unit: Parameters<typeof bucketStarts>[1],
+): bigint[] {
+  const starts = bucketStarts(span, unit, timeZone, MOST_BUCKETS);
+  if (starts) return starts;
+  throw badRequest('window', `must have at most ${MOST_BUCKETS} buckets of time:${unit}`);
+}
+
+async function linksCondition(
+  { db, workspaceId }: Around,
+  dimension: LinkDimension,
+  operator: Operator,
+  values: readonly string[],
+): Promise<Condition> {
+  const known = values.filter((value) => value !== '');
+  const isInside = operator === 'is' || operator === 'contains';
+  const only =
+    operator === 'is_empty' ? null : await valuesThatMatch(db, workspaceId, dimension, operator, known);
+  const { links } = await linkValues(db, workspaceId, dimension, only);
+  const ids = [...new Set(links)];
+  const condition: Condition = { kind: 'links', ids, isInside };
+  if (known.length === values.length) return condition;
+  // An empty value is unknown: a link without any.
+  const all = (await linkValues(db, workspaceId, dimension)).links;
+  if (isInside) return { kind: 'any', of: [condition, { kind: 'links', ids: all, isInside: false }] };
+  const excluded = new Set(ids);
+  return { kind: 'links', ids: all.filter((id) => !excluded.has(id)), isInside: true };
+}
+
+async function valuesThatMatch(
+  db: Queryable,
+  workspaceId: string,
+  dimension: LinkDimension,
+  operator: Operator,
+  values: readonly string[],
+): Promise<readonly string[]> {
+  if (operator === 'is' || operator === 'is_not') {
+    return dimension === 'tag' ? values : values.map((id) => id.toLowerCase());
+  }
+  const used = await valuesInUse(db, workspaceId, dimension);
+  return used.filter((value) => matches(value, 'contains', values));
+}
+
+/**
+ * Returns the tags that stand in a grouping by tag: those that a filter on tags alone asks for; null: all.
+ *
+ * @param used every tag of the workspace
+ */
+export function shownTags(filters: readonly FilterOrAny[], used: readonly string[]): string[] | null {
+  const asked = filters.flatMap((filter) => {
+    const parts = 'any' in filter ? filter.any : [filter];
+    const isOfTags = parts.every(
+      ({ dimension, operator }) => dimension === 'tag' && (operator === 'is' || operator === 'contains'),
+    );
+    return isOfTags ? parts : [];
+  });
+  if (asked.length === 0) return null;
+  return used.filter((tag) => asked.some(({ operator, values }) => matches(tag, operator, values)));
+}
+
+/** Where a filter's values are in the request. */
+type Path = { list: string; value(position: number): string };
+
+/**
+ * Checks what a schema can't say of a filter. An empty value is unknown.
+ *
+ * @throws {AppError} `bad_request` that names the field
+ */
+export function checkFilter({ dimension, operator, values }: Filter, path: Path): void {
+  if (operator === 'is_empty') {
+    if (values.length > 0) throw badRequest(path.list, 'must be left out with is_empty');
+    return;
+  }
+  if (values.length === 0) throw badRequest(path.list, 'must be a list of 1 to 500 items');
+  if (operator !== 'is' && operator !== 'is_not') {
+    const empty = values.indexOf('');
+    if (empty !== -1) throw badRequest(path.value(empty), 'must be a string of at least 1 character');
+    return;
+  }
+  const refuse = (isRight: (value: string) => boolean, message: string) => {
+    const wrong = values.findIndex((value) => value !== '' && !isRight(value));
+    if (wrong !== -1) throw badRequest(path.value(wrong), message);
+  };
+  if (OF_IDS.has(dimension)) refuse(isUuid, 'must be a UUID');
+  if (dimension === 'asn') {
+    refuse(
+      (value) => /^\d{1,10}$/.test(value) && Number(value) <= MOST_ASN,
+      `must be an integer from 0 to ${MOST_ASN}`,
+    );
+  }
+}
+
+/** RFC 6793: 32 bits. */
+const MOST_ASN = 4_294_967_295;
+
+/** Dimensions whose values are ids. */
+const OF_IDS = new Set<Dimension>(['link', 'campaign', 'folder']);

@@ -1,0 +1,52 @@
+import type { Order } from '../../clickhouse/reports/index.ts';
+import { METRICS } from '../../core/analytics/dimensions.ts';
+import { badRequest } from '../../core/errors.ts';
+import { checkFilter, type Filter, type FilterOrAny } from './filters.ts';
+import type { Grouping } from './grouping.ts';
+import type { AnalyticsQuery, FilterBody } from './schemas.ts';
+
+/**
+ * Parses the filters of a request.
+ *
+ * @throws {AppError} `bad_request` that names the field
+ */
+export function filtersOf(filters: readonly FilterBody[]): FilterOrAny[] {
+  return filters.map((filter, n) => {
+    const path = `filters.${n}`;
+    if (filter.any === undefined) return filterOf(filter, path);
+    const other = (['dimension', 'operator', 'values'] as const).find((name) => filter[name] !== undefined);
+    if (other) throw badRequest(`${path}.${other}`, 'must be left out beside any');
+    return { any: filter.any.map((one, m) => filterOf(one, `${path}.any.${m}`)) };
+  });
+}
+
+function filterOf({ dimension, operator, values = [] }: Omit<FilterBody, 'any'>, path: string): Filter {
+  if (dimension === undefined) throw badRequest(`${path}.dimension`, 'is required');
+  if (operator === undefined) throw badRequest(`${path}.operator`, 'is required');
+  const filter = { dimension, operator, values: values.map(String) };
+  checkFilter(filter, { list: `${path}.values`, value: (n) => `${path}.values.${n}` });
+  return filter;
+}
+
+/**
+ * Returns what rows are sorted by.
+ *
+ * @throws {AppError} `bad_request` for what is neither a metric nor a dimension of the query
+ */
+export function ordersOf(query: Pick<AnalyticsQuery, 'metrics' | 'order_by'>, grouping: Grouping): Order[] {
+  const { metrics, order_by } = query;
+  if (order_by.length === 0) {
+    const bucket = grouping.keys.findIndex(({ kind }) => kind === 'bucket');
+    const first = metrics.slice(0, 1).map((by) => ({ by, isDescending: true }));
+    return bucket === -1 ? first : [{ by: bucket, isDescending: false }, ...first];
+  }
+  return order_by.map(({ by, direction }, n) => {
+    const isDescending = direction === 'desc';
+    const metric = METRICS.find((name) => name === by && metrics.includes(name));
+    if (metric) return { by: metric, isDescending };
+    const dimension = grouping.dimensions.find(({ name }) => name === by);
+    if (dimension) return { by: dimension.key, isDescending };
+    const known = [...metrics, ...grouping.dimensions.map(({ name }) => name)];
+    throw badRequest(`order_by.${n}.by`, `must be one of ${known.join(', ')}`);
+  });
+}

@@ -1,0 +1,143 @@
+import { analyticsRows, type Counted, figuresOfRows } from '../../clickhouse/reports/index.ts';
+import { badRequest } from '../../core/errors.ts';
+import { canonicalZone, checkTimeZone } from '../../core/time/time-buckets.ts';
+import {
+  clampToStored,
+  formatInstant,
+  formatInstantShort,
+  NANOS_PER_MICRO,
+} from '../../core/time/timestamps.ts';
+import type { ApiDeps, Auth } from '../dependencies.ts';
+import { readingPointOf } from '../reading-point.ts';
+import { type ReportWindow, reportWindow } from '../report-window.ts';
+import { conditionsOf, type FilterOrAny } from './filters.ts';
+import { type Grouping, groupingOf } from './grouping.ts';
+import { filtersOf, ordersOf } from './request.ts';
+import type { AnalyticsQuery, AnalyticsResult } from './schemas.ts';
+import { shownDimensions, shownMetrics } from './shown.ts';
+
+type Stores = Pick<ApiDeps, 'pool' | 'clickhouse'>;
+
+/**
+ * Answers a query of a workspace's clicks, leads and orders.
+ *
+ * @throws {AppError} `bad_request` that names the field
+ */
+export async function answerQuery(deps: Stores, auth: Auth, query: AnalyticsQuery): Promise<AnalyticsResult> {
+  const { clickhouse } = deps;
+  const { currency } = auth.workspace;
+  const request = parsed(query);
+  const { watermark, hasDeletedLinks } = await readingPointOf(deps, auth);
+  const of = (window: ReportWindow) => countedOf(deps, auth, { query, ...request, window, hasDeletedLinks });
+  const [main, other] = await Promise.all([
+    of(request.window),
+    request.compared ? of(request.compared) : null,
+  ]);
+  const { limit, offset } = query;
+  const order = ordersOf(query, main.grouping);
+  const found = await analyticsRows(clickhouse, main.counted, { order, limit, offset });
+  const metricsOf = (figures: Parameters<typeof shownMetrics>[1]) =>
+    shownMetrics(query.metrics, figures, currency);
+  const compared = other && (await comparedWith(deps, main.grouping, other, found.rows));
+  return {
+    window: request.window.shown,
+    ...(request.compared && { compared_window: request.compared.shown }),
+    rows: found.rows.map((row, n) => ({
+      dimensions: shownDimensions(main.grouping, row.keys),
+      metrics: metricsOf(row.figures),
+      ...(compared && { compared: metricsOf(compared.rows[n] ?? NOTHING) }),
+    })),
+    totals: metricsOf(found.totals),
+    ...(compared && { compared_totals: metricsOf(compared.totals) }),
+    total_rows: found.totalRows,
+    watermark: formatInstant(BigInt(watermark ?? 0) * NANOS_PER_MICRO, 6),
+  };
+}
+
+const NOTHING = { clicks: 0, visitors: 0, leads: 0, conversions: 0, revenueMinor: 0n };
+
+type Parsed = {
+  window: ReportWindow;
+  compared: ReportWindow | null;
+  timeZone: string;
+  filters: FilterOrAny[];
+};
+
+function parsed(query: AnalyticsQuery): Parsed {
+  for (const list of ['metrics', 'dimensions'] as const) {
+    const twice = query[list].findIndex((name, n) => query[list].indexOf(name as never) !== n);
+    if (twice !== -1) throw badRequest(`${list}.${twice}`, `must not repeat ${query[list][twice]}`);
+  }
+  const window = reportWindow(query.window ?? {}, 'window');
+  return {
+    window,
+    compared: comparedWindow(query, window),
+    timeZone: canonicalZone(checkTimeZone('time_zone', query.time_zone ?? 'UTC')) ?? 'UTC',
+    filters: filtersOf(query.filters),
+  };
+}
+
+function comparedWindow({ compare }: AnalyticsQuery, { span }: ReportWindow): ReportWindow | null {
+  if (compare === undefined) return null;
+  if (compare === 'previous') {
+    const before = { from: clampToStored(span.from - (span.to - span.from)), to: span.from };
+    return {
+      span: before,
+      shown: { from: formatInstantShort(before.from), to: formatInstantShort(before.to) },
+    };
+  }
+  if (typeof compare === 'string')
+    throw badRequest('compare', 'must be previous, or an object with from and to');
+  const [from, to] = (['from', 'to'] as const).map((name) => {
+    const value = compare[name];
+    if (typeof value !== 'string') throw badRequest(`compare.${name}`, 'must be an ISO 8601 instant');
+    return value;
+  });
+  return reportWindow({ ...(from !== undefined && { from }), ...(to !== undefined && { to }) }, 'compare');
+}
+
+/** What one window of a query counts. */
+async function countedOf(
+  { pool }: Stores,
+  { workspace }: Auth,
+  given: Parsed & { query: AnalyticsQuery; hasDeletedLinks: boolean },
+): Promise<{ counted: Counted; grouping: Grouping }> {
+  const { query, window, timeZone, filters, hasDeletedLinks } = given;
+  const around = { db: pool, workspaceId: workspace.id, span: window.span, timeZone };
+  const [conditions, grouping] = await Promise.all([
+    conditionsOf(around, filters),
+    groupingOf(around, query.dimensions, filters),
+  ]);
+  const counted: Counted = {
+    window: { workspaceId: workspace.id, span: window.span, hasDeleted: hasDeletedLinks },
+    metrics: query.metrics,
+    keys: grouping.keys,
+    starts: grouping.starts,
+    timeZone,
+    conditions,
+    bots: query.bots,
+    orphans: query.orphans,
+  };
+  return { counted, grouping };
+}
+
+/** Returns the figures of the compared window for each row, a bucket's in the bucket of the same position. */
+async function comparedWith(
+  { clickhouse }: Stores,
+  grouping: Grouping,
+  other: { counted: Counted; grouping: Grouping },
+  rows: readonly { keys: string[] }[],
+) {
+  const bucket = grouping.keys.findIndex(({ kind }) => kind === 'bucket');
+  const positions = new Map(grouping.starts.map((start, n) => [String(start), n]));
+  const wanted = rows.map(({ keys }) =>
+    keys.map((key, n) => {
+      if (n !== bucket) return key;
+      // A bucket beyond the last of the other window has no counterpart.
+      return String(other.grouping.starts[positions.get(key) ?? -1] ?? 'none');
+    }),
+  );
+  const found = await figuresOfRows(clickhouse, other.counted, wanted);
+  const byKeys = new Map(found.rows.map((row) => [JSON.stringify(row.keys), row.figures]));
+  return { totals: found.totals, rows: wanted.map((keys) => byKeys.get(JSON.stringify(keys)) ?? NOTHING) };
+}

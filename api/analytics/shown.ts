@@ -1,0 +1,45 @@
+import type { Figures } from '../../clickhouse/reports/index.ts';
+import type { Dimension, Metric } from '../../core/analytics/dimensions.ts';
+import { toMajor } from '../../core/money/money.ts';
+import type { Grouping } from './grouping.ts';
+import type { AnalyticsMetrics } from './schemas.ts';
+
+const NO_ID = '00000000-0000-0000-0000-000000000000';
+/** Dimensions whose values are numbers. */
+const NUMBERS = new Set<Dimension>(['asn', 'weekday', 'hour_of_day']);
+
+/** Returns the dimensions of a row as a response shows them. */
+export function shownDimensions(
+  { dimensions }: Grouping,
+  keys: readonly string[],
+): Record<string, string | number | null> {
+  return Object.fromEntries(
+    dimensions.map(({ name, key, labels }) => {
+      const value = keys[key] ?? '';
+      if (labels) return [name, labels.get(value) ?? null];
+      if (value === '' || value === NO_ID) return [name, null];
+      if (name === 'asn' && value === '0') return [name, null];
+      return [name, NUMBERS.has(name) ? Number(value) : value];
+    }),
+  );
+}
+
+/** Returns the metrics of a query as a response shows them. */
+export function shownMetrics(
+  metrics: readonly Metric[],
+  figures: Figures,
+  currency: string,
+): AnalyticsMetrics {
+  const { clicks, visitors, leads, conversions, revenueMinor } = figures;
+  const revenue = toMajor(revenueMinor, currency);
+  const all: Required<AnalyticsMetrics> = {
+    clicks,
+    visitors,
+    leads,
+    conversions,
+    revenue,
+    conversion_rate: clicks === 0 ? null : conversions / clicks,
+    revenue_per_click: clicks === 0 ? null : revenue / clicks,
+  };
+  return Object.fromEntries(metrics.map((metric) => [metric, all[metric]]));
+}

@@ -1,0 +1,248 @@
+import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
+import { migrate } from '../clickhouse/migrate.ts';
+import type { Condition } from '../clickhouse/queries/click-conditions.ts';
+import { runQuery } from '../clickhouse/queries/run-query.ts';
+import type { Span } from '../clickhouse/queries/visible-clicks.ts';
+import { analyticsRows, type Counted, EXACT_CLICKS, type Key } from '../clickhouse/reports/index.ts';
+import { rollUp } from '../clickhouse/rollups/roll-up.ts';
+import { bucketStarts } from '../core/time/time-buckets.ts';
+import { NANOS_PER_DAY, parseInstant } from '../core/time/timestamps.ts';
+import { withClickHouse } from './clickhouse-server.ts';
+import { generateClicks, WORKSPACES } from './generate-clicks.ts';
+import { progress } from './harness/bench.ts';
+import { readOptions } from './harness/options.ts';
+import { number, report, spread } from './harness/report.ts';
+
+/**
+ * Measures the queries behind `POST /analytics/query` on generated clicks, each in turns with SQL that was written by hand for the
+ * same answer: rows, totals and the number of rows.
+ *
+ *   node bench/analytics.ts [--clicks 100000000] [--days 365] [--rounds 7] [--url http://…] [--keep]
+ *
+ * Uses an embedded server, or the given one with the database `hoplog_bench_analytics`, which it drops at the end. `--keep` keeps
+ * the database and reuses an existing one.
+ */
+
+const DATABASE = 'hoplog_bench_analytics';
+const UNTIL = '2026-11-21';
+/** Midday: windows begin and end within a day. */
+const NOW = parseInstant('2026-11-20T13:37:00Z') ?? 0n;
+
+const options = readOptions({ clicks: 100_000_000, days: 365, url: '', keep: false, rounds: 7 });
+
+const METRICS: Counted['metrics'] = ['clicks', 'visitors', 'leads', 'conversions', 'revenue'];
+const lastDays = (days: number): Span => ({ from: NOW - BigInt(days) * NANOS_PER_DAY, to: NOW });
+
+type Case = {
+  name: string;
+  counted: Omit<Counted, 'window'>;
+  days: number;
+  /** The key and the condition in the SQL by hand. */
+  key: string;
+  condition: string;
+};
+
+const question = (
+  keys: Key[],
+  conditions: Condition[] = [],
+  starts: bigint[] = [],
+): Omit<Counted, 'window'> => ({
+  metrics: METRICS,
+  keys,
+  starts,
+  timeZone: 'UTC',
+  conditions,
+  bots: 'exclude',
+  orphans: 'exclude',
+});
+
+const text = (dimension: Extract<Key, { kind: 'text' }>['dimension']): Key => ({ kind: 'text', dimension });
+const is = (dimension: Extract<Key, { kind: 'text' }>['dimension'], values: string[]): Condition => ({
+  kind: 'text',
+  dimension,
+  operator: 'is',
+  values,
+});
+
+const startsOf = (days: number, unit: 'day' | 'month') =>
+  bucketStarts(lastDays(days), unit, 'UTC', 10_000) ?? [];
+
+const CASES: Case[] = [
+  { name: 'country', days: 30, counted: question([text('country')]), key: 'country', condition: '' },
+  {
+    name: 'utm_campaign',
+    days: 30,
+    counted: question([text('utm_campaign')]),
+    key: 'utm_campaign',
+    condition: '',
+  },
+  { name: 'city (20,000)', days: 30, counted: question([text('city')]), key: 'city', condition: '' },
+  { name: 'link', days: 30, counted: question([{ kind: 'link' }]), key: 'link_id', condition: '' },
+  {
+    name: 'time:day',
+    days: 30,
+    counted: question([{ kind: 'bucket' }], [], startsOf(30, 'day')),
+    key: 'toStartOfDay(ts)',
+    condition: '',
+  },
+  {
+    name: 'time:month',
+    days: 365,
+    counted: question([{ kind: 'bucket' }], [], startsOf(365, 'month')),
+    key: 'toStartOfMonth(ts)',
+    condition: '',
+  },
+  {
+    name: 'country, two filters',
+    days: 30,
+    counted: question([text('country')], [is('browser', ['Chrome', 'Safari']), is('utm_medium', ['social'])]),
+    key: 'country',
+    condition: "AND browser IN ('Chrome', 'Safari') AND utm_medium = 'social'",
+  },
+];
+
+/** The same answer by hand, without roll-ups: clicks and shares by two queries at once. */
+async function byHand(
+  client: ClickHouseClient,
+  workspace: string,
+  one: Case,
+  isExact: boolean,
+): Promise<void> {
+  const { key, condition } = one;
+  const own = `workspace_id = {workspace:UUID} AND ts >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')
+    AND ts < fromUnixTimestamp64Nano({to:Int64}, 'UTC') ${condition}`;
+  const params = { workspace, ...lastDays(one.days) };
+  const distinct = isExact ? 'uniqExact' : 'uniqCombined64(17)';
+  const settings = { enable_shared_storage_snapshot_in_query: 1 } as const;
+  await Promise.all([
+    runQuery(client, {
+      sql: `SELECT ${key} AS k, count() AS clicks, ${distinct}(visitor_id) AS visitors, count() OVER () AS found
+        FROM clicks WHERE ${own} AND NOT is_bot GROUP BY GROUPING SETS ((k), ()) ORDER BY clicks DESC LIMIT 101`,
+      params,
+      seconds: 60,
+      settings,
+    }),
+    runQuery(client, {
+      sql: `SELECT ${key} AS k, sum(lead) AS leads, sum(share) AS orders, sum(amount_minor) AS revenue
+        FROM attributed_shares FINAL WHERE ${own} AND NOT replaced AND channel != ''
+        GROUP BY GROUPING SETS ((k), ())`,
+      params,
+      seconds: 60,
+      settings,
+    }),
+  ]);
+}
+
+async function fill(client: ClickHouseClient): Promise<void> {
+  const [found] = await runQuery<{ n: string }>(client, {
+    sql: 'SELECT count() AS n FROM clicks',
+    params: {},
+    seconds: 60,
+  });
+  if (found?.n !== '0') return;
+  const step = 10_000_000;
+  for (let first = 0; first < options.clicks; first += step) {
+    const rows = Math.min(step, options.clicks - first);
+    const days = (options.days * rows) / options.clicks;
+    const until = new Date(Date.parse(UNTIL) - (options.days * 86_400_000 * first) / options.clicks);
+    await generateClicks(client, {
+      table: `${DATABASE}.clicks`,
+      rows,
+      days,
+      until: until.toISOString().slice(0, 19).replace('T', ' '),
+      first,
+      population: options.clicks,
+    });
+    progress(`${number(first + rows)} clicks`);
+  }
+  // One click in fifty leads to a lead an hour later, one in a hundred to an order a day later.
+  for (const [hours, modulus, measure] of [
+    [1, 50, '0., 1., 0'],
+    [24, 100, '1., 0., 100 + sequence % 9900'],
+  ] as const) {
+    await client.command({
+      query: `INSERT INTO attributed_shares (workspace_id, ts, order_id, version, link_id, channel, country, city, browser,
+          utm_medium, utm_campaign, share, lead, amount_minor)
+        SELECT workspace_id, ts + INTERVAL ${hours} HOUR, concat('o', toString(sequence)), 1, link_id, channel, country, city,
+          browser, utm_medium, utm_campaign, ${measure}
+        FROM clicks WHERE NOT is_bot AND sequence % ${modulus} = 0`,
+      clickhouse_settings: { max_execution_time: 600, wait_end_of_query: 1 },
+    });
+  }
+  progress('shares');
+  const { made } = await rollUp(client, UNTIL);
+  progress(`${made.length} periods rolled up`);
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+async function measure(url: string): Promise<void> {
+  const server = createClickHouse({ url, database: 'default', timeoutMs: 600_000 });
+  const client = createClickHouse({ url, database: DATABASE, timeoutMs: 600_000 });
+  try {
+    if (!options.keep) await server.command({ query: `DROP DATABASE IF EXISTS ${DATABASE} SYNC` });
+    await migrate(server, { database: DATABASE, cluster: '' });
+    await fill(client);
+    const rows: string[][] = [];
+    for (const name of ['half', 'hundredth'] as const) {
+      const workspaceId = WORKSPACES[name];
+      for (const one of CASES) {
+        const window = { workspaceId, span: lastDays(one.days), hasDeleted: false };
+        const counted: Counted = { ...one.counted, window };
+        const order = [{ by: 'clicks' as const, isDescending: true }];
+        const answer = () => analyticsRows(client, counted, { order, limit: 100, offset: 0 });
+        const { totals } = await answer();
+        const isExact = totals.clicks <= EXACT_CLICKS;
+        const [ours, hands]: [number[], number[]] = [[], []];
+        for (let round = -1; round < options.rounds; round++) {
+          const pair = [
+            await timed(answer),
+            await timed(() => byHand(client, workspaceId, one, isExact)),
+          ] as const;
+          if (round < 0) continue; // The first is a warm-up.
+          ours.push(pair[0]);
+          hands.push(pair[1]);
+        }
+        const ratios = ours.map((took, n) => took / (hands[n] ?? took));
+        rows.push([
+          name,
+          `${one.name}, ${one.days} days`,
+          number(totals.clicks),
+          spread(ours),
+          spread(hands),
+          spread(ratios, 2),
+        ]);
+        progress(`${name}: ${one.name} ${spread(ours)} ms, by hand ${spread(hands)} ms`);
+      }
+    }
+    const [version] = await runQuery<{ version: string }>(client, {
+      sql: 'SELECT version() AS version',
+      params: {},
+      seconds: 10,
+    });
+    report(options.results, {
+      name: 'analytics',
+      title: `Analytics queries on ${number(options.clicks)} clicks of a year, and SQL by hand in turns`,
+      versions: [`ClickHouse ${version?.version}`],
+      tables: [
+        {
+          header: ['workspace', 'query', 'clicks', 'query, ms', 'by hand, ms', 'ratio'],
+          rows,
+        },
+      ],
+      notes: [
+        'Each query has clicks, visitors, leads, conversions and revenue, the first 100 rows, totals, and the number of rows.',
+        'By hand reads clicks alone; a large window by link or by UTC time comes from roll-ups in the query.',
+      ],
+    });
+  } finally {
+    if (!options.keep) await server.command({ query: `DROP DATABASE IF EXISTS ${DATABASE} SYNC` });
+    await Promise.all([client.close(), server.close()]);
+  }
+}
+
+await withClickHouse(options.url === '' ? undefined : options.url, measure);

@@ -1,0 +1,125 @@
+import {
+  type ClockDimension,
+  type Operator,
+  TEXT_COLUMNS,
+  type TextDimension,
+} from '../../core/analytics/dimensions.ts';
+
+type Values = { operator: Operator; values: readonly string[] };
+
+/**
+ * A condition on a click. It holds for an attributed share as for the click that has the share: both tables have the same
+ * columns.
+ */
+export type Condition =
+  | ({ kind: 'text'; dimension: TextDimension } & Values)
+  | ({ kind: 'link' } & Values)
+  | ({ kind: 'asn' } & Values)
+  | ({ kind: 'clock'; dimension: ClockDimension; timeZone: string } & Values)
+  /** The link is one of these, or none of them. */
+  | { kind: 'links'; ids: readonly string[]; isInside: boolean }
+  /** The time is in one of some buckets: starts of all buckets, and of those that match, nanoseconds. */
+  | { kind: 'buckets'; starts: readonly bigint[]; matching: readonly bigint[] }
+  | { kind: 'any'; of: readonly Condition[] };
+
+/** SQL on the columns of a row, with its parameters. */
+export type Sql = { sql: string; params: Record<string, unknown> };
+
+/** Whether visits that led to no link are among the clicks, or are all of them. */
+export type Orphans = 'exclude' | 'include' | 'only';
+
+const NO_LINK = "toUUID('00000000-0000-0000-0000-000000000000')";
+
+/** Returns the condition on visits that led to no link as SQL that begins with `AND`, or is empty. */
+export const orphansSql = (orphans: Orphans) =>
+  ({ exclude: `AND link_id != ${NO_LINK}`, include: '', only: `AND link_id = ${NO_LINK}` })[orphans];
+
+/** Returns conditions as SQL that begins with `AND`, with its parameters; none: an empty text. */
+export function conditionsSql(conditions: readonly Condition[]): Sql {
+  const params: Record<string, unknown> = {};
+  /** Adds a parameter and returns its use. */
+  const param = (type: string, value: unknown): string => {
+    const name = `filter_${Object.keys(params).length}`;
+    params[name] = value;
+    return `{${name}:${type}}`;
+  };
+  const sql = conditions.map((condition) => `AND ${conditionSql(condition, param)}`).join(' ');
+  return { sql, params };
+}
+
+type Param = (type: string, value: unknown) => string;
+
+function conditionSql(condition: Condition, param: Param): string {
+  switch (condition.kind) {
+    case 'any':
+      return `(${condition.of.map((one) => conditionSql(one, param)).join(' OR ') || 'false'})`;
+    case 'links':
+      return `link_id ${condition.isInside ? 'IN' : 'NOT IN'} (SELECT arrayJoin(${param('Array(UUID)', condition.ids)}))`;
+    case 'buckets':
+      return `${bucketSql(param('Array(Int64)', condition.starts))} IN ${param('Array(Int64)', condition.matching)}`;
+    case 'link':
+      return linkSql(condition, param);
+    case 'asn':
+      return asnSql(condition, param);
+    case 'text':
+      return textSql(textColumn(condition.dimension), condition, param);
+    case 'clock':
+      return textSql(
+        `toString(${clockSql(condition.dimension, param('String', condition.timeZone))})`,
+        condition,
+        param,
+      );
+  }
+}
+
+/** Returns the bucket of a row. @param starts an SQL expression: when buckets begin, nanoseconds, rising */
+export const bucketSql = (starts: string) => `roundDown(toUnixTimestamp64Nano(ts), ${starts})`;
+
+/** Returns the weekday or hour of a row. @param timeZone an SQL expression */
+export const clockSql = (dimension: ClockDimension, timeZone: string) =>
+  dimension === 'weekday' ? `toDayOfWeek(ts, 0, ${timeZone})` : `toHour(ts, ${timeZone})`;
+
+function linkSql({ operator, values }: Values, param: Param): string {
+  if (operator === 'is') return `link_id IN (SELECT arrayJoin(${param('Array(UUID)', values)}))`;
+  if (operator === 'is_not') return `link_id NOT IN (SELECT arrayJoin(${param('Array(UUID)', values)}))`;
+  return textSql(`if(link_id = ${NO_LINK}, '', toString(link_id))`, { operator, values }, param);
+}
+
+function asnSql({ operator, values }: Values, param: Param): string {
+  if (operator === 'is') return `asn IN ${param('Array(UInt32)', values.map(Number))}`;
+  if (operator === 'is_not') return `asn NOT IN ${param('Array(UInt32)', values.map(Number))}`;
+  return textSql("if(asn = 0, '', toString(asn))", { operator, values }, param);
+}
+
+/** An enumeration can't be compared with a text that it does not have. */
+const textColumn = (dimension: TextDimension) =>
+  dimension === 'trigger' ? 'toString(trigger)' : TEXT_COLUMNS[dimension];
+
+/** @param text SQL; an empty text: unknown */
+function textSql(text: string, { operator, values }: Values, param: Param): string {
+  switch (operator) {
+    case 'is':
+      return `${text} IN ${param('Array(String)', values)}`;
+    case 'is_not':
+      return `${text} NOT IN ${param('Array(String)', values)}`;
+    case 'contains':
+      return containsSql(text, values, param);
+    case 'contains_not':
+      return `NOT ${containsSql(text, values, param)}`;
+    case 'is_empty':
+      return `${text} = ''`;
+  }
+}
+
+/** Most needles of `multiSearchAny`. */
+const NEEDLES = 255;
+
+function containsSql(text: string, values: readonly string[], param: Param): string {
+  const folded = values.map((value) => value.toLowerCase());
+  const parts: string[] = [];
+  for (let from = 0; from < folded.length; from += NEEDLES) {
+    const some = param('Array(String)', folded.slice(from, from + NEEDLES));
+    parts.push(`multiSearchAny(lowerUTF8(${text}), ${some})`);
+  }
+  return `(${parts.join(' OR ')})`;
+}

@@ -1,0 +1,147 @@
+import { type Condition, conditionsSql, orphansSql, type Sql } from '../../queries/click-conditions.ts';
+import { IN_SPAN, inSpans, NOT_DELETED } from '../../queries/visible-clicks.ts';
+import { type Cover, coverOf, generationsOf, spanOf } from '../../rollups/cover.ts';
+import { countedShares } from '../counted-shares.ts';
+import { type KeysSql, keysSql } from './keys.ts';
+import type { Counted } from './query.ts';
+
+/** Rows of figures by key: `whole` (1 in the row of all), the keys, and clicks, visitors, leads, orders, revenue as `c, v, l, o, r`. */
+
+/** Bots and visits of no link, as a query has them. */
+function populationSql({ bots, orphans }: Counted): string {
+  return `${{ exclude: 'AND NOT is_bot', include: '', only: 'AND is_bot' }[bots]} ${orphansSql(orphans)}`;
+}
+
+/** `GROUP BY` by the keys, and by nothing for the row of all. */
+function grouping({ names }: KeysSql, withWhole: boolean): { whole: string; groupBy: string } {
+  if (names.length === 0) return { whole: 'toUInt8(1)', groupBy: 'HAVING count() > 0' };
+  if (!withWhole) return { whole: 'toUInt8(0)', groupBy: `GROUP BY ${names.join(', ')}` };
+  return {
+    whole: `toUInt8(grouping(${names[0]}))`,
+    groupBy: `GROUP BY GROUPING SETS ((${names.join(', ')}), ())`,
+  };
+}
+
+const from = (table: string, condition: string, { joins }: KeysSql) =>
+  joins === ''
+    ? `${table} WHERE ${condition}`
+    : `(SELECT * FROM ${table} WHERE ${condition}) AS rows ${joins}`;
+
+/** How clicks are counted: each, visitors exactly or not; or from rolled-up periods and the clicks outside of them. */
+export type Counting = { kind: 'exact' } | { kind: 'estimated' } | { kind: 'rolled up'; cover: Cover };
+
+/** Returns the clicks and visitors of a query by its keys. */
+export function clicksSource(counted: Counted, counting: Counting, withWhole: boolean): Sql {
+  const keys = keysSql(counted.keys, counted.starts, counted.timeZone);
+  const own = conditionsSql(counted.conditions);
+  const deleted = counted.window.hasDeleted ? NOT_DELETED : '';
+  const { whole, groupBy } = grouping(keys, withWhole);
+  const params = { ...baseParams(counted), ...keys.params, ...own.params };
+  const condition = `workspace_id = {workspace:UUID} ${populationSql(counted)} ${own.sql} ${deleted}`;
+  const withVisitors = counted.metrics.includes('visitors');
+  if (counting.kind !== 'rolled up') {
+    const distinct = counting.kind === 'exact' ? 'uniqExact' : 'uniqCombined64(17)';
+    const visitors = withVisitors ? `least(${distinct}(visitor_id), count())` : 'toUInt64(0)';
+    return {
+      sql: `SELECT ${whole} AS whole, ${keys.selected} count() AS c, ${visitors} AS v, 0. AS l, 0. AS o, toInt64(0) AS r
+        FROM ${from('clicks', `${condition} AND ${IN_SPAN}`, keys)} ${groupBy}`,
+      params,
+    };
+  }
+  const rest = inSpans(counting.cover.rest);
+  const [state, rolledState, estimate] = withVisitors
+    ? ['uniqCombined64State(17)(visitor_id)', 'visitors', 'uniqCombined64Merge(17)(state)']
+    : ['0', '0', 'toUInt64(0)'];
+  const rolledUp = `(SELECT toDateTime64(start, 9, 'UTC') AS ts, link_id, channel, clicks, visitors FROM clicks_rolled_up
+    WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)} ${own.sql} ${deleted})`;
+  const byKeys = keys.names.length === 0 ? '' : `GROUP BY ${keys.names.join(', ')}`;
+  return {
+    sql: `SELECT ${whole} AS whole, ${keys.names.map((name) => `${name}, `).join('')}
+        sum(found) AS c, least(${estimate}, sum(found)) AS v, 0. AS l, 0. AS o, toInt64(0) AS r
+      FROM (
+        SELECT ${keys.selected} clicks AS found, ${rolledState} AS state FROM ${rolledUp} AS rolled ${keys.joins}
+        UNION ALL
+        SELECT ${keys.selected} count() AS found, ${state} AS state
+        FROM ${from('clicks', `${condition} AND ${rest.sql}`, keys)} ${byKeys})
+      ${groupBy}`,
+    params: { ...params, ...rest.params, generations: generationsOf(counting.cover) },
+  };
+}
+
+/** Returns the leads, orders and revenue of a query by its keys: of shares of a link. */
+export function sharesSource(counted: Counted, withWhole: boolean): Sql {
+  const keys = keysSql(counted.keys, counted.starts, counted.timeZone);
+  const own = conditionsSql(counted.conditions);
+  const deleted = counted.window.hasDeleted ? NOT_DELETED : '';
+  const { whole, groupBy } = grouping(keys, withWhole);
+  const condition = `channel != '' ${familySql(counted)} ${own.sql} ${deleted}`;
+  return {
+    sql: `SELECT ${whole} AS whole, ${keys.selected} toUInt64(0) AS c, toUInt64(0) AS v, sum(lead) AS l, sum(share) AS o,
+        sum(amount_minor) AS r
+      FROM ${from(countedShares(IN_SPAN), condition, keys)} ${groupBy}`,
+    params: { ...baseParams(counted), ...keys.params, ...own.params },
+  };
+}
+
+const baseParams = ({ window }: Counted) => ({
+  workspace: window.workspaceId,
+  from: window.span.from,
+  to: window.span.to,
+});
+
+/** Which measures need the clicks, and which kinds of shares. */
+export function needs({ metrics, bots, orphans }: Pick<Counted, 'metrics' | 'bots' | 'orphans'>) {
+  const has = (...names: string[]) => metrics.some((metric) => names.includes(metric));
+  // A credited click is a person's, on a link.
+  const hasShares = bots !== 'only' && orphans !== 'only';
+  return {
+    clicks: has('clicks', 'visitors', 'conversion_rate', 'revenue_per_click'),
+    orders: hasShares && has('conversions', 'revenue', 'conversion_rate', 'revenue_per_click'),
+    leads: hasShares && has('leads'),
+  };
+}
+
+function familySql(counted: Counted): string {
+  const { orders, leads } = needs(counted);
+  if (orders && leads) return '';
+  return orders ? 'AND share > 0' : 'AND lead > 0';
+}
+
+/** Returns whether rolled-up rows have everything that a condition is about. */
+function isRolledUp(condition: Condition): boolean {
+  if (condition.kind === 'any') return condition.of.every(isRolledUp);
+  return (
+    condition.kind === 'link' ||
+    condition.kind === 'links' ||
+    (condition.kind === 'text' && condition.dimension === 'channel')
+  );
+}
+
+/** Returns whether the roll-ups can answer a query at all, whatever its window. */
+export function canBeRolledUp({ keys, conditions, bots, orphans }: Counted): boolean {
+  return (
+    bots === 'exclude' &&
+    orphans === 'exclude' &&
+    conditions.every(isRolledUp) &&
+    keys.every((key) => key.kind !== 'clock' && (key.kind !== 'text' || key.dimension === 'channel'))
+  );
+}
+
+/**
+ * Returns the cover of a query whose rows roll-ups have. Where there are buckets, each period lies in one of them: with `periods`
+ * that do not fit, null.
+ */
+export function coverOfBuckets(
+  { keys, starts, window }: Counted,
+  cover: Cover,
+  periods: readonly Cover['periods'][number][],
+): Cover | null {
+  if (!keys.some(({ kind }) => kind === 'bucket')) return cover;
+  const cuts = starts.slice(1);
+  const isWhole = (period: Cover['periods'][number]) => {
+    const { from, to } = spanOf(period);
+    return !cuts.some((cut) => cut > from && cut < to);
+  };
+  const fitting = coverOf(window.span, periods.filter(isWhole));
+  return fitting.periods.length === 0 ? null : fitting;
+}

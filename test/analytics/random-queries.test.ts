@@ -1,0 +1,263 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AnalyticsResult } from '../../api/analytics/schemas.ts';
+import {
+  CREDITED_TEXTS,
+  DIMENSIONS,
+  type Dimension,
+  METRICS,
+  OPERATORS,
+  TEXT_COLUMNS,
+} from '../../core/analytics/dimensions.ts';
+import { uuidv7 } from '../../core/ids.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { createLink } from '../support/links.ts';
+import { storeClicks, storeShares } from '../support/stored-events.ts';
+import { answer, type ModelData, type ModelFilter, type ModelQuery, type ModelRow } from './model.ts';
+import { type Random, randomFrom } from './random.ts';
+
+/** `QUERIES=2000` for a long run. */
+const QUERIES = Number(process.env.QUERIES ?? 120);
+const PER_DATA_SET = 60;
+const FROM = Date.parse('2026-10-18T00:00:00Z');
+const TO = Date.parse('2026-11-09T00:00:00Z');
+const ZONES = ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe'];
+
+/** Few values of each column, so that groups are large, one of them unknown. */
+const VALUES: Record<string, readonly string[]> = {
+  channel: ['facebook', 'twitter', 'newsletter'],
+  country: ['DE', 'AT', ''],
+  continent: ['EU', ''],
+  region: ['DE-BE', 'DE-BY', ''],
+  city: ['Berlin', 'München', 'São Paulo', ''],
+  language: ['de', 'en', ''],
+  device: ['mobile', 'desktop'],
+  os: ['iOS', 'Android', ''],
+  browser: ['Safari', 'Chrome', ''],
+  referer_host: ['t.co', 'news.example', ''],
+  trigger: ['link', 'qr'],
+  domain: ['go.example', ''],
+  slug: ['Sale', 'sale', 'x-1', ''],
+  utm_source: ['facebook', "O'Hara \\ \t", ''],
+  utm_medium: ['social', 'E-Mail', ''],
+  utm_campaign: ['Herbst Überraschung', 'autumn', ''],
+  utm_term: ['shoes', ''],
+  utm_content: ['a', 'b', ''],
+  rule_id: ['r1', ''],
+  variant_id: ['A', 'B', ''],
+};
+
+let api: TestApi;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+afterAll(() => api.close());
+
+async function dataSet(random: Random): Promise<{ shop: TestWorkspace; data: ModelData }> {
+  const shop = await api.addWorkspace();
+  const links: ModelData['links'] = new Map();
+  const folder = await shop.post<{ id: string }>('/folders', { name: 'Autumn' });
+  for (let n = 0; n < 5; n++) {
+    const tags = random.some(['red', 'Green', 'greenish', "b'lue"], 0, 3);
+    const folderId = random.chance(0.5) ? folder.body.id : null;
+    const body = { destination_url: 'https://shop.example/', name: `Campaign ${n}`, tags };
+    const created = await createLink(shop, {
+      ...body,
+      channels: random.some(['facebook', 'slack', 'reddit'], 1, 2),
+      ...(folderId && { folder_id: folderId }),
+    });
+    for (const { id } of created.links)
+      links.set(id, { campaign: created.destination_id, tags, folder: folderId });
+  }
+  const ids = [...links.keys()];
+  const visitors = Array.from({ length: 25 }, () => uuidv7());
+  const times = new Set<number>();
+  const time = (): number => {
+    const at = (FROM + random.below(TO - FROM)) * 1_000 + random.below(1_000);
+    if (times.has(at)) return time();
+    times.add(at);
+    return at;
+  };
+  const columnsOf = () => ({
+    ...Object.fromEntries(Object.entries(VALUES).map(([name, values]) => [name, random.pick(values)])),
+    asn: random.pick([0, 3320, 13335]),
+  });
+  const rows: ModelRow[] = Array.from({ length: 250 }, () => ({
+    micros: time(),
+    link: random.pick(ids),
+    columns: columnsOf(),
+    click: { visitor: random.pick(visitors), isBot: random.chance(0.15) },
+  }));
+  await storeClicks(
+    api.stores,
+    rows.map(({ micros, link, columns, click }) => ({
+      workspaceId: shop.workspace.id,
+      tsNanos: BigInt(micros) * 1_000n,
+      linkId: link,
+      visitorId: click?.visitor ?? '',
+      isBot: click?.isBot ?? false,
+      columns,
+    })),
+  );
+  const shares: ModelRow[] = [];
+  for (let n = 0; n < 60; n++) {
+    const isLead = random.chance(0.4);
+    const parts = random.pick([1, 1, 3]);
+    const micros = time();
+    const own = Array.from({ length: parts }, () => ({
+      micros,
+      link: random.pick(ids),
+      columns: columnsOf(),
+      share: {
+        orders: isLead ? 0 : 1 / parts,
+        leads: isLead ? 1 / parts : 0,
+        amountMinor: isLead ? 0 : random.below(10_000),
+      },
+    }));
+    shares.push(...own);
+    await storeShares(api.stores, [
+      {
+        workspaceId: shop.workspace.id,
+        tsNanos: BigInt(micros) * 1_000n,
+        parts: own.map(({ link, columns, share }) => ({
+          linkId: link,
+          channel: String((columns as Record<string, unknown>).channel),
+          share: share.orders,
+          lead: share.leads,
+          amountMinor: share.amountMinor,
+          columns: Object.fromEntries(
+            [...CREDITED_TEXTS, 'asn'].map((name) => [
+              name,
+              (columns as Record<string, string | number>)[name] ?? '',
+            ]),
+          ),
+        })),
+      },
+    ]);
+  }
+  return { shop, data: { rows: [...rows, ...shares], links } };
+}
+
+function randomWindow(random: Random): { from: string; to: string } {
+  const quarter = 15 * 60_000;
+  const from =
+    FROM +
+    random.below((TO - FROM) / quarter - 200) * quarter +
+    (random.chance(0.5) ? random.below(quarter) : 0);
+  const to = random.chance(0.6) ? TO : from + (1 + random.below(190)) * quarter;
+  return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+}
+
+function randomFilter(random: Random, data: ModelData, timeZone: string): ModelFilter {
+  const dimension = random.pick(DIMENSIONS.filter((name) => name !== 'time:minute'));
+  const operator = random.pick(OPERATORS);
+  if (operator === 'is_empty') return { dimension, operator };
+  const values = random.some(valuesFor(dimension, data, timeZone), 1, 2);
+  return {
+    dimension,
+    operator,
+    values: operator.startsWith('contains') ? values.map((value) => partOf(random, value)) : values,
+  };
+}
+
+function valuesFor(dimension: Dimension, data: ModelData, timeZone: string): string[] {
+  const links = [...data.links];
+  switch (dimension) {
+    case 'link':
+      return links.map(([id]) => id);
+    case 'campaign':
+      return [...new Set(links.map(([, { campaign }]) => campaign))];
+    case 'folder':
+      return [...new Set(links.flatMap(([, { folder }]) => folder ?? []))].concat(uuidv7());
+    case 'tag':
+      return ['red', 'Green', 'greenish', "b'lue", 'none'];
+    case 'asn':
+      return ['3320', '13335', '1'];
+    case 'weekday':
+      return ['1', '3', '7'];
+    case 'hour_of_day':
+      return ['0', '2', '13', '23'];
+    case 'time:day':
+    case 'time:week':
+      return ['2026-10-25', '2026-10-19', '2026-11-02'];
+    case 'time:month':
+      return ['2026-10', '2026-11'];
+    case 'time:hour':
+    case 'time:minute':
+      return timeZone === 'Europe/Berlin'
+        ? ['2026-10-25T02:00:00+01:00', '2026-10-25T02:00:00+02:00']
+        : ['2026-10-25T02:00:00+00:00'];
+    default:
+      return (VALUES[TEXT_COLUMNS[dimension]] ?? []).filter((value) => value !== '');
+  }
+}
+
+/** A part of a value, with its case changed. */
+function partOf(random: Random, value: string): string {
+  const from = random.below(value.length);
+  const part = value.slice(from, from + 1 + random.below(4));
+  return random.chance(0.5) ? part.toUpperCase() : part.toLowerCase();
+}
+
+function randomQuery(random: Random, data: ModelData): ModelQuery {
+  const time_zone = random.pick(ZONES);
+  const window = randomWindow(random);
+  const isLong = Date.parse(window.to) - Date.parse(window.from) > 3 * 86_400_000;
+  // Every bucket of every value has a row: minutes of long windows would be too many for the model.
+  const candidates = DIMENSIONS.filter((name) => name !== 'time:minute' && !(isLong && name === 'time:hour'));
+  const dimensions = random.some(candidates, 0, 3);
+  const metrics = random.some(METRICS, 1, METRICS.length);
+  const compare = random.chance(0.3)
+    ? random.chance(0.5)
+      ? ('previous' as const)
+      : randomWindow(random)
+    : undefined;
+  const filters = Array.from({ length: random.pick([0, 0, 1, 1, 2, 3]) }, () =>
+    random.chance(0.25)
+      ? { any: Array.from({ length: 1 + random.below(3) }, () => randomFilter(random, data, time_zone)) }
+      : randomFilter(random, data, time_zone),
+  );
+  return {
+    metrics,
+    dimensions,
+    filters,
+    window,
+    ...(compare && { compare }),
+    time_zone,
+    bots: random.pick(['exclude', 'exclude', 'include', 'only'] as const),
+    order_by: random.chance(0.5)
+      ? []
+      : random
+          .some([...metrics, ...dimensions], 1, 2)
+          .map((by) => ({ by, direction: random.pick(['asc', 'desc'] as const) })),
+    limit: random.pick([5, 100, 1_000]),
+    offset: random.pick([0, 0, 0, 2, 50]),
+  };
+}
+
+describe(`${QUERIES} random queries`, () => {
+  const sets = Math.ceil(QUERIES / PER_DATA_SET);
+  test.each(Array.from({ length: sets }, (_, n) => n + 1))(
+    'of data set %i equal a plain model of them',
+    async (seed) => {
+      const random = randomFrom(seed);
+      const { shop, data } = await dataSet(random);
+      for (let n = 0; n < Math.min(PER_DATA_SET, QUERIES - (seed - 1) * PER_DATA_SET); n++) {
+        const query = randomQuery(random, data);
+        const response = await shop.post<AnalyticsResult>('/analytics/query', query);
+        const at = `query ${n}: ${JSON.stringify(query)}`;
+        expect([response.status, response.text, at]).toEqual([200, response.text, at]);
+        const { watermark: _, ...result } = response.body;
+        expect({ at, ...rounded(result) }).toEqual({ at, ...rounded(answer(data, query)) });
+      }
+    },
+    300_000,
+  );
+});
+
+/** Quotients are compared to twelve digits: they are sums of shares in another order. */
+function rounded<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value), (_, part: unknown) =>
+    typeof part === 'number' && !Number.isInteger(part) ? Number(part.toPrecision(12)) : part,
+  ) as T;
+}
