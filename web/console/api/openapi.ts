@@ -2,6 +2,9 @@
 
 
 export interface paths {
+  "/api/v1/analytics/query": {
+    post: operations["analytics.query"];
+  };
   "/api/v1/audit-log": {
     get: operations["audit.list"];
   };
@@ -326,6 +329,87 @@ export interface components {
       recent_commissions: components["schemas"]["RecentCommission"][];
     };
     /** @enum {string} */
+    AnalyticsDimension: "time:minute" | "time:hour" | "time:day" | "time:week" | "time:month" | "link" | "campaign" | "tag" | "folder" | "slug" | "domain" | "channel" | "country" | "continent" | "region" | "city" | "language" | "device" | "os" | "browser" | "referer_host" | "trigger" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_term" | "utm_content" | "rule" | "variant" | "asn" | "weekday" | "hour_of_day";
+    AnalyticsFigures: {
+      clicks?: number;
+      conversion_rate?: number | null;
+      conversions?: number;
+      leads?: number;
+      revenue?: number;
+      revenue_per_click?: number | null;
+      visitors?: number;
+    };
+    AnalyticsFilter: {
+      any?: components["schemas"]["AnalyticsFilterPart"][];
+      dimension?: components["schemas"]["AnalyticsDimension"];
+      operator?: components["schemas"]["FilterOperator"];
+      values?: (string | number)[];
+    };
+    AnalyticsFilterPart: {
+      dimension?: components["schemas"]["AnalyticsDimension"];
+      operator?: components["schemas"]["FilterOperator"];
+      values?: (string | number)[];
+    };
+    /** @enum {string} */
+    AnalyticsMetric: "clicks" | "visitors" | "leads" | "conversions" | "revenue" | "conversion_rate" | "revenue_per_click";
+    AnalyticsOrder: {
+      by: string;
+      /**
+       * @default desc
+       * @enum {string}
+       */
+      direction?: "asc" | "desc";
+    };
+    AnalyticsQuery: {
+      /**
+       * @default exclude
+       * @enum {string}
+       */
+      bots?: "exclude" | "include" | "only";
+      compare?: string | Record<string, never>;
+      /** @default [] */
+      dimensions?: components["schemas"]["AnalyticsDimension"][];
+      /** @default [] */
+      filters?: components["schemas"]["AnalyticsFilter"][];
+      /** @default 100 */
+      limit?: number;
+      metrics: components["schemas"]["AnalyticsMetric"][];
+      /** @default 0 */
+      offset?: number;
+      /** @default [] */
+      order_by?: components["schemas"]["AnalyticsOrder"][];
+      /**
+       * @default exclude
+       * @enum {string}
+       */
+      orphans?: "exclude" | "include" | "only";
+      time_zone?: string;
+      window?: components["schemas"]["AnalyticsWindow"];
+    };
+    AnalyticsResult: {
+      compared_totals?: components["schemas"]["AnalyticsFigures"];
+      compared_window?: components["schemas"]["Window"];
+      rows: components["schemas"]["AnalyticsRow"][];
+      total_rows: number;
+      totals: components["schemas"]["AnalyticsFigures"];
+      watermark: string;
+      window: components["schemas"]["Window"];
+    };
+    AnalyticsRow: {
+      compared?: components["schemas"]["AnalyticsFigures"];
+      dimensions: {
+        [key: string]: string | number | null;
+      };
+      metrics: components["schemas"]["AnalyticsFigures"];
+    };
+    AnalyticsWindow: {
+      days?: number;
+      /** Format: date-time */
+      from?: string;
+      /** Format: date-time */
+      to?: string;
+    };
+    /** @enum {string} */
     AttributionModel: "last_click" | "first_click" | "linear";
     AuditActor: {
       /** Format: uuid */
@@ -388,6 +472,7 @@ export interface components {
       conversions: number;
       id: string;
       label: string;
+      leads: number;
       revenue: number;
       /** Format: uuid */
       tracked_link_id: string | null;
@@ -433,6 +518,7 @@ export interface components {
     BioPageTotals: {
       clicks: number;
       conversions: number;
+      leads: number;
       revenue: number;
       visitors: number;
     };
@@ -526,6 +612,7 @@ export interface components {
       channel: string;
       clicks: number;
       conversions: number;
+      leads: number;
       ltv?: number;
       revenue: number;
       visitors: number;
@@ -1075,6 +1162,8 @@ export interface components {
       revenue: number;
       visitors: number;
     };
+    /** @enum {string} */
+    FilterOperator: "is" | "is_not" | "contains" | "contains_not" | "is_empty";
     Folder: {
       /** Format: date-time */
       created_at: string;
@@ -1401,6 +1490,7 @@ export interface components {
       /** Format: uri */
       destination: string;
       external_id?: string | null;
+      leads: number;
       /** Format: uuid */
       link_id: string;
       revenue: number;
@@ -2424,6 +2514,24 @@ export type external = Record<string, never>;
 
 export interface operations {
 
+  "analytics.query": {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["AnalyticsQuery"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["AnalyticsResult"];
+        };
+      };
+    };
+  };
   "audit.list": {
     parameters: {
       query?: {
@@ -2639,6 +2747,60 @@ export interface operations {
         link_id?: string;
         link_ids?: string;
         bots?: "exclude" | "include";
+        orphans?: "exclude" | "include" | "only";
+        campaign?: string;
+        not_campaign?: string;
+        tag?: string;
+        not_tag?: string;
+        folder?: string;
+        not_folder?: string;
+        slug?: string;
+        not_slug?: string;
+        domain?: string;
+        not_domain?: string;
+        channel?: string;
+        not_channel?: string;
+        country?: string;
+        not_country?: string;
+        continent?: string;
+        not_continent?: string;
+        region?: string;
+        not_region?: string;
+        city?: string;
+        not_city?: string;
+        language?: string;
+        not_language?: string;
+        device?: string;
+        not_device?: string;
+        os?: string;
+        not_os?: string;
+        browser?: string;
+        not_browser?: string;
+        referer_host?: string;
+        not_referer_host?: string;
+        trigger?: string;
+        not_trigger?: string;
+        utm_source?: string;
+        not_utm_source?: string;
+        utm_medium?: string;
+        not_utm_medium?: string;
+        utm_campaign?: string;
+        not_utm_campaign?: string;
+        utm_term?: string;
+        not_utm_term?: string;
+        utm_content?: string;
+        not_utm_content?: string;
+        rule?: string;
+        not_rule?: string;
+        variant?: string;
+        not_variant?: string;
+        asn?: string;
+        not_asn?: string;
+        weekday?: string;
+        not_weekday?: string;
+        hour_of_day?: string;
+        not_hour_of_day?: string;
+        filters?: string;
       };
     };
     responses: {
@@ -2662,6 +2824,60 @@ export interface operations {
         link_id?: string;
         link_ids?: string;
         bots?: "exclude" | "include";
+        orphans?: "exclude" | "include" | "only";
+        campaign?: string;
+        not_campaign?: string;
+        tag?: string;
+        not_tag?: string;
+        folder?: string;
+        not_folder?: string;
+        slug?: string;
+        not_slug?: string;
+        domain?: string;
+        not_domain?: string;
+        channel?: string;
+        not_channel?: string;
+        country?: string;
+        not_country?: string;
+        continent?: string;
+        not_continent?: string;
+        region?: string;
+        not_region?: string;
+        city?: string;
+        not_city?: string;
+        language?: string;
+        not_language?: string;
+        device?: string;
+        not_device?: string;
+        os?: string;
+        not_os?: string;
+        browser?: string;
+        not_browser?: string;
+        referer_host?: string;
+        not_referer_host?: string;
+        trigger?: string;
+        not_trigger?: string;
+        utm_source?: string;
+        not_utm_source?: string;
+        utm_medium?: string;
+        not_utm_medium?: string;
+        utm_campaign?: string;
+        not_utm_campaign?: string;
+        utm_term?: string;
+        not_utm_term?: string;
+        utm_content?: string;
+        not_utm_content?: string;
+        rule?: string;
+        not_rule?: string;
+        variant?: string;
+        not_variant?: string;
+        asn?: string;
+        not_asn?: string;
+        weekday?: string;
+        not_weekday?: string;
+        hour_of_day?: string;
+        not_hour_of_day?: string;
+        filters?: string;
       };
     };
     responses: {
