@@ -84,6 +84,8 @@ async function payout() {
   return { workspace, m, partnerId: partner_id, id: (await m.exportPayouts()).id };
 }
 
+const DASHBOARD = { name: 'Autumn', scope: { type: 'tag', values: ['autumn'] } };
+
 type Run = () => Promise<Answer<unknown>>;
 /** For each audited operation: what it needs, and a call of it that may be repeated after a failure. */
 const CALLS: Record<string, () => Promise<Run>> = {
@@ -176,6 +178,15 @@ const CALLS: Record<string, () => Promise<Run>> = {
   'payouts.cancel': async () => {
     const { workspace, id } = await payout();
     return () => workspace.delete(`/payouts/${id}`);
+  },
+  'sharedDashboards.create': async () => () => shop.post('/shared-dashboards', DASHBOARD),
+  'sharedDashboards.update': async () => {
+    const { id } = (await shop.post<{ id: string }>('/shared-dashboards', DASHBOARD)).body;
+    return () => shop.patch(`/shared-dashboards/${id}`, { show_revenue: true });
+  },
+  'sharedDashboards.delete': async () => {
+    const { id } = (await shop.post<{ id: string }>('/shared-dashboards', DASHBOARD)).body;
+    return () => shop.delete(`/shared-dashboards/${id}`);
   },
   'webhooks.create': async () => () =>
     shop.post(

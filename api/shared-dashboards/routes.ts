@@ -88,6 +88,7 @@ export async function sharedDashboardRoutes(app: Api, deps: ApiDeps): Promise<vo
         }
         const fields = await changedFields(tx, id, DEFAULT_FIELDS, request.body, passwordHash);
         const made = await insertSharedDashboard(tx, id, newDashboardToken(), fields);
+        await request.audit(tx, { targetId: made.id });
         return { status: 201, body: recordOf(config.appUrl, made) };
       });
     },
@@ -107,13 +108,15 @@ export async function sharedDashboardRoutes(app: Api, deps: ApiDeps): Promise<vo
         response: { 200: SharedDashboardRecord },
       },
     },
-    async ({ auth, params, body }) => {
+    async (request) => {
+      const { auth, params, body } = request;
       const passwordHash = await passwordHashOf(body);
       const workspaceId = auth.workspace.id;
       const changed = await inTransaction(pool, async (tx) => {
         const before = await lockSharedDashboard(tx, workspaceId, params.id);
         if (!before) throw notFound();
         const fields = await changedFields(tx, workspaceId, before, body, passwordHash);
+        await request.audit(tx);
         return updateSharedDashboard(tx, workspaceId, before.id, fields);
       });
       return recordOf(config.appUrl, changed);
@@ -133,10 +136,13 @@ export async function sharedDashboardRoutes(app: Api, deps: ApiDeps): Promise<vo
         response: { 200: Ok },
       },
     },
-    async ({ auth, params }) => {
-      if (!(await deleteSharedDashboard(pool, auth.workspace.id, params.id))) throw notFound();
-      return { ok: true as const };
-    },
+    async (request) =>
+      inTransaction(pool, async (tx) => {
+        if (!(await deleteSharedDashboard(tx, request.auth.workspace.id, request.params.id)))
+          throw notFound();
+        await request.audit(tx);
+        return { ok: true as const };
+      }),
   );
 
   await visitorRoutes(app, deps);
