@@ -10,8 +10,11 @@ const FORGET_OTHER = `UPDATE other_visitor_ids = arrayFilter(id -> id != {visito
 /** Makes an order anonymous. The order itself stays: it is revenue of the workspace. */
 const ANONYMIZE = `UPDATE visitor_id = toUUID('${NO_VISITOR}'), email = '', external_user_id = '', other_visitor_ids = []`;
 
-/** Names in one statement: ClickHouse takes no parameter beyond 128 KiB, and an email may have 254 characters of 4 bytes. */
-const NAMES = 100;
+/**
+ * Names, or orders, in one statement: ClickHouse takes no parameter beyond 128 KiB, and an email may have 254 characters
+ * of 4 bytes.
+ */
+const IN_STATEMENT = 100;
 
 /** What orders may name instead of a visitor id. */
 type Names = { emails: readonly string[]; users: readonly string[] };
@@ -92,15 +95,16 @@ export async function hideVisitor(
  * Makes a visitor's orders anonymous, and orders without a visitor id that have one of these names. Takes the visitor out
  * of identifies and orders of a browser that has other ids.
  *
+ * Hazard: ClickHouse keeps the text of mutations. They name orders and visitor ids, never an email or a user.
+ *
  * @param before microseconds: of the orders without a visitor id only older ones; null: all
  */
 export async function anonymizeOrders(
   client: ClickHouseClient,
   { workspaceId, targetId }: Erased,
-  { emails, users }: Names,
+  names: Names,
   before: number | null,
 ): Promise<void> {
-  const isOlder = before === null ? '' : "AND ts < fromUnixTimestamp64Micro({before:Int64}, 'UTC')";
   for (const table of ['identifies', 'orders']) {
     await client.command({
       query: `ALTER TABLE ${table} ${FORGET_OTHER}`,
@@ -108,24 +112,66 @@ export async function anonymizeOrders(
       clickhouse_settings: { mutations_sync: '2' },
     });
   }
+  const named = await ordersNaming(client, workspaceId, names, before);
   // At least once, for the visitor's own.
-  const most = Math.max(emails.length, users.length);
-  for (let from = 0; from === 0 || from < most; from += NAMES) {
+  for (let from = 0; from === 0 || from < named.length; from += IN_STATEMENT) {
+    const orders = named.slice(from, from + IN_STATEMENT);
     await client.command({
       query: `ALTER TABLE orders ${ANONYMIZE} WHERE workspace_id = {workspace:UUID} AND (visitor_id = {visitor:UUID}
-                OR (visitor_id = toUUID('${NO_VISITOR}')
-                  AND (email IN {emails:Array(String)} OR external_user_id IN {users:Array(String)}) ${isOlder}))`,
+                OR (visitor_id = toUUID('${NO_VISITOR}') AND (order_id, toString(version)) IN (
+                  SELECT arrayJoin(arrayZip({orders:Array(String)}, {versions:Array(String)})))))`,
       query_params: {
         workspace: workspaceId,
         visitor: targetId,
-        ...(before === null ? {} : { before }),
-        emails: emails.slice(from, from + NAMES),
-        users: users.slice(from, from + NAMES),
+        orders: orders.map((order) => order.order_id),
+        versions: orders.map((order) => order.version),
       },
       use_multipart_params: true,
       clickhouse_settings: { mutations_sync: '2' },
     });
   }
+}
+
+/** Returns the rows of orders without a visitor id that have one of these names. */
+async function ordersNaming(
+  client: ClickHouseClient,
+  workspaceId: string,
+  { emails, users }: Names,
+  before: number | null,
+): Promise<{ order_id: string; version: string }[]> {
+  const most = Math.max(emails.length, users.length);
+  if (most > 0) await syncReplica(client, 'orders');
+  const isOlder = before === null ? '' : "AND ts < fromUnixTimestamp64Micro({before:Int64}, 'UTC')";
+  const found: { order_id: string; version: string }[] = [];
+  for (let from = 0; from < most; from += IN_STATEMENT) {
+    const result = await client.query({
+      query: `SELECT order_id, toString(version) AS version FROM orders
+              WHERE workspace_id = {workspace:UUID} AND visitor_id = toUUID('${NO_VISITOR}')
+                AND (email IN {emails:Array(String)} OR external_user_id IN {users:Array(String)}) ${isOlder}`,
+      query_params: {
+        workspace: workspaceId,
+        ...(before === null ? {} : { before }),
+        emails: emails.slice(from, from + IN_STATEMENT),
+        users: users.slice(from, from + IN_STATEMENT),
+      },
+      use_multipart_params: true,
+      format: 'JSONEachRow',
+    });
+    found.push(...(await result.json<{ order_id: string; version: string }>()));
+  }
+  return found;
+}
+
+/** Waits until the replica that answers has every row of a replicated table. */
+async function syncReplica(client: ClickHouseClient, table: string): Promise<void> {
+  const result = await client.query({
+    query: `SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = {table:String}`,
+    query_params: { table },
+    format: 'JSONEachRow',
+  });
+  const [found] = await result.json<{ engine: string }>();
+  if (/^(Replicated|Shared)/.test(found?.engine ?? ''))
+    await client.command({ query: `SYSTEM SYNC REPLICA ${table}` });
 }
 
 /** Returns the ids of the given targets that still have rows, masked rows included. */

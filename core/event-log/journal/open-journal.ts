@@ -18,6 +18,8 @@ import { lockStream } from './writer-lock.ts';
 /** Size of a full segment (`bench/journal.ts`). A small budget has smaller ones, so that truncation soon makes room. */
 const SEGMENT_BYTES = 32 * 1024 * 1024;
 const SEGMENTS_IN_BUDGET = 8;
+/** A day, which bounds how long an event stays in the file that is written to. */
+const SEGMENT_AGE_MS = 24 * 3_600_000;
 
 export type JournalOptions = {
   dataDir: string;
@@ -36,6 +38,8 @@ export type JournalOptions = {
   isClockResetRequested?: (streamId: string) => Promise<boolean>;
   syncMs: number;
   budgetBytes: number;
+  /** For tests: age at which a segment with events is closed, so that it can be removed. Milliseconds. */
+  segmentAgeMs?: number;
   sealer: AddressSealer;
   log: Logger;
   registry: Registry;
@@ -61,13 +65,17 @@ export async function openJournal(options: JournalOptions): Promise<JournalWrite
     const recovered = await recover(directory, epochFile, { now: clock.now, record, log: options.log });
     const segmentBytes = Math.min(SEGMENT_BYTES, Math.floor(options.budgetBytes / SEGMENTS_IN_BUDGET));
     const { budgetBytes, log, sealer, registry, syncMs, isClockResetRequested = async () => false } = options;
+    const segmentAgeMs = options.segmentAgeMs ?? SEGMENT_AGE_MS;
     const supply = await SegmentSupply.open(
       { directory, segmentBytes, budgetBytes, syncMs, log },
       recovered.start,
     );
     log.info({ directory, epoch: recovered.epoch, offset: recovered.start.toString() }, 'journal opened');
     return new JournalWriter(
-      { directory, stream, syncMs, segmentBytes, sealer, clock, isClockResetRequested, log, registry },
+      {
+        ...{ directory, stream, syncMs, segmentBytes, segmentAgeMs },
+        ...{ sealer, clock, isClockResetRequested, log, registry },
+      },
       { recovered, epochFile, supply, lock },
     );
   } catch (error) {

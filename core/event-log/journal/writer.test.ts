@@ -13,6 +13,7 @@ import {
   testClick,
 } from '../../../test/support/journal.ts';
 import type { AppendOutcome } from '../port.ts';
+import { JournalReader } from './reader.ts';
 import { streamDirectory } from './segments.ts';
 import type { JournalWriter } from './writer.ts';
 
@@ -219,6 +220,27 @@ describe('the clock of a stream', () => {
     expect(times.every((ts, index) => index === 0 || ts > (times[index - 1] ?? 0))).toBe(true);
     expect(times[0]).toBe(start);
   });
+});
+
+test('a segment with an event is closed at its age, and can then be removed without a later event', async () => {
+  const writer = await openTestJournal(dataDir, { segmentAgeMs: 1 });
+  const directory = streamDirectory(dataDir, TEST_STREAM_NAME);
+  const segments = () => readdirSync(directory).filter((name) => name.endsWith('.seg'));
+  const holds = (text: string) =>
+    segments().some((name) => readFileSync(join(directory, name)).includes(text));
+  await appendClicks(writer, ['ann@example.com']);
+  expect(holds('ann@example.com')).toBe(true);
+  await expect.poll(() => segments().length).toBe(2);
+  const reader = new JournalReader(dataDir);
+  onTestFinished(() => reader.close());
+  await reader.truncate(TEST_STREAM_NAME, await reader.end(TEST_STREAM_NAME));
+  expect(holds('ann@example.com')).toBe(false);
+  // Heartbeats alone close none.
+  const [kept] = segments();
+  const end = await reader.end(TEST_STREAM_NAME);
+  await expect.poll(() => reader.end(TEST_STREAM_NAME)).toBeGreaterThan(end);
+  expect(segments()).toEqual([kept]);
+  await writer.close();
 });
 
 describe('heartbeats', () => {

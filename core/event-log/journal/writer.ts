@@ -30,6 +30,8 @@ export type JournalWriterOptions = {
   /** Longest time that a written event may wait for `fdatasync`, in milliseconds; 0: synced before it settles. */
   syncMs: number;
   segmentBytes: number;
+  /** Age of its first event at which a segment is closed. Milliseconds. */
+  segmentAgeMs: number;
   sealer: AddressSealer;
   clock: WallClock;
   isClockResetRequested: (streamId: string) => Promise<boolean>;
@@ -67,6 +69,9 @@ export class JournalWriter implements EventLogWriter {
   readonly #sync: GroupSync;
   readonly #heartbeat: NodeJS.Timeout;
   readonly #syncFirst: boolean;
+  readonly #segmentAgeMs: number;
+  /** When the current segment got its first event, by the monotonic clock. Null: it has heartbeats at most. */
+  #firstEventAt: number | null = null;
   #appends: Settled[] = [];
   #turn: { appends: Settled[]; outcome: AppendOutcome }[] = [];
   #turnEnd: NodeJS.Immediate | null = null;
@@ -115,8 +120,10 @@ export class JournalWriter implements EventLogWriter {
       },
     });
     this.#syncFirst = options.syncMs === 0;
+    this.#segmentAgeMs = options.segmentAgeMs;
     this.#heartbeat = setInterval(() => {
       this.#clockWatch.look();
+      this.#closeOldSegment();
       this.#beat();
     }, HEARTBEAT_MS).unref();
     files.supply.prepare();
@@ -239,6 +246,7 @@ export class JournalWriter implements EventLogWriter {
       return;
     }
     this.#hasNews = true;
+    this.#firstEventAt ??= performance.now();
     if (this.#syncFirst) {
       this.#sync.writtenFor(segment, appends, atTurnEnd);
       return;
@@ -254,9 +262,7 @@ export class JournalWriter implements EventLogWriter {
     const began = performance.now();
     try {
       if (!supply.fits(bytes) || this.#failedSegment === supply.current) {
-        const done = supply.roll();
-        if (done === 'budget') return this.#loss.begin('budget');
-        this.#sync.finished(done);
+        if (!this.#roll()) return this.#loss.begin('budget');
       }
       const segment = supply.current;
       writeFrame(segment, this.#batch.frame(segment.start + BigInt(segment.position)));
@@ -268,6 +274,25 @@ export class JournalWriter implements EventLogWriter {
     this.#metrics.batches.inc();
     this.#metrics.bytes.inc(bytes);
     return null;
+  }
+
+  /** Moves on to the next segment. @returns false when the budget is used up @throws the error of the disk */
+  #roll(): boolean {
+    const done = this.#files.supply.roll();
+    if (done === 'budget') return false;
+    this.#sync.finished(done);
+    this.#firstEventAt = null;
+    return true;
+  }
+
+  /** Readers remove a segment only once it has a successor; without this, an idle stream would keep its events. */
+  #closeOldSegment(): void {
+    if (this.#firstEventAt === null || performance.now() - this.#firstEventAt < this.#segmentAgeMs) return;
+    try {
+      this.#roll(); // else again at the next heartbeat
+    } catch (error) {
+      this.#log.warn({ err: error }, 'failed to close an old journal segment; will retry');
+    }
   }
 
   #refuse(cause: LossCause, appends: Settled[]): void {
