@@ -70,7 +70,7 @@ export async function openLinkTable(options: LinkTableOptions): Promise<OpenLink
     table,
     cache: createLinkCache(table, most),
     syncStatus: disk,
-    disk: memoryHoldsAll ? null : disk,
+    disk,
   });
   return {
     table,

@@ -108,6 +108,18 @@ function settingsText(row: LinkTableRow): string {
   return Object.keys(settings).length === 0 ? '' : JSON.stringify(settings);
 }
 
+const REFERRAL = Buffer.from('referral');
+const NUL = 0;
+
+/** Returns whether the record is a link of a referrer. Strangers make these, with a publishable key. */
+export function isReferralLink(record: Buffer): boolean {
+  if (KINDS[record[0] ?? 0] !== 'link') return false;
+  const channelAt = record.indexOf(NUL, SLUG_AT + (record[SLUG_LENGTH_AT] ?? 0)) + 1;
+  if (channelAt === 0) return false;
+  const end = record.indexOf(NUL, channelAt);
+  return record.subarray(channelAt, end < 0 ? record.length : end).equals(REFERRAL);
+}
+
 /** Decodes a record. The result shares no memory with `bytes`. */
 export function decodeRecord(bytes: Buffer): SlugRecord {
   const kind = KINDS[bytes[0] ?? 0];

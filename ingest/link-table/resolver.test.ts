@@ -32,7 +32,7 @@ function resolverOf(disk: { whole?: boolean; reading?: () => void; fails?: boole
     },
     disk: {
       version: () => version,
-      whole: () => disk.whole ?? true,
+      hasMore: () => disk.whole ?? true,
       async find(slugs) {
         disk.reading?.();
         if (disk.fails) throw new Error('unreadable');

@@ -49,8 +49,8 @@ export function createResolver(given: {
   table: LinkTable;
   cache: LinkCache;
   syncStatus: SyncStatus;
-  /** Links that memory lacks; null when memory holds all. */
-  disk: Pick<DiskTable, 'find' | 'whole' | 'version'> | null;
+  /** Links that memory lacks. */
+  disk: Pick<DiskTable, 'find' | 'hasMore' | 'version'> | null;
 }): Resolver {
   const { pool, table, cache, syncStatus, disk } = given;
   /** By slug in lower case: the spelling that was looked up. Keys start with `:`, which no slug has. */
@@ -115,7 +115,7 @@ export function createResolver(given: {
   }
 
   async function findOnDisk(slug: string): Promise<SlugRecord | null> {
-    if (diskQueries === null || !disk?.whole()) return null;
+    if (diskQueries === null || !disk?.hasMore()) return null;
     try {
       return matchingSpelling(await diskQueries.query(slug), slug);
     } catch (error) {

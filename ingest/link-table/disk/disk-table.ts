@@ -4,7 +4,7 @@ import type { Logger } from '../../../core/tier/log.ts';
 import { createFrameApplier } from '../change-frames.ts';
 import { decodeFrames } from '../frames.ts';
 import type { SyncStatus } from '../loader.ts';
-import { kindOf } from '../records.ts';
+import { isReferralLink, kindOf } from '../records.ts';
 import type { LinkTable } from '../table.ts';
 import { startDiskReader } from './disk-reader.ts';
 import { isDamage, openLinksReader } from './links-file.ts';
@@ -15,7 +15,8 @@ import { removeLinksFile } from './paths.ts';
  * All links on disk. A writer thread replicates PostgreSQL into the file and posts the changes.
  *
  * Memory holds either all links, read from the file at the start and from then on updated by the posted changes, or
- * those that visitors use. Then a reader thread reads the others from the file. A record that was read may be older than
+ * those that visitors use. Referral links, which strangers can make in any number, enter memory at their first visit in
+ * either case. A reader thread reads what memory lacks from the file. A record that was read may be older than
  * a change that was posted meanwhile: {@link DiskTable.version} tells whether it may stay in memory. Each change is
  * posted after it was written.
  */
@@ -23,13 +24,15 @@ export type DiskTable = SyncStatus & {
   /**
    * Returns the records that the slugs name, in any case of letters, by slug. Slugs that the file lacks are missing.
    *
-   * @throws Error when the file can't be read, or when memory holds all links
+   * @throws Error when the file can't be read
    */
   find(slugs: string[]): Promise<Map<string, Buffer>>;
   /** Counts applied changes: a record read before the last one may be outdated. */
   version(): number;
   /** Whether the file is complete. */
   whole(): boolean;
+  /** Whether the complete file may have links that memory lacks. */
+  hasMore(): boolean;
   /** Whether visitors can be served: from memory, from the file or, while that is being built, from PostgreSQL. */
   ready(): boolean;
   /** Resolves once the table equals PostgreSQL for the first time, or when PostgreSQL does not respond. */
@@ -60,7 +63,14 @@ export function openDiskTable(given: {
   const { databaseUrl, dir, table, memoryHoldsAll, log } = given;
   const threadData: DiskThreadData = { databaseUrl, dir, logLevel: log.level };
   const openedAt = performance.now();
-  const apply = createFrameApplier(table, memoryHoldsAll ? table.put : table.refresh);
+  /** Whether a referral link was left out of memory. */
+  let leftOut = false;
+  const putUnlessReferral = (record: Buffer) => {
+    if (!isReferralLink(record)) return void table.put(record);
+    leftOut = true;
+    table.refresh(record);
+  };
+  const apply = createFrameApplier(table, memoryHoldsAll ? putUnlessReferral : table.refresh);
   let version = 0;
   let whole = false;
   /** Number of the current file, for the reader. */
@@ -86,8 +96,8 @@ export function openDiskTable(given: {
     version++;
     try {
       table.beginLoad();
-      for (const record of memoryHoldsAll ? reader.records() : reader.others()) table.put(record);
-      // Removes links as well, unless memory holds all: visitors read them again.
+      for (const record of memoryHoldsAll ? reader.records() : reader.others()) putUnlessReferral(record);
+      // Removes the links that visitors read from the file, too: they read them again.
       for (const _ of table.endLoad());
       const keys = new Map(reader.keys().map((key) => [key.id, key]));
       for (const { id } of [...table.keys()]) if (!keys.has(id)) table.removeKey(id);
@@ -125,7 +135,11 @@ export function openDiskTable(given: {
   }
 
   function noteWhole(isWhole: boolean): void {
-    if (isWhole && !whole) logWhole();
+    if (isWhole && !whole) {
+      file++;
+      version++;
+      logWhole();
+    }
     whole = isWhole;
   }
 
@@ -182,19 +196,21 @@ export function openDiskTable(given: {
       damaged = false;
     },
   });
-  const reader = memoryHoldsAll
-    ? null
-    : startDiskReader(threadData, log, (damagedFile) => {
-        if (damagedFile === file && !damaged) replaceFile();
-      });
+  const startReader = () =>
+    startDiskReader(threadData, log, (damagedFile) => {
+      if (damagedFile === file && !damaged) replaceFile();
+    });
+  // Where memory holds all but referral links, the first visit of one starts it.
+  let reader = memoryHoldsAll ? null : startReader();
 
   return {
     async find(slugs) {
-      if (reader === null) throw new Error('memory holds all links: the file is not read');
+      reader ??= startReader();
       return reader.find(file, slugs);
     },
     version: () => version,
     whole: () => whole,
+    hasMore: () => whole && (!memoryHoldsAll || leftOut),
     ready: () => ready,
     reads: () => reader?.reads() ?? 0,
     failures: () => failures,
