@@ -9,6 +9,7 @@ import { loadEnvFile } from '../core/settings/env-file.ts';
 import { misspelledSettings } from '../core/settings/misspelled-settings.ts';
 import { createLogger } from '../core/tier/log.ts';
 import { AddressSpaceLimited, assertAddressSpace } from './embedded/address-space.ts';
+import { leaveRoot, RootNotLeft } from './embedded/leave-root.ts';
 import { StoreNotStarted } from './embedded/store.ts';
 import { readyLine, readyText } from './supervisor/announcement.ts';
 import { AlreadyRunning } from './supervisor/lock.ts';
@@ -25,6 +26,7 @@ const startedAt = Date.now();
 try {
   assertAddressSpace();
   loadEnvFile();
+  leaveRoot();
 } catch (error) {
   process.stderr.write(`hoplog: ${message(error)}\n`);
   process.exit(1);
@@ -101,6 +103,7 @@ function message(error: unknown): string {
     SettingsError,
     AddressSpaceLimited,
     AlreadyRunning,
+    RootNotLeft,
     StoreNotStarted,
     TierNotStarted,
   ].some((kind) => error instanceof kind);

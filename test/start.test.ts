@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -319,4 +320,59 @@ test('an ordinary user can start it', async ({ skip }) => {
   expect(await untilClicks(service, key, link, 1)).toHaveLength(1);
   expect(statSync(join(dataDir, 'postgres')).uid).toBe(uid);
   expect(await service.stop()).toBe(0);
+});
+
+/** Returns user ids and effective capabilities of a process, from Linux's `/proc`. */
+function rightsOf(pid: number): { uids: string[]; capabilities: bigint } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return {
+    uids: /^Uid:\s+(.*)$/m.exec(status)?.[1]?.split('\t') ?? [],
+    capabilities: BigInt(`0x${/^CapEff:\s+(\w+)$/m.exec(status)?.[1]}`),
+  };
+}
+
+test('started by root, every process is of an ordinary user, and so is a DATA_DIR that was of root', async ({
+  skip,
+}) => {
+  skip(process.getuid?.() !== 0, 'needs root');
+  chmodSync(directory, 0o755);
+  const settings = join(directory, 'settings.env');
+  writeFileSync(settings, 'APP_URL=https://app.example.com\nMETRICS_PORT=80\n', { mode: 0o600 });
+  // Only root reads the settings; the metrics get ports that need a right.
+  const metricsHost = `127.${randomInt(1, 255)}.0.${randomInt(1, 255)}`;
+  const env = { ENV_FILE: settings, METRICS_PORT: undefined, METRICS_HOST: metricsHost };
+  const first = await start({ env });
+  const link = await makeLink(first, keyOf(first), 'of-root');
+  expect(first.console_url).toMatch(/^https:\/\/app\.example\.com\//);
+  expect(await first.stop()).toBe(0);
+  execFileSync('chown', ['-R', '0:0', dataDir]);
+
+  const service = await start({ env });
+  expect((await follow(at(service, link))).status).toBe(302);
+  expect(await untilClicks(service, keyOf(first), link, 1)).toHaveLength(1);
+  const { uid } = statSync(dataDir);
+  expect(uid).toBeGreaterThan(0);
+  const family = familyOf(service);
+  expect(family.length).toBeGreaterThan(5);
+  for (const { pid } of family) {
+    const { uids, capabilities } = rightsOf(pid);
+    expect(new Set(uids), `process ${pid}`).toEqual(new Set([String(uid)]));
+    // Read everything (a checkout in root's home) and listen on ports below 1024, at most.
+    expect(capabilities & ~((1n << 2n) | (1n << 10n)), `process ${pid}`).toBe(0n);
+  }
+  expect(execFileSync('find', [dataDir, '!', '-uid', String(uid)], { encoding: 'utf8' })).toBe('');
+  expect(await hoplog(['status'], { DATA_DIR: dataDir })).toMatchObject({ status: 0 });
+  expect(await service.stop()).toBe(0);
+});
+
+test('root starts nothing on a directory with files of others, and changes none of them', async ({
+  skip,
+}) => {
+  skip(process.getuid?.() !== 0, 'needs root');
+  mkdirSync(dataDir);
+  writeFileSync(join(dataDir, 'letter.txt'), 'of root');
+  const refused = await refusedStart({ dataDir });
+  expect(refused).toEqual({ status: 1, log: expect.stringMatching(ONE_LINE) });
+  expect(refused.log).toContain('must be a directory of Hoplog alone when root starts it');
+  expect([statSync(dataDir).uid, statSync(join(dataDir, 'letter.txt')).uid]).toEqual([0, 0]);
 });

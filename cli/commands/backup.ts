@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { chownSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { lockFile } from '../../core/file-lock.ts';
@@ -106,7 +106,7 @@ export function backupCommands(program: Command): void {
     );
 }
 
-/** @throws {CommandFailed} unless a service with both embedded databases runs as this user */
+/** @throws {CommandFailed} unless a service with both embedded databases runs, as this user unless that is root */
 async function embeddedConfig(): Promise<Config> {
   const { databaseUrl, clickhouseUrl, dataDir } = readConfig(process.env);
   if (databaseUrl !== '' || clickhouseUrl !== '') {
@@ -116,7 +116,7 @@ async function embeddedConfig(): Promise<Config> {
   }
   const config = await operatorConfig();
   const { uid } = statSync(dataDir);
-  if (process.getuid !== undefined && process.getuid() !== uid) {
+  if (process.getuid !== undefined && ![0, uid].includes(process.getuid())) {
     throw new CommandFailed(`DATA_DIR=${dataDir} belongs to the user ${uid}: run the command as this user`);
   }
   return config;
@@ -124,8 +124,11 @@ async function embeddedConfig(): Promise<Config> {
 
 /** @throws {CommandFailed} while another backup of this service runs */
 async function exclusively<T>({ dataDir }: Config, work: () => Promise<T>): Promise<T> {
-  const lock = lockFile(join(dataDir, 'run', 'backup.lock'));
+  const path = join(dataDir, 'run', 'backup.lock');
+  const lock = lockFile(path);
   if (lock === null) throw new CommandFailed('another backup of this service is in progress');
+  // For backups by the user of the service.
+  if (process.getuid?.() === 0) chownSync(path, statSync(dataDir).uid, statSync(dataDir).gid);
   try {
     return await work();
   } finally {

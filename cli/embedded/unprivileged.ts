@@ -5,6 +5,8 @@ import { dirname, resolve } from 'node:path';
 /** User of a child process; empty: the user of this process. */
 export type Identity = { uid?: number; gid?: number };
 
+/** User of the service when root starts it. */
+const SERVICE_USER = 'hoplog';
 /** User created for PostgreSQL when root starts it on a machine without the user `postgres`. */
 const OWN_USER = 'hoplog-postgres';
 
@@ -14,13 +16,24 @@ const OWN_USER = 'hoplog-postgres';
  */
 export function postgresIdentity(directory: string): Identity {
   if (process.getuid?.() !== 0) return {};
-  try {
-    const owner = statSync(directory);
-    if (owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
-  } catch {
-    // The directory does not exist yet.
-  }
-  return userNamed('postgres') ?? userNamed(OWN_USER) ?? madeUser() ?? userNamed('nobody') ?? noUser();
+  const existing = ownerOf(directory) ?? userNamed('postgres') ?? userNamed(OWN_USER);
+  return existing ?? madeUser(OWN_USER) ?? userNamed('nobody') ?? noUser();
+}
+
+/**
+ * Returns the user for the whole service under root: the owner of DATA_DIR unless that is root, else `hoplog` (created
+ * if possible), else `nobody`. Not `postgres`, who may administer another PostgreSQL of the machine.
+ */
+export function serviceIdentity(dataDir: string): Identity {
+  return (
+    ownerOf(dataDir) ?? userNamed(SERVICE_USER) ?? madeUser(SERVICE_USER) ?? userNamed('nobody') ?? noUser()
+  );
+}
+
+/** Returns the owner of a directory; null when it is root's or does not exist. */
+function ownerOf(directory: string): Identity | null {
+  const owner = statSync(directory, { throwIfNoEntry: false });
+  return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : null;
 }
 
 function userNamed(name: string): Identity | null {
@@ -36,19 +49,19 @@ function userNamed(name: string): Identity | null {
   }
 }
 
-function madeUser(): Identity | null {
+function madeUser(name: string): Identity | null {
   try {
     const options = ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin'];
-    execFileSync('useradd', [...options, OWN_USER], { stdio: 'ignore' });
+    execFileSync('useradd', [...options, name], { stdio: 'ignore' });
   } catch {
     return null;
   }
-  return userNamed(OWN_USER);
+  return userNamed(name);
 }
 
 function noUser(): never {
   throw new Error(
-    'PostgreSQL cannot run as root, and this machine has no user "postgres" or "nobody": ' +
+    'the service does not run as root, and this machine has no user "nobody": ' +
       'start as an ordinary user, or set DATABASE_URL',
   );
 }
@@ -78,30 +91,41 @@ export type Command = { file: string; args: string[]; identity: Identity };
 
 /**
  * Returns the command line that runs a program as a user. If the user cannot traverse a parent directory of the program
- * or of the paths, `setpriv` of util-linux grants the one capability that it needs; otherwise it gets none.
+ * or of the paths, or must listen on a port below 1024, `setpriv` of util-linux grants the one capability that it needs;
+ * otherwise it gets none.
  *
  * @throws Error naming the directory, when `setpriv` is missing or not permitted
  */
-export function commandAs(identity: Identity, program: string, paths: string[]): Command {
+export function commandAs(
+  identity: Identity,
+  program: string,
+  paths: string[],
+  { bindsLowPort = false }: { bindsLowPort?: boolean } = {},
+): Command {
   const barrier = [dirname(program), ...paths]
     .map((path) => untraversableParent(path, identity))
     .find((at) => at !== null);
-  if (barrier === undefined) return { file: program, args: [], identity };
+  if (barrier === undefined && !bindsLowPort) return { file: program, args: [], identity };
+  const granted = [barrier !== undefined && '+dac_read_search', bindsLowPort && '+net_bind_service'];
+  const capabilities = ['-all', ...granted.filter((one) => one !== false)].join(',');
   const args = [
     `--reuid=${identity.uid}`,
     `--regid=${identity.gid}`,
     '--clear-groups',
     // Without it access(2), which PostgreSQL uses to find its files, ignores the capabilities of ordinary users.
     '--securebits=+no_setuid_fixup',
-    '--inh-caps=-all,+dac_read_search',
-    '--ambient-caps=-all,+dac_read_search',
+    `--inh-caps=${capabilities}`,
+    `--ambient-caps=${capabilities}`,
   ];
   try {
     execFileSync('setpriv', [...args, program, '--version'], { stdio: 'ignore' });
   } catch (error) {
+    const problem =
+      barrier === undefined
+        ? 'cannot listen on a port below 1024: choose another port'
+        : `cannot traverse ${barrier}: choose a DATA_DIR and a checkout outside of it`;
     throw new Error(
-      `PostgreSQL runs as uid ${identity.uid}, which cannot traverse ${barrier}: choose a DATA_DIR and a checkout ` +
-        'outside of it, start as an ordinary user, or set DATABASE_URL',
+      `root starts the service as uid ${identity.uid}, which ${problem}, or start as an ordinary user`,
       { cause: error },
     );
   }

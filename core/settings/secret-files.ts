@@ -19,6 +19,13 @@ export function readSecretFiles(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...env, ...read };
 }
 
+/** Returns the environment with the values of secrets in place of their files, for a process that can't read these. */
+export function withSecretValues(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const complete = readSecretFiles(env);
+  for (const name of SECRET_SETTINGS) delete complete[fileSettingOf(name)];
+  return complete;
+}
+
 function readSecretFile(name: SecretSetting, path: string): string {
   const setting = fileSettingOf(name);
   let text: string;
