@@ -3,6 +3,7 @@ import { createClickHouse } from '../clickhouse/client.ts';
 import { openEventLogWriter } from '../core/event-log/open.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
 import { openBlockedDomains } from '../core/links/blocked-domains.ts';
+import type { Readiness } from '../core/tier/health.ts';
 import { listenError } from '../core/tier/listen-error.ts';
 import { type OpenTier, startTier, type TierProcess } from '../core/tier/start.ts';
 import { createPool } from '../sql/database/pool.ts';
@@ -10,6 +11,7 @@ import { waitForSecrets } from '../sql/database/secrets.ts';
 import { isClockResetRequested } from '../sql/event-log/clock-corrections.ts';
 import { highWater, registerStream, streamRecord } from '../sql/event-log/streams.ts';
 import { createApi } from './app.ts';
+import { apiReadiness } from './health/routes.ts';
 
 /** The stream that `/track/*` writes, unless `STREAM_NAME` names another. */
 const STREAM_NAME = 'api-0';
@@ -32,7 +34,8 @@ await startTier({
 
 async function openApi(tier: TierProcess): Promise<OpenTier> {
   const { config, log, registry } = tier;
-  await tier.serveMetrics();
+  let readiness = async (): Promise<Readiness> => ({ ready: false, body: { status: 'starting' } });
+  await tier.serveMetrics(() => readiness());
   const tracing = await tier.openTracing();
   const pool = createPool(config.databaseUrl, {
     name: 'hoplog-api',
@@ -60,6 +63,7 @@ async function openApi(tier: TierProcess): Promise<OpenTier> {
   await app.listen(place).catch((error: unknown) => {
     throw listenError(error, { ...place, setting: 'API_PORT' });
   });
+  readiness = () => apiReadiness(deps, tier.state() === 'stopping');
 
   return {
     async close() {

@@ -7,6 +7,7 @@ import { createPool, type Pool } from '../sql/database/pool.ts';
 import { liveWorkers } from '../sql/event-log/live-workers.ts';
 import { type Progress, readProgress } from '../sql/event-log/progress.ts';
 import { diskStatus } from './disk-status.ts';
+import type { OperatorConfig } from './stores.ts';
 
 const TIMEOUT_MS = 3_000;
 
@@ -41,7 +42,7 @@ export type StatusProgress = Omit<Progress, 'streams'> & {
 export const MOST_AHEAD_SECONDS = 5;
 
 /** Returns the health of every part, each checked within three seconds, and the lag of every stream. */
-export async function readStatus(config: Config): Promise<Status> {
+export async function readStatus(config: OperatorConfig): Promise<Status> {
   const pool = createPool(config.databaseUrl, {
     max: 1,
     connectTimeoutMs: TIMEOUT_MS,
@@ -55,8 +56,8 @@ export async function readStatus(config: Config): Promise<Status> {
   let progress: StatusProgress | null = null;
   try {
     const [redirects, api, workers, postgres, store, kafka, disk] = await Promise.all([
-      part(() => health(config.shortUrl)),
-      part(() => health(config.baseUrl)),
+      part(() => health(config.shortUrl, config.health?.ingest)),
+      part(() => health(config.baseUrl, config.health?.api)),
       part(() => workersAlive(pool)),
       part(async () => {
         progress = withLag(await readProgress(pool), Date.now());
@@ -133,20 +134,25 @@ async function part(check: () => Promise<string>): Promise<PartStatus> {
   }
 }
 
-async function health(origin: string): Promise<string> {
+/** @param details address of the same with details, where it is known */
+async function health(origin: string, details: string | undefined): Promise<string> {
   const { status, body } = await directGet(`${origin}/health/ready`, TIMEOUT_MS);
   if (status !== 200) throw new Error(`${origin}/health/ready returned status ${status}`);
-  const loss = lossIn(body);
-  if (loss) throw new Error(`${describeLoss(loss)} at ${origin}`);
+  if (parsed(body).status === 'degraded') throw new Error(`${await lossAt(details)} at ${origin}`);
   return `ready at ${origin}`;
 }
 
-/** Returns the loss in a health response; null without one, and for the response of another program. */
-function lossIn(body: string): LossBody['losing'] | null {
+async function lossAt(details: string | undefined): Promise<string> {
+  const { losing } = details === undefined ? {} : parsed((await directGet(details, TIMEOUT_MS)).body);
+  return losing ? describeLoss(losing) : 'loses clicks (/health/ready on its metrics port says why)';
+}
+
+/** Returns the body of a health response; empty for the response of another program. */
+function parsed(body: string): LossBody & { status?: string } {
   try {
-    return (JSON.parse(body) as LossBody).losing ?? null;
+    return JSON.parse(body);
   } catch {
-    return null;
+    return {};
   }
 }
 

@@ -4,6 +4,7 @@ import { createAgentKinds } from '../core/enrich/agent-kinds.ts';
 import type { EventLogWriter } from '../core/event-log/port.ts';
 import { openBlockedDomains } from '../core/links/blocked-domains.ts';
 import { type Config, ConfigError } from '../core/settings/config.ts';
+import type { Readiness } from '../core/tier/health.ts';
 import type { Logger } from '../core/tier/log.ts';
 import { createVisitorIds } from '../core/tracking/visitors.ts';
 import type { Pool } from '../sql/database/pool.ts';
@@ -25,6 +26,7 @@ import { createPages } from './pages/pages.ts';
 import { createAttempts } from './password/attempts.ts';
 import { createPasswordGate } from './password/gate.ts';
 import { createPasswordHandler } from './password/handler.ts';
+import { createSharedAttempts } from './password/shared-attempts.ts';
 import { createPixelScript } from './pixel-script.ts';
 import { createCompiledLinks } from './redirect/compiled-links.ts';
 import { createRedirectHandler } from './redirect/handler.ts';
@@ -54,6 +56,8 @@ export type IngestDeps = {
 export type Ingest = {
   /** The port it listens on. */
   port: number;
+  /** Returns whether it can serve, and why not: details for the operator. */
+  readiness(): Readiness;
   /** Stops accepting, responds on open connections and closes them, returns leases. Takes up to 3 s. */
   close(): Promise<void>;
 };
@@ -142,6 +146,20 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     endTurn: () => eventLog.flush(),
   });
   const reportLog = createReportLog({ pool, log });
+  const health = createHealth(
+    {
+      loaded: linkTable.ready,
+      shipping: () => eventLog.ready(),
+      silenceSeconds: () => syncStatus.silence() / 1_000,
+      draining: () => draining,
+      links: () => table.size(),
+      tableAgeSeconds,
+      journalFill: () => eventLog.fill(),
+      journalLoss: () => eventLog.loss(),
+      trustsForwarded: addresses.trustsForwarded,
+    },
+    exchanges,
+  );
   const connections = countConnections(app);
   addRoutes(app, {
     exchanges,
@@ -154,6 +172,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
       linkPolicy,
       gate,
       attempts: createAttempts(),
+      sharedAttempts: createSharedAttempts(pool, secrets.cookie, log),
       metrics,
       pages,
       shortUrl: config.shortUrl,
@@ -168,20 +187,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
       metrics,
       log,
     }),
-    health: createHealth(
-      {
-        loaded: linkTable.ready,
-        shipping: () => eventLog.ready(),
-        silenceSeconds: () => syncStatus.silence() / 1_000,
-        draining: () => draining,
-        links: () => table.size(),
-        tableAgeSeconds,
-        journalFill: () => eventLog.fill(),
-        journalLoss: () => eventLog.loss(),
-        trustsForwarded: addresses.trustsForwarded,
-      },
-      exchanges,
-    ),
+    health,
   });
 
   if (config.ingestSharePort) warnOfResets(log);
@@ -220,6 +226,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
 
   return {
     port: uws.us_socket_local_port(listening as Parameters<typeof uws.us_socket_local_port>[0]),
+    readiness: health.readiness,
     close() {
       // Runs once: a second close of the server would crash the process.
       closing ??= close();

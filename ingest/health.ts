@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Loss } from '../core/event-log/port.ts';
-import { lossBody } from '../core/tier/health.ts';
+import { lossBody, type Readiness } from '../core/tier/health.ts';
 import { CLIENT_ADDRESS_HEADER } from '../core/tracking/client-address-header.ts';
 import type { ClientAddresses } from './http/client-address.ts';
 import type { Exchanges } from './http/exchange.ts';
@@ -31,13 +31,17 @@ export type HealthSources = {
 /** Seconds without a response after which PostgreSQL counts as down. */
 const DOWN_AFTER = 5;
 
-/** Handles `/health/live` and `/health/ready`. */
+/**
+ * Handles `/health/live` and `/health/ready`, which anyone may call: they tell a status and no more. `readiness` has
+ * the details, for the metrics port.
+ */
 export function createHealth(
   sources: HealthSources,
   exchanges: Exchanges,
 ): {
   live(res: HttpResponse, req: HttpRequest, head: boolean): void;
   ready(res: HttpResponse, head: boolean): void;
+  readiness(): Readiness;
 } {
   function respond(
     res: HttpResponse,
@@ -54,7 +58,27 @@ export function createHealth(
     );
   }
 
+  function readiness() {
+    const shipping = sources.shipping();
+    const ready = sources.loaded() && shipping && !sources.draining();
+    const age = sources.tableAgeSeconds();
+    const loss = sources.journalLoss();
+    const status = !ready ? (sources.draining() ? 'draining' : 'loading') : loss ? 'degraded' : 'ready';
+    return {
+      ready,
+      body: {
+        status,
+        postgres: sources.silenceSeconds() < DOWN_AFTER ? 'up' : 'down',
+        link_table: { slugs: sources.links(), age_seconds: Number.isFinite(age) ? age : null },
+        journal: { fill: sources.journalFill() },
+        ...(!shipping && { shipper: 'not started' }),
+        ...lossBody(loss),
+      },
+    };
+  }
+
   return {
+    readiness,
     live(res, req, head) {
       const trusted = sources.trustsForwarded(req, res);
       const headers: [string, string][] =
@@ -62,18 +86,8 @@ export function createHealth(
       respond(res, head, '200 OK', { status: 'ok' }, headers);
     },
     ready(res, head) {
-      const shipping = sources.shipping();
-      const ready = sources.loaded() && shipping && !sources.draining();
-      const age = sources.tableAgeSeconds();
-      const loss = sources.journalLoss();
-      respond(res, head, ready ? '200 OK' : '503 Service Unavailable', {
-        status: !ready ? (sources.draining() ? 'draining' : 'loading') : loss ? 'degraded' : 'ready',
-        postgres: sources.silenceSeconds() < DOWN_AFTER ? 'up' : 'down',
-        link_table: { slugs: sources.links(), age_seconds: Number.isFinite(age) ? age : null },
-        journal: { fill: sources.journalFill() },
-        ...(!shipping && { shipper: 'not started' }),
-        ...lossBody(loss),
-      });
+      const { ready, body } = readiness();
+      respond(res, head, ready ? '200 OK' : '503 Service Unavailable', { status: body.status });
     },
   };
 }

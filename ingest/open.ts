@@ -77,6 +77,7 @@ export async function openIngest(given: {
     let closing: Promise<void> | null = null;
     return {
       port: ingest.port,
+      readiness: ingest.readiness,
       close() {
         closing ??= ingest.close().then(closeStores);
         return closing;

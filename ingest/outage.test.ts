@@ -56,11 +56,8 @@ afterAll(async () => {
 });
 
 async function ready() {
-  const { status, body } = await visit(`${ingest.url}/health/ready`);
-  return {
-    status,
-    body: JSON.parse(body) as { status: string; postgres: string; link_table: { slugs: number } },
-  };
+  const { status } = await visit(`${ingest.url}/health/ready`);
+  return { status, body: (await ingest.details()).body };
 }
 
 async function collect(key: string): Promise<number> {

@@ -197,20 +197,20 @@ describe('GET /audit-log', () => {
 });
 
 test('entries can not be changed, and be deleted after 13 months only', async () => {
-  const { pool } = api.stores;
+  const { admin } = api.stores;
   await shop.post('/keys', { kind: 'publishable' });
   const of = 'WHERE workspace_id = $1';
   const values = [shop.workspace.id];
-  await expect(pool.query(`UPDATE audit_entries SET action = 'x' ${of}`, values)).rejects.toThrow(
+  await expect(admin.query(`UPDATE audit_entries SET action = 'x' ${of}`, values)).rejects.toThrow(
     'append-only',
   );
-  await expect(pool.query(`DELETE FROM audit_entries ${of}`, values)).rejects.toThrow('append-only');
-  await pool.query(
+  await expect(admin.query(`DELETE FROM audit_entries ${of}`, values)).rejects.toThrow('append-only');
+  await admin.query(
     `INSERT INTO audit_entries (id, workspace_id, at, actor_type, action, target_type)
      VALUES (gen_random_uuid(), $1, now() - interval '14 months', 'operator', 'old', 'test')`,
     values,
   );
-  await pool.query(`DELETE FROM audit_entries ${of} AND action = 'old'`, values);
+  await admin.query(`DELETE FROM audit_entries ${of} AND action = 'old'`, values);
   expect(await actions()).toEqual(['key.create']);
 });
 

@@ -188,13 +188,15 @@ describe('buttons', () => {
   });
 
   test('when no short link can be made, whatever the reason, the page is saved', async () => {
-    const { pool } = api.stores;
-    await pool.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+    const { admin } = api.stores;
+    await admin.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE EXCEPTION 'no links today'; END $$`);
-    await pool.query(`CREATE TRIGGER no_links BEFORE INSERT ON links FOR EACH ROW EXECUTE FUNCTION refuse()`);
+    await admin.query(
+      `CREATE TRIGGER no_links BEFORE INSERT ON links FOR EACH ROW EXECUTE FUNCTION refuse()`,
+    );
     const page = await makeBioPage(shop, 'no-links');
     expect(page.links.map((button) => button.tracked_link_id)).toEqual([null, null, null, null]);
-    await pool.query('DROP TRIGGER no_links ON links');
+    await admin.query('DROP TRIGGER no_links ON links');
     const saved = await changeBioPage(shop, 'no-links', { title: 'Again' });
     expect(saved.links.filter((button) => button.tracked_link_id !== null)).toHaveLength(3);
   });

@@ -3,30 +3,40 @@ import { lossBody, storesUp } from '../../core/tier/health.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 
 /**
- * Registers `/health/live`: the process responds, and `/health/ready`: its databases respond too, each by name,
- * and it is not stopping. `/track` requires that the event log's shipper has started. A short outage makes it
- * unready and restarts nothing.
+ * Returns whether the API can serve, and details for the operator: both databases by name, and a loss of events. `/track`
+ * requires that the event log's shipper has started.
+ */
+export async function apiReadiness(
+  deps: Pick<ApiDeps, 'pool' | 'clickhouse'> & { eventLog: Pick<ApiDeps['eventLog'], 'ready' | 'loss'> },
+  isStopping: boolean,
+): Promise<{ ready: boolean; body: { status: string; stores: object } }> {
+  const { up, stores } = await storesUp({
+    postgres: deps.pool.query('SELECT 1'),
+    clickhouse: assertAnswers(deps.clickhouse),
+  });
+  const shipping = deps.eventLog.ready();
+  const ready = up && shipping && !isStopping;
+  const loss = deps.eventLog.loss();
+  const status = isStopping ? 'stopping' : !ready ? 'unready' : loss ? 'degraded' : 'ready';
+  return {
+    ready,
+    body: { status, stores, ...(!shipping && { shipper: 'not started' }), ...lossBody(loss) },
+  };
+}
+
+/**
+ * Registers `/health/live`: the process responds, and `/health/ready`: it can serve. A short outage makes it unready
+ * and restarts nothing. Anyone may call them, so they tell a status and no more.
  */
 export async function healthRoutes(app: Api, deps: ApiDeps): Promise<void> {
-  let stopping = false;
+  let isStopping = false;
   app.addHook('preClose', async () => {
-    stopping = true;
+    isStopping = true;
   });
   app.get('/health/live', { schema: { hide: true } }, async () => ({ status: 'ok' }));
   app.get('/health/ready', { schema: { hide: true } }, async (_request, reply) => {
-    const { up, stores } = await storesUp({
-      postgres: deps.pool.query('SELECT 1'),
-      clickhouse: assertAnswers(deps.clickhouse),
-    });
-    const shipping = deps.eventLog.ready();
-    const ready = up && shipping && !stopping;
-    const loss = deps.eventLog.loss();
+    const { ready, body } = await apiReadiness(deps, isStopping);
     if (!ready) reply.header('retry-after', '1');
-    return reply.status(ready ? 200 : 503).send({
-      status: stopping ? 'stopping' : !ready ? 'unready' : loss ? 'degraded' : 'ready',
-      stores,
-      ...(!shipping && { shipper: 'not started' }),
-      ...lossBody(loss),
-    });
+    return reply.status(ready ? 200 : 503).send({ status: body.status });
   });
 }

@@ -183,12 +183,12 @@ test('an Idempotency-Key replays the response, and an import that failed half-wa
   const rows = Array.from({ length: 150 }, (_, n) => `https://shop.example/${n},A`);
   const body = { text: ['destination_url,name', ...rows].join('\n') };
   const options = { headers: { 'idempotency-key': 'import' } };
-  await api.stores.pool.query(
+  await api.stores.admin.query(
     `ALTER TABLE destinations ADD CONSTRAINT fails CHECK (destination_url NOT LIKE '%/149')`,
   );
   expect((await shop.post('/links/import', body, options)).status).toBe(500);
   expect(await links()).toEqual([]);
-  await api.stores.pool.query('ALTER TABLE destinations DROP CONSTRAINT fails');
+  await api.stores.admin.query('ALTER TABLE destinations DROP CONSTRAINT fails');
   const first = await shop.post('/links/import', body, options);
   expect([first.status, first.body]).toMatchObject([200, { created: 150, errors: [] }]);
   const second = await shop.post('/links/import', body, options);

@@ -61,7 +61,7 @@ export async function startRedirectTier(
     },
   });
   const port = Number(tier.ready.port);
-  while (!(await isReady(port))) await new Promise((resolve) => setTimeout(resolve, 100));
+  while (!(await isReady(metricsPort))) await new Promise((resolve) => setTimeout(resolve, 100));
   const metrics = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   return {
     port,
@@ -84,7 +84,7 @@ export async function startRedirectTier(
   };
 }
 
-/** Checks that all links are loaded: with a bounded table, ingest is ready before its file is complete. */
+/** Checks, on the metrics port, that all links are loaded: with a bounded table, ingest is ready before its file is complete. */
 async function isReady(port: number): Promise<boolean> {
   const answer = await fetch(`http://127.0.0.1:${port}/health/ready`);
   const { link_table: table } = (await answer.json()) as { link_table: { age_seconds: number | null } };

@@ -23,7 +23,7 @@ export function createRegistry(tier: string): Registry {
  * Serves `GET /metrics` in the Prometheus text format and `/health/live`, on a port of their own. Resolves when it
  * listens.
  *
- * @param readiness of a process without a server of its own, for `/health/ready`
+ * @param readiness for `/health/ready`, with details for the operator
  * @returns a function that closes the server
  * @throws {ConfigError} when it can't listen on `METRICS_PORT`
  */

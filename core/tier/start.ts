@@ -18,7 +18,7 @@ export type TierProcess = {
   /**
    * Serves `GET /metrics` and `/health/live` on `METRICS_PORT` until the process ends.
    *
-   * @param readiness of a tier without a server of its own, for `/health/ready`
+   * @param readiness for `/health/ready`, with details for the operator
    */
   serveMetrics(readiness?: () => Promise<Readiness>): Promise<void>;
   /** Opens tracing, if it is configured. It is closed after the tier. */

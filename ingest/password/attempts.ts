@@ -25,7 +25,8 @@ export type Attempt = {
 /** Attempts for one link from one address. */
 type Ongoing = { checking: number; waiting: Set<(begun: Begun) => void> };
 
-const MOST_WRONG = 5;
+/** In a minute. */
+export const MOST_WRONG = 5;
 const WINDOW_MS = 60_000;
 /** Cached pairs of link and address. An attacker with more addresses has better ways. */
 const CAPACITY = 50_000;
@@ -84,7 +85,7 @@ export function createAttempts(now: () => number = () => performance.now()): Att
 
   return {
     async begin(linkId, address) {
-      const key = keyOf(linkId, address);
+      const key = pairOf(linkId, address);
       const begun = admit(key);
       if (begun !== null) return begun;
       const pair = ongoing.get(key);
@@ -93,8 +94,8 @@ export function createAttempts(now: () => number = () => performance.now()): Att
   };
 }
 
-/** An IPv6 /64 counts as one address: one subscriber has all of it. */
-function keyOf(linkId: string, address: Uint8Array): string {
+/** Names a link and an address. An IPv6 /64 counts as one address: one subscriber has all of it. */
+export function pairOf(linkId: string, address: Uint8Array): string {
   const prefix = Uint8Array.from(address);
   const isMapped = prefix[10] === 0xff && prefix[11] === 0xff && prefix.subarray(0, 10).every((b) => b === 0);
   if (!isMapped) prefix.fill(0, 8);

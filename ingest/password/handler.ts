@@ -13,6 +13,7 @@ import type { LinkPolicy } from '../redirect/link-policy.ts';
 import { readVisit, type Visit } from '../redirect/visit.ts';
 import type { Attempts } from './attempts.ts';
 import type { PasswordGate } from './gate.ts';
+import type { SharedAttempts } from './shared-attempts.ts';
 
 /** Room for the longest password and referer, each ASCII character escaped as three. */
 const BODY_LIMIT = 16 * 1024;
@@ -30,12 +31,14 @@ export function createPasswordHandler(given: {
   linkPolicy: LinkPolicy;
   gate: PasswordGate;
   attempts: Attempts;
+  sharedAttempts: SharedAttempts;
   metrics: IngestMetrics;
   pages: Pages;
   /** Origin of short links. */
   shortUrl: string;
 }): (res: HttpResponse, req: HttpRequest) => void {
-  const { exchanges, clientAddress, redirect, linkPolicy, gate, attempts, metrics, pages, shortUrl } = given;
+  const { exchanges, clientAddress, redirect, linkPolicy, gate, metrics, pages, shortUrl } = given;
+  const { attempts, sharedAttempts } = given;
   const waiting: (() => void)[] = [];
   let checking = 0;
 
@@ -48,11 +51,15 @@ export function createPasswordHandler(given: {
     respondWith(exchange, 'unavailable', '503 Service Unavailable', pages.unavailable);
   }
 
-  async function check(password: string, hash: string): Promise<boolean> {
+  async function check({ link, hash, visit, password }: Submitted): Promise<'right' | 'wrong' | 'blocked'> {
     if (checking >= CHECKS_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
     else checking += 1;
     try {
-      return await passwordMatches(password, hash);
+      const wasRight = await sharedAttempts.begin(link.idText, visit.address);
+      if (wasRight === null) return 'blocked';
+      if (!(await passwordMatches(password, hash))) return 'wrong';
+      await wasRight();
+      return 'right';
     } finally {
       const next = waiting.shift();
       if (next === undefined) checking -= 1;
@@ -60,21 +67,25 @@ export function createPasswordHandler(given: {
     }
   }
 
-  async function respond({ link, hash, visit, exchange, password }: Submitted): Promise<void> {
+  function respondBlocked(exchange: Exchange): void {
+    respondWith(exchange, 'too_many_attempts', '429 Too Many Requests', pages.tooManyAttempts);
+  }
+
+  async function respond(submitted: Submitted): Promise<void> {
+    const { link, visit, exchange } = submitted;
     const attempt = await attempts.begin(link.idText, visit.address);
-    if (attempt === 'blocked') {
-      return respondWith(exchange, 'too_many_attempts', '429 Too Many Requests', pages.tooManyAttempts);
-    }
+    if (attempt === 'blocked') return respondBlocked(exchange);
     if (attempt === 'busy') return respondUnavailable(exchange);
-    let correct = true;
+    let outcome: 'unchecked' | 'right' | 'wrong' | 'blocked' = 'unchecked';
     try {
       if (exchange.over) return;
       if (waiting.length >= MOST_WAITING) return respondUnavailable(exchange);
-      correct = await check(password, hash);
+      outcome = await check(submitted);
     } finally {
-      attempt.end(!correct);
+      attempt.end(outcome === 'wrong');
     }
-    if (!correct) {
+    if (outcome === 'blocked') return respondBlocked(exchange);
+    if (outcome === 'wrong') {
       return respondWith(exchange, 'wrong_password', '401 Unauthorized', pages.wrongPassword(visit.referer));
     }
     if (!exchange.over) linkPolicy.pass(link, visit, exchange, gate.cookieFor(link));

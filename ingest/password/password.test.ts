@@ -64,6 +64,29 @@ test('a protected link shows a form, which is not a click', async () => {
   expect((await ingest.events()).length).toBe(before);
 });
 
+test('two processes count wrong passwords together, and right ones never', async () => {
+  const { url, slug } = await protectedLink();
+  const other = await startTestIngest({
+    ...stores,
+    env: { TRUST_PROXY: '127.0.0.1', STREAM_NAME: 'ingest-1' },
+  });
+  try {
+    const urls = [url, `${other.url}/${slug}`];
+    const all = (password: string, count: number, from: string) =>
+      Promise.all(Array.from({ length: count }, (_, n) => submit(urls[n % 2] ?? '', password, from))).then(
+        (answers) => answers.map(({ status }) => status).sort(),
+      );
+    await expect.poll(async () => (await visit(urls[1] ?? '')).status).toBe(200);
+    expect(await all('open sesame', 12, '192.0.2.50')).toEqual(Array(12).fill(302));
+    expect(await all('wrong', 8, '192.0.2.51')).toEqual([...Array(5).fill(401), ...Array(3).fill(429)]);
+    for (const one of urls) expect((await submit(one, 'open sesame', '192.0.2.51')).status).toBe(429);
+    expect((await submit(url, 'open sesame', '192.0.2.52')).status).toBe(302);
+  } finally {
+    await other.close();
+    await other.remove();
+  }
+});
+
 test('a wrong password gives 401 with the form and is not a click', async () => {
   const { url } = await protectedLink();
   const before = (await ingest.events()).length;

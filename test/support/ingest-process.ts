@@ -1,12 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { freePort } from '../../cli/embedded/free-port.ts';
 import { bound } from './bound-process.ts';
+import type { IngestDetails } from './ingest.ts';
 import { PROGRAM_ENV, programArguments } from './program.ts';
 
 /** The redirect tier in a process of its own, which a test can kill. */
 export type IngestProcess = {
   url: string;
   pid: number;
+  /** What its metrics port tells of its readiness. */
+  details(): Promise<IngestDetails>;
   /** Sends `kill -9`. */
   kill(): Promise<void>;
   /** Sends SIGTERM. @returns the exit status */
@@ -19,12 +23,13 @@ export type IngestProcess = {
  * @throws Error with its standard error when it ends before that
  */
 export async function startIngestProcess(env: Record<string, string>): Promise<IngestProcess> {
+  const metricsPort = String(await freePort());
   const { file, args } = bound(process.execPath, programArguments('ingest'));
   const child = spawn(file, args, {
     env: {
       ...PROGRAM_ENV,
       INGEST_PORT: '0',
-      METRICS_PORT: '0',
+      METRICS_PORT: metricsPort,
       SHORT_URL: 'http://short.test',
       LOG_LEVEL: 'silent',
       ...env,
@@ -46,6 +51,10 @@ export async function startIngestProcess(env: Record<string, string>): Promise<I
   return {
     url: `http://127.0.0.1:${port}`,
     pid: child.pid ?? 0,
+    async details() {
+      const response = await fetch(`http://127.0.0.1:${metricsPort}/health/ready`);
+      return { ready: response.ok, body: (await response.json()) as IngestDetails['body'] };
+    },
     async kill() {
       child.kill('SIGKILL');
       await exited;

@@ -15,13 +15,14 @@ import type { Pool, Queryable } from '../../sql/database/pool.ts';
 import { readSecrets } from '../../sql/database/secrets.ts';
 import { createKey } from '../../sql/workspaces/keys.ts';
 import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
-import { visit } from './visitors.ts';
 
 /** The redirect tier in this process, with a journal and a link table of its own. */
 export type TestIngest = {
   url: string;
   dataDir: string;
   registry: Registry;
+  /** What the metrics port tells of its readiness. */
+  details(): Promise<IngestDetails>;
   /** Everything that its journal holds, except heartbeats. */
   events(): Promise<Exclude<TrackedEvent, { kind: 'heartbeat' }>[]>;
   /** Closes it and keeps its directory, for another start with it. */
@@ -60,23 +61,29 @@ export async function startTestIngest(given: {
     url: `http://127.0.0.1:${ingest.port}`,
     dataDir,
     registry,
+    details: async () => ingest.readiness() as IngestDetails,
     events: () => journalEvents(given.pool, dataDir, streamName),
     close: ingest.close,
     remove: () => rm(dataDir, { recursive: true, force: true }),
   };
 }
 
+/** What the metrics port tells of its readiness. */
+export type IngestDetails = {
+  ready: boolean;
+  body: { status: string; postgres: string; link_table: { slugs: number; age_seconds: number | null } };
+};
+
 /** Returns how many slugs its link table holds, -1 until it is loaded. */
-export async function slugsHeld({ url }: { url: string }): Promise<number> {
-  const { status, body } = await visit(`${url}/health/ready`);
-  return status === 200 ? (JSON.parse(body) as { link_table: { slugs: number } }).link_table.slugs : -1;
+export async function slugsHeld({ details }: Pick<TestIngest, 'details'>): Promise<number> {
+  const { ready, body } = await details();
+  return ready ? body.link_table.slugs : -1;
 }
 
 /** Returns whether its link table is confirmed to match PostgreSQL. */
-export async function isCurrent({ url }: { url: string }): Promise<boolean> {
-  const { status, body } = await visit(`${url}/health/ready`);
-  const { link_table: table } = JSON.parse(body) as { link_table: { age_seconds: number | null } };
-  return status === 200 && table.age_seconds !== null;
+export async function isCurrent({ details }: Pick<TestIngest, 'details'>): Promise<boolean> {
+  const { ready, body } = await details();
+  return ready && body.link_table.age_seconds !== null;
 }
 
 /** Returns the events in a stream's journal, except heartbeats. */

@@ -180,7 +180,7 @@ describe('eligible balances', () => {
     const held = await m.program({ commission_rate: 10, hold_days: 1 });
     await sale('over', 100, over);
     await sale('held', 100, held);
-    await api.stores.pool.query(
+    await api.stores.admin.query(
       `ALTER TABLE commissions DISABLE TRIGGER commissions_moves;
        UPDATE commissions SET eligible_at = now() WHERE program_id = '${over.id}';
        ALTER TABLE commissions ENABLE TRIGGER commissions_moves`,
