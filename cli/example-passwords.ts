@@ -14,7 +14,8 @@ const EXAMPLE = 'laptop-only';
 export function refuseExamplePasswords(config: Config, address: string): void {
   if (isLoopback(address)) return;
   for (const [file, url] of [
-    ['postgres-password', config.databaseUrl],
+    ['postgres-password', config.databaseOwnerUrl],
+    ['postgres-service-password', config.databaseUrl],
     ['clickhouse-password', config.clickhouseUrl],
   ] as const) {
     if (new URL(url).password !== EXAMPLE) continue;

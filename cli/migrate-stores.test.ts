@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { databaseUrlOf } from '../test/support/database-url.ts';
+import { databaseUrlsOf, TEST_OWNER } from '../test/support/database-url.ts';
 import { operator } from '../test/support/hoplog.ts';
 import { onClickHouse, onPostgres } from '../test/support/shared-servers.ts';
 
 /** New databases without migrations. */
 const name = `hoplog_test_${randomBytes(8).toString('hex')}`;
 const address = {
-  databaseUrl: databaseUrlOf(inject('databaseUrl'), name),
+  ...databaseUrlsOf(inject('databaseUrl'), name),
   clickhouseUrl: inject('clickhouseUrl'),
   clickhouseDatabase: name,
 };
 const cli = operator(address);
 
-beforeAll(() => onPostgres(`CREATE DATABASE ${name}`));
+beforeAll(() => onPostgres(`CREATE DATABASE ${name} OWNER ${TEST_OWNER}`));
 afterAll(async () => {
   await onPostgres(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   await onClickHouse(`DROP DATABASE IF EXISTS ${name} SYNC`);

@@ -10,6 +10,7 @@ import {
   withMigrationLock,
 } from '../sql/database/migrate.ts';
 import type { Pool } from '../sql/database/pool.ts';
+import { serviceRoleIn } from '../sql/database/service-role.ts';
 
 const MIGRATION_MS = 600_000;
 
@@ -24,9 +25,10 @@ export type Migrated = {
  * Migrates both databases to the newest version. One process runs at a time, under PostgreSQL's lock, because
  * ClickHouse has none.
  *
+ * @param owner connects to PostgreSQL as the owner of the tables
  * @throws when a database is unreachable or a migration fails
  */
-export async function migrateStores(pool: Pool, config: Config): Promise<Migrated> {
+export async function migrateStores(owner: Pool, config: Config): Promise<Migrated> {
   // The first migration creates the configured database.
   const clickhouse = createClickHouse({
     url: config.clickhouseUrl,
@@ -35,9 +37,11 @@ export async function migrateStores(pool: Pool, config: Config): Promise<Migrate
   });
   const options = { database: config.clickhouseDatabase, cluster: config.clickhouseCluster };
   try {
-    return await withMigrationLock(pool, async (client) => {
+    return await withMigrationLock(owner, async (client) => {
       const applied = {
-        postgres: await applyPendingMigrations(client),
+        postgres: await applyPendingMigrations(client, {
+          service: serviceRoleIn(config.databaseUrl, config.databaseOwnerUrl),
+        }),
         clickhouse: await migrateClickHouse(clickhouse, options),
       };
       const later = [

@@ -10,10 +10,13 @@ import { directoryId } from './processes/record-file.ts';
 
 const Running = Type.Object({
   databaseUrl: Type.String(),
+  databaseOwnerUrl: Type.String(),
   clickhouseUrl: Type.String(),
   baseUrl: Type.String(),
   appUrl: Type.String(),
   shortUrl: Type.String(),
+  /** Addresses of the details of readiness, on the metrics ports. */
+  health: Type.Object({ ingest: Type.String(), api: Type.String() }),
   directory: Type.String(),
 });
 
@@ -22,13 +25,16 @@ export function runFile(dataDir: string): string {
   return join(dataDir, 'run', 'supervisor.json');
 }
 
+/** `health` is only known beside a running `npm start`. */
+export type OperatorConfig = Config & Partial<Pick<Addresses, 'health'>>;
+
 /**
  * Returns the settings of a command: the environment, completed with the addresses of a running `npm start` with the
  * same `DATA_DIR`. If both use the same databases, the origins of `npm start` win, because it may choose its ports.
  *
  * @throws {CommandFailed} when a database is neither configured nor running, or its address file is unreadable
  */
-export async function operatorConfig(): Promise<Config> {
+export async function operatorConfig(): Promise<OperatorConfig> {
   const config = readConfig(process.env);
   const running = await runningService(config.dataDir);
   const isNamed = (named: string, own: string) => named === '' || named === own;
@@ -58,9 +64,10 @@ async function runningService(dataDir: string): Promise<Addresses | null> {
   const text = await readFile(path, 'utf8').catch(() => '');
   if (text.trim() === '') return null;
   const running = Value.Parse(Running, JSON.parse(text));
-  const { databaseUrl, clickhouseUrl, baseUrl, appUrl, shortUrl, directory } = running;
+  const { databaseUrl, databaseOwnerUrl, clickhouseUrl, baseUrl, appUrl, shortUrl, health, directory } =
+    running;
   if (directory !== directoryId(dirname(path))) return null;
-  return { databaseUrl, clickhouseUrl, baseUrl, appUrl, shortUrl };
+  return { databaseUrl, databaseOwnerUrl, clickhouseUrl, baseUrl, appUrl, shortUrl, health };
 }
 
 /** Detects a file of another user, whose service may be running. */

@@ -79,12 +79,14 @@ test('beside a running start the link leads to the console of that start', async
   const directory = mkdtempSync(join(tmpdir(), 'hoplog-invite-'));
   try {
     mkdirSync(join(directory, 'run'));
-    const { databaseUrl, clickhouseUrl, clickhouseDatabase } = api.stores;
+    const { databaseUrl, databaseOwnerUrl, clickhouseUrl, clickhouseDatabase } = api.stores;
     const left = {
       databaseUrl,
+      databaseOwnerUrl,
       clickhouseUrl,
       baseUrl: 'http://a:1',
       shortUrl: 'http://b:2',
+      health: { ingest: '', api: '' },
       directory: directoryId(join(directory, 'run')),
     };
     const urlWith = async (more: object) => {

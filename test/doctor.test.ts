@@ -133,6 +133,17 @@ test('data of another PostgreSQL version', async () => {
   await expectFound('version', /is of PostgreSQL 14/);
 });
 
+test('tiers that connect to PostgreSQL as the owner of the tables', async () => {
+  const { databaseUrl, databaseOwnerUrl, clickhouseUrl, clickhouseDatabase } = stores;
+  const env = { CLICKHOUSE_URL: clickhouseUrl, CLICKHOUSE_DATABASE: clickhouseDatabase };
+  await expectFound('rights', /as hoplog_test_owner, which owns the tables/, {
+    ...env,
+    DATABASE_URL: databaseOwnerUrl,
+  });
+  const { wrong } = await examine({ ...env, DATABASE_URL: databaseUrl });
+  expect(wrong.filter(({ check }) => check === 'rights')).toEqual([]);
+});
+
 test('no backups, backups in a place that cannot be read, and old ones', async () => {
   const backups = join(directory, 'backups');
   const { wrong } = await examine({});

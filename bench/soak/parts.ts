@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedClickHouse } from '../../cli/embedded/clickhouse.ts';
 import { freePort } from '../../cli/embedded/free-port.ts';
-import { startEmbeddedPostgres } from '../../cli/embedded/postgres.ts';
+import { serviceUrlOf, startEmbeddedPostgres } from '../../cli/embedded/postgres.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 import { createLocalDeployment, type LocalDeployment } from '../../test/deploy/local-deployment.ts';
 import { type LocalNginx, NO_NGINX, startNginx, writeNginxConfig } from '../../test/deploy/nginx.ts';
@@ -88,7 +88,8 @@ export async function startParts(given: {
     }
     const fromHosts = (url: string) => (hosts ? url.replace('127.0.0.1', hosts.serverAddress) : url);
     const deployment = createLocalDeployment(directory, {
-      databaseUrl: fromHosts(postgres.url),
+      databaseUrl: fromHosts(serviceUrlOf(postgres.url)),
+      databaseOwnerUrl: fromHosts(postgres.url),
       clickhouseUrl: fromHosts(clickhouse.url),
       clickhouseDatabase: DATABASE,
       brokers: kafka.brokers,

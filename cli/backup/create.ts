@@ -54,7 +54,7 @@ export async function createBackup(
   const data = join(config.dataDir, 'clickhouse', 'data');
   const { work, frozen } = workDirectories(config.dataDir);
   const connection = new pg.Client({
-    connectionString: config.databaseUrl,
+    connectionString: config.databaseOwnerUrl,
     application_name: 'hoplog-backup',
   });
   const clickhouse = createClickHouse({

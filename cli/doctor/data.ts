@@ -4,7 +4,7 @@ import { createClickHouse } from '../../clickhouse/client.ts';
 import { EpochFile } from '../../core/event-log/journal/epoch-file.ts';
 import { journalDirectory } from '../../core/event-log/journal/segments.ts';
 import type { Config } from '../../core/settings/config.ts';
-import { createPool } from '../../sql/database/pool.ts';
+import { createPool, type Pool } from '../../sql/database/pool.ts';
 import { listBackups, timeOf } from '../backup/manifest.ts';
 import { openTarget } from '../backup/target.ts';
 import { MOST_AHEAD_SECONDS } from '../status.ts';
@@ -78,10 +78,28 @@ export async function checkDatabases(config: Config): Promise<Finding[]> {
     return await Promise.all([
       checkClock('PostgreSQL', clocks.postgres),
       checkClock('ClickHouse', clocks.clickhouse),
+      checkRole(pool),
     ]);
   } finally {
     await Promise.all([pool.end(), clickhouse.close()]);
   }
+}
+
+/** Checks that the tiers' role of PostgreSQL may not change what is append-only. */
+async function checkRole(pool: Pool): Promise<Finding> {
+  const { ok, warning } = findingsOf('rights');
+  const { rows } = await pool
+    .query<{ name: string; is_owner: boolean }>(
+      `SELECT current_user AS name, pg_has_role(current_user, relowner, 'MEMBER') AS is_owner
+       FROM pg_class WHERE oid = 'ledger_entries'::regclass`,
+    )
+    .catch(() => ({ rows: [] })); // the check of its clock says that it is down
+  const [role] = rows;
+  if (!role?.is_owner) return ok("the tiers' role of PostgreSQL does not own the tables");
+  return warning(
+    `ingest, workers, and API connect to PostgreSQL as ${role.name}, which owns the tables: it can change the ledger and the audit log`,
+    'set DATABASE_OWNER_URL to this role and DATABASE_URL to a new one, then run: npx hoplog migrate',
+  );
 }
 
 async function checkClock(name: string, read: () => Promise<number>): Promise<Finding> {

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,6 +16,8 @@ import { type EmbeddedStore, type StartableStore, StoreNotStarted } from './stor
 import { type Command, commandAs, type Identity, postgresIdentity } from './unprivileged.ts';
 
 const USER = 'hoplog';
+/** Role of the tiers, which migrations create. */
+const SERVICE = 'hoplog_service';
 const DATABASE = 'hoplog';
 const START_MS = 90_000;
 /** Time to stop before a kill, part of the 10 s of a whole stop. Data on disk survives a kill. */
@@ -53,19 +56,35 @@ export async function startEmbeddedPostgres(options: PostgresOptions): Promise<E
   }
 }
 
+/** `url` is the superuser's, who owns the tables; `serviceUrl` the one of the tiers' role. */
+export type EmbeddedPostgres = StartableStore & { serviceUrl: string };
+
 /** Assigns the address of an embedded PostgreSQL, which can then be started repeatedly. */
-export async function embeddedPostgres(options: PostgresOptions): Promise<StartableStore> {
+export async function embeddedPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
   makeDataDir(options.dataDir);
   const password = secretIn(join(options.dataDir, 'postgres.password'));
   const port = options.port ?? (await freePort());
+  const url = address({ password, port, database: DATABASE });
   return {
-    url: address({ password, port, database: DATABASE }),
+    url,
+    serviceUrl: serviceUrlOf(url),
     start: (stopping) => start({ ...options, port, password }, stopping),
   };
 }
 
 function address({ password, port, database }: { password: string; port: number; database: string }): string {
   return `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
+}
+
+/**
+ * Returns the address of the tiers' role from the superuser's. Its password is derived, so that a restored or copied
+ * DATA_DIR has the password of its role. It does not reveal the superuser's.
+ */
+export function serviceUrlOf(ownerUrl: string): string {
+  const url = new URL(ownerUrl);
+  url.username = SERVICE;
+  url.password = createHmac('sha256', url.password).update(SERVICE).digest('hex');
+  return url.href;
 }
 
 async function start(

@@ -2,6 +2,7 @@ import type { Config } from '../../core/settings/config.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { migrate } from '../../sql/database/migrate.ts';
 import { createPool, type Pool } from '../../sql/database/pool.ts';
+import { serviceRoleIn } from '../../sql/database/service-role.ts';
 import { migrateStores } from '../migrate-stores.ts';
 
 /**
@@ -11,7 +12,7 @@ import { migrateStores } from '../migrate-stores.ts';
  */
 export function preparePostgres(config: Config): Promise<void> {
   return withPool(config, async (pool) => {
-    await migrate(pool);
+    await migrate(pool, { service: serviceRoleIn(config.databaseUrl, config.databaseOwnerUrl) });
   });
 }
 
@@ -28,7 +29,7 @@ export function prepareStores(config: Config, log: Logger): Promise<void> {
 }
 
 async function withPool(config: Config, work: (pool: Pool) => Promise<void>): Promise<void> {
-  const pool = createPool(config.databaseUrl, { max: 1, name: 'hoplog-start' });
+  const pool = createPool(config.databaseOwnerUrl, { max: 1, name: 'hoplog-start' });
   try {
     await work(pool);
   } finally {

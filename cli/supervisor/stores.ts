@@ -1,14 +1,14 @@
 import type { Config } from '../../core/settings/config.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { embeddedClickHouse } from '../embedded/clickhouse.ts';
-import { embeddedPostgres } from '../embedded/postgres.ts';
+import { type EmbeddedPostgres, embeddedPostgres } from '../embedded/postgres.ts';
 import type { StartableStore } from '../embedded/store.ts';
 import { type SupervisedStore, superviseStore } from './supervised-store.ts';
 
 export type StoreName = 'postgres' | 'clickhouse';
 
 /** Addresses of both databases, assigned before either runs. */
-export type StoreAddresses = { databaseUrl: string; clickhouseUrl: string };
+export type StoreAddresses = { databaseUrl: string; databaseOwnerUrl: string; clickhouseUrl: string };
 
 export type Stores = {
   addresses: StoreAddresses;
@@ -26,12 +26,13 @@ export async function settleStores(
   { log, onProgress }: { log: Logger; onProgress: (step: string) => void },
 ): Promise<Stores> {
   const { dataDir } = config;
-  const embedded: Partial<Record<StoreName, StartableStore>> = {};
+  const embedded: { postgres?: EmbeddedPostgres; clickhouse?: StartableStore } = {};
   if (!config.databaseUrl) embedded.postgres = await embeddedPostgres({ dataDir, log, onProgress });
   if (!config.clickhouseUrl) embedded.clickhouse = await embeddedClickHouse({ dataDir, log });
   return {
     addresses: {
-      databaseUrl: embedded.postgres?.url ?? config.databaseUrl,
+      databaseUrl: embedded.postgres?.serviceUrl ?? config.databaseUrl,
+      databaseOwnerUrl: embedded.postgres?.url ?? config.databaseOwnerUrl,
       clickhouseUrl: embedded.clickhouse?.url ?? config.clickhouseUrl,
     },
     keep(deps) {

@@ -94,7 +94,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       INGEST_PORT: String(ports.ingest),
     });
     running = config;
-    attempt(log, 'writing the addresses for hoplog commands', () => writeRunFile(config));
+    attempt(log, 'writing the addresses for hoplog commands', () => writeRunFile(config, ports));
     stopping.signal.throwIfAborted();
     stores = keep({ log, onChange: children.onChange });
     for (const name of [...Object.keys(stores), 'ingest', 'workers', 'api']) children.expect(name);

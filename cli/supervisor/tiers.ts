@@ -15,7 +15,8 @@ export type TierName = 'ingest' | 'workers' | 'api';
  */
 export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports): Record<TierName, TierSpec> {
   const shared: NodeJS.ProcessEnv = {
-    ...withDatabaseUrls(env, config),
+    // Without the owner's address.
+    ...withDatabaseUrls(env, { databaseUrl: config.databaseUrl, clickhouseUrl: config.clickhouseUrl }),
     // `env` already contains the file; later changes apply to the next start.
     ENV_FILE: '',
     DATA_DIR: config.dataDir,

@@ -28,6 +28,8 @@ const Environment = Type.Object({
   PUBLIC_URL: Type.String({ default: '' }),
   DATABASE_URL: Type.String({ default: '' }),
   DATABASE_PASSWORD: Type.String({ default: '' }),
+  DATABASE_OWNER_URL: Type.String({ default: '' }),
+  DATABASE_OWNER_PASSWORD: Type.String({ default: '' }),
   CLICKHOUSE_URL: Type.String({ default: '' }),
   CLICKHOUSE_PASSWORD: Type.String({ default: '' }),
   CLICKHOUSE_DATABASE: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', default: 'hoplog' }),
@@ -115,6 +117,8 @@ export type Config = {
   publicUrl: string;
   /** Empty: embedded. */
   databaseUrl: string;
+  /** For migrations and backups: connects as the owner of the tables. The same as `databaseUrl` unless set. */
+  databaseOwnerUrl: string;
   /** Empty: embedded. */
   clickhouseUrl: string;
   clickhouseDatabase: string;
@@ -189,6 +193,21 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const apiPort = port('API_PORT', raw.API_PORT);
   const ingestPort = port('INGEST_PORT', raw.INGEST_PORT);
   const baseUrl = origin('BASE_URL', raw.BASE_URL || `http://127.0.0.1:${apiPort}`);
+  const databaseUrl = postgresUrl(
+    ['DATABASE_URL', raw.DATABASE_URL],
+    ['DATABASE_PASSWORD', raw.DATABASE_PASSWORD],
+  );
+  const databaseOwnerUrl = postgresUrl(
+    ['DATABASE_OWNER_URL', raw.DATABASE_OWNER_URL],
+    ['DATABASE_OWNER_PASSWORD', raw.DATABASE_OWNER_PASSWORD],
+  );
+  if (databaseOwnerUrl !== '' && databaseUrl === '') {
+    throw new ConfigError(
+      'DATABASE_OWNER_URL',
+      databaseOwnerUrl,
+      'must be empty while DATABASE_URL is empty',
+    );
+  }
   const shortUrl = origin('SHORT_URL', raw.SHORT_URL || `http://127.0.0.1:${ingestPort}`);
   return {
     dataDir: directory('DATA_DIR', raw.DATA_DIR),
@@ -204,10 +223,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     appUrl: raw.APP_URL ? origin('APP_URL', raw.APP_URL) : baseUrl,
     shortUrl,
     publicUrl: raw.PUBLIC_URL ? origin('PUBLIC_URL', raw.PUBLIC_URL) : shortUrl,
-    databaseUrl: withPassword(
-      ['DATABASE_URL', serverUrl('DATABASE_URL', raw.DATABASE_URL, ['postgres:', 'postgresql:'])],
-      ['DATABASE_PASSWORD', raw.DATABASE_PASSWORD],
-    ),
+    databaseUrl,
+    databaseOwnerUrl: databaseOwnerUrl || databaseUrl,
     clickhouseUrl: withPassword(
       ['CLICKHOUSE_URL', serverUrl('CLICKHOUSE_URL', raw.CLICKHOUSE_URL, ['http:', 'https:'])],
       ['CLICKHOUSE_PASSWORD', raw.CLICKHOUSE_PASSWORD],
@@ -280,6 +297,10 @@ function serverUrl(name: EnvironmentName, text: string, protocols: string[]): st
     throw new ConfigError(name, text, `must start with ${protocols.map((p) => `${p}//`).join(' or ')}`);
   }
   return text;
+}
+
+function postgresUrl([name, text]: [EnvironmentName, string], password: [EnvironmentName, string]): string {
+  return withPassword([name, serverUrl(name, text, ['postgres:', 'postgresql:'])], password);
 }
 
 /** Returns the URL with the password of a setting of its own, which may have any characters. */

@@ -2,6 +2,8 @@
 export const SECRET_SETTINGS = [
   'DATABASE_URL',
   'DATABASE_PASSWORD',
+  'DATABASE_OWNER_URL',
+  'DATABASE_OWNER_PASSWORD',
   'CLICKHOUSE_URL',
   'CLICKHOUSE_PASSWORD',
   'KAFKA_PASSWORD',
@@ -23,20 +25,29 @@ export function isSecret(setting: string): boolean {
 /**
  * Returns the environment with these URLs, which contain their passwords, instead of the settings and files of both
  * databases.
+ *
+ * @param urls `databaseOwnerUrl` is for migrations and backups only
  */
 export function withDatabaseUrls(
   env: NodeJS.ProcessEnv,
-  urls: { databaseUrl: string; clickhouseUrl: string },
+  urls: { databaseUrl: string; databaseOwnerUrl?: string; clickhouseUrl: string },
 ): NodeJS.ProcessEnv {
   const rest = { ...env };
   for (const name of [
     'DATABASE_URL',
     'DATABASE_PASSWORD',
+    'DATABASE_OWNER_URL',
+    'DATABASE_OWNER_PASSWORD',
     'CLICKHOUSE_URL',
     'CLICKHOUSE_PASSWORD',
   ] as const) {
     delete rest[name];
     delete rest[fileSettingOf(name)];
   }
-  return { ...rest, DATABASE_URL: urls.databaseUrl, CLICKHOUSE_URL: urls.clickhouseUrl };
+  return {
+    ...rest,
+    DATABASE_URL: urls.databaseUrl,
+    ...(urls.databaseOwnerUrl !== undefined && { DATABASE_OWNER_URL: urls.databaseOwnerUrl }),
+    CLICKHOUSE_URL: urls.clickhouseUrl,
+  };
 }

@@ -24,7 +24,7 @@ beforeAll(async () => {
   stores = await testStores();
   workspaceId = (await makeWorkspace(stores.pool)).id;
   // Simulates a slow disk: a grant or return of the stalled process commits while the test does not hold the lock.
-  await stores.pool.query(`
+  await stores.admin.query(`
     CREATE FUNCTION stall() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF current_setting('application_name') = '${STALLED}' AND OLD.granted IS DISTINCT FROM NEW.granted THEN

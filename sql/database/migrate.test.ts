@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 test('a later migration applies once, to tables with rows, and other queries run while a backup locks its table', async () => {
-  const { pool } = stores;
+  const { pool, admin } = stores;
   await pool.query(
     `INSERT INTO partners (id, name) SELECT gen_random_uuid(), 'p' FROM generate_series(1, 3)`,
   );
@@ -34,7 +34,7 @@ test('a later migration applies once, to tables with rows, and other queries run
   try {
     await backup.query('BEGIN');
     await backup.query('LOCK TABLE partners IN ACCESS SHARE MODE'); // as pg_dump does
-    const migrated = migrate(pool, folder);
+    const migrated = migrate(admin, { folder });
     migrated.catch(() => {}); // awaited below
     await vi.waitFor(
       async () => {
@@ -50,7 +50,7 @@ test('a later migration applies once, to tables with rows, and other queries run
   } finally {
     backup.release(true);
   }
-  expect(await migrate(pool, folder)).toEqual([]);
+  expect(await migrate(admin, { folder })).toEqual([]);
   const { rows } = await pool.query<{ sum: number }>('SELECT sum(added) FROM partners');
   expect(rows).toEqual([{ sum: 21 }]);
 });

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ADVISORY_LOCKS } from './advisory-locks.ts';
 import type { Pool, PoolClient, Queryable } from './pool.ts';
+import { grantToService, type ServiceRole } from './service-role.ts';
 
 const FOLDER = new URL('../migrations/', import.meta.url);
 
@@ -18,16 +19,23 @@ const LOCK_MS = 2_000;
 const PAUSE_MS = 2_000;
 const GIVE_UP_MS = 600_000;
 
+export type MigrationOptions = {
+  /** Role of the tiers; default: the owner's. */
+  service?: ServiceRole | null;
+  /** Directory URL of the migrations. */
+  folder?: URL;
+};
+
 /**
- * Applies the numbered migrations that the database lacks, each in its own transaction, and creates the deployment's
- * secrets. Holds the lock of {@link withMigrationLock} meanwhile.
+ * Applies the numbered migrations that the database lacks, each in its own transaction, creates the deployment's secrets,
+ * and grants the rights of the tiers' role. Holds the lock of {@link withMigrationLock} meanwhile.
  *
- * @param folder the directory URL of the migrations
+ * @param owner connects as the owner of the tables
  * @returns names of the migrations applied now, in order
  * @throws Error naming the migration that failed
  */
-export function migrate(pool: Pool, folder: URL = FOLDER): Promise<string[]> {
-  return withMigrationLock(pool, (client) => applyPendingMigrations(client, folder));
+export function migrate(owner: Pool, options: MigrationOptions = {}): Promise<string[]> {
+  return withMigrationLock(owner, (client) => applyPendingMigrations(client, options));
 }
 
 /** Runs `work` under a lock that keeps other processes from changing this schema, or ClickHouse's. */
@@ -57,14 +65,15 @@ export function requirePostgresVersion(version: number): void {
 }
 
 /** As {@link migrate}, on a connection that holds the lock. */
-export async function applyPendingMigrations(client: PoolClient, folder: URL = FOLDER): Promise<string[]> {
+export async function applyPendingMigrations(
+  client: PoolClient,
+  { service = null, folder = FOLDER }: MigrationOptions = {},
+): Promise<string[]> {
   const version = await client.query<{ version: string }>(
     `SELECT current_setting('server_version_num') AS version`,
   );
   requirePostgresVersion(Number(version.rows[0]?.version));
-  await client.query(
-    `CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`,
-  );
+  await createMigrationsTable(client);
   const { rows } = await client.query<{ name: string }>('SELECT name FROM migrations');
   const done = new Set(rows.map((row) => row.name));
   const files = await knownMigrations(folder);
@@ -79,7 +88,22 @@ export async function applyPendingMigrations(client: PoolClient, folder: URL = F
       [name, randomBytes(32)],
     );
   }
+  if (service !== null) await grantToService(client, service);
   return applied;
+}
+
+async function createMigrationsTable(client: PoolClient): Promise<void> {
+  try {
+    await client.query(
+      `CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`,
+    );
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === '42501')) throw error;
+    throw new Error(
+      "this role of PostgreSQL may not create tables: DATABASE_OWNER_URL must name the database's owner",
+      { cause: error },
+    );
+  }
 }
 
 async function apply(client: PoolClient, file: string, folder: URL): Promise<void> {

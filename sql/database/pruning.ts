@@ -17,15 +17,20 @@ const PRUNED = {
   sessions: { column: 'last_seen_at', age: '15 days' },
   invites: { column: 'expires_at', age: '1 day' },
   passkey_challenges: { column: 'expires_at', age: '1 hour' },
-  audit_entries: { column: 'at', age: '13 months' },
   sign_in_attempts: { column: 'touched_at', age: '1 hour' },
 } as const;
 
-export type PrunedTable = keyof typeof PRUNED;
-export const PRUNED_TABLES = Object.keys(PRUNED) as PrunedTable[];
+export type PrunedTable = keyof typeof PRUNED | 'audit_entries';
+export const PRUNED_TABLES = [...Object.keys(PRUNED), 'audit_entries'] as PrunedTable[];
 
 /** Deletes up to `limit` rows that are past their age. Returns the number deleted. */
 export async function prune(db: Queryable, table: PrunedTable, limit: number): Promise<number> {
+  if (table === 'audit_entries') {
+    const { rows } = await db.query<{ removed: number }>('SELECT delete_old_audit_entries($1) AS removed', [
+      limit,
+    ]);
+    return rows[0]?.removed ?? 0;
+  }
   const { column, age } = PRUNED[table];
   const { rowCount } = await db.query(
     `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(

@@ -22,7 +22,7 @@ beforeAll(async () => {
      FROM campaign, generate_series(1, $2::int) AS n`,
     [id, LINKS],
   );
-  await stores.pool.query('ANALYZE');
+  await stores.admin.query('ANALYZE');
 });
 afterAll(() => stores?.close());
 

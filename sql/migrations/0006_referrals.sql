@@ -485,8 +485,6 @@ BEGIN
                     FOR EACH ROW EXECUTE FUNCTION refuse_change()', name);
     EXECUTE format('CREATE TRIGGER never_truncated BEFORE TRUNCATE ON %I
                     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()', name);
-    -- Applies to every role but a superuser, the owner included, should someone disable the triggers.
-    EXECUTE format('REVOKE UPDATE, DELETE, TRUNCATE ON %I FROM PUBLIC, CURRENT_USER', name);
   END LOOP;
   FOREACH name IN ARRAY ARRAY['grants', 'commissions', 'refunds', 'purchases', 'enrollments', 'enrollment_changes',
                               'payout_exports', 'payouts', 'payout_commissions'] LOOP

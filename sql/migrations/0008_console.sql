@@ -70,7 +70,8 @@ CREATE TABLE passkey_challenges (
 );
 CREATE INDEX passkey_challenges_age ON passkey_challenges (expires_at);
 
--- Failed sign-ins of the last minute, by account and by network address (keyed hashes of both).
+-- Failed sign-ins of the last minute, by account and by network address, and wrong passwords of links, by link and
+-- network address (keyed hashes of these).
 CREATE TABLE sign_in_attempts (
   subject      bytea PRIMARY KEY,
   tried_at     timestamptz[] NOT NULL DEFAULT '{}',
@@ -127,3 +128,13 @@ BEGIN
 END $$;
 CREATE TRIGGER audit_entries_fixed BEFORE UPDATE OR DELETE ON audit_entries
   FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+
+-- The service's role may not delete entries, so this runs with the rights of its owner.
+CREATE FUNCTION delete_old_audit_entries(most integer) RETURNS bigint LANGUAGE sql SECURITY DEFINER
+SET search_path = public, pg_temp AS $$
+  WITH gone AS (
+    DELETE FROM audit_entries WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM audit_entries WHERE at < now() - interval '13 months' LIMIT most))
+    RETURNING 1)
+  SELECT count(*) FROM gone
+$$;

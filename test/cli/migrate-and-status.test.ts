@@ -6,6 +6,7 @@ import { addDeadLetters } from '../../sql/event-log/dead-letters.ts';
 import { recordHeartbeat } from '../../sql/event-log/live-workers.ts';
 import { registerStream } from '../../sql/event-log/streams.ts';
 import { type TestApi, testApi } from '../support/api.ts';
+import { TEST_OWNER } from '../support/database-url.ts';
 import { hoplog, operator } from '../support/hoplog.ts';
 
 let api: TestApi;
@@ -28,9 +29,10 @@ describe('migrate and status', () => {
     const env = {
       ...cli.env,
       DATABASE_URL: cli.env.DATABASE_URL.replace(/[^/]+$/, name),
+      DATABASE_OWNER_URL: cli.env.DATABASE_OWNER_URL.replace(/[^/]+$/, name),
       CLICKHOUSE_DATABASE: name,
     };
-    await api.stores.pool.query(`CREATE DATABASE ${name}`);
+    await api.stores.admin.query(`CREATE DATABASE ${name} OWNER ${TEST_OWNER}`);
     try {
       const first = await hoplog(['migrate', '--json'], env);
       expect(first).toMatchObject({ status: 0, stderr: '' });
@@ -42,15 +44,15 @@ describe('migrate and status', () => {
       expect((await hoplog(['migrate'], env)).stdout).toMatch(/postgres +up to date/);
     } finally {
       await api.stores.clickhouse.command({ query: `DROP DATABASE IF EXISTS ${name} SYNC` });
-      await api.stores.pool.query(`DROP DATABASE ${name} WITH (FORCE)`);
+      await api.stores.admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
     }
   });
 
   test('migrate --wait retries while PostgreSQL is unreachable, up to its limit', async () => {
-    const url = new URL(cli.env.DATABASE_URL);
+    const url = new URL(cli.env.DATABASE_OWNER_URL);
     const store = { host: url.hostname, port: Number(url.port) };
     url.host = `127.0.0.1:${await freePort()}`;
-    const env = { ...cli.env, DATABASE_URL: url.href };
+    const env = { ...cli.env, DATABASE_OWNER_URL: url.href };
     const refused = await hoplog(['migrate', '--wait', '1'], env);
     expect(refused).toMatchObject({ status: 1, stdout: '' });
     expect(refused.stderr).toMatch(/hoplog: .*ECONNREFUSED/);

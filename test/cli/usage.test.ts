@@ -137,13 +137,15 @@ test('beside a start of another user it names the user to run it as', async () =
 
 test('beside a running start it uses the addresses that the start recorded', async () => {
   mkdirSync(join(directory, 'run'), { recursive: true });
-  const { DATABASE_URL, CLICKHOUSE_URL, CLICKHOUSE_DATABASE } = cli.env;
+  const { DATABASE_URL, DATABASE_OWNER_URL, CLICKHOUSE_URL, CLICKHOUSE_DATABASE } = cli.env;
   const left = {
     databaseUrl: DATABASE_URL,
+    databaseOwnerUrl: DATABASE_OWNER_URL,
     clickhouseUrl: CLICKHOUSE_URL,
     baseUrl: 'http://a',
     appUrl: 'http://a',
     shortUrl: 'http://b',
+    health: { ingest: '', api: '' },
     directory: directoryId(join(directory, 'run')),
   };
   writeFileSync(join(directory, 'run', 'supervisor.json'), JSON.stringify({ pid: 1, ...left }));

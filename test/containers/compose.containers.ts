@@ -76,7 +76,7 @@ async function clickDuring(happening: () => Promise<unknown>) {
 function makeSecrets(): string {
   const secrets = join(directory, 'secrets');
   mkdirSync(secrets);
-  for (const name of ['postgres', 'clickhouse', 'grafana']) {
+  for (const name of ['postgres', 'postgres-service', 'clickhouse', 'grafana']) {
     const file = join(secrets, `${name}-password`);
     writeFileSync(file, `${name} of/our:own@%20"$HOME'#?\n`);
     chmodSync(file, 0o444);

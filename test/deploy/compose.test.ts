@@ -141,7 +141,11 @@ test('every process of Hoplog gets only settings that exist and are valid', () =
     const config = readConfig(withoutFiles(environment));
     expect(config.kafkaBrokers, name).toEqual(['kafka-1:9092', 'kafka-2:9092', 'kafka-3:9092']);
     expect(config.trustProxy).toEqual([compose.networks.front?.ipam?.config[0]?.subnet, '127.0.0.1']);
-    for (const url of [config.databaseUrl, config.clickhouseUrl]) {
+    // Only migrations connect as the owner of the tables.
+    const user = new URL(config.databaseUrl).username;
+    expect(user, name).not.toBe(compose.services.postgres?.environment?.POSTGRES_USER);
+    expect('DATABASE_OWNER_URL' in environment, name).toBe(name === 'migrate');
+    for (const url of [config.databaseUrl, config.databaseOwnerUrl, config.clickhouseUrl]) {
       expect(Object.keys(compose.services), name).toContain(new URL(url).hostname);
     }
   }
@@ -153,7 +157,9 @@ test('passwords are in files, which each service gets that names one, and in no 
     readFileSync(`${ROOT}${file}`, 'utf8'),
   ]);
   expect(files).toEqual(
-    ['postgres-password', 'clickhouse-password', 'grafana-password'].map((name) => [name, 'laptop-only\n']),
+    ['postgres-service-password', 'postgres-password', 'clickhouse-password', 'grafana-password'].map(
+      (name) => [name, 'laptop-only\n'],
+    ),
   );
   for (const [name, { environment = {}, secrets = [] }] of services) {
     const named = Object.values(environment).flatMap(

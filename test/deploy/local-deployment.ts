@@ -10,6 +10,7 @@ import { ROOT, readComposeFile, type Service } from './compose-file.ts';
 /** Addresses of the compose file's servers on this machine. */
 export type Servers = {
   databaseUrl: string;
+  databaseOwnerUrl: string;
   clickhouseUrl: string;
   clickhouseDatabase: string;
   /** `KAFKA_BROKERS` */
@@ -99,6 +100,7 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
       HOST: host(name),
       METRICS_HOST: host(name),
       DATABASE_URL: servers.databaseUrl,
+      ...(environment.DATABASE_OWNER_URL && { DATABASE_OWNER_URL: servers.databaseOwnerUrl }),
       CLICKHOUSE_URL: servers.clickhouseUrl,
       CLICKHOUSE_DATABASE: servers.clickhouseDatabase,
       KAFKA_BROKERS: servers.brokers,

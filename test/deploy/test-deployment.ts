@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { databaseUrlOf } from '../support/database-url.ts';
+import { databaseUrlsOf, TEST_OWNER } from '../support/database-url.ts';
 import { startKafka } from '../support/kafka.ts';
 import { onClickHouse, onPostgres } from '../support/shared-servers.ts';
 import type { StoreAddresses } from '../support/stores.ts';
@@ -28,9 +28,9 @@ export type TestDeployment = LocalDeployment & {
 export async function createTestDeployment(settings: Record<string, string> = {}): Promise<TestDeployment> {
   const directory = mkdtempSync(join(tmpdir(), 'hoplog-compose-'));
   const name = `hoplog_test_${randomBytes(8).toString('hex')}`;
-  await onPostgres(`CREATE DATABASE ${name}`);
+  await onPostgres(`CREATE DATABASE ${name} OWNER ${TEST_OWNER}`);
   const stores = {
-    databaseUrl: databaseUrlOf(inject('databaseUrl'), name),
+    ...databaseUrlsOf(inject('databaseUrl'), name),
     clickhouseUrl: inject('clickhouseUrl'),
     clickhouseDatabase: name,
   };

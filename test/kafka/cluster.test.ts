@@ -43,6 +43,7 @@ beforeAll(async () => {
     KAFKA_REPLICATION: '3',
     KAFKA_PARTITIONS: '4',
     DATABASE_URL: stores.databaseUrl,
+    DATABASE_OWNER_URL: stores.databaseOwnerUrl,
     CLICKHOUSE_URL: stores.clickhouseUrl,
     CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
   };

@@ -38,6 +38,7 @@ beforeAll(async () => {
     dataDir,
     env: {
       DATABASE_URL: stores.databaseUrl,
+      DATABASE_OWNER_URL: stores.databaseOwnerUrl,
       CLICKHOUSE_URL: stores.clickhouseUrl,
       CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
       KAFKA_BROKERS: kafka.brokers,

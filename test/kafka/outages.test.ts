@@ -82,6 +82,7 @@ async function deploy(name: string, env: NodeJS.ProcessEnv): Promise<Deployment>
       KAFKA_TOPIC: name,
       KAFKA_DEAD_TOPIC: `${name}-dead`,
       DATABASE_URL: stores.databaseUrl,
+      DATABASE_OWNER_URL: stores.databaseOwnerUrl,
       CLICKHOUSE_URL: stores.clickhouseUrl,
       CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
       ...env,
@@ -139,7 +140,10 @@ test.concurrent('while PostgreSQL is down for a minute, known links redirect and
   const store = await killableDatabase((port) =>
     startEmbeddedPostgres({ dataDir, log: silentLogger(), ...(port !== undefined && { port }) }),
   );
-  const deployment = await deploy('without-postgres', { DATABASE_URL: store.url });
+  const deployment = await deploy('without-postgres', {
+    DATABASE_URL: store.url,
+    DATABASE_OWNER_URL: store.url,
+  });
   const { short_url } = deployment.service;
   await outlives(deployment, store, async () => {
     await expect.poll(async () => (await visit(`${short_url}/never-seen`)).status).toBe(503);
@@ -155,6 +159,7 @@ test.concurrent('all brokers are down for a minute and ingest is killed: every c
     KAFKA_REPLICATION: '3',
     KAFKA_PARTITIONS: '4',
     DATABASE_URL: storesOfCluster.databaseUrl,
+    DATABASE_OWNER_URL: storesOfCluster.databaseOwnerUrl,
     CLICKHOUSE_URL: storesOfCluster.clickhouseUrl,
     CLICKHOUSE_DATABASE: storesOfCluster.clickhouseDatabase,
   });

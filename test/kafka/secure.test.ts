@@ -41,6 +41,7 @@ afterEach(async () => {
 
 const settings = () => ({
   DATABASE_URL: stores.databaseUrl,
+  DATABASE_OWNER_URL: stores.databaseOwnerUrl,
   CLICKHOUSE_URL: stores.clickhouseUrl,
   CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
   KAFKA_BROKERS: kafka.brokers,

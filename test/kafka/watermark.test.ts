@@ -40,6 +40,7 @@ beforeAll(async () => {
     KAFKA_REPLICATION: '1',
     KAFKA_PARTITIONS: '8',
     DATABASE_URL: stores.databaseUrl,
+    DATABASE_OWNER_URL: stores.databaseOwnerUrl,
     CLICKHOUSE_URL: stores.clickhouseUrl,
     CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
     DATA_DIR: dataDir,

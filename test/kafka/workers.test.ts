@@ -46,6 +46,7 @@ beforeAll(async () => {
     KAFKA_BROKERS: kafka.brokers,
     KAFKA_REPLICATION: '1',
     DATABASE_URL: stores.databaseUrl,
+    DATABASE_OWNER_URL: stores.databaseOwnerUrl,
     CLICKHOUSE_URL: gate.url,
     CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
   };

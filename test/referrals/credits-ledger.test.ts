@@ -134,33 +134,21 @@ describe('the ledger', () => {
   ])('%s reject changes, deletes and truncation in the database itself', async (table, change) => {
     await fill();
     await m.exportPayouts();
-    const { pool } = api.stores;
+    const { pool, admin } = api.stores;
     for (const statement of [
       `UPDATE ${table} SET ${change}`,
       `DELETE FROM ${table}`,
       `TRUNCATE ${table} CASCADE`,
     ]) {
-      await expect(pool.query(statement), statement).rejects.toThrow(
-        /append-only|permission denied|can only be erased/,
-      );
+      await expect(admin.query(statement), statement).rejects.toThrow(/append-only|can only be erased/);
     }
     const { rows } = await pool.query(`SELECT count(*) AS count FROM ${table}`);
     expect(rows[0]?.count).toBeGreaterThan(0);
   });
 
-  test("is protected from the tables' owner who is not a superuser", async () => {
-    const { rows } = await api.stores.pool.query<{ privileges: string[] }>(
-      `SELECT array_agg(privilege_type::text) AS privileges FROM information_schema.role_table_grants
-       WHERE table_name = 'ledger_entries'`,
-    );
-    expect(rows[0]?.privileges).not.toEqual(expect.arrayContaining(['UPDATE']));
-    expect(rows[0]?.privileges).not.toEqual(expect.arrayContaining(['DELETE']));
-    expect(rows[0]?.privileges).not.toEqual(expect.arrayContaining(['TRUNCATE']));
-  });
-
   test('rejects every change of grants and commissions except the allowed status moves', async () => {
     await fill();
-    const { pool } = api.stores;
+    const { admin } = api.stores;
     const own = `workspace_id = '${shop.workspace.id}'`;
     for (const statement of [
       `UPDATE grants SET amount = amount + 1 WHERE ${own}`,
@@ -173,7 +161,7 @@ describe('the ledger', () => {
       `DELETE FROM refunds WHERE ${own}`,
       `DELETE FROM purchases WHERE ${own}`,
     ]) {
-      await expect(pool.query(statement), statement).rejects.toThrow(/refuses the change|append-only/);
+      await expect(admin.query(statement), statement).rejects.toThrow(/refuses the change|append-only/);
     }
   });
 

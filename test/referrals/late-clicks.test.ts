@@ -242,7 +242,7 @@ describe('a signup by _vid', () => {
          $3::timestamptz + n * interval '1 ms' FROM generate_series(1, 102) AS n`,
       [shop.workspace.id, visitor, new Date(Date.now() - 5_000)],
     );
-    await pool.query(
+    await api.stores.admin.query(
       `ALTER TABLE signups ADD CONSTRAINT fails CHECK (state = 'pending' OR external_user_id NOT LIKE 'bad%')`,
     );
     const round = createSignupResolver({ pool, clickhouse });
@@ -257,7 +257,7 @@ describe('a signup by _vid', () => {
     expect(await matched()).toEqual([]);
     await expect(round(new Date())).rejects.toThrow('failed to resolve signup');
     expect(await matched()).toEqual(['good']);
-    await pool.query(
+    await api.stores.admin.query(
       `ALTER TABLE signups DROP CONSTRAINT fails;
        DELETE FROM signups WHERE external_user_id LIKE 'bad-%' AND external_user_id <> 'bad-1'`,
     );

@@ -55,7 +55,7 @@ const linesOf = async () => {
 
 /** As a superuser could, with every trigger off. */
 const plant = (sql: string) =>
-  api.stores.pool.query(
+  api.stores.admin.query(
     `SET session_replication_role = replica; ${sql}; SET session_replication_role = DEFAULT`,
   );
 

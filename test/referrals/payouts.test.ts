@@ -129,7 +129,7 @@ describe('a payout file', () => {
   test('includes commissions that have become eligible before the hold-period job runs', async () => {
     const { programId } = await referral({ hold_days: 1 });
     await m.purchase('n', 'o1', 100);
-    await api.stores.pool.query(
+    await api.stores.admin.query(
       `ALTER TABLE commissions DISABLE TRIGGER commissions_moves;
        UPDATE commissions SET eligible_at = now() WHERE program_id = '${programId}';
        ALTER TABLE commissions ENABLE TRIGGER commissions_moves`,

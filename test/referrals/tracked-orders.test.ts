@@ -207,8 +207,8 @@ describe('a tracked order', () => {
     const bad = Array.from({ length: 201 }, (_, n) => `bad-${n}`);
     await track(bad, { externalUserId: 'bad' });
     await track('good', { externalUserId: 'n' });
-    const { pool } = api.stores;
-    await pool.query(
+    const { pool, admin } = api.stores;
+    await admin.query(
       `ALTER TABLE purchases ADD CONSTRAINT fails CHECK (external_user_id <> 'bad') NOT VALID`,
     );
     const qualifyOrders = createOrderEvaluator({ pool });
@@ -216,7 +216,7 @@ describe('a tracked order', () => {
     expect(await balance('r')).toMatchObject({ pending: 0 });
     await expect(qualifyOrders(new Date())).rejects.toThrow('was not evaluated');
     expect(await balance('r')).toMatchObject({ pending: 10 });
-    await pool.query(
+    await admin.query(
       `ALTER TABLE purchases DROP CONSTRAINT fails;
        DELETE FROM order_publications;
        DELETE FROM orders WHERE order_id LIKE 'bad-%' AND order_id <> 'bad-0'`,

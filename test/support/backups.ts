@@ -1,3 +1,4 @@
+import { TEST_OWNER } from './database-url.ts';
 import { onClickHouse, onPostgres } from './shared-servers.ts';
 import type { StoreAddresses } from './stores.ts';
 
@@ -26,7 +27,10 @@ export async function backUp({ databaseUrl, clickhouseDatabase: database }: Stor
   );
   return {
     async restore() {
-      await onPostgres(`DROP DATABASE ${name}`, `CREATE DATABASE ${name} TEMPLATE ${copy}`);
+      await onPostgres(
+        `DROP DATABASE ${name}`,
+        `CREATE DATABASE ${name} TEMPLATE ${copy} OWNER ${TEST_OWNER}`,
+      );
       await onClickHouse(
         `DROP DATABASE ${database} SYNC`,
         `RESTORE DATABASE ${database} FROM File('${database}')`,

@@ -7,7 +7,7 @@ import { buildPrograms } from '../../cli/programs/build.ts';
 import { migrate } from '../../sql/database/migrate.ts';
 import { createPool } from '../../sql/database/pool.ts';
 import { startContainers } from './containers.ts';
-import { databaseUrlOf } from './database-url.ts';
+import { databaseUrlOf, TEST_OWNER, TEST_PASSWORD, TEST_SERVICE } from './database-url.ts';
 import { NO_KAFKA_PROCESSES } from './kafka.ts';
 import { scratchInMemory } from './scratch.ts';
 import { selectServers } from './selection.ts';
@@ -15,6 +15,7 @@ import { type Servers, startServers } from './servers.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
+    /** The superuser's address. */
     databaseUrl: string;
     clickhouseUrl: string;
     /** PostgreSQL database, migrated, from which each test file's own is copied. */
@@ -38,9 +39,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const templateDatabase = `hoplog_template_${randomBytes(6).toString('hex')}`;
   const admin = createPool(servers.databaseUrl, { statementTimeoutMs: 60_000 });
   try {
-    await admin.query(`CREATE DATABASE ${templateDatabase}`);
-    const template = createPool(databaseUrlOf(servers.databaseUrl, templateDatabase));
-    await migrate(template);
+    await admin.query(
+      `DO $$ BEGIN CREATE ROLE ${TEST_OWNER} LOGIN CREATEROLE PASSWORD '${TEST_PASSWORD}';
+       EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`,
+    );
+    await admin.query(`CREATE DATABASE ${templateDatabase} OWNER ${TEST_OWNER}`);
+    const template = createPool(databaseUrlOf(servers.databaseUrl, templateDatabase, TEST_OWNER));
+    await migrate(template, { service: { name: TEST_SERVICE, password: TEST_PASSWORD } });
     await template.end();
   } catch (error) {
     await admin.end();

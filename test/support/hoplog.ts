@@ -37,9 +37,13 @@ export async function run(
 }
 
 /** Commands on one test file's databases. */
-export function operator({ databaseUrl, clickhouseUrl, clickhouseDatabase }: StoreAddresses, more = {}) {
+export function operator(
+  { databaseUrl, databaseOwnerUrl, clickhouseUrl, clickhouseDatabase }: StoreAddresses,
+  more = {},
+) {
   const env = {
     DATABASE_URL: databaseUrl,
+    DATABASE_OWNER_URL: databaseOwnerUrl,
     CLICKHOUSE_URL: clickhouseUrl,
     CLICKHOUSE_DATABASE: clickhouseDatabase,
     SHORT_URL: 'https://hop.example',

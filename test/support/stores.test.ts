@@ -13,7 +13,7 @@ afterAll(async () => {
 });
 
 test('each test file gets PostgreSQL tables of its own', async () => {
-  await first.pool.query('CREATE TABLE mine (a int)');
+  await first.admin.query('CREATE TABLE mine (a int)');
   const there = await second.pool.query("SELECT to_regclass('mine') AS found");
   expect(there.rows).toEqual([{ found: null }]);
 });

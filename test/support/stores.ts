@@ -3,15 +3,23 @@ import { inject } from 'vitest';
 import { type ClickHouseClient, createClickHouse } from '../../clickhouse/client.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
 import { createPool, type Pool } from '../../sql/database/pool.ts';
-import { databaseUrlOf } from './database-url.ts';
+import { databaseUrlOf, databaseUrlsOf, TEST_OWNER } from './database-url.ts';
 import { onClickHouse, onPostgres } from './shared-servers.ts';
 
-/** Two databases on the servers that the whole run shares. */
-export type StoreAddresses = { databaseUrl: string; clickhouseUrl: string; clickhouseDatabase: string };
+/** Two databases on the servers that the whole run shares. `databaseUrl` is of the role of the tiers. */
+export type StoreAddresses = {
+  databaseUrl: string;
+  databaseOwnerUrl: string;
+  clickhouseUrl: string;
+  clickhouseDatabase: string;
+};
 
 /** One test file's own databases, migrated and empty. */
 export type TestStores = StoreAddresses & {
+  /** Of the tiers' role, so that a missing right fails every test that needs it. */
   pool: Pool;
+  /** Of the superuser, for what only a test does. */
+  admin: Pool;
   clickhouse: ClickHouseClient;
   /** Closes pool and client and drops both databases. */
   close(): Promise<void>;
@@ -26,20 +34,24 @@ export async function testStores(): Promise<TestStores> {
   const clickhouseUrl = inject('clickhouseUrl');
   await Promise.all([
     // Copies files: a fifth of the CPU time of the default, which writes each page to the WAL.
-    onPostgres(`CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')} STRATEGY FILE_COPY`),
+    onPostgres(
+      `CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')} OWNER ${TEST_OWNER} STRATEGY FILE_COPY`,
+    ),
     createTables(clickhouseUrl, name),
   ]);
-  const databaseUrl = databaseUrlOf(serverUrl, name);
-  const pool = createPool(databaseUrl);
+  const urls = databaseUrlsOf(serverUrl, name);
+  const pool = createPool(urls.databaseUrl);
+  const admin = createPool(databaseUrlOf(serverUrl, name), { max: 2 });
   const clickhouse = createClickHouse({ url: clickhouseUrl, database: name });
   return {
-    databaseUrl,
+    ...urls,
     clickhouseUrl,
     clickhouseDatabase: name,
     pool,
+    admin,
     clickhouse,
     async close() {
-      await Promise.all([pool.end(), clickhouse.close()]);
+      await Promise.all([pool.end(), admin.end(), clickhouse.close()]);
       await Promise.all([
         onClickHouse(`DROP DATABASE IF EXISTS ${name} SYNC`),
         onPostgres(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),

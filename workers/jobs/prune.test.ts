@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => stores.close());
 
-it('removes changes and idempotency keys that are past their age, and no others', async () => {
+it('removes changes, idempotency keys and audit entries that are past their age, and no others', async () => {
   const { pool } = stores;
   const { id } = await createWorkspace(pool, { name: 'Shop', plan: 'pro' });
   await pool.query('DELETE FROM link_changes');
@@ -25,7 +25,14 @@ it('removes changes and idempotency keys that are past their age, and no others'
             ($1, 'new', '', 201, '{}', now() - interval '23 hours')`,
     [id],
   );
+  await pool.query(
+    `INSERT INTO audit_entries (id, workspace_id, at, actor_type, action, target_type)
+     SELECT gen_random_uuid(), $1, now() - age, 'operator', 'test', 'test'
+     FROM unnest('{13 months 1 day, 12 months}'::interval[]) AS age`,
+    [id],
+  );
   expect(await pruneOld({ pool, metrics: createWorkerMetrics(new Registry()) })).toBe(false);
   expect((await pool.query('SELECT FROM link_changes')).rowCount).toBe(1);
   expect((await pool.query('SELECT key FROM idempotency_keys')).rows).toEqual([{ key: 'new' }]);
+  expect((await pool.query('SELECT FROM audit_entries')).rowCount).toBe(1);
 });

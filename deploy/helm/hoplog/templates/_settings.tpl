@@ -18,7 +18,7 @@
 
 {{- define "hoplog.env.postgres" -}}
 {{- if .Values.postgres.bundled -}}
-- { name: DATABASE_URL, value: "postgres://hoplog@{{ include "hoplog.fullname" . }}-postgres:5432/hoplog" }
+- { name: DATABASE_URL, value: "postgres://hoplog_service@{{ include "hoplog.fullname" . }}-postgres:5432/hoplog" }
 - name: DATABASE_PASSWORD
   valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: DATABASE_PASSWORD } }
 {{- else -}}
@@ -26,6 +26,20 @@
   valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: DATABASE_URL } }
 - name: DATABASE_PASSWORD
   valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: DATABASE_PASSWORD, optional: true } }
+{{- end }}
+{{- end }}
+
+{{/* The owner of the tables, for migrations only. */}}
+{{- define "hoplog.env.postgresOwner" -}}
+{{- if .Values.postgres.bundled -}}
+- { name: DATABASE_OWNER_URL, value: "postgres://hoplog@{{ include "hoplog.fullname" . }}-postgres:5432/hoplog" }
+- name: DATABASE_OWNER_PASSWORD
+  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: DATABASE_OWNER_PASSWORD } }
+{{- else -}}
+- name: DATABASE_OWNER_URL
+  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: DATABASE_OWNER_URL, optional: true } }
+- name: DATABASE_OWNER_PASSWORD
+  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: DATABASE_OWNER_PASSWORD, optional: true } }
 {{- end }}
 {{- end }}
 
