@@ -152,6 +152,26 @@ test('a JSON object is a row, JSON lines are rows, and other values are refused 
   expect((await links()).map(({ slug }) => slug)).toEqual(['only', 'one', 'two']);
 });
 
+test('a JSON row with more than 500 fields, or more than 65,536 characters, is refused alone', async () => {
+  const row = (slug: string, more: string) =>
+    `{"destination_url":"https://shop.example/${slug}","name":"A","slug":"${slug}"${more}}`;
+  const fields = (count: number) => Array.from({ length: count }, (_, n) => `,"a${n}":1`).join('');
+  const rows = [
+    row('many', fields(498)),
+    row('few', fields(497)),
+    row('long', `,"a":"${'x'.repeat(65_536)}"`),
+    row('short', `,"a":"${'x'.repeat(65_000)}"`),
+  ];
+  expect(await importText(`[${rows.join(',\n')}]`)).toMatchObject({
+    created: 2,
+    errors: [
+      { line: 1, message: 'must have at most 500 fields' },
+      { line: 3, message: 'must be at most 65536 characters' },
+    ],
+  });
+  expect((await links()).map(({ slug }) => slug).sort()).toEqual(['few', 'short']);
+});
+
 test('rows without a channel get the one that is given, or become Smart Links', async () => {
   const row = (slug: string) => `destination_url,name,slug\nhttps://shop.example,A,${slug}`;
   await importText(row('a'), { channel: 'x' });

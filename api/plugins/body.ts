@@ -30,7 +30,7 @@ export class UnstorableRow {
 const OPEN_BODY_LIMIT = 65_536;
 /** Values and names of a body outside of its rows. The largest honest body, a bio page, has some hundred. */
 const MOST_VALUES = 10_000;
-/** Bytes and values of a row. */
+/** Bytes of a row, and of what is beside the rows. */
 const ROW_BYTES = 65_536;
 /** Rows of a body, as in the schemas of routes with `rows`. */
 const MOST_ROWS = 1_000;
@@ -81,6 +81,13 @@ export function addBody(app: Api): void {
 async function parseBody(body: Buffer, field: string | null, slice: Slice): Promise<unknown> {
   const limits = { field, most: MOST_ROWS, mostValues: MOST_VALUES };
   const { rows } = await outlineOf(body, limits, slice);
+  // An escape in a string costs as much as a value, and is not counted.
+  if (field !== null && body.length - (rows ? rows.end - rows.start : 0) > ROW_BYTES) {
+    throw new AppError(
+      'payload_too_large',
+      `the body must have at most ${ROW_BYTES} bytes beside \`${field}\``,
+    );
+  }
   if (field === null || rows === null) {
     const value = parseJson(body);
     refuseUnstorable('body', value);

@@ -45,6 +45,18 @@ test('a body with more than 10,000 values is 413, however short', async () => {
   expect((await send('/folders', `{"name":"F","a":"${',:[]{'.repeat(10_000)}"}`)).status).toBe(201);
 });
 
+test('what is beside the rows is at most 64 KiB', async () => {
+  const long = `"a":"${'\\"'.repeat(40_000)}"`;
+  for (const text of [`{"links":[],${long}}`, `{${long}}`]) {
+    const { status, body } = await send('/links/bulk', text);
+    expect([status, body.error.message]).toEqual([
+      413,
+      'the body must have at most 65536 bytes beside `links`',
+    ]);
+  }
+  expect((await send('/links/bulk', `{"links":[],"a":"${'\\"'.repeat(30_000)}"}`)).status).toBe(200);
+});
+
 test('a row that is too large, or has too many values, is refused alone', async () => {
   const rows = [row(), row(`,"a":"${'x'.repeat(65_536)}"`), row(`,"a":[${'1,'.repeat(10_000)}1]`), row()];
   const { status, body } = await send('/links/bulk', `{"links":[${rows.join(',')}]}`);

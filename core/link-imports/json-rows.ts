@@ -1,8 +1,11 @@
 import { parsedJson } from './parsed-json.ts';
 import { columnKey, type ReadRow, RowProblem, sourceRow } from './source-row.ts';
 
-/** Characters of a row. Parsing one holds the event loop, in the API also that of other requests. */
-const ROW_LIMIT = 262_144;
+/** Characters that a row may follow or be in, as in the wrapper of an API's page. */
+const WAIT_LIMIT = 262_144;
+/** Characters, and fields, of a row. Parsing one holds the event loop, in the API also that of other requests. */
+const ROW_LIMIT = 65_536;
+const MOST_FIELDS = 500;
 
 /** The names of the destination in all formats, by `columnKey`. An object with one of these is a link. */
 const DESTINATIONS: ReadonlySet<string> = new Set([
@@ -26,7 +29,7 @@ export async function* jsonRows(text: AsyncIterable<string>): AsyncGenerator<Rea
       const row = rowOf(found);
       if (row) yield row;
     }
-    if (scanner.pending() > ROW_LIMIT) break;
+    if (scanner.pending() > WAIT_LIMIT) break;
   }
   if (!scanner.isWhole()) {
     const problem = new RowProblem(null, 'cannot be read, and nothing after it: the JSON is cut off');
@@ -50,7 +53,11 @@ function rowOf(found: Found): ReadRow | null {
     return { line, problem };
   }
   try {
+    if (found.json.length > ROW_LIMIT) throw new RowProblem(null, `must be at most ${ROW_LIMIT} characters`);
     const values = parsedJson(found.json, null) as Record<string, unknown>;
+    if (Object.keys(values).length > MOST_FIELDS) {
+      throw new RowProblem(null, `must have at most ${MOST_FIELDS} fields`);
+    }
     // The last page of an API wraps nothing. The formats reject anything else.
     if (found.kind === 'document' && !isLink(values) && holdsEmptyList(values)) return null;
     return sourceRow('json', line, values);
