@@ -1,7 +1,7 @@
+import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AnalyticsResult } from '../../api/analytics/schemas.ts';
 import {
-  CREDITED_TEXTS,
   DIMENSIONS,
   type Dimension,
   METRICS,
@@ -9,9 +9,19 @@ import {
   TEXT_COLUMNS,
 } from '../../core/analytics/dimensions.ts';
 import { uuidv7 } from '../../core/ids.ts';
+import { silentLogger } from '../../core/tier/log.ts';
+import { advanceStreams, registerStream } from '../../sql/event-log/streams.ts';
+import { upsertIdentities } from '../../sql/orders/identities.ts';
+import { noteLeads } from '../../sql/orders/leads.ts';
+import { upsertOrders } from '../../sql/orders/orders.ts';
+import { ATTRIBUTION_MODELS } from '../../sql/workspaces/workspaces.ts';
+import { attributeOrders } from '../../workers/attribution/attribute.ts';
+import { attributeLeads } from '../../workers/attribution/attribute-leads.ts';
+import { createWorkerMetrics } from '../../workers/metrics.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { createLink } from '../support/links.ts';
-import { storeClicks, storeShares } from '../support/stored-events.ts';
+import { storeClicks } from '../support/stored-events.ts';
+import { type ModelIdentify, type ModelOrder, sharesOfEvents } from './attribution-model.ts';
 import { answer, type ModelData, type ModelFilter, type ModelQuery, type ModelRow } from './model.ts';
 import { type Random, randomFrom } from './random.ts';
 
@@ -20,6 +30,8 @@ const QUERIES = Number(process.env.QUERIES ?? 120);
 const PER_DATA_SET = 60;
 const FROM = Date.parse('2026-10-18T00:00:00Z');
 const TO = Date.parse('2026-11-09T00:00:00Z');
+/** Of attribution. */
+const WINDOW_DAYS = 10;
 const ZONES = ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe'];
 
 /** Few values of each column, so that groups are large, one of them unknown. */
@@ -50,11 +62,14 @@ let api: TestApi;
 
 beforeAll(async () => {
   api = await testApi();
+  const stream = await registerStream(api.stores.pool, 'ingest-0');
+  await advanceStreams(api.stores.pool, [{ ...stream, highWater: 0n, visibleBefore: (TO + 1) * 1_000 }]);
 });
 afterAll(() => api.close());
 
 async function dataSet(random: Random): Promise<{ shop: TestWorkspace; data: ModelData }> {
-  const shop = await api.addWorkspace();
+  const model = random.pick(ATTRIBUTION_MODELS);
+  const shop = await api.addWorkspace({ attribution_model: model, attribution_window: WINDOW_DAYS });
   const links: ModelData['links'] = new Map();
   const folder = await shop.post<{ id: string }>('/folders', { name: 'Autumn' });
   for (let n = 0; n < 5; n++) {
@@ -99,43 +114,53 @@ async function dataSet(random: Random): Promise<{ shop: TestWorkspace; data: Mod
       columns,
     })),
   );
-  const shares: ModelRow[] = [];
-  for (let n = 0; n < 60; n++) {
-    const isLead = random.chance(0.4);
-    const parts = random.pick([1, 1, 3]);
-    const micros = time();
-    const own = Array.from({ length: parts }, () => ({
-      micros,
-      link: random.pick(ids),
-      columns: columnsOf(),
-      share: {
-        orders: isLead ? 0 : 1 / parts,
-        leads: isLead ? 1 / parts : 0,
-        amountMinor: isLead ? 0 : random.below(10_000),
-      },
-    }));
-    shares.push(...own);
-    await storeShares(api.stores, [
-      {
-        workspaceId: shop.workspace.id,
-        tsNanos: BigInt(micros) * 1_000n,
-        parts: own.map(({ link, columns, share }) => ({
-          linkId: link,
-          channel: String((columns as Record<string, unknown>).channel),
-          share: share.orders,
-          lead: share.leads,
-          amountMinor: share.amountMinor,
-          columns: Object.fromEntries(
-            [...CREDITED_TEXTS, 'asn'].map((name) => [
-              name,
-              (columns as Record<string, string | number>)[name] ?? '',
-            ]),
-          ),
-        })),
-      },
-    ]);
-  }
+  const events = randomEvents(random, visitors, time);
+  await attribute(shop.workspace.id, events);
+  const shares = sharesOfEvents({ ...events, clicks: rows, model, window: WINDOW_DAYS });
+  expect(shares.filter(({ share }) => (share?.orders ?? 0) > 0).length).toBeGreaterThan(10);
+  expect(shares.filter(({ share }) => (share?.leads ?? 0) > 0).length).toBeGreaterThan(0);
   return { shop, data: { rows: [...rows, ...shares], links } };
+}
+
+type Events = { identifies: ModelIdentify[]; orders: ModelOrder[] };
+
+function randomEvents(random: Random, visitors: readonly string[], time: () => number): Events {
+  const emails = Array.from({ length: 12 }, (_, n) => `person-${n}@mail.example`);
+  return {
+    identifies: Array.from({ length: 30 }, () => ({
+      micros: time(),
+      visitor: random.pick(visitors),
+      email: random.pick(emails),
+    })),
+    orders: Array.from({ length: 40 }, (_, n) => ({
+      micros: time(),
+      orderId: `order-${n}`,
+      visitor: random.chance(0.8) ? random.pick(visitors) : null,
+      email: random.chance(0.4) ? random.pick(emails) : null,
+      amountMinor: random.below(10_000),
+    })),
+  };
+}
+
+/** Stores identifies and orders as a lane does, in any order, and attributes them. */
+async function attribute(workspaceId: string, { identifies, orders }: Events): Promise<void> {
+  const { pool, clickhouse } = api.stores;
+  const stored = { workspaceId, streamOrdinal: 0, externalUserId: null };
+  for (const { micros: ts, visitor: visitorId, email } of identifies) {
+    await upsertIdentities(pool, [{ ...stored, ts, visitorId, email, byServer: false }]);
+    await noteLeads(pool, [{ ...stored, ts, visitorId, email, otherVisitorIds: [] }]);
+  }
+  await upsertOrders(
+    pool,
+    orders.map(({ micros: ts, orderId, visitor: visitorId, email, amountMinor }) => ({
+      ...stored,
+      ...{ ts, orderId, visitorId, email, amountMinor, currency: 'usd', source: 'server' as const },
+    })),
+  );
+  const metrics = createWorkerMetrics(new Registry());
+  const dependencies = { pool, clickhouse, metrics, log: silentLogger() };
+  while (await attributeOrders(dependencies));
+  while (await attributeLeads(dependencies));
 }
 
 function randomWindow(random: Random): { from: string; to: string } {
@@ -242,6 +267,7 @@ describe(`${QUERIES} random queries`, () => {
     async (seed) => {
       const random = randomFrom(seed);
       const { shop, data } = await dataSet(random);
+      await expectReportsToAgree(shop, data);
       for (let n = 0; n < Math.min(PER_DATA_SET, QUERIES - (seed - 1) * PER_DATA_SET); n++) {
         const query = randomQuery(random, data);
         const response = await shop.post<AnalyticsResult>('/analytics/query', query);
@@ -254,6 +280,30 @@ describe(`${QUERIES} random queries`, () => {
     300_000,
   );
 });
+
+/** The reports of channels and links have the figures of the model. */
+async function expectReportsToAgree(shop: TestWorkspace, data: ModelData): Promise<void> {
+  const window = { from: new Date(FROM).toISOString(), to: new Date(TO).toISOString() };
+  const metrics = ['clicks', 'visitors', 'leads', 'conversions', 'revenue'] as const;
+  for (const [path, dimension, rows, key] of [
+    ['channels', 'channel', 'channels', 'channel'],
+    ['links', 'link', 'links', 'link_id'],
+  ] as const) {
+    const query = { window, dimensions: [dimension], metrics: [...metrics], filters: [], time_zone: 'UTC' };
+    const expected = answer(data, { ...query, bots: 'exclude', order_by: [], limit: 1_000, offset: 0 });
+    const { body } = await shop.get<Record<string, Record<string, unknown>[]>>(
+      `/${path}?from=${window.from}&to=${window.to}`,
+    );
+    const found = (body[rows] ?? []).map((row) => ({
+      dimensions: { [dimension]: row[key] },
+      metrics: Object.fromEntries(metrics.map((name) => [name, row[name]])),
+    }));
+    expect(rounded(sorted(found))).toEqual(rounded(sorted(expected.rows)));
+  }
+}
+
+const sorted = <T>(rows: readonly T[]): T[] =>
+  rows.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 
 /** Quotients are compared to twelve digits: they are sums of shares in another order. */
 function rounded<T>(value: T): T {
