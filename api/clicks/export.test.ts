@@ -215,7 +215,7 @@ describe('with many clicks', () => {
     const origin = await listening();
     const answers = await Promise.all(Array.from({ length: 4 }, () => begin(origin)));
     expect(answers.map((answer) => answer.statusCode)).toEqual([200, 200, 200, 200]);
-    expect(await running()).toBe(4); // nobody reads, so they wait
+    expect(await running()).toBe(4); // no client reads, so they wait
     const fifth = await shop.get(`/clicks/export?${WINDOW}`);
     expect([fifth.status, fifth.body.error.code]).toEqual([503, 'unavailable']);
     expect(fifth.headers['retry-after']).toBeDefined();

@@ -79,7 +79,7 @@ test('a poller that passes the watermark back and drops known ids misses nothing
     do {
       const since: string = watermark === null ? '' : `&since=${watermark}`;
       const got: Page = await page(`limit=20${since}${cursor === null ? '' : `&before=${cursor}`}`);
-      first ??= got.watermark; // a poll of several pages goes on from its first page's
+      first ??= got.watermark; // a poll of several pages continues from its first page's
       for (const click of got.clicks) known.add(click.id);
       cursor = got.next_cursor;
     } while (cursor !== null);

@@ -54,7 +54,7 @@ export function filterOf(
  * One page of the stream, newest first, as the JSON of a `ClicksPage`. The cursor is the last click's `ts` with all its nine
  * digits, which no other click has.
  *
- * @param rows one more than the page holds, if there are so many
+ * @param rows one more than `limit`, where another page follows
  * @param watermark was read before them
  */
 export function clicksPage(rows: readonly ClickText[], watermark: number | null, limit: number): string {
@@ -62,7 +62,7 @@ export function clicksPage(rows: readonly ClickText[], watermark: number | null,
   const last = page.at(-1);
   const rest = JSON.stringify({
     next_cursor: rows.length > limit && last ? formatInstant(last.tsNanos, 9) : null,
-    // Without a stream there is no click either, and the first one may come with any time.
+    // Without a stream there are no clicks, and the first click can have any time.
     watermark: formatInstant(BigInt(watermark ?? 0) * NANOS_PER_MICRO, 6),
   });
   return `{"clicks":[${page.map(({ json }) => json).join(',')}],${rest.slice(1)}`;

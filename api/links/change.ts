@@ -65,8 +65,8 @@ export async function readChangeRequest(body: ChangeBody, rules: DestinationRule
 }
 
 /**
- * Changes a link and, for all its links, its campaign. A released slug stays reserved for the link: nobody else
- * can take over printed links, and the link can have it again. A program follows a change of its links; a bio page
+ * Changes a link and, for all its links, its campaign. A released slug stays reserved for the link: no other link
+ * takes over printed links, and this one can have it again. A program follows a change of its links; a bio page
  * follows its button's link.
  *
  * @throws {AppError} `not_found` (link, folder), `bad_request` (domain, a program's rules), `conflict` (slug,

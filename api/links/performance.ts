@@ -84,8 +84,8 @@ const inOrder = (a: Performer<Link>, b: Performer<Link>): number =>
   byRevenueThenClicks(a.figures, b.figures) || (a.link.created_at < b.link.created_at ? 1 : -1);
 
 /**
- * The store of clicks knows no deletions of links, so it is asked for some more than are wanted, and again further
- * down while too few of them still exist. Which do is looked up before visitors are counted, which takes longest.
+ * ClickHouse has clicks of deleted links, so more links are read than requested, and further ones while too few of
+ * them exist. Their existence is checked before visitors are counted, which takes longest.
  */
 async function bestPerformers<L extends { id: string }>(
   find: Find<L>,

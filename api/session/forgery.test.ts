@@ -38,7 +38,7 @@ describe('a changing call of a session', () => {
   test('needs the token of its own session, not of another one', async () => {
     const [ann, bob] = [await signedInAs(api, shop, 'owner'), await signedInAs(api, shop, 'owner')];
     const mixed = await ann.call('POST', '/folders', { ...folder, headers: { 'x-csrf-token': bob.csrf } });
-    // The path says which refusal it is: the console then asks for the session anew.
+    // The path says which refusal it is: the console then requests the session again.
     expect([mixed.status, mixed.body.error.details?.[0]?.path]).toEqual([403, 'x-csrf-token']);
   });
 

@@ -223,7 +223,7 @@ describe('sign-in with a password', () => {
         body: { email, password, ...more },
       });
 
-    /** The member of the shop, and after it a member with the same email in so many workspaces of others. */
+    /** The member of the shop, and after it a member with the same email in this many other workspaces. */
     async function taken(email: string, workspaces: number) {
       await signedInAs(api, shop, 'owner', { email });
       const ids: string[] = [];

@@ -53,7 +53,7 @@ async function poller(client: PollClient, links: string[], number: number): Prom
       result.requests.push(...requests);
       result.polls.push(now - due);
     }
-    // A late poll counts as late; there is no burst to catch up.
+    // A late poll counts as late; later ones do not catch up in a burst.
     due = Math.max(due + plan.everyMs, now);
   }
 }

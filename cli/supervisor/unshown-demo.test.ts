@@ -36,7 +36,7 @@ test('the keys of demo are saved with mode 0600 until they are printed, and neve
   const { rows } = await stores.pool.query('SELECT slug FROM workspaces');
   expect(rows).toEqual([{ slug: 'demo' }]);
 
-  rmSync(path); // as whoever has shown them does
+  rmSync(path); // as the process does that has shown them
   expect(await demo()).toBeNull();
   expect(existsSync(path)).toBe(false);
   // Left by a DATA_DIR with another database.

@@ -26,7 +26,7 @@ export type EventEncoder = (
  * Creates an encoder that writes the newest versions. {@link writeClickBody} writes clicks, which every redirect pays
  * for; avsc writes the rest.
  *
- * The encoder throws when a value does not match its field's type; what it has written then is void.
+ * The encoder throws when a value does not match its field's type; its output is then invalid.
  */
 export function createEventEncoder(registry: SchemaRegistry = releasedRegistry()): EventEncoder {
   const types = {

@@ -13,7 +13,7 @@ export async function directStatus(url: string, timeoutMs: number): Promise<numb
  * Requests a URL and returns its status and a short body. Unlike `fetch`, it uses no proxy of the environment
  * (`NODE_USE_ENV_PROXY`), which can't reach this machine's own addresses, and keeps no connection open.
  *
- * @throws Error telling why there is no response within the time
+ * @throws Error with the reason when no response comes in time
  */
 export function directGet(
   url: string,

@@ -105,7 +105,7 @@ function formatOffset(offset: number): string {
  * The name as it was given.
  *
  * @param path name of the parameter
- * @throws {AppError} `bad_request` when it is no name of the IANA time zone database
+ * @throws {AppError} `bad_request` when it is not a name of the IANA time zone database
  */
 export function checkTimeZone(path: string, name: string): string {
   // An offset such as +01:00 is known to the runtime too, but knows no summer time.

@@ -90,7 +90,7 @@ async function forgetOrders(tx: Queryable, workspaceId: string, email: string): 
   return rows.length;
 }
 
-/** Removed members keep their row, which others were invited by; it names nobody any more. */
+/** A removed member keeps the row, because it invited others; it no longer names a person. */
 async function forgetMembers(tx: Queryable, workspaceId: string, email: string): Promise<number> {
   const { rows } = await tx.query<{ id: string; is_removed: boolean }>(
     `SELECT id, removed_at IS NOT NULL AS is_removed FROM members WHERE workspace_id = $1 AND email = $2`,

@@ -25,7 +25,7 @@ export async function qualifyPurchasesOf(
 ): Promise<void> {
   const purchases = await purchasesOfSignup(tx, signup.id);
   if (purchases.length === 0) return;
-  // Which one is the first sale is decided anew, in the order of the purchases.
+  // The first sale is determined again, in the order of the purchases.
   await clearOutcomes(tx, signup.id);
   for (const purchase of purchases) {
     await qualifyPendingPurchase(tx, workspace, signup, { ...purchase, rewarded: false }, now);

@@ -22,9 +22,8 @@ import { claimUnmatchedOrders, qualifyPurchasesOf, releasePurchases } from './pu
 import { revokeSignupGrants } from './undo-rewards.ts';
 
 /**
- * Who referred a user, by a report. `unsaid`: the report says nothing about it. `nobody`: it names no one, or no one
- * who is a referrer. `unlessClicked`: a click that is not visible yet decides; without one, this enrollment, or null
- * for none.
+ * The referrer that a report names. `unsaid`: the report has no such field. `nobody`: the field is empty, or names no
+ * referrer. `unlessClicked`: a click that is not visible yet decides; without one, this enrollment, or null for none.
  */
 export type Referrer = 'unsaid' | 'nobody' | { enrollmentId: string } | { unlessClicked: string | null };
 
@@ -33,7 +32,7 @@ export type Referrer = 'unsaid' | 'nobody' | { enrollmentId: string } | { unless
  * purchases that waited for it.
  *
  * The first report that names a referrer counts, and a server's word beats a page's: it binds the user even when it
- * names nobody, and corrects the referrer that a page named.
+ * names no referrer, and corrects the referrer that a page named.
  *
  * @returns the signup as it is now; null when a page's report names no one, which leaves nothing
  * @throws {AppError} `forbidden` when a page reports a signup of a program that takes them from servers only

@@ -139,7 +139,7 @@ describe("a server's report of a signup", () => {
     ).toMatchObject({
       data: { order_id: 'exported', amount: -10, status: 'eligible' },
     });
-    // A refund concerns whoever has the commission.
+    // A refund concerns the user that has the commission.
     expect((await m.refund('f1', 'exported')).body).toMatchObject({ ledger_rows: 1 });
     expect(await m.balance('a')).toEqual({ pending: 0, eligible: 0, paid: 20 });
     expect(await m.balance('b')).toEqual({ pending: 0, eligible: 20, paid: 0 });

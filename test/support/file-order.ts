@@ -2,22 +2,23 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Long files that mostly wait: they start first, so that others use the cores meanwhile and none of them is
- * left over at the end.
+ * Files of a minute or more, the longest first: they start first, so that none of them is left over at the end. Most
+ * wait, and others use the cores meanwhile.
  */
-const WAITING = [
+const LONG = [
+  'test/clock/wrong-clock.test.ts',
+  'test/faults/full-disk.test.ts',
   'test/kafka/outages.test.ts',
-  'workers/webhooks/retrying.test.ts',
-  'workers/webhooks/webhook-states.test.ts',
-  'test/faults/kill-everything.test.ts',
   'test/start.test.ts',
-  'test/kafka/cluster.test.ts',
+  'test/damaged-parts.test.ts',
   'test/referrals/histories.test.ts',
-  'workers/main.test.ts',
-  'ingest/max-clicks/max-clicks.test.ts',
-  'api/main.test.ts',
-  'api/live-clicks/ends.test.ts',
-  'test/referrals/late-clicks.test.ts',
+  'test/backup.test.ts',
+  'test/faults/kill-everything.test.ts',
+  'test/kafka/cluster.test.ts',
+  'test/browser/console/referrals.test.ts',
+  'test/kafka/watermark.test.ts',
+  'test/browser/console/webhooks.test.ts',
+  'test/deploy/deployment.test.ts',
 ];
 /** Folders whose files share a service, and most a Chromium, within one process: they run one after the other. */
 const SHARING = ['test/browser/', 'test/webhooks.test.ts', 'test/docs/quickstart.test.ts'];
@@ -32,10 +33,10 @@ export default class FileOrder extends BaseSequencer {
 
   #placeOf({ moduleId }: TestSpecification): number {
     const path = relative(this.ctx.config.root, moduleId);
-    const waiting = WAITING.indexOf(path);
-    if (waiting >= 0) return waiting;
-    if (SHARING.some((one) => path.startsWith(one))) return WAITING.length;
+    const long = LONG.indexOf(path);
+    if (long >= 0) return long;
+    if (SHARING.some((one) => path.startsWith(one))) return LONG.length;
     // Kafka, faults and other services after the long files; files without a service fill the gaps at the end.
-    return path.startsWith('test/') ? WAITING.length + 1 : WAITING.length + 2;
+    return path.startsWith('test/') ? LONG.length + 1 : LONG.length + 2;
   }
 }

@@ -15,7 +15,7 @@ export type Scratch = { directory: string; remove(): void };
  * killed runs.
  *
  * @param env of the run: a `TMPDIR` of its own is kept
- * @returns null where there is no such memory, or too little
+ * @returns null where this memory is missing or too small
  */
 export function scratchInMemory(env: NodeJS.ProcessEnv, memory = MEMORY, room = ROOM_BYTES): Scratch | null {
   if (env.TMPDIR || !existsSync(memory)) return null;

@@ -94,7 +94,7 @@ it('loses no letter without an acknowledgment, and retries a letter less often t
   const waits: number[][] = [];
   for (let attempt = 0; attempt < 8; attempt++) {
     await expect(publish(silent)).rejects.toThrow('no answer');
-    await publish(silent); // at once: what is behind the letter goes on, the letter itself waits
+    await publish(silent); // at once: later records continue, and the dead letter waits
     waits.push(await claimMinutes());
     await claimsRunOut();
   }

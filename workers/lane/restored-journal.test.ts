@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-/** Starts the stream's writer at a time, has it take so many clicks, and ends it. */
+/** Starts the stream's writer at a time, writes this many clicks, and ends it. */
 async function write(count: number, at: number): Promise<bigint> {
   const writer = await openJournal({
     dataDir: rig.dataDir,

@@ -50,7 +50,7 @@ function work(name: string): void {
   working.set(name, { lanes, held });
 }
 
-/** Waits until the workers hold so many lanes each, all lanes together. */
+/** Waits until each worker holds this many lanes, and all lanes are held. */
 async function untilShared(...counts: number[]): Promise<void> {
   await vi.waitFor(
     () => {

@@ -10,7 +10,7 @@ const EVERY_MS = 1_000;
 
 /**
  * Truncates a partition, at most once a second, up to the least offset of its consumers, and sets the lag. While a consumer's
- * offset is past the log's end nothing is truncated: it is not known yet what it has read of this log.
+ * offset is past the log's end nothing is truncated: the reader's progress in this log is unknown.
  */
 export function createTruncation(dependencies: TruncationDependencies, partition: string, log: Logger) {
   const { pool, reader, metrics } = dependencies;

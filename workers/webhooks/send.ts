@@ -189,7 +189,7 @@ function isMalformed(error: Error): boolean {
 }
 
 /**
- * Reads the body, or what of it came in time and fits. The status decides the outcome, so a truncated body is no error.
+ * Reads the body, or what of it came in time and fits. The status decides the outcome, so a truncated body is not an error.
  */
 function readBody(response: IncomingMessage, signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {

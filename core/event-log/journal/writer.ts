@@ -19,7 +19,7 @@ import { type ClockCorrection, StreamClock } from './stream-clock.ts';
 /** Interval at which the watermark of an idle stream advances. */
 const HEARTBEAT_MS = 250;
 
-/** While no event is written, the segments are counted only at every so many heartbeats. */
+/** Heartbeats between two counts of the segments while no event is written. */
 const QUIET_RECOUNT_BEATS = 8;
 
 const HEARTBEAT: Unstamped = { kind: 'heartbeat' };

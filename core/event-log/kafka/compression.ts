@@ -65,7 +65,7 @@ function compressBound(bytes: number): number {
 }
 
 /**
- * Returns a record that stands for bytes that can't be decompressed, marked as damage. An error would end the
+ * Returns a record, marked as damage, in place of bytes that can't be decompressed. An error would end the
  * consumer, and the next one at the same record. The shipper sends one record a request, so one replaces what is lost.
  */
 function damagedRecord(bytes: Buffer, error: unknown): Buffer {

@@ -4,7 +4,7 @@ import { addClicks, EMPTY_LIST, MOST_ROWS, perMinute, release } from './live-lis
 
 const NOW = Date.parse('2026-11-20T10:01:00Z');
 
-/** A click so many seconds before now. */
+/** A click this many seconds ago. */
 const click = (id: string, before = 0): Click => ({
   id,
   ts: `${new Date(NOW - before * 1_000).toISOString().slice(0, -1)}000Z`,
