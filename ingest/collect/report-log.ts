@@ -18,7 +18,8 @@ export type Reported = {
 };
 
 /**
- * Counts by workspace what was refused or mended, and shows reports of a test of the installation to the person who runs it.
+ * Counts refused and corrected reports by workspace, and shows reports of a test of the installation to the person
+ * who runs it.
  * Writes to PostgreSQL behind the response; what can't be written is counted later, up to a limit.
  */
 export type ReportLog = { note(reported: Reported): void; close(): Promise<void> };

@@ -189,7 +189,8 @@ function isMalformed(error: Error): boolean {
 }
 
 /**
- * Reads the body, or what of it came in time and fits. The status decides the outcome, so a truncated body is not an error.
+ * Reads the part of the body that came in time and fits. The status decides the outcome: a truncated body is not an
+ * error.
  */
 function readBody(response: IncomingMessage, signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
