@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -63,6 +64,20 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     expect(output).toBe('{"event":"ready","port":7}\nclosed while stopping\n');
   },
 );
+
+test('metrics listen on METRICS_HOST, whatever HOST is', async () => {
+  const server = createServer().listen(0, '127.0.0.3');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  const env = { HOST: '127.0.0.2', METRICS_HOST: '127.0.0.3', METRICS_PORT: String(port) };
+  const tier = run('await tier.serveMetrics(); return { close: async () => {} };', env);
+  await tier.says('{"event":"ready"}\n');
+  expect((await fetch(`http://127.0.0.3:${port}/metrics`)).status).toBe(200);
+  await expect(fetch(`http://127.0.0.2:${port}/metrics`)).rejects.toThrow('fetch failed');
+  tier.kill('SIGTERM');
+  expect((await tier.closed).code).toBe(0);
+});
 
 test('a signal while a tier opens ends it with 0, without a ready line', async () => {
   const tier = run(`console.log('opening'); await forever();`);

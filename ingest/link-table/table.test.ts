@@ -1,13 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { bytesToUuid, uuidToBytes, uuidv7 } from '../../core/ids.ts';
 import { linkRow as row } from '../../test/support/link-row.ts';
 import { createArena, LARGEST_RECORD } from './arena.ts';
 import { decodeFrames, encodeFrame, OPERATIONS } from './frames.ts';
-import { decodeRecord, encodeLink, encodeOther } from './records.ts';
+import { decodeRecord, encodeLink, encodeOther, hashOfId, hashOfSlug } from './records.ts';
 import { createRefIndex } from './ref-index.ts';
 import { createLinkTable } from './table.ts';
+
+test('hashes are seeded at each start, so that no one can choose slugs that collide', async () => {
+  const id = uuidToBytes(uuidv7());
+  vi.resetModules();
+  const restarted = await import('./records.ts');
+  expect(restarted.hashOfSlug('go')).not.toBe(hashOfSlug('go'));
+  expect(restarted.hashOfId(id)).not.toBe(hashOfId(id));
+});
 
 test('a record keeps every field', () => {
   const given = row('Abc-_9', {
