@@ -36,16 +36,19 @@ const referral = (index: number) => referrals[index] ?? { id: '', slug: '', dest
 const pathOf = async (index: number) =>
   (await visit(`${ingest.url}/${referral(index).slug}`)).location?.pathname;
 
-async function move(index: number, path: string): Promise<void> {
-  const statement = 'UPDATE destinations SET destination_url = $2 WHERE id = $1';
-  await stores.pool.query(statement, [referral(index).destinationId, `https://example.com${path}`]);
+/** In one transaction, whose changes arrive together. */
+async function move(indices: number[], path: string): Promise<void> {
+  await stores.pool.query('UPDATE destinations SET destination_url = $2 WHERE id = ANY ($1)', [
+    indices.map((index) => referral(index).destinationId),
+    `https://example.com${path}`,
+  ]);
 }
 
 test('a referral link enters memory at its first visit, and follows its changes before and after', async () => {
   expect(await slugsHeld(ingest)).toBe(1);
   expect(await pathOf(0)).toBe('/one');
   expect(await slugsHeld(ingest)).toBe(2);
-  await Promise.all([move(0, '/two'), move(1, '/two')]);
+  await move([0, 1], '/two');
   await expect.poll(() => pathOf(0)).toBe('/two');
   expect(await pathOf(1)).toBe('/two');
   expect(await slugsHeld(ingest)).toBe(3);
