@@ -65,7 +65,7 @@ function postmaster(): number {
 
 test('a first start prints working keys, returns a click, hides the data from other users, and rejects a second start', async () => {
   const metricsPort = await freePort();
-  const service = await start({ env: { METRICS_PORT: String(metricsPort) } });
+  const service = await start({ env: { METRICS_PORT: String(metricsPort), METRICS_HOST: '127.0.0.3' } });
   const key = keyOf(service);
   const link = await makeLink(service, key, 'first');
   const response = await follow(link);
@@ -79,13 +79,15 @@ test('a first start prints working keys, returns a click, hides the data from ot
   expect(open).toBe('');
   expect(statSync(join(dataDir, 'run', 'supervisor.json')).mode & 0o777).toBe(0o600);
 
-  // The supervisor and its three tiers.
+  // The supervisor and its three tiers, on METRICS_HOST only.
   for (const following of [0, 1, 2, 3]) {
-    const live = await fetch(`http://127.0.0.1:${metricsPort + following}/health/live`);
+    const live = await fetch(`http://127.0.0.3:${metricsPort + following}/health/live`);
     expect([live.status, await live.json()]).toEqual([200, { status: 'ok' }]);
+    const onHost = fetch(`http://127.0.0.1:${metricsPort + following}/health/live`);
+    await expect(onHost).rejects.toThrow('fetch failed');
   }
   const children = { postgres: 'up', clickhouse: 'up', ingest: 'up', workers: 'up', api: 'up' };
-  const ready = await fetch(`http://127.0.0.1:${metricsPort}/health/ready`);
+  const ready = await fetch(`http://127.0.0.3:${metricsPort}/health/ready`);
   expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready', children }]);
 
   const { status, log } = await refusedStart({ dataDir });

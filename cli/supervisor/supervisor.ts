@@ -83,7 +83,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const registry = createRegistry('supervisor');
     const children = childMetrics(registry);
     let isStarted = false;
-    closeMetrics = await serveMetrics(registry, given.host, ports.metrics.supervisor, async () =>
+    closeMetrics = await serveMetrics(registry, given.metricsHost, ports.metrics.supervisor, async () =>
       readinessOf(children.states(), { isStarted, isStopping: stopping.signal.aborted }),
     );
 
@@ -159,7 +159,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       persist,
     });
     isStarted = true;
-    const origin = originsOf(config.host, 0).at(-1) ?? '';
+    const origin = originsOf(config.metricsHost, 0).at(-1) ?? '';
     const metricsOf = (port: number) => origin.replace(/:0$/, `:${port}/metrics`);
     endHourly = logHourly({
       dataDir: config.dataDir,
