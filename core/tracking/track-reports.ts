@@ -82,7 +82,7 @@ export function readAmount(
 /**
  * Returns the amounts of a sale in minor units.
  *
- * @throws {AppError} `bad_request` when one is not an amount of the currency, or its commissionable part is more than all
+ * @throws {AppError} `bad_request` when one is not an amount of the currency, or its commissionable part exceeds it
  */
 export function readSaleAmounts(body: {
   amount: number;

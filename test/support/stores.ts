@@ -33,10 +33,7 @@ export async function testStores(): Promise<TestStores> {
   const serverUrl = inject('databaseUrl');
   const clickhouseUrl = inject('clickhouseUrl');
   await Promise.all([
-    // Copies files: a fifth of the CPU time of the default, which writes each page to the WAL.
-    onPostgres(
-      `CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')} OWNER ${TEST_OWNER} STRATEGY FILE_COPY`,
-    ),
+    onPostgres(`CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')} OWNER ${TEST_OWNER}`),
     createTables(clickhouseUrl, name),
   ]);
   const urls = databaseUrlsOf(serverUrl, name);
