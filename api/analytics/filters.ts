@@ -9,7 +9,9 @@ import {
   timeUnitOf,
 } from '../../core/analytics/dimensions.ts';
 import { matches } from '../../core/analytics/match.ts';
+import { CHANNELS } from '../../core/enrich/channels.ts';
 import { badRequest } from '../../core/errors.ts';
+import { TRIGGERS } from '../../core/events/types.ts';
 import { isUuid } from '../../core/ids.ts';
 import { bucketLabels, bucketStarts } from '../../core/time/time-buckets.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
@@ -146,6 +148,14 @@ export function checkFilter({ dimension, operator, values }: Filter, path: Path)
     if (wrong !== -1) throw badRequest(path.value(wrong), message);
   };
   if (OF_IDS.has(dimension)) refuse(isUuid, 'must be a UUID');
+  if (dimension === 'channel') {
+    refuse((value) => CHANNELS.some((known) => known === value), `must be one of ${CHANNELS.join(', ')}`);
+  }
+  if (dimension === 'trigger') {
+    refuse((value) => TRIGGERS.some((known) => known === value), `must be one of ${TRIGGERS.join(', ')}`);
+  }
+  if (dimension === 'country')
+    refuse((value) => /^[A-Z]{2}$/.test(value), 'must be an ISO 3166 two-letter code');
   if (dimension === 'asn') {
     refuse(
       (value) => /^\d{1,10}$/.test(value) && Number(value) <= MOST_ASN,

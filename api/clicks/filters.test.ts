@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { createLink } from '../../test/support/links.ts';
+import { type GivenClick, NO_UUID, storeClicks } from '../../test/support/stored-events.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+let tagged: string;
+
+/** What each click of the tests is named by: its city. */
+const CLICKS: Omit<GivenClick, 'workspaceId'>[] = [
+  { city: 'Bonn', country: 'DE', columns: { utm_term: 'shoes', device: 'mobile', asn: 3320 } },
+  { city: 'Wien', country: 'AT', columns: { utm_term: 'Red Shoes', device: 'desktop' } },
+  { city: 'Paris', country: 'FR', columns: { utm_term: '', device: 'mobile' } },
+  { city: '', country: '', columns: { utm_term: 'hats', device: 'tablet' } },
+];
+
+beforeAll(async () => {
+  api = await testApi();
+  shop = await api.addWorkspace();
+  const link = { destination_url: 'https://shop.example/', name: 'Sale', channel: 'facebook' };
+  tagged = (await createLink(shop, { ...link, tags: ['autumn'] })).first.id;
+  const workspaceId = shop.workspace.id;
+  await storeClicks(api.stores, [
+    ...CLICKS.map((click) => ({ workspaceId, ...click })),
+    { workspaceId, city: 'Graz', country: 'AT', linkId: tagged, columns: { device: 'desktop' } },
+    { workspaceId, city: 'Nowhere', linkId: NO_UUID },
+  ]);
+});
+afterAll(() => api.close());
+
+const encoded = (filters: unknown) => encodeURIComponent(JSON.stringify(filters));
+
+test.each([
+  ['country=DE,AT', ['Bonn', 'Graz', 'Wien']],
+  ['not_country=DE,AT', ['', 'Paris']],
+  ['country=', ['']],
+  ['country=FR,', ['', 'Paris']],
+  ['not_country=FR,', ['Bonn', 'Graz', 'Wien']],
+  ['country=DE,AT&not_device=desktop', ['Bonn']],
+  ['asn=3320', ['Bonn']],
+  ['not_asn=', ['Bonn']],
+  ['tag=autumn', ['Graz']],
+  ['not_tag=autumn', ['', 'Bonn', 'Paris', 'Wien']],
+  ['tag=', ['', 'Bonn', 'Paris', 'Wien']],
+  ['not_tag=', ['Graz']],
+  ['orphans=only', ['Nowhere']],
+  [
+    `filters=${encoded([{ dimension: 'utm_term', operator: 'contains', values: ['shoes'] }])}`,
+    ['Bonn', 'Wien'],
+  ],
+  [
+    `filters=${encoded([
+      {
+        any: [
+          { dimension: 'city', operator: 'is_empty' },
+          { dimension: 'tag', operator: 'is', values: ['autumn'] },
+        ],
+      },
+    ])}`,
+    ['', 'Graz'],
+  ],
+])('clicks and their export keep to %s', async (query, cities) => {
+  const { body } = await shop.get<{ clicks: { city: string }[] }>(`/clicks?${query}`);
+  expect(body.clicks.map(({ city }) => city).sort()).toEqual(cities);
+  const file = await shop.get(`/clicks/export?format=ndjson&${query}`);
+  const lines = file.text.split('\n').filter((line) => line !== '');
+  expect(lines.map((line) => (JSON.parse(line) as { city: string }).city).sort()).toEqual(cities);
+});
+
+test.each([
+  ['colour=red', 'colour'],
+  ['channel=myspace', 'channel'],
+  ['country=Germany', 'country'],
+  ['trigger=nfc', 'trigger'],
+  ['campaign=x', 'campaign'],
+  ['asn=x', 'asn'],
+  ['filters=x', 'filters'],
+  [`filters=${encoded([{ dimension: 'color', operator: 'is', values: ['x'] }])}`, 'filters.0.dimension'],
+  [`filters=${encoded([{ dimension: 'time:day', operator: 'is', values: ['2026-11-20'] }])}`, 'filters'],
+])('a refusal of %s names the parameter', async (query, path) => {
+  const { status, body } = await shop.get(`/clicks?${query}`);
+  expect([status, body.error?.details?.[0]?.path]).toEqual([400, path]);
+});
