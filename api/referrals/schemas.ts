@@ -183,7 +183,9 @@ export type RefundBody = Static<typeof RefundBody>;
 
 export const RefundAnswer = Type.Object(
   {
-    matched: Type.Boolean(),
+    matched: Type.Boolean({
+      description: 'Whether the buyer is referred, or the refund reversed what a wrong referrer was paid.',
+    }),
     internal_order_id: Nullable(Type.Integer()),
     ledger_rows: Type.Integer(),
   },
