@@ -65,6 +65,7 @@ test('it shows the workspace, the plan and the key of the call, with every docum
       'watermark',
       'programs',
       'webhooks',
+      'analytics',
     ],
   });
 });
