@@ -20,7 +20,11 @@ export function tierProcess(dataDir: string, tier: 'ingest' | 'workers' | 'api')
 }
 
 /** Returns the addresses of a running service's databases. */
-export function storesOf(dataDir: string): { databaseUrl: string; clickhouseUrl: string } {
+export function storesOf(dataDir: string): {
+  databaseUrl: string;
+  databaseOwnerUrl: string;
+  clickhouseUrl: string;
+} {
   return JSON.parse(readFileSync(join(dataDir, 'run', 'supervisor.json'), 'utf8'));
 }
 
