@@ -115,7 +115,8 @@ test('a workspace receives two big bodies at a time, and others are not held up'
 
 /** A request with a big body whose last byte is missing. It is taken when the server reads past its buffers. */
 function slowBody(key: string) {
-  const text = Buffer.from(`{"links":[],"a":"${'x'.repeat(12_000_000)}"}`);
+  const large = `{"a":"${'x'.repeat(60_000)}"}`;
+  const text = Buffer.from(`{"links":[${Array(200).fill(large).join(',')}]}`);
   const taken = Promise.withResolvers<void>();
   let isTaken = false;
   const status = Promise.withResolvers<number | undefined>();
