@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { checkTimeZone } from '../core/time/time-buckets.ts';
 import { isUuid } from '../core/ids.ts';
 import { isCurrency } from '../core/money/money.ts';
 
@@ -55,4 +56,13 @@ export function visitorId(text: string): string {
   if (!isUuid(value) || /^[0-]+$/.test(value))
     throw new InvalidArgumentError('must be the UUID of a visitor');
   return value;
+}
+
+/** Reads an IANA time zone. */
+export function timeZone(text: string): string {
+  try {
+    return checkTimeZone('time_zone', text);
+  } catch {
+    throw new InvalidArgumentError('must be an IANA time zone, such as Europe/Berlin');
+  }
 }

@@ -66,6 +66,7 @@ export function describeSession(
       primary_domain: workspace.primary_domain ?? '',
       plan: workspace.plan,
       paid: isPaid(workspace),
+      time_zone: workspace.time_zone,
       currency: workspace.currency,
     },
     csrf_token: member.csrfToken,

@@ -44,6 +44,7 @@ describe('an invitation', () => {
         name: 'Corner Shop',
         slug: 'corner-shop',
         primary_domain: 'shop.example',
+        time_zone: null,
         plan: 'unlimited',
         paid: true,
         currency: 'eur',

@@ -1,6 +1,7 @@
 import { inTransaction, type Queryable } from '../../sql/database/pool.ts';
 import { identitySecret, rotateIdentitySecret } from '../../sql/workspaces/identity-secrets.ts';
 import { updateWorkspace, type Workspace } from '../../sql/workspaces/workspaces.ts';
+import { checkTimeZone } from '../../core/time/time-buckets.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { IdentitySecret, WorkspaceChange, WorkspaceSettings } from './schemas.ts';
 
@@ -42,6 +43,7 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
         const changed = await updateWorkspace(tx, auth.workspace.id, {
           identity_verification: body.identity_verification,
           payout_hold_days: body.payout_hold_days,
+          time_zone: body.time_zone && checkTimeZone('time_zone', body.time_zone),
         });
         if (!changed) throw new Error(`workspace ${auth.workspace.id} does not exist`);
         await request.audit(tx);
@@ -81,6 +83,7 @@ async function settingsOf(db: Queryable, workspace: Workspace): Promise<Workspac
     slug: workspace.slug,
     identity_verification: workspace.identity_verification,
     payout_hold_days: workspace.payout_hold_days,
+    time_zone: workspace.time_zone,
     identity_secret_set: (await identitySecret(db, workspace.id)) !== null,
   };
 }

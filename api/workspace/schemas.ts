@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { IDENTITY_VERIFICATIONS, MOST_PAYOUT_HOLD_DAYS } from '../../sql/workspaces/workspaces.ts';
-import { Body, OneOf, Uuid } from '../schemas.ts';
+import { Body, Nullable, OneOf, Uuid } from '../schemas.ts';
 
 const FIELDS = {
   identity_verification: OneOf(IDENTITY_VERIFICATIONS, {
@@ -14,6 +14,14 @@ const FIELDS = {
     description:
       'Days that a payout line is held back after its address was changed with a publishable key and without a valid `user_hash`. Default 3.',
   }),
+  time_zone: Nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description:
+        "IANA time zone of days and hours in reports, such as `Europe/Berlin`. Null, the default: UTC, and in the console each viewer's own.",
+    }),
+  ),
 };
 
 export const WorkspaceSettings = Type.Object(
@@ -32,6 +40,7 @@ export const WorkspaceChange = Body(
   {
     identity_verification: Type.Optional(FIELDS.identity_verification),
     payout_hold_days: Type.Optional(FIELDS.payout_hold_days),
+    time_zone: Type.Optional(FIELDS.time_zone),
   },
   { title: 'UpdateWorkspace' },
 );

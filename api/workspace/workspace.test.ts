@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { signedInAs } from '../../test/support/members.ts';
 import type { WorkspaceSettings } from './schemas.ts';
 
 let api: TestApi;
@@ -21,6 +22,7 @@ test('settings have defaults, and a change leaves the others', async () => {
     slug: expect.stringContaining('corner-shop'),
     identity_verification: 'off',
     payout_hold_days: 3,
+    time_zone: null,
     identity_secret_set: false,
   });
   const changed = await shop.patch<WorkspaceSettings>('/workspace', { payout_hold_days: 14 });
@@ -59,4 +61,19 @@ test('settings need a secret key', async () => {
   expect((await shop.get('/workspace', options)).status).toBe(403);
   expect((await shop.patch('/workspace', { payout_hold_days: 0 }, options)).status).toBe(403);
   expect((await shop.post('/identity-secret', {}, options)).status).toBe(403);
+});
+
+test('the time zone of reports is set by its name, reaches the session, and is removed', async () => {
+  const shop = await api.addWorkspace();
+  const owner = await signedInAs(api, shop, 'owner');
+  const set = (time_zone: unknown) =>
+    owner.call<{ time_zone: string | null }>('PATCH', '/workspace', { body: { time_zone } });
+  const inSession = async () =>
+    (await owner.call<{ workspace: { time_zone: string | null } }>('GET', '/session')).body.workspace.time_zone;
+  expect(await inSession()).toBe(null);
+  expect((await set('Europe/Berlin')).body.time_zone).toBe('Europe/Berlin');
+  expect(await inSession()).toBe('Europe/Berlin');
+  for (const wrong of ['Mars/Olympus', '+01:00', '', 5]) expect((await set(wrong)).status).toBe(400);
+  expect((await set(null)).body.time_zone).toBe(null);
+  expect(await inSession()).toBe(null);
 });

@@ -20,7 +20,7 @@ import {
   updateWorkspace,
   type Workspace,
 } from '../../sql/workspaces/workspaces.ts';
-import { currency, domain, name, wholeNumber } from '../arguments.ts';
+import { currency, domain, name, timeZone, wholeNumber } from '../arguments.ts';
 import { printResult, table } from '../output.ts';
 import { recordOperator } from '../record-operator.ts';
 import { withStores } from '../stores.ts';
@@ -44,6 +44,7 @@ type SetOptions = {
   currency?: string;
   identityVerification?: IdentityVerification;
   payoutHoldDays?: number;
+  timeZone?: string;
 };
 
 const describe = (workspace: Workspace) =>
@@ -105,7 +106,7 @@ export function workspaceCommands(program: Command): void {
 
   group
     .command('set')
-    .description("change a workspace's plan, attribution, domain, currency, or referral settings")
+    .description("change a workspace's plan, attribution, domain, currency, time zone, or referral settings")
     .requiredOption('--workspace <id>', 'id or slug')
     .addOption(new Option('--plan <plan>', 'plan').choices(PLANS))
     .addOption(new Option('--status <status>', 'status of the plan').choices(PLAN_STATUSES))
@@ -126,6 +127,7 @@ export function workspaceCommands(program: Command): void {
       `0 to ${MOST_PAYOUT_HOLD_DAYS} days that a payout waits after its address changed`,
       wholeNumber(0, MOST_PAYOUT_HOLD_DAYS),
     )
+    .option('--time-zone <name>', 'IANA time zone of days in reports', timeZone)
     .action(async (options: SetOptions, command: Command) => {
       const result = await withStores(async ({ pool }) => {
         const { id, currency: present } = await namedWorkspace(pool, options.workspace);
@@ -145,6 +147,7 @@ export function workspaceCommands(program: Command): void {
           currency: options.currency,
           identity_verification: options.identityVerification,
           payout_hold_days: options.payoutHoldDays,
+          time_zone: options.timeZone,
         };
         const given = Object.entries(change).flatMap(([name, value]) =>
           value === undefined ? [] : [[name, value] as const],

@@ -29,6 +29,7 @@ CREATE TABLE workspaces (
   currency            text NOT NULL DEFAULT 'usd',
   -- `required`: a call with a publishable key that names a user must prove the user's identity.
   identity_verification text NOT NULL DEFAULT 'off' CHECK (identity_verification IN ('off', 'required')),
+  time_zone           text, -- IANA name, of days in reports; null: UTC for the API, the viewer's in the console
   payout_hold_days    integer NOT NULL DEFAULT 3 CHECK (payout_hold_days BETWEEN 0 AND 90),
   partner_id          uuid REFERENCES partners (id),
   partner_external_id text,

@@ -28,6 +28,8 @@ export type Workspace = {
   /** Lower-case ISO 4217 code. */
   currency: string;
   identity_verification: IdentityVerification;
+  /** IANA time zone of days in reports. Null: UTC for the API, the viewer's in the console. */
+  time_zone: string | null;
   /** How long a payout line is held back after an unproven change of its address. */
   payout_hold_days: number;
   partner_id: string | null;
@@ -48,6 +50,7 @@ const COLUMN_NAMES = [
   'attribution_window',
   'currency',
   'identity_verification',
+  'time_zone',
   'payout_hold_days',
   'partner_id',
   'partner_external_id',
@@ -177,6 +180,7 @@ export type WorkspaceSettings = Partial<
     | 'currency'
     | 'identity_verification'
     | 'payout_hold_days'
+    | 'time_zone'
   >
 >;
 
@@ -189,6 +193,7 @@ const SETTABLE = [
   'currency',
   'identity_verification',
   'payout_hold_days',
+  'time_zone',
 ] as const satisfies readonly (keyof WorkspaceSettings)[];
 
 /** Changes the given settings and leaves the others. Returns the workspace, or null when there is none. */

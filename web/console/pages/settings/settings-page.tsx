@@ -8,6 +8,7 @@ import { OwnPasskeys } from './own-passkeys.tsx';
 import { OwnPassword } from './own-password.tsx';
 import { OwnSessions } from './own-sessions.tsx';
 import { ReferralTrust } from './referral-trust.tsx';
+import { ReportSettings } from './report-settings.tsx';
 import { WorkspaceFacts } from './workspace-facts.tsx';
 
 const TABS = ['workspace', 'members', 'sign-in'];
@@ -36,6 +37,7 @@ export default function SettingsPage() {
         </Tabs.List>
         <Tabs.Panel value="workspace">
           <WorkspaceFacts />
+          <ReportSettings />
           <ReferralTrust />
         </Tabs.Panel>
         <Tabs.Panel value="members">
