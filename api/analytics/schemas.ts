@@ -74,7 +74,7 @@ export const AnalyticsQuery = Body(
       Type.String({
         maxLength: 100,
         description:
-          'IANA time zone of buckets, weekdays and hours, such as `Europe/Berlin`. `UTC` by default.',
+          'IANA time zone of buckets, weekdays and hours, such as `Europe/Berlin`. By default that of the workspace, else `UTC`.',
       }),
     ),
     bots: OneOf(POPULATIONS, { default: 'exclude', description: 'Whether clicks of bots count.' }),
@@ -137,6 +137,11 @@ const Row = Type.Object(
   { title: 'AnalyticsRow' },
 );
 
+const Named = Type.Object(
+  { name: Type.String(), note: Type.Optional(Type.String()) },
+  { title: 'AnalyticsName' },
+);
+
 export const AnalyticsResult = Type.Object(
   {
     window: Window,
@@ -144,6 +149,14 @@ export const AnalyticsResult = Type.Object(
     rows: Type.Array(Row),
     totals: Figures,
     compared_totals: Type.Optional(Figures),
+    names: Type.Optional(
+      Type.Unsafe<Record<string, Record<string, { name: string; note?: string }>>>({
+        type: 'object',
+        additionalProperties: { type: 'object', additionalProperties: Named },
+        description:
+          'What the ids in `dimensions` are called, by dimension and id: the slug of a link with its campaign as `note`, the name of a campaign or folder. Only with these dimensions.',
+      }),
+    ),
     total_rows: Type.Integer({ description: 'Rows of all pages.' }),
     watermark: Type.String({
       format: 'instant-cursor',

@@ -12,21 +12,28 @@ import { readingPointOf } from '../reading-point.ts';
 import { type ReportWindow, reportWindow } from '../report-window.ts';
 import { conditionsOf, type FilterOrAny } from './filters.ts';
 import { type Grouping, groupingOf } from './grouping.ts';
+import { namesIn } from './names.ts';
 import { filtersOf, ordersOf } from './request.ts';
 import type { AnalyticsQuery, AnalyticsResult } from './schemas.ts';
 import { shownDimensions, shownMetrics } from './shown.ts';
 
 type Stores = Pick<ApiDeps, 'pool' | 'clickhouse'>;
+/** Whose figures are read: a caller's, or those that a workspace shares. */
+type Reader = Pick<Auth, 'workspace' | 'readingPoint'>;
 
 /**
  * Answers a query of a workspace's clicks, leads and orders.
  *
  * @throws {AppError} `bad_request` that names the field
  */
-export async function answerQuery(deps: Stores, auth: Auth, query: AnalyticsQuery): Promise<AnalyticsResult> {
+export async function answerQuery(
+  deps: Stores,
+  auth: Reader,
+  query: AnalyticsQuery,
+): Promise<AnalyticsResult> {
   const { clickhouse } = deps;
   const { currency } = auth.workspace;
-  const request = parsed(query);
+  const request = parsed(query, auth.workspace.time_zone);
   const { watermark, hasDeletedLinks } = await readingPointOf(deps, auth);
   const of = (window: ReportWindow) => countedOf(deps, auth, { query, ...request, window, hasDeletedLinks });
   const [main, other] = await Promise.all([
@@ -39,14 +46,17 @@ export async function answerQuery(deps: Stores, auth: Auth, query: AnalyticsQuer
   const metricsOf = (figures: Parameters<typeof shownMetrics>[1]) =>
     shownMetrics(query.metrics, figures, currency);
   const compared = other && (await comparedWith(deps, main.grouping, other, found.rows));
+  const rows = found.rows.map((row, n) => ({
+    dimensions: shownDimensions(main.grouping, row.keys),
+    metrics: metricsOf(row.figures),
+    ...(compared && { compared: metricsOf(compared.rows[n] ?? NOTHING) }),
+  }));
+  const names = await namesIn(deps.pool, auth.workspace.id, rows);
   return {
     window: request.window.shown,
     ...(request.compared && { compared_window: request.compared.shown }),
-    rows: found.rows.map((row, n) => ({
-      dimensions: shownDimensions(main.grouping, row.keys),
-      metrics: metricsOf(row.figures),
-      ...(compared && { compared: metricsOf(compared.rows[n] ?? NOTHING) }),
-    })),
+    rows,
+    ...(names && { names }),
     totals: metricsOf(found.totals),
     ...(compared && { compared_totals: metricsOf(compared.totals) }),
     total_rows: found.totalRows,
@@ -63,7 +73,7 @@ type Parsed = {
   filters: FilterOrAny[];
 };
 
-function parsed(query: AnalyticsQuery): Parsed {
+function parsed(query: AnalyticsQuery, ownZone: string | null): Parsed {
   for (const list of ['metrics', 'dimensions'] as const) {
     const twice = query[list].findIndex((name, n) => query[list].indexOf(name as never) !== n);
     if (twice !== -1) throw badRequest(`${list}.${twice}`, `must not repeat ${query[list][twice]}`);
@@ -72,7 +82,7 @@ function parsed(query: AnalyticsQuery): Parsed {
   return {
     window,
     compared: comparedWindow(query, window),
-    timeZone: canonicalZone(checkTimeZone('time_zone', query.time_zone ?? 'UTC')) ?? 'UTC',
+    timeZone: canonicalZone(checkTimeZone('time_zone', query.time_zone ?? ownZone ?? 'UTC')) ?? 'UTC',
     filters: filtersOf(query.filters),
   };
 }
@@ -99,7 +109,7 @@ function comparedWindow({ compare }: AnalyticsQuery, { span }: ReportWindow): Re
 /** What one window of a query counts. */
 async function countedOf(
   { pool }: Stores,
-  { workspace }: Auth,
+  { workspace }: Reader,
   given: Parsed & { query: AnalyticsQuery; hasDeletedLinks: boolean },
 ): Promise<{ counted: Counted; grouping: Grouping }> {
   const { query, window, timeZone, filters, hasDeletedLinks } = given;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { signedInAs } from '../../test/support/members.ts';
+import { storeClicks } from '../../test/support/stored-events.ts';
 import type { LinkRecord } from '../links/schemas.ts';
 import type { DashboardView, SharedDashboardRecord } from './schemas.ts';
 
@@ -209,4 +210,50 @@ test('sharing is safe to retry, and leaves an entry in the audit log without the
   expect(log.body.entries.map(({ action, details }) => [action, details])).toEqual([
     ['shared_dashboard.create', { show_revenue: true }],
   ]);
+});
+
+type Result = {
+  rows: { dimensions: Record<string, string>; metrics: Record<string, number> }[];
+  totals: Record<string, number>;
+  names?: Record<string, Record<string, { name: string; note?: string }>>;
+};
+
+test('visitors query the scope alone, without money, and with the names of its links', async () => {
+  const made: LinkRecord[] = [];
+  for (const tags of [['autumn', 'secret'], ['autumn'], ['secret']]) {
+    const body = { destination_url: 'https://shop.example', name: tags.join(' and '), smart: true, tags };
+    made.push(...(await shop.post<{ links: LinkRecord[] }>('/links', body)).body.links);
+  }
+  await storeClicks(
+    api.stores,
+    made.map(({ id }) => ({ workspaceId: shop.workspace.id, linkId: id })),
+  );
+  const { token } = await share({ scope: { type: 'tag', values: ['autumn'] }, password: 'autumn-2026' });
+  const query = { metrics: ['clicks'], dimensions: ['link'] };
+  const ask = (body: object, headers: Record<string, string> = {}) =>
+    shop.post<Result>(`/shared/${token}/query`, { ...query, ...body }, { key: null, headers });
+  expect((await ask({})).status).toBe(401);
+  const { cookie } = await unlock(token, 'autumn-2026');
+  const shown = await ask({}, { cookie });
+  expect([shown.status, shown.headers['cache-control']]).toEqual([200, 'no-store']);
+  const [both, own] = made;
+  expect(shown.body.totals).toEqual({ clicks: 2 });
+  expect(new Set(shown.body.rows.map(({ dimensions }) => dimensions.link))).toEqual(
+    new Set([both?.id, own?.id]),
+  );
+  expect(shown.body.names?.link?.[own?.id ?? '']).toEqual({ name: own?.slug, note: 'autumn' });
+  const tags = await ask({ dimensions: ['tag'] }, { cookie });
+  expect(tags.body.rows).toEqual([{ dimensions: { tag: 'autumn' }, metrics: { clicks: 2 } }]);
+  const filters = [{ dimension: 'tag', operator: 'contains', values: ['secret'] }];
+  const probed = await ask({ dimensions: ['tag'], filters }, { cookie });
+  expect([probed.body.rows, probed.body.totals]).toEqual([[], { clicks: 0 }]);
+  const widened = [{ dimension: 'link', operator: 'is', values: [made[2]?.id] }];
+  expect((await ask({ filters: widened }, { cookie })).body.totals).toEqual({ clicks: 0 });
+  for (const metrics of [['revenue'], ['clicks', 'revenue_per_click']]) {
+    expect((await ask({ metrics }, { cookie })).status).toBe(400);
+  }
+  const open = await share({ show_revenue: true });
+  const revenue = { metrics: ['clicks', 'revenue'] };
+  const all = await shop.post<Result>(`/shared/${open.token}/query`, revenue, { key: null });
+  expect([all.status, all.body.totals]).toEqual([200, { clicks: 3, revenue: 0 }]);
 });

@@ -1,20 +1,29 @@
 import { passwordMatches } from '../../core/access/passwords.ts';
 import { AppError } from '../../core/errors.ts';
+import { AnalyticsQuery, AnalyticsResult } from '../analytics/schemas.ts';
+import { answerQuery } from '../analytics/service.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
+import { createReportLimit } from '../plugins/report-limit.ts';
 import { Ok } from '../schemas.ts';
 import { createHashKey } from '../session/hash-key.ts';
 import { createTries } from '../session/tries.ts';
 import { createDashboardAccess, requireOpenDashboard } from './access.ts';
 import { DashboardView, TokenParams, UnlockBody } from './schemas.ts';
+import { scopedQuery } from './scoped-query.ts';
 
 const tags = ['Shared dashboards'];
 const PUBLIC = { scope: 'public', plan: 'any', console: true } as const;
 
+/** Concurrent reads of a workspace's clicks by visitors: strangers leave places for the workspace itself. */
+const VISITORS_AT_A_TIME = 4;
+
 /** Registers what the page of a shared dashboard calls. The token in the path is the key; a password may be another. */
-export async function visitorRoutes(app: Api, { pool, config }: ApiDeps): Promise<void> {
+export async function visitorRoutes(app: Api, deps: ApiDeps): Promise<void> {
+  const { pool, config } = deps;
   const key = createHashKey(pool);
   const tries = createTries(pool, key);
   const access = createDashboardAccess(key, config.appUrl);
+  const limit = createReportLimit(VISITORS_AT_A_TIME);
 
   app.get(
     '/shared/:token',
@@ -37,7 +46,7 @@ export async function visitorRoutes(app: Api, { pool, config }: ApiDeps): Promis
         name: dashboard.name,
         show_revenue: dashboard.show_revenue,
         currency: workspace.currency,
-        time_zone: null,
+        time_zone: workspace.time_zone,
         expires_at: dashboard.expires_at,
       };
     },
@@ -69,6 +78,35 @@ export async function visitorRoutes(app: Api, { pool, config }: ApiDeps): Promis
       if (!isRight) throw new AppError('unauthorized', 'the password is wrong');
       await access.grant(reply, dashboard);
       return { ok: true as const };
+    },
+  );
+
+  app.post(
+    '/shared/:token/query',
+    {
+      config: { ...PUBLIC, errors: ['unauthorized', 'not_found', 'unavailable'] },
+      schema: {
+        tags,
+        operationId: 'shared.query',
+        summary: 'Query the figures of a shared dashboard',
+        description:
+          'As `POST /analytics/query`, within the scope of the dashboard. Revenue is refused unless the dashboard shows it.',
+        params: TokenParams,
+        body: AnalyticsQuery,
+        response: { 200: AnalyticsResult },
+      },
+    },
+    async (request, reply) => {
+      reply.header('cache-control', 'no-store');
+      const { dashboard, workspace } = await requireOpenDashboard(pool, request.params.token);
+      await access.require(request, dashboard);
+      const query = scopedQuery(dashboard, request.body);
+      const release = await limit.take(workspace.id);
+      try {
+        return await answerQuery(deps, { workspace }, query);
+      } finally {
+        release();
+      }
     },
   );
 }

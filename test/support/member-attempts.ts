@@ -13,6 +13,7 @@ export const OPEN = [
   'POST /api/v1/session/passkey',
   'POST /api/v1/session/passkey/options',
   'GET /api/v1/shared/{token}',
+  'POST /api/v1/shared/{token}/query',
   'POST /api/v1/shared/{token}/unlock',
 ];
 

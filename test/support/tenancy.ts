@@ -102,6 +102,10 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
     { path: `/shared/${victim.dashboardToken}`, status: 401 },
     { path: `/shared/${victim.dashboard}`, status: 404 },
   ],
+  'POST /api/v1/shared/{token}/query': (victim) => [
+    { path: `/shared/${victim.dashboardToken}/query`, body: { metrics: ['clicks'] }, status: 401 },
+    { path: `/shared/${victim.dashboard}/query`, body: { metrics: ['clicks'] }, status: 404 },
+  ],
   'POST /api/v1/shared/{token}/unlock': (victim) => [
     { path: `/shared/${victim.dashboardToken}/unlock`, body: { password: 'a wrong one' }, status: 401 },
   ],

@@ -1,0 +1,50 @@
+import { matches } from '../../core/analytics/match.ts';
+import { badRequest } from '../../core/errors.ts';
+import type { SharedDashboard } from '../../sql/console/shared-dashboards.ts';
+import type { AnalyticsQuery } from '../analytics/schemas.ts';
+
+type Filter = AnalyticsQuery['filters'][number];
+type Part = Omit<Filter, 'any'>;
+
+/** Metrics in money. */
+const IN_MONEY: ReadonlySet<string> = new Set(['revenue', 'revenue_per_click']);
+/** The dimension that holds a scope's values. */
+const DIMENSION_OF = { tag: 'tag', folder: 'folder', links: 'link' } as const;
+/** No tag has a control character. */
+const NO_TAG: Part = { dimension: 'tag', operator: 'is', values: ['\u0001'] };
+
+/**
+ * Returns a visitor's query within the scope of a dashboard. Other tags of the links of a tag do not exist for it.
+ *
+ * @throws {AppError} `bad_request` when it asks for revenue that the dashboard does not show
+ */
+export function scopedQuery(
+  { scope: { type, values }, show_revenue }: Pick<SharedDashboard, 'scope' | 'show_revenue'>,
+  query: AnalyticsQuery,
+): AnalyticsQuery {
+  const hidden = show_revenue ? -1 : query.metrics.findIndex((metric) => IN_MONEY.has(metric));
+  if (hidden !== -1)
+    throw badRequest(`metrics.${hidden}`, 'must not be in money: this dashboard hides revenue');
+  if (type === 'workspace') return query;
+  const own = type === 'tag' ? query.filters.flatMap((filter) => withinTags(filter, values)) : query.filters;
+  // All filters must hold, so none of the visitor's widens the scope.
+  return { ...query, filters: [{ dimension: DIMENSION_OF[type], operator: 'is', values }, ...own] };
+}
+
+/** The filter as if there were no other tags: none, if it always holds then. */
+function withinTags(filter: Filter, tags: readonly string[]): Filter[] {
+  if (filter.any === undefined) return partWithin(filter, tags);
+  const parts = filter.any.map((part) => partWithin(part, tags));
+  return parts.some((part) => part.length === 0) ? [] : [{ any: parts.flat() }];
+}
+
+function partWithin(part: Part, tags: readonly string[]): Part[] {
+  const { dimension, operator, values = [] } = part;
+  if (dimension !== 'tag' || operator === undefined) return [part];
+  if (operator === 'is_empty') return [NO_TAG];
+  const isExcluding = operator === 'is_not' || operator === 'contains_not';
+  const how = operator === 'is' || operator === 'is_not' ? 'is' : 'contains';
+  const meant = tags.filter((tag) => matches(tag, how, values.map(String)));
+  if (meant.length > 0) return [{ dimension, operator: isExcluding ? 'is_not' : 'is', values: meant }];
+  return isExcluding ? [] : [NO_TAG];
+}
