@@ -3,15 +3,22 @@ import type { ConsoleFiles } from './files.ts';
 const assetPath = (name: string) => `/console/assets/${name}`;
 
 /**
- * Returns the console's page, which its script renders. It preloads the modules of the shown path and the session.
+ * Returns the console's page, which its script renders. It preloads the modules of the shown path and its first reads.
  *
  * @param path below `/console`
  * @param nonce of this response, for style elements made by the script
+ * @param reads paths of the first reads; safe in HTML
  */
-export function consoleHtml(files: ConsoleFiles, nonce: string, path: string): string {
+export function consoleHtml(
+  files: ConsoleFiles,
+  nonce: string,
+  path: string,
+  reads: readonly string[],
+): string {
   const page = files.pages.find(({ pattern }) => pattern.test(path));
   const modules = [...files.imports, ...(page?.imports ?? [])];
   const preloads = modules.map((name) => `<link rel="modulepreload" href="${assetPath(name)}">\n`);
+  const fetches = reads.map((read) => `<link rel="preload" as="fetch" href="${read}" crossorigin>\n`);
   const styles = files.styles.map((name) => `<link rel="stylesheet" href="${assetPath(name)}">\n`);
   return `<!doctype html>
 <html lang="en">
@@ -22,8 +29,7 @@ export function consoleHtml(files: ConsoleFiles, nonce: string, path: string): s
 <meta name="color-scheme" content="light dark">
 <title>Hoplog</title>
 <link rel="icon" href="data:,">
-${styles.join('')}<link rel="preload" as="fetch" href="/api/v1/session" crossorigin>
-${preloads.join('')}<script type="module" nonce="${nonce}" src="${assetPath(files.script)}"></script>
+${styles.join('')}${fetches.join('')}${preloads.join('')}<script type="module" nonce="${nonce}" src="${assetPath(files.script)}"></script>
 </head>
 <body>
 <div id="root"></div>

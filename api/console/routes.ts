@@ -1,13 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { sendAsset } from '../assets.ts';
-import type { Api, ApiDeps, FastifyReply, FastifyRequest } from '../dependencies.ts';
+import type { Api, ApiDeps, FastifyReply } from '../dependencies.ts';
+import { findOpenDashboard } from '../shared-dashboards/access.ts';
 import { type ConsoleFiles, readConsoleFiles } from './files.ts';
 import { consoleHtml, consolePolicy } from './page.ts';
 
+/** The page of shared dashboards in the console's build. */
+const SHARED_PAGE = '/shared';
 const FOREVER = 'public, max-age=31536000, immutable';
 
-/** Registers the console's page at every path below `/console`, and its files. The API checks the session. */
-export async function consoleRoutes(app: Api, { config }: Pick<ApiDeps, 'config'>): Promise<void> {
+/**
+ * Registers the console's page at every path below `/console`, the page of shared dashboards, and their files. The API
+ * checks the session, and the password of a dashboard.
+ */
+export async function consoleRoutes(
+  app: Api,
+  { config, pool }: Pick<ApiDeps, 'config' | 'pool'>,
+): Promise<void> {
   let read: ConsoleFiles | null = null;
   // Read at the first request: the API works without the browser build, as in most tests.
   const files = (): ConsoleFiles => {
@@ -16,22 +25,37 @@ export async function consoleRoutes(app: Api, { config }: Pick<ApiDeps, 'config'
   };
   const hidden = { schema: { hide: true } };
 
-  const sendPage = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const [path = ''] = request.url.replace('/console', '').split('?', 1);
+  /** @param path of a page of the build, below `/console` */
+  const sendPage = (reply: FastifyReply, path: string, referrer: string, reads: readonly string[]) => {
     const nonce = randomBytes(16).toString('base64');
     return reply
       .header('content-type', 'text/html; charset=utf-8')
       .header('cache-control', 'no-store')
       .header('content-security-policy', consolePolicy(nonce, [config.publicUrl]))
-      .header('referrer-policy', 'same-origin')
+      .header('referrer-policy', referrer)
       .header('x-content-type-options', 'nosniff')
       .header('cross-origin-opener-policy', 'same-origin')
       .header('permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=()')
-      .send(consoleHtml(files(), nonce, path));
+      .send(consoleHtml(files(), nonce, path, reads));
   };
   const ofPage = { ...hidden, config: { page: true as const } };
-  app.get('/console', ofPage, (request, reply) => sendPage(request, reply));
-  app.get('/console/*', ofPage, (request, reply) => sendPage(request, reply));
+  for (const url of ['/console', '/console/*']) {
+    app.get(url, ofPage, (request, reply) => {
+      const [path = ''] = request.url.replace('/console', '').split('?', 1);
+      return sendPage(reply, path, 'same-origin', ['/api/v1/session']);
+    });
+  }
+  app.get<{ Params: { token: string } }>('/shared/:token', ofPage, async (request, reply) => {
+    const { token } = request.params;
+    const found = await findOpenDashboard(pool, token);
+    // The token in the URL is a secret: no other site learns it.
+    return sendPage(
+      reply.status(found ? 200 : 404).header('x-robots-tag', 'noindex, nofollow'),
+      SHARED_PAGE,
+      'no-referrer',
+      found ? [`/api/v1/shared/${token}`] : [],
+    );
+  });
 
   app.get<{ Params: { file: string } }>('/console/assets/:file', hidden, (request, reply) => {
     const asset = files().assets.get(request.params.file);

@@ -66,6 +66,12 @@ export function formatMoney(amount: number, currency: string): string {
 /** Day and time, to the second. @param instant ISO 8601 */
 export const formatInstant = (instant: string) => instants().format(new Date(instant));
 
+/** Day and time of a time zone, to the minute. @param instant ISO 8601 */
+export const formatInstantIn = (instant: string, timeZone: string) =>
+  new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(
+    new Date(instant),
+  );
+
 /** The day alone. @param instant ISO 8601 */
 export const formatDate = (instant: string) => dates().format(new Date(instant));
 

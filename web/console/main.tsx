@@ -1,13 +1,14 @@
 import { MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { isRetryable } from './api/failures.ts';
 import { keepToSession } from './api/keep-to-session.ts';
-import { questionOptions } from './api/queries.ts';
 import { SESSION_QUERY } from './api/session.ts';
-import { pageAt, SIGN_IN_PAGE } from './pages.tsx';
+import { pageAt, SHARED_PAGE, SIGN_IN_PAGE } from './pages.tsx';
 import { Console } from './shell/console.tsx';
+import { PageOf } from './shell/lazy-page.tsx';
 import { isUnsaved, listenForLeaving } from './shell/leaving.ts';
 import { Notices } from './shell/notices.tsx';
 import { THEME } from './shell/theme.ts';
@@ -34,15 +35,22 @@ if (!root) throw new Error('the page has no #root');
 /** Maximum time with an empty page before the loading state shows. Milliseconds. */
 const HEAD_START_MS = 500;
 
+/** Whether this is the page of a shared dashboard, which has no session. */
+const isShared = location.pathname.startsWith('/shared/');
+
 /** Fetches the session and the page's code in parallel. Failures show with the page. */
 async function fetchFirst(): Promise<void> {
+  if (isShared) {
+    await SHARED_PAGE.load().catch(() => undefined);
+    return;
+  }
   const page = pageAt(location.pathname.replace('/console', ''));
-  const question = page?.asks?.(new URLSearchParams(location.search));
   const session = queries.fetchQuery(SESSION_QUERY);
   await Promise.allSettled([
     page?.load(),
     session.then((found) => {
-      if (found && question) void queries.prefetchQuery(questionOptions(question));
+      const read = found && page?.reads?.(new URLSearchParams(location.search), found);
+      if (read) void queries.prefetchQuery(read);
       return found ?? SIGN_IN_PAGE.load();
     }),
   ]);
@@ -53,9 +61,15 @@ void Promise.race([fetchFirst(), new Promise((resolve) => setTimeout(resolve, HE
   createRoot(root).render(
     <MantineProvider theme={THEME} defaultColorScheme="auto" getStyleNonce={() => nonce}>
       <QueryClientProvider client={queries}>
-        <Router base="/console">
-          <Console />
-        </Router>
+        {isShared ? (
+          <Suspense fallback={null}>
+            <PageOf page={SHARED_PAGE} />
+          </Suspense>
+        ) : (
+          <Router base="/console">
+            <Console />
+          </Router>
+        )}
       </QueryClientProvider>
       <Notices />
     </MantineProvider>,

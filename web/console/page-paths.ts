@@ -4,6 +4,7 @@
  */
 export const PAGE_PATHS = {
   'sign-in/welcome-page': '/welcome',
+  'shared/shared-page': '/shared',
   'live/live-page': '/live',
   'links/links-page': '/links',
   'links/new-link-page': '/links/new',

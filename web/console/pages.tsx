@@ -10,15 +10,18 @@ import {
   IconWorld,
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
-import type { Question } from './api/queries.ts';
+import type { Session } from './api/session.ts';
 import { PAGE_PATHS, pathPattern } from './page-paths.ts';
-import OverviewPage, { overviewQuestion } from './pages/overview/overview-page.tsx';
+import OverviewPage, { overviewRead } from './pages/overview/overview-page.tsx';
 import { type LazyPage, lazyPage, readyPage } from './shell/lazy-page.tsx';
+
+/** A read as a TanStack query. */
+type FirstRead = ReturnType<typeof overviewRead>;
 
 /** A page of the console: its path below `/console`, and its lazily loaded code. */
 export type Page = LazyPage & {
   /** The page's slowest read, by its URL's query: sent before the page renders. */
-  asks?: (search: URLSearchParams) => Question;
+  reads?: (search: URLSearchParams, session: Session) => FirstRead;
   path: string;
   title: string;
   /** Shown in the navigation; pages without an icon are reached from others. */
@@ -35,7 +38,7 @@ export const PAGES: Page[] = [
     title: 'Overview',
     icon: IconLayoutDashboard,
     ...readyPage(OverviewPage),
-    asks: overviewQuestion,
+    reads: overviewRead,
   },
   {
     path: PAGE_PATHS['live/live-page'],
@@ -126,8 +129,11 @@ export const PAGES: Page[] = [
 export const SIGN_IN_PAGE = lazyPage(() => import('./pages/sign-in/sign-in-page.tsx'));
 export const WELCOME_PAGE = lazyPage(() => import('./pages/sign-in/welcome-page.tsx'));
 
+/** The page of shared dashboards: outside `/console`, without a session. */
+export const SHARED_PAGE = lazyPage(() => import('./pages/shared/shared-page.tsx'));
+
 /** The page at a path below `/console`; undefined if there is none. */
-export function pageAt(pathname: string): (LazyPage & Pick<Page, 'asks'>) | undefined {
+export function pageAt(pathname: string): (LazyPage & Pick<Page, 'reads'>) | undefined {
   if (pathname === PAGE_PATHS['sign-in/welcome-page']) return WELCOME_PAGE;
   return PAGES.find(({ path }) => pathPattern(path).test(pathname));
 }

@@ -38,6 +38,8 @@ export type ConsolePage = Page & { watched: Watched };
 /** The service with its console, and Chromium. */
 export type ConsoleSite = {
   service: Ready;
+  /** Data directory of the service. */
+  dataDir: string;
   /** Origin of the console. */
   app: string;
   /** Shared with other files: close what you open in it. */
@@ -134,6 +136,7 @@ async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<
 
   return {
     service,
+    dataDir,
     app,
     browser,
     mail,

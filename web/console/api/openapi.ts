@@ -242,6 +242,9 @@ export interface paths {
   "/api/v1/shared/{token}": {
     get: operations["shared.get"];
   };
+  "/api/v1/shared/{token}/query": {
+    post: operations["shared.query"];
+  };
   "/api/v1/shared/{token}/unlock": {
     post: operations["shared.unlock"];
   };
@@ -352,6 +355,10 @@ export interface components {
     };
     /** @enum {string} */
     AnalyticsMetric: "clicks" | "visitors" | "leads" | "conversions" | "revenue" | "conversion_rate" | "revenue_per_click";
+    AnalyticsName: {
+      name: string;
+      note?: string;
+    };
     AnalyticsOrder: {
       by: string;
       /**
@@ -389,6 +396,11 @@ export interface components {
     AnalyticsResult: {
       compared_totals?: components["schemas"]["AnalyticsFigures"];
       compared_window?: components["schemas"]["Window"];
+      names?: {
+        [key: string]: {
+          [key: string]: components["schemas"]["AnalyticsName"];
+        };
+      };
       rows: components["schemas"]["AnalyticsRow"][];
       total_rows: number;
       totals: components["schemas"]["AnalyticsFigures"];
@@ -2101,6 +2113,7 @@ export interface components {
       plan: "free" | "starter" | "pro" | "business" | "unlimited";
       primary_domain: string;
       slug: string;
+      time_zone: string | null;
     };
     SetPassword: {
       current_password?: string;
@@ -2381,6 +2394,7 @@ export interface components {
     UpdateWorkspace: {
       identity_verification?: components["schemas"]["IdentityVerification"];
       payout_hold_days?: number;
+      time_zone?: string | null;
     };
     Usage: {
       limit: number | null;
@@ -2499,6 +2513,7 @@ export interface components {
       name: string;
       payout_hold_days: number;
       slug: string;
+      time_zone: string | null;
     };
   };
   responses: never;
@@ -4519,6 +4534,29 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["DashboardView"];
+        };
+      };
+    };
+  };
+  "shared.query": {
+    parameters: {
+      path: {
+        token: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["AnalyticsQuery"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["AnalyticsResult"];
         };
       };
     };

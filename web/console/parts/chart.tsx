@@ -5,7 +5,7 @@ import type { ChartProps } from './time-chart.tsx';
 
 const CODE = lazyPage<ChartProps>(() => import('./time-chart.tsx'));
 /** Height of the chart with its legend. Pixels. */
-const HEIGHT = 232;
+const HEIGHT = 244;
 
 /** Counts over time, in the viewer's time zone. Lazily loaded. */
 export function Chart(props: ChartProps) {

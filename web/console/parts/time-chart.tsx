@@ -1,17 +1,20 @@
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
-import { formatCount, formatShort } from '../formats.ts';
+import { formatCount, formatShort, viewerTimeZone } from '../formats.ts';
+import { type HoverLine, hoverBox } from './chart-hover.ts';
 
-const HEIGHT = 200;
+const HEIGHT = 220;
 /** Minimum range of the axis, so that a single click stays small. */
 const LEAST_TOP = 4;
+const MINUTE = 60;
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
 const MONTH = 30 * DAY;
 const YEAR = 365 * DAY;
 /** Steps of the time axis, in seconds; uPlot uses calendar steps for months and years. */
 const STEPS = [
+  ...[1, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
   ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
   ...[1, 2, 3, 5, 7, 10, 15].map((days) => days * DAY),
   ...[1, 2, 3, 6].map((months) => months * MONTH),
@@ -21,12 +24,16 @@ const STEPS = [
 /** Lines differ by dash as well as by color. */
 const DASHES = [[], [6, 4], [2, 3]];
 
-/** A line of the chart: `values[i]` belongs to `times[i]`. */
+/** A line of the chart: `values[i]` belongs to `times[i]`; null: no value. */
 export type ChartLine = {
   label: string;
-  values: number[];
-  /** Formats a value in the legend; a count by default. */
+  values: (number | null)[];
+  /** Formats a value in the hover box; a count by default. */
   write?: (value: number) => string;
+  /** `area`: the ground under the line is filled. `previous`: the line before it, in another period. */
+  look?: 'line' | 'area' | 'previous';
+  /** Seconds from a time of the chart to the line's own, for `previous`. */
+  shift?: number;
 };
 
 export type ChartProps = {
@@ -35,10 +42,14 @@ export type ChartProps = {
   lines: ChartLine[];
   /** Text alternative; show a table of the numbers near the chart. */
   summary: string;
+  /** Formats the numbers of the axis; short counts by default. */
+  writeAxis?: (value: number) => string;
+  /** IANA time zone; the viewer's by default. */
+  zone?: string;
 };
 
-/** Counts over time, in the viewer's time zone. */
-export default function TimeChart({ times, lines, summary }: ChartProps) {
+/** Figures over time, with a box of the values under the pointer. */
+export default function TimeChart({ times, lines, summary, writeAxis, zone = viewerTimeZone() }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');
 
@@ -47,7 +58,7 @@ export default function TimeChart({ times, lines, summary }: ChartProps) {
     if (!parent) return;
     // Colors depend on the scheme.
     const chart = new uPlot(
-      optionsFor(parent, times, lines, scheme),
+      optionsFor(parent, { times, lines, writeAxis, zone }, scheme),
       [times, ...lines.map(({ values }) => values)],
       parent,
     );
@@ -60,32 +71,63 @@ export default function TimeChart({ times, lines, summary }: ChartProps) {
       resize.disconnect();
       chart.destroy();
     };
-  }, [times, lines, scheme]);
+  }, [times, lines, scheme, zone, writeAxis]);
 
-  return <div ref={place} role="img" aria-label={summary} className="time-chart" data-scheme={scheme} />;
+  return (
+    <>
+      <div ref={place} role="img" aria-label={summary} className="time-chart" data-scheme={scheme} />
+      {lines.length > 1 && (
+        <ul className="chart-legend" aria-hidden="true">
+          {lines.map(({ label, look }, index) => (
+            <li key={label} data-look={look} data-line={index + 1}>
+              {label}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
 }
+
+type Drawn = Pick<ChartProps, 'times' | 'lines' | 'writeAxis'> & { zone: string };
 
 function optionsFor(
   parent: HTMLElement,
-  times: number[],
-  lines: ChartLine[],
+  { times, lines, writeAxis = formatShort, zone }: Drawn,
   scheme: 'light' | 'dark',
 ): uPlot.Options {
   const style = getComputedStyle(parent);
   const ground = scheme === 'dark' ? '#242424' : '#ffffff';
   const color = (name: string) => style.getPropertyValue(name).trim();
+  const colorOf = (index: number) =>
+    lines[index]?.look === 'previous' ? color('--chart-previous') : color(`--chart-line-${index + 1}`);
   const axis: uPlot.Axis = {
     stroke: color('--mantine-color-dimmed'),
     font: `12px ${style.fontFamily}`,
     grid: { stroke: color('--chart-grid'), width: 1 },
     ticks: { show: false },
   };
+  const hovered = lines.map(
+    ({ label, values, write = formatCount, shift = 0 }, index): HoverLine => ({
+      label,
+      color: colorOf(index),
+      isDashed: lines[index]?.look === 'previous',
+      textAt: (n) => {
+        const value = values[n];
+        return value === null || value === undefined ? '–' : write(value);
+      },
+      noteAt: (n) => (shift === 0 ? '' : timeText((times[n] ?? 0) + shift, apart(times), zone, true)),
+    }),
+  );
   return {
     width: parent.clientWidth,
     height: HEIGHT,
     padding: [8, 28, 0, 0],
+    tzDate: (time) => uPlot.tzDate(new Date(time * 1_000), zone),
     cursor: { drag: { x: false, y: false, setScale: false }, y: false },
-    scales: { y: { range: (_chart, _low, high) => [0, Math.max(LEAST_TOP, (high ?? 0) * 1.1)] } },
+    legend: { show: false },
+    plugins: [hoverBox((n) => timeText(times[n] ?? 0, apart(times), zone, true), hovered)],
+    scales: { y: { range: (_chart, _low, high) => [0, topOf(lines, high)] } },
     axes: [
       {
         ...axis,
@@ -94,25 +136,32 @@ function optionsFor(
         space: 68,
         // No step below the distance of values; the shortest day has 23 hours, the shortest month 28 days.
         incrs: STEPS.filter((step) => step >= apart(times) * 0.9),
-        values: (_chart, splits, _axis, _space, step) => splits.map((time) => timeText(time, step)),
+        values: (_chart, splits, _axis, _space, step) => splits.map((time) => timeText(time, step, zone)),
       },
-      { ...axis, space: 36, size: 48, values: (_chart, splits) => splits.map(formatShort) },
+      { ...axis, space: 36, size: 56, values: (_chart, splits) => splits.map(writeAxis) },
     ],
     series: [
-      {
-        label: 'Time',
-        value: (_chart, time) => (time === null ? '–' : timeText(time, apart(times), true)),
-      },
-      ...lines.map(({ label, write = formatCount }, index) => ({
-        label,
-        value: (_chart: uPlot, value: number | null) => (value === null ? '–' : write(value)),
-        stroke: color(`--chart-line-${index + 1}`),
-        width: 2,
-        dash: DASHES[index % DASHES.length] ?? [],
-        points: { fill: ground, show: (chart: uPlot) => (chart.data[0]?.length ?? 0) <= 31 },
+      {},
+      ...lines.map(({ look = 'line' }, index) => ({
+        stroke: colorOf(index),
+        width: look === 'previous' ? 1.5 : 2,
+        ...(look === 'area' && { fill: color('--chart-area') }),
+        dash: look === 'previous' ? [5, 5] : look === 'area' ? [] : (DASHES[index % DASHES.length] ?? []),
+        points: {
+          fill: ground,
+          show: (chart: uPlot) => look !== 'previous' && (chart.data[0]?.length ?? 0) <= 31,
+        },
       })),
     ],
   };
+}
+
+/** The top of the axis: counts leave room for one click to look small, rates are as high as they are. */
+function topOf(lines: readonly ChartLine[], high: number | null | undefined): number {
+  const isWhole = lines.every(({ values }) =>
+    values.every((value) => value === null || Number.isInteger(value)),
+  );
+  return Math.max(isWhole ? LEAST_TOP : 0, (high ?? 0) * 1.1) || 1;
 }
 
 /** Seconds between the first two values; a day if there are fewer. */
@@ -121,21 +170,24 @@ function apart([first, second]: number[]): number {
 }
 
 /**
- * A time in the viewer's locale, at the step's precision.
+ * A time in the viewer's locale and a time zone, at the step's precision.
  *
  * @param time seconds since the epoch
  * @param isAlone whether no neighboring labels show the day or the year
  */
-function timeText(time: number, step: number, isAlone = false): string {
+function timeText(time: number, step: number, zone: string, isAlone = false): string {
   const at = new Date(time * 1_000);
-  return new Intl.DateTimeFormat(undefined, timeForm(at, step, isAlone)).format(at);
+  return new Intl.DateTimeFormat(undefined, { ...timeForm(at, step, zone, isAlone), timeZone: zone }).format(
+    at,
+  );
 }
 
-function timeForm(at: Date, step: number, isAlone: boolean): Intl.DateTimeFormatOptions {
+function timeForm(at: Date, step: number, zone: string, isAlone: boolean): Intl.DateTimeFormatOptions {
   if (step >= YEAR * 0.9) return { year: 'numeric' };
   if (step >= MONTH * 0.9) return { month: 'short', year: 'numeric' };
   if (step >= DAY * 0.9) return isAlone ? { dateStyle: 'medium' } : { day: 'numeric', month: 'short' };
   if (isAlone) return { dateStyle: 'medium', timeStyle: 'short' };
-  const isMidnight = at.getHours() === 0 && at.getMinutes() === 0;
+  const local = uPlot.tzDate(at, zone);
+  const isMidnight = local.getHours() === 0 && local.getMinutes() === 0;
   return isMidnight ? { day: 'numeric', month: 'short' } : { timeStyle: 'short' };
 }

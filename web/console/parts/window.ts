@@ -1,3 +1,5 @@
+import { viewerTimeZone } from '../formats.ts';
+
 /** Time ranges offered, in days. */
 export const WINDOW_DAYS = [1, 7, 30, 90, 365] as const;
 const DEFAULT_DAYS = 30;
@@ -35,15 +37,48 @@ const ROUNDED_TO = 300_000;
 export function windowQuery(window: Window, at = new Date()): WindowQuery {
   if (window.kind === 'days') return { days: window.days };
   const now = new Date(Math.ceil(at.getTime() / ROUNDED_TO) * ROUNDED_TO);
-  const end = midnightAfter(window.to);
+  const zone = viewerTimeZone();
+  const end = instantOfDay(window.to, zone, 1);
   return {
-    from: new Date(`${window.from}T00:00:00`).toISOString(),
+    from: instantOfDay(window.from, zone, 0).toISOString(),
     to: (end > now ? now : end).toISOString(),
   };
 }
 
-function midnightAfter(day: string): Date {
-  const end = new Date(`${day}T00:00:00`);
-  end.setDate(end.getDate() + 1);
-  return end;
+/** How much a time zone's clock is ahead of UTC. Milliseconds. */
+function offsetOf(at: Date, timeZone: string): number {
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  }).formatToParts(at);
+  const of = (type: Intl.DateTimeFormatPartTypes) => Number(parts.find((part) => part.type === type)?.value);
+  const clock = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
+  return clock - Math.floor(at.getTime() / 1_000) * 1_000;
+}
+
+/**
+ * The first instant of a day in a time zone, or of the day `later` days after it. Where the clock skips midnight, the
+ * day begins when the clock moves on.
+ *
+ * @param day such as `2026-02-28`
+ */
+export function instantOfDay(day: string, zone: string, later: number): Date {
+  const midnight = new Date(`${day}T00:00:00Z`);
+  midnight.setUTCDate(midnight.getUTCDate() + later);
+  const wanted = midnight.getTime();
+  // The offset before midnight and the one after it: a change of the clock is between them at most.
+  const early = new Date(wanted - offsetOf(new Date(wanted - 86_400_000), zone));
+  const late = new Date(wanted - offsetOf(new Date(wanted + 86_400_000), zone));
+  if (early.getTime() === late.getTime()) return early;
+  const isMidnight = (at: Date) => at.getTime() + offsetOf(at, zone) === wanted;
+  const [first, last] = early < late ? [early, late] : [late, early];
+  return isMidnight(first) ? first : last;
 }

@@ -3,10 +3,10 @@ import { notifications } from '@mantine/notifications';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { sentenceOf } from '../../api/sentence.ts';
+import { saveFile } from '../../parts/save-file.ts';
 import { ClickExportItems } from './click-export-items.tsx';
 import { linksCsv } from './links-csv.ts';
 import { type LinksView, searchQuery } from './links-view.ts';
-import { saveFile } from './save-file.ts';
 
 /** Exports the filtered links and the period's clicks. */
 export function ExportMenu({ view, withFigures }: { view: LinksView; withFigures: boolean }) {

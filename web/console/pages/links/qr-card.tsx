@@ -5,8 +5,8 @@ import { useQuery } from '@tanstack/react-query';
 import { messageOf } from '../../api/failures.ts';
 import type { LinkRecord } from '../../api/links.ts';
 import { sentenceOf } from '../../api/sentence.ts';
+import { saveFile } from '../../parts/save-file.ts';
 import { qrModules, qrPng, qrSvg } from './qr-code.ts';
-import { saveFile } from './save-file.ts';
 
 const WIDTH = 180;
 

@@ -1,6 +1,6 @@
 import { fetchAnswer } from '../../api/call.ts';
 import { ApiFailure } from '../../api/failures.ts';
-import { saveFile } from '../links/save-file.ts';
+import { saveFile } from '../../parts/save-file.ts';
 
 /** What a payout file contains. */
 export type PayoutFileOptions = {

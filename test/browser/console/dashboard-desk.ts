@@ -1,0 +1,179 @@
+import { createClickHouse } from '../../../clickhouse/client.ts';
+import { storesOf } from '../../kafka/deployment.ts';
+import { storeClicks, storeShares } from '../../support/stored-events.ts';
+import type { ConsoleSite } from './console-site.ts';
+
+/** A link of the shop, for filters and expected rows. */
+export type ShopLink = { id: string; slug: string };
+
+export type Shop = { links: ShopLink[]; folder: string };
+
+const DAY = 86_400_000;
+const LINKS = [
+  ['autumn-sale', 'Autumn sale', 'instagram', ['sale', 'autumn']],
+  ['newsletter-nov', 'November newsletter', 'newsletter', ['newsletter']],
+  ['lamp-video', 'Lamp unboxing', 'youtube', ['video', 'lamps']],
+  ['spring-lookbook', 'Spring lookbook', 'pinterest', ['lookbook']],
+  ['sale-fb', 'Autumn sale', 'facebook', ['sale', 'autumn']],
+  ['poster-berlin', 'Poster in Berlin', 'other', ['print', 'autumn']],
+  ['jobs', 'We are hiring', 'linkedin', ['jobs']],
+  ['gift-guide', 'Gift guide', 'tiktok', ['sale', 'gifts']],
+] as const;
+
+/** Values with their weights: the first of a list is the most frequent. */
+const PLACES = [
+  ['DE', 'EU', 'DE-BE', 'Berlin', 'de', 34],
+  ['US', 'NA', 'US-CA', 'San Francisco', 'en', 22],
+  ['FR', 'EU', 'FR-IDF', 'Paris', 'fr', 11],
+  ['GB', 'EU', 'GB-ENG', 'London', 'en', 10],
+  ['BR', 'SA', 'BR-SP', 'São Paulo', 'pt', 7],
+  ['JP', 'AS', 'JP-13', 'Tokyo', 'ja', 5],
+  ['IN', 'AS', 'IN-MH', 'Mumbai', 'en', 5],
+  ['AU', 'OC', 'AU-NSW', 'Sydney', 'en', 3],
+  ['ZA', 'AF', 'ZA-WC', 'Cape Town', 'en', 2],
+  ['', '', '', '', '', 1],
+] as const;
+const AGENTS = [
+  ['mobile', 'Mobile Safari', 'iOS', 38],
+  ['mobile', 'Chrome Mobile', 'Android', 27],
+  ['desktop', 'Chrome', 'Windows', 20],
+  ['desktop', 'Safari', 'macOS', 9],
+  ['desktop', 'Firefox', 'Linux', 4],
+  ['tablet', 'Mobile Safari', 'iOS', 2],
+] as const;
+const REFERRERS = [
+  ['l.instagram.com', 30],
+  ['', 26],
+  ['m.facebook.com', 16],
+  ['www.youtube.com', 12],
+  ['t.co', 8],
+  ['duckduckgo.com', 5],
+  ['news.ycombinator.com', 3],
+] as const;
+
+/** Pseudorandom numbers from 0 to 1, the same in every run (mulberry32). */
+function numbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+type Weighted = readonly [...unknown[], number];
+
+function pick<const T extends Weighted>(from: readonly T[], at: number): T {
+  const weights = from.map((one) => Number(one.at(-1)));
+  let left = at * weights.reduce((sum, weight) => sum + weight, 0);
+  const found = from.find((_, n) => {
+    left -= weights[n] ?? 0;
+    return left < 0;
+  });
+  return found ?? (from[0] as T);
+}
+
+/** Fills a workspace with links, and with clicks, leads and orders of the last 60 days. */
+export async function fillShop(
+  site: ConsoleSite,
+  { clicks, orders, leads }: { clicks: number; orders: number; leads: number },
+): Promise<Shop> {
+  const workspaceId = site.service.demo?.workspace_id ?? '';
+  const { id: folder } = await site.api<{ id: string }>('/folders', { name: 'Autumn 2026' });
+  const links: ShopLink[] = [];
+  for (const [slug, name, channel, tags] of LINKS) {
+    const made = await site.api<{ links: ShopLink[] }>('/links', {
+      destination_url: `https://shop.example/${slug}`,
+      name,
+      channel,
+      slug,
+      tags,
+      ...(tags.includes('autumn' as never) && { folder_id: folder }),
+    });
+    links.push(...made.links);
+  }
+  const random = numbers(7);
+  const now = Date.now();
+  const clickhouse = createClickHouse({ url: storesOf(site.dataDir).clickhouseUrl, database: 'hoplog' });
+  try {
+    const made = Array.from({ length: clicks }, () => {
+      // More clicks lately, and in the evenings.
+      const age = 60 * random() ** 1.35;
+      const day = new Date(now - age * DAY);
+      const hour = Math.floor(24 * Math.sqrt(random()));
+      const at = Math.min(day.setUTCHours(hour, Math.floor(60 * random())), now - 60_000 * (1 + random()));
+      const nth = Math.floor(LINKS.length * random() ** 1.7);
+      const [slug, name, channel] = LINKS[nth] ?? LINKS[0];
+      const [country, continent, region, city, language] = pick(PLACES, random());
+      const [device, browser, os] = pick(AGENTS, random());
+      const [host] = pick(REFERRERS, random());
+      const medium = channel === 'newsletter' ? 'email' : 'social';
+      return {
+        workspaceId,
+        tsNanos: BigInt(Math.floor(at)) * 1_000_000n + BigInt(Math.floor(random() * 999_000)) * 1_000n,
+        linkId: links[nth]?.id ?? '',
+        channel,
+        country,
+        city,
+        browser,
+        os,
+        columns: {
+          continent,
+          region,
+          language,
+          device,
+          slug,
+          referer_host: host,
+          utm_source: channel,
+          utm_medium: medium,
+          utm_campaign: name.toLowerCase().replaceAll(' ', '-'),
+          trigger: slug === 'poster-berlin' ? 'qr' : 'link',
+          domain: nth % 3 === 0 ? 'go.shop.example' : '',
+        },
+      };
+    });
+    for (let from = 0; from < made.length; from += 50_000) {
+      const chunk = made.slice(from, from + 50_000);
+      for (const month of new Set(chunk.map(({ tsNanos }) => monthOf(tsNanos)))) {
+        await storeClicks(
+          { clickhouse },
+          chunk.filter(({ tsNanos }) => monthOf(tsNanos) === month),
+        );
+      }
+    }
+    const credited = Array.from({ length: orders + leads }, (_, n) => {
+      const click = made[Math.floor(made.length * random())] ?? made[0];
+      if (!click) throw new Error('a shop with orders needs clicks');
+      const isLead = n >= orders;
+      return {
+        workspaceId,
+        orderId: isLead ? String(n) : `order-${n}`,
+        tsNanos: click.tsNanos + BigInt(Math.floor(random() * 3_000)) * 1_000_000n,
+        firstChannel: click.channel,
+        parts: [
+          {
+            linkId: click.linkId,
+            channel: click.channel,
+            share: isLead ? 0 : 1,
+            lead: isLead ? 1 : 0,
+            amountMinor: isLead ? 0 : 1_900 + Math.floor(random() * 12_000),
+            columns: {
+              country: click.country,
+              city: click.city,
+              browser: click.browser,
+              os: click.os,
+              ...click.columns,
+            },
+          },
+        ],
+      };
+    });
+    await storeShares({ clickhouse }, credited);
+  } finally {
+    await clickhouse.close();
+  }
+  return { links, folder };
+}
+
+const monthOf = (nanos: bigint) => new Date(Number(nanos / 1_000_000n)).toISOString().slice(0, 7);

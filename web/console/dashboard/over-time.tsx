@@ -1,0 +1,165 @@
+import { Button, Group, NativeSelect, Paper, Table, Title } from '@mantine/core';
+import { useMemo } from 'react';
+import { type Metric, TIME_UNITS, type TimeUnit } from '../../../core/analytics/dimensions.ts';
+import { formatPercent, formatShort, plural } from '../formats.ts';
+import { Chart } from '../parts/chart.tsx';
+import { ScrollTable } from '../parts/scroll-table.tsx';
+import type { ChartLine } from '../parts/time-chart.tsx';
+import { bucketName, bucketStart, chartZone } from './buckets.ts';
+import { formatMetric, METRIC_NAMES, valueIn } from './dimensions.ts';
+import { metricsFor, type Result, type Source, useSource } from './source.ts';
+import { useView } from './use-view.ts';
+import { unitOf, unitsOf, type View } from './view.ts';
+
+const UNIT_NAMES: Record<TimeUnit, string> = {
+  minute: 'By minute',
+  hour: 'By hour',
+  day: 'By day',
+  week: 'By week',
+  month: 'By month',
+};
+
+/** The size of a response's buckets. */
+const unitIn = ({ rows: [first] }: Result): TimeUnit | undefined =>
+  TIME_UNITS.find((unit) => first && `time:${unit}` in first.dimensions);
+
+/** Label of the compared line. */
+const comparedName = ({ comparison }: View): string =>
+  comparison.kind === 'range' ? 'Compared period' : 'Previous period';
+
+/** The chosen metric over time as an area, the compared period dashed; optionally as a table. */
+export function OverTime({ result }: { result: Result }) {
+  const { view, search, change } = useView();
+  const { currency, zone } = useSource();
+  const { metric } = view;
+  // Of the response: a former one may still be shown.
+  const unit = unitIn(result) ?? unitOf(view);
+  const beforeName = comparedName(view);
+  const isTable = search.get('numbers') === 'shown';
+  const { times, lines } = useMemo(
+    () => chartOf(result, metric, unit, { currency, beforeName }),
+    [result, metric, unit, currency, beforeName],
+  );
+  const units = unitsOf(view.window);
+  return (
+    <Paper withBorder p="md" component="section" aria-label="Over time" miw={0}>
+      <Group justify="space-between" mb="xs" gap="xs" wrap="nowrap">
+        <Title order={2} size="h4">
+          {METRIC_NAMES[metric]}
+        </Title>
+        <NativeSelect
+          aria-label="Size of the chart's steps"
+          size="xs"
+          data={units.map((one) => ({ value: one, label: UNIT_NAMES[one] }))}
+          value={unitOf(view)}
+          onChange={(event) => change({ by: event.currentTarget.value }, { replace: true })}
+        />
+      </Group>
+      <Chart
+        times={times}
+        lines={lines}
+        zone={chartZone(unit, zone)}
+        writeAxis={metric === 'conversion_rate' ? formatPercent : formatShort}
+        summary={summaryOf(result, view, unit, { currency, zone })}
+      />
+      <Button
+        variant="subtle"
+        size="xs"
+        mt="xs"
+        aria-expanded={isTable}
+        onClick={() => change({ numbers: isTable ? null : 'shown' }, { replace: true })}
+      >
+        {isTable ? 'Hide table' : 'Show as table'}
+      </Button>
+      {isTable && <FiguresTable result={result} unit={unit} />}
+    </Paper>
+  );
+}
+
+function chartOf(
+  result: Result,
+  metric: Metric,
+  unit: TimeUnit,
+  { currency, beforeName }: { currency: string; beforeName: string },
+) {
+  const { rows, window, compared_window: before } = result;
+  const write = (value: number) => formatMetric(metric, value, currency);
+  const lines: ChartLine[] = [
+    {
+      label: METRIC_NAMES[metric],
+      look: 'area',
+      write,
+      values: rows.map(({ metrics }) => metrics[metric] ?? null),
+    },
+  ];
+  // Without previous data a line at zero would say that there was some.
+  if (before && rows.some(({ compared }) => (compared?.[metric] ?? 0) !== 0)) {
+    lines.push({
+      label: beforeName,
+      look: 'previous',
+      write,
+      values: rows.map(({ compared }) => compared?.[metric] ?? null),
+      shift: (Date.parse(before.from) - Date.parse(window.from)) / 1_000,
+    });
+  }
+  return { times: rows.map((row) => bucketStart(valueIn(row, `time:${unit}`) ?? '')), lines };
+}
+
+function FiguresTable({ result, unit }: { result: Result; unit: TimeUnit }) {
+  const source = useSource();
+  const metrics = metricsFor(source);
+  return (
+    <ScrollTable
+      label="Figures over time"
+      minWidth={560}
+      mt="xs"
+      columns={[
+        `${unit.charAt(0).toUpperCase()}${unit.slice(1)}`,
+        ...metrics.map((metric) => ({ figure: METRIC_NAMES[metric] })),
+      ]}
+    >
+      <Table.Tbody className="figure">
+        {result.rows.toReversed().map((row) => {
+          const start = valueIn(row, `time:${unit}`) ?? '';
+          return (
+            <Table.Tr key={start}>
+              <Table.Td>{bucketName(start, unit, source.zone)}</Table.Td>
+              {metrics.map((metric) => (
+                <Table.Td key={metric} ta="right">
+                  {formatMetric(metric, row.metrics[metric], source.currency)}
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          );
+        })}
+      </Table.Tbody>
+    </ScrollTable>
+  );
+}
+
+/** Text alternative of the chart: its total and maximum. */
+function summaryOf(
+  { rows, totals }: Result,
+  { metric }: View,
+  unit: TimeUnit,
+  { currency, zone }: Pick<Source, 'currency' | 'zone'>,
+): string {
+  const written = (value: number | null | undefined) => formatMetric(metric, value, currency);
+  const parts = [
+    `${METRIC_NAMES[metric]} by ${unit}: ${written(totals[metric])} in ${plural(rows.length, unit, `${unit}s`)}`,
+  ];
+  const top = mostOf(rows, metric);
+  if (top) {
+    const when = bucketName(valueIn(top, `time:${unit}`) ?? '', unit, zone);
+    parts.push(`most on ${when} with ${written(top.metrics[metric])}`);
+  }
+  return `${parts.join(', ')}.`;
+}
+
+function mostOf(rows: Result['rows'], metric: Metric): Result['rows'][number] | null {
+  const figureOf = (row: Result['rows'][number]) => row.metrics[metric] ?? 0;
+  const [first, ...others] = rows;
+  if (!first) return null;
+  const top = others.reduce((most, row) => (figureOf(row) > figureOf(most) ? row : most), first);
+  return figureOf(top) > 0 ? top : null;
+}

@@ -1,0 +1,102 @@
+import { NativeSelect } from '@mantine/core';
+import { useState } from 'react';
+import { RangeForm } from '../parts/range-form.tsx';
+import { useView } from './use-view.ts';
+import { comparisonText } from './view.ts';
+
+const RANGE = 'range';
+/** Time ranges, by the parameter `days`. */
+const PERIODS = [
+  { value: 'hour', label: 'Last hour' },
+  { value: '1', label: 'Last 24 hours' },
+  { value: '7', label: 'Last 7 days' },
+  { value: '30', label: 'Last 30 days' },
+  { value: '90', label: 'Last 90 days' },
+  { value: '365', label: 'Last 12 months' },
+];
+
+/** Chooses the time range. */
+export function PeriodSelect() {
+  const { view, change } = useView();
+  const [isOpen, setOpen] = useState(false);
+  const { window } = view;
+  const chosen = window.kind === 'range' ? window : null;
+  const days = window.kind === 'days' ? String(window.days) : 'hour';
+  const isKnown = chosen !== null || PERIODS.some(({ value }) => value === days);
+  return (
+    <>
+      <NativeSelect
+        aria-label="Time range"
+        size="sm"
+        className="period"
+        data={[
+          ...PERIODS,
+          ...(isKnown ? [] : [{ value: days, label: `Last ${days} days` }]),
+          { value: RANGE, label: chosen ? `${chosen.from} to ${chosen.to}` : 'Custom range' },
+          ...(chosen ? [{ value: 'another', label: 'Another range' }] : []),
+        ]}
+        value={isOpen && !chosen ? RANGE : chosen ? RANGE : days}
+        onChange={(event) => {
+          const { value } = event.currentTarget;
+          const isCustom = value === RANGE || value === 'another';
+          setOpen(isCustom);
+          if (!isCustom) change({ days: value, from: null, to: null, by: null });
+        }}
+      />
+      {isOpen && (
+        <RangeForm
+          label="Custom range"
+          from={chosen?.from ?? ''}
+          to={chosen?.to ?? ''}
+          choose={(from, to) => {
+            change({ days: null, from, to, by: null });
+            setOpen(false);
+          }}
+          close={() => setOpen(false)}
+        />
+      )}
+    </>
+  );
+}
+
+/** Chooses what the figures are compared with. */
+export function ComparisonSelect() {
+  const { view, change } = useView();
+  const [isOpen, setOpen] = useState(false);
+  const { comparison } = view;
+  const chosen = comparison.kind === 'range' ? comparison : null;
+  return (
+    <>
+      <NativeSelect
+        aria-label="Compare with"
+        size="sm"
+        className="period"
+        data={[
+          { value: 'previous', label: 'vs. previous period' },
+          { value: RANGE, label: chosen ? `vs. ${chosen.from} to ${chosen.to}` : 'vs. custom range' },
+          ...(chosen ? [{ value: 'another', label: 'vs. another range' }] : []),
+          { value: 'none', label: 'No comparison' },
+        ]}
+        value={isOpen ? RANGE : comparison.kind}
+        onChange={(event) => {
+          const { value } = event.currentTarget;
+          const isCustom = value === RANGE || value === 'another';
+          setOpen(isCustom);
+          if (!isCustom) change({ compare: value === 'none' ? 'none' : null });
+        }}
+      />
+      {isOpen && (
+        <RangeForm
+          label="Compared range"
+          from={chosen?.from ?? ''}
+          to={chosen?.to ?? ''}
+          choose={(from, to) => {
+            change({ compare: comparisonText({ kind: 'range', from, to }) });
+            setOpen(false);
+          }}
+          close={() => setOpen(false)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,114 @@
+import { ActionIcon, Anchor, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { IconTrash } from '@tabler/icons-react';
+import { type FormEvent, useState } from 'react';
+import { useSearchParams } from 'wouter';
+import { useApi, useSend } from '../api/queries.ts';
+import type { ResponseOf } from '../api/responses.ts';
+import { useSession } from '../api/session.ts';
+import { QueryView } from '../parts/query-view.tsx';
+import { useFocusBack } from '../parts/use-focus-back.ts';
+import { overTimeBody, useSource } from './source.ts';
+import { useView } from './use-view.ts';
+
+type SavedViews = ResponseOf<'/saved-views'>;
+type SavedView = SavedViews['saved_views'][number];
+
+const PATH = '/saved-views';
+
+/** The workspace's saved views: opens one, saves the present one, deletes one. */
+export default function SavedViewsDialog({ close }: { close: () => void }) {
+  useFocusBack();
+  const { can } = useSession();
+  const [, setSearch] = useSearchParams();
+  const views = useApi<SavedViews>(PATH, { limit: 500 });
+  const open = (view: SavedView) => {
+    setSearch(new URLSearchParams(addressOf(view)));
+    close();
+  };
+  return (
+    <Modal opened onClose={close} title="Saved views" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <Stack gap="md">
+        {can('operator') && <SaveForm />}
+        <QueryView query={views} lines={3}>
+          {({ saved_views: saved }) =>
+            saved.length === 0 ? (
+              <Text size="sm" c="dimmed">
+                No saved views yet. A saved view keeps the filters, the time range and the lists for all
+                members.
+              </Text>
+            ) : (
+              <Stack component="ul" gap={4} className="plain-list" aria-label="Saved views">
+                {saved.map((view) => (
+                  <Group component="li" key={view.id} justify="space-between" wrap="nowrap">
+                    <Anchor component="button" type="button" size="sm" onClick={() => open(view)} ta="left">
+                      {view.name}
+                    </Anchor>
+                    {can('operator') && <DeleteView view={view} />}
+                  </Group>
+                ))}
+              </Stack>
+            )
+          }
+        </QueryView>
+      </Stack>
+    </Modal>
+  );
+}
+
+/** The page's address of a view. One that another client saved opens with the defaults. */
+const addressOf = ({ query: { address } }: SavedView): string => (typeof address === 'string' ? address : '');
+
+function SaveForm() {
+  const { view, search } = useView();
+  const source = useSource();
+  const [name, setName] = useState('');
+  const save = useSend<string>(
+    (text) => ({
+      path: PATH,
+      once: true,
+      // The query is for clients of the API; the address also holds the chosen lists.
+      body: { name: text, query: { ...overTimeBody(view, source), address: search.toString() } },
+    }),
+    { refresh: [PATH], done: 'View saved' },
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (name.trim() !== '') save.mutate(name.trim(), { onSuccess: () => setName('') });
+  };
+  return (
+    <form onSubmit={submit}>
+      <Group align="flex-end" gap="xs" wrap="nowrap">
+        <TextInput
+          label="Save this view as"
+          data-autofocus
+          maxLength={100}
+          style={{ flex: 1 }}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <Button type="submit" disabled={name.trim() === ''} loading={save.isPending}>
+          Save
+        </Button>
+      </Group>
+    </form>
+  );
+}
+
+function DeleteView({ view: { id, name } }: { view: SavedView }) {
+  const remove = useSend<void>(() => ({ path: `${PATH}/${id}`, method: 'DELETE' }), {
+    refresh: [PATH],
+    done: 'View deleted',
+  });
+  return (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      aria-label={`Delete the view ${name}`}
+      title="Delete"
+      loading={remove.isPending}
+      onClick={() => remove.mutate()}
+    >
+      <IconTrash size={16} stroke={1.6} />
+    </ActionIcon>
+  );
+}

@@ -1,0 +1,115 @@
+import { ActionIcon, Anchor, Badge, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useApi, useSend } from '../api/queries.ts';
+import type { ResponseOf } from '../api/responses.ts';
+import { useSession } from '../api/session.ts';
+import { formatDate } from '../formats.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { QueryView } from '../parts/query-view.tsx';
+import { useFocusBack } from '../parts/use-focus-back.ts';
+import { ShareForm } from './share-form.tsx';
+
+export const SHARED_PATH = '/shared-dashboards';
+
+type SharedDashboards = ResponseOf<'/shared-dashboards'>;
+export type SharedDashboard = SharedDashboards['shared_dashboards'][number];
+
+/** Dashboards that people without an account see: makes, changes and ends them. */
+export default function ShareDialog({ close }: { close: () => void }) {
+  useFocusBack();
+  const { can } = useSession();
+  const [edited, setEdited] = useState<SharedDashboard | 'new' | null>(null);
+  const shared = useApi<SharedDashboards>(SHARED_PATH, { limit: 500 });
+  const title = edited === null ? 'Shared dashboards' : edited === 'new' ? 'Share a dashboard' : edited.name;
+  return (
+    <Modal opened onClose={close} title={title} size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
+      {edited !== null ? (
+        <ShareForm dashboard={edited === 'new' ? null : edited} done={() => setEdited(null)} />
+      ) : (
+        <Stack gap="md">
+          <Text size="sm">
+            Anyone with the link of a shared dashboard sees its figures without signing in. It shows only what
+            you choose.
+          </Text>
+          <QueryView query={shared} lines={3}>
+            {({ shared_dashboards: dashboards }) =>
+              dashboards.length === 0 ? (
+                <Text size="sm" c="dimmed">
+                  No shared dashboards yet
+                </Text>
+              ) : (
+                <Stack component="ul" gap="sm" className="plain-list" aria-label="Shared dashboards">
+                  {dashboards.map((dashboard) => (
+                    <SharedItem key={dashboard.id} dashboard={dashboard} edit={() => setEdited(dashboard)} />
+                  ))}
+                </Stack>
+              )
+            }
+          </QueryView>
+          {can('operator') && (
+            <Group justify="flex-end">
+              <Button onClick={() => setEdited('new')}>Share a dashboard</Button>
+            </Group>
+          )}
+        </Stack>
+      )}
+    </Modal>
+  );
+}
+
+const SCOPE_WORDS: Record<SharedDashboard['scope']['type'], (count: number) => string> = {
+  workspace: () => 'All links',
+  tag: (count) => (count === 1 ? 'One tag' : `${count} tags`),
+  folder: (count) => (count === 1 ? 'One folder' : `${count} folders`),
+  links: (count) => (count === 1 ? 'One link' : `${count} links`),
+};
+
+function SharedItem({ dashboard, edit }: { dashboard: SharedDashboard; edit: () => void }) {
+  const { can } = useSession();
+  const { id, name, url, scope, has_password, show_revenue, expires_at } = dashboard;
+  const remove = useSend<void>(() => ({ path: `${SHARED_PATH}/${id}`, method: 'DELETE' }), {
+    refresh: [SHARED_PATH],
+    done: 'No longer shared',
+  });
+  const isOver = expires_at !== null && Date.parse(expires_at) <= Date.now();
+  const about = [
+    SCOPE_WORDS[scope.type](scope.values?.length ?? 0),
+    has_password ? 'with a password' : null,
+    show_revenue ? 'with revenue' : null,
+    expires_at !== null && !isOver ? `until ${formatDate(expires_at)}` : null,
+  ].filter((part) => part !== null);
+  return (
+    <Group component="li" justify="space-between" wrap="nowrap" gap="sm">
+      <div style={{ minWidth: 0, overflowWrap: 'anywhere' }}>
+        <Anchor href={url} target="_blank" rel="noreferrer" size="sm" fw={600}>
+          {name}
+        </Anchor>{' '}
+        {isOver && <Badge color="gray.7">Ended</Badge>}
+        <Text size="xs" c="dimmed">
+          {about.join(', ')}
+        </Text>
+      </div>
+      <Group gap={6} wrap="nowrap">
+        <CopyButton value={url} what={`the link of ${name}`} />
+        {can('operator') && (
+          <>
+            <Button size="xs" variant="default" onClick={edit} aria-label={`Change ${name}`}>
+              Change
+            </Button>
+            <ActionIcon
+              variant="default"
+              size="lg"
+              aria-label={`Stop sharing ${name}`}
+              title="Stop sharing"
+              loading={remove.isPending}
+              onClick={() => remove.mutate()}
+            >
+              <IconTrash size={16} stroke={1.6} />
+            </ActionIcon>
+          </>
+        )}
+      </Group>
+    </Group>
+  );
+}

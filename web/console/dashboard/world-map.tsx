@@ -1,0 +1,24 @@
+import { Skeleton } from '@mantine/core';
+import { Suspense, useState } from 'react';
+import { QueryView } from '../parts/query-view.tsx';
+import { lazyPage } from '../shell/lazy-page.tsx';
+import { mapBody, type Result, useAnalytics, useSource } from './source.ts';
+import { useView } from './use-view.ts';
+
+const SHAPES = lazyPage<{ result: Result }>(() => import('./world-shapes-map.tsx'));
+
+/** Countries of the world, darker with more of the chosen metric. The list of countries has the same by keyboard. */
+export function WorldMap() {
+  const { view } = useView();
+  const query = useAnalytics(mapBody(view, useSource()));
+  const [Shapes] = useState(() => SHAPES.component());
+  return (
+    <QueryView query={query} lines={8}>
+      {(result) => (
+        <Suspense fallback={<Skeleton height={240} role="status" aria-label="Loading" />}>
+          <Shapes result={result} />
+        </Suspense>
+      )}
+    </QueryView>
+  );
+}

@@ -1,0 +1,111 @@
+import { Button, Container, Group, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { callApi } from '../../api/call.ts';
+import { ApiFailure, isRetryable } from '../../api/failures.ts';
+import { useSend } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
+import { sentenceOf } from '../../api/sentence.ts';
+import { Dashboard } from '../../dashboard/dashboard.tsx';
+import { viewerTimeZone } from '../../formats.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { FailureNotice } from '../../parts/failure-notice.tsx';
+import { PageBoundary } from '../../shell/page-boundary.tsx';
+import { SchemeSwitch } from '../../shell/scheme-switch.tsx';
+
+type SharedView = ResponseOf<'/shared/{token}'>;
+
+/** A dashboard that a workspace shares: no sign-in, and nothing of the workspace besides it. */
+export default function SharedPage() {
+  const [, token = ''] = /^\/shared\/([^/]+)/.exec(location.pathname) ?? [];
+  const path = `/shared/${token}`;
+  const view = useQuery<SharedView>({
+    queryKey: [path],
+    queryFn: () => callApi<SharedView>(path),
+    retry: (count, error) => count < 2 && isRetryable(error),
+  });
+  const status = view.error instanceof ApiFailure ? view.error.status : null;
+  if (view.data && status !== 401 && status !== 404) {
+    const { name, currency, time_zone, show_revenue } = view.data;
+    return (
+      <Frame>
+        <Dashboard
+          title={name}
+          source={{
+            path: `${path}/query`,
+            currency,
+            zone: time_zone ?? viewerTimeZone(),
+            withRevenue: show_revenue,
+            isConsole: false,
+          }}
+          empty={<EmptyState title="No clicks in this period">Choose a longer period.</EmptyState>}
+        />
+      </Frame>
+    );
+  }
+  if (view.isPending) return <Frame>{null}</Frame>;
+  if (status === 401) return <Unlock path={path} />;
+  return (
+    <Frame>
+      {status === 404 ? (
+        <>
+          <Title order={1} size="h2">
+            Not found
+          </Title>
+          <EmptyState title="This dashboard does not exist, or is no longer shared">
+            Ask the person who sent you the link.
+          </EmptyState>
+        </>
+      ) : (
+        <FailureNotice error={view.error} again={() => void view.refetch()} />
+      )}
+    </Frame>
+  );
+}
+
+function Unlock({ path }: { path: string }) {
+  const queries = useQueryClient();
+  const [password, setPassword] = useState('');
+  const unlock = useSend<string>((text) => ({ path: `${path}/unlock`, body: { password: text } }), {
+    tellFailure: false,
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (password !== '') unlock.mutate(password, { onSuccess: () => void queries.invalidateQueries() });
+  };
+  return (
+    <Frame>
+      <form onSubmit={submit}>
+        <Stack maw={360} mx="auto" mt="xl" gap="sm">
+          <Title order={1} size="h3">
+            This dashboard has a password
+          </Title>
+          <PasswordInput
+            label="Password"
+            autoComplete="current-password"
+            value={password}
+            error={unlock.isError && sentenceOf(unlock.error)}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+          />
+          <Button type="submit" disabled={password === ''} loading={unlock.isPending}>
+            Open
+          </Button>
+        </Stack>
+      </form>
+    </Frame>
+  );
+}
+
+const Frame = ({ children }: { children: ReactNode }) => (
+  <Container size="xl" py="md">
+    <Group component="header" justify="space-between" mb="sm">
+      <Text fw={700} c="dimmed">
+        Hoplog
+      </Text>
+      <SchemeSwitch />
+    </Group>
+    <main>
+      <PageBoundary>{children}</PageBoundary>
+    </main>
+  </Container>
+);
