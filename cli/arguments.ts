@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
-import { checkTimeZone } from '../core/time/time-buckets.ts';
 import { isUuid } from '../core/ids.ts';
 import { isCurrency } from '../core/money/money.ts';
+import { checkTimeZone } from '../core/time/time-buckets.ts';
 
 /** Reads an option as an integer from `least` to `most`. */
 export function wholeNumber(least: number, most: number): (text: string) => number {

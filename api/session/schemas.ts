@@ -72,9 +72,7 @@ const SESSION = {
         description:
           'Whether the plan is an active paid plan. If not, endpoints that need one respond with 402.',
       }),
-      time_zone: Nullable(
-        Type.String({ description: "Time zone of days in reports. Null: the viewer's." }),
-      ),
+      time_zone: Nullable(Type.String({ description: "Time zone of days in reports. Null: the viewer's." })),
       currency: { ...Currency, description: 'Currency of all revenue: ISO 4217 code in lower case.' },
     },
     { title: 'SessionWorkspace' },

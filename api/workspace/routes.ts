@@ -1,7 +1,7 @@
+import { checkTimeZone } from '../../core/time/time-buckets.ts';
 import { inTransaction, type Queryable } from '../../sql/database/pool.ts';
 import { identitySecret, rotateIdentitySecret } from '../../sql/workspaces/identity-secrets.ts';
 import { updateWorkspace, type Workspace } from '../../sql/workspaces/workspaces.ts';
-import { checkTimeZone } from '../../core/time/time-buckets.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { IdentitySecret, WorkspaceChange, WorkspaceSettings } from './schemas.ts';
 

@@ -69,7 +69,8 @@ test('the time zone of reports is set by its name, reaches the session, and is r
   const set = (time_zone: unknown) =>
     owner.call<{ time_zone: string | null }>('PATCH', '/workspace', { body: { time_zone } });
   const inSession = async () =>
-    (await owner.call<{ workspace: { time_zone: string | null } }>('GET', '/session')).body.workspace.time_zone;
+    (await owner.call<{ workspace: { time_zone: string | null } }>('GET', '/session')).body.workspace
+      .time_zone;
   expect(await inSession()).toBe(null);
   expect((await set('Europe/Berlin')).body.time_zone).toBe('Europe/Berlin');
   expect(await inSession()).toBe('Europe/Berlin');
