@@ -14,7 +14,7 @@ import type { Logger } from '../core/tier/log.ts';
 import type { Tracing } from '../core/tier/tracing.ts';
 import type { ResolveHost } from '../core/webhooks/resolve-host.ts';
 import type { NewAuditEntry } from '../sql/audit/audit-log.ts';
-import type { SessionRecord } from '../sql/console/sessions.ts';
+import type { SessionCaller } from '../sql/console/sessions.ts';
 import type { Pool } from '../sql/database/pool.ts';
 import type { ReadingPoint } from '../sql/event-log/reading-points.ts';
 import type { KeyRecord } from '../sql/workspaces/keys.ts';
@@ -55,7 +55,7 @@ export type SignedIn = {
   id: string;
   email: string | null;
   role: Role;
-  session: SessionRecord;
+  session: SessionCaller['session'];
   /** The `x-csrf-token` that its writes send. */
   csrfToken: string;
 };
@@ -102,6 +102,8 @@ declare module 'fastify' {
      * an `UnstorableRow` (`plugins/body.ts`) and does not refuse the request.
      */
     rows?: string;
+    /** A member must have signed in, or confirmed to be there, within ten minutes. */
+    recentSignIn?: true;
     /** The route works in a suspended workspace too. */
     whileSuspended?: true;
     /** A page that does not depend on its address; its script validates that. */

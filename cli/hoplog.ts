@@ -14,6 +14,7 @@ import { importCommands } from './commands/import.ts';
 import { keyCommands } from './commands/key.ts';
 import { ledgerCommands } from './commands/ledger.ts';
 import { linkCommands } from './commands/link.ts';
+import { memberCommands } from './commands/member.ts';
 import { operationCommands } from './commands/operations.ts';
 import { partnerCommands } from './commands/partner.ts';
 import { personCommands } from './commands/person.ts';
@@ -53,6 +54,7 @@ const commands = [
   streamCommands,
   visitorCommands,
   auditCommands,
+  memberCommands,
   personCommands,
   operationCommands,
   backupCommands,

@@ -1,5 +1,5 @@
 /** Rules that a client handles by code, not by message. */
-export const DETAIL_CODES = ['external_destination'] as const;
+export const DETAIL_CODES = ['external_destination', 'confirmation_required'] as const;
 
 /** One invalid part of a request: where it is and what is wrong with it. */
 export type ErrorDetail = {

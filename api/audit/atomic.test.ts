@@ -1,3 +1,4 @@
+import { generateSync } from 'otplib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPartner } from '../../sql/workspaces/partners.ts';
 import { merchant, PAID_AT_ONCE } from '../../test/referrals/support.ts';
@@ -73,6 +74,12 @@ const webhook = async () =>
       events: ['click.created'],
     })
   ).body.id;
+async function withApp() {
+  const browser = await owner();
+  const { secret } = (await browser.call<{ secret: string }>('POST', '/two-factor/setup')).body;
+  await browser.call('POST', '/two-factor', { body: { code: generateSync({ secret }) } });
+  return browser;
+}
 async function payout() {
   const workspace = await api.addWorkspace();
   const m = merchant(workspace);
@@ -111,6 +118,23 @@ const CALLS: Record<string, () => Promise<Run>> = {
     const browser = await owner();
     const body = { current_password: PASSWORD, password: 'a longer phrase of words' };
     return () => browser.call('POST', '/session/password', { body });
+  },
+  'session.confirm': async () => {
+    const browser = await owner();
+    return () => browser.call('POST', '/session/confirm', { body: { password: PASSWORD } });
+  },
+  'twoFactor.enable': async () => {
+    const browser = await owner();
+    const { secret } = (await browser.call<{ secret: string }>('POST', '/two-factor/setup')).body;
+    return () => browser.call('POST', '/two-factor', { body: { code: generateSync({ secret }) } });
+  },
+  'twoFactor.disable': async () => {
+    const browser = await withApp();
+    return () => browser.call('DELETE', '/two-factor');
+  },
+  'twoFactor.replaceRecoveryCodes': async () => {
+    const browser = await withApp();
+    return () => browser.call('POST', '/two-factor/recovery-codes');
   },
   'passkeys.create': async () => {
     const browser = await owner();

@@ -49,7 +49,7 @@ export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Prom
   app.post(
     '/keys',
     {
-      config: { ...CONFIG, idempotent: 'unkept' },
+      config: { ...CONFIG, recentSignIn: true, idempotent: 'unkept' },
       schema: {
         tags,
         operationId: 'keys.create',
@@ -80,7 +80,7 @@ export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Prom
   app.delete(
     '/keys/:id',
     {
-      config: { ...CONFIG, manage: revokesAnother },
+      config: { ...CONFIG, recentSignIn: true, manage: revokesAnother },
       schema: {
         tags,
         operationId: 'keys.revoke',

@@ -19,7 +19,7 @@ import { InviteAnswer, InviteBody, MemberChange, MemberList, MemberView } from '
 
 const tags = ['Members'];
 const READ = { scope: 'secret', plan: 'any', manage: true } as const;
-const OWNERS = { ...READ, role: 'owner' } as const;
+const OWNERS = { ...READ, role: 'owner', recentSignIn: true } as const;
 
 const view = ({ id, email, role, created_at, last_seen_at }: Member) => ({
   id,

@@ -33,6 +33,7 @@ const TAGS = [
 const CONSOLE_TAGS = [
   { name: 'Sessions', description: 'Sign-in, sign-out and sessions of the member.' },
   { name: 'Passkeys', description: 'Passkeys and password of the member.' },
+  { name: 'Two-factor sign-in', description: 'Authenticator app and recovery codes of the member.' },
   { name: 'Shared dashboards', description: 'What visitors of a shared dashboard read.' },
   { name: 'Invitations', description: 'Accepting an invitation.' },
 ];

@@ -7,7 +7,7 @@ import { type Caller, callerByLookup, clickReaderByLookup } from '../../sql/work
 import { type KeyRecord, recordKeyUse } from '../../sql/workspaces/keys.ts';
 import { partnerByLookup } from '../../sql/workspaces/partners.ts';
 import type { Api, ApiDeps, Auth, Scope } from '../dependencies.ts';
-import { callerOfCookie, refuseRole, roleFor } from '../session/caller.ts';
+import { callerOfCookie, refuseRole, refuseUnconfirmed, roleFor } from '../session/caller.ts';
 import { refuseUncovered } from './plan.ts';
 
 /** Minimum interval between two updates of a key's `last_used_at`. Milliseconds. */
@@ -43,8 +43,10 @@ type WorkspaceScope = Exclude<Scope, 'public' | 'partner'>;
 async function admit(deps: ApiDeps, request: FastifyRequest, scope: WorkspaceScope): Promise<void> {
   request.auth = await authOf(deps, request, scope);
   refuseSuspended(request);
-  if (request.auth.member) refuseRole(request, request.auth.member);
-  else refuseRights(request, request.auth.key);
+  if (request.auth.member) {
+    refuseRole(request, request.auth.member);
+    refuseUnconfirmed(request, request.auth.member);
+  } else refuseRights(request, request.auth.key);
   refuseUncovered(request);
 }
 

@@ -2,7 +2,12 @@ import type { FastifyRequest } from 'fastify';
 import { mayDo, type Role } from '../../core/access/roles.ts';
 import { csrfTokenMatches, csrfTokenOf, hashSessionToken } from '../../core/access/session-tokens.ts';
 import { AppError } from '../../core/errors.ts';
-import { callerBySession, recordSessionUse, type SessionCaller } from '../../sql/console/sessions.ts';
+import {
+  CONFIRMED_MINUTES,
+  callerBySession,
+  recordSessionUse,
+  type SessionCaller,
+} from '../../sql/console/sessions.ts';
 import type { ApiDeps, Auth, SignedIn } from '../dependencies.ts';
 import { sessionTokenOf } from './cookie.ts';
 import { refuseForeignPage } from './own-origin.ts';
@@ -75,6 +80,22 @@ export function refuseRole(request: FastifyRequest, { role }: SignedIn): void {
   if (!mayDo(role, needed)) {
     throw new AppError('forbidden', `this endpoint requires the role ${needed}; your role is ${role}`);
   }
+}
+
+/**
+ * Refuses changes of access by an unattended browser or a stolen cookie. The console recognizes the error by its code and
+ * asks for a confirmation.
+ *
+ * @throws {AppError} `forbidden` when the member's last proof is older than {@link CONFIRMED_MINUTES}
+ */
+export function refuseUnconfirmed({ routeOptions }: FastifyRequest, { session }: SignedIn): void {
+  if (!routeOptions.config.recentSignIn || session.is_confirmed) return;
+  const detail = {
+    path: 'session',
+    message: `must be confirmed within the last ${CONFIRMED_MINUTES} minutes`,
+    code: 'confirmation_required',
+  } as const;
+  throw new AppError('forbidden', 'confirm that it is you with POST /session/confirm first', [detail]);
 }
 
 /** Returns the calling member, on routes of scope `member`. */

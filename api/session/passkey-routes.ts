@@ -20,6 +20,7 @@ import type { Tries } from './tries.ts';
 
 const tags = ['Passkeys'];
 const MEMBER = { scope: 'member', plan: 'any', role: 'analyst', console: true } as const;
+const CHANGE = { ...MEMBER, recentSignIn: true } as const;
 
 const view = ({ id, label, created_at, last_used_at }: PasskeyRecord) => ({
   id,
@@ -55,7 +56,7 @@ export async function ownPasskeyRoutes(
   app.post(
     '/passkeys/options',
     {
-      config: { ...MEMBER, errors: ['conflict'] },
+      config: { ...CHANGE, errors: ['conflict'] },
       schema: {
         tags,
         operationId: 'passkeys.getOptions',
@@ -73,7 +74,7 @@ export async function ownPasskeyRoutes(
   app.post(
     '/passkeys',
     {
-      config: { ...MEMBER, errors: ['conflict'] },
+      config: { ...CHANGE, errors: ['conflict'] },
       schema: {
         tags,
         operationId: 'passkeys.create',
@@ -107,7 +108,7 @@ export async function ownPasskeyRoutes(
   app.delete(
     '/passkeys/:id',
     {
-      config: { ...MEMBER, errors: ['conflict'] },
+      config: { ...CHANGE, errors: ['conflict'] },
       schema: {
         tags,
         operationId: 'passkeys.delete',
@@ -139,7 +140,7 @@ export async function ownPasskeyRoutes(
   app.post(
     '/session/password',
     {
-      config: { ...MEMBER, errors: ['conflict', 'too_many_requests'] },
+      config: { ...CHANGE, errors: ['conflict', 'too_many_requests'] },
       schema: {
         tags,
         operationId: 'session.setPassword',

@@ -6,6 +6,7 @@ import type { Api, ApiDeps } from '../dependencies.ts';
 import { Ok } from '../schemas.ts';
 import { beginSession, describeSession } from './begin.ts';
 import { signedIn } from './caller.ts';
+import { confirmRoutes } from './confirm-routes.ts';
 import { clearSessionCookie } from './cookie.ts';
 import { createHashKey } from './hash-key.ts';
 import { inviteRoutes } from './invite-routes.ts';
@@ -17,6 +18,8 @@ import { createMemberPasswords } from './passwords.ts';
 import { CeremonyOptions, PasskeySignInBody, SessionBody, SignInAnswer, SignInBody } from './schemas.ts';
 import { ownSessionRoutes } from './session-list-routes.ts';
 import { createTries } from './tries.ts';
+import { checkSecondFactor } from './two-factor.ts';
+import { twoFactorRoutes } from './two-factor-routes.ts';
 import { createWeakPasswords } from './weak-passwords.ts';
 
 const tags = ['Sessions'];
@@ -59,36 +62,51 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'session.signIn',
         summary: 'Sign in with email and password',
         description:
-          'Sets the session cookie. After five wrong attempts in a minute for one account from one address, further ones from there get a 429 with `Retry-After` for a minute; also after 30 for the account or from the address. A browser that signed in to the account before has a count of its own, of five.',
+          'Sets the session cookie. After five wrong attempts in a minute for one account from one address, further ones from there get a 429 with `Retry-After` for a minute; also after 30 for the account or from the address. A browser that signed in to the account before has a count of its own, of five. With two-factor sign-in, `code` is required; without it the response has `code_required`. Wrong codes count like wrong passwords; after 100 in a row only a recovery code is accepted.',
         body: SignInBody,
         response: { 200: SignInAnswer },
       },
     },
     async (request, reply): Promise<SignInAnswer> => {
       const email = normalizeEmail(request.body.email);
-      const { password, workspace_id: wanted = null } = request.body;
+      const { password, code, workspace_id: wanted = null } = request.body;
       const browser = await browsers.idOf(request, email);
-      const holders = await tries({ account: email, address: request.ip, browser }, async () => {
-        const fits = await passwords.holders(email, password, wanted);
-        return fits.length === 0 ? null : fits;
+      let isCodeWrong = false;
+      const found = await tries({ account: email, address: request.ip, browser }, async () => {
+        const holders = await passwords.holders(email, password, wanted);
+        const [one, ...more] = holders;
+        if (!one) return null;
+        // With several workspaces, the chosen one asks for the code.
+        if (more.length > 0 || !one.has_second_factor || code === undefined) return { holders, factor: null };
+        const factor = await checkSecondFactor(pool, one.member_id, code);
+        isCodeWrong = factor === null;
+        return factor && { holders, factor };
       });
-      if (!holders) throw new AppError('unauthorized', 'email or password is wrong');
+      if (!found)
+        throw isCodeWrong ? wrongCode() : new AppError('unauthorized', 'email or password is wrong');
+      const { holders, factor } = found;
       const [one, ...more] = holders;
       if (!one || more.length > 0) {
         const workspaces = holders.map((holder) => ({
           id: holder.workspace_id,
           name: holder.workspace_name,
         }));
-        return { session: null, workspaces };
+        return { session: null, code_required: false, workspaces };
+      }
+      if (one.has_second_factor && factor === null) {
+        return { session: null, code_required: true, workspaces: [] };
       }
       const who = {
         workspaceId: one.workspace_id,
         memberId: one.member_id,
         passwordHash: one.password_hash,
       };
-      const session = await beginSession(deps, request, reply, who);
+      const details: Record<string, string> = factor === null ? {} : { second_factor: factor };
+      const session = await beginSession(deps, request, reply, who, (tx) =>
+        request.audit(tx, { ...who, details }),
+      );
       await browsers.remember(reply, email);
-      return { session, workspaces: [] };
+      return { session, code_required: false, workspaces: [] };
     },
   );
 
@@ -149,4 +167,11 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
   await inviteRoutes(app, deps, { passkeys, passwords, browsers });
   await ownPasskeyRoutes(app, deps, { passkeys, passwords, tries });
   await ownSessionRoutes(app, deps);
+  await twoFactorRoutes(app, deps, tries);
+  await confirmRoutes(app, deps, { passkeys, tries });
 }
+
+const wrongCode = () =>
+  new AppError('unauthorized', 'the code is wrong, or was used before', [
+    { path: 'code', message: 'is wrong, or was used before' },
+  ]);

@@ -18,6 +18,11 @@ export const Role = OneOf(ROLES, {
 
 const NewPassword = Type.String({ minLength: PASSWORD_LEAST, maxLength: PASSWORD_MOST });
 const Password = Type.String({ minLength: 1, maxLength: PASSWORD_MOST });
+const Code = Type.String({
+  minLength: 6,
+  maxLength: 40,
+  description: 'Six digits of the authenticator app, or a recovery code.',
+});
 const Token = Type.String({
   minLength: 1,
   maxLength: 100,
@@ -91,6 +96,9 @@ export type SessionBody = Static<typeof SessionBody>;
 /** A signed-in member, or the workspaces to choose from. */
 export const SignInAnswer = Type.Object(
   {
+    code_required: Type.Boolean({
+      description: 'Email and password are right: call again with a `code` of the authenticator app.',
+    }),
     session: Nullable(SessionBody as TObject<typeof SESSION> & { type: string }),
     workspaces: Type.Array(Type.Object({ id: Uuid, name: Type.String() }, { title: 'WorkspaceChoice' }), {
       description:
@@ -106,10 +114,51 @@ export const SignInBody = Body(
     email: Type.String({ format: 'email', maxLength: EMAIL_LIMIT }),
     password: Password,
     workspace_id: Type.Optional(Uuid),
+    code: Type.Optional(Code),
   },
   { title: 'SignIn' },
 );
 export type SignInBody = Static<typeof SignInBody>;
+
+export const CodeBody = Body({ code: Code }, { title: 'AuthenticatorCode' });
+
+export const ConfirmBody = Body(
+  {
+    password: Type.Optional(Password),
+    code: Type.Optional(Code),
+    passkey: Type.Optional(CredentialAnswer),
+  },
+  { title: 'Confirmation' },
+);
+export type ConfirmBody = Static<typeof ConfirmBody>;
+
+export const ConfirmMethods = Type.Object(
+  { password: Type.Boolean(), code: Type.Boolean(), passkey: Type.Boolean() },
+  { title: 'ConfirmationMethods' },
+);
+
+export const TwoFactorView = Type.Object(
+  {
+    enabled_at: Nullable({ ...Instant, description: 'Null: off.' }),
+    recovery_codes: Type.Integer({ description: 'Unused ones.' }),
+  },
+  { title: 'TwoFactor' },
+);
+export const AppSecret = Type.Object(
+  {
+    secret: Type.String({ description: 'Base32, to type in.' }),
+    uri: Type.String({ description: 'The `otpauth:` URI of a QR code.' }),
+  },
+  { title: 'AuthenticatorAppSecret' },
+);
+export const RecoveryCodes = Type.Object(
+  {
+    recovery_codes: Type.Array(Type.String(), {
+      description: 'Each signs in once in place of a code of the app.',
+    }),
+  },
+  { title: 'RecoveryCodes' },
+);
 
 export const PasskeySignInBody = Body({ passkey: CredentialAnswer }, { title: 'SignInWithPasskey' });
 

@@ -55,7 +55,7 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
   app.post(
     '/identity-secret',
     {
-      config: { ...CONFIG, idempotent: 'unkept' },
+      config: { ...CONFIG, recentSignIn: true, idempotent: 'unkept' },
       schema: {
         tags,
         operationId: 'workspace.rotateIdentitySecret',

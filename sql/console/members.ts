@@ -1,5 +1,6 @@
 import type { Role } from '../../core/access/roles.ts';
 import type { Queryable } from '../database/pool.ts';
+import { deleteTwoFactor } from './two-factor.ts';
 
 /** A member of a workspace without secrets. */
 export type Member = {
@@ -59,6 +60,7 @@ export type PasswordHolder = {
   workspace_id: string;
   workspace_name: string;
   password_hash: string;
+  has_second_factor: boolean;
 };
 
 /**
@@ -73,8 +75,10 @@ export async function passwordHolders(
   workspaceId: string | null,
 ): Promise<PasswordHolder[]> {
   const { rows } = await db.query<PasswordHolder>(
-    `SELECT m.id AS member_id, m.workspace_id, w.name AS workspace_name, m.password_hash
+    `SELECT m.id AS member_id, m.workspace_id, w.name AS workspace_name, m.password_hash,
+       a.confirmed_at IS NOT NULL AS has_second_factor
      FROM members m JOIN workspaces w ON w.id = m.workspace_id
+       LEFT JOIN authenticator_apps a ON a.member_id = m.id
      WHERE m.email = $1 AND m.removed_at IS NULL AND m.password_hash IS NOT NULL
        AND ($2::uuid IS NULL OR m.workspace_id = $2)
      ORDER BY m.last_seen_at DESC NULLS LAST, m.id`,
@@ -148,11 +152,12 @@ export async function countOwners(db: Queryable, workspaceId: string): Promise<n
   return rows[0]?.owners ?? 0;
 }
 
-/** Removes a member with its password, passkeys and sessions. The caller has locked the workspace. */
+/** Removes a member with its password, second factor, passkeys and sessions. The caller has locked the workspace. */
 export async function removeMember(tx: Queryable, id: string): Promise<void> {
   await tx.query('UPDATE members SET removed_at = now(), password_hash = NULL WHERE id = $1', [id]);
   await tx.query('DELETE FROM passkeys WHERE member_id = $1', [id]);
   await tx.query('DELETE FROM sessions WHERE member_id = $1', [id]);
+  await deleteTwoFactor(tx, id);
 }
 
 /** Locks a member's row until the transaction ends. */

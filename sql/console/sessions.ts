@@ -14,6 +14,12 @@ export const SESSION_SECONDS = 90 * 86_400;
 const ALIVE = `s.expires_at > now() AND s.last_seen_at > now() - interval '14 days'
   AND s.last_seen_at < now() + interval '1 hour'`;
 
+/** Minutes for which a proof that the member is at the browser allows changes of access. */
+export const CONFIRMED_MINUTES = 10;
+/** SQL: confirmed lately. A time ahead is from a wrong clock. */
+const CONFIRMED = `(s.confirmed_at > now() - interval '${CONFIRMED_MINUTES} minutes'
+  AND s.confirmed_at < now() + interval '1 minute')`;
+
 /** A signed-in browser as its member sees it. */
 export type SessionRecord = {
   id: string;
@@ -26,7 +32,8 @@ export type SessionRecord = {
 /** The workspace, session and member of a cookie. */
 export type SessionCaller = {
   workspace: Workspace;
-  session: SessionRecord;
+  /** `is_confirmed`: the member signed in, or confirmed to be there, within {@link CONFIRMED_MINUTES}. */
+  session: SessionRecord & { is_confirmed: boolean };
   member: { id: string; email: string | null; role: Role };
 };
 
@@ -66,6 +73,7 @@ type Row = Workspace & {
   user_agent: string;
   session_created_at: Date;
   session_last_seen_at: Date;
+  is_confirmed: boolean;
   expires_at: Date;
   member_id: string;
   email: string | null;
@@ -80,7 +88,8 @@ export async function callerBySession(db: Queryable, tokenHash: Buffer): Promise
   const { rows } = await db.query<Row>({
     name: 'caller_by_session',
     text: `SELECT ${workspaceColumns('w')}, s.id AS session_id, s.user_agent, s.created_at AS session_created_at,
-             s.last_seen_at AS session_last_seen_at, s.expires_at, m.id AS member_id, m.email, m.role
+             s.last_seen_at AS session_last_seen_at, s.expires_at,
+             ${CONFIRMED} AS is_confirmed, m.id AS member_id, m.email, m.role
            FROM sessions s JOIN members m ON m.id = s.member_id AND m.removed_at IS NULL
              JOIN workspaces w ON w.id = s.workspace_id
            WHERE s.token_hash = $1 AND ${ALIVE}`,
@@ -92,6 +101,7 @@ export async function callerBySession(db: Queryable, tokenHash: Buffer): Promise
     user_agent,
     session_created_at,
     session_last_seen_at,
+    is_confirmed,
     expires_at,
     member_id,
     email,
@@ -106,6 +116,7 @@ export async function callerBySession(db: Queryable, tokenHash: Buffer): Promise
       created_at: session_created_at,
       last_seen_at: session_last_seen_at,
       expires_at,
+      is_confirmed,
     },
     member: { id: member_id, email, role },
   };
@@ -120,6 +131,11 @@ export async function recordSessionUse(db: Queryable, id: string): Promise<void>
      UPDATE members SET last_seen_at = now() WHERE id IN (SELECT member_id FROM seen)`,
     [id],
   );
+}
+
+/** Records that the member proved to be at the browser. */
+export async function recordConfirmation(db: Queryable, id: string): Promise<void> {
+  await db.query('UPDATE sessions SET confirmed_at = now() WHERE id = $1', [id]);
 }
 
 /** Returns a member's sessions, the last used first. */

@@ -41,6 +41,7 @@ CREATE TABLE sessions (
   member_id    uuid NOT NULL REFERENCES members (id),
   user_agent   text NOT NULL,
   created_at   timestamptz NOT NULL DEFAULT now(),
+  confirmed_at timestamptz NOT NULL DEFAULT now(), -- the last proof that the member is at the browser
   last_seen_at timestamptz NOT NULL DEFAULT now(), -- 14 days without a request end it
   expires_at   timestamptz NOT NULL                -- this ends it in any case
 );
@@ -60,6 +61,25 @@ CREATE TABLE passkeys (
   last_used_at  timestamptz
 );
 CREATE INDEX passkeys_member ON passkeys (member_id, created_at);
+
+-- Authenticator apps (TOTP, RFC 6238), the second factor of password sign-ins.
+CREATE TABLE authenticator_apps (
+  member_id    uuid PRIMARY KEY REFERENCES members (id),
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  secret       text NOT NULL,              -- base32
+  confirmed_at timestamptz,                -- null: not required yet
+  last_step    bigint,                     -- of the last accepted code; only later ones count
+  wrong_codes  integer NOT NULL DEFAULT 0, -- since the last right one
+  created_at   timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE TABLE recovery_codes (
+  member_id    uuid NOT NULL REFERENCES members (id),
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  code_hash    bytea NOT NULL, -- SHA-256
+  used_at      timestamptz,
+  PRIMARY KEY (member_id, code_hash)
+);
 
 -- Challenges for authenticators. The response deletes its challenge, so that it counts once.
 CREATE TABLE passkey_challenges (

@@ -1,3 +1,4 @@
+import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keyMatches } from '../../core/access/keys.ts';
 import { type AuditEntry, listAuditEntries } from '../../sql/audit/audit-log.ts';
@@ -6,6 +7,7 @@ import { partnerByLookup } from '../../sql/workspaces/partners.ts';
 import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { operator } from '../support/hoplog.ts';
+import { consoleBrowser, PASSWORD, signedInAs } from '../support/members.ts';
 
 type Workspace = { id: string; slug: string; name: string; plan: string; [field: string]: unknown };
 type Made = { workspace: Workspace; secret_key: string; publishable_key: string };
@@ -218,6 +220,33 @@ describe('key', () => {
     await cli.refused(1, /no key has the id "x"/, 'key', 'revoke', '--key', 'x');
     await cli.refused(1, /no workspace/, 'key', 'list', '--workspace', 'nowhere');
   });
+});
+
+test('member reset-two-factor lets a member in who lost the app, and is in the audit log', async () => {
+  const shop = await api.addWorkspace();
+  const ann = await signedInAs(api, shop, 'owner');
+  const { secret } = (await ann.call<{ secret: string }>('POST', '/two-factor/setup')).body;
+  await ann.call('POST', '/two-factor', { body: { code: generateSync({ secret }) } });
+  const reset = (email: string) =>
+    cli.json('member', 'reset-two-factor', '--workspace', shop.workspace.id, '--email', email);
+  expect(await reset(ann.email.toUpperCase())).toEqual({ member_id: ann.id, reset: true });
+  const body = { email: ann.email, password: PASSWORD };
+  expect((await consoleBrowser(api).call('POST', '/session', { body })).body).toMatchObject({
+    code_required: false,
+  });
+  expect(await reset(ann.email)).toEqual({ member_id: ann.id, reset: false });
+  const entries = await listAuditEntries(api.stores.pool, shop.workspace.id, { before: null, limit: 9 });
+  const resets = entries.filter(({ action }) => action === 'two_factor.disable');
+  expect(resets).toMatchObject([{ actor_type: 'operator', target_id: ann.id }]);
+  const unknown = [
+    'member',
+    'reset-two-factor',
+    '--workspace',
+    shop.workspace.id,
+    '--email',
+    'no@one.example',
+  ];
+  await cli.refused(1, /has no member no@one.example/, ...unknown);
 });
 
 describe('partner', () => {

@@ -71,6 +71,19 @@ export const MEMBER_ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
   'DELETE /api/v1/passkeys/{id}': (victim) => [
     { path: `/passkeys/${victim.passkeyId}`, status: 404, as: 'member' },
   ],
+  'GET /api/v1/session/confirm': () => [{ path: '/session/confirm', status: 200, as: 'member' }],
+  'POST /api/v1/session/confirm': (victim) => [
+    { path: '/session/confirm', body: { passkey: passkeyAnswer(victim.passkey) }, status: 400, as: 'member' },
+  ],
+  'GET /api/v1/two-factor': () => [{ path: '/two-factor', status: 200, as: 'member' }],
+  'POST /api/v1/two-factor/setup': () => [{ path: '/two-factor/setup', status: 200, as: 'member' }],
+  'POST /api/v1/two-factor': () => [
+    { path: '/two-factor', body: { code: '000000' }, status: 400, as: 'member' },
+  ],
+  'POST /api/v1/two-factor/recovery-codes': () => [
+    { path: '/two-factor/recovery-codes', status: 409, as: 'member' },
+  ],
+  'DELETE /api/v1/two-factor': () => [{ path: '/two-factor', status: 409, as: 'member' }],
   'GET /api/v1/members': () => [{ path: '/members', status: 200 }],
   'POST /api/v1/members/invites': (victim) => [
     { path: '/members/invites', body: { email: victim.memberEmail, role: 'owner' }, status: 201 },

@@ -52,6 +52,8 @@ export type ConsoleSite = {
   api<T>(path: string, body?: object, method?: string): Promise<T>;
   /** Runs an operator command beside the service, and returns its `--json` output. */
   hoplog<T>(...args: string[]): Promise<T>;
+  /** Lets the last proof of every member to be at the browser be an hour ago. */
+  forgetConfirmations(): Promise<void>;
   /** Returns the link of an invitation to the demo workspace. */
   invite(role?: Role, email?: string): Promise<string>;
   close(): Promise<void>;
@@ -142,6 +144,12 @@ async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<
     mail,
     hoplog: operate,
     invite,
+    async forgetConfirmations() {
+      await pool.query(
+        `UPDATE sessions SET confirmed_at = now() - interval '1 hour' WHERE workspace_id = $1`,
+        [demo.workspace_id],
+      );
+    },
     async open(path, { role = 'owner', width = 1_280, scheme = 'light', host = '127.0.0.1' } = {}) {
       const origin = host === 'localhost' ? byName : app;
       const context = await newContext({

@@ -27,6 +27,7 @@ const CSRF_HEADER = 'x-csrf-token';
 
 let caller: Caller | null = null;
 let askForSession = async (): Promise<void> => {};
+let askToConfirm = async (): Promise<boolean> => false;
 
 /** Sets the caller of future requests; null: signed out. */
 export function keepCaller(next: Caller | null): void {
@@ -36,6 +37,11 @@ export function keepCaller(next: Caller | null): void {
 /** Registers how to refresh the session after a response that contradicts the {@link Caller}. */
 export function onSessionInDoubt(ask: () => Promise<void>): void {
   askForSession = ask;
+}
+
+/** Registers how the member confirms to be at the browser. @param ask returns whether they did */
+export function onConfirmationRequired(ask: () => Promise<boolean>): void {
+  askToConfirm = ask;
 }
 
 /**
@@ -62,7 +68,7 @@ export async function fetchFile(path: string, options: CallOptions = {}): Promis
 
 /**
  * Like {@link callApi}, but returns the whole response. Every request of the console passes here, so this is where an
- * ended or replaced session is detected.
+ * ended or replaced session is detected, and where the member confirms a change of access.
  *
  * @throws {ApiFailure} as {@link callApi}
  */
@@ -72,6 +78,10 @@ export async function fetchAnswer(path: string, options: CallOptions = {}): Prom
   if (response.ok) return response;
   const failure = await failureOf(response);
   if (!sentFor) throw failure;
+  if (failure.details.some(({ code }) => code === 'confirmation_required')) {
+    if (await askToConfirm()) return fetchAnswer(path, options);
+    throw worded(failure, 'Nothing was changed, because you did not confirm that it is you.');
+  }
   const isEnded = failure.status === 401 && isOfSession(path, options);
   const isAnother = fieldError(failure, CSRF_HEADER) !== null;
   if (!isEnded && !isAnother) throw failure;

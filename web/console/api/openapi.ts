@@ -206,6 +206,10 @@ export interface paths {
     post: operations["session.signIn"];
     delete: operations["session.signOut"];
   };
+  "/api/v1/session/confirm": {
+    get: operations["session.getConfirmMethods"];
+    post: operations["session.confirm"];
+  };
   "/api/v1/session/invite": {
     post: operations["invitations.accept"];
   };
@@ -268,6 +272,17 @@ export interface paths {
   };
   "/api/v1/track/order": {
     post: operations["track.order"];
+  };
+  "/api/v1/two-factor": {
+    get: operations["twoFactor.get"];
+    post: operations["twoFactor.enable"];
+    delete: operations["twoFactor.disable"];
+  };
+  "/api/v1/two-factor/recovery-codes": {
+    post: operations["twoFactor.replaceRecoveryCodes"];
+  };
+  "/api/v1/two-factor/setup": {
+    post: operations["twoFactor.setUp"];
   };
   "/api/v1/visitors": {
     get: operations["visitors.list"];
@@ -452,6 +467,13 @@ export interface components {
       /** Format: uuid */
       id: string | null;
       type: string;
+    };
+    AuthenticatorAppSecret: {
+      secret: string;
+      uri: string;
+    };
+    AuthenticatorCode: {
+      code: string;
     };
     BioButton: {
       emoji: string | null;
@@ -727,6 +749,16 @@ export interface components {
       id: string;
       /** @constant */
       type: "commission.updated";
+    };
+    Confirmation: {
+      code?: string;
+      passkey?: components["schemas"]["PasskeyCredential"];
+      password?: string;
+    };
+    ConfirmationMethods: {
+      code: boolean;
+      passkey: boolean;
+      password: boolean;
     };
     /** @enum {string} */
     CreatableChannel: "facebook" | "instagram" | "youtube" | "linkedin" | "twitter" | "tiktok" | "newsletter" | "website" | "other" | "threads" | "bluesky" | "mastodon" | "pinterest" | "reddit" | "telegram" | "discord" | "tumblr" | "google_business" | "nostr" | "lemmy" | "slack" | "devto" | "x";
@@ -1143,7 +1175,7 @@ export interface components {
     ErrorCode: "bad_request" | "method_not_offered" | "unauthorized" | "payment_required" | "limit_reached" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "idempotency_in_progress" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "too_many_requests" | "internal" | "unavailable";
     ErrorDetail: {
       /** @enum {string} */
-      code?: "external_destination";
+      code?: "external_destination" | "confirmation_required";
       hint?: string;
       message: string;
       path: string;
@@ -1890,6 +1922,9 @@ export interface components {
       /** @enum {string} */
       type: "sale" | "renewal" | "refund" | "correction" | "manual";
     };
+    RecoveryCodes: {
+      recovery_codes: string[];
+    };
     ReferralDay: {
       clicks: number;
       /** Format: date */
@@ -2153,10 +2188,12 @@ export interface components {
       shared_dashboards: components["schemas"]["SharedDashboard"][];
     };
     SignedIn: {
+      code_required: boolean;
       session: components["schemas"]["Session"] | null;
       workspaces: components["schemas"]["WorkspaceChoice"][];
     };
     SignIn: {
+      code?: string;
       /** Format: email */
       email: string;
       password: string;
@@ -2275,6 +2312,11 @@ export interface components {
       /** Format: uuid */
       visitor_id?: string | string[] | null;
       visitor_ids?: string[] | null;
+    };
+    TwoFactor: {
+      /** Format: date-time */
+      enabled_at: string | null;
+      recovery_codes: number;
     };
     UnlockDashboard: {
       password: string;
@@ -4296,6 +4338,36 @@ export interface operations {
       };
     };
   };
+  "session.getConfirmMethods": {
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["ConfirmationMethods"];
+        };
+      };
+    };
+  };
+  "session.confirm": {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["Confirmation"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
   "invitations.accept": {
     requestBody: {
       content: {
@@ -4717,6 +4789,72 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "twoFactor.get": {
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["TwoFactor"];
+        };
+      };
+    };
+  };
+  "twoFactor.enable": {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["AuthenticatorCode"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["RecoveryCodes"];
+        };
+      };
+    };
+  };
+  "twoFactor.disable": {
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "twoFactor.replaceRecoveryCodes": {
+    responses: {
+      201: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["RecoveryCodes"];
+        };
+      };
+    };
+  };
+  "twoFactor.setUp": {
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["AuthenticatorAppSecret"];
         };
       };
     };

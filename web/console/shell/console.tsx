@@ -7,6 +7,7 @@ import { PAGES, SIGN_IN_PAGE, WELCOME_PAGE } from '../pages.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { FailureNotice } from '../parts/failure-notice.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
+import { ConfirmIdentity } from './confirm-identity.tsx';
 import { PageOf } from './lazy-page.tsx';
 import { isUnsaved } from './leaving.ts';
 import { PageBoundary } from './page-boundary.tsx';
@@ -63,6 +64,7 @@ export function Console() {
           </PageBoundary>
         </Shell>
       </SessionContext>
+      <ConfirmIdentity />
       {session.data === null && (
         <SignInAgain>
           <Standalone>

@@ -7,6 +7,7 @@ import { Members } from './members.tsx';
 import { OwnPasskeys } from './own-passkeys.tsx';
 import { OwnPassword } from './own-password.tsx';
 import { OwnSessions } from './own-sessions.tsx';
+import { OwnTwoFactor } from './own-two-factor.tsx';
 import { ReferralTrust } from './referral-trust.tsx';
 import { ReportSettings } from './report-settings.tsx';
 import { WorkspaceFacts } from './workspace-facts.tsx';
@@ -46,6 +47,7 @@ export default function SettingsPage() {
         <Tabs.Panel value="sign-in">
           <OwnPasskeys />
           {member.email !== null && <OwnPassword email={member.email} />}
+          <OwnTwoFactor />
           <OwnSessions />
         </Tabs.Panel>
         {isOwner && (

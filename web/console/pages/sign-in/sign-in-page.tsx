@@ -7,6 +7,7 @@ import { messageOf } from '../../api/failures.ts';
 import { useOneMutation } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { CodeForm } from './code-form.tsx';
 import { passkeyFailure, passkeysWork, signWithPasskey } from './passkeys.ts';
 import { SignInFailure } from './sign-in-failure.tsx';
 
@@ -17,14 +18,24 @@ export default function SignInPage() {
   const queries = useQueryClient();
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
+  const [code, setCode] = useState('');
+  const [workspace, setWorkspace] = useState<string>();
   const enter = () => queries.invalidateQueries({ queryKey: ['/session'] });
-  const withPassword = useOneMutation<string | undefined, SignIn>({
-    mutationFn: (workspace_id) =>
-      callApi<SignIn>('/session', { method: 'POST', body: { email, password, workspace_id } }),
+  const withPassword = useOneMutation<{ workspace_id?: string; code?: string }, SignIn>({
+    mutationFn: (more) => callApi<SignIn>('/session', { method: 'POST', body: { email, password, ...more } }),
     onSuccess: async ({ session }) => {
       if (session) await enter();
     },
   });
+  const choose = (id: string) => {
+    setWorkspace(id);
+    withPassword.mutate({ workspace_id: id });
+  };
+  const startOver = () => {
+    setWorkspace(undefined);
+    setCode('');
+    withPassword.reset();
+  };
   const withPasskey = useOneMutation<void, unknown>({
     mutationFn: async () =>
       callApi('/session/passkey', { method: 'POST', body: { passkey: await signWithPasskey() } }),
@@ -33,9 +44,23 @@ export default function SignInPage() {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     withPasskey.reset();
-    withPassword.mutate(undefined);
+    withPassword.mutate({});
   };
 
+  // Stays while a code is checked, and after a wrong one.
+  const asksForCode = withPassword.data?.code_required || withPassword.variables?.code !== undefined;
+  if (asksForCode) {
+    return (
+      <CodeForm
+        code={code}
+        onChange={setCode}
+        pending={withPassword.isPending}
+        failure={withPassword.error}
+        onSubmit={() => withPassword.mutate({ code, ...(workspace && { workspace_id: workspace }) })}
+        onBack={startOver}
+      />
+    );
+  }
   const choices = withPassword.data?.workspaces ?? [];
   if (choices.length > 0) {
     return (
@@ -43,11 +68,11 @@ export default function SignInPage() {
         <PageHeader title="Choose a workspace" />
         <Stack gap="sm">
           {choices.map(({ id, name }) => (
-            <Button key={id} variant="default" size="md" onClick={() => withPassword.mutate(id)}>
+            <Button key={id} variant="default" size="md" onClick={() => choose(id)}>
               {name}
             </Button>
           ))}
-          <Button variant="subtle" onClick={withPassword.reset}>
+          <Button variant="subtle" onClick={startOver}>
             Back
           </Button>
         </Stack>
