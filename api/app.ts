@@ -52,6 +52,7 @@ import { purchaseRoutes } from './referrals/purchases/routes.ts';
 import { referralRoutes } from './referrals/routes.ts';
 import { signupRoutes } from './referrals/signups/routes.ts';
 import { savedViewRoutes } from './saved-views/routes.ts';
+import { providerRoutes } from './session/provider-routes.ts';
 import { sessionRoutes } from './session/routes.ts';
 import { sharedDashboardRoutes } from './shared-dashboards/routes.ts';
 import { statsRoutes } from './stats/routes.ts';
@@ -175,6 +176,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
 
   await app.register(async (scope) => healthRoutes(scope as Api, deps));
   await app.register(async (scope) => embedRoutes(scope as Api, deps));
+  await app.register(async (scope) => providerRoutes(scope as Api, deps));
   await app.register(async (scope) => consoleRoutes(scope as Api, deps));
   await app.register(
     async (scope) => {

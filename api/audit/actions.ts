@@ -8,6 +8,7 @@ export type Audited = { action: string; target: string; record?: readonly string
 export const AUDITED: Readonly<Record<string, Audited>> = {
   'session.signIn': { action: 'session.sign_in', target: 'member' },
   'session.signInWithPasskey': { action: 'session.sign_in', target: 'member' },
+  'session.signInWithProvider': { action: 'session.sign_in', target: 'member' },
   'session.signOut': { action: 'session.sign_out', target: 'member' },
   'session.setPassword': { action: 'password.set', target: 'member' },
   'session.confirm': { action: 'session.confirm', target: 'member' },

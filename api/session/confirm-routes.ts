@@ -2,6 +2,7 @@ import { passwordMatches } from '../../core/access/passwords.ts';
 import { badRequest } from '../../core/errors.ts';
 import { passwordHashOf } from '../../sql/console/members.ts';
 import { listPasskeys } from '../../sql/console/passkeys.ts';
+import { isLinked } from '../../sql/console/provider-identities.ts';
 import { recordConfirmation } from '../../sql/console/sessions.ts';
 import { twoFactorOf } from '../../sql/console/two-factor.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
@@ -19,7 +20,7 @@ const MEMBER = { scope: 'member', plan: 'any', role: 'analyst', console: true } 
 /** Registers the confirmation that the person at the browser is the member, which changes of access require. */
 export async function confirmRoutes(
   app: Api,
-  { pool }: ApiDeps,
+  { pool, config }: ApiDeps,
   { passkeys, tries }: { passkeys: Passkeys; tries: Tries },
 ): Promise<void> {
   app.get(
@@ -41,6 +42,7 @@ export async function confirmRoutes(
         password: hash !== null,
         code: enabled_at !== null,
         passkey: (await listPasskeys(pool, id)).length > 0,
+        provider: config.oidc && (await isLinked(pool, id, config.oidc.issuer)) ? config.oidc.name : null,
       };
     },
   );

@@ -100,6 +100,7 @@ describe('a confirmation', () => {
       password: true,
       code: true,
       passkey: true,
+      provider: null,
     });
     const proofs = [
       async () => ({ password: PASSWORD }),

@@ -15,7 +15,15 @@ import { ownPage } from './own-origin.ts';
 import { ownPasskeyRoutes } from './passkey-routes.ts';
 import { createPasskeys } from './passkeys.ts';
 import { createMemberPasswords } from './passwords.ts';
-import { CeremonyOptions, PasskeySignInBody, SessionBody, SignInAnswer, SignInBody } from './schemas.ts';
+import { PROVIDER_START } from './provider-routes.ts';
+import {
+  CeremonyOptions,
+  PasskeySignInBody,
+  ProviderView,
+  SessionBody,
+  SignInAnswer,
+  SignInBody,
+} from './schemas.ts';
 import { ownSessionRoutes } from './session-list-routes.ts';
 import { createTries } from './tries.ts';
 import { checkSecondFactor } from './two-factor.ts';
@@ -50,6 +58,20 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
       },
     },
     async ({ auth }) => describeSession(config, auth.workspace, signedIn(auth)),
+  );
+
+  app.get(
+    '/session/provider',
+    {
+      config: PUBLIC,
+      schema: {
+        tags,
+        operationId: 'session.getProvider',
+        summary: 'Get the identity provider of the sign-in',
+        response: { 200: ProviderView },
+      },
+    },
+    async () => ({ name: config.oidc?.name ?? null, start: PROVIDER_START }),
   );
 
   app.post(

@@ -133,7 +133,12 @@ export const ConfirmBody = Body(
 export type ConfirmBody = Static<typeof ConfirmBody>;
 
 export const ConfirmMethods = Type.Object(
-  { password: Type.Boolean(), code: Type.Boolean(), passkey: Type.Boolean() },
+  {
+    password: Type.Boolean(),
+    code: Type.Boolean(),
+    passkey: Type.Boolean(),
+    provider: Nullable(Type.String({ description: 'Name of the identity provider to sign in with again.' })),
+  },
   { title: 'ConfirmationMethods' },
 );
 
@@ -158,6 +163,14 @@ export const RecoveryCodes = Type.Object(
     }),
   },
   { title: 'RecoveryCodes' },
+);
+
+export const ProviderView = Type.Object(
+  {
+    name: Nullable(Type.String({ description: 'Null: members sign in with passwords and passkeys only.' })),
+    start: Type.String({ description: 'Path of the page that begins a sign-in.' }),
+  },
+  { title: 'IdentityProvider' },
 );
 
 export const PasskeySignInBody = Body({ passkey: CredentialAnswer }, { title: 'SignInWithPasskey' });

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { isAddressBlock } from '../addresses/address-blocks.ts';
+import { type OidcSettings, oidcSettings } from './oidc.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { fileSettingOf, SECRET_SETTINGS, type SecretFileSetting } from './secrets.ts';
 import { ConfigError } from './settings-error.ts';
@@ -53,6 +54,15 @@ const Environment = Type.Object({
   PUBLISHABLE_LIMIT_PER_HOUR: Type.String({ pattern: '^[1-9]\\d{0,8}$', default: '10000' }),
   WEBHOOK_ALLOW_PRIVATE: Type.String({ pattern: '^(true|false)$', default: 'false' }),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.String({ default: '' }),
+  OIDC_ISSUER: Type.String({ default: '' }),
+  OIDC_CLIENT_ID: Type.String({ default: '' }),
+  OIDC_CLIENT_SECRET: Type.String({ default: '' }),
+  OIDC_NAME: Type.String({ default: '' }),
+  OIDC_SCOPES: Type.String({ default: 'openid email profile' }),
+  OIDC_ALLOWED_DOMAINS: Type.String({ default: '' }),
+  OIDC_WORKSPACE: Type.String({ default: '' }),
+  OIDC_GROUPS_CLAIM: Type.String({ default: 'groups' }),
+  OIDC_GROUP_ROLES: Type.String({ default: '' }),
   BACKUP_TO: Type.String({ default: '' }),
   AWS_ENDPOINT_URL: Type.String({ default: '' }),
   AWS_REGION: Type.String({ pattern: '^[a-z0-9-]+$', default: 'us-east-1' }),
@@ -140,6 +150,8 @@ export type Config = {
   /** Enrollments, and signups, that publishable keys may make in a workspace an hour. */
   publishableLimitPerHour: number;
   webhookAllowPrivate: boolean;
+  /** Null: members sign in with passwords and passkeys only. */
+  oidc: OidcSettings | null;
   /** OpenTelemetry collector for traces, OTLP over HTTP; empty: none. */
   tracesEndpoint: string;
   /** Where backups are kept: a folder or `s3://bucket/prefix`; empty: nowhere. */
@@ -249,6 +261,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     blockedDomainsFile: raw.BLOCKED_DOMAINS_FILE,
     publishableLimitPerHour: Number(raw.PUBLISHABLE_LIMIT_PER_HOUR),
     webhookAllowPrivate: raw.WEBHOOK_ALLOW_PRIVATE === 'true',
+    oidc: oidcSettings(raw),
     tracesEndpoint: serverUrl('OTEL_EXPORTER_OTLP_ENDPOINT', raw.OTEL_EXPORTER_OTLP_ENDPOINT, [
       'http:',
       'https:',

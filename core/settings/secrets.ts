@@ -7,6 +7,7 @@ export const SECRET_SETTINGS = [
   'CLICKHOUSE_URL',
   'CLICKHOUSE_PASSWORD',
   'KAFKA_PASSWORD',
+  'OIDC_CLIENT_SECRET',
 ] as const;
 
 export type SecretSetting = (typeof SECRET_SETTINGS)[number];

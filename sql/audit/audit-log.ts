@@ -2,10 +2,10 @@ import { uuidv7 } from '../../core/ids.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** Who did something. The operator and the service have no id. */
+/** Who did something. The identity provider, the operator and the service have no id. */
 export type AuditActor =
-  | { type: 'member' | 'key' | 'partner' | 'provider'; id: string }
-  | { type: 'operator' | 'service'; id: null };
+  | { type: 'member' | 'key' | 'partner'; id: string }
+  | { type: 'provider' | 'operator' | 'service'; id: null };
 
 /** An entry to record. It has no secret, password, email or network address. */
 export type NewAuditEntry = {

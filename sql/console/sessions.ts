@@ -6,6 +6,8 @@ import { type Workspace, workspaceColumns } from '../workspaces/workspaces.ts';
 
 /** Longest life of a session, whatever its use. Seconds. */
 export const SESSION_SECONDS = 90 * 86_400;
+/** Life of a session by the identity provider: by then a person whom the provider removed is out. Seconds. */
+const PROVIDED_SESSION_SECONDS = 12 * 3_600;
 
 /**
  * SQL: not expired, and used within 14 days. A session that was used while the clock was ahead ends: nothing else
@@ -38,7 +40,13 @@ export type SessionCaller = {
 };
 
 /** A member that signs in; with a password, the hash that it matched. */
-export type SigningIn = { workspaceId: string; memberId: string; passwordHash?: string };
+export type SigningIn = {
+  workspaceId: string;
+  memberId: string;
+  passwordHash?: string;
+  /** Signed in by the identity provider, whose last proof may be older. */
+  provided?: { authTime: Date | null };
+};
 
 /**
  * Creates a session. Checking a password takes a while: a member that was removed meanwhile gets no session, nor one
@@ -61,9 +69,17 @@ export async function createSession(
   );
   if (rowCount !== 1) return null;
   await tx.query(
-    `INSERT INTO sessions (id, token_hash, workspace_id, member_id, user_agent, expires_at)
-     VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 second')`,
-    [uuidv7(), hash, given.workspaceId, given.memberId, given.userAgent, SESSION_SECONDS],
+    `INSERT INTO sessions (id, token_hash, workspace_id, member_id, user_agent, confirmed_at, expires_at)
+     VALUES ($1, $2, $3, $4, $5, least($7::timestamptz, now()), now() + $6 * interval '1 second')`,
+    [
+      uuidv7(),
+      hash,
+      given.workspaceId,
+      given.memberId,
+      given.userAgent,
+      given.provided ? PROVIDED_SESSION_SECONDS : SESSION_SECONDS,
+      given.provided?.authTime ?? null,
+    ],
   );
   return token;
 }

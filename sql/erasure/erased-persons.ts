@@ -96,7 +96,10 @@ async function forgetMembers(tx: Queryable, workspaceId: string, email: string):
     `SELECT id, removed_at IS NOT NULL AS is_removed FROM members WHERE workspace_id = $1 AND email = $2`,
     [workspaceId, email],
   );
-  for (const { id, is_removed } of rows) if (!is_removed) await removeMember(tx, id);
+  for (const { id, is_removed } of rows) {
+    if (!is_removed) await removeMember(tx, id);
+    await tx.query('DELETE FROM provider_identities WHERE member_id = $1', [id]);
+  }
   await tx.query('UPDATE members SET email = NULL WHERE workspace_id = $1 AND email = $2', [
     workspaceId,
     email,

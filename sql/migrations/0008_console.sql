@@ -90,6 +90,28 @@ CREATE TABLE passkey_challenges (
 );
 CREATE INDEX passkey_challenges_age ON passkey_challenges (expires_at);
 
+-- Sign-ins at the OpenID Connect provider. The response deletes its row, so that it counts once.
+CREATE TABLE provider_sign_ins (
+  browser_hash  bytea PRIMARY KEY, -- SHA-256 of the browser's cookie
+  state         text NOT NULL,
+  nonce         text NOT NULL,
+  code_verifier text NOT NULL,
+  return_to     text NOT NULL,     -- path of the console
+  expires_at    timestamptz NOT NULL
+);
+CREATE INDEX provider_sign_ins_age ON provider_sign_ins (expires_at);
+
+-- Persons of a provider, and the members that they are. One of a removed member keeps that person out.
+CREATE TABLE provider_identities (
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  issuer       text NOT NULL,
+  subject      text NOT NULL,
+  member_id    uuid NOT NULL REFERENCES members (id),
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (workspace_id, issuer, subject)
+);
+CREATE INDEX provider_identities_member ON provider_identities (member_id);
+
 -- Failed sign-ins of the last minute, by account and by network address, and wrong passwords of links, by link and
 -- network address (keyed hashes of these).
 CREATE TABLE sign_in_attempts (

@@ -7,6 +7,7 @@ import type { Victim } from './victim.ts';
 /** Endpoints without a key: they are for signing in. */
 export const OPEN = [
   'POST /api/v1/session',
+  'GET /api/v1/session/provider',
   'POST /api/v1/session/invite',
   'POST /api/v1/session/invite/view',
   'POST /api/v1/session/invite/passkey-options',
@@ -71,6 +72,7 @@ export const MEMBER_ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
   'DELETE /api/v1/passkeys/{id}': (victim) => [
     { path: `/passkeys/${victim.passkeyId}`, status: 404, as: 'member' },
   ],
+  'GET /api/v1/session/provider': () => [{ path: '/session/provider', status: 200 }],
   'GET /api/v1/session/confirm': () => [{ path: '/session/confirm', status: 200, as: 'member' }],
   'POST /api/v1/session/confirm': (victim) => [
     { path: '/session/confirm', body: { passkey: passkeyAnswer(victim.passkey) }, status: 400, as: 'member' },

@@ -228,6 +228,9 @@ export interface paths {
   "/api/v1/session/password": {
     post: operations["session.setPassword"];
   };
+  "/api/v1/session/provider": {
+    get: operations["session.getProvider"];
+  };
   "/api/v1/sessions": {
     get: operations["sessions.list"];
     delete: operations["sessions.endOthers"];
@@ -759,6 +762,7 @@ export interface components {
       code: boolean;
       passkey: boolean;
       password: boolean;
+      provider: string | null;
     };
     /** @enum {string} */
     CreatableChannel: "facebook" | "instagram" | "youtube" | "linkedin" | "twitter" | "tiktok" | "newsletter" | "website" | "other" | "threads" | "bluesky" | "mastodon" | "pinterest" | "reddit" | "telegram" | "discord" | "tumblr" | "google_business" | "nostr" | "lemmy" | "slack" | "devto" | "x";
@@ -1226,6 +1230,10 @@ export interface components {
     };
     /** @enum {string} */
     HeldBack: "suspended" | "negative" | "below_minimum" | "no_payout_method" | "payout_method_changed";
+    IdentityProvider: {
+      name: string | null;
+      start: string;
+    };
     IdentitySecret: {
       identity_secret: string;
     };
@@ -4466,6 +4474,18 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "session.getProvider": {
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["IdentityProvider"];
         };
       };
     };

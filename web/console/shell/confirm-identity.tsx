@@ -1,145 +1,36 @@
-import { Alert, Button, Group, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
-import { IconFingerprint } from '@tabler/icons-react';
-import { type FormEvent, useEffect, useState } from 'react';
-import { callApi, onConfirmationRequired } from '../api/call.ts';
-import { fieldError } from '../api/failures.ts';
-import { useApi, useOneMutation } from '../api/queries.ts';
-import type { ResponseOf } from '../api/responses.ts';
-import { sentence } from '../api/sentence.ts';
-import { passkeyFailure, passkeysWork, signWithPasskey } from '../pages/sign-in/passkeys.ts';
-import { QueryView } from '../parts/query-view.tsx';
-import { useFocusBack } from '../parts/use-focus-back.ts';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { onConfirmationRequired } from '../api/call.ts';
 
-type Methods = ResponseOf<'/session/confirm'>;
-/** Escape closes this dialog only, not the one that asked for it. */
-const OWN_ESCAPE = { 'data-mantine-stop-propagation': true };
+/** Loads with the first confirmation. */
+const ConfirmDialog = lazy(() => import('./confirm-dialog.tsx'));
 
 /** Asks the member to confirm to be at the browser when a change of access requires it; the change then continues. */
 export function ConfirmIdentity() {
   const [end, setEnd] = useState<((isConfirmed: boolean) => void) | null>(null);
   useEffect(() => {
     let asking: Promise<boolean> | null = null;
+    let refuse = () => {};
     onConfirmationRequired(() => {
-      asking ??= new Promise<boolean>((resolve) => setEnd(() => resolve)).finally(() => {
+      asking ??= new Promise<boolean>((resolve) => {
+        refuse = () => resolve(false);
+        setEnd(() => resolve);
+      }).finally(() => {
         asking = null;
         setEnd(null);
       });
       return asking;
     });
+    // Another member's pages must not continue a change that waits.
+    return () => {
+      onConfirmationRequired(async () => false);
+      refuse();
+    };
   }, []);
-  return end && <ConfirmDialog end={end} />;
-}
-
-function ConfirmDialog({ end }: { end: (isConfirmed: boolean) => void }) {
-  useFocusBack();
-  const methods = useApi<Methods>('/session/confirm');
   return (
-    <Modal
-      opened
-      zIndex={400}
-      onClose={() => end(false)}
-      title="Confirm that it is you"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
-      <QueryView query={methods} lines={3}>
-        {(data) => <Proofs methods={data} end={end} />}
-      </QueryView>
-    </Modal>
-  );
-}
-
-function Proofs({ methods, end }: { methods: Methods; end: (isConfirmed: boolean) => void }) {
-  const [isCode, setIsCode] = useState(!methods.password && methods.code);
-  const [text, setText] = useState('');
-  const path = isCode ? 'code' : 'password';
-  const confirm = (body: object) => callApi('/session/confirm', { method: 'POST', body });
-  const onSuccess = () => end(true);
-  const typed = useOneMutation<void, unknown>({ mutationFn: () => confirm({ [path]: text }), onSuccess });
-  const signed = useOneMutation<void, unknown>({
-    mutationFn: async () => confirm({ passkey: await signWithPasskey() }),
-    onSuccess,
-  });
-  const wrong = fieldError(typed.error, path);
-  const failure = signed.error ?? (wrong === null ? typed.error : null);
-  const hasPasskey = methods.passkey && passkeysWork();
-  const field = {
-    label: isCode ? 'Code' : 'Password',
-    value: text,
-    error: wrong && sentence(`${path} ${wrong}`),
-    onChange: (event: { currentTarget: { value: string } }) => setText(event.currentTarget.value),
-    'data-autofocus': true,
-    ...OWN_ESCAPE,
-  };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    signed.reset();
-    typed.mutate();
-  };
-  return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <Text size="sm">You signed in more than ten minutes ago, and this change concerns access.</Text>
-        {failure !== null && (
-          <Alert color="red" variant="outline" role="alert">
-            {sentence(passkeyFailure(failure))}
-          </Alert>
-        )}
-        {isCode && (
-          <TextInput
-            {...field}
-            description="Six digits of your authenticator app, or a recovery code."
-            autoComplete="one-time-code"
-            maxLength={40}
-          />
-        )}
-        {!isCode && methods.password && (
-          <PasswordInput {...field} autoComplete="current-password" maxLength={200} />
-        )}
-        {hasPasskey && (
-          <Button
-            variant="default"
-            leftSection={<IconFingerprint size={18} stroke={1.6} aria-hidden />}
-            loading={signed.isPending}
-            onClick={() => {
-              typed.reset();
-              signed.mutate();
-            }}
-            {...OWN_ESCAPE}
-          >
-            Use a passkey
-          </Button>
-        )}
-        {!methods.password && !methods.code && !hasPasskey && (
-          <Text size="sm">Sign out and sign in again, then repeat the change.</Text>
-        )}
-        <Group justify="space-between">
-          {methods.password && methods.code ? (
-            <Button
-              variant="subtle"
-              px={0}
-              onClick={() => {
-                setIsCode(!isCode);
-                setText('');
-                typed.reset();
-              }}
-            >
-              {isCode ? 'Use the password' : 'Use a code'}
-            </Button>
-          ) : (
-            <span />
-          )}
-          <Group gap="sm">
-            <Button variant="default" onClick={() => end(false)} {...OWN_ESCAPE}>
-              Cancel
-            </Button>
-            {(isCode || methods.password) && (
-              <Button type="submit" loading={typed.isPending}>
-                Confirm
-              </Button>
-            )}
-          </Group>
-        </Group>
-      </Stack>
-    </form>
+    end && (
+      <Suspense fallback={null}>
+        <ConfirmDialog end={end} />
+      </Suspense>
+    )
   );
 }

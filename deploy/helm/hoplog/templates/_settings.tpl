@@ -11,6 +11,8 @@
 {{ include "hoplog.env.postgres" . }}
 {{ include "hoplog.env.clickhouse" . }}
 {{ include "hoplog.env.kafka" . }}
+- name: OIDC_CLIENT_SECRET
+  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: OIDC_CLIENT_SECRET, optional: true } }
 {{- range $name, $value := .Values.settings }}
 - { name: {{ $name }}, value: {{ $value | quote }} }
 {{- end }}

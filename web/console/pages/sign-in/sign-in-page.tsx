@@ -9,6 +9,7 @@ import type { ResponseOf } from '../../api/responses.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { CodeForm } from './code-form.tsx';
 import { passkeyFailure, passkeysWork, signWithPasskey } from './passkeys.ts';
+import { failureOfProvider, ProviderButton } from './provider.tsx';
 import { SignInFailure } from './sign-in-failure.tsx';
 
 type SignIn = ResponseOf<'/session', 'post'>;
@@ -61,6 +62,7 @@ export default function SignInPage() {
       />
     );
   }
+  const providerFailure = withPassword.isIdle && withPasskey.isIdle ? failureOfProvider() : null;
   const choices = withPassword.data?.workspaces ?? [];
   if (choices.length > 0) {
     return (
@@ -83,6 +85,7 @@ export default function SignInPage() {
     <>
       <PageHeader title="Sign in" />
       <Stack gap="md">
+        {providerFailure && <SignInFailure message={providerFailure} />}
         {withPassword.isError && <SignInFailure message={messageOf(withPassword.error)} />}
         {withPasskey.isError && <SignInFailure message={passkeyFailure(withPasskey.error)} />}
         <form onSubmit={submit}>
@@ -126,6 +129,7 @@ export default function SignInPage() {
             </Button>
           </>
         )}
+        <ProviderButton />
         <Text size="sm" c="dimmed">
           Cannot sign in? Ask an owner of your workspace for an invitation.
         </Text>

@@ -1,0 +1,121 @@
+import { ROLES, type Role } from '../../core/access/roles.ts';
+import { uuidv7 } from '../../core/ids.ts';
+import type { OidcSettings } from '../../core/settings/oidc.ts';
+import { isEmail, normalizeEmail } from '../../core/tracking/emails.ts';
+import { recordAudit } from '../../sql/audit/audit-log.ts';
+import { endInvitesOf } from '../../sql/console/invites.ts';
+import { countOwners, insertMember, memberByEmail, memberById, setRole } from '../../sql/console/members.ts';
+import {
+  hasOtherIdentity,
+  hasRemovedMember,
+  linkIdentity,
+  memberOfIdentity,
+} from '../../sql/console/provider-identities.ts';
+import { endOtherSessions } from '../../sql/console/sessions.ts';
+import type { PoolClient } from '../../sql/database/pool.ts';
+import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
+import type { ProviderPerson } from './provider.ts';
+
+/** Why a person of the provider is not signed in. */
+export type PersonRefusal =
+  | 'email_unverified'
+  | 'domain_refused'
+  | 'no_member'
+  | 'removed'
+  | 'no_group'
+  | 'other_person';
+
+/** The member that a person is, if any, and why it may not sign in, if so. */
+export type FoundMember =
+  | { memberId: string; refused: null }
+  | { memberId: string | null; refused: PersonRefusal };
+
+/**
+ * Returns the member that a person of the provider signs in as: links, creates and changes it as the settings say.
+ *
+ * - An email counts only if the provider has verified it and its domain is allowed.
+ * - A removed member is not created again: an owner invites it first.
+ * - Where groups give roles, a person without one of them is refused, and the member's sessions end.
+ *
+ * Throws nothing for a refusal, so that what it ended stays ended.
+ */
+export async function memberOfPerson(
+  tx: PoolClient,
+  settings: OidcSettings,
+  workspaceId: string,
+  person: ProviderPerson,
+): Promise<FoundMember> {
+  const email = person.email !== null && isEmail(person.email) ? normalizeEmail(person.email) : null;
+  if (email === null || !person.isEmailVerified) return { memberId: null, refused: 'email_unverified' };
+  const domain = email.slice(email.lastIndexOf('@') + 1);
+  if (!settings.allowedDomains.includes(domain)) return { memberId: null, refused: 'domain_refused' };
+
+  await lockWorkspace(tx, workspaceId);
+  const role = roleOf(settings, person.groups);
+  const found = await linkedMember(tx, settings, workspaceId, { subject: person.subject, email, role });
+  if (found.refused !== null || found.memberId === null) return found;
+  if (settings.groupRoles.size === 0) return found;
+  if (role === null) {
+    await endOtherSessions(tx, found.memberId, null);
+    await endInvitesOf(tx, found.memberId);
+    return { memberId: found.memberId, refused: 'no_group' };
+  }
+  await followRole(tx, workspaceId, found.memberId, role);
+  return found;
+}
+
+/** Returns the highest role that the groups give, or null. */
+function roleOf({ groupRoles }: OidcSettings, groups: readonly string[]): Role | null {
+  const given = groups.map((group) => groupRoles.get(group));
+  return ROLES.findLast((role) => given.includes(role)) ?? null;
+}
+
+async function linkedMember(
+  tx: PoolClient,
+  { issuer, groupRoles }: OidcSettings,
+  workspaceId: string,
+  { subject, email, role }: { subject: string; email: string; role: Role | null },
+): Promise<FoundMember> {
+  const identity = { issuer, subject };
+  const linked = await memberOfIdentity(tx, workspaceId, identity);
+  if (linked && !linked.is_removed) return { memberId: linked.id, refused: null };
+  const known = await memberByEmail(tx, workspaceId, email);
+  if (known) {
+    // An address that was given to another person.
+    if (await hasOtherIdentity(tx, known.id, identity))
+      return { memberId: known.id, refused: 'other_person' };
+    await linkIdentity(tx, { workspaceId, memberId: known.id, ...identity });
+    await record(tx, workspaceId, 'member.link', known.id);
+    return { memberId: known.id, refused: null };
+  }
+  if (linked || (await hasRemovedMember(tx, workspaceId, email)))
+    return { memberId: null, refused: 'removed' };
+  if (groupRoles.size === 0) return { memberId: null, refused: 'no_member' };
+  if (role === null) return { memberId: null, refused: 'no_group' };
+  const id = uuidv7();
+  await insertMember(tx, { id, workspaceId, email, role, makerKeyId: null, makerMemberId: null });
+  await linkIdentity(tx, { workspaceId, memberId: id, ...identity });
+  await record(tx, workspaceId, 'member.create', id, { role });
+  return { memberId: id, refused: null };
+}
+
+/** Gives a member the role of its groups. The last owner keeps theirs. */
+async function followRole(tx: PoolClient, workspaceId: string, memberId: string, role: Role): Promise<void> {
+  const member = await memberById(tx, workspaceId, memberId);
+  if (!member || member.role === role) return;
+  if (member.role === 'owner') {
+    if ((await countOwners(tx, workspaceId)) === 1) return;
+    await endInvitesOf(tx, memberId);
+  }
+  await setRole(tx, memberId, role);
+  await record(tx, workspaceId, 'member.update', memberId, { role });
+}
+
+const record = (tx: PoolClient, workspaceId: string, action: string, id: string, details = {}) =>
+  recordAudit(tx, {
+    workspaceId,
+    actor: { type: 'provider', id: null },
+    action,
+    target: { type: 'member', id },
+    details,
+  });

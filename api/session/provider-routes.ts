@@ -1,0 +1,126 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { hashSessionToken, newSessionToken } from '../../core/access/session-tokens.ts';
+import { AppError } from '../../core/errors.ts';
+import type { OidcSettings } from '../../core/settings/oidc.ts';
+import { recordAudit } from '../../sql/audit/audit-log.ts';
+import {
+  insertProviderSignIn,
+  PROVIDER_SIGN_IN_SECONDS,
+  takeProviderSignIn,
+} from '../../sql/console/provider-sign-ins.ts';
+import { inTransaction, type Pool } from '../../sql/database/pool.ts';
+import { findWorkspace, listWorkspaces } from '../../sql/workspaces/workspaces.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { beginSession } from './begin.ts';
+import { cookieAttributes } from './cookie.ts';
+import { createProvider, ProviderError, type ProviderFailure } from './provider.ts';
+import { memberOfPerson, type PersonRefusal } from './provider-member.ts';
+
+/** Where the browser begins, and where the provider sends it back to. Below the origin of the console. */
+export const PROVIDER_START = '/console/oidc/start';
+export const PROVIDER_CALLBACK = '/console/oidc/callback';
+
+/** Why a sign-in failed; the console has a sentence for each. */
+export type ProviderOutcome = ProviderFailure | PersonRefusal | 'expired' | 'no_workspace';
+
+/** Registers the sign-in with the OpenID Connect provider of the settings: pages that only redirect. */
+export async function providerRoutes(app: Api, deps: ApiDeps): Promise<void> {
+  const { pool, config } = deps;
+  const settings = config.oidc;
+  if (!settings) return;
+  const provider = createProvider(settings, `${config.appUrl}${PROVIDER_CALLBACK}`);
+  const cookie = `${config.appUrl.startsWith('https:') ? '__Host-' : ''}hoplog_oidc`;
+
+  /** Sends the browser to the sign-in of the console, which says why. */
+  const fail = (request: FastifyRequest, reply: FastifyReply, outcome: ProviderOutcome, error?: unknown) => {
+    request.log.warn(
+      { outcome, ...(error !== undefined && { err: error }) },
+      'a sign-in with the provider failed',
+    );
+    return reply.redirect(`/console?sign_in=${outcome}`);
+  };
+
+  app.get<{ Querystring: { return_to?: string; confirm?: string } }>(
+    PROVIDER_START,
+    { exposeHeadRoute: false, schema: { hide: true } },
+    async (request, reply) => {
+      reply.header('cache-control', 'no-store');
+      const { return_to, confirm } = request.query;
+      try {
+        const { url, ...checks } = await provider.begin(confirm !== undefined);
+        const { token, hash } = newSessionToken();
+        await insertProviderSignIn(pool, hash, { ...checks, return_to: ownPath(return_to, config.appUrl) });
+        const attributes = { ...cookieAttributes(config.appUrl), maxAge: PROVIDER_SIGN_IN_SECONDS };
+        return reply.setCookie(cookie, token, attributes).redirect(url);
+      } catch (error) {
+        if (error instanceof ProviderError) return fail(request, reply, error.failure, error);
+        throw error;
+      }
+    },
+  );
+
+  app.get(
+    PROVIDER_CALLBACK,
+    // A HEAD would use the sign-in up.
+    { exposeHeadRoute: false, schema: { hide: true, operationId: 'session.signInWithProvider' } as object },
+    async (request, reply) => {
+      reply
+        .header('cache-control', 'no-store')
+        .setCookie(cookie, '', { ...cookieAttributes(config.appUrl), maxAge: 0 });
+      const hash = hashSessionToken(request.cookies[cookie] ?? '');
+      const begun = hash && (await takeProviderSignIn(pool, hash));
+      if (!begun) return fail(request, reply, 'expired');
+      try {
+        const person = await provider.finish(new URL(request.url, config.appUrl), begun);
+        const workspaceId = await workspaceOf(pool, settings);
+        if (workspaceId === null) return fail(request, reply, 'no_workspace');
+        const found = await inTransaction(pool, async (tx) => {
+          const member = await memberOfPerson(tx, settings, workspaceId, person);
+          if (member.refused !== null && member.memberId !== null) {
+            await recordAudit(tx, {
+              workspaceId,
+              actor: { type: 'provider', id: null },
+              action: 'session.sign_in_failed',
+              target: { type: 'member', id: member.memberId },
+              details: { reason: member.refused },
+            });
+          }
+          return member;
+        });
+        if (found.refused !== null) return fail(request, reply, found.refused);
+        const provided = { authTime: person.authTime };
+        const who = { workspaceId, memberId: found.memberId, provided };
+        await beginSession(deps, request, reply, who, (tx) =>
+          request.audit(tx, {
+            workspaceId,
+            memberId: found.memberId,
+            details: { provider: settings.issuer },
+          }),
+        );
+        return reply.redirect(begun.return_to);
+      } catch (error) {
+        if (error instanceof ProviderError) return fail(request, reply, error.failure, error);
+        if (error instanceof AppError && error.code === 'unauthorized')
+          return fail(request, reply, 'removed');
+        throw error;
+      }
+    },
+  );
+}
+
+/** Returns the workspace of the settings; without one, the only workspace there is. */
+async function workspaceOf(pool: Pool, { workspace }: OidcSettings): Promise<string | null> {
+  if (workspace !== '') return (await findWorkspace(pool, workspace))?.id ?? null;
+  const [only, ...more] = await listWorkspaces(pool);
+  return only && more.length === 0 ? only.id : null;
+}
+
+/** Returns a page of the console to return to: never another origin. */
+function ownPath(text: string | undefined, appUrl: string): string {
+  const url = text === undefined ? null : URL.parse(text, appUrl);
+  const isOwn =
+    url?.origin === appUrl &&
+    /^\/console(\/|$)/.test(url.pathname) &&
+    !url.pathname.startsWith('/console/oidc');
+  return url && isOwn ? url.pathname + url.search : '/console';
+}

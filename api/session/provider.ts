@@ -1,0 +1,150 @@
+import * as client from 'openid-client';
+import type { OidcSettings } from '../../core/settings/oidc.ts';
+
+/** Time for each request to the provider. Seconds. */
+const TIMEOUT = 5;
+/** Age of the discovery document after which it is read again. Milliseconds. */
+const DISCOVERED_FOR = 3_600_000;
+
+/** Why no person came back from the provider. */
+export type ProviderFailure = 'provider_down' | 'provider_refused' | 'provider_invalid';
+
+export class ProviderError extends Error {
+  readonly failure: ProviderFailure;
+  constructor(failure: ProviderFailure, cause: unknown) {
+    super(`the identity provider: ${failure}`, { cause });
+    this.name = 'ProviderError';
+    this.failure = failure;
+  }
+}
+
+/** What is sent to the provider, and checked in its response. */
+export type ProviderChecks = { state: string; nonce: string; code_verifier: string };
+
+/** A person as the provider describes it. */
+export type ProviderPerson = {
+  subject: string;
+  email: string | null;
+  isEmailVerified: boolean;
+  groups: string[];
+  /** When the person proved to be there; null: unknown. */
+  authTime: Date | null;
+};
+
+export type IdentityProvider = {
+  /** Returns where to send the browser. @param fresh the person must sign in there again @throws {ProviderError} */
+  begin(fresh: boolean): Promise<{ url: string } & ProviderChecks>;
+  /** Returns the person of the provider's response. @param url the callback with its query @throws {ProviderError} */
+  finish(url: URL, checks: ProviderChecks): Promise<ProviderPerson>;
+};
+
+/**
+ * Authorization code flow with PKCE, state and nonce. The discovery document is read at the first sign-in: a provider
+ * that is down stops no process.
+ */
+export function createProvider(settings: OidcSettings, redirectUri: string): IdentityProvider {
+  let known: { config: Promise<client.Configuration>; until: number } | null = null;
+
+  function configuration(): Promise<client.Configuration> {
+    if (!known || known.until < Date.now()) {
+      const config = discover(settings);
+      const entry = { config, until: Date.now() + DISCOVERED_FOR };
+      known = entry;
+      config.catch(() => {
+        if (known === entry) known = null; // read again at the next sign-in
+      });
+    }
+    return known.config.catch((error: unknown) => {
+      throw new ProviderError(isUnavailable(error) ? 'provider_down' : 'provider_invalid', error);
+    });
+  }
+
+  return {
+    async begin(fresh) {
+      const config = await configuration();
+      const checks = {
+        state: client.randomState(),
+        nonce: client.randomNonce(),
+        code_verifier: client.randomPKCECodeVerifier(),
+      };
+      const url = client.buildAuthorizationUrl(config, {
+        redirect_uri: redirectUri,
+        scope: settings.scopes,
+        state: checks.state,
+        nonce: checks.nonce,
+        code_challenge: await client.calculatePKCECodeChallenge(checks.code_verifier),
+        code_challenge_method: 'S256',
+        ...(fresh && { prompt: 'login', max_age: '0' }),
+      });
+      return { url: url.href, ...checks };
+    },
+
+    async finish(url, checks) {
+      const config = await configuration();
+      try {
+        const tokens = await client.authorizationCodeGrant(config, url, {
+          expectedState: checks.state,
+          expectedNonce: checks.nonce,
+          pkceCodeVerifier: checks.code_verifier,
+          idTokenExpected: true,
+        });
+        const claims = tokens.claims();
+        if (!claims) throw new Error('the response has no ID token');
+        const isWhole =
+          'email' in claims && (settings.groupRoles.size === 0 || settings.groupsClaim in claims);
+        const info = isWhole ? {} : await client.fetchUserInfo(config, tokens.access_token, claims.sub);
+        return personOf({ ...info, ...claims }, settings.groupsClaim);
+      } catch (error) {
+        throw new ProviderError(failureOf(error), error);
+      }
+    },
+  };
+}
+
+async function discover(settings: OidcSettings): Promise<client.Configuration> {
+  const { issuer, clientId, clientSecret } = settings;
+  // The settings allow http:// for loopback addresses only.
+  const isInsecure = issuer.startsWith('http:');
+  const found = await client.discovery(new URL(issuer), clientId, undefined, client.None(), {
+    timeout: TIMEOUT,
+    ...(isInsecure && { execute: [client.allowInsecureRequests] }),
+  });
+  if (clientSecret === '') return found;
+  const server = found.serverMetadata();
+  // The default of OpenID Connect Discovery is `client_secret_basic`.
+  const isBasic = server.token_endpoint_auth_methods_supported?.includes('client_secret_basic') ?? true;
+  const authentication = isBasic
+    ? client.ClientSecretBasic(clientSecret)
+    : client.ClientSecretPost(clientSecret);
+  const config = new client.Configuration(server, clientId, clientSecret, authentication);
+  config.timeout = TIMEOUT;
+  if (isInsecure) client.allowInsecureRequests(config);
+  return config;
+}
+
+function personOf(claims: Record<string, unknown>, groupsClaim: string): ProviderPerson {
+  const { sub, email, email_verified: verified, auth_time: authTime } = claims;
+  const groups = [claims[groupsClaim] ?? []].flat();
+  return {
+    subject: String(sub),
+    email: typeof email === 'string' ? email : null,
+    isEmailVerified: verified === true,
+    groups: groups.filter((group): group is string => typeof group === 'string'),
+    authTime: typeof authTime === 'number' ? new Date(authTime * 1_000) : null,
+  };
+}
+
+function failureOf(error: unknown): ProviderFailure {
+  if (error instanceof client.AuthorizationResponseError) return 'provider_refused';
+  return isUnavailable(error) ? 'provider_down' : 'provider_invalid';
+}
+
+/** Returns whether the provider did not respond, or responded that it can't. */
+function isUnavailable(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause.name === 'TimeoutError' || cause.name === 'AbortError') return true;
+    if (cause instanceof TypeError && cause.message === 'fetch failed') return true;
+    if (cause.cause instanceof Response && cause.cause.status >= 500) return true;
+  }
+  return false;
+}
