@@ -342,7 +342,7 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   'AuthenticatorAppSecret.secret': 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
   'AuthenticatorAppSecret.uri':
     'otpauth://totp/Hoplog:ada%40shop.example?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Hoplog',
-  'RecoveryCodes.recovery_codes': 'm4kq-7t2w-x9pd-3hc6',
+  'RecoveryCodes.recovery_codes': ['m4kq-7t2w-x9pd-3hc6'],
   current: true,
   ended: 2,
   id: 'ZnJlc2gtY3JlZGVudGlhbA',

@@ -53,11 +53,12 @@ test('a person signs in with the provider, and comes back to the page', async ()
 
   // A change of access asks for the provider again.
   await site.forgetConfirmations();
-  await page.goto(`${site.app}/console/developers`);
+  await page.goto(`${site.app}/console/settings/developers`);
   await page.getByRole('button', { name: 'New key' }).click();
   await page.getByRole('dialog', { name: 'New key' }).getByRole('button', { name: 'Create' }).click();
   const again = page.getByRole('link', { name: 'Sign in with Shop accounts again' });
   await again.waitFor();
+  page.watched.foreign.length = 0; // the provider's own pages
   await expectGood(page, 'confirm-identity-provider');
   await again.click();
   await logIn(page, 'ann');
@@ -76,6 +77,7 @@ test('a person who may not sign in reads why', async () => {
   await logIn(page, 'bob');
   await page.locator('button[type=submit]').click();
   await page.getByText('None of your groups has access to this workspace.').waitFor();
+  page.watched.foreign.length = 0; // the provider's own pages
   await expectGood(page, 'sign-in-provider-refused');
   await page.close();
 });
