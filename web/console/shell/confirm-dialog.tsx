@@ -12,7 +12,7 @@ import { QueryView } from '../parts/query-view.tsx';
 import { useFocusBack } from '../parts/use-focus-back.ts';
 
 type Methods = ResponseOf<'/session/confirm'>;
-/** Escape closes this dialog only, not the one that asked for it. */
+/** The library's dialogs ignore Escape here: it closes this dialog only, not the one that asked for it. */
 const OWN_ESCAPE = { 'data-mantine-stop-propagation': true };
 
 /** The dialog of a confirmation. @param end called once with whether the member confirmed */
@@ -23,9 +23,13 @@ export default function ConfirmDialog({ end }: { end: (isConfirmed: boolean) => 
     <Modal
       opened
       zIndex={400}
+      closeOnEscape={false}
+      onKeyDown={({ key }) => {
+        if (key === 'Escape') end(false);
+      }}
       onClose={() => end(false)}
       title="Confirm that it is you"
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      closeButtonProps={{ 'aria-label': 'Close', ...OWN_ESCAPE }}
     >
       <QueryView query={methods} lines={3}>
         {(data) => <Proofs methods={data} end={end} />}
@@ -79,7 +83,12 @@ function Proofs({ methods, end }: { methods: Methods; end: (isConfirmed: boolean
           />
         )}
         {!isCode && methods.password && (
-          <PasswordInput {...field} autoComplete="current-password" maxLength={200} />
+          <PasswordInput
+            {...field}
+            autoComplete="current-password"
+            maxLength={200}
+            visibilityToggleButtonProps={OWN_ESCAPE}
+          />
         )}
         {hasPasskey && (
           <Button
@@ -119,6 +128,7 @@ function Proofs({ methods, end }: { methods: Methods; end: (isConfirmed: boolean
             <Button
               variant="subtle"
               px={0}
+              {...OWN_ESCAPE}
               onClick={() => {
                 setIsCode(!isCode);
                 setText('');
@@ -135,7 +145,7 @@ function Proofs({ methods, end }: { methods: Methods; end: (isConfirmed: boolean
               Cancel
             </Button>
             {(isCode || methods.password) && (
-              <Button type="submit" loading={typed.isPending}>
+              <Button type="submit" loading={typed.isPending} {...OWN_ESCAPE}>
                 Confirm
               </Button>
             )}
