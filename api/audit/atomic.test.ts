@@ -18,7 +18,7 @@ let shop: TestWorkspace;
 beforeAll(async () => {
   api = await testApi(() => ({ resolveHost: async () => [{ address: '8.8.8.8', family: 4 }] }));
   shop = await api.addWorkspace();
-  await api.stores.pool.query(
+  await api.stores.admin.query(
     `CREATE FUNCTION fail_audit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'audit is down'; END $$;
      CREATE TRIGGER audit_down BEFORE INSERT ON audit_entries FOR EACH ROW EXECUTE FUNCTION fail_audit();
      ALTER TABLE audit_entries DISABLE TRIGGER audit_down`,
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 const auditWorks = (works: boolean) =>
-  api.stores.pool.query(`ALTER TABLE audit_entries ${works ? 'DISABLE' : 'ENABLE'} TRIGGER audit_down`);
+  api.stores.admin.query(`ALTER TABLE audit_entries ${works ? 'DISABLE' : 'ENABLE'} TRIGGER audit_down`);
 
 /** Counts of attempts and uses, which belong to no change. */
 const BESIDE = ['sign_in_attempts', 'passkey_challenges', 'ingest_streams'];

@@ -316,14 +316,14 @@ test('without its audit entry there is no session', async () => {
   const ann = await signedInAs(plain, shop, 'operator', { email });
   is({});
   const { cookie, callback } = await begin(plain);
-  const { pool } = plain.stores;
-  await pool.query(
+  const { pool, admin } = plain.stores;
+  await admin.query(
     `CREATE FUNCTION fail_audit() RETURNS trigger LANGUAGE plpgsql AS $$
        BEGIN IF NEW.action = 'session.sign_in' THEN RAISE EXCEPTION 'audit is down'; END IF; RETURN NEW; END $$;
      CREATE TRIGGER audit_down BEFORE INSERT ON audit_entries FOR EACH ROW EXECUTE FUNCTION fail_audit()`,
   );
   const answer = await open(plain, callback, cookie);
-  await pool.query('DROP TRIGGER audit_down ON audit_entries');
+  await admin.query('DROP TRIGGER audit_down ON audit_entries');
   expect([answer.status, answer.session]).toEqual([500, null]);
   const { rows } = await pool.query('SELECT 1 FROM sessions WHERE member_id = $1', [ann.id]);
   expect(rows).toHaveLength(1);
