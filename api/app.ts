@@ -19,6 +19,7 @@ import { liveClickRoutes } from './live-clicks/routes.ts';
 import { meRoutes } from './me/routes.ts';
 import { memberRoutes } from './members/routes.ts';
 import { partnerRoutes } from './partner/routes.ts';
+import { pixelRoutes } from './pixel/routes.ts';
 import { addAudit } from './plugins/audit.ts';
 import { addAuth } from './plugins/auth.ts';
 import { addBigBodies } from './plugins/big-bodies.ts';
@@ -93,6 +94,7 @@ const RESOURCES: Routes[] = [
   sharedDashboardRoutes,
   visitorRoutes,
   trackRoutes,
+  pixelRoutes,
   programRoutes,
   referralRoutes,
   enrollmentRoutes,

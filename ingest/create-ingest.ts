@@ -82,7 +82,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
   const app = uws.App();
   const addresses = createClientAddresses(app, config.trustProxy);
   const exchanges = createExchanges(log);
-  const pixelScript = createPixelScript(deps.pixelPath ?? PIXEL_PATH, exchanges);
+  const pixelScript = createPixelScript(deps.pixelPath ?? PIXEL_PATH, exchanges, config.shortUrl);
   const linkTable = await openLinkTable({
     pool,
     databaseUrl: config.databaseUrl,

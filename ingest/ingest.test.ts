@@ -120,9 +120,9 @@ test.each([
 });
 
 test('a missing pixel is an error that says how to build it', () => {
-  expect(() => createPixelScript('/nowhere/pixel.js', createExchanges(silentLogger()))).toThrow(
-    /pixel\.js is missing: build it with "node web\/build\.ts"/,
-  );
+  expect(() =>
+    createPixelScript('/nowhere/pixel.js', createExchanges(silentLogger()), 'http://go.example'),
+  ).toThrow(/pixel\.js is missing: build it with "node web\/build\.ts"/);
 });
 
 test('clients that disconnect before the response do not affect others', async () => {

@@ -43,6 +43,28 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   'partnerWorkspaces.get.external_id': 'customer-17',
   'ProvisionWorkspace.external_id': 'customer-17',
 
+  // The pixel
+  'ReportProblem.field': 'amount',
+  'ReportProblem.problem': 'amount_rounded',
+  'ReportProblem.outcome': 'mended',
+  'ReportProblem.message': 'was rounded to the minor unit of its currency',
+  'ReportProblem.example': '33.333333333333336',
+  'ReportProblem.count': 12,
+  'CreatePixelTest.url': 'https://shop.example/',
+  'PixelTest.url': 'https://shop.example/',
+  'PixelTest.test_url': 'https://shop.example/?hoplog_test=019aabf4-3c00-7000-8000-00000000000b',
+  'PixelTest.id': '019aabf4-3c00-7000-8000-00000000000b',
+  'PixelTestCall.type': 'order',
+  'PixelTestCall.outcome': 'mended',
+  'PixelTestCall.visitors': 1,
+  'PixelTestCall.names': ['email'],
+  'PixelTestOrder.amount': 49.9,
+  'PixelTestProblem.field': 'amount',
+  'PixelTestProblem.problem': 'amount_text',
+  'PixelTestProblem.outcome': 'mended',
+  'PixelTestProblem.message': 'came as text and was read as a number',
+  'PixelTestProblem.example': '"49.90"',
+
   // People and texts
   name: 'Autumn sale',
   label: 'checkout server',

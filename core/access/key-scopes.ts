@@ -21,6 +21,7 @@ const AREAS: Readonly<Record<string, KeyRestriction>> = {
   payouts: 'referrals',
   ledger: 'referrals',
   track: 'tracking',
+  pixel: 'tracking',
 };
 
 /**

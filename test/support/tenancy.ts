@@ -64,6 +64,12 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
     { path: `/links/${victim.link}`, body: { name: 'Stolen', slug: 'stolen' }, status: 404 },
   ],
   'DELETE /api/v1/links/{id}': (victim) => [{ path: `/links/${victim.link}`, status: 404 }],
+  'GET /api/v1/pixel/problems': () => [{ path: '/pixel/problems', status: 200 }],
+  'DELETE /api/v1/pixel/problems': () => [{ path: '/pixel/problems', status: 200 }],
+  'POST /api/v1/pixel/tests': () => [
+    { path: '/pixel/tests', body: { url: 'https://own.example/' }, status: 201 },
+  ],
+  'GET /api/v1/pixel/tests/{id}': (victim) => [{ path: `/pixel/tests/${victim.pixelTest}`, status: 404 }],
   'GET /api/v1/folders': () => [{ path: '/folders', status: 200 }],
   'POST /api/v1/folders': () => [{ path: '/folders', body: { name: 'Own' }, status: 201 }],
   'PATCH /api/v1/folders/{id}': (victim) => [

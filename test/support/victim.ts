@@ -33,6 +33,7 @@ export type Victim = {
   session: string;
   passkeyId: string;
   savedView: string;
+  pixelTest: string;
   dashboard: string;
   /** Of the dashboard, which has a password. */
   dashboardToken: string;
@@ -77,6 +78,7 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
     amount_minor: 100,
     currency: 'usd',
   });
+  const pixelTest = await owner.post<{ id: string }>('/pixel/tests', { url: 'https://victim.example/' });
   const savedView = await owner.post<{ id: string }>('/saved-views', {
     name: SECRET_NAME,
     query: { filters: [{ dimension: 'tag', operator: 'is', values: [SECRET_NAME] }] },
@@ -87,6 +89,7 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
   });
   return {
     savedView: savedView.body.id,
+    pixelTest: pixelTest.body.id,
     dashboard: dashboard.body.id,
     dashboardToken: dashboard.body.token,
     ...(await plantReferrals(owner)),

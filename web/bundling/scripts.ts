@@ -5,7 +5,7 @@ import type { BuiltFile } from './write-files.ts';
 /** Scripts that are one file without imports: name, entry, and the oldest language level that runs them. */
 const SCRIPTS = [
   // Foreign sites include these two.
-  { name: 'pixel', entry: 'pixel/pixel.ts', target: 'es2020' },
+  { name: 'pixel', entry: 'pixel/pixel.ts', target: 'es2018' },
   { name: 'embed', entry: 'embed/loader.ts', target: 'es2020' },
   { name: 'embed-page', entry: 'embed/page.tsx', target: 'es2022' },
 ] as const;

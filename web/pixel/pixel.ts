@@ -1,74 +1,146 @@
 /**
  * The tracking pixel: a script for the destination site.
  *
- *     <script async src="{short_url}/pixel.js" data-key="pk_live_..."></script>
+ *     <script async src="{short_url}/pixel.js?key=pk_live_..."></script>
  *
- * It stores the visitor ID that a redirect added to the page's URL, and provides
- * `tracker.identify({ email, external_user_id })` and `tracker.order({ order_id, amount, currency, email })`.
- * It loads asynchronously. A page that calls it earlier adds this stub first; the calls queue in `q` and are sent after
- * the pixel has loaded:
+ * It stores the visitor ID that a redirect added to the page's URL, and provides `window.hoplog`. A page that calls it
+ * before it has loaded adds this stub first; the calls queue in `q`:
  *
  *     <script>
- *       window.tracker = window.tracker || { q: [],
+ *       window.hoplog = window.hoplog || { q: [],
  *         identify(fields) { this.q.push(['identify', fields]) },
  *         order(fields) { this.q.push(['order', fields]) } };
  *     </script>
  */
+import { TEST, takeParameters, uuidOf, VISITOR } from './address.ts';
+import { attempt, tell } from './attempt.ts';
+import { cleanAddress } from './clean-address.ts';
 import { type Call, type Identify, messageOf, type Order } from './message.ts';
-import { cookieDomains, cookieText, hasVisitorId, takeVisitorId, visitorIdIn } from './visitor-id.ts';
+import { readSettings, type Settings } from './script.ts';
+import { post, watchPolicy } from './send.ts';
+import { createVisitorIds } from './visitor-ids.ts';
 
-type Tracker = { identify(fields: Identify): void; order(fields: Order): void; q?: Call[] };
+type Hoplog = {
+  identify(fields: Identify): void;
+  order(fields: Order): void;
+  /** With `data-consent="wait"`: `true` begins, `false` removes what is stored and ends. */
+  consent(given: boolean): void;
+  /** The newest visitor id; null: none. */
+  visitor(): string | null;
+  /** Takes a queued call: the stub may be an array. */
+  push(call: Call): void;
+  /** Joins a second script of the page, which has another key. */
+  alsoFor(settings: Settings): void;
+};
+/** What a page may have put there before the pixel loaded. */
+type Early = { q?: Call[] } | Call[] | Hoplog;
 
 declare global {
   interface Window {
-    tracker?: Tracker;
+    hoplog?: Early;
+    tracker?: Early;
   }
   interface Navigator {
     readonly globalPrivacyControl?: boolean;
   }
+  const tracker: unknown;
 }
 
-function start(script: HTMLScriptElement): void {
-  const key = script.dataset.key ?? '';
-  const collect = new URL('/collect', script.src).href;
+/** Calls that a second key of the page may still get. */
+const MOST_CALLS = 100;
+
+const queueOf = (early: Early | undefined): Call[] =>
+  (Array.isArray(early) ? early : early && 'q' in early && early.q) || [];
+/** Whether a variable of the page is the stub, and nobody else's. */
+const isStub = (early: Early | undefined) =>
+  attempt(() => 'q' in (early as object) && 'order' in (early as object)) === true;
+
+const fromSession = (name: string) => attempt(() => uuidOf(sessionStorage.getItem(name)));
+const toSession = (name: string, id: string | null) =>
+  attempt(() => (id ? sessionStorage.setItem(name, id) : sessionStorage.removeItem(name)));
+
+function start(first: Settings): void {
   const privacyControl = navigator.globalPrivacyControl === true;
+  const ids = createVisitorIds(window);
+  const sites: Settings[] = [];
+  const calls: Call[] = [];
+  let consent: boolean | null = first.waitsForConsent ? null : true;
 
-  const { href, visitorId } = takeVisitorId(location.href);
-  if (href !== location.href) history.replaceState(history.state, '', href);
-  const kept = hasVisitorId(document.cookie);
-  if (privacyControl && kept) writeCookie(null);
-  if (!privacyControl && !kept && visitorId !== null) writeCookie(visitorId);
+  const href = attempt(() => location.href) || '';
+  const taken = takeParameters(href);
+  let address = taken.visitorId;
+  const test = taken.test || fromSession(TEST);
+  if (taken.test) toSession(TEST, test);
+  if (taken.href !== href && !first.keepsAddress) cleanAddress(taken.href);
 
-  const send = (call: Call) => {
-    // Without a cookie (blocked, or an HttpOnly one of the short links on this host), at least this page knows the visitor.
-    const message = messageOf(call, key, visitorIdIn(document.cookie) ?? visitorId, privacyControl);
-    if (message !== null) post(collect, message);
+  /** Stores the id of the address, once that is allowed. */
+  const settle = () => {
+    if (privacyControl) return ids.clear();
+    if (consent === null) return void (address && toSession(VISITOR, address));
+    address = address || fromSession(VISITOR);
+    toSession(VISITOR, null);
+    if (address) ids.add(address);
+    address = null;
   };
-  const queued = window.tracker?.q ?? [];
-  window.tracker = {
-    identify: (fields) => send(['identify', fields]),
-    order: (fields) => send(['order', fields]),
+  const send = (site: Settings, call: Call) => {
+    try {
+      const message = messageOf(call, { key: site.key, visitorIds: ids.all(), privacyControl, test });
+      if (message !== null) post(site.endpoints, message, test !== null);
+    } catch (error) {
+      tell(`a call failed: ${error}`);
+    }
   };
-  queued.forEach(send);
-}
+  const take = (call: Call) => {
+    if (consent === false) return;
+    if (calls.length < MOST_CALLS) calls.push(call);
+    if (consent) for (const site of sites) send(site, call);
+  };
+  const join = (site: Settings) => {
+    if (sites.some(({ key }) => key === site.key)) return;
+    sites.push(site);
+    watchPolicy(site.endpoints);
+    if (consent) for (const call of calls) send(site, call);
+  };
 
-/** Sets the cookie on the widest domain that the browser accepts; null removes it from all domains. */
-function writeCookie(visitorId: string | null): void {
-  for (const domain of cookieDomains(location.hostname)) {
-    document.cookie = cookieText(visitorId, domain, location.protocol === 'https:');
-    if (visitorId !== null && visitorIdIn(document.cookie) === visitorId) return;
-  }
-}
+  const hoplog: Hoplog = {
+    identify: (fields) => take(['identify', fields]),
+    order: (fields) => take(['order', fields]),
+    consent(given) {
+      const began = consent === null && given;
+      consent = given === true;
+      if (!consent) {
+        calls.length = 0;
+        address = null;
+        toSession(VISITOR, null);
+        return ids.clear();
+      }
+      settle();
+      if (began) for (const call of calls) for (const site of sites) send(site, call);
+    },
+    visitor: () => (consent && !privacyControl && ids.all()[0]) || null,
+    push: (call) => take([call[0], call[1]] as Call),
+    alsoFor: join,
+  };
 
-/** Sent as text: a JSON beacon needs a preflight, which does not complete while a page closes. */
-function post(url: string, message: string): void {
-  if (navigator.sendBeacon?.(url, message)) return;
-  fetch(url, { method: 'POST', body: message, keepalive: true, mode: 'no-cors' }).catch(() => {
-    // Offline or blocked: must not break the site's own scripts.
+  settle();
+  const queued = queueOf(window.hoplog);
+  // `typeof` also finds what `window.tracker` does not show: a `const` of the page.
+  const isFree = typeof tracker === 'undefined';
+  const isOurs = !isFree && isStub(window.tracker);
+  if (isOurs && window.tracker !== window.hoplog) queued.push(...queueOf(window.tracker));
+  attempt(() => {
+    if (isFree || isOurs) window.tracker = hoplog;
   });
+  window.hoplog = hoplog;
+  join(first);
+  if (test) take(['test', {}]);
+  for (const call of queued) attempt(() => hoplog.push(call));
 }
 
-const script =
-  document.currentScript ??
-  document.querySelector('script[data-key][src$="/pixel.js"],script[data-key][src$="/p.js"]');
-if (script instanceof HTMLScriptElement) start(script);
+attempt(() => {
+  const settings = readSettings();
+  if (!settings) return;
+  const running = window.hoplog;
+  if (running && 'alsoFor' in running) running.alsoFor(settings);
+  else start(settings);
+});

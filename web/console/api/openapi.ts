@@ -159,6 +159,16 @@ export interface paths {
   "/api/v1/payouts/export": {
     get: operations["payouts.export"];
   };
+  "/api/v1/pixel/problems": {
+    get: operations["pixel.problems"];
+    delete: operations["pixel.clearProblems"];
+  };
+  "/api/v1/pixel/tests": {
+    post: operations["pixel.createTest"];
+  };
+  "/api/v1/pixel/tests/{id}": {
+    get: operations["pixel.getTest"];
+  };
   "/api/v1/programs": {
     get: operations["programs.list"];
     post: operations["programs.create"];
@@ -832,6 +842,10 @@ export interface components {
       tags?: string[];
       targeting?: components["schemas"]["Targeting"] | null;
       utm_campaign?: string | null;
+    };
+    CreatePixelTest: {
+      /** Format: uri */
+      url: string;
     };
     CreateProgram: {
       allow_affiliate_upgrade?: boolean;
@@ -1811,6 +1825,42 @@ export interface components {
       status: components["schemas"]["PayoutStatus"];
       totals: components["schemas"]["MoneyTotals"];
     };
+    PixelTest: {
+      calls: components["schemas"]["PixelTestCall"][];
+      /** Format: date-time */
+      expires_at: string;
+      /** Format: uuid */
+      id: string;
+      /** Format: uri */
+      test_url: string;
+      /** Format: uri */
+      url: string;
+    };
+    PixelTestCall: {
+      /** Format: date-time */
+      at: string;
+      names: ("email" | "external_user_id")[];
+      order: components["schemas"]["PixelTestOrder"] | null;
+      /** @enum {string} */
+      outcome: "recorded" | "mended" | "refused";
+      problems: components["schemas"]["PixelTestProblem"][];
+      /** @enum {string} */
+      type: "test" | "identify" | "order" | "unknown";
+      visitors: number;
+    };
+    PixelTestOrder: {
+      amount: number;
+      currency: string;
+      order_id: string;
+    };
+    PixelTestProblem: {
+      example: string | null;
+      field: string;
+      message: string;
+      /** @enum {string} */
+      outcome: "refused" | "mended";
+      problem: components["schemas"]["ReportProblemName"];
+    };
     Plan: {
       /** Format: date-time */
       commission_reset_at: string;
@@ -1995,6 +2045,22 @@ export interface components {
       ledger_rows: number;
       matched: boolean;
     };
+    ReportProblem: {
+      count: number;
+      example: string | null;
+      field: string;
+      /** Format: date-time */
+      last_at: string;
+      message: string;
+      /** @enum {string} */
+      outcome: "refused" | "mended";
+      problem: components["schemas"]["ReportProblemName"];
+    };
+    ReportProblemList: {
+      problems: components["schemas"]["ReportProblem"][];
+    };
+    /** @enum {string} */
+    ReportProblemName: "amount_missing" | "amount_invalid" | "amount_too_large" | "order_id_missing" | "order_id_invalid" | "names_no_one" | "type_unknown" | "amount_rounded" | "amount_text" | "currency_unknown" | "email_invalid" | "user_id_invalid" | "visitor_id_invalid" | "id_number" | "text_empty";
     ReportPurchase: {
       amount: number;
       commissionable_amount?: number | null;
@@ -3969,6 +4035,71 @@ export interface operations {
         };
         content: {
           "text/csv": string;
+        };
+      };
+    };
+  };
+  "pixel.problems": {
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["ReportProblemList"];
+        };
+      };
+    };
+  };
+  "pixel.clearProblems": {
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "pixel.createTest": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreatePixelTest"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["PixelTest"];
+        };
+      };
+    };
+  };
+  "pixel.getTest": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["PixelTest"];
         };
       };
     };
