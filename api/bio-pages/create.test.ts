@@ -329,6 +329,31 @@ describe('limits', () => {
     expect(body.links.every((link) => link.tracked_link_id !== null)).toBe(true);
   });
 
+  test('a button may lead to an email address or a telephone number, without a short link', async () => {
+    const urls = [
+      'mailto:ada@example.com?subject=Hi',
+      'tel:+49-30-123456',
+      'sms:+4915112345678?body=Hi',
+      'TEL:112',
+    ];
+    const page = await makeBioPage(shop, 'contacts', {
+      links: urls.map((link) => ({ label: 'Contact', url: link })),
+    });
+    expect(page.links.map((link) => [link.url, link.tracked_link_id, link.short_url])).toEqual(
+      urls.map((link) => [link, null, null]),
+    );
+    for (const wrong of [
+      'tel:',
+      'tel:nobody',
+      'mailto:ada',
+      'sms:?body=x',
+      'mailto:a@b c',
+      'javascript:1',
+      'callto:1',
+    ])
+      expect(await statusOf({ slug: 'no-contact', links: [{ label: 'x', url: wrong }] })).toBe(400);
+  });
+
   test('an email is an address, a mailto URL or a page', async () => {
     const urls = ['ada@example.com', 'mailto:ada@example.com', 'https://ada.example/contact'];
     const page = await makeBioPage(shop, 'emails', {

@@ -82,7 +82,7 @@ function readButtons(links: ButtonBody[]): WantedButton[] {
     }
     if (type === 'link') {
       if (link.url === undefined || link.url === null) throw badRequest(`${path}.url`, 'is required');
-      requireWebUrl(`${path}.url`, link.url, BUTTON_URL_LIMIT);
+      requireButtonUrl(`${path}.url`, link.url);
     }
     return {
       id: link.id ?? freshId(sent),
@@ -93,6 +93,27 @@ function readButtons(links: ButtonBody[]): WantedButton[] {
       image_url: link.image_url ?? null,
     };
   });
+}
+
+/** Addresses that a phone opens in another app. Each has at least a number or a name. */
+const CONTACTS: Readonly<Record<string, RegExp>> = {
+  mailto: /^mailto:[^\s@?]+@[^\s@?]+(\?\S*)?$/i,
+  tel: /^tel:\+?[\d().\-*#]*\d[\d().\-*#]*([;,]\S*)?$/i,
+  sms: /^sms:\+?[\d().-]*\d[\d().-]*([?;&,]\S*)?$/i,
+};
+
+/** @throws {AppError} `bad_request` when it is neither a web URL nor an address of mail, telephone or message */
+function requireButtonUrl(path: string, url: string): void {
+  const [, scheme = ''] = /^(mailto|tel|sms):/i.exec(url) ?? [];
+  const pattern = CONTACTS[scheme.toLowerCase()];
+  if (pattern === undefined) return void requireWebUrl(path, url, BUTTON_URL_LIMIT);
+  if (url.length > BUTTON_URL_LIMIT) throw badRequest(path, `must be at most ${BUTTON_URL_LIMIT} characters`);
+  if (/\p{Cc}/u.test(url) || !pattern.test(url)) {
+    throw badRequest(
+      path,
+      `must name ${scheme === 'mailto' ? 'an email address' : 'a telephone number'} after \`${scheme}:\``,
+    );
+  }
 }
 
 function freshId(taken: Set<string>): string {

@@ -89,11 +89,14 @@ const ButtonBody = Body(
       Nullable(
         Type.String({
           format: 'uri',
-          description: 'An http(s) URL. Required for a link, ignored for a section.',
+          description:
+            'An http(s) URL, or `mailto:`, `tel:` or `sms:`, which get no short link. Required for a link, ignored for a section.',
         }),
       ),
     ),
-    emoji: Type.Optional(Nullable(Type.String({ maxLength: EMOJI_LIMIT }))),
+    emoji: Type.Optional(
+      Nullable(Type.String({ maxLength: EMOJI_LIMIT, description: 'The page shows its first character.' })),
+    ),
     image_url: Type.Optional(Nullable(Type.String({ format: 'uri', description: 'An http(s) URL.' }))),
   },
   { title: 'BioButtonInput' },

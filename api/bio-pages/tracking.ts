@@ -68,9 +68,9 @@ export async function trackButtons(
   return { buttons: await linkButtons(tx, workspace, page, { buttons, aside, rules }), removed };
 }
 
-/** A short link to a short link could lead to itself. */
+/** A short link to a short link could lead to itself; a `mailto:`, `tel:` or `sms:` URL can't be redirected to. */
 function mayHaveLink({ type, url }: WantedButton, { shortUrl }: TrackingRules): boolean {
-  return type === 'link' && url !== null && !isOnOrigin(url, shortUrl);
+  return type === 'link' && url !== null && /^https?:/i.test(url) && !isOnOrigin(url, shortUrl);
 }
 
 /**

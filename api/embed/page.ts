@@ -6,7 +6,8 @@ export const assetPath = (name: string, { hash }: Asset, extension: string) =>
   `/embed/assets/${name}-${hash}.${extension}`;
 
 /**
- * Returns the dashboard page, the same for everyone: its script reads the query.
+ * Returns the dashboard page, the same for everyone: its script reads the query. Its files are `crossorigin`, because a
+ * sandboxed frame has no origin of its own.
  *
  * @param apiBase the API's origin; null: the page's own
  */
@@ -19,8 +20,8 @@ export function pageHtml(script: Asset, style: Asset, apiBase: string | null): s
 <meta name="robots" content="noindex">
 ${apiBase === null ? '' : `<meta name="api-base" content="${apiBase}">\n`}<title>Referral dashboard</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${assetPath('page', style, 'css')}" integrity="sha384-${style.sha384}">
-<script defer src="${assetPath('page', script, 'js')}" integrity="sha384-${script.sha384}"></script>
+<link rel="stylesheet" href="${assetPath('page', style, 'css')}" crossorigin integrity="sha384-${style.sha384}">
+<script defer src="${assetPath('page', script, 'js')}" crossorigin integrity="sha384-${script.sha384}"></script>
 </head>
 <body>
 <div id="root"></div>

@@ -22,6 +22,11 @@ export async function embedRoutes(app: Api, { config }: Pick<ApiDeps, 'config'>)
     return read;
   };
   const hidden = { schema: { hide: true } };
+  // Also in pages with Cross-Origin-Embedder-Policy, and from sandboxed frames.
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('cross-origin-resource-policy', 'cross-origin');
+    reply.header('cross-origin-embedder-policy', 'require-corp');
+  });
 
   app.get('/embed.js', hidden, (request, reply) =>
     sendAsset(request, reply.header('cache-control', LOADER_CACHE), files().loader),

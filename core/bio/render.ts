@@ -20,7 +20,7 @@ export function renderBioPage(slug: string, page: PublicPage, origins: Origins):
   const { css, classes, frame } = styleOf(page.theme);
   const name = page.title.trim() || slug;
   const html =
-    `<!doctype html><html lang="en"><head><meta charset="utf-8">` +
+    `<!doctype html><html${languageOf(name, page)}><head><meta charset="utf-8">` +
     `<meta name="viewport" content="width=device-width,initial-scale=1"><title>${escapeHtml(name)}</title>` +
     `${metaTags(slug, name, page, origins, frame)}<style>${css}</style></head>` +
     `<body${classes ? ` class="${classes}"` : ''}><main>${avatar(page, name)}<h1 dir="auto">${escapeHtml(name)}</h1>` +
@@ -29,6 +29,33 @@ export function renderBioPage(slug: string, page: PublicPage, origins: Origins):
     `${page.theme.footerImage ? image('footer-image', page.theme.footerImage) : ''}` +
     `${page.show_branding ? '<footer>Made with Hoplog</footer>' : ''}</main></body></html>`;
   return { html, policy: policyOf(css) };
+}
+
+/** Languages that are written with a script of their own. */
+const SCRIPT_LANGUAGES: readonly [RegExp, string][] = [
+  [/\p{Script=Hiragana}|\p{Script=Katakana}/u, 'ja'],
+  [/\p{Script=Hangul}/u, 'ko'],
+  [/\p{Script=Hebrew}/u, 'he'],
+  [/\p{Script=Greek}/u, 'el'],
+  [/\p{Script=Thai}/u, 'th'],
+  [/\p{Script=Georgian}/u, 'ka'],
+  [/\p{Script=Armenian}/u, 'hy'],
+  // Persian and Urdu have letters that Arabic lacks.
+  [/[پچژگکیٹڈڑےھ]/u, ''],
+  [/\p{Script=Arabic}/u, 'ar'],
+];
+
+/**
+ * Returns the attribute `lang` that a page's texts tell: of a script with one language, or `en` where most letters are
+ * Latin. Without it, a screen reader uses the visitor's own language.
+ */
+function languageOf(name: string, { bio, buttons }: PublicPage): string {
+  const text = [name, bio, ...buttons.map(({ label }) => label)].join(' ');
+  const letters = text.match(/\p{L}/gu) ?? [];
+  const latin = letters.filter((letter) => /\p{Script=Latin}/u.test(letter));
+  if (latin.length * 2 >= letters.length) return ' lang="en"';
+  const language = SCRIPT_LANGUAGES.find(([script]) => script.test(text))?.[1];
+  return language ? ` lang="${language}"` : '';
 }
 
 function policyOf(css: string): string {
@@ -68,8 +95,13 @@ function metaTags(
 
 function avatar({ avatar_url }: PublicPage, name: string): string {
   if (avatar_url) return image('avatar', avatar_url);
-  const [first] = new Intl.Segmenter().segment(name);
-  return `<span class="avatar" aria-hidden="true">${escapeHtml(first?.segment.toLocaleUpperCase() ?? '')}</span>`;
+  return `<span class="avatar" aria-hidden="true">${escapeHtml(firstCharacter(name).toLocaleUpperCase())}</span>`;
+}
+
+/** Returns what a person sees as one character: a family emoji consists of seven code points. */
+function firstCharacter(text: string): string {
+  const [first] = new Intl.Segmenter().segment(text.trim());
+  return first?.segment ?? '';
 }
 
 function image(className: string, url: string): string {
@@ -95,18 +127,18 @@ function buttons(list: PublicButton[], origins: Origins): string {
 }
 
 function section({ label, emoji }: PublicButton): string {
-  const text = [emoji, label.trim()].filter(Boolean).join(' ');
+  const text = [firstCharacter(emoji ?? ''), label.trim()].filter(Boolean).join(' ');
   return text && `<h2 dir="auto">${escapeHtml(text)}</h2>`;
 }
 
 function link(button: PublicButton, { shortUrl }: Origins): string {
   const url = button.url ?? '';
-  const label = button.label.trim() || URL.parse(url)?.host || url;
+  const label = button.label.trim() || URL.parse(url)?.host || url.replace(/^[a-z]+:|\?.*/gi, '');
   const leads = button.slug === null || isOnOrigin(url, shortUrl) ? url : `${shortUrl}/${button.slug}`;
   const picture = button.image_url
     ? `<img src="${escapeHtml(button.image_url)}" alt="" loading="lazy" referrerpolicy="no-referrer">`
     : button.emoji
-      ? `<span class="emoji" aria-hidden="true">${escapeHtml(button.emoji)}</span>`
+      ? `<span class="emoji" aria-hidden="true">${escapeHtml(firstCharacter(button.emoji))}</span>`
       : '';
   return (
     `<a class="button${picture && ' pictured'}" href="${escapeHtml(leads)}" rel="noopener">${picture}` +

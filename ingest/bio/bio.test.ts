@@ -162,6 +162,31 @@ describe('safety', () => {
     expect(text).not.toMatch(/\son\w+=['"]/);
   });
 
+  test('an emoji of several characters is drawn as its first, as a person counts', async () => {
+    const link = (emoji: string) => ({ label: 'Shop', url: 'https://a.example', emoji });
+    await makeBioPage(shop, 'emoji', { links: ['👩‍👩‍👧‍👦🎉', 'NEW', ' 🇩🇪🇫🇷', '1️⃣2'].map(link) });
+    expect(
+      [...(await html('emoji')).matchAll(/class="emoji" aria-hidden="true">([^<]*)</g)].map(([, it]) => it),
+    ).toEqual(['👩‍👩‍👧‍👦', 'N', '🇩🇪', '1️⃣']);
+  });
+
+  test.each([
+    ['متجر آدا', ' lang="ar"'],
+    ['فروشگاه چای', ''],
+    ['Магазин', ''],
+    ['アダの店', ' lang="ja"'],
+    ["Ada's shop", ' lang="en"'],
+  ])('a page with the title %s has the language that its script tells', async (title, lang) => {
+    const slug = `language-${Buffer.from(title).toString('hex').slice(0, 20)}`;
+    await makeBioPage(shop, slug, { title, bio: '', links: [] });
+    expect(await html(slug)).toMatch(new RegExp(`^<!doctype html><html${lang}>`));
+  });
+
+  test('a telephone button leads to the number, and shows it without a label', async () => {
+    await makeBioPage(shop, 'phone', { links: [{ label: '', url: 'tel:+49-30-1' }] });
+    expect(await html('phone')).toMatch(/href="tel:\+49-30-1"[^>]*>.*\+49-30-1</);
+  });
+
   test('the content security policy allows only its own style sheet and images', async () => {
     await makeBioPage(shop, 'policy');
     const { headers } = await get('policy');

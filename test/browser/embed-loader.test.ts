@@ -130,3 +130,44 @@ test('a mount that does not exist and a script in the head do no harm', async ()
   expect(page.watched.errors).toEqual([]);
   await page.close();
 });
+
+test('a page that is restored, and an effect that runs twice, have one dashboard', async () => {
+  const page = await site.open(
+    `<div id="restored">${site.script('data-user-id="restored"')}</div><div id="effect"></div>`,
+  );
+  await dashboardIn(page);
+  // As Turbo does after "back": the snapshot with the iframe, whose scripts run again.
+  await page.evaluate(`{
+    const old = document.querySelector('#restored script');
+    const again = document.createElement('script');
+    for (const { name, value } of old.attributes) again.setAttribute(name, value);
+    old.replaceWith(again);
+  }`);
+  // As React's strict mode does: each run appends a script.
+  await page.evaluate(`for (let run = 0; run < 2; run++) {
+    const script = document.createElement('script');
+    script.src = ${JSON.stringify(`${site.app}/embed.js`)};
+    script.dataset.key = ${JSON.stringify(site.keys.publishable)};
+    script.dataset.userId = 'effect';
+    document.querySelector('#effect').append(script);
+  }`);
+  await page.waitForLoadState('networkidle');
+  for (const place of ['#restored', '#effect'])
+    await expect.poll(() => page.locator(`${place} iframe`).count()).toBe(1);
+  await dashboardIn(page, undefined, 0);
+  await dashboardIn(page, undefined, 1);
+  await page.close();
+});
+
+test('shows in a page with Cross-Origin-Embedder-Policy, and in a sandboxed frame', async () => {
+  const page = await site.open(site.script('data-user-id="isolated"'), {
+    headers: { 'cross-origin-embedder-policy': 'require-corp', 'cross-origin-opener-policy': 'same-origin' },
+  });
+  await dashboardIn(page);
+  expect(await page.evaluate('crossOriginIsolated')).toBe(true);
+  await page.close();
+  const address = `${site.app}/embed/referrals?key=${site.keys.publishable}&uid=sandboxed`;
+  const sandboxed = await site.open(`<iframe sandbox="allow-scripts" src="${address}"></iframe>`);
+  await dashboardIn(sandboxed);
+  await sandboxed.close();
+});

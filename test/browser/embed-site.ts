@@ -43,7 +43,10 @@ export type EmbedSite = {
   change(keys: Keys, path: string, body: object): Promise<void>;
   addWorkspace(name: string, plan: Plan): Promise<Keys>;
   /** Opens a page of the merchant's with this body. */
-  open(body: string, options?: { width?: number; clipboard?: boolean }): Promise<Page & { watched: Watched }>;
+  open(
+    body: string,
+    options?: { width?: number; clipboard?: boolean; headers?: Record<string, string> },
+  ): Promise<Page & { watched: Watched }>;
   close(): Promise<void>;
 };
 
@@ -51,8 +54,11 @@ export async function startEmbedSite(): Promise<EmbedSite> {
   await buildWeb();
   const { service, pool, close } = await servedWorkspace();
   const pages = new Map<string, string>();
+  const headersOf = new Map<string, Record<string, string>>();
   const merchant = createServer((request, response) => {
     response.setHeader('content-type', 'text/html; charset=utf-8');
+    for (const [name, value] of Object.entries(headersOf.get(request.url ?? '') ?? {}))
+      response.setHeader(name, value);
     response.end(pages.get(request.url ?? '') ?? '<!doctype html><title>Elsewhere</title>');
   });
   await listening(merchant);
@@ -93,8 +99,9 @@ export async function startEmbedSite(): Promise<EmbedSite> {
       const publishable = await createKey(pool, { workspaceId, kind: 'publishable', label: 'first' });
       return { secret: secret.token, publishable: publishable.token };
     },
-    async open(body, { width = 900, clipboard = false } = {}) {
+    async open(body, { width = 900, clipboard = false, headers = {} } = {}) {
       const path = `/page-${pages.size}`;
+      headersOf.set(path, headers);
       pages.set(path, `<!doctype html><html lang="en"><title>Shop</title><body>${body}</body></html>`);
       const page = await browser.newPage({ viewport: { width, height: 900 } });
       if (clipboard) await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);

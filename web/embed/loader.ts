@@ -35,6 +35,19 @@ function start(script: HTMLScriptElement): void {
   insertFrame(url, (frame) => mount.append(frame));
 }
 
+/** Removes a dashboard of the same address beside the new one: a page that was restored, or an effect that ran twice. */
+function removeTwins(frame: HTMLIFrameElement): void {
+  for (const other of frame.parentElement?.children ?? []) {
+    if (
+      other !== frame &&
+      other instanceof HTMLIFrameElement &&
+      other.hasAttribute(MARK) &&
+      other.src === frame.src
+    )
+      other.remove();
+  }
+}
+
 /** The element that `data-mount` selects; null without a match or for an invalid selector. */
 function find(selector: string): Element | null {
   try {
@@ -70,6 +83,7 @@ function insertFrame(url: URL, insert: (frame: HTMLIFrameElement) => void): void
   });
   frame.src = url.href;
   insert(frame);
+  removeTwins(frame);
 }
 
 /** This script's tag. A module has no `currentScript`: take the last unused tag with this path. */

@@ -4,6 +4,8 @@ import { useSession } from '../../api/session.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Section } from '../../parts/section.tsx';
 import { KeyList } from './keys.tsx';
+import { PixelProblemsSection } from './pixel-problems.tsx';
+import { PixelTestSection } from './pixel-test.tsx';
 import { QuickStart } from './quick-start.tsx';
 
 /** Keys, API reference and quick start for developers. */
@@ -44,6 +46,8 @@ export default function DevelopersPage() {
           .
         </Text>
       </Section>
+      <PixelTestSection />
+      <PixelProblemsSection />
       <QuickStart />
     </>
   );

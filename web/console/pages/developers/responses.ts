@@ -28,3 +28,15 @@ export const MAKER_NAMES: Record<Key['created_by']['type'], string> = {
   partner: 'By the partner',
   operator: 'By the operator',
 };
+
+export type PixelProblems = ResponseOf<'/pixel/problems'>;
+export type PixelProblem = PixelProblems['problems'][number];
+export type PixelTest = ResponseOf<'/pixel/tests/{id}'>;
+export type PixelTestCall = PixelTest['calls'][number];
+
+export const OUTCOME_NAMES = { recorded: 'Recorded', mended: 'Mended', refused: 'Refused' } as const;
+export const OUTCOME_SIGNS = { recorded: 'good', mended: 'waiting', refused: 'bad' } as const;
+
+/** A problem as a sentence. */
+export const problemText = ({ field, message }: Pick<PixelProblem, 'field' | 'message'>) =>
+  `${field} ${message.replaceAll('`', '')}.`;

@@ -79,18 +79,14 @@ function trackSite({ shortUrl, currency }: SnippetValues): Snippet {
     parts: [
       {
         label: 'Script for your pages',
-        code: `<script>
-  window.tracker = window.tracker || { q: [],
-    identify(fields) { this.q.push(['identify', fields]) },
-    order(fields) { this.q.push(['order', fields]) } };
-</script>
-<script async src="${shortUrl}/pixel.js" data-key="pk_live_..."></script>`,
+        code: `<script>window.hoplog = window.hoplog || []</script>
+<script async src="${shortUrl}/pixel.js?key=pk_live_..."></script>`,
       },
       {
         label: 'After a signup, and after a purchase',
         code: `<script>
-  tracker.identify({ email: 'ada@mail.example', external_user_id: 'user-1' });
-  tracker.order({ order_id: '1001', amount: 49.9, currency: '${currency}', email: 'ada@mail.example' });
+  hoplog.push(['identify', { email: 'ada@mail.example', external_user_id: 'user-1' }]);
+  hoplog.push(['order', { order_id: '1001', amount: 49.9, currency: '${currency}', email: 'ada@mail.example' }]);
 </script>`,
       },
     ],

@@ -1,0 +1,3 @@
+2:[["children",{"s":"__PAGE__","h":160}]]
+1:[["children",{"s":"/_not-found","h":96,"c":"$Q2"}]]
+0:{"b":"pwNGAwr2R4S4fYhZNSAJW","t":{"t":{"s":"","h":80,"c":"$Q1"}}}

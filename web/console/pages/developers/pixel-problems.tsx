@@ -1,0 +1,76 @@
+import { Table, Text } from '@mantine/core';
+import { useApi, useSend } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { formatAgo, formatCount, formatInstant } from '../../formats.ts';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { Section } from '../../parts/section.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
+import { OUTCOME_NAMES, OUTCOME_SIGNS, type PixelProblems, problemText } from './responses.ts';
+
+/** What the pixel's calls were refused or mended for, by reason. */
+export function PixelProblemsSection() {
+  const { can } = useSession();
+  const problems = useApi<PixelProblems>('/pixel/problems', {}, { every: 10_000 });
+  const clear = useSend<void>(() => ({ path: '/pixel/problems', method: 'DELETE' }), {
+    refresh: ['/pixel/problems'],
+    done: 'The counts were cleared',
+  });
+  return (
+    <Section
+      title="Problems of the pixel"
+      about="Calls of your pages that were refused, or recorded with a field changed or left out."
+      action={
+        can('operator') && problems.data?.problems.length ? (
+          <ConfirmButton
+            question="Clear the counts?"
+            consequence="New problems are counted from then on."
+            yes="Clear"
+            pending={clear.isPending}
+            onConfirm={() => clear.mutateAsync()}
+          >
+            Clear
+          </ConfirmButton>
+        ) : null
+      }
+    >
+      <QueryView
+        query={problems}
+        empty={{
+          when: (data) => data.problems.length === 0,
+          show: (
+            <EmptyState title="No problems">Every call of your pages was recorded as it came.</EmptyState>
+          ),
+        }}
+      >
+        {(data) => (
+          <ScrollTable
+            label="Problems of the pixel"
+            minWidth={720}
+            columns={['What', 'Outcome', 'Calls', 'Last', 'Last value']}
+          >
+            <Table.Tbody>
+              {data.problems.map((problem) => (
+                <Table.Tr key={`${problem.problem}${problem.field}`}>
+                  <Table.Td>
+                    <Text size="sm">{problemText(problem)}</Text>
+                  </Table.Td>
+                  <Table.Td>
+                    <StatusBadge sign={OUTCOME_SIGNS[problem.outcome]}>
+                      {OUTCOME_NAMES[problem.outcome]}
+                    </StatusBadge>
+                  </Table.Td>
+                  <Table.Td>{formatCount(problem.count)}</Table.Td>
+                  <Table.Td title={formatInstant(problem.last_at)}>{formatAgo(problem.last_at)}</Table.Td>
+                  <Table.Td style={{ overflowWrap: 'anywhere' }}>{problem.example ?? '–'}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </ScrollTable>
+        )}
+      </QueryView>
+    </Section>
+  );
+}
