@@ -1,0 +1,6 @@
+import { defineConfig } from 'vitest/config';
+
+/** Apart from the suite: the frameworks install 370 MB and Next builds for minutes. */
+export default defineConfig({
+  test: { include: ['test/frameworks/*.check.ts'], testTimeout: 180_000, hookTimeout: 180_000 },
+});
