@@ -5,4 +5,4 @@ cd "$(dirname "$0")"
 npm ci --no-audit --no-fund
 npm run --silent build
 cd ../..
-npx vitest run --config test/frameworks/vitest.config.ts
+npx vitest run --config test/frameworks/vitest.config.ts test/frameworks
