@@ -43,7 +43,7 @@ test('a member opens a page as a test, and sees live what arrives and what was r
   await tab.evaluate(`hoplog.order({ order_id: 1001, amount: 100 / 3, email: 'ada@shop.example' })`);
   await page.getByText('an order has arrived').waitFor();
   await arrived.getByText('amount was rounded to the minor unit').waitFor();
-  expect(await arrived.getByText('1001: $33.33').count()).toBe(1);
+  expect(await arrived.getByText(/1001: .*33\.33/).count()).toBe(1);
   const problems = page.getByRole('region', { name: 'Problems of the pixel' }).last();
   await problems.getByText('text of').first().waitFor({ timeout: 30_000 });
   await expectGood(page, 'developers-pixel');
