@@ -40,16 +40,24 @@ export type FoundProblem = { problem: ReportProblem; field: string; example: str
 /** Longest text that an example shows. */
 const SHOWN = 24;
 
+/** Fields that name no person: their values are shown. */
+const SHOWN_FIELDS = new Set(['amount', 'currency', 'order_id', 'type']);
+
 /**
  * Returns a value of the page as an example may show it: amounts and codes as they are, of all else only its kind and
  * length, because it may name a person.
  */
-export function exampleOf(value: unknown): string {
-  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
+export function exampleOf(field: string, value: unknown): string {
+  const isShown = SHOWN_FIELDS.has(field);
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) {
+    return isShown ? String(value) : `a ${typeof value}`;
+  }
   if (typeof value === 'string') {
     const isAmount = value.length <= SHOWN && /\d/.test(value) && /^[\d\s.,+\-€$£¥]*$/.test(value);
     const isCode = /^\s?[A-Za-z€$£¥]{0,4}\s?$/.test(value);
-    return isAmount || isCode ? JSON.stringify(value) : `text of ${[...value].length} characters`;
+    return isShown && (isAmount || isCode)
+      ? JSON.stringify(value)
+      : `text of ${[...value].length} characters`;
   }
   return Array.isArray(value) ? `a list of ${value.length}` : `an ${typeof value}`;
 }

@@ -212,6 +212,7 @@ test('what is refused or mended is counted by workspace and reason, with an exam
     { amount: 100 / 3, email: 'Jane Doe' },
     { amount: 50 / 3, currency: 'EURO', external_user_id: 'x'.repeat(300) },
     { order_id: 42 },
+    { type: 'identify', visitor_id: null, email: 'Anna' },
   ])
     await collect(order({ key, ...fields }));
   const problems = async () =>
@@ -224,8 +225,9 @@ test('what is refused or mended is counted by workspace and reason, with an exam
       'amount_invalid amount 1 "49,90"',
       'amount_rounded amount 1 33.333333333333336',
       'currency_unknown currency 1 "EURO"',
-      'email_invalid email 1 text of 8 characters',
+      'email_invalid email 2 text of 4 characters',
       'id_number order_id 1 42',
+      'names_no_one visitor_id 1 ',
       'user_id_invalid external_user_id 1 text of 300 characters',
     ]);
 });

@@ -115,7 +115,13 @@ export function createCollectHandlers(given: {
       reportLog.note({ workspaceId, body, event, outcome, problems: mended });
     } catch (error) {
       if (!(error instanceof ReportRefused)) throw error;
-      reportLog.note({ workspaceId, body, event: null, outcome: 'refused', problems: [error.found] });
+      reportLog.note({
+        workspaceId,
+        body,
+        event: null,
+        outcome: 'refused',
+        problems: [error.found, ...error.mended],
+      });
       throw badReport(error);
     }
   }

@@ -22,11 +22,14 @@ export type Report = { event: ReportEvent | null; mended: FoundProblem[] };
 /** Thrown for a report that can't be recorded. */
 export class ReportRefused extends Error {
   readonly found: FoundProblem;
+  /** What was mended before; it may be the cause. */
+  readonly mended: readonly FoundProblem[];
 
-  constructor(problem: ReportProblem, field: string, value: unknown) {
+  constructor(problem: ReportProblem, field: string, value: unknown, mended: readonly FoundProblem[]) {
     super(`\`${field}\` ${REPORT_PROBLEMS[problem].text}`);
     this.name = 'ReportRefused';
-    this.found = { problem, field, example: value === undefined ? null : exampleOf(value) };
+    this.mended = mended;
+    this.found = { problem, field, example: value === undefined ? null : exampleOf(field, value) };
   }
 }
 
@@ -46,9 +49,12 @@ const NO_CURRENCY = 'usd';
 export function readReport(body: ReportBody, workspaceId: Uint8Array): Report {
   const mended: FoundProblem[] = [];
   const mend = (problem: ReportProblem, field: string, value: unknown): null => {
-    mended.push({ problem, field, example: exampleOf(value) });
+    mended.push({ problem, field, example: exampleOf(field, value) });
     return null;
   };
+
+  const refuse = (problem: ReportProblem, field: string, value: unknown) =>
+    new ReportRefused(problem, field, value, mended);
 
   /** Returns the value as text, or null when there is none. `undefined`: it can't be one. */
   function idOf(field: string): string | null | undefined {
@@ -91,14 +97,14 @@ export function readReport(body: ReportBody, workspaceId: Uint8Array): Report {
 
   function amount(): Pick<OrderEvent, 'amountMinor' | 'currency'> {
     const given = body.amount;
-    if (given === undefined || given === null) throw new ReportRefused('amount_missing', 'amount', undefined);
+    if (given === undefined || given === null) throw refuse('amount_missing', 'amount', undefined);
     const decimal = typeof given === 'string' ? given.trim() : given;
     const isAmount =
       typeof decimal === 'number'
         ? Number.isFinite(decimal) && decimal >= 0
         : typeof decimal === 'string' && DECIMAL.test(decimal);
     if (!isAmount || (typeof decimal !== 'number' && typeof decimal !== 'string'))
-      throw new ReportRefused('amount_invalid', 'amount', given);
+      throw refuse('amount_invalid', 'amount', given);
     const currency = (textOf('currency') ?? NO_CURRENCY).toLowerCase();
     if (!isCurrency(currency)) {
       mend('currency_unknown', 'currency', body.currency);
@@ -106,23 +112,23 @@ export function readReport(body: ReportBody, workspaceId: Uint8Array): Report {
     }
     if (typeof decimal === 'string') mend('amount_text', 'amount', given);
     const minor = roundedMinor(decimal, currency);
-    if (minor === null || minor > AMOUNT_LIMIT) throw new ReportRefused('amount_too_large', 'amount', given);
+    if (minor === null || minor > AMOUNT_LIMIT) throw refuse('amount_too_large', 'amount', given);
     if (isFinerThanMinor(Number(decimal), currency)) mend('amount_rounded', 'amount', given);
     return { amountMinor: minor, currency };
   }
 
   const { type } = body;
   if (type === 'test') return { event: null, mended };
-  if (type !== 'identify' && type !== 'order') throw new ReportRefused('type_unknown', 'type', type);
+  if (type !== 'identify' && type !== 'order') throw refuse('type_unknown', 'type', type);
   if (type === 'identify') {
     const who = person();
     if (!who.visitorId && !who.email && !who.externalUserId)
-      throw new ReportRefused('names_no_one', 'visitor_id', undefined);
+      throw refuse('names_no_one', 'visitor_id', undefined);
     return { event: { kind: 'identify', workspaceId, ...who, source: 'pixel' }, mended };
   }
   const orderId = idOf('order_id');
-  if (orderId === undefined) throw new ReportRefused('order_id_invalid', 'order_id', body.order_id);
-  if (orderId === null) throw new ReportRefused('order_id_missing', 'order_id', undefined);
+  if (orderId === undefined) throw refuse('order_id_invalid', 'order_id', body.order_id);
+  if (orderId === null) throw refuse('order_id_missing', 'order_id', undefined);
   const event: Unstamped<OrderEvent> = {
     kind: 'order',
     workspaceId,
