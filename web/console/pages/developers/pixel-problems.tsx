@@ -47,7 +47,7 @@ export function PixelProblemsSection() {
       >
         {(data) => (
           <ScrollTable
-            label="Problems of the pixel"
+            label="Refused and mended calls"
             minWidth={720}
             columns={['What', 'Outcome', 'Calls', 'Last', 'Last value']}
           >
