@@ -1,9 +1,15 @@
 import { setStatus } from '../../cli/commands/enrollment.ts';
+import { erasePerson } from '../../cli/erase-person.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { upsertOrders } from '../../sql/orders/orders.ts';
 import { matureHeld } from '../../sql/transactions/mature-held.ts';
+import { reevaluateWithoutRate } from '../../sql/transactions/reevaluate-purchase.ts';
+import { setRate } from '../../sql/workspaces/currency-rates.ts';
+import type { TestStores } from '../support/stores.ts';
 import { type Action, PERSONS, type Terms } from './history.ts';
-import type { Answer, Balance } from './model.ts';
+import type { Balance } from './model/model.ts';
+import { isYen, PER_100_FOREIGN } from './model/money.ts';
+import type { Answer } from './model/state.ts';
 
 /** Calls the API. Paths are below `/api/v1`. `fromPage`: with the publishable key. */
 export type Call = (
@@ -26,8 +32,16 @@ const emailOf = (number: number) => `person${number % PERSONS}+${number}@mail.ex
  * Plays histories against the product as its users do: over the API, and through the operator's and workers' code where
  * the API has no call (suspending, hold periods).
  */
-export function createDriver(given: { call: Call; pool: Pool; workspaceId: string; programIds: string[] }) {
-  const { call, pool, workspaceId, programIds } = given;
+export function createDriver(given: {
+  call: Call;
+  stores: Pick<TestStores, 'pool' | 'clickhouse'>;
+  workspaceId: string;
+  programIds: string[];
+  /** Of the purchases in another currency. */
+  foreign: string;
+}) {
+  const { call, stores, workspaceId, programIds, foreign } = given;
+  const { pool } = stores;
   // A minute ago, so that "now" is never in the future of the clock that is compared with it.
   const base = Date.now() - 60_000;
   /** Payout files by the step that created them: a client stores the id that it received. */
@@ -35,7 +49,7 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
 
   const exportOf = (nth: number, step: Step): string | undefined => {
     const before = [...exportIds].filter(([number]) => number < step.number).map(([, id]) => id);
-    return before[nth % before.length];
+    return before.toReversed()[nth % before.length];
   };
 
   async function nthGrant(nth: number, step: Step): Promise<{ id: number } | undefined> {
@@ -48,7 +62,7 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
 
   async function partnerOf(user: number): Promise<string | undefined> {
     const { rows } = await pool.query<{ id: string }>(
-      'SELECT id FROM enrollments WHERE workspace_id = $1 AND external_user_id = $2',
+      'SELECT id FROM enrollments WHERE workspace_id = $1 AND external_user_id = $2 AND deleted_at IS NULL',
       [workspaceId, userId(user)],
     );
     return rows[0]?.id;
@@ -57,7 +71,7 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
   async function isOfYen(user: number): Promise<boolean> {
     const { rows } = await pool.query<{ currency: string }>(
       `SELECT p.currency FROM enrollments e JOIN programs p ON p.id = e.program_id
-       WHERE e.workspace_id = $1 AND e.external_user_id = $2`,
+       WHERE e.workspace_id = $1 AND e.external_user_id = $2 AND e.deleted_at IS NULL`,
       [workspaceId, userId(user)],
     );
     return rows[0]?.currency === 'jpy';
@@ -76,7 +90,7 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
       }
       case 'signup': {
         const { referrer } = action;
-        const { body } = await call(
+        const { status, body } = await call(
           'POST',
           '/referrals/report-signup',
           {
@@ -88,10 +102,14 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
           },
           { fromPage: !action.byServer },
         );
-        // As if the signup had been long before its purchases, which the API can't be told.
+        if (status !== 200) return { status };
+        // As if the signup had been long before its purchases, which the API can't be told. One that may count for the
+        // day stays.
         await pool.query(
           `UPDATE signups SET reported_at = reported_at - interval '100 days'
-           WHERE workspace_id = $1 AND external_user_id = $2 AND reported_at > now() - interval '50 days'`,
+           WHERE workspace_id = $1 AND external_user_id = $2 AND reported_at > now() - interval '50 days'
+             AND NOT EXISTS (
+               SELECT FROM programs p WHERE p.id = program_id AND p.max_signups_per_day IS NOT NULL)`,
           [workspaceId, userId(action.user)],
         );
         const { program_id: _, partner_id: __, ...response } = body;
@@ -118,13 +136,33 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
         const { internal_order_id: _, ...response } = body;
         return status === 200 ? response : { status };
       }
+      case 'rates':
+        for (const [base, hundredfold] of Object.entries(PER_100_FOREIGN)) {
+          await setRate(pool, { currency: foreign, base, rate: Number(hundredfold) / 100 });
+        }
+        for (const base of Object.keys(PER_100_FOREIGN)) {
+          await reevaluateWithoutRate(pool, { currency: foreign, base }, new Date());
+        }
+        return {};
+      case 'move': {
+        const partner = (await partnerOf(action.user)) ?? NO_PARTNER;
+        const change = { program_id: programIds[action.program] };
+        return { status: (await call('PATCH', `/enrollments/${partner}`, change)).status };
+      }
+      case 'erase': {
+        const partner = (await partnerOf(action.user)) ?? NO_PARTNER;
+        return { status: (await call('DELETE', `/enrollments/${partner}`)).status };
+      }
+      case 'forget':
+        await erasePerson(stores, { workspaceId, email: emailOf(action.user), now: new Date() });
+        return {};
       case 'purchase': {
         const { status, body } = await call('POST', '/referrals/report-purchase', {
           external_user_id: userId(action.user),
           order_id: `o${action.order}`,
           amount: action.amount / 100,
           ...(action.commissionable !== null && { commissionable_amount: action.commissionable / 100 }),
-          currency: 'usd',
+          currency: action.isForeign ? foreign : 'usd',
           is_renewal: action.isRenewal,
           purchased_at: new Date(base + action.day * DAY_MS).toISOString(),
           ...(action.withEmail && { email: emailOf(action.user) }),
@@ -190,7 +228,9 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
         return {};
       case 'export': {
         if (exportIds.has(step.number)) return {};
-        const { exportId, text } = await call('GET', '/payouts/export');
+        const query =
+          action.until === null ? '' : `?until=${new Date(base + action.until * DAY_MS).toISOString()}`;
+        const { exportId, text } = await call('GET', `/payouts/export${query}`);
         if (exportId === null) throw new Error(text);
         exportIds.set(step.number, exportId);
         return linesOf(text);
@@ -297,7 +337,7 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
 
 export type Driver = ReturnType<typeof createDriver>;
 
-/** Creates the two programs of a history: dollars and yen. */
+/** Creates the programs of a history. */
 export async function createPrograms(call: Call, terms: readonly Terms[]): Promise<string[]> {
   const ids: string[] = [];
   for (const [number, fields] of terms.entries()) {
@@ -305,7 +345,7 @@ export async function createPrograms(call: Call, terms: readonly Terms[]): Promi
       name: `Program ${number}`,
       destination_url: 'https://shop.example/join',
       allow_affiliate_upgrade: true,
-      currency: number === 0 ? 'usd' : 'jpy',
+      currency: isYen(number) ? 'jpy' : 'usd',
       ...fields,
     });
     if (status !== 201) throw new Error(text);
@@ -325,31 +365,4 @@ function linesOf(csv: string): Answer {
       Math.round(Number(at(line, 'amount')) * (at(line, 'currency') === 'usd' ? 100 : 1)),
     ]),
   );
-}
-
-/**
- * Checks what holds for every ledger: a commission's entries are in the account of its status alone and add up to its
- * remainder, a grant's are in the account of its own status, and no account of credits is negative.
- *
- * @returns the contradictions; empty when there are none
- */
-export async function contradictions(pool: Pool, workspaceId: string): Promise<unknown[]> {
-  const { rows } = await pool.query(
-    `WITH account AS (
-       SELECT commission_id, grant_id, account, sum(amount) AS amount FROM ledger_entries
-       WHERE workspace_id = $1 GROUP BY commission_id, grant_id, account
-     )
-     SELECT 'commission' AS what, c.id::text, c.status, a.account, a.amount
-     FROM commissions c LEFT JOIN account a ON a.commission_id = c.id AND a.amount <> 0
-     WHERE c.workspace_id = $1 AND CASE WHEN c.status IN ('reversed', 'rejected') THEN a.account IS NOT NULL
-       ELSE a.account IS DISTINCT FROM 'cash_' || c.status OR abs(a.amount) > abs(c.amount_minor)
-         OR sign(a.amount) <> sign(c.amount_minor) END
-     UNION ALL
-     SELECT 'grant', g.id::text, g.status, a.account, a.amount
-     FROM grants g LEFT JOIN account a ON a.grant_id = g.id AND a.amount <> 0
-     WHERE g.workspace_id = $1 AND CASE g.status WHEN 'revoked' THEN a.account IS NOT NULL
-       ELSE a.account IS DISTINCT FROM 'credit_' || g.status OR a.amount IS DISTINCT FROM g.amount END`,
-    [workspaceId],
-  );
-  return rows;
 }

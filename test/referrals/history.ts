@@ -1,11 +1,13 @@
 import fc from 'fast-check';
+import { story } from './stories.ts';
 
 /** Histories of a referral program: random actions in random order, each possibly repeated. */
 
 export const USERS = 9;
 /** Users whose numbers have the same remainder are one person with one mailbox, under plus tags. */
 export const PERSONS = 5;
-export const PROGRAMS = 2;
+/** The second one pays yen, the others dollars. */
+export const PROGRAMS = 3;
 const ORDERS = 7;
 const REFUNDS = 12;
 
@@ -24,6 +26,8 @@ export type Terms = {
   hold_days: number;
   min_payout: number;
   review: 'none' | 'signups' | 'rewards';
+  signups_from: 'any' | 'server';
+  max_signups_per_day: number | null;
   revoke_credits_on_refund: boolean;
 };
 
@@ -34,6 +38,8 @@ export type Action =
   /** Index into the signups so far (modulo their number). */
   | { type: 'review'; nth: number; decision: 'approve' | 'reject' }
   | { type: 'reevaluate'; order: number; times: number }
+  /** The operator sets the rates of the foreign currency. */
+  | { type: 'rates' }
   | {
       type: 'purchase';
       user: number;
@@ -43,6 +49,8 @@ export type Action =
       /** Cents; null: all of the amount. */
       commissionable: number | null;
       isRenewal: boolean;
+      /** In a currency that has no rate at first. */
+      isForeign: boolean;
       /** Days from now; none in the future. */
       day: number;
       withEmail: boolean;
@@ -58,8 +66,9 @@ export type Action =
   | { type: 'deliver'; nth: number; times: number }
   /** The hold-period job, as it runs that many days from now. */
   | { type: 'tick'; day: number }
-  | { type: 'export' }
-  /** Index into the exports so far (modulo their number). `only`: pays this user's line alone; null: all. */
+  /** `until`: days from now; null: everything. */
+  | { type: 'export'; until: number | null }
+  /** Index into the exports so far (modulo their number), newest first. `only`: pays this user's line alone; null: all. */
   | { type: 'pay'; nth: number; only: number | null; times: number }
   | { type: 'fail'; nth: number; user: number; times: number }
   | { type: 'cancel'; nth: number; times: number }
@@ -71,6 +80,11 @@ export type Action =
   | { type: 'reject'; order: number; level: number; times: number }
   /** Index into the grants so far (modulo their number). */
   | { type: 'revoke'; nth: number; times: number }
+  | { type: 'move'; user: number; program: number; times: number }
+  /** The merchant deletes the referrer. */
+  | { type: 'erase'; user: number }
+  /** The operator erases the person by email. */
+  | { type: 'forget'; user: number }
   /** Own percentage of a referrer; null: none. */
   | { type: 'own'; user: number; rate: number | null; times: number }
   | { type: 'terms'; program: number; terms: Terms };
@@ -97,6 +111,10 @@ export const terms: fc.Arbitrary<Terms> = fc
     review: fc.constantFrom(...Array<'none'>(6).fill('none'), 'signups', 'rewards') as fc.Arbitrary<
       Terms['review']
     >,
+    signups_from: fc.constantFrom(...Array<'any'>(9).fill('any'), 'server') as fc.Arbitrary<
+      Terms['signups_from']
+    >,
+    max_signups_per_day: fc.constantFrom(null, null, null, null, 1, 2),
     revoke_credits_on_refund: fc.constantFrom(true, true, false),
   })
   // Fractions of a percent produce halves of a cent; an amount of yen has none.
@@ -153,6 +171,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
         amount: fc.oneof(fc.constant(0), { weight: 9, arbitrary: fc.integer({ min: 1, max: 50_000 }) }),
         part: fc.constantFrom(null, null, null, 0, 0.5, 1),
         isRenewal: fc.constantFrom(false, false, true),
+        isForeign: fc.constantFrom(false, false, false, true),
         day: fc.constantFrom(0, 0, -20, -40, -60, -120),
         withEmail: fc.constantFrom(false, false, true),
         times,
@@ -204,7 +223,25 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({ type: fc.constant('tick' as const), day: fc.constantFrom(5, 15, 35) }),
   },
-  { weight: 3, arbitrary: fc.record({ type: fc.constant('export' as const) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('export' as const),
+      until: fc.constantFrom(null, null, null, -10, -30),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('rates' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('move' as const),
+      user,
+      program: fc.constantFrom(0, 0, 2, 2, 1),
+      times,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('erase' as const), user }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('forget' as const), user }) },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -260,8 +297,11 @@ export const history: fc.Arbitrary<History> = fc.record({
   programs: fc.array(terms, { minLength: PROGRAMS, maxLength: PROGRAMS }),
   actions: fc
     .tuple(
-      fc.array(fc.constantFrom(0, 0, 1), { minLength: 4, maxLength: 4 }),
-      fc.array(action, { minLength: 12, maxLength: 36, size: 'max' }),
+      fc.array(fc.constantFrom(0, 0, 2, 1), { minLength: 4, maxLength: 4 }),
+      fc.array(
+        fc.oneof({ weight: 14, arbitrary: action.map((one) => [one]) }, { weight: 1, arbitrary: story }),
+        { minLength: 12, maxLength: 32, size: 'max' },
+      ),
     )
     .map(([programs, actions]): Action[] => [
       ...programs.map(
@@ -283,6 +323,6 @@ export const history: fc.Arbitrary<History> = fc.record({
           times: 1,
         }),
       ),
-      ...actions,
+      ...actions.flat(),
     ]),
 });

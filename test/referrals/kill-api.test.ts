@@ -7,9 +7,11 @@ import { createKey } from '../../sql/workspaces/keys.ts';
 import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
 import { type ApiProcess, startApi } from './api-process.ts';
-import { contradictions, createDriver, createPrograms, type Driver, type Step } from './driver.ts';
+import { contradictions } from './contradictions.ts';
+import { createDriver, createPrograms, type Driver, type Step } from './driver.ts';
 import { type Action, type History, history, USERS } from './history.ts';
-import { createModel, YEN_PER_100_USD } from './model.ts';
+import { createModel } from './model/model.ts';
+import { YEN_PER_100_USD } from './model/money.ts';
 
 let stores: TestStores;
 let dataDir: string;
@@ -39,7 +41,8 @@ function effective({ programs, actions }: History): Action[] {
   const model = createModel(programs);
   return actions.filter((action) => {
     if (action.type === 'fail' || action.type === 'reject') return false;
-    if (action.type === 'review' || action.type === 'reevaluate') return false;
+    if (action.type === 'review' || action.type === 'reevaluate' || action.type === 'rates') return false;
+    if (action.type === 'move' || action.type === 'erase' || action.type === 'forget') return false;
     if (action.type === 'signup' && !action.byServer) return false;
     const known = action.type !== 'status' || model.enrolled().includes(action.user);
     const { matched, status } = model.act(action);
@@ -48,6 +51,14 @@ function effective({ programs, actions }: History): Action[] {
     return known && !unmatched && !nothing && status !== 404;
   });
 }
+
+/** A repeated call would count for a day by the terms of another moment. */
+const withoutCaps = ({ programs, actions }: History): History => ({
+  programs: programs.map((terms) => ({ ...terms, max_signups_per_day: null })),
+  actions: actions.map((action) =>
+    action.type === 'terms' ? { ...action, terms: { ...action.terms, max_signups_per_day: null } } : action,
+  ),
+});
 
 /** Continues a history until the API is gone. */
 async function playUntilKilled(driver: Driver, steps: { action: Action; step: Step }[]): Promise<void> {
@@ -61,7 +72,7 @@ async function playUntilKilled(driver: Driver, steps: { action: Action; step: St
 test('after a kill -9 in the middle of a history, repeating the same calls ends in the same ledger', {
   timeout: 300_000,
 }, async () => {
-  for (const sample of fc.sample(history, HISTORIES)) {
+  for (const sample of fc.sample(history, HISTORIES).map(withoutCaps)) {
     const actions = effective(sample);
     const model = createModel(sample.programs);
     const { id } = await createWorkspace(stores.pool, { name: 'Killed', plan: 'unlimited' });
@@ -73,12 +84,13 @@ test('after a kill -9 in the middle of a history, repeating the same calls ends 
       const programIds = await createPrograms(api.call, sample.programs);
       const driver = createDriver({
         call: (...call) => api.call(...call),
-        pool: stores.pool,
+        stores,
         workspaceId: id,
         programIds,
+        foreign: 'eur',
       });
       const steps = actions.map((action, number) => {
-        const step = { number, grants: model.grants.length };
+        const step = { number, grants: model.grants() };
         model.act(action);
         return { action, step };
       });

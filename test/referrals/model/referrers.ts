@@ -1,0 +1,65 @@
+import type { Action } from '../history.ts';
+import { isYen } from './money.ts';
+import { type Answer, paysCash, type State, termsOf } from './state.ts';
+
+export function enroll(state: State, { user, program, tier }: Extract<Action, { type: 'enroll' }>): Answer {
+  const known = state.referrers.get(user);
+  if (known) known.tier = tier;
+  else {
+    state.referrers.set(user, {
+      user,
+      program,
+      tier,
+      mode: termsOf(state, program).credit_enabled ? 'referrer' : 'affiliate',
+      status: 'approved',
+      address: 'none',
+      own: null,
+      erased: false,
+    });
+  }
+  return { program: known?.program ?? program };
+}
+
+export function setAddress(state: State, { user, byServer }: Extract<Action, { type: 'address' }>): Answer {
+  const referrer = state.referrers.get(user);
+  if (!referrer) return { status: 404 };
+  if (!byServer && !paysCash(termsOf(state, referrer.program), referrer)) return { status: 403 };
+  referrer.address = byServer ? 'confirmed' : 'unconfirmed';
+  return { status: 200 };
+}
+
+/** Later signups are of the other program; what the referrer has stays in the former. */
+export function move(state: State, { user, program }: Extract<Action, { type: 'move' }>): Answer {
+  const referrer = state.referrers.get(user);
+  if (!referrer) return { status: 404 };
+  const isOther = (number: number) => isYen(number) !== isYen(program);
+  const hasOther =
+    state.commissions.some(({ owner, isInYen }) => owner === referrer && isInYen !== isYen(program)) ||
+    [...state.signups.values()].some((signup) => signup.referrer === referrer && isOther(signup.program));
+  if (program !== referrer.program && hasOther) return { status: 409 };
+  referrer.program = program;
+  return { status: 200 };
+}
+
+export function erase(state: State, user: number): Answer {
+  const referrer = state.referrers.get(user);
+  if (!referrer) return { status: 404 };
+  referrer.erased = true;
+  referrer.status = 'suspended';
+  state.referrers.delete(user);
+  const signup = state.signups.get(user);
+  if (signup) signup.hasEmail = false;
+  return { status: 200 };
+}
+
+/** Erases a person by the address that the user enrolls, signs up and buys with. */
+export function forget(state: State, user: number): void {
+  erase(state, user);
+  const signup = state.signups.get(user);
+  if (signup) signup.hasEmail = false;
+  for (const order of state.orders.values()) {
+    if (order.buyer !== user || !order.hasEmail) continue;
+    order.hasEmail = false;
+    order.waits = false;
+  }
+}
