@@ -224,6 +224,20 @@ export async function reversedSoFar(tx: Queryable, commissionId: string): Promis
   return rows[0]?.reversed ?? 0;
 }
 
+/**
+ * Returns those of these commissions whose sale earns nothing any more, or was brought by another referrer. Call it
+ * with the commissions locked.
+ */
+export async function noLongerDue(tx: Queryable, ids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await tx.query<{ id: string }>(
+    `SELECT c.id FROM commissions c JOIN purchases p ON p.order_internal_id = c.order_internal_id
+     WHERE c.id = ANY ($1) AND c.kind = 'sale'
+       AND (NOT p.rewarded OR (c.level = 1 AND p.enrollment_id <> c.enrollment_id))`,
+    [ids],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** Returns how much corrections have reversed of a commission by other commissions, less what they gave back. */
 export async function correctedSoFar(tx: Queryable, commissionId: string): Promise<number> {
   const { rows } = await tx.query<{ corrected: number }>(

@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { assertInvariant } from '../../core/invariants.ts';
 import { toMajor } from '../../core/money/money.ts';
 import type { Queryable } from '../database/pool.ts';
-import { type HeldCommission, lockCommissions } from '../referrals/commissions.ts';
+import { type HeldCommission, lockCommissions, noLongerDue } from '../referrals/commissions.ts';
 import { appendEntries, type Entry } from '../referrals/ledger.ts';
 import {
   commissionsPaidBy,
@@ -19,6 +19,7 @@ import {
 import { queueEvents } from '../webhooks/outbox.ts';
 import { majorTotals, payoutData } from './export-payouts.ts';
 import { moveCommissions } from './move-commissions.ts';
+import { takeBackCommission } from './undo-rewards.ts';
 
 /**
  * The states of a payout file and its lines. Every change holds the file's lock, then those of the commissions.
@@ -139,8 +140,8 @@ async function payLines(
 export type FailedLine = { partnerId: string; amountMinor: number; currency: string };
 
 /**
- * Gives back what a paid line paid, by reversing entries: its commissions are eligible again. A second call changes
- * nothing.
+ * Gives back what a paid line paid, by reversing entries: its commissions are eligible again. Those that a correction
+ * left because they were paid are taken back. A second call changes nothing.
  *
  * @throws {AppError} `not_found` when the workspace has no such file, or the file has no such line; `conflict` when the
  *   line is not paid
@@ -187,6 +188,13 @@ export async function failPayoutLine(
     reason,
   };
   await queueEvents(tx, workspaceId, [{ type: 'payout.failed', data }]);
+  const wrong = await noLongerDue(
+    tx,
+    held.map(({ id }) => id),
+  );
+  for (const commission of held) {
+    if (wrong.has(commission.id)) await takeBackCommission(tx, { ...commission, status: 'eligible' }, now);
+  }
 }
 
 /**

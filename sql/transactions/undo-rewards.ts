@@ -88,7 +88,11 @@ export async function missingRewards(
  * commission reduces the next payout instead. So does one of which another negative commission has reversed a part: its
  * own entries no longer say what is left.
  */
-async function takeBackCommission(tx: Queryable, commission: HeldCommission, now: Date): Promise<void> {
+export async function takeBackCommission(
+  tx: Queryable,
+  commission: HeldCommission,
+  now: Date,
+): Promise<void> {
   const { workspace_id: workspaceId, status } = commission;
   if (status === 'reversed' || status === 'rejected') return;
   const left = commission.amount_minor - (await reversedSoFar(tx, commission.id));

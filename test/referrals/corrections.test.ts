@@ -83,6 +83,22 @@ describe('a refund after a correction', () => {
   });
 });
 
+describe('a payment that comes back after the correction', () => {
+  test.each([
+    ['to no one', toNobody, 0],
+    ['to another', () => to(b), 20],
+  ])('%s leaves the wrong referrer nothing', async (_, correct, ofB) => {
+    const file = await m.exportPayouts();
+    await m.pay(file.id);
+    await m.refund('f1', 'o1', 25);
+    await correct();
+    expect((await m.fail(file.id, a.partner_id)).status).toBe(200);
+    expect(await balances()).toEqual({ a: [0, 0], b: [ofB * 0.75, 0] });
+    await m.refund('f2', 'o1');
+    expect(await balances()).toEqual({ a: [0, 0], b: [0, 0] });
+  });
+});
+
 describe('a correction takes back a commission once', () => {
   test('when a refund reduced it while it was in a payout file that was canceled', async () => {
     const file = await m.exportPayouts();

@@ -1,6 +1,6 @@
 import { setStatus } from '../../cli/commands/enrollment.ts';
 import { erasePerson } from '../../cli/erase-person.ts';
-import { inTransaction, type Pool } from '../../sql/database/pool.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
 import { upsertOrders } from '../../sql/orders/orders.ts';
 import { matureHeld } from '../../sql/transactions/mature-held.ts';
 import { reevaluateWithoutRate } from '../../sql/transactions/reevaluate-purchase.ts';

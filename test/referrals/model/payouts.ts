@@ -1,5 +1,6 @@
 import type { Action } from '../history.ts';
 import { isYen } from './money.ts';
+import { takeBack } from './rewards.ts';
 import { type Answer, type Commission, type Export, leftOf, type State, termsOf } from './state.ts';
 
 export function exportAll(state: State, until: number | null): Answer {
@@ -52,9 +53,19 @@ export function fail(state: State, { nth, user }: Extract<Action, { type: 'fail'
   const line = nthOf(state.exports, nth)?.lines.find((one) => one.owner === owner);
   if (!line) return { status: 404 };
   if (line.status === 'open') return { status: 409 };
-  if (line.status === 'paid') for (const commission of line.paid ?? []) commission.status = 'eligible';
-  line.status = 'failed';
+  if (line.status === 'paid') {
+    for (const commission of line.paid ?? []) commission.status = 'eligible';
+    line.status = 'failed';
+    for (const commission of line.paid ?? []) if (!isDue(state, commission)) takeBack(state, commission);
+  }
   return { status: 'failed' };
+}
+
+/** Whether the sale still earns something, for this referrer. */
+function isDue({ orders, signups }: State, { order: number, reverses, level, owner }: Commission): boolean {
+  const order = number === null || reverses !== null ? undefined : orders.get(number);
+  if (!order) return true;
+  return order.rewarded && (level !== 1 || signups.get(order.buyer)?.referrer === owner);
 }
 
 export function cancel(state: State, nth: number): Answer {

@@ -78,7 +78,7 @@ export function correct(grant: Grant): void {
   grant.corrected = true;
 }
 
-function takeBack(state: State, commission: Commission): void {
+export function takeBack(state: State, commission: Commission): void {
   if (commission.status === 'rejected') return;
   const rest = commission.earned - commission.takenBack;
   if (rest === 0) return;
