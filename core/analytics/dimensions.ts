@@ -85,4 +85,5 @@ export const isClockDimension = (dimension: Dimension): dimension is ClockDimens
 export const isLinkDimension = (dimension: Dimension): dimension is LinkDimension =>
   LINK_DIMENSIONS.some((name) => name === dimension);
 
-export const isTextDimension = (dimension: Dimension): dimension is TextDimension => dimension in TEXT_COLUMNS;
+export const isTextDimension = (dimension: Dimension): dimension is TextDimension =>
+  dimension in TEXT_COLUMNS;
