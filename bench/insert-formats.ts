@@ -3,7 +3,8 @@ import { parseArgs } from 'node:util';
 import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
 import { type ClickRow, clickBlock } from '../clickhouse/inserts/clicks.ts';
 import { migrate } from '../clickhouse/migrate.ts';
-import { clickKey } from '../core/events/click-reader.ts';
+import { type ClickLabels, NO_LABELS } from '../core/events/click-labels.ts';
+import { clickKey, LINK_AT, VISITOR_AT, WORKSPACE_AT } from '../core/events/click-reader.ts';
 import { TRIGGERS } from '../core/events/types.ts';
 import { bytesToUuid, uuidToBytes, uuidv7 } from '../core/ids.ts';
 
@@ -34,6 +35,17 @@ const links = Array.from({ length: 1_000 }, () => uuidToBytes(uuidv7()));
 let sequence = 0n;
 let micros = Date.UTC(2026, 10, 20) * 1000;
 
+const labels = Array.from(
+  { length: 1_000 },
+  (_, link): ClickLabels => ({
+    ...NO_LABELS,
+    slug: `slug-${link}`,
+    utmSource: ['twitter', 'tiktok', 'newsletter'][link % 3] ?? '',
+    utmMedium: 'social',
+    utmCampaign: `campaign-${link % 50}`,
+  }),
+);
+
 function generate(): ClickRow[] {
   return Array.from({ length: rowCount }, (_, i) => ({
     event: clickKey({
@@ -55,17 +67,9 @@ function generate(): ClickRow[] {
       continent: ['NA', 'EU', 'EU', ''][i % 4] ?? '',
       region: ['US-NY', 'DE-BE', 'GB-ENG', ''][i % 4] ?? '',
       asn: 1_000 + ((i * 31) % 3_000),
-      domain: '',
-      slug: `slug-${(i * 7_919) % 1_000}`,
       trigger: i % 20 === 0 ? 'qr' : 'link',
-      utmSource: ['twitter', 'tiktok', 'newsletter'][i % 3] ?? '',
-      utmMedium: 'social',
-      utmCampaign: `campaign-${(i * 7_919) % 50}`,
-      utmTerm: '',
-      utmContent: '',
       language: ['en', 'de', 'en', ''][i % 4] ?? '',
-      ruleId: '',
-      variantId: '',
+      labels: labels[(i * 7_919) % 1_000] ?? NO_LABELS,
     },
     ordinal: 7,
     sequence: sequence++,
@@ -79,8 +83,8 @@ function texts({ enriched }: ClickRow): string[] {
 
 /** The texts between the columns `trigger` and `asn`. */
 function laterTexts({ enriched }: ClickRow): string[] {
-  const { utmSource, utmMedium, utmCampaign, utmTerm, utmContent, refererHost } = enriched;
-  const { continent, region, language, ruleId, variantId } = enriched;
+  const { utmSource, utmMedium, utmCampaign, utmTerm, utmContent, ruleId, variantId } = enriched.labels;
+  const { refererHost, continent, region, language } = enriched;
   const utm = [utmSource, utmMedium, utmCampaign, utmTerm, utmContent];
   return [...utm, refererHost, continent, region, language, ruleId, variantId];
 }
@@ -103,14 +107,14 @@ function rowBinary(rows: ClickRow[]): Uint8Array[] {
     }
   };
   for (const row of rows) {
-    uuid(row.event.ids, row.event.idsAt);
+    uuid(row.event.ids, row.event.idsAt + WORKSPACE_AT);
     at = buffer.writeBigInt64LE(BigInt(row.event.ts) * 1000n + BigInt(row.ordinal), at);
-    uuid(row.event.ids, row.event.idsAt + 16);
-    uuid(row.event.ids, row.event.idsAt + 32);
+    uuid(row.event.ids, row.event.idsAt + LINK_AT);
+    uuid(row.event.ids, row.event.idsAt + VISITOR_AT);
     write(texts(row));
     buffer[at++] = row.enriched.isBot ? 1 : 0;
     at = buffer.writeBigUInt64LE(row.sequence, at);
-    write([row.enriched.domain, row.enriched.slug]);
+    write([row.enriched.labels.domain, row.enriched.labels.slug]);
     buffer[at++] = TRIGGERS.indexOf(row.enriched.trigger);
     write(laterTexts(row));
     at = buffer.writeUInt32LE(row.enriched.asn, at);
@@ -121,15 +125,15 @@ function rowBinary(rows: ClickRow[]): Uint8Array[] {
 function json(rows: ClickRow[]): Uint8Array[] {
   const lines = rows.map((row) =>
     JSON.stringify([
-      bytesToUuid(row.event.ids, row.event.idsAt),
+      bytesToUuid(row.event.ids, row.event.idsAt + WORKSPACE_AT),
       `${Math.floor(row.event.ts / 1_000_000)}.${String(row.event.ts % 1_000_000).padStart(6, '0')}007`,
-      bytesToUuid(row.event.ids, row.event.idsAt + 16),
-      bytesToUuid(row.event.ids, row.event.idsAt + 32),
+      bytesToUuid(row.event.ids, row.event.idsAt + LINK_AT),
+      bytesToUuid(row.event.ids, row.event.idsAt + VISITOR_AT),
       ...texts(row),
       row.enriched.isBot,
       String(row.sequence),
-      row.enriched.domain,
-      row.enriched.slug,
+      row.enriched.labels.domain,
+      row.enriched.labels.slug,
       row.enriched.trigger,
       ...laterTexts(row),
       row.enriched.asn,

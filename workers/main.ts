@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { assertAnswers, createClickHouse } from '../clickhouse/client.ts';
 import { createEnricher } from '../core/enrich/enrich.ts';
 import { openGeo } from '../core/enrich/geo.ts';
+import { openNetworks } from '../core/enrich/networks.ts';
 import { openDeadLetterTopic, openEventLogReader } from '../core/event-log/open.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
 import { decodeEvents } from '../core/events/codec.ts';
@@ -65,7 +66,7 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
     webhookReader,
     deadTopic,
     decode: (batch) => decodeEvents(batch, sealer),
-    enricher: createEnricher({ geo }),
+    enricher: createEnricher({ geo, networks: openNetworks() }),
     log,
     registry,
     tracing,

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { EXPORT_FORMATS } from '../../clickhouse/queries/export-clicks.ts';
 import { CLICK_FILTER_PARAMETERS } from '../analytics/click-filters.ts';
+import { TRIGGERS } from '../../core/events/types.ts';
 import { Limit, LinkIds, Nullable, OneOf, Uuid, WINDOW_PARAMETERS } from '../schemas.ts';
 
 /** Whether clicks of bots are in the response. */
@@ -47,6 +48,32 @@ export const ExportQuery = Type.Object({
   ...FILTER_PARAMETERS,
 });
 
+/** What a click also remembers. Clicks that were recorded before these fields existed have empty values. */
+export const ORIGIN = {
+  domain: Type.String({
+    description: 'Host that the visitor asked for. Empty for the short-link origin of the deployment.',
+  }),
+  slug: Type.String({ description: 'As the visitor asked for it.' }),
+  trigger: OneOf(TRIGGERS, { description: '`qr`: a scan of the link’s QR code.' }),
+  utm_source: Type.String({ description: 'As the destination got it. Empty if it got none.' }),
+  utm_medium: Type.String({ description: 'As the destination got it. Empty if it got none.' }),
+  utm_campaign: Type.String({ description: 'As the destination got it. Empty if it got none.' }),
+  utm_term: Type.String({ description: 'As the destination got it. Empty if it got none.' }),
+  utm_content: Type.String({ description: 'As the destination got it. Empty if it got none.' }),
+  referer_host: Type.String({ description: 'Host of the referer, or package of an app. Empty if unknown.' }),
+  continent: Type.String({
+    pattern: '^(AF|AN|AS|EU|NA|OC|SA)?$',
+    description: 'Two-letter code. Empty if unknown.',
+  }),
+  region: Type.String({ description: 'ISO 3166-2 code. Empty if unknown.' }),
+  language: Type.String({
+    description: 'Primary subtag of the language that the visitor prefers most. Empty if unknown.',
+  }),
+  rule_id: Type.String({ description: 'Rule that decided the destination. Empty if none did.' }),
+  variant_id: Type.String({ description: 'Variant of the link’s split. Empty if there is none.' }),
+  asn: Type.Integer({ minimum: 0, description: 'Number of the visitor’s autonomous system. 0 if unknown.' }),
+};
+
 export const Click = Type.Object(
   {
     id: Uuid,
@@ -63,6 +90,7 @@ export const Click = Type.Object(
     browser: Type.String(),
     os: Type.String(),
     referer: Type.String({ description: 'As sent by the browser. Empty if unknown.' }),
+    ...ORIGIN,
     is_bot: Type.Boolean(),
   },
   { title: 'Click' },

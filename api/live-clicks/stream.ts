@@ -59,8 +59,8 @@ export async function openLiveStream(
   let isCatchingUp = after !== null;
 
   const wanted = (click: ShownClick) =>
-    (filter.bots || !click.isBot) &&
-    (linkIds === null || linkIds.has(click.linkId)) &&
+    (filter.bots || !click.is_bot) &&
+    (linkIds === null || linkIds.has(click.link_id)) &&
     (filter.channel === null || filter.channel === click.channel) &&
     (filter.country === null || filter.country === click.country);
 

@@ -197,6 +197,18 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   browser: 'Safari',
   os: 'iOS',
   referer: 'https://mail.example/',
+  'Click.domain': '',
+  'Click.slug': 'autumn-sale',
+  trigger: 'link',
+  utm_term: '',
+  utm_content: '',
+  referer_host: 'mail.example',
+  continent: 'EU',
+  region: 'DE-BE',
+  language: 'de',
+  rule_id: '',
+  variant_id: '',
+  asn: 3320,
   is_bot: false,
 
   // Rewards

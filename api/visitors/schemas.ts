@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Click } from '../clicks/schemas.ts';
+import { Click, ORIGIN } from '../clicks/schemas.ts';
 import { Instant, Limit, Nullable, OneOf, Uuid } from '../schemas.ts';
 
 export const VisitorsQuery = Type.Object({
@@ -48,6 +48,20 @@ const DETAILS = {
   browser: Type.Optional(Type.String()),
   os: Type.Optional(Type.String()),
   referer: Type.Optional(Type.String({ description: 'As sent by the browser. Empty if unknown.' })),
+  domain: Type.Optional(ORIGIN.domain),
+  trigger: Type.Optional(ORIGIN.trigger),
+  utm_source: Type.Optional(ORIGIN.utm_source),
+  utm_medium: Type.Optional(ORIGIN.utm_medium),
+  utm_campaign: Type.Optional(ORIGIN.utm_campaign),
+  utm_term: Type.Optional(ORIGIN.utm_term),
+  utm_content: Type.Optional(ORIGIN.utm_content),
+  referer_host: Type.Optional(ORIGIN.referer_host),
+  continent: Type.Optional(Type.String({ description: 'Two-letter code. Empty if unknown.' })),
+  region: Type.Optional(ORIGIN.region),
+  language: Type.Optional(ORIGIN.language),
+  rule_id: Type.Optional(ORIGIN.rule_id),
+  variant_id: Type.Optional(ORIGIN.variant_id),
+  asn: Type.Optional(ORIGIN.asn),
 };
 
 export const Journey = Type.Object(

@@ -24,14 +24,14 @@ export async function listVisitors(stores: Stores, workspaceId: string, { email,
     email === undefined
       ? await thoseWhoClicked(stores, workspaceId, limit)
       : await thoseWithEmail(stores, workspaceId, normalizeEmail(email), limit);
-  const links = visitors.flatMap(({ click }) => (click ? [click.linkId] : []));
+  const links = visitors.flatMap(({ click }) => (click ? [click.link_id] : []));
   const slugs = await slugsOfLinks(stores.pool, workspaceId, [...new Set(links)]);
   return {
     visitors: visitors.map(({ id, email, seenNanos, click }) => ({
       id,
       email,
       last_seen: formatInstant(seenNanos, 6),
-      last_click: click && { ...clickRecord(click), slug: slugs.get(click.linkId) ?? '' },
+      last_click: click && { ...clickRecord(click), slug: slugs.get(click.link_id) ?? '' },
     })),
   };
 }
@@ -42,12 +42,12 @@ async function thoseWhoClicked(
   limit: number,
 ): Promise<Known[]> {
   const clicks = await newestVisitors(clickhouse, workspaceId, limit);
-  const ids = clicks.map((click) => click.visitorId);
+  const ids = clicks.map((click) => click.visitor_id);
   const given = await emailsOfVisitors(pool, workspaceId, ids);
   const emails = new Map(given.map(({ visitorId, email }) => [visitorId, email]));
   return clicks.map((click) => ({
-    id: click.visitorId,
-    email: emails.get(click.visitorId) ?? null,
+    id: click.visitor_id,
+    email: emails.get(click.visitor_id) ?? null,
     seenNanos: click.tsNanos,
     click,
   }));
@@ -65,7 +65,7 @@ async function thoseWithEmail(
     workspaceId,
     given.map(({ visitorId }) => visitorId),
   );
-  const clickOf = new Map(clicks.map((click) => [click.visitorId, click]));
+  const clickOf = new Map(clicks.map((click) => [click.visitor_id, click]));
   return given.map(({ visitorId, lastTs }) => {
     const click = clickOf.get(visitorId) ?? null;
     const gaveNanos = BigInt(lastTs) * NANOS_PER_MICRO;

@@ -1,4 +1,6 @@
 import { inferChannel } from '../../core/enrich/infer-channel.ts';
+import { preferredLanguage } from '../../core/enrich/languages.ts';
+import { NO_LABELS, SharedLabels } from '../../core/events/click-labels.ts';
 import type { ClickEvent, Unstamped } from '../../core/events/types.ts';
 import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
 import { randomFrom } from './random.ts';
@@ -17,14 +19,27 @@ export function clicksFrom(seed: number, count: number): Unstamped<ClickEvent>[]
   const visitor = visitorsFrom(seed);
   const ids = (n: number) => Array.from({ length: n }, () => uuidToBytes(uuidv7()));
   const [workspaces, links] = [ids(WORKSPACES), ids(LINKS)];
+  const labels = Array.from(
+    { length: LINKS },
+    (_, link) =>
+      new SharedLabels({
+        ...NO_LABELS,
+        slug: `b${link.toString(16).padStart(8, '0')}`,
+        utmSource: 'facebook',
+        utmMedium: 'social',
+        utmCampaign: `spring-sale-${link % 50}`,
+      }),
+  );
   return Array.from({ length: count }, () => {
-    const { userAgent, referer, address } = visitor();
+    const { userAgent, referer, languages, address } = visitor();
     const link = Math.floor(LINKS ** random()) - 1;
     return {
       kind: 'click',
       workspaceId: workspaces[link % WORKSPACES] as Uint8Array,
       linkId: links[link] as Uint8Array,
       visitorId: uuidToBytes(uuidv7()),
+      labels: labels[link] ?? NO_LABELS,
+      language: preferredLanguage(languages),
       channel: inferChannel(referer, userAgent),
       referer,
       userAgent,

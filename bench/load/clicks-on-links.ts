@@ -22,8 +22,8 @@ export function clicksOnLinks(
 ): Pick<LoadPlan, 'hot' | 'cold' | 'coldShare' | 'heads'> {
   const visitor = visitorsFrom(7);
   const heads = Array.from({ length: HEADS }, () => {
-    const { userAgent, referer, address } = visitor();
-    return headOf({ userAgent, referer, ...(addresses ? { address: dotted(address) } : {}) });
+    const { userAgent, referer, languages, address } = visitor();
+    return headOf({ userAgent, referer, languages, ...(addresses ? { address: dotted(address) } : {}) });
   });
   const cold = Math.max(0, links - HOT);
   const step = Math.max(1, Math.floor(cold / COLD));

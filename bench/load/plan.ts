@@ -50,16 +50,21 @@ export type LoadResult = {
 
 const REST = [
   'Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
-  'Accept-Language: en-US,en;q=0.9',
   'Accept-Encoding: gzip, deflate, br',
 ];
 
 /** Returns the header lines of a visitor; `address` is sent as by a proxy. */
-export function headOf(visitor: { userAgent: string; referer: string; address?: string }): string {
+export function headOf(visitor: {
+  userAgent: string;
+  referer: string;
+  languages?: string;
+  address?: string;
+}): string {
   return [
     'Host: short.test',
     `User-Agent: ${visitor.userAgent}`,
     ...REST,
+    `Accept-Language: ${visitor.languages ?? 'en-US,en;q=0.9'}`,
     ...(visitor.referer === '' ? [] : [`Referer: ${visitor.referer}`]),
     ...(visitor.address === undefined ? [] : [`X-Forwarded-For: ${visitor.address}`]),
   ].join('\r\n');

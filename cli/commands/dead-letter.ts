@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { Registry } from 'prom-client';
 import { createEnricher } from '../../core/enrich/enrich.ts';
 import { openGeo } from '../../core/enrich/geo.ts';
+import { openNetworks } from '../../core/enrich/networks.ts';
 import { createAddressSealer } from '../../core/events/address-seal.ts';
 import { decodeEvents } from '../../core/events/codec.ts';
 import { createLogger } from '../../core/tier/log.ts';
@@ -99,7 +100,7 @@ async function replayAll({ config, pool, clickhouse }: Stores): Promise<{ replay
     pool,
     clickhouse,
     decode: (batch) => decodeEvents(batch, sealer),
-    enricher: createEnricher({ geo }),
+    enricher: createEnricher({ geo, networks: openNetworks() }),
     metrics: createWorkerMetrics(new Registry()),
     log: createLogger('hoplog', config.logLevel),
   });

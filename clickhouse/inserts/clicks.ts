@@ -1,5 +1,5 @@
 import type { EnrichedClick } from '../../core/enrich/enrich.ts';
-import type { ClickKey } from '../../core/events/click-reader.ts';
+import { type ClickKey, LINK_AT, VISITOR_AT, WORKSPACE_AT } from '../../core/events/click-reader.ts';
 import { TRIGGERS } from '../../core/events/types.ts';
 import {
   boolColumn,
@@ -55,10 +55,11 @@ export function clickBlock(rows: readonly ClickRow[]): Uint8Array[] {
   const asn = uint32Column('asn', size);
   let row = 0;
   for (const { event, enriched, ordinal, sequence: number } of rows) {
-    workspace.put(row, event.ids, event.idsAt);
+    const { labels } = enriched;
+    workspace.put(row, event.ids, event.idsAt + WORKSPACE_AT);
     ts.put(row, event.ts, ordinal);
-    link.put(row, event.ids, event.idsAt + 16);
-    visitor.put(row, event.ids, event.idsAt + 32);
+    link.put(row, event.ids, event.idsAt + LINK_AT);
+    visitor.put(row, event.ids, event.idsAt + VISITOR_AT);
     channel.put(row, enriched.channel);
     country.put(row, enriched.country);
     city.put(row, enriched.city);
@@ -68,19 +69,19 @@ export function clickBlock(rows: readonly ClickRow[]): Uint8Array[] {
     referer.put(row, enriched.referer);
     isBot.put(row, enriched.isBot);
     sequence.put(row, number);
-    domain.put(row, enriched.domain);
-    slug.put(row, enriched.slug);
-    utmSource.put(row, enriched.utmSource);
-    utmMedium.put(row, enriched.utmMedium);
-    utmCampaign.put(row, enriched.utmCampaign);
-    utmTerm.put(row, enriched.utmTerm);
-    utmContent.put(row, enriched.utmContent);
+    domain.put(row, labels.domain);
+    slug.put(row, labels.slug);
+    utmSource.put(row, labels.utmSource);
+    utmMedium.put(row, labels.utmMedium);
+    utmCampaign.put(row, labels.utmCampaign);
+    utmTerm.put(row, labels.utmTerm);
+    utmContent.put(row, labels.utmContent);
     refererHost.put(row, enriched.refererHost);
     continent.put(row, enriched.continent);
     region.put(row, enriched.region);
     language.put(row, enriched.language);
-    ruleId.put(row, enriched.ruleId);
-    variantId.put(row, enriched.variantId);
+    ruleId.put(row, labels.ruleId);
+    variantId.put(row, labels.variantId);
     trigger.put(row, enriched.trigger);
     asn.put(row, enriched.asn);
     row += 1;

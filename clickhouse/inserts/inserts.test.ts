@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { clickKey } from '../../core/events/click-reader.ts';
+import type { ClickLabels } from '../../core/events/click-labels.ts';
+import { clickKey, LINK_AT, VISITOR_AT, WORKSPACE_AT } from '../../core/events/click-reader.ts';
 import { bytesToUuid, uuidToBytes, uuidv7 } from '../../core/ids.ts';
 
 import { creditedClick } from '../../test/support/enriched-click.ts';
@@ -26,6 +27,18 @@ async function rowsOf<Row>(query: string): Promise<Row[]> {
   return result.json<Row>();
 }
 
+const LABELS: ClickLabels = {
+  domain: 'go.example.com',
+  slug: 'Sale-1',
+  utmSource: 'twitter',
+  utmMedium: 'social',
+  utmCampaign: 'spring sale',
+  utmTerm: 'shoes',
+  utmContent: 'héader',
+  ruleId: 'de-only',
+  variantId: 'b',
+};
+
 function clickRow(sequence: bigint, changes: Partial<ClickRow['enriched']> = {}, ts = TS): ClickRow {
   return {
     event: clickKey({
@@ -47,17 +60,9 @@ function clickRow(sequence: bigint, changes: Partial<ClickRow['enriched']> = {},
       continent: 'EU',
       region: 'DE-NW',
       asn: 2 ** 32 - 1,
-      domain: 'go.example.com',
-      slug: 'Sale-1',
       trigger: 'qr',
-      utmSource: 'twitter',
-      utmMedium: 'social',
-      utmCampaign: 'spring sale',
-      utmTerm: 'shoes',
-      utmContent: 'héader',
       language: 'de',
-      ruleId: 'de-only',
-      variantId: 'b',
+      labels: LABELS,
       ...changes,
     },
     ordinal: 999,
@@ -70,18 +75,22 @@ describe('blocks', () => {
     const long = `https://example.com/${'ü'.repeat(1_000)}`;
     const rows = [
       clickRow(2n ** 64n - 1n, { referer: long, isBot: true }, TS + 1),
-      clickRow(0n, { referer: '', city: '東京', country: '', trigger: 'link', asn: 0, slug: '' }, TS + 2),
+      clickRow(
+        0n,
+        { referer: '', city: '東京', country: '', trigger: 'link', asn: 0, labels: { ...LABELS, slug: '' } },
+        TS + 2,
+      ),
       clickRow(7n, { referer: 'a'.repeat(128) }, Date.UTC(2026, 10, 1) * 1000),
     ];
     await insertBlock(stores.clickhouse, { table: 'clicks', block: clickBlock(rows), token: 'kinds' });
     expect(await rowsOf('SELECT * FROM clicks ORDER BY ts')).toEqual(
       [rows[2], rows[0], rows[1]].map((row) => ({
-        workspace_id: bytesToUuid(row?.event.ids ?? new Uint8Array()),
+        workspace_id: bytesToUuid(row?.event.ids ?? new Uint8Array(), WORKSPACE_AT),
         ts: `${new Date((row?.event.ts ?? 0) / 1000).toISOString().slice(0, 19).replace('T', ' ')}.${String(
           (row?.event.ts ?? 0) % 1_000_000,
         ).padStart(6, '0')}999`,
-        link_id: bytesToUuid(row?.event.ids ?? new Uint8Array(), 16),
-        visitor_id: bytesToUuid(row?.event.ids ?? new Uint8Array(), 32),
+        link_id: bytesToUuid(row?.event.ids ?? new Uint8Array(), LINK_AT),
+        visitor_id: bytesToUuid(row?.event.ids ?? new Uint8Array(), VISITOR_AT),
         channel: 'twitter',
         country: row?.enriched.country,
         city: row?.enriched.city,
@@ -92,7 +101,7 @@ describe('blocks', () => {
         is_bot: row?.enriched.isBot,
         sequence: String(row?.sequence),
         domain: 'go.example.com',
-        slug: row?.enriched.slug,
+        slug: row?.enriched.labels.slug,
         trigger: row?.enriched.trigger,
         utm_source: 'twitter',
         utm_medium: 'social',

@@ -10,14 +10,45 @@ const FORMATS = { csv: 'CSVWithNames', ndjson: 'JSONEachRow', parquet: 'Parquet'
 export type ExportFormat = keyof typeof FORMATS;
 export const EXPORT_FORMATS = Object.keys(FORMATS) as ExportFormat[];
 
-/** Columns with text from outside: the visitor's browser, what is parsed from it, the list of cities. */
-type OutsideText = 'city' | 'browser' | 'os' | 'referer';
+/** Columns with text from outside: the visitor's browser and address, what is parsed from them, the list of cities. */
+const OUTSIDE_TEXT = [
+  ...['city', 'browser', 'os', 'referer', 'slug', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_term'],
+  ...['utm_content', 'referer_host', 'rule_id', 'variant_id'],
+];
+
+/** The columns of the export after the ids, in the order of a Click in the API. */
+const COLUMNS = [
+  ...[
+    'channel',
+    'country',
+    'city',
+    'device',
+    'browser',
+    'os',
+    'referer',
+    'domain',
+    'slug',
+    'trigger',
+    'utm_source',
+  ],
+  ...[
+    'utm_medium',
+    'utm_campaign',
+    'utm_term',
+    'utm_content',
+    'referer_host',
+    'continent',
+    'region',
+    'language',
+  ],
+  ...['rule_id', 'variant_id', 'asn', 'is_bot'],
+];
 
 /**
  * Puts an apostrophe before text that a spreadsheet would run as a formula (OWASP, "CSV injection"): anyone may send
  * `=HYPERLINK(...)` as a referer.
  */
-const textCell = (column: OutsideText) =>
+const textCell = (column: string) =>
   `if(match(${column}, '^[=+@\\t\\r-]'), concat('\\'', ${column}), ${column}) AS ${column}`;
 
 /** Longest time of an export, in seconds. ClickHouse keeps the files that it reads until it ends. */
@@ -25,7 +56,7 @@ const SECONDS = 3_600;
 
 /**
  * Streams the clicks of a filter as ClickHouse writes them, newest first, with the columns of a Click in the API. A reader that
- * pauses pauses the query. In Parquet `ts` is a timestamp of microseconds in UTC and `is_bot` a boolean, everything else text.
+ * pauses pauses the query. In Parquet `ts` is a timestamp of microseconds in UTC, `is_bot` a boolean and `asn` a number, everything else text.
  * In CSV, text is safe to open in a spreadsheet.
  *
  * Destroying the stream ends the query. An error in mid-stream is the stream's error.
@@ -37,12 +68,14 @@ export async function exportClicks(
   signal: AbortSignal,
 ): Promise<Readable> {
   const { conditions, params } = clickConditions(filter);
-  const text = (column: OutsideText) => (format === 'csv' ? textCell(column) : column);
+  const columns = COLUMNS.map((column) => {
+    if (format === 'csv' && OUTSIDE_TEXT.includes(column)) return textCell(column);
+    return column === 'trigger' ? 'toString(trigger) AS trigger' : column;
+  });
   const { stream } = await client.exec({
     query: `
       SELECT toString(${clickIdSql('ts')}) AS id, toDateTime64(ts, 6, 'UTC') AS ts, toString(link_id) AS link_id,
-        toString(visitor_id) AS visitor_id, channel, country, ${text('city')}, device,
-        ${text('browser')}, ${text('os')}, ${text('referer')}, is_bot
+        toString(visitor_id) AS visitor_id, ${columns.join(', ')}
       FROM clicks WHERE ${conditions} ORDER BY ts DESC FORMAT ${FORMATS[format]}`,
     query_params: params,
     abort_signal: signal,

@@ -1,4 +1,4 @@
-import type { ClickDetails } from '../../core/clicks/click-fields.ts';
+import { type ClickDetails, DETAIL_NAMES } from '../../core/clicks/click-fields.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { byVisitorParams, CLICKS_OF_VISITOR } from '../rollups/clicks-by-visitor.ts';
 import { runQuery } from './run-query.ts';
@@ -56,7 +56,7 @@ const OWN = `
 
 /** Includes bots: a journey may be of a visitor that `bots=include` showed. */
 const clicks = (hasDeletedLinks: boolean) => ({
-  sql: `SELECT 'click' AS type, toUnixTimestamp64Nano(ts) AS nanos, channel, link_id, country, city, device, browser, os, referer
+  sql: `SELECT 'click' AS type, toUnixTimestamp64Nano(ts) AS nanos, channel, link_id, ${DETAIL_NAMES.join(', ')}
     FROM clicks WHERE ${CLICKS_OF_VISITOR} ${hasDeletedLinks ? NOT_DELETED : ''} ORDER BY ts DESC LIMIT {limit:UInt32}`,
   seconds: 20,
   // The clicks are few and far apart: in the order of the table each part would be read alone.
@@ -185,9 +185,8 @@ function toStep(row: StepRow): JourneyStep {
   const tsNanos = BigInt(row.nanos);
   switch (row.type) {
     case 'click': {
-      const { country, city, device, browser, os, referer } = row;
-      const details = { country, city, device, browser, os, referer };
-      return { type: row.type, tsNanos, channel: row.channel, linkId: row.link_id, details };
+      const { type, nanos: _, channel, link_id: linkId, ...details } = row;
+      return { type, tsNanos, channel, linkId, details };
     }
     case 'identify':
       return { type: row.type, tsNanos, email: row.email };

@@ -89,7 +89,7 @@ async function expectAll(client = freshClient()): Promise<void> {
       expect(steps).toEqual(own(workspaceId, visitorId).map(({ tsNanos }) => tsNanos));
     }
     const newest = await newestClickOf(client, workspaceId, visitors);
-    expect(new Map(newest.map((click) => [click.visitorId, click.tsNanos]))).toEqual(
+    expect(new Map(newest.map((click) => [click.visitor_id, click.tsNanos]))).toEqual(
       new Map(
         visitors.flatMap((visitor) =>
           own(workspaceId, visitor)

@@ -1,4 +1,6 @@
-/** A click as the API and webhooks show it. Unknown places and referers are empty. */
+import type { Trigger } from '../events/types.ts';
+
+/** A click as the API and webhooks show it. Unknown text is empty. */
 export type ClickRecord = {
   id: string;
   ts: string;
@@ -11,8 +13,51 @@ export type ClickRecord = {
   browser: string;
   os: string;
   referer: string;
+  domain: string;
+  slug: string;
+  trigger: Trigger;
+  utm_source: string;
+  utm_medium: string;
+  utm_campaign: string;
+  utm_term: string;
+  utm_content: string;
+  referer_host: string;
+  continent: string;
+  region: string;
+  language: string;
+  rule_id: string;
+  variant_id: string;
+  /** 0: unknown. */
+  asn: number;
   is_bot: boolean;
 };
 
-/** The source of a click. Unknown fields are empty. */
-export type ClickDetails = Pick<ClickRecord, 'country' | 'city' | 'device' | 'browser' | 'os' | 'referer'>;
+/** The source of a click, without what a journey shows of its link. Unknown text is empty. */
+export type ClickDetails = Omit<
+  ClickRecord,
+  'id' | 'ts' | 'link_id' | 'visitor_id' | 'channel' | 'is_bot' | 'slug'
+>;
+
+/** Fields of {@link ClickDetails}, in their order. */
+export const DETAIL_NAMES = [
+  'country',
+  'city',
+  'device',
+  'browser',
+  'os',
+  'referer',
+  'domain',
+  'trigger',
+  'utm_source',
+  'utm_medium',
+  'utm_campaign',
+  'utm_term',
+  'utm_content',
+  'referer_host',
+  'continent',
+  'region',
+  'language',
+  'rule_id',
+  'variant_id',
+  'asn',
+] as const satisfies readonly (keyof ClickDetails)[];

@@ -1,30 +1,49 @@
+import type { EnrichedClick } from '../enrich/enrich.ts';
 import { clickId } from '../ids.ts';
 import { formatInstant } from '../time/timestamps.ts';
-import type { ClickDetails, ClickRecord } from './click-fields.ts';
+import type { ClickRecord } from './click-fields.ts';
 
-export type ShownClick = ClickDetails & {
+/** What the API shows of a click, as the API names it, without its id and time. */
+export type ShownClick = Omit<ClickRecord, 'id' | 'ts'> & {
   /** Nanoseconds since the epoch, unique in the deployment. */
   tsNanos: bigint;
-  linkId: string;
-  visitorId: string;
-  channel: string;
-  isBot: boolean;
 };
 
 /** Returns a click as the API shows it. */
-export function clickRecord(click: ShownClick): ClickRecord {
+export function clickRecord({ tsNanos, ...fields }: ShownClick): ClickRecord {
+  return { id: clickId(tsNanos), ts: formatInstant(tsNanos, 6), ...fields };
+}
+
+/** Returns the derived fields of a click as the API names them, in its order. */
+export function shownFields(
+  enriched: EnrichedClick,
+  ids: Pick<ClickRecord, 'link_id' | 'visitor_id'>,
+): Omit<ShownClick, 'tsNanos'> {
+  const { labels } = enriched;
   return {
-    id: clickId(click.tsNanos),
-    ts: formatInstant(click.tsNanos, 6),
-    link_id: click.linkId,
-    visitor_id: click.visitorId,
-    channel: click.channel,
-    country: click.country,
-    city: click.city,
-    device: click.device,
-    browser: click.browser,
-    os: click.os,
-    referer: click.referer,
-    is_bot: click.isBot,
+    ...ids,
+    channel: enriched.channel,
+    country: enriched.country,
+    city: enriched.city,
+    device: enriched.device,
+    browser: enriched.browser,
+    os: enriched.os,
+    referer: enriched.referer,
+    domain: labels.domain,
+    slug: labels.slug,
+    trigger: enriched.trigger,
+    utm_source: labels.utmSource,
+    utm_medium: labels.utmMedium,
+    utm_campaign: labels.utmCampaign,
+    utm_term: labels.utmTerm,
+    utm_content: labels.utmContent,
+    referer_host: enriched.refererHost,
+    continent: enriched.continent,
+    region: enriched.region,
+    language: enriched.language,
+    rule_id: labels.ruleId,
+    variant_id: labels.variantId,
+    asn: enriched.asn,
+    is_bot: enriched.isBot,
   };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { enrichedClick } from '../../test/support/enriched-click.ts';
+import { NO_LABELS } from '../events/click-labels.ts';
 import { CLICK_FLAGS, type ClickEvent } from '../events/types.ts';
 import { createEnricher } from './enrich.ts';
 import type { Geo } from './geo.ts';
@@ -17,6 +18,8 @@ const click: ClickEvent = {
   workspaceId: new Uint8Array(16),
   linkId: new Uint8Array(16),
   visitorId: new Uint8Array(16),
+  labels: NO_LABELS,
+  language: '',
   channel: 'twitter',
   referer: 'https://t.co/\u0007x',
   userAgent:
@@ -41,6 +44,20 @@ test('enrichment adds place, device, browser, system and a clean referer', () =>
       region: 'GB-ENG',
     }),
   );
+});
+
+test('the network, the trigger, the language and the labels are the click’s', () => {
+  const labels = { ...NO_LABELS, slug: 'Sale', utmSource: 'x' };
+  const networks = { asnOf: (address: Uint8Array) => 64_500 + (address[15] ?? 0) };
+  const { enrichClick } = createEnricher({ geo, networks });
+  const scanned = { ...click, labels, language: 'de', flags: CLICK_FLAGS.qr };
+  expect(enrichClick(scanned)).toMatchObject({
+    asn: 64_501,
+    trigger: 'qr',
+    language: 'de',
+    labels,
+    isBot: false,
+  });
 });
 
 test('flags make one click a bot, not the next one of the same browser', () => {

@@ -1,7 +1,9 @@
-import type { ClickEvent, Trigger } from '../events/types.ts';
+import type { ClickLabels } from '../events/click-labels.ts';
+import { CLICK_FLAGS, type ClickEvent, type Trigger } from '../events/types.ts';
 import { isUnwatched } from './bots.ts';
 import type { Device } from './devices.ts';
 import type { Geo } from './geo.ts';
+import { type Networks, noNetworks } from './networks.ts';
 import { cleanReferer, refererHost } from './referer.ts';
 import { createUserAgents, type UserAgents } from './user-agents.ts';
 
@@ -28,20 +30,10 @@ export type EnrichedClick = {
   region: string;
   /** Number of the autonomous system, 0 when unknown. */
   asn: number;
-  /** Host that the visitor asked for; empty for the deployment's own. */
-  domain: string;
-  /** As the visitor asked for it. */
-  slug: string;
   trigger: Trigger;
-  utmSource: string;
-  utmMedium: string;
-  utmCampaign: string;
-  utmTerm: string;
-  utmContent: string;
   /** Primary subtag of the most preferred language, empty when unknown. */
   language: string;
-  ruleId: string;
-  variantId: string;
+  labels: ClickLabels;
 };
 
 export type Enricher = { enrichClick(click: ClickEvent): EnrichedClick };
@@ -51,10 +43,15 @@ export type Enricher = { enrichClick(click: ClickEvent): EnrichedClick };
  * replayed batch gives equal rows.
  *
  * @param dependencies.geo the opened files, or `emptyGeo()`
+ * @param dependencies.networks the opened tables; left out: no autonomous system is known
  * @param dependencies.userAgents to share their memoized profiles
  */
-export function createEnricher(dependencies: { geo: Geo; userAgents?: UserAgents }): Enricher {
-  const { geo, userAgents = createUserAgents() } = dependencies;
+export function createEnricher(dependencies: {
+  geo: Geo;
+  networks?: Networks;
+  userAgents?: UserAgents;
+}): Enricher {
+  const { geo, networks = noNetworks(), userAgents = createUserAgents() } = dependencies;
 
   function enrichClick(click: ClickEvent): EnrichedClick {
     const place = geo.placeOf(click.address);
@@ -72,18 +69,10 @@ export function createEnricher(dependencies: { geo: Geo; userAgents?: UserAgents
       refererHost: refererHost(referer),
       continent: place.continent,
       region: place.region,
-      asn: 0,
-      domain: '',
-      slug: '',
-      trigger: 'link',
-      utmSource: '',
-      utmMedium: '',
-      utmCampaign: '',
-      utmTerm: '',
-      utmContent: '',
-      language: '',
-      ruleId: '',
-      variantId: '',
+      asn: networks.asnOf(click.address),
+      trigger: click.flags & CLICK_FLAGS.qr ? 'qr' : 'link',
+      language: click.language,
+      labels: click.labels,
     };
   }
 

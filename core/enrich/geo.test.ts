@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createGeo, emptyGeo, type OpenedGeo, openGeo } from './geo.ts';
+import { createGeo, emptyGeo, type OpenedGeo, openGeo, type Place } from './geo.ts';
 
 const NOWHERE = { country: '', city: '', continent: '', region: '' };
 
@@ -22,7 +22,7 @@ describe('the place of an address', () => {
       country: 'GB',
       city: 'London',
       continent: 'EU',
-      region: '',
+      region: 'GB-ENG',
     });
     expect(geo.placeOf(v6('2a02:02e0:03fe:1001:0302:0000:0000:0000')).country).toBe('DE');
     expect(geo.placeOf(v6('2a02:02e0:03fe:1001:0302:0000:0000:0000')).city).toMatch(/^Hanover/);
@@ -34,6 +34,24 @@ describe('the place of an address', () => {
       cities.add(geo.placeOf(v4(`${net >> 8}.${net & 255}.${net % 251}.9`)).city);
     expect(cities.size).toBeGreaterThan(1_000);
     expect([...cities].filter((city) => /[()]|^\s|\s$/.test(city))).toEqual([]);
+  });
+
+  test('has the ISO 3166-2 code of nearly every region that the file names', () => {
+    const places: Place[] = [];
+    for (let net = 0; net < 65_536; net++)
+      places.push(geo.placeOf(v4(`${net >> 8}.${net & 255}.${net % 251}.9`)));
+    const known = places.filter(({ country }) => country !== '');
+    const coded = known.filter(({ region }) => region !== '');
+    expect(coded.length / known.length).toBeGreaterThan(0.95);
+    expect(
+      coded.filter(({ country, region }) => !new RegExp(`^${country}-[A-Z0-9]{1,3}$`).test(region)),
+    ).toEqual([]);
+    const regionOf = (city: string) => places.find((place) => place.city === city)?.region;
+    expect(regionOf('Berlin')).toBe('DE-BE');
+    expect(regionOf('Munich')).toBe('DE-BY');
+    expect(regionOf('Prague')).toBe('CZ-10');
+    expect(regionOf('Tehran')).toBe('IR-23');
+    expect(regionOf('Oslo')).toBe('NO-03');
   });
 
   test.each([

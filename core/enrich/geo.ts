@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { type CityResponse, open } from 'maxmind';
 import { createBoundedCache } from '../caching/bounded-cache.ts';
 import { continentOf } from './continents.ts';
+import { regionCode } from './region-codes.ts';
 
 /** Each field is empty when unknown. */
 export type Place = {
@@ -28,7 +29,7 @@ export type OpenedGeo = Geo & {
 };
 
 /** A flat record of the DB-IP city files: https://github.com/sapics/ip-location-db (CC BY 4.0). */
-type CityRecord = { country_code?: string; city?: string };
+type CityRecord = { country_code?: string; state1?: string; city?: string };
 
 type CityFile = { look(ip: string): { place: Place; prefix: number } };
 
@@ -104,10 +105,11 @@ function shared(
 ) {
   const country = record.country_code ?? '';
   const city = withoutDistrict(record.city ?? '');
-  const name = `${country}/${city}`;
+  const region = regionCode(country, record.state1 ?? '');
+  const name = `${country}/${region}/${city}`;
   const known = places.get(name);
   if (known !== undefined) return known;
-  const place = Object.freeze({ country, city, continent: continentOf(country), region: '' });
+  const place = Object.freeze({ country, city, continent: continentOf(country), region });
   places.set(name, place);
   return place;
 }

@@ -6,11 +6,16 @@ const CONTROLS = /\p{Cc}/gu;
 
 /** Returns the referer for storage: as sent, without control characters, cut at {@link REFERER_LIMIT}. */
 export function cleanReferer(referer: string): string {
-  const text = CONTROL.test(referer) ? referer.replaceAll(CONTROLS, '') : referer;
-  if (text.length <= REFERER_LIMIT) return text;
+  return cleanText(referer, REFERER_LIMIT);
+}
+
+/** Returns text from outside for storage: without control characters, cut at a limit in UTF-16 code units. */
+export function cleanText(given: string, limit: number): string {
+  const text = CONTROL.test(given) ? given.replaceAll(CONTROLS, '') : given;
+  if (text.length <= limit) return text;
   // Never between the halves of a surrogate pair: the rest would not survive UTF-8.
-  const last = text.charCodeAt(REFERER_LIMIT - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? REFERER_LIMIT - 1 : REFERER_LIMIT);
+  const last = text.charCodeAt(limit - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit);
 }
 
 /** The source of a visitor: the host of a page, or the package of an Android app. */

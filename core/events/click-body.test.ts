@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { anyClick } from '../../test/support/any-clicks.ts';
 import { applyPad } from './address-seal.ts';
 import { CLICK_BODY_VERSION, writeClickBody } from './click-body.ts';
+import { NO_LABELS, SharedLabels } from './click-labels.ts';
 import { releasedRegistry } from './schema-registry.ts';
 import type { ClickEvent, Unstamped } from './types.ts';
 
@@ -30,6 +31,10 @@ function byAvsc(event: Unstamped<ClickEvent>, ts: number, pads: Uint8Array, padA
     ...event,
     ts,
     // avsc passes lone surrogates on, which are not valid UTF-8.
+    labels: Object.fromEntries(
+      Object.entries(event.labels).map(([name, value]) => [name, value.toWellFormed()]),
+    ),
+    language: event.language.toWellFormed(),
     channel: event.channel.toWellFormed(),
     referer: event.referer.toWellFormed(),
     userAgent: event.userAgent.toWellFormed(),
@@ -43,13 +48,28 @@ function byAvsc(event: Unstamped<ClickEvent>, ts: number, pads: Uint8Array, padA
 test('writes what avsc writes with the schema, for any click, and a lone surrogate as U+FFFD', () => {
   expect(version).toBe(CLICK_BODY_VERSION);
   const pads = Buffer.from(Array.from({ length: 48 }, (_, index) => index * 5));
-  const buffer = Buffer.alloc(100_000);
+  const buffer = Buffer.alloc(400_000);
   fc.assert(
     fc.property(click, times, fc.integer({ min: 0, max: 32 }), (event, ts, padAt) => {
       const end = writeClickBody(event, ts, pads, padAt, buffer, 7);
       expect(buffer.subarray(7, end).equals(byAvsc(event, ts, pads, padAt))).toBe(true);
     }),
     { numRuns: 1_000 },
+  );
+});
+
+test('labels that many clicks share are written as any others', () => {
+  const pads = Buffer.alloc(16, 3);
+  fc.assert(
+    fc.property(click, times, (event, ts) => {
+      const shared = { ...event, labels: new SharedLabels(event.labels) };
+      for (let round = 0; round < 2; round++) {
+        const buffer = Buffer.alloc(200_000);
+        const end = writeClickBody(shared, ts, pads, 0, buffer, 0);
+        expect(buffer.subarray(0, end).equals(byAvsc(event, ts, pads, 0))).toBe(true);
+      }
+    }),
+    { numRuns: 100 },
   );
 });
 
@@ -76,12 +96,22 @@ test('rejects values that its fields cannot hold', () => {
     visitorId: bytes,
     address: bytes,
   } as const;
-  const event = { ...right, channel: 'x', referer: '', userAgent: '', flags: 0 };
+  const event = {
+    ...right,
+    labels: NO_LABELS,
+    channel: 'x',
+    referer: '',
+    userAgent: '',
+    language: '',
+    flags: 0,
+  };
   const wrong: [object, number][] = [
     [{ ...event, workspaceId: bytes.subarray(1) }, 5],
     [{ ...event, visitorId: new Uint8Array(17) }, 5],
     [{ ...event, address: new Uint8Array(4) }, 5],
     [{ ...event, channel: null }, 5],
+    [{ ...event, language: 7 }, 5],
+    [{ ...event, labels: { ...NO_LABELS, slug: null } }, 5],
     [{ ...event, flags: 64 }, 5],
     [{ ...event, flags: 0.5 }, 5],
     [event, 1.5],

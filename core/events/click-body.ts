@@ -1,8 +1,9 @@
 import { ADDRESS_BYTES, applyPad } from './address-seal.ts';
+import { labelBytes } from './click-labels.ts';
 import type { ClickEvent, Unstamped } from './types.ts';
 
 /** The version of the click's schema that {@link writeClickBody} writes. */
-export const CLICK_BODY_VERSION = 1;
+export const CLICK_BODY_VERSION = 2;
 
 const ID_BYTES = 16;
 /** Half of a time: 28 bits, or four digits of a base-128 number. */
@@ -10,7 +11,7 @@ const HALF = 2 ** 28;
 const LENGTH_BYTES = 5;
 
 /**
- * Writes the Avro body of a click (`schemas/click.v1.avsc`), field by field, with its address sealed. Written by hand
+ * Writes the Avro body of a click (`schemas/click.v2.avsc`), field by field, with its address sealed. Written by hand
  * because every redirect pays for it (`bench/journal.ts`). A test compares it with avsc byte for byte.
  *
  * @param pads with 16 bytes at `padAt` that seal the address
@@ -25,19 +26,23 @@ export function writeClickBody(
   buffer: Buffer,
   position: number,
 ): number {
-  const { address, channel, referer, userAgent, flags } = click;
+  const { address, channel, referer, userAgent, language, flags } = click;
+  const labels = labelBytes(click.labels);
   if (!Number.isSafeInteger(ts) || ts < 0) throw new TypeError(`ts must be a safe integer from 0, not ${ts}`);
   if (!Number.isInteger(flags) || flags < 0 || flags > 63)
     throw new TypeError(`flags must be an integer from 0 to 63, not ${flags}`);
   if (address.length !== ADDRESS_BYTES) throw new TypeError('an address must have 16 bytes');
-  if (position + 10 + 3 * ID_BYTES > buffer.length) return -1;
+  if (position + 10 + 3 * ID_BYTES + labels.length > buffer.length) return -1;
   let at = writeTime(ts, buffer, position);
+  at = writeId(click.visitorId, buffer, at);
   at = writeId(click.workspaceId, buffer, at);
   at = writeId(click.linkId, buffer, at);
-  at = writeId(click.visitorId, buffer, at);
+  buffer.set(labels, at);
+  at += labels.length;
   at = writeText(channel, buffer, at);
   if (at >= 0) at = writeText(referer, buffer, at);
   if (at >= 0) at = writeText(userAgent, buffer, at);
+  if (at >= 0) at = writeText(language, buffer, at);
   if (at < 0 || at + ADDRESS_BYTES + 1 > buffer.length) return -1;
   applyPad(address, 0, pads, padAt, buffer, at);
   buffer[at + ADDRESS_BYTES] = flags << 1;

@@ -7,7 +7,7 @@ import { readClickBody } from './click-reader.ts';
 import { KIND_CODES, releasedRegistry } from './schema-registry.ts';
 import type { ClickEvent } from './types.ts';
 
-const registered = releasedRegistry().reader(KIND_CODES.click, 1);
+const registered = releasedRegistry().reader(KIND_CODES.click, 2);
 if (typeof registered === 'string') throw new Error(registered);
 const byAvsc = registered.read;
 
@@ -20,13 +20,15 @@ const times = fc.integer({ min: 0, max: 2 ** 52 - 1 });
 const PADS = Buffer.from(Array.from({ length: 16 }, (_, index) => index * 11));
 
 function fieldsOf(click: Omit<ClickEvent, 'kind'>) {
-  const { ts, channel, referer, userAgent, flags } = click;
+  const { ts, channel, referer, userAgent, language, flags } = click;
   const bytes = [click.workspaceId, click.linkId, click.visitorId, click.address];
   return {
     ts,
     channel,
     referer,
     userAgent,
+    language,
+    labels: { ...click.labels },
     flags,
     bytes: bytes.map((one) => Buffer.from(one).toString('hex')),
   };
@@ -40,7 +42,7 @@ function avscFields(value: unknown) {
 }
 
 function written(click: Parameters<typeof writeClickBody>[0], ts: number): Buffer {
-  const buffer = Buffer.alloc(40_000);
+  const buffer = Buffer.alloc(80_000);
   return buffer.subarray(0, writeClickBody(click, ts, PADS, 0, buffer, 0));
 }
 
@@ -62,7 +64,7 @@ test('leaves damaged bytes to avsc, or reads them as avsc does', () => {
   fc.assert(
     fc.property(clicks, times, changes, fc.integer({ min: -20, max: 20 }), (click, ts, damage, moved) => {
       const body = Buffer.concat([written(click, ts), Buffer.alloc(20)]);
-      for (const [place, value] of damage) body[place % 60] = value;
+      for (const [place, value] of damage) body[place % 80] = value;
       const end = body.length - 20 + moved;
       const found = readClickBody(body, 0, end, PADS, 0);
       if (found === null) {

@@ -1,9 +1,14 @@
 import { ADDRESS_BYTES, applyPad } from './address-seal.ts';
+import { type ClickLabels, LABEL_NAMES, NO_LABELS } from './click-labels.ts';
 import type { ClickEvent } from './types.ts';
 
 const ID_BYTES = 16;
-/** Bytes around the texts: three ids, the address, the flags, and at least one of the time. */
-const LEAST_BYTES = 1 + 3 * ID_BYTES + 3 + ADDRESS_BYTES + 1;
+/** Where each id begins after `idsAt`. */
+export const VISITOR_AT = 0;
+export const WORKSPACE_AT = ID_BYTES;
+export const LINK_AT = 2 * ID_BYTES;
+/** Bytes around the texts: three ids, the address, the flags, and at least one of the time and of each length. */
+const LEAST_BYTES = 1 + 3 * ID_BYTES + LABEL_NAMES.length + 4 + ADDRESS_BYTES + 1;
 
 /**
  * A click in the memory of its batch. Ids, user agent and address are read on demand, so a worker with fifty thousand
@@ -12,13 +17,16 @@ const LEAST_BYTES = 1 + 3 * ID_BYTES + 3 + ADDRESS_BYTES + 1;
 export class ReadClick implements ClickEvent {
   readonly kind = 'click';
   readonly ts: number;
+  readonly labels: ClickLabels;
   readonly channel: string;
   readonly referer: string;
+  readonly language: string;
   readonly flags: number;
-  /** Holds the ids of workspace, link and visitor back to back, 16 bytes each, from `idsAt` on. */
+  /** Holds the ids of visitor, workspace and link back to back, 16 bytes each, from `idsAt` on. */
   readonly ids: Buffer;
   readonly idsAt: number;
   readonly #userAgentAt: number;
+  readonly #userAgentEnd: number;
   readonly #addressAt: number;
   readonly #pads: Uint8Array;
   readonly #padAt: number;
@@ -27,40 +35,46 @@ export class ReadClick implements ClickEvent {
     bytes: Buffer,
     idsAt: number,
     ts: number,
+    labels: ClickLabels,
     channel: string,
     referer: string,
+    language: string,
     flags: number,
     userAgentAt: number,
+    userAgentEnd: number,
     addressAt: number,
     pads: Uint8Array,
     padAt: number,
   ) {
     this.ts = ts;
+    this.labels = labels;
     this.channel = channel;
     this.referer = referer;
+    this.language = language;
     this.flags = flags;
     this.ids = bytes;
     this.idsAt = idsAt;
     this.#userAgentAt = userAgentAt;
+    this.#userAgentEnd = userAgentEnd;
     this.#addressAt = addressAt;
     this.#pads = pads;
     this.#padAt = padAt;
   }
 
+  get visitorId(): Uint8Array {
+    return this.ids.subarray(this.idsAt + VISITOR_AT, this.idsAt + VISITOR_AT + ID_BYTES);
+  }
+
   get workspaceId(): Uint8Array {
-    return this.ids.subarray(this.idsAt, this.idsAt + ID_BYTES);
+    return this.ids.subarray(this.idsAt + WORKSPACE_AT, this.idsAt + WORKSPACE_AT + ID_BYTES);
   }
 
   get linkId(): Uint8Array {
-    return this.ids.subarray(this.idsAt + ID_BYTES, this.idsAt + 2 * ID_BYTES);
-  }
-
-  get visitorId(): Uint8Array {
-    return this.ids.subarray(this.idsAt + 2 * ID_BYTES, this.idsAt + 3 * ID_BYTES);
+    return this.ids.subarray(this.idsAt + LINK_AT, this.idsAt + LINK_AT + ID_BYTES);
   }
 
   get userAgent(): string {
-    return textOf(this.ids, this.#userAgentAt, this.#addressAt);
+    return textOf(this.ids, this.#userAgentAt, this.#userAgentEnd);
   }
 
   get address(): Uint8Array {
@@ -76,13 +90,13 @@ export type ClickKey = Pick<ReadClick, 'ts' | 'ids' | 'idsAt'>;
 /** Returns the {@link ClickKey} of a click that was not read by {@link readClickBody}. */
 export function clickKey(click: Pick<ClickEvent, 'ts' | 'workspaceId' | 'linkId' | 'visitorId'>): ClickKey {
   const { ts, workspaceId, linkId, visitorId } = click;
-  return { ts, ids: Buffer.concat([workspaceId, linkId, visitorId]), idsAt: 0 };
+  return { ts, ids: Buffer.concat([visitorId, workspaceId, linkId]), idsAt: 0 };
 }
 
 let at = 0;
 
 /**
- * Reads the Avro body of a click (`schemas/click.v1.avsc`). Written by hand because a worker reads every click. A
+ * Reads the Avro body of a click (`schemas/click.v2.avsc`). Written by hand because a worker reads every click. A
  * test compares it with avsc.
  *
  * @param end where the body must end
@@ -100,20 +114,45 @@ export function readClickBody(
   const ts = readTime(bytes, position);
   const idsAt = at;
   if (at < 0 || at + LEAST_BYTES - 1 > end) return null;
-  const channelEnd = textEnd(bytes, at + 3 * ID_BYTES, end);
+  const labelsAt = at + 3 * ID_BYTES;
+  const labelsEnd = textsEnd(bytes, labelsAt, end, LABEL_NAMES.length);
+  if (labelsEnd < 0) return null;
+  const channelEnd = textEnd(bytes, labelsEnd, end);
   if (channelEnd < 0) return null;
   const channelAt = at;
   const refererEnd = textEnd(bytes, channelEnd, end);
   if (refererEnd < 0) return null;
   const refererAt = at;
-  const addressAt = textEnd(bytes, refererEnd, end);
-  if (addressAt < 0 || addressAt + ADDRESS_BYTES >= end) return null;
+  const userAgentEnd = textEnd(bytes, refererEnd, end);
+  if (userAgentEnd < 0) return null;
   const userAgentAt = at;
+  const addressAt = textEnd(bytes, userAgentEnd, end);
+  if (addressAt < 0 || addressAt + ADDRESS_BYTES >= end) return null;
+  const languageAt = at;
   const flags = readNumber(bytes, addressAt + ADDRESS_BYTES);
   if (at !== end) return null;
-  const channel = textOf(bytes, channelAt, channelEnd);
-  const referer = textOf(bytes, refererAt, refererEnd);
-  return new ReadClick(bytes, idsAt, ts, channel, referer, flags, userAgentAt, addressAt, pads, padAt);
+  return new ReadClick(
+    bytes,
+    idsAt,
+    ts,
+    labelsOf(bytes, labelsAt, labelsEnd),
+    textOf(bytes, channelAt, channelEnd),
+    textOf(bytes, refererAt, refererEnd),
+    textOf(bytes, languageAt, addressAt),
+    flags,
+    userAgentAt,
+    userAgentEnd,
+    addressAt,
+    pads,
+    padAt,
+  );
+}
+
+/** Returns the end of `count` texts, the first of whose lengths is at `from`, or -1. */
+function textsEnd(bytes: Buffer, from: number, end: number, count: number): number {
+  let next = from;
+  for (let text = 0; text < count && next >= 0; text++) next = textEnd(bytes, next, end);
+  return next;
 }
 
 /** Returns the end of the text whose length is at `from`, or -1; `at` is where it begins. */
@@ -170,15 +209,53 @@ function textOf(bytes: Buffer, from: number, to: number): string {
   const length = to - from;
   if (length === 0) return '';
   if (length > LONGEST_HELD) return bytes.toString('utf8', from, to);
-  const step = length > SAMPLES ? (length / SAMPLES) | 0 : 1;
-  let place = length;
-  for (let next = to - 1; next >= from; next -= step) place = (Math.imul(place, 31) + (bytes[next] ?? 0)) | 0;
-  place = (place ^ (place >>> 15)) & (PLACES - 1);
+  const place = placeOf(bytes, from, to);
   const known = held[place] ?? '';
   if (matches(known, bytes, from, length)) return known;
   const text = bytes.toString('utf8', from, to);
   held[place] = text;
   return text;
+}
+
+/** Labels that were read before, with their bytes, in slots as {@link held}: one object for all clicks of a link. */
+const heldLabels: ({ bytes: Buffer; labels: ClickLabels } | undefined)[] = Array(PLACES);
+
+/** @param to the end of the last label, as found by {@link textsEnd} */
+function labelsOf(bytes: Buffer, from: number, to: number): ClickLabels {
+  if (to - from > LONGEST_HELD) return readLabels(bytes, from, to);
+  const place = placeOf(bytes, from, to);
+  const known = heldLabels[place];
+  if (known !== undefined && sameBytes(known.bytes, bytes, from, to)) return known.labels;
+  const labels = readLabels(bytes, from, to);
+  heldLabels[place] = { bytes: Buffer.from(bytes.subarray(from, to)), labels };
+  return labels;
+}
+
+function readLabels(bytes: Buffer, from: number, to: number): ClickLabels {
+  const labels: Record<keyof ClickLabels, string> = { ...NO_LABELS };
+  let next = from;
+  for (const name of LABEL_NAMES) {
+    const textTo = textEnd(bytes, next, to);
+    labels[name] = textOf(bytes, at, textTo);
+    next = textTo;
+  }
+  return labels;
+}
+
+function sameBytes(known: Buffer, bytes: Buffer, from: number, to: number): boolean {
+  const { length } = known;
+  if (length !== to - from) return false;
+  for (let index = 0; index < length; index++) if (known[index] !== bytes[from + index]) return false;
+  return true;
+}
+
+/** Returns the slot of bytes, by their length and some of them. */
+function placeOf(bytes: Buffer, from: number, to: number): number {
+  const length = to - from;
+  const step = length > SAMPLES ? (length / SAMPLES) | 0 : 1;
+  let place = length;
+  for (let next = to - 1; next >= from; next -= step) place = (Math.imul(place, 31) + (bytes[next] ?? 0)) | 0;
+  return (place ^ (place >>> 15)) & (PLACES - 1);
 }
 
 /** Compares ASCII only: other texts are decoded each time. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { anyClick, anyId } from '../../test/support/any-clicks.ts';
 import { plainEvents } from '../../test/support/plain-events.ts';
 import { ADDRESS_BYTES, createAddressSealer } from './address-seal.ts';
+import { NO_LABELS } from './click-labels.ts';
 import { createEventEncoder, decodeEvents } from './codec.ts';
 import type { ClickEvent, OrderEvent, TrackedEvent, Unstamped } from './types.ts';
 
@@ -69,6 +70,8 @@ const CLICK: Unstamped<ClickEvent> = {
   workspaceId: Buffer.alloc(16, 1),
   linkId: Buffer.alloc(16, 2),
   visitorId: Buffer.alloc(16, 3),
+  labels: NO_LABELS,
+  language: '',
   channel: 'twitter',
   referer: '',
   userAgent: 'agent',
@@ -153,8 +156,8 @@ describe('an undecodable event', () => {
     ['no event kind has the code 99', (event) => event.writeUInt8(99, 4)],
     ['click of version 200: no such schema here', (event) => event.writeUInt8(200, 5)],
     ['click: its body does not end where its envelope says', (event) => event.fill(0x80, 6 + 8)],
-    ['identify: ', (event) => event.writeUInt8(2, 4)],
-    ['heartbeat: its body does not end', (event) => event.writeUInt8(4, 4)],
+    ['identify: ', (event) => event.writeUInt16LE(0x0102, 4)],
+    ['heartbeat: its body does not end', (event) => event.writeUInt16LE(0x0104, 4)],
   ])('is returned with "%s" and its bytes, and its neighbors are decoded', (reason, damage) => {
     const { decoded, bytes } = damaged(damage);
     expect(decoded.events.map(({ sequence }) => sequence)).toEqual([firstSequence, firstSequence + 2n]);

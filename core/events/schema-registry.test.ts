@@ -6,6 +6,7 @@ import { plainEvents } from '../../test/support/plain-events.ts';
 import { frameAt } from '../event-log/journal/frame.ts';
 import type { LogBatch } from '../event-log/port.ts';
 import { createAddressSealer } from './address-seal.ts';
+import { NO_LABELS } from './click-labels.ts';
 import { createEventEncoder, decodeEvents } from './codec.ts';
 import { createSchemaRegistry, releasedSchemas, type VersionedSchema } from './schema-registry.ts';
 import type { Unstamped } from './types.ts';
@@ -25,6 +26,7 @@ function writtenByVersion1(): { batch: LogBatch; expected: Record<string, unknow
 /** The fields that later versions added, with their defaults. */
 function asNewest(event: Record<string, unknown>): Record<string, unknown> {
   if (event.kind === 'identify') return { ...event, otherVisitorIds: [] };
+  if (event.kind === 'click') return { ...event, labels: { ...NO_LABELS }, language: '' };
   if (event.kind !== 'order') return event;
   return { ...event, commissionableMinor: null, isRenewal: false, otherVisitorIds: [] };
 }
@@ -40,9 +42,9 @@ function readable(event: object): Record<string, unknown> {
 
 function withNextClick(field: { name: string; type: string; default?: unknown }): VersionedSchema[] {
   const released = releasedSchemas();
-  const click = released.find(({ kind }) => kind === 'click')?.schema as schema.RecordType;
+  const click = released.findLast(({ kind }) => kind === 'click')?.schema as schema.RecordType;
   const next = { ...click, fields: [...click.fields, field] };
-  return [...released, { kind: 'click', version: 2, schema: next }];
+  return [...released, { kind: 'click', version: 3, schema: next }];
 }
 
 describe('records of an earlier version', () => {
@@ -103,7 +105,11 @@ describe('the schema registry', () => {
         fingerprint: '9fc5c20dc6bf1ca7cae2e4327bde40998c0f9368c84c5c151854e5dcdf21aad9',
       }),
     ]);
-    expect([registry.schema(1, 2), registry.schema(99, 1)]).toEqual([null, null]);
+    expect(registry.schema(1, 2)).toMatchObject({
+      name: 'click.v2',
+      fingerprint: 'ac7bee79e8ac2ee35f6d950b16c4314bf742ca50d2b301faf8aae7ced15dd3fe',
+    });
+    expect([registry.schema(1, 3), registry.schema(99, 1)]).toEqual([null, null]);
   });
 
   test('computes fingerprints of the canonical form, without documentation and defaults', () => {
@@ -126,7 +132,9 @@ describe('the schema registry', () => {
   test('rejects a version given twice and a kind without a schema', () => {
     const released = releasedSchemas();
     expect(() => createSchemaRegistry([...released, ...released.slice(0, 1)])).toThrow('twice');
-    expect(() => createSchemaRegistry(released.slice(1))).toThrow('event kind click has no schema');
+    expect(() => createSchemaRegistry(released.filter(({ kind }) => kind !== 'click'))).toThrow(
+      'event kind click has no schema',
+    );
   });
 
   test('makes a record of a future version a dead letter beside the others', () => {
@@ -140,7 +148,7 @@ describe('the schema registry', () => {
     const payload = Buffer.concat([buffer.subarray(0, end), batch.payload]);
     const { events, undecodable } = decodeEvents({ ...batch, payload, count: batch.count + 1 }, sealer);
     expect(undecodable).toMatchObject([
-      { sequence: batch.firstSequence, reason: 'click of version 2: no such schema here' },
+      { sequence: batch.firstSequence, reason: 'click of version 3: no such schema here' },
     ]);
     expect(events).toHaveLength(5);
   });

@@ -1,3 +1,5 @@
+import type { ClickLabels } from './click-labels.ts';
+
 /**
  * The events of the event log. Times are microseconds since the Unix epoch, assigned by the stream's writer, and
  * strictly increase within a stream. Ids are the 16 bytes of a UUID.
@@ -8,11 +10,14 @@ export type ClickEvent = {
   workspaceId: Uint8Array;
   linkId: Uint8Array;
   visitorId: Uint8Array;
+  labels: ClickLabels;
   /** Channel key; a Smart Link's is inferred before the event is written. */
   channel: string;
   /** As sent, at most 2,048 characters, without control characters; empty when unknown. */
   referer: string;
   userAgent: string;
+  /** Primary subtag of the most preferred language, in lower case; empty when unknown. */
+  language: string;
   /** The visitor's address as 16 bytes (IPv4 mapped into IPv6). Sealed while in the log. */
   address: Uint8Array;
   flags: number;
@@ -22,8 +27,11 @@ export type ClickEvent = {
 export const TRIGGERS = ['link', 'qr'] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
-/** `head`: HEAD request. `prefetch`: `Sec-Purpose: prefetch`. `counted`: used one of the link's `max_clicks`. */
-export const CLICK_FLAGS = { head: 1, prefetch: 2, counted: 4 } as const;
+/**
+ * `head`: HEAD request. `prefetch`: `Sec-Purpose: prefetch`. `counted`: used one of the link's `max_clicks`. `qr`: the
+ * trigger was the link's QR code.
+ */
+export const CLICK_FLAGS = { head: 1, prefetch: 2, counted: 4, qr: 8 } as const;
 
 /** Source of an identify or an order: the pixel (publishable key) or a server (secret key). */
 export type EventSource = 'pixel' | 'server';

@@ -89,6 +89,7 @@ function destinationsOf(record: LinkRecord): (device: Device, channel: string) =
     desktop: targeting?.desktop ?? record.destination,
   };
   const compiled = new Map<string, Destination>();
+  const address = { domain: '', slug: record.slug };
 
   function parametersFor(own: string): LinkParameters {
     const smart = channel === null;
@@ -105,7 +106,7 @@ function destinationsOf(record: LinkRecord): (device: Device, channel: string) =
     const name = channel === null ? `${screen} ${own}` : screen;
     let destination = compiled.get(name);
     if (destination === undefined) {
-      destination = new Destination(addresses[screen], parametersFor(own));
+      destination = new Destination(addresses[screen], parametersFor(own), address);
       compiled.set(name, destination);
     }
     return destination;

@@ -13,6 +13,7 @@ import type { Exchange, Exchanges } from '../http/exchange.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import type { Interstitial } from '../retargeting/interstitial.ts';
 import type { CompiledLink } from './compiled-link.ts';
+import { isFromQrCode } from './redirect-url.ts';
 import type { Visit } from './visit.ts';
 
 /** A visit that the link policy allows. */
@@ -49,7 +50,8 @@ export function createRecordAndRedirect(given: {
     const visitor = cookie === null ? link.visitors.newVisitor() : knownVisitor(link, cookie);
     const setCookie = bot ? null : cookieHeader(visit, visitor.cookieText);
     const channel = link.channel ?? inferChannel(visit.referer, visit.userAgent);
-    const url = link.destinationFor(agent.device, channel).urlFor(visit.query, visitor.idText);
+    const destination = link.destinationFor(agent.device, channel);
+    const url = destination.urlFor(visit.query, visitor.idText);
 
     eventLog.append(
       {
@@ -57,11 +59,13 @@ export function createRecordAndRedirect(given: {
         workspaceId: link.visitors.workspaceId,
         linkId: link.id,
         visitorId: visitor.id,
+        labels: destination.labelsFor(visit.query),
         channel,
         referer: visit.referer,
         userAgent: visit.userAgent,
+        language: visit.language,
         address: visit.address,
-        flags: counted ? visit.flags | CLICK_FLAGS.counted : visit.flags,
+        flags: flagsOf(visit, counted),
       },
       (outcome) => {
         if (outcome === 'lost') {
@@ -99,6 +103,11 @@ export function createRecordAndRedirect(given: {
 }
 
 const REFERRER_POLICY = ['Referrer-Policy', 'no-referrer-when-downgrade'] as const;
+
+function flagsOf(visit: Visit, counted: boolean): number {
+  const fromQrCode = visit.query !== '' && isFromQrCode(visit.query);
+  return visit.flags | (counted ? CLICK_FLAGS.counted : 0) | (fromQrCode ? CLICK_FLAGS.qr : 0);
+}
 
 function knownVisitor(link: CompiledLink, cookie: Uint8Array) {
   const id = link.visitors.idOf(cookie);

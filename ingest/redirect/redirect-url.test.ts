@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { buildRedirectUrl, Destination } from './redirect-url.ts';
+import { buildRedirectUrl, Destination, isFromQrCode } from './redirect-url.ts';
 
 const UTM = { utm_source: 'twitter', utm_medium: 'social', utm_campaign: 'Spring Sale' };
 const VID = '0192aaaa-bbbb-8ccc-9ddd-eeeeeeeeeeee';
@@ -134,4 +134,79 @@ test('whatever a visitor sends, the address is visible ASCII and stays on the de
     }),
     { numRuns: 500 },
   );
+});
+
+describe('the labels of a visit', () => {
+  const address = { domain: '', slug: 'Sale' };
+  const labelsOf = (destination: string, query: string) =>
+    new Destination(destination, UTM, address).labelsFor(query);
+
+  test('are the UTM parameters that the destination gets: its own, then the link’s, then the visitor’s', () => {
+    expect(labelsOf('https://shop.example/?utm_source=mine&utm_source=two#?utm_term=x', '')).toEqual({
+      domain: '',
+      slug: 'Sale',
+      utmSource: 'mine',
+      utmMedium: 'social',
+      utmCampaign: 'Spring Sale',
+      utmTerm: '',
+      utmContent: '',
+      ruleId: '',
+      variantId: '',
+    });
+    expect(
+      labelsOf('https://shop.example/', 'utm_source=his&utm_term=red+shoes&utm%5Fcontent=a%26b'),
+    ).toMatchObject({
+      utmSource: 'twitter',
+      utmTerm: 'red shoes',
+      utmContent: 'a&b',
+    });
+  });
+
+  test('agree with the parameters of the address that the visitor is sent to', () => {
+    const names = fc.constantFrom('utm_source', 'utm_term', 'utm%5Fterm', 'utm_content', 'a', 'qr');
+    const values = fc.oneof(fc.webQueryParameters(), fc.constantFrom('', '1', 'x%20y', '%E4', 'a+b'));
+    const query = fc.array(fc.tuple(names, values), { maxLength: 5 });
+    fc.assert(
+      fc.property(query, query, (own, visitors) => {
+        const text = (pairs: [string, string][]) =>
+          pairs.map(([name, value]) => `${name}=${value}`).join('&');
+        const destination = new Destination(`https://shop.example/?${text(own)}`, UTM, address);
+        const sent = new URL(destination.urlFor(text(visitors), VID)).searchParams;
+        const labels = destination.labelsFor(text(visitors));
+        const got = (name: string) => (sent.get(name) ?? '').replaceAll(/\p{Cc}/gu, '').slice(0, 255);
+        expect(labels).toMatchObject({
+          utmSource: got('utm_source'),
+          utmMedium: got('utm_medium'),
+          utmTerm: got('utm_term'),
+          utmContent: got('utm_content'),
+        });
+      }),
+    );
+  });
+
+  test('are one object for every visit whose query has no UTM parameter', () => {
+    const destination = new Destination('https://shop.example/', UTM, address);
+    expect(destination.labelsFor('a=1')).toBe(destination.labelsFor(''));
+  });
+
+  test('hold at most 255 characters of a value, without control characters', () => {
+    const { utmTerm } = labelsOf('https://shop.example/', `utm_term=%0Aa${'b'.repeat(500)}`);
+    expect(utmTerm).toBe(`a${'b'.repeat(254)}`);
+  });
+});
+
+test('the mark of a QR code stays here', () => {
+  expect(buildRedirectUrl('https://shop.example/', {}, 'qr=1', null)).toBe('https://shop.example/');
+  expect(buildRedirectUrl('https://shop.example/', {}, 'a=1&qr=1&b=2', null)).toBe(
+    'https://shop.example/?a=1&b=2',
+  );
+  expect(buildRedirectUrl('https://shop.example/?qr=1', {}, 'qr=2', null)).toBe('https://shop.example/?qr=1');
+  expect(['', 'qr=1', 'a=1&qr=1', 'qr=2', 'aqr=1', 'qr=12'].map(isFromQrCode)).toEqual([
+    false,
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
 });

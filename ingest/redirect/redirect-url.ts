@@ -1,3 +1,5 @@
+import { cleanText } from '../../core/enrich/referer.ts';
+import { type ClickLabels, SharedLabels } from '../../core/events/click-labels.ts';
 import { VISITOR_COOKIE } from '../../core/tracking/visitors.ts';
 
 /** Parameters that a link adds to its destination. Null and missing ones are left out. */
@@ -12,6 +14,12 @@ export type LinkParameters = {
 /** Parameters that visitors must not set: they would claim another visitor or referrer. */
 const NEVER_FROM_VISITOR: ReadonlySet<string> = new Set([VISITOR_COOKIE, 'ref']);
 
+/** Marks the address in a link's QR code. It is not for the destination. */
+const QR_MARK = 'qr=1';
+
+/** Longest recorded value of a UTM parameter, in UTF-16 code units. */
+const UTM_LIMIT = 255;
+
 /** Order of a link's parameters after the destination's. */
 const LINK_PARAMETERS = ['utm_source', 'utm_medium', 'utm_campaign', 'ref'] as const;
 
@@ -24,7 +32,7 @@ const UNSAFE = /[^!$%&()*+,\-./0-9:;=?@A-Z[\]_a-z~]/gu;
  * 1. The destination's own parameters stay as they are, in order and spelling.
  * 2. The link's parameters follow, except those whose name the destination has.
  * 3. The visitor's query follows unchanged, except `_vid` and `ref` in any encoding, and names that are already
- *    there. Repeated names stay repeated.
+ *    there, and the mark of a QR code (`qr=1`). Repeated names stay repeated.
  * 4. `_vid` follows, unless the destination has a parameter of that name.
  * 5. The fragment stays at the end.
  */
@@ -33,15 +41,18 @@ export class Destination {
   readonly #withVid: string;
   readonly #fragment: string;
   readonly #base: string;
+  /** Of a visitor whose query has no UTM parameters. */
+  readonly #labels: SharedLabels;
   /** Built for the first visitor with a query, so that an idle link holds two strings. */
   #taken: Set<string> | null = null;
 
   /**
    * @param destination a URL that `requireDestination` accepted
    * @param parameters the link's; of a Smart Link with the channel of this click
+   * @param address the address that leads here
    * @throws {TypeError} when `destination` is not a URL
    */
-  constructor(destination: string, parameters: LinkParameters) {
+  constructor(destination: string, parameters: LinkParameters, address = NO_ADDRESS) {
     const href = new URL(destination).href;
     const hash = href.indexOf('#');
     this.#fragment = hash < 0 ? '' : href.slice(hash);
@@ -53,6 +64,7 @@ export class Destination {
       base = joined(base, `${name}=${encode(value)}`);
     }
     this.#base = inOnePiece(base);
+    this.#labels = new SharedLabels({ ...address, ...utmOf(base), ruleId: '', variantId: '' });
     this.#withVid = own.has(VISITOR_COOKIE) ? '' : inOnePiece(joined(base, `${VISITOR_COOKIE}=`));
   }
 
@@ -71,7 +83,7 @@ export class Destination {
     this.#taken ??= namesIn(base);
     let url = base;
     for (const piece of visitorQuery.split('&')) {
-      if (piece === '') continue;
+      if (piece === '' || piece === QR_MARK) continue;
       const name = nameOf(piece);
       if (NEVER_FROM_VISITOR.has(name) || this.#taken.has(name)) continue;
       url = joined(url, piece.replaceAll(UNSAFE, encodeCharacter));
@@ -79,6 +91,42 @@ export class Destination {
     if (vid !== null && this.#withVid !== '') url = joined(url, `${VISITOR_COOKIE}=${vid}`);
     return url + this.#fragment;
   }
+
+  /**
+   * Returns the labels of a visit: its UTM values are what {@link urlFor} passes on.
+   *
+   * @param visitorQuery as for {@link urlFor}
+   */
+  labelsFor(visitorQuery: string): ClickLabels {
+    if (visitorQuery === '' || !MAY_NAME_UTM.test(visitorQuery)) return this.#labels;
+    return { ...this.#labels, ...utmOf(this.urlFor(visitorQuery, null)) };
+  }
+}
+
+/** Matches every query that has a UTM parameter, whose name may be escaped. */
+const MAY_NAME_UTM = /utm_|%/;
+
+const NO_ADDRESS: Pick<ClickLabels, 'domain' | 'slug'> = { domain: '', slug: '' };
+
+/** Returns whether a visitor's query has the mark of a QR code. */
+export function isFromQrCode(visitorQuery: string): boolean {
+  return visitorQuery !== '' && visitorQuery.split('&').includes(QR_MARK);
+}
+
+type UtmLabels = Pick<ClickLabels, 'utmSource' | 'utmMedium' | 'utmCampaign' | 'utmTerm' | 'utmContent'>;
+
+/** Returns the UTM parameters of a URL, decoded. Of a repeated one the first counts. */
+function utmOf(url: string): UtmLabels {
+  const mark = url.indexOf('?');
+  const parameters = new URLSearchParams(mark < 0 ? '' : url.slice(mark).split('#', 1)[0]);
+  const value = (name: string) => cleanText(parameters.get(name) ?? '', UTM_LIMIT);
+  return {
+    utmSource: value('utm_source'),
+    utmMedium: value('utm_medium'),
+    utmCampaign: value('utm_campaign'),
+    utmTerm: value('utm_term'),
+    utmContent: value('utm_content'),
+  };
 }
 
 /** Builds the URL of a {@link Destination} that is used once. */

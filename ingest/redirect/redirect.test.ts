@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ClickEvent } from '../../core/events/types.ts';
+import { CLICK_FLAGS, type ClickEvent } from '../../core/events/types.ts';
 import { bytesToUuid, isUuid, uuidToBytes } from '../../core/ids.ts';
 import { createVisitorIds } from '../../core/tracking/visitors.ts';
 import { readSecrets } from '../../sql/database/secrets.ts';
@@ -57,6 +57,42 @@ test('a link is 302, uncached, with the referrer policy and its parameters on th
   const query = Object.fromEntries(location?.searchParams ?? []);
   expect(query).toMatchObject({ utm_source: 'facebook', utm_medium: 'social', utm_campaign: 'Spring sale' });
   expect(isUuid(query._vid ?? '')).toBe(true);
+});
+
+test('a click has the UTM parameters that the destination got, its slug, its trigger and the visitor’s language', async () => {
+  const { url, id, slug } = await link('https://example.com/?utm_content=own');
+  const headers = { 'accept-language': 'en;q=0.5, de-AT' };
+  const first = await visit(url, { headers });
+  const second = await visit(`${url}/?utm_term=red+shoes&utm_source=evil&qr=1&utm_content=evil`);
+  const clicks = await clicksOf(id);
+  const labels = {
+    domain: '',
+    slug,
+    utmSource: 'facebook',
+    utmMedium: 'social',
+    utmCampaign: 'Spring sale',
+    utmTerm: '',
+    utmContent: 'own',
+    ruleId: '',
+    variantId: '',
+  };
+  expect(clicks.map((click) => [{ ...click.labels }, click.language, click.flags])).toEqual([
+    [labels, 'de', 0],
+    [{ ...labels, utmTerm: 'red shoes' }, '', CLICK_FLAGS.qr],
+  ]);
+  for (const [click, { location }] of [
+    [clicks[0], first],
+    [clicks[1], second],
+  ] as const) {
+    expect(location?.searchParams.get('utm_term') ?? '').toBe(click?.labels.utmTerm);
+    expect(location?.searchParams.get('utm_content')).toBe(click?.labels.utmContent);
+    expect(location?.searchParams.has('qr')).toBe(false);
+  }
+});
+
+test('a scan of the QR code is a visit of a person, with a cookie', async () => {
+  const { url } = await link('https://example.com/');
+  expect((await visit(`${url}?qr=1`)).cookies).toHaveLength(1);
 });
 
 test('a parameter of the destination stays, and so does the fragment', async () => {

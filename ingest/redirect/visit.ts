@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { isUtf8 } from 'node:buffer';
+import { preferredLanguage } from '../../core/enrich/languages.ts';
 import { cleanReferer, REFERER_LIMIT } from '../../core/enrich/referer.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
 import type { ClientAddress } from '../http/client-address.ts';
@@ -13,6 +14,8 @@ export type Visit = {
   query: string;
   userAgent: string;
   referer: string;
+  /** Primary subtag of the most preferred language; empty when unknown. */
+  language: string;
   cookie: string;
   /** `Sec-GPC: 1` (Global Privacy Control). */
   gpc: boolean;
@@ -26,6 +29,7 @@ export type Visit = {
 const USER_AGENT_LIMIT = 1_024;
 const USER_AGENT = headerName('user-agent');
 const REFERER = headerName('referer');
+const ACCEPT_LANGUAGE = headerName('accept-language');
 const COOKIE = headerName('cookie');
 const SEC_GPC = headerName('sec-gpc');
 /** The standard header and its predecessors in browsers. */
@@ -45,6 +49,7 @@ export function readVisit(
     query: req.getQuery() ?? '',
     userAgent: userAgent.length > USER_AGENT_LIMIT ? userAgent.slice(0, USER_AGENT_LIMIT) : userAgent,
     referer: refererOf(req.getHeader(REFERER)),
+    language: preferredLanguage(req.getHeader(ACCEPT_LANGUAGE)),
     cookie: req.getHeader(COOKIE),
     gpc: req.getHeader(SEC_GPC) === '1',
     flags: (head ? CLICK_FLAGS.head : 0) | (isPrefetch(req) ? CLICK_FLAGS.prefetch : 0),

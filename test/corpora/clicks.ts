@@ -1,4 +1,5 @@
 import { inferChannel } from '../../core/enrich/infer-channel.ts';
+import { NO_LABELS } from '../../core/events/click-labels.ts';
 import type { ClickEvent } from '../../core/events/types.ts';
 import { loadReferers } from './referers.ts';
 import { loadUserAgents } from './user-agents.ts';
@@ -29,6 +30,8 @@ export function corpusClicks(): ClickEvent[] {
     workspaceId: new Uint8Array(16),
     linkId: new Uint8Array(16),
     visitorId: new Uint8Array(16),
+    labels: NO_LABELS,
+    language: '',
     channel: inferChannel(referer, userAgent),
     referer,
     userAgent,

@@ -1,13 +1,29 @@
 import fc from 'fast-check';
+import type { ClickLabels } from '../../core/events/click-labels.ts';
 import type { ClickEvent, Unstamped } from '../../core/events/types.ts';
 
 /** Generates any sixteen bytes. */
 export const anyId = fc.uint8Array({ minLength: 16, maxLength: 16 });
 
+/** Generates labels of any texts. */
+export function anyLabels(text: fc.Arbitrary<string>): fc.Arbitrary<ClickLabels> {
+  return fc.record({
+    domain: text,
+    slug: text,
+    utmSource: text,
+    utmMedium: text,
+    utmCampaign: text,
+    utmTerm: text,
+    utmContent: text,
+    ruleId: text,
+    variantId: text,
+  });
+}
+
 /**
  * Generates arbitrary clicks, for properties of how they are written and read.
  *
- * @param text generates channel, referer and user agent
+ * @param text generates labels, channel, referer, user agent and language
  * @param mostFlags largest value of the flags; 63 fits into their one byte
  */
 export function anyClick(
@@ -19,9 +35,11 @@ export function anyClick(
     workspaceId: id,
     linkId: id,
     visitorId: id,
+    labels: anyLabels(text),
     channel: text,
     referer: text,
     userAgent: text,
+    language: text,
     address: id,
     flags: fc.integer({ min: 0, max: mostFlags }),
   });

@@ -1,5 +1,6 @@
 import { CREDITED_TEXTS, type CreditedClick } from '../../core/analytics/dimensions.ts';
 import type { EnrichedClick } from '../../core/enrich/enrich.ts';
+import { NO_LABELS } from '../../core/events/click-labels.ts';
 
 /** Returns the derived fields of a click of which nothing is known, with changes. */
 export function enrichedClick(changes: Partial<EnrichedClick> = {}): EnrichedClick {
@@ -16,17 +17,9 @@ export function enrichedClick(changes: Partial<EnrichedClick> = {}): EnrichedCli
     continent: '',
     region: '',
     asn: 0,
-    domain: '',
-    slug: '',
     trigger: 'link',
-    utmSource: '',
-    utmMedium: '',
-    utmCampaign: '',
-    utmTerm: '',
-    utmContent: '',
     language: '',
-    ruleId: '',
-    variantId: '',
+    labels: NO_LABELS,
     ...changes,
   };
 }

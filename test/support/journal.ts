@@ -7,6 +7,7 @@ import { JournalReader } from '../../core/event-log/journal/reader.ts';
 import type { JournalWriter } from '../../core/event-log/journal/writer.ts';
 import type { AppendOutcome, EventLogWriter, LogBatch, LogDamage } from '../../core/event-log/port.ts';
 import { createAddressSealer } from '../../core/events/address-seal.ts';
+import { NO_LABELS } from '../../core/events/click-labels.ts';
 import { decodeEvents, type UndecodableEvent } from '../../core/events/codec.ts';
 import type { ClickEvent, Unstamped } from '../../core/events/types.ts';
 import { silentLogger } from '../../core/tier/log.ts';
@@ -47,6 +48,8 @@ export function testClick(userAgent: string, overrides: Partial<ClickEvent> = {}
     workspaceId: Buffer.alloc(16, 1),
     linkId: Buffer.alloc(16, 2),
     visitorId: Buffer.alloc(16, 3),
+    labels: NO_LABELS,
+    language: '',
     channel: 'newsletter',
     referer: 'https://example.com/from',
     userAgent,

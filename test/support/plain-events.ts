@@ -8,16 +8,18 @@ export function plainEvents(events: readonly DecodedEvent[]): DecodedEvent[] {
 
 function plainEvent(event: TrackedEvent): TrackedEvent {
   if (event.kind !== 'click') return event;
-  const { kind, ts, channel, referer, userAgent, flags } = event;
+  const { kind, ts, channel, referer, userAgent, language, flags } = event;
   return {
     kind,
     ts,
     workspaceId: Buffer.from(event.workspaceId),
     linkId: Buffer.from(event.linkId),
     visitorId: Buffer.from(event.visitorId),
+    labels: { ...event.labels },
     channel,
     referer,
     userAgent,
+    language,
     address: Buffer.from(event.address),
     flags,
   };

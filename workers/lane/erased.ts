@@ -1,11 +1,8 @@
+import { LINK_AT, VISITOR_AT, WORKSPACE_AT } from '../../core/events/click-reader.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
 import { hasErasuresSince, lastErasureTimes } from '../../sql/erasure/erasures.ts';
 import type { Prepared } from './prepare.ts';
-
-/** Offsets in the ids of a click. */
-const LINK_AT = 16;
-const VISITOR_AT = 32;
 
 /** Something of a workspace that may have been erased. */
 type Target = { workspaceId: string; targetId: string };
@@ -23,7 +20,7 @@ export async function withoutErased(db: Queryable, prepared: Prepared): Promise<
   if (oldest === Number.POSITIVE_INFINITY || !(await hasErasuresSince(db, oldest))) return prepared;
   const ofClick = ({ event: { ids, idsAt } }: (typeof clicks)[number]): Target[] =>
     [LINK_AT, VISITOR_AT].map((at) => ({
-      workspaceId: bytesToUuid(ids, idsAt),
+      workspaceId: bytesToUuid(ids, idsAt + WORKSPACE_AT),
       targetId: bytesToUuid(ids, idsAt + at),
     }));
   const ofReport = ({ event }: (typeof identifies | typeof orders)[number]): Target[] =>

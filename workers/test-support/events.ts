@@ -1,3 +1,4 @@
+import { NO_LABELS } from '../../core/events/click-labels.ts';
 import type { ClickEvent, HeartbeatEvent, IdentifyEvent, OrderEvent } from '../../core/events/types.ts';
 import { uuidToBytes } from '../../core/ids.ts';
 
@@ -16,6 +17,8 @@ export function click(given: ClickGiven): ClickEvent {
     workspaceId: uuidToBytes(given.workspace),
     linkId: uuidToBytes(given.link),
     visitorId: uuidToBytes(given.visitor),
+    labels: NO_LABELS,
+    language: '',
     channel: given.channel ?? 'twitter',
     referer: given.referer ?? 'https://t.co/abc',
     userAgent: SAFARI,

@@ -1,4 +1,4 @@
-import { clickRecord } from '../../core/clicks/click-record.ts';
+import { clickRecord, shownFields } from '../../core/clicks/click-record.ts';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { ClickEvent } from '../../core/events/types.ts';
 import { bytesToUuid } from '../../core/ids.ts';
@@ -55,10 +55,11 @@ function clickEvent(
   if (!enriched || enriched.isBot) return null;
   const tsNanos = BigInt(click.ts) * NANOS_PER_MICRO + BigInt(ordinal);
   const data = clickRecord({
-    ...enriched,
     tsNanos,
-    linkId: bytesToUuid(click.linkId),
-    visitorId: bytesToUuid(click.visitorId),
+    ...shownFields(enriched, {
+      link_id: bytesToUuid(click.linkId),
+      visitor_id: bytesToUuid(click.visitorId),
+    }),
   });
   const body = deliveryBody({ id: data.id, type: CLICK_EVENT, created_at: formatInstant(tsNanos, 6), data });
   return { eventId: data.id, body };

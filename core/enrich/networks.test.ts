@@ -1,0 +1,61 @@
+import { beforeAll, expect, test } from 'vitest';
+import {
+  createNetworks,
+  type NetworkTable,
+  networkTable,
+  noNetworks,
+  type OpenedNetworks,
+  openNetworks,
+} from './networks.ts';
+
+let networks: OpenedNetworks;
+beforeAll(() => {
+  networks = openNetworks();
+});
+
+function v4(text: string): Uint8Array {
+  return Uint8Array.from([...new Array(10).fill(0), 255, 255, ...text.split('.').map(Number)]);
+}
+
+function v6(groups: string): Uint8Array {
+  return Uint8Array.from(Buffer.from(groups.replaceAll(':', ''), 'hex'));
+}
+
+test('the system of an address is known for IPv4 and IPv6', () => {
+  expect(networks.asnOf(v4('8.8.8.8'))).toBe(15_169);
+  expect(networks.asnOf(v4('1.1.1.1'))).toBe(13_335);
+  expect(networks.asnOf(v6('2001:4860:4860:0000:0000:0000:0000:8888'))).toBe(15_169);
+  expect(networks.asnOf(v6('2606:4700:4700:0000:0000:0000:0000:1111'))).toBe(13_335);
+});
+
+test.each(['127.0.0.1', '10.1.2.3', '192.168.0.1', '0.0.0.0', '255.255.255.255'])('%s has none', (ip) => {
+  expect(networks.asnOf(v4(ip))).toBe(0);
+});
+
+test.each([
+  '0000:0000:0000:0000:0000:0000:0000:0001',
+  'fe80:0000:0000:0000:0000:0000:0000:0001',
+  'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff',
+])('%s has none', (ip) => {
+  expect(networks.asnOf(v6(ip))).toBe(0);
+});
+
+test('the tables take little memory', () => {
+  expect(networks.bytes).toBeLessThan(10 * 2 ** 20);
+});
+
+test('each address of a range has its system, those around it have not', () => {
+  const ranges = [
+    { first: 0x0909_0000, last: 0x0909_00ff, asn: 7 },
+    { first: 0x0909_0100, last: 0x0909_01ff, asn: 7 },
+    // Begins inside the range before it: the first one counts.
+    { first: 0x0909_0180, last: 0x0909_02ff, asn: 8 },
+    { first: 0xffff_ff00, last: 0xffff_ffff, asn: 9 },
+  ];
+  const nothing: NetworkTable = networkTable([], Float64Array);
+  const { asnOf } = createNetworks(networkTable(ranges, Uint32Array), nothing);
+  const found = ['9.8.255.255', '9.9.0.0', '9.9.1.255', '9.9.2.0', '9.9.2.255', '9.9.3.0', '255.255.255.255'];
+  expect(found.map((ip) => asnOf(v4(ip)))).toEqual([0, 7, 7, 8, 8, 0, 9]);
+  expect(asnOf(v6('0909:0000:0000:0000:0000:0000:0000:0000'))).toBe(0);
+  expect(noNetworks().asnOf(v4('9.9.0.0'))).toBe(0);
+});

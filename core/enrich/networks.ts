@@ -1,0 +1,160 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+/** Autonomous systems by address. */
+export type Networks = {
+  /** Returns the number of an address's autonomous system: 16 bytes, IPv4 mapped into IPv6. 0 when unknown. */
+  asnOf(address: Uint8Array): number;
+};
+
+export type OpenedNetworks = Networks & {
+  /** Load time in milliseconds, and bytes of the tables in memory (outside the heap). */
+  readonly loadMs: number;
+  readonly bytes: number;
+};
+
+/** Ranges of addresses, ascending. Each begins at its key and ends before the next; unannounced ones have 0. */
+export type NetworkTable = { keys: Uint32Array | Float64Array; asn: Uint32Array };
+
+type Range = { first: number; last: number; asn: number };
+
+const CHUNK_BYTES = 1 << 20;
+const LINE_FEED = 10;
+const COMMA = 44;
+/** IPv6 is looked up by its first 48 bits: longer prefixes are not announced to the whole Internet. */
+const V6_KEY_SHIFT = 80n;
+
+/**
+ * Reads the tables of autonomous systems from `@ip-location-db/asn`: about 5 MB of memory and half a second. Only
+ * workers need them.
+ *
+ * @throws Error when a file is missing or malformed
+ */
+export function openNetworks(): OpenedNetworks {
+  const started = performance.now();
+  const require = createRequire(import.meta.url);
+  const v4 = networkTable(
+    rangesOf(require.resolve('@ip-location-db/asn/asn-ipv4-num.csv'), decimal),
+    Uint32Array,
+  );
+  const v6Key = (digits: Buffer) => Number(BigInt(digits.toString('latin1')) >> V6_KEY_SHIFT);
+  const v6 = networkTable(
+    rangesOf(require.resolve('@ip-location-db/asn/asn-ipv6-num.csv'), v6Key),
+    Float64Array,
+  );
+  return {
+    asnOf: createNetworks(v4, v6).asnOf,
+    loadMs: Math.round(performance.now() - started),
+    bytes: [v4, v6].reduce((sum, { keys, asn }) => sum + keys.byteLength + asn.byteLength, 0),
+  };
+}
+
+/** Returns a source that knows no autonomous system. */
+export function noNetworks(): Networks {
+  return { asnOf: () => 0 };
+}
+
+/** Creates the lookup over the tables of both address families. */
+export function createNetworks(v4: NetworkTable, v6: NetworkTable): Networks {
+  return {
+    asnOf: (address) =>
+      isMappedV4(address) ? find(v4, number(address, 12, 4)) : find(v6, number(address, 0, 6)),
+  };
+}
+
+/** Returns the table of ascending ranges. Where they overlap, the first one counts. */
+export function networkTable(
+  ranges: Iterable<Range>,
+  Keys: Uint32ArrayConstructor | Float64ArrayConstructor,
+): NetworkTable {
+  let keys = new Keys(1 << 16);
+  let asn = new Uint32Array(1 << 16);
+  let size = 1;
+  let next = 0;
+  for (const range of ranges) {
+    const first = Math.max(range.first, next);
+    if (range.last < first) continue;
+    if (first > next) add(next, 0);
+    add(first, range.asn);
+    next = range.last + 1;
+  }
+  if (next < (Keys === Uint32Array ? 2 ** 32 : 2 ** 48)) add(next, 0);
+  return { keys: keys.slice(0, size), asn: asn.slice(0, size) };
+
+  function add(key: number, owner: number): void {
+    if (key === keys[size - 1]) asn[size - 1] = owner;
+    else if (owner !== asn[size - 1]) {
+      if (size === keys.length) [keys, asn] = [larger(keys), larger(asn)];
+      keys[size] = key;
+      asn[size++] = owner;
+    }
+  }
+}
+
+function larger<A extends Uint32Array | Float64Array>(array: A): A {
+  const copy = new (array.constructor as new (length: number) => A)(array.length * 2);
+  copy.set(array);
+  return copy;
+}
+
+/**
+ * Reads `first,last,asn,name` of each line. In pieces and from bytes: the files have 21 and 11 MB, and text of them
+ * would stay in the process's memory.
+ */
+function* rangesOf(path: string, keyOf: (digits: Buffer) => number): Iterable<Range> {
+  const file = openSync(path, 'r');
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  const range = { first: 0, last: 0, asn: 0 };
+  let held = 0;
+  try {
+    for (;;) {
+      const read = readSync(file, chunk, held, CHUNK_BYTES - held, null);
+      const end = chunk.subarray(0, held + read).lastIndexOf(LINE_FEED) + 1;
+      if (end === 0) break;
+      for (let line = 0; line < end; line = chunk.indexOf(LINE_FEED, line) + 1) {
+        const second = chunk.indexOf(COMMA, line) + 1;
+        const third = chunk.indexOf(COMMA, second) + 1;
+        range.first = keyOf(chunk.subarray(line, second - 1));
+        range.last = keyOf(chunk.subarray(second, third - 1));
+        range.asn = decimal(chunk.subarray(third, chunk.indexOf(COMMA, third)));
+        if (!(range.first <= range.last && range.asn > 0))
+          throw new Error(
+            `${path}: malformed line: ${chunk.toString('utf8', line, chunk.indexOf(LINE_FEED, line))}`,
+          );
+        yield range;
+      }
+      chunk.copyWithin(0, end, held + read);
+      held = held + read - end;
+    }
+    if (held > 0) throw new Error(`${path}: its last line has no line feed`);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function decimal(digits: Buffer): number {
+  let value = digits.length > 0 ? 0 : Number.NaN;
+  for (const digit of digits) value = digit >= 48 && digit < 58 ? value * 10 + digit - 48 : Number.NaN;
+  return value;
+}
+
+function find({ keys, asn }: NetworkTable, key: number): number {
+  let [low, high] = [0, keys.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((keys[middle] ?? 0) <= key) low = middle;
+    else high = middle - 1;
+  }
+  return asn[low] ?? 0;
+}
+
+function isMappedV4(address: Uint8Array): boolean {
+  for (let at = 0; at < 10; at++) if (address[at] !== 0) return false;
+  return address[10] === 0xff && address[11] === 0xff;
+}
+
+function number(address: Uint8Array, from: number, bytes: number): number {
+  let value = 0;
+  for (let at = from; at < from + bytes; at++) value = value * 256 + (address[at] ?? 0);
+  return value;
+}
