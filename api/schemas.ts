@@ -140,7 +140,17 @@ export const WINDOW_PARAMETERS = {
 
 /** The window that a response covers. */
 export const Window = Type.Object(
-  { from: Instant, to: Instant },
+  {
+    from: Instant,
+    to: Instant,
+    data_from: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description:
+          'Present when the window begins before the data: older clicks are removed by the retention of the workspace.',
+      }),
+    ),
+  },
   { title: 'Window', description: 'The reporting window. `from` is inclusive, `to` exclusive.' },
 );
 

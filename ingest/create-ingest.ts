@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Registry } from 'prom-client';
 import { createAgentKinds } from '../core/enrich/agent-kinds.ts';
@@ -34,6 +35,7 @@ import { createLinkPolicy } from './redirect/link-policy.ts';
 import { createRecordAndRedirect } from './redirect/record-and-redirect.ts';
 import { createInterstitial } from './retargeting/interstitial.ts';
 import { addRoutes } from './routes.ts';
+import { openDailyVisitors } from './visitors/daily-salts.ts';
 
 export type IngestDeps = {
   config: Config;
@@ -91,7 +93,8 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     most: config.ingestLinksInMemory,
     catchUp: deps.catchUp,
   });
-  const { table, resolver, suspensions, syncStatus } = linkTable;
+  const { table, resolver, policies, syncStatus } = linkTable;
+  const dailyVisitors = await openDailyVisitors({ pool, path: join(deps.tableDir, 'salts'), log });
   const domains = openBlockedDomains(config.blockedDomainsFile, log);
   let draining = false;
   const tableAgeSeconds = () => syncStatus.age() / 1_000;
@@ -111,6 +114,8 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     exchanges,
     metrics,
     interstitial: createInterstitial(),
+    policies,
+    dailyVisitors,
     secure,
     refuse(link, exchange) {
       permits.release(link.idText);
@@ -136,7 +141,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
       domains,
     }),
     resolver,
-    suspensions,
+    policies,
     exchanges,
     clientAddress: addresses.byFirstLine,
     metrics,
@@ -181,7 +186,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
       eventLog,
       exchanges,
       resolver,
-      suspensions,
+      policies,
       keyUses: createKeyUses({ pool, log }),
       reportLog,
       metrics,
@@ -195,6 +200,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
   if (listening === null) {
     await permits.close();
     await linkTable.close();
+    await dailyVisitors.close();
     const taken = `${config.host}:${config.ingestPort} is in use by another process, or no address of this machine`;
     throw new ConfigError('INGEST_PORT', String(config.ingestPort), taken);
   }
@@ -220,7 +226,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     uws.us_listen_socket_close(listening);
     await connections.gone(DRAIN_MS);
     app.close();
-    await Promise.all([permits.close(), linkTable.close(), reportLog.close()]);
+    await Promise.all([permits.close(), linkTable.close(), reportLog.close(), dailyVisitors.close()]);
   };
   let closing: Promise<void> | null = null;
 

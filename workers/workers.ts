@@ -14,6 +14,7 @@ import { eraseRequested } from './jobs/erase.ts';
 import { startJob } from './jobs/job.ts';
 import { pruneOld } from './jobs/prune.ts';
 import { publishOrders } from './jobs/publish-orders.ts';
+import { removeExpired } from './jobs/retain.ts';
 import { createWaiting } from './jobs/waiting.ts';
 import { createDamageWatch } from './jobs/watch-damage.ts';
 import { type LaneDependencies, runLane } from './lane/lane.ts';
@@ -72,6 +73,7 @@ const PUBLISH_LETTERS_EVERY_MS = 2_000;
 const PUBLISH_ORDERS_EVERY_MS = 500;
 const CORRECT_EVERY_MS = 5_000;
 const PRUNE_EVERY_MS = 60_000;
+const RETAIN_EVERY_MS = 3_600_000;
 const ROLL_UP_EVERY_MS = 600_000;
 const LOOK_FOR_DAMAGE_EVERY_MS = 60_000;
 
@@ -134,6 +136,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       work: () => correctTimes(shared),
     }),
     startJob({ ...shared, name: 'prune', everyMs: PRUNE_EVERY_MS, work: () => pruneOld(shared) }),
+    startJob({ ...shared, name: 'retention', everyMs: RETAIN_EVERY_MS, work: () => removeExpired(shared) }),
     startJob({ ...shared, name: 'rollups', everyMs: ROLL_UP_EVERY_MS, work: () => keepRolledUp(shared) }),
     startJob({
       ...shared,

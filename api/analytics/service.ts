@@ -33,7 +33,7 @@ export async function answerQuery(
 ): Promise<AnalyticsResult> {
   const { clickhouse } = deps;
   const { currency } = auth.workspace;
-  const request = parsed(query, auth.workspace.time_zone);
+  const request = parsed(query, auth.workspace);
   const { watermark, hasDeletedLinks } = await readingPointOf(deps, auth);
   const of = (window: ReportWindow) => countedOf(deps, auth, { query, ...request, window, hasDeletedLinks });
   const [main, other] = await Promise.all([
@@ -73,21 +73,26 @@ type Parsed = {
   filters: FilterOrAny[];
 };
 
-function parsed(query: AnalyticsQuery, ownZone: string | null): Parsed {
+function parsed(query: AnalyticsQuery, workspace: Auth['workspace']): Parsed {
   for (const list of ['metrics', 'dimensions'] as const) {
     const twice = query[list].findIndex((name, n) => query[list].indexOf(name as never) !== n);
     if (twice !== -1) throw badRequest(`${list}.${twice}`, `must not repeat ${query[list][twice]}`);
   }
-  const window = reportWindow(query.window ?? {}, 'window');
+  const window = reportWindow(query.window ?? {}, workspace, 'window');
   return {
     window,
-    compared: comparedWindow(query, window),
-    timeZone: canonicalZone(checkTimeZone('time_zone', query.time_zone ?? ownZone ?? 'UTC')) ?? 'UTC',
+    compared: comparedWindow(query, window, workspace),
+    timeZone:
+      canonicalZone(checkTimeZone('time_zone', query.time_zone ?? workspace.time_zone ?? 'UTC')) ?? 'UTC',
     filters: filtersOf(query.filters),
   };
 }
 
-function comparedWindow({ compare }: AnalyticsQuery, { span }: ReportWindow): ReportWindow | null {
+function comparedWindow(
+  { compare }: AnalyticsQuery,
+  { span }: ReportWindow,
+  workspace: Auth['workspace'],
+): ReportWindow | null {
   if (compare === undefined) return null;
   if (compare === 'previous') {
     const before = { from: clampToStored(span.from - (span.to - span.from)), to: span.from };
@@ -103,7 +108,8 @@ function comparedWindow({ compare }: AnalyticsQuery, { span }: ReportWindow): Re
     if (typeof value !== 'string') throw badRequest(`compare.${name}`, 'must be an ISO 8601 instant');
     return value;
   });
-  return reportWindow({ ...(from !== undefined && { from }), ...(to !== undefined && { to }) }, 'compare');
+  const given = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+  return reportWindow(given, workspace, 'compare');
 }
 
 /** What one window of a query counts. */

@@ -26,7 +26,7 @@ export async function pageStats(
   query: WindowRequest,
 ): Promise<Stats> {
   const { workspace } = auth;
-  const { shown, span } = reportWindow(query);
+  const { shown, span } = reportWindow(query, workspace);
   const page = await requirePage(pool, shelfOf(auth), idOrSlug);
   const [{ hasDeletedLinks: hasDeleted }, stored, linksOf] = await Promise.all([
     readingPointOf({ pool }, auth),

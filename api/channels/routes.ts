@@ -24,7 +24,7 @@ export async function channelRoutes(app: Api, deps: ApiDeps): Promise<void> {
     async ({ auth, query }) => {
       const { clickhouse } = deps;
       const { id: workspaceId, currency } = auth.workspace;
-      const { shown, span } = reportWindow(query);
+      const { shown, span } = reportWindow(query, auth.workspace);
       const { hasDeletedLinks: hasDeleted } = await readingPointOf(deps, auth);
       const window = { workspaceId, span, hasDeleted };
       const found =

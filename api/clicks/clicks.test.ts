@@ -2,7 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { clickId, uuidv7 } from '../../core/ids.ts';
 import { formatInstant } from '../../core/time/timestamps.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
-import { deleteWithHistory, nextNanos, storeClicks } from '../../test/support/stored-events.ts';
+import {
+  deleteWithHistory,
+  NOTHING_REMEMBERED,
+  nextNanos,
+  storeClicks,
+} from '../../test/support/stored-events.ts';
 
 type Click = { id: string; ts: string; link_id: string; visitor_id: string; is_bot: boolean };
 type Page = { clicks: Click[]; next_cursor: string | null; watermark: string };
@@ -125,9 +130,32 @@ describe('a page', () => {
         browser: 'Safari',
         os: 'iOS',
         referer: '',
+        ...NOTHING_REMEMBERED,
         is_bot: false,
       },
     ]);
+  });
+
+  test('shows what a click remembers of its link, its visitor and their network', async () => {
+    const remembered = {
+      domain: 'go.example.com',
+      slug: 'Sale',
+      trigger: 'qr',
+      utm_source: 'newsletter',
+      utm_medium: 'email',
+      utm_campaign: 'Autumn "sale"',
+      utm_term: 'shoes',
+      utm_content: 'head\\er',
+      referer_host: 'mail.example',
+      continent: 'EU',
+      region: 'DE-BE',
+      language: 'de',
+      rule_id: 'de-only',
+      variant_id: 'b',
+      asn: 2 ** 32 - 1,
+    };
+    await storeClicks(api.stores, [{ ...own(), columns: remembered }]);
+    expect((await page('')).clicks).toEqual([expect.objectContaining(remembered)]);
   });
 
   test('takes since inclusively and before exclusively', async () => {

@@ -51,7 +51,9 @@ describe('an export has the same clicks, columns and order as the stream', () =>
   test('as CSV, the default', async () => {
     const { body, type, name } = await exported(WINDOW);
     const rows: Record<string, string>[] = parse(body, { columns: true });
-    expect(rows).toEqual(clicks.map((click) => ({ ...click, is_bot: String(click.is_bot) })));
+    expect(rows).toEqual(
+      clicks.map((click) => ({ ...click, is_bot: String(click.is_bot), asn: String(click.asn) })),
+    );
     expect(Object.keys(rows[0] ?? {})).toEqual(Object.keys(clicks[0] ?? {}));
     expect(type).toMatch(/^text\/csv/);
     expect(name).toBe('attachment; filename="clicks.csv"');
@@ -70,7 +72,9 @@ describe('an export has the same clicks, columns and order as the stream', () =>
     await clickhouse.command({
       query: `CREATE TABLE read_back (id String, ts DateTime64(6, 'UTC'), link_id String, visitor_id String,
         channel String, country String, city String, device String, browser String, os String, referer String,
-        is_bot Bool) ENGINE = Memory`,
+        domain String, slug String, trigger String, utm_source String, utm_medium String, utm_campaign String,
+        utm_term String, utm_content String, referer_host String, continent String, region String, language String,
+        rule_id String, variant_id String, asn UInt32, is_bot Bool) ENGINE = Memory`,
     });
     const { stream } = await clickhouse.exec({
       query: 'INSERT INTO read_back FORMAT Parquet',
@@ -120,13 +124,19 @@ describe('what a spreadsheet would run as a formula', () => {
   test('is looked for in every text that others have written', async () => {
     const linkId = uuidv7();
     const given = { city: '=city', browser: '-browser', os: '@os', referer: '+referer' };
-    await storeClicks(api.stores, [{ workspaceId: shop.workspace.id, linkId, tsNanos: AT, ...given }]);
+    const columns = { slug: '-a', utm_campaign: '=1+1', utm_term: '@b', referer_host: '-c' };
+    await storeClicks(api.stores, [
+      { workspaceId: shop.workspace.id, linkId, tsNanos: AT, ...given, columns },
+    ]);
     const row = async (format: string) =>
       (await exported(`${WINDOW}&link_id=${linkId}&format=${format}`)).body.toString('utf8').trimEnd();
     expect(parse(await row('csv'), { columns: true })).toMatchObject([
       { city: "'=city", browser: "'-browser", os: "'@os", referer: "'+referer", channel: 'facebook' },
     ]);
-    expect(JSON.parse(await row('ndjson'))).toMatchObject(given);
+    expect(parse(await row('csv'), { columns: true })).toMatchObject([
+      { slug: "'-a", utm_campaign: "'=1+1", utm_term: "'@b", referer_host: "'-c" },
+    ]);
+    expect(JSON.parse(await row('ndjson'))).toMatchObject({ ...given, ...columns });
   });
 });
 
@@ -149,7 +159,7 @@ test('an export takes a window, links and bots as the stream does', async () => 
   const many = [...Array.from({ length: 499 }, () => uuidv7()), linkId].join(',');
   expect(await count(`${WINDOW}&link_ids=${many}`)).toBe(1);
   const header = (await exported(`${WINDOW}&link_ids=${uuidv7()}`)).body.toString('utf8');
-  expect(header.trim().split(',')).toHaveLength(12);
+  expect(header.trim().split(',')).toHaveLength(27);
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { EXPORT_FORMATS } from '../../clickhouse/queries/export-clicks.ts';
-import { CLICK_FILTER_PARAMETERS } from '../analytics/click-filters.ts';
 import { TRIGGERS } from '../../core/events/types.ts';
+import { CLICK_FILTER_PARAMETERS } from '../analytics/click-filters.ts';
 import { Limit, LinkIds, Nullable, OneOf, Uuid, WINDOW_PARAMETERS } from '../schemas.ts';
 
 /** Whether clicks of bots are in the response. */
@@ -51,15 +51,15 @@ export const ExportQuery = Type.Object({
 /** What a click also remembers. Clicks that were recorded before these fields existed have empty values. */
 export const ORIGIN = {
   domain: Type.String({
-    description: 'Host that the visitor asked for. Empty for the short-link origin of the deployment.',
+    description: 'Host that was opened. Empty for the short-link origin.',
   }),
   slug: Type.String({ description: 'As the visitor asked for it.' }),
   trigger: OneOf(TRIGGERS, { description: '`qr`: a scan of the link’s QR code.' }),
   utm_source: Type.String({ description: 'As the destination got it. Empty if it got none.' }),
-  utm_medium: Type.String({ description: 'As the destination got it. Empty if it got none.' }),
-  utm_campaign: Type.String({ description: 'As the destination got it. Empty if it got none.' }),
-  utm_term: Type.String({ description: 'As the destination got it. Empty if it got none.' }),
-  utm_content: Type.String({ description: 'As the destination got it. Empty if it got none.' }),
+  utm_medium: Type.String(),
+  utm_campaign: Type.String(),
+  utm_term: Type.String(),
+  utm_content: Type.String(),
   referer_host: Type.String({ description: 'Host of the referer, or package of an app. Empty if unknown.' }),
   continent: Type.String({
     pattern: '^(AF|AN|AS|EU|NA|OC|SA)?$',

@@ -38,7 +38,7 @@ export async function linkPerformance(
   const { pool, clickhouse, config } = deps;
   const { workspace } = auth;
   const ids = query.ids === undefined ? null : readIdList('ids', query.ids);
-  const { shown, span } = reportWindow(query);
+  const { shown, span } = reportWindow(query, workspace);
   const { hasDeletedLinks: hasDeleted } = await readingPointOf(deps, auth);
   const window = { workspaceId: workspace.id, span, hasDeleted };
   const report: Report = (choice, chosen) => linksReport(clickhouse, window, choice, chosen);

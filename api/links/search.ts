@@ -28,7 +28,7 @@ export async function findLinks(deps: Stores, auth: Auth, query: SearchQuery): P
   const { workspace } = auth;
   const search = searchOf(query);
   const { sort } = query;
-  const shownWindow = query.figures === 'include' ? reportWindow(query) : null;
+  const shownWindow = query.figures === 'include' ? reportWindow(query, workspace) : null;
   const figure = sort === 'created' || sort === 'name' ? null : sort;
   if (figure && !shownWindow)
     throw badRequest('sort', 'must be "created" or "name" when figures are excluded');

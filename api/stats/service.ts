@@ -28,7 +28,7 @@ export async function describeStats(
   const { clickhouse } = deps;
   const { id: workspaceId, currency } = auth.workspace;
   const timezone = checkTimeZone('timezone', query.timezone);
-  const { shown, span } = reportWindow(query);
+  const { shown, span } = reportWindow(query, auth.workspace);
   const { size, starts } = bucketsOf(span, timezone);
   const linkId = query.link_id ?? null;
   const before = { from: clampToStored(span.from - (span.to - span.from)), to: span.from };
@@ -68,10 +68,16 @@ export async function breakDown(
 ): Promise<Breakdown> {
   const { clickhouse } = deps;
   const { workspace } = auth;
-  const { shown, span } = reportWindow(query);
+  const { shown, span } = reportWindow(query, auth.workspace);
   if (by === 'link') {
     // The window as it was resolved here, so that its end is the one that is shown.
-    const chosen = { ...shown, limit, include: 'settings' as const, ...(link_id && { ids: link_id }) };
+    const chosen = {
+      from: shown.from,
+      to: shown.to,
+      limit,
+      include: 'settings' as const,
+      ...(link_id && { ids: link_id }),
+    };
     const { links } = await linkPerformance(deps, auth, chosen);
     return { window: shown, by, rows: links.flatMap(linkRow) };
   }

@@ -44,6 +44,8 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
           identity_verification: body.identity_verification,
           payout_hold_days: body.payout_hold_days,
           time_zone: body.time_zone && checkTimeZone('time_zone', body.time_zone),
+          tracking: body.tracking,
+          retention_months: body.retention_months,
         });
         if (!changed) throw new Error(`workspace ${auth.workspace.id} does not exist`);
         await request.audit(tx);
@@ -84,6 +86,8 @@ async function settingsOf(db: Queryable, workspace: Workspace): Promise<Workspac
     identity_verification: workspace.identity_verification,
     payout_hold_days: workspace.payout_hold_days,
     time_zone: workspace.time_zone,
+    tracking: workspace.tracking,
+    retention_months: workspace.retention_months,
     identity_secret_set: (await identitySecret(db, workspace.id)) !== null,
   };
 }

@@ -1,5 +1,10 @@
 import { type Static, Type } from 'typebox';
-import { IDENTITY_VERIFICATIONS, MOST_PAYOUT_HOLD_DAYS } from '../../sql/workspaces/workspaces.ts';
+import { TRACKINGS } from '../../core/tracking/tracking.ts';
+import {
+  IDENTITY_VERIFICATIONS,
+  MOST_PAYOUT_HOLD_DAYS,
+  MOST_RETENTION_MONTHS,
+} from '../../sql/workspaces/workspaces.ts';
 import { Body, Nullable, OneOf, Uuid } from '../schemas.ts';
 
 const FIELDS = {
@@ -22,6 +27,19 @@ const FIELDS = {
         "IANA time zone of days and hours in reports, such as `Europe/Berlin`. Null, the default: UTC, and in the console each viewer's own.",
     }),
   ),
+  tracking: OneOf(TRACKINGS, {
+    title: 'Tracking',
+    description:
+      'How visitors are told apart. `full`: by a cookie on the short-link origin, and `_vid` on the destination. `cookieless`: neither; the visitor is a hash of address, user agent, workspace and a salt that is discarded each day (UTC). `none`: neither, and each click is a visitor of its own.',
+  }),
+  retention_months: Nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: MOST_RETENTION_MONTHS,
+      description:
+        'Months that clicks are kept. Older ones are deleted by whole months, which can’t be undone, and reports of longer windows begin with `window.data_from`. Null: forever.',
+    }),
+  ),
 };
 
 export const WorkspaceSettings = Type.Object(
@@ -41,6 +59,8 @@ export const WorkspaceChange = Body(
     identity_verification: Type.Optional(FIELDS.identity_verification),
     payout_hold_days: Type.Optional(FIELDS.payout_hold_days),
     time_zone: Type.Optional(FIELDS.time_zone),
+    tracking: Type.Optional(FIELDS.tracking),
+    retention_months: Type.Optional(FIELDS.retention_months),
   },
   { title: 'UpdateWorkspace' },
 );

@@ -23,15 +23,22 @@ test('settings have defaults, and a change leaves the others', async () => {
     identity_verification: 'off',
     payout_hold_days: 3,
     time_zone: null,
+    tracking: 'full',
+    retention_months: null,
     identity_secret_set: false,
   });
   const changed = await shop.patch<WorkspaceSettings>('/workspace', { payout_hold_days: 14 });
   expect([changed.status, changed.body]).toEqual([200, { ...before.body, payout_hold_days: 14 }]);
-  await shop.patch('/workspace', { identity_verification: 'required' });
+  await shop.patch('/workspace', { identity_verification: 'required', tracking: 'cookieless' });
   expect((await shop.get<WorkspaceSettings>('/workspace')).body).toMatchObject({
     identity_verification: 'required',
     payout_hold_days: 14,
+    tracking: 'cookieless',
   });
+  const kept = await shop.patch<WorkspaceSettings>('/workspace', { retention_months: 13 });
+  expect(kept.body.retention_months).toBe(13);
+  const forever = await shop.patch<WorkspaceSettings>('/workspace', { retention_months: null });
+  expect(forever.body.retention_months).toBeNull();
   expect((await shop.patch('/workspace', {})).status).toBe(200);
 });
 
@@ -40,6 +47,11 @@ test.each([
   ['payout_hold_days', { payout_hold_days: -1 }],
   ['payout_hold_days', { payout_hold_days: 91 }],
   ['payout_hold_days', { payout_hold_days: '3' }],
+  ['tracking', { tracking: 'some' }],
+  ['tracking', { tracking: null }],
+  ['retention_months', { retention_months: 0 }],
+  ['retention_months', { retention_months: 121 }],
+  ['retention_months', { retention_months: 1.5 }],
 ])('a wrong %s is a 400 that names it: %j', async (path, body) => {
   const answer = await shop.patch('/workspace', body);
   expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, path]);

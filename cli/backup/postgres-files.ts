@@ -19,6 +19,9 @@ const LEFT_OUT =
 const WAL_DIRECTORIES = ['archive_status', 'summaries'];
 /** A file of this size is a bundle of its own, so that a change in its neighbors does not store it again. Bytes. */
 const LARGE_BYTES = 2 ** 20;
+/** The empty form of an unlogged relation, and any file of a relation. */
+const INIT_FORK = /^(\d+)_init$/;
+const RELATION = /^(\d+)(?:_[a-z]+)?(?:\.\d+)?$/;
 const CONTROL = 'global/pg_control';
 
 /**
@@ -36,10 +39,13 @@ export async function postgresFiles(
   const walk = async (relative: string): Promise<void> => {
     const entries = await readdir(join(directory, relative), { withFileTypes: true }).catch(missingIsEmpty);
     const group: SourceFile[] = [];
+    const unlogged = new Set(entries.flatMap(({ name }) => INIT_FORK.exec(name)?.[1] ?? []));
     for (const entry of entries) {
       const { name } = entry;
       const path = relative === '' ? name : `${relative}/${name}`;
       if (LEFT_OUT.test(name) || path === CONTROL) continue;
+      // Unlogged tables are empty after a restore. Their content, such as the salts of a day, must not outlive them.
+      if (!INIT_FORK.test(name) && unlogged.has(RELATION.exec(name)?.[1] ?? '')) continue;
       if (entry.isDirectory()) {
         directories.push(`${as}/${path}`);
         if (!EMPTIED.has(path)) await walk(path);

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { AppError } from '../../core/errors.ts';
+import { TRACKINGS, type Tracking } from '../../core/tracking/tracking.ts';
 import { inTransaction, type Queryable } from '../../sql/database/pool.ts';
 import { createKey } from '../../sql/workspaces/keys.ts';
 import {
@@ -12,6 +13,7 @@ import {
   type IdentityVerification,
   listWorkspaces,
   MOST_PAYOUT_HOLD_DAYS,
+  MOST_RETENTION_MONTHS,
   PLAN_STATUSES,
   PLANS,
   type Plan,
@@ -45,6 +47,8 @@ type SetOptions = {
   identityVerification?: IdentityVerification;
   payoutHoldDays?: number;
   timeZone?: string;
+  tracking?: Tracking;
+  retentionMonths?: number | null;
 };
 
 const describe = (workspace: Workspace) =>
@@ -63,6 +67,10 @@ const describe = (workspace: Workspace) =>
       ],
     ],
   );
+
+function retention(text: string): number | null {
+  return text === 'forever' ? null : wholeNumber(1, MOST_RETENTION_MONTHS)(text);
+}
 
 /** `hoplog workspace create | set | suspend | resume | list`. */
 export function workspaceCommands(program: Command): void {
@@ -106,7 +114,9 @@ export function workspaceCommands(program: Command): void {
 
   group
     .command('set')
-    .description("change a workspace's plan, attribution, domain, currency, time zone, or referral settings")
+    .description(
+      "change a workspace's plan, attribution, domain, currency, time zone, tracking, retention, or referral settings",
+    )
     .requiredOption('--workspace <id>', 'id or slug')
     .addOption(new Option('--plan <plan>', 'plan').choices(PLANS))
     .addOption(new Option('--status <status>', 'status of the plan').choices(PLAN_STATUSES))
@@ -128,6 +138,12 @@ export function workspaceCommands(program: Command): void {
       wholeNumber(0, MOST_PAYOUT_HOLD_DAYS),
     )
     .option('--time-zone <name>', 'IANA time zone of days in reports', timeZone)
+    .addOption(new Option('--tracking <mode>', 'how visitors are told apart').choices(TRACKINGS))
+    .option(
+      '--retention-months <months>',
+      `months that clicks are kept: 1 to ${MOST_RETENTION_MONTHS}, or "forever"; older ones are deleted`,
+      retention,
+    )
     .action(async (options: SetOptions, command: Command) => {
       const result = await withStores(async ({ pool }) => {
         const { id, currency: present } = await namedWorkspace(pool, options.workspace);
@@ -148,6 +164,8 @@ export function workspaceCommands(program: Command): void {
           identity_verification: options.identityVerification,
           payout_hold_days: options.payoutHoldDays,
           time_zone: options.timeZone,
+          tracking: options.tracking,
+          retention_months: options.retentionMonths,
         };
         const given = Object.entries(change).flatMap(([name, value]) =>
           value === undefined ? [] : [[name, value] as const],

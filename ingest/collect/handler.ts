@@ -9,7 +9,7 @@ import { readBody } from '../http/body.ts';
 import type { Exchange, Exchanges, Headers } from '../http/exchange.ts';
 import { LookupUnavailable } from '../link-table/coalesced-queries.ts';
 import type { Resolver } from '../link-table/resolver.ts';
-import type { Suspensions } from '../link-table/suspensions.ts';
+import type { WorkspacePolicies } from '../link-table/workspace-policies.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import type { KeyUses } from './key-uses.ts';
 import { badReport, type ReportBody, ReportRefused, readReport } from './report.ts';
@@ -48,13 +48,13 @@ export function createCollectHandlers(given: {
   eventLog: EventLogWriter;
   exchanges: Exchanges;
   resolver: Resolver;
-  suspensions: Suspensions;
+  policies: WorkspacePolicies;
   keyUses: KeyUses;
   reportLog: ReportLog;
   metrics: IngestMetrics;
   log: Logger;
 }): { post: RouteHandler; preflight: RouteHandler; other: RouteHandler } {
-  const { eventLog, exchanges, resolver, suspensions, keyUses, reportLog, metrics, log } = given;
+  const { eventLog, exchanges, resolver, policies, keyUses, reportLog, metrics, log } = given;
 
   function send(
     exchange: Exchange,
@@ -97,7 +97,7 @@ export function createCollectHandlers(given: {
     if (known === null || !keyMatches(key, known.hash))
       throw new AppError('unauthorized', 'key: not a valid key');
     const workspaceId = uuidToBytes(known.workspaceId);
-    if (suspensions.has(workspaceId)) throw new AppError('forbidden', SUSPENDED);
+    if (policies.isSuspended(workspaceId)) throw new AppError('forbidden', SUSPENDED);
     keyUses.note(known.id);
     return workspaceId;
   }

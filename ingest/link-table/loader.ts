@@ -8,12 +8,12 @@ import {
   linksWithIds,
   otherSlugsAfter,
   otherSlugsOf,
+  policiesAmong,
   publishableKeysAfter,
   publishableKeysWithIds,
-  suspendedAmong,
-  suspendedWorkspaces,
+  workspacePolicies,
 } from '../../sql/links/link-table.ts';
-import { encodeLink, encodeOther, encodeSuspension } from './records.ts';
+import { encodeLink, encodeOther, encodePolicy } from './records.ts';
 import type { TableWriter } from './table-writer.ts';
 
 /**
@@ -161,7 +161,7 @@ export function createTableLoader(given: {
   /** The walk as steps. Each reads and applies a page, and can be retried. */
   function* everything(): Generator<() => Promise<void>> {
     yield async () => {
-      for (const row of await suspendedWorkspaces(pool)) writer.put(encodeSuspension(row));
+      for (const row of await workspacePolicies(pool)) writer.put(encodePolicy(row));
     };
     let more = true;
     let slug = '';
@@ -240,7 +240,7 @@ export function createTableLoader(given: {
     if (others.length > 0) writer.replaceOthers(others, await otherSlugsOf(pool, others));
     const workspaces = idsOf('workspace');
     if (workspaces.length > 0) {
-      writer.replaceSuspensions(workspaces, await suspendedAmong(pool, workspaces));
+      writer.replacePolicies(workspaces, await policiesAmong(pool, workspaces));
     }
     const keys = idsOf('key');
     if (keys.length > 0) writer.replaceKeys(keys, await publishableKeysWithIds(pool, keys));

@@ -5,8 +5,8 @@ import type { Pool } from '../../sql/database/pool.ts';
 import { createLinkCache } from './link-cache.ts';
 import type { SyncStatus } from './loader.ts';
 import { createResolver, type Resolver } from './resolver.ts';
-import { createSuspensions, type Suspensions } from './suspensions.ts';
 import { createLinkTable, type LinkTable } from './table.ts';
+import { createWorkspacePolicies, type WorkspacePolicies } from './workspace-policies.ts';
 
 /** Limit of the wait for the reader thread: after it the first lookups go to PostgreSQL. */
 const READER_START_MS = 5_000;
@@ -18,7 +18,7 @@ export type OpenLinkTable = {
   /** The part in memory. */
   table: LinkTable;
   resolver: Resolver;
-  suspensions: Suspensions;
+  policies: WorkspacePolicies;
   syncStatus: SyncStatus;
   /** Whether links can be served: from the file of an earlier run, or since PostgreSQL was read. */
   ready(): boolean;
@@ -52,7 +52,7 @@ export async function openLinkTable(options: LinkTableOptions): Promise<OpenLink
   // Loaded here, so that importing ingest does not print SQLite's warning (experimental in Node 22).
   const { openDiskTable } = await import('./disk/disk-table.ts');
   const table = createLinkTable();
-  const suspensions = createSuspensions(table);
+  const policies = createWorkspacePolicies(table);
   const disk = openDiskTable({ databaseUrl, dir, table, memoryHoldsAll, log });
   const waits: Promise<unknown>[] = [];
   // The reader thread takes a while to start, and visitors would wait for it.
@@ -75,7 +75,7 @@ export async function openLinkTable(options: LinkTableOptions): Promise<OpenLink
   return {
     table,
     resolver,
-    suspensions,
+    policies,
     syncStatus: disk,
     ready: disk.ready,
     diskReads: disk.reads,

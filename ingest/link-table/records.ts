@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { uuidToBytes } from '../../core/ids.ts';
-import type { LinkTableRow, OtherSlugRow, SuspendedRow } from '../../sql/links/link-table.ts';
+import type { LinkTableRow, OtherSlugRow, WorkspacePolicyRow } from '../../sql/links/link-table.ts';
 import type { Retargeting, Targeting } from '../../sql/links/links.ts';
-import { suspensionSlug } from './suspensions.ts';
+import { policySlug, type WorkspacePolicy } from './workspace-policies.ts';
 
 /**
  * The table's records, in memory and on disk: `u8 kind | 16 bytes id | 16 bytes workspace | u8 slug length | slug |
@@ -11,7 +11,7 @@ import { suspensionSlug } from './suspensions.ts';
  */
 
 /** What a slug names. */
-export type SlugKind = 'link' | 'bio_page' | 'program' | 'suspension';
+export type SlugKind = 'link' | 'bio_page' | 'program' | 'workspace';
 
 export type LinkRecord = {
   kind: 'link';
@@ -41,19 +41,19 @@ export type LinkRecordSettings = {
   blocked?: true;
 };
 
-/** A page, a program or a suspended workspace; its slug is in lower case. */
+/** A page, a program or the policy of a workspace; its slug is in lower case. */
 export type OtherRecord = {
-  kind: 'bio_page' | 'program' | 'suspension';
+  kind: 'bio_page' | 'program' | 'workspace';
   id: Uint8Array;
   workspaceId: Uint8Array;
   slug: string;
-  /** JSON of a page's `PublicPage`; empty for an unpublished page and for a program. */
+  /** JSON of a page's `PublicPage` or of a `WorkspacePolicy`; empty for an unpublished page and for a program. */
   content: string;
 };
 
 export type SlugRecord = LinkRecord | OtherRecord;
 
-const KINDS = ['link', 'bio_page', 'program', 'suspension'] as const satisfies readonly SlugKind[];
+const KINDS = ['link', 'bio_page', 'program', 'workspace'] as const satisfies readonly SlugKind[];
 const ID_AT = 1;
 const WORKSPACE_AT = 17;
 const SLUG_LENGTH_AT = 33;
@@ -77,9 +77,10 @@ export function encodeOther(row: OtherSlugRow): Buffer {
   return encode(row.kind, row, row.page === null ? '' : JSON.stringify(row.page));
 }
 
-/** Encodes a suspended workspace, under a name that no slug has. */
-export function encodeSuspension({ id }: SuspendedRow): Buffer {
-  return encode('suspension', { id, workspace_id: id, slug: suspensionSlug(id) }, '');
+/** Encodes the policy of a workspace, under a name that no slug has. */
+export function encodePolicy({ id, suspended, tracking }: WorkspacePolicyRow): Buffer {
+  const policy: WorkspacePolicy = { suspended, tracking };
+  return encode('workspace', { id, workspace_id: id, slug: policySlug(id) }, JSON.stringify(policy));
 }
 
 function encode(

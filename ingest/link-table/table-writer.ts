@@ -4,12 +4,12 @@ import type {
   LinkTableRow,
   OtherSlugRow,
   PublishableKeyRow,
-  SuspendedRow,
+  WorkspacePolicyRow,
 } from '../../sql/links/link-table.ts';
 import { LARGEST_RECORD } from './arena.ts';
 import { type KnownKey, keyOf } from './known-key.ts';
 import type { SyncPoint } from './loader.ts';
-import { encodeLink, encodeOther, encodeSuspension, idOf, slugOf } from './records.ts';
+import { encodeLink, encodeOther, encodePolicy, idOf, slugOf } from './records.ts';
 
 /** Where the rows go: the file, and the changes for the table in memory. */
 export type TableSink = {
@@ -43,7 +43,7 @@ export type TableWriter = Pick<TableSink, 'put' | 'beginLoad' | 'endLoad' | 'beg
   /** Removes those of `ids` that no row has. */
   replaceLinks(ids: string[], rows: LinkTableRow[]): void;
   replaceOthers(ids: string[], rows: OtherSlugRow[]): void;
-  replaceSuspensions(ids: string[], rows: SuspendedRow[]): void;
+  replacePolicies(ids: string[], rows: WorkspacePolicyRow[]): void;
   replaceKeys(ids: string[], rows: PublishableKeyRow[]): void;
 };
 
@@ -84,9 +84,9 @@ export function createTableWriter(sink: TableSink, log: Logger): TableWriter {
       removeMissing(ids, rows, (id) => sink.remove(uuidToBytes(id)));
       for (const row of rows) put(encodeOther(row));
     },
-    replaceSuspensions(ids, rows) {
+    replacePolicies(ids, rows) {
       removeMissing(ids, rows, (id) => sink.remove(uuidToBytes(id)));
-      for (const row of rows) put(encodeSuspension(row));
+      for (const row of rows) put(encodePolicy(row));
     },
     replaceKeys(ids, rows) {
       removeMissing(ids, rows, sink.removeKey);

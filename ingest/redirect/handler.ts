@@ -4,7 +4,7 @@ import type { Exchange, Exchanges } from '../http/exchange.ts';
 import { LookupUnavailable } from '../link-table/coalesced-queries.ts';
 import type { OtherRecord } from '../link-table/records.ts';
 import type { Resolver } from '../link-table/resolver.ts';
-import type { Suspensions } from '../link-table/suspensions.ts';
+import type { WorkspacePolicies } from '../link-table/workspace-policies.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import type { Pages } from '../pages/pages.ts';
 import type { CompiledLink } from './compiled-link.ts';
@@ -31,7 +31,7 @@ const SLUG = /^[A-Za-z0-9_-]{1,64}$/;
 export function createRedirectHandler(given: {
   links: CompiledLinks;
   resolver: Resolver;
-  suspensions: Suspensions;
+  policies: WorkspacePolicies;
   exchanges: Exchanges;
   clientAddress: ClientAddress;
   metrics: IngestMetrics;
@@ -41,7 +41,7 @@ export function createRedirectHandler(given: {
   /** Called after all visits of a turn of the event loop: their clicks are written then. */
   endTurn(): void;
 }): RedirectHandler {
-  const { links, resolver, suspensions, exchanges, clientAddress } = given;
+  const { links, resolver, policies, exchanges, clientAddress } = given;
   const { metrics, pages, visitLink, otherKinds, endTurn } = given;
 
   function respondNotFound(exchange: Exchange): void {
@@ -60,8 +60,8 @@ export function createRedirectHandler(given: {
   /** Calls `then` with what a visitor may see, and says so where the operator blocked it. */
   function unlessBlocked(target: SlugTarget, visit: Visit, exchange: Exchange, then: Found): void {
     const isBlocked = target.kind === 'link' && target.isBlocked;
-    if (target.kind === 'suspension') respondNotFound(exchange);
-    else if (isBlocked || suspensions.has(target.workspaceId)) {
+    if (target.kind === 'workspace') respondNotFound(exchange);
+    else if (isBlocked || policies.isSuspended(target.workspaceId)) {
       metrics.countOutcome('blocked');
       exchanges.reply(exchange, '410 Gone', pages.blocked.headers, pages.blocked.body);
     } else then(target, visit, exchange);

@@ -3,6 +3,7 @@ import { inferChannel } from '../../core/enrich/infer-channel.ts';
 import type { EventLogWriter } from '../../core/event-log/port.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
 import { bytesToUuid } from '../../core/ids.ts';
+import type { Tracking } from '../../core/tracking/tracking.ts';
 import {
   clearedVisitorCookie,
   hasVisitorCookie,
@@ -10,8 +11,10 @@ import {
   visitorCookie,
 } from '../../core/tracking/visitors.ts';
 import type { Exchange, Exchanges } from '../http/exchange.ts';
+import type { WorkspacePolicies } from '../link-table/workspace-policies.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import type { Interstitial } from '../retargeting/interstitial.ts';
+import type { DailyVisitors } from '../visitors/daily-salts.ts';
 import type { CompiledLink } from './compiled-link.ts';
 import { isFromQrCode } from './redirect-url.ts';
 import type { Visit } from './visit.ts';
@@ -36,19 +39,21 @@ export function createRecordAndRedirect(given: {
   exchanges: Exchanges;
   metrics: IngestMetrics;
   interstitial: Interstitial;
+  policies: WorkspacePolicies;
+  dailyVisitors: DailyVisitors;
   /** Whether the short-link origin is https. */
   secure: boolean;
   /** Responds 503 and puts the permit back: a click of a link with `max_clicks` must be recorded. */
   refuse(link: CompiledLink, exchange: Exchange): void;
 }): RecordAndRedirect {
-  const { eventLog, exchanges, metrics, interstitial, secure, refuse } = given;
+  const { eventLog, exchanges, metrics, interstitial, policies, dailyVisitors, secure, refuse } = given;
 
   return (allowed) => {
     const { link, visit, agent, exchange, counted } = allowed;
     const bot = agent.bot || visit.flags !== 0;
-    const cookie = visit.gpc ? null : parseVisitorCookie(visit.cookie);
-    const visitor = cookie === null ? link.visitors.newVisitor() : knownVisitor(link, cookie);
-    const setCookie = bot ? null : cookieHeader(visit, visitor.cookieText);
+    const tracking = policies.trackingOf(link.workspaceId);
+    const visitor = visitorOf(link, visit, tracking);
+    const setCookie = bot || tracking !== 'full' ? null : cookieHeader(visit, visitor.cookieText);
     const channel = link.channel ?? inferChannel(visit.referer, visit.userAgent);
     const destination = link.destinationFor(agent.device, channel);
     const url = destination.urlFor(visit.query, visitor.idText);
@@ -77,6 +82,16 @@ export function createRecordAndRedirect(given: {
     );
   };
 
+  function visitorOf(link: CompiledLink, visit: Visit, tracking: Tracking): Visitor {
+    if (tracking === 'cookieless') {
+      const id = dailyVisitors.visitorOf(link.workspaceId, visit.address, visit.userAgent);
+      return { id, idText: null, cookieText: null };
+    }
+    const cookie = visit.gpc || tracking === 'none' ? null : parseVisitorCookie(visit.cookie);
+    const visitor = cookie === null ? link.visitors.newVisitor() : knownVisitor(link, cookie);
+    return tracking === 'none' ? { ...visitor, idText: null } : visitor;
+  }
+
   /** @param fresh a new visitor's cookie; null when the visitor has one */
   function cookieHeader(visit: Visit, fresh: string | null): string | null {
     if (visit.gpc) return hasVisitorCookie(visit.cookie) ? clearedVisitorCookie(secure) : null;
@@ -102,6 +117,9 @@ export function createRecordAndRedirect(given: {
   }
 }
 
+/** `idText`: the `_vid` of the destination; null: none. `cookieText`: of a new visitor; null: none. */
+type Visitor = { id: Uint8Array; idText: string | null; cookieText: string | null };
+
 const REFERRER_POLICY = ['Referrer-Policy', 'no-referrer-when-downgrade'] as const;
 
 function flagsOf(visit: Visit, counted: boolean): number {
@@ -109,7 +127,7 @@ function flagsOf(visit: Visit, counted: boolean): number {
   return visit.flags | (counted ? CLICK_FLAGS.counted : 0) | (fromQrCode ? CLICK_FLAGS.qr : 0);
 }
 
-function knownVisitor(link: CompiledLink, cookie: Uint8Array) {
+function knownVisitor(link: CompiledLink, cookie: Uint8Array): Visitor {
   const id = link.visitors.idOf(cookie);
   return { id, idText: bytesToUuid(id), cookieText: null };
 }

@@ -29,6 +29,9 @@ export const UNDELETABLE_TABLES = [
 /** Rows are added; only these columns change, when erasure empties them. */
 const ERASABLE_COLUMNS = { enrollment_changes: ['old_value', 'new_value'] };
 
+/** Emptied as a whole, so that nothing of their rows stays in a file. */
+const EMPTIED_TABLES = ['visitor_salts'];
+
 /** Written by migrations only. */
 const READ_ONLY_TABLES = ['migrations', 'deployment_secrets'];
 
@@ -67,6 +70,7 @@ export async function grantToService(owner: Queryable, role: ServiceRole): Promi
     grant('UPDATE', without(...READ_ONLY_TABLES, ...fixed)),
     ...erasable.map(([table, columns]) => `GRANT UPDATE (${columns.join(', ')}) ON ${table} TO ${name}`),
     grant('DELETE', without(...READ_ONLY_TABLES, ...fixed, ...UNDELETABLE_TABLES)),
+    grant('TRUNCATE', EMPTIED_TABLES),
   ];
   function grant(right: string, tables: string[]): string {
     return `GRANT ${right} ON ${tables.map(quoted).join(', ')} TO ${name}`;

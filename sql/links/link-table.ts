@@ -1,4 +1,5 @@
 import type { PublicPage } from '../../core/bio/public-page.ts';
+import type { Tracking } from '../../core/tracking/tracking.ts';
 import { publicPageSql } from '../bio/pages.ts';
 import type { Queryable } from '../database/pool.ts';
 import type { Retargeting, Targeting } from './links.ts';
@@ -40,8 +41,8 @@ export type OtherSlugRow = {
   page: PublicPage | null;
 };
 
-/** A workspace that is suspended. */
-export type SuspendedRow = { id: string };
+/** A workspace whose links don't simply redirect and track: it is suspended, or tracks less. */
+export type WorkspacePolicyRow = { id: string; suspended: boolean; tracking: Tracking };
 
 /** A publishable key that has not been revoked. */
 export type PublishableKeyRow = { id: string; lookup: string; hash: Buffer; workspace_id: string };
@@ -132,18 +133,18 @@ export async function othersWithSlugs(db: Queryable, slugs: string[]): Promise<O
   return rows;
 }
 
-/** Returns every suspended workspace. */
-export async function suspendedWorkspaces(db: Queryable): Promise<SuspendedRow[]> {
-  const { rows } = await db.query<SuspendedRow>('SELECT id FROM workspaces WHERE suspended_at IS NOT NULL');
+const POLICIES = `SELECT id, suspended_at IS NOT NULL AS suspended, tracking FROM workspaces
+  WHERE (suspended_at IS NOT NULL OR tracking <> 'full')`;
+
+/** Returns every workspace that is suspended or tracks less than `full`. */
+export async function workspacePolicies(db: Queryable): Promise<WorkspacePolicyRow[]> {
+  const { rows } = await db.query<WorkspacePolicyRow>(POLICIES);
   return rows;
 }
 
-/** Returns the suspended ones among these workspaces. */
-export async function suspendedAmong(db: Queryable, ids: string[]): Promise<SuspendedRow[]> {
-  const { rows } = await db.query<SuspendedRow>(
-    'SELECT id FROM workspaces WHERE suspended_at IS NOT NULL AND id = ANY ($1)',
-    [ids],
-  );
+/** Returns those among these workspaces that are suspended or track less than `full`. */
+export async function policiesAmong(db: Queryable, ids: string[]): Promise<WorkspacePolicyRow[]> {
+  const { rows } = await db.query<WorkspacePolicyRow>(`${POLICIES} AND id = ANY ($1)`, [ids]);
   return rows;
 }
 

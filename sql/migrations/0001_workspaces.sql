@@ -6,6 +6,13 @@ CREATE TABLE deployment_secrets (
   created_at timestamptz NOT NULL DEFAULT now()
 );
 
+-- Salts of the visitors of `cookieless` workspaces, one a UTC day. Unlogged: a salt must be gone from the disk after its
+-- day, and the write-ahead log would keep it. A crash of PostgreSQL empties the table; processes have it in memory.
+CREATE UNLOGGED TABLE visitor_salts (
+  day  date PRIMARY KEY,
+  salt bytea NOT NULL
+);
+
 CREATE TABLE partners (
   id         uuid PRIMARY KEY,
   name       text NOT NULL,
@@ -33,6 +40,9 @@ CREATE TABLE workspaces (
   payout_hold_days    integer NOT NULL DEFAULT 3 CHECK (payout_hold_days BETWEEN 0 AND 90),
   partner_id          uuid REFERENCES partners (id),
   partner_external_id text,
+  -- `cookieless`: visitors are told apart within a day, without anything on their device. `none`: not at all.
+  tracking            text NOT NULL DEFAULT 'full' CHECK (tracking IN ('full', 'cookieless', 'none')),
+  retention_months    smallint CHECK (retention_months BETWEEN 1 AND 120), -- of clicks; null: for ever
   -- Suspended by the operator: its links and its API respond with that.
   suspended_at        timestamptz,
   created_at          timestamptz NOT NULL DEFAULT now(),

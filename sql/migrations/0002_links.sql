@@ -90,7 +90,7 @@ CREATE TRIGGER destinations_changed AFTER UPDATE ON destinations
   FOR EACH ROW EXECUTE FUNCTION record_change('destination');
 CREATE TRIGGER keys_changed AFTER INSERT OR UPDATE OF revoked_at ON api_keys
   FOR EACH ROW EXECUTE FUNCTION record_change('key');
-CREATE TRIGGER workspaces_suspended AFTER UPDATE OF suspended_at ON workspaces
+CREATE TRIGGER workspaces_changed AFTER UPDATE OF suspended_at, tracking ON workspaces
   FOR EACH ROW EXECUTE FUNCTION record_change('workspace');
 
 -- Returns a creation time that no other link of the workspace has. The caller holds the workspace's row lock, or

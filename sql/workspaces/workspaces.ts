@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { uuidv7 } from '../../core/ids.ts';
+import type { Tracking } from '../../core/tracking/tracking.ts';
 import type { Queryable } from '../database/pool.ts';
 
 export const PLANS = ['free', 'starter', 'pro', 'business', 'unlimited'] as const;
@@ -14,6 +15,8 @@ export const IDENTITY_VERIFICATIONS = ['off', 'required'] as const;
 export type IdentityVerification = (typeof IDENTITY_VERIFICATIONS)[number];
 /** Longest time that a payout line is held back after its address changed. Days. */
 export const MOST_PAYOUT_HOLD_DAYS = 90;
+/** Longest `retention_months`. */
+export const MOST_RETENTION_MONTHS = 120;
 
 export type Workspace = {
   id: string;
@@ -32,6 +35,9 @@ export type Workspace = {
   time_zone: string | null;
   /** How long a payout line is held back after an unproven change of its address. */
   payout_hold_days: number;
+  tracking: Tracking;
+  /** Clicks older than this many months are deleted; null: none. */
+  retention_months: number | null;
   partner_id: string | null;
   partner_external_id: string | null;
   created_at: Date;
@@ -52,6 +58,8 @@ const COLUMN_NAMES = [
   'identity_verification',
   'time_zone',
   'payout_hold_days',
+  'tracking',
+  'retention_months',
   'partner_id',
   'partner_external_id',
   'created_at',
@@ -181,6 +189,8 @@ export type WorkspaceSettings = Partial<
     | 'identity_verification'
     | 'payout_hold_days'
     | 'time_zone'
+    | 'tracking'
+    | 'retention_months'
   >
 >;
 
@@ -194,6 +204,8 @@ const SETTABLE = [
   'identity_verification',
   'payout_hold_days',
   'time_zone',
+  'tracking',
+  'retention_months',
 ] as const satisfies readonly (keyof WorkspaceSettings)[];
 
 /** Changes the given settings and leaves the others. Returns the workspace, or null when there is none. */
@@ -210,4 +222,13 @@ export async function updateWorkspace(
     [id, ...names.map((name) => settings[name])],
   );
   return rows[0] ?? null;
+}
+
+/** Returns the workspaces that keep clicks for a limited time, by their `retention_months`. */
+export async function workspacesByRetention(db: Queryable): Promise<Map<number, string[]>> {
+  const { rows } = await db.query<{ months: number; ids: string[] }>(
+    `SELECT retention_months AS months, array_agg(id::text) AS ids FROM workspaces
+     WHERE retention_months IS NOT NULL GROUP BY retention_months`,
+  );
+  return new Map(rows.map(({ months, ids }) => [months, ids]));
 }

@@ -24,6 +24,25 @@ export type GivenClick = {
   columns?: Record<string, string | number>;
 };
 
+/** The fields of a click in the API that {@link storeClicks} leaves at their defaults. */
+export const NOTHING_REMEMBERED = {
+  domain: '',
+  slug: '',
+  trigger: 'link',
+  utm_source: '',
+  utm_medium: '',
+  utm_campaign: '',
+  utm_term: '',
+  utm_content: '',
+  referer_host: '',
+  continent: '',
+  region: '',
+  language: '',
+  rule_id: '',
+  variant_id: '',
+  asn: 0,
+} as const;
+
 export type GivenIdentify = {
   workspaceId: string;
   tsNanos?: bigint;

@@ -1,0 +1,44 @@
+import { bytesToUuid } from '../../core/ids.ts';
+import type { Tracking } from '../../core/tracking/tracking.ts';
+import type { LinkTable } from './table.ts';
+
+/** What the operator or the workspace has set for all of its links. */
+export type WorkspacePolicy = { suspended: boolean; tracking: Tracking };
+
+/** The workspaces that are suspended, or track less than `full`. */
+export type WorkspacePolicies = {
+  isSuspended(workspaceId: Uint8Array): boolean;
+  trackingOf(workspaceId: Uint8Array): Tracking;
+};
+
+/**
+ * Returns the name under which the policy of a workspace is in the link table. No visitor can ask for it: a slug has
+ * no colon.
+ */
+export function policySlug(workspaceId: string): string {
+  return `:${workspaceId.replaceAll('-', '')}`;
+}
+
+/** Follows the policies in the table. Create it before the table is filled. */
+export function createWorkspacePolicies(table: LinkTable): WorkspacePolicies {
+  const policies = new Map<string, WorkspacePolicy>();
+  table.listen({
+    slugChanged(slug) {
+      if (!slug.startsWith(':')) return;
+      const id = uuidOf(slug);
+      const record = table.find(slug);
+      if (record === null || record.kind !== 'workspace') policies.delete(id);
+      else policies.set(id, JSON.parse(record.content) as WorkspacePolicy);
+    },
+  });
+  const policyOf = (workspaceId: Uint8Array) =>
+    policies.size === 0 ? undefined : policies.get(bytesToUuid(workspaceId));
+  return {
+    isSuspended: (workspaceId) => policyOf(workspaceId)?.suspended === true,
+    trackingOf: (workspaceId) => policyOf(workspaceId)?.tracking ?? 'full',
+  };
+}
+
+function uuidOf(slug: string): string {
+  return slug.slice(1).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
