@@ -669,20 +669,36 @@ export interface components {
       window: components["schemas"]["Window"];
     };
     Click: {
+      asn: number;
       browser: string;
       channel: string;
       city: string;
+      continent: string;
       country: string;
       device: string;
+      domain: string;
       /** Format: uuid */
       id: string;
       is_bot: boolean;
+      language: string;
       /** Format: uuid */
       link_id: string;
       os: string;
       referer: string;
+      referer_host: string;
+      region: string;
+      rule_id: string;
+      slug: string;
+      /** @enum {string} */
+      trigger: "link" | "qr";
       /** Format: date-time */
       ts: string;
+      utm_campaign: string;
+      utm_content: string;
+      utm_medium: string;
+      utm_source: string;
+      utm_term: string;
+      variant_id: string;
       /** Format: uuid */
       visitor_id: string;
     };
@@ -1323,20 +1339,35 @@ export interface components {
       };
     };
     JourneyClick: {
+      asn?: number;
       browser?: string;
       channel: string;
       city?: string;
+      continent?: string;
       country?: string;
       device?: string;
+      domain?: string;
+      language?: string;
       /** Format: uuid */
       link_id?: string;
       os?: string;
       referer?: string;
+      referer_host?: string;
+      region?: string;
+      rule_id?: string;
       slug: string;
+      /** @enum {string} */
+      trigger?: "link" | "qr";
       /** Format: date-time */
       ts: string;
       /** @constant */
       type: "click";
+      utm_campaign?: string;
+      utm_content?: string;
+      utm_medium?: string;
+      utm_source?: string;
+      utm_term?: string;
+      variant_id?: string;
     };
     JourneyIdentify: {
       email: string | null;
@@ -1403,21 +1434,36 @@ export interface components {
       token: string;
     };
     LastClick: {
+      asn: number;
       browser: string;
       channel: string;
       city: string;
+      continent: string;
       country: string;
       device: string;
+      domain: string;
       /** Format: uuid */
       id: string;
       is_bot: boolean;
+      language: string;
       /** Format: uuid */
       link_id: string;
       os: string;
       referer: string;
+      referer_host: string;
+      region: string;
+      rule_id: string;
       slug: string;
+      /** @enum {string} */
+      trigger: "link" | "qr";
       /** Format: date-time */
       ts: string;
+      utm_campaign: string;
+      utm_content: string;
+      utm_medium: string;
+      utm_source: string;
+      utm_term: string;
+      variant_id: string;
       /** Format: uuid */
       visitor_id: string;
     };
@@ -2372,6 +2418,8 @@ export interface components {
       visitor_id?: string | string[] | null;
       visitor_ids?: string[] | null;
     };
+    /** @enum {string} */
+    Tracking: "full" | "cookieless" | "none";
     TrackOrder: {
       amount: number;
       commissionable_amount?: number | null;
@@ -2510,7 +2558,9 @@ export interface components {
     UpdateWorkspace: {
       identity_verification?: components["schemas"]["IdentityVerification"];
       payout_hold_days?: number;
+      retention_months?: number | null;
       time_zone?: string | null;
+      tracking?: components["schemas"]["Tracking"];
     };
     Usage: {
       limit: number | null;
@@ -2600,6 +2650,8 @@ export interface components {
     };
     Window: {
       /** Format: date-time */
+      data_from?: string;
+      /** Format: date-time */
       from: string;
       /** Format: date-time */
       to: string;
@@ -2628,8 +2680,10 @@ export interface components {
       identity_verification: components["schemas"]["IdentityVerification"];
       name: string;
       payout_hold_days: number;
+      retention_months: number | null;
       slug: string;
       time_zone: string | null;
+      tracking: components["schemas"]["Tracking"];
     };
   };
   responses: never;
