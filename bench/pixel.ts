@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
-import { launchChromium } from '../test/browser/chromium.ts';
+import { sharedChromium } from '../test/browser/chromium.ts';
 import { buildWeb, DIST_DIR } from '../web/build.ts';
 import { benchmark } from './harness/bench.ts';
 import { readOptions } from './harness/options.ts';
@@ -44,7 +44,7 @@ await benchmark(async (bench) => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   bench.defer(() => server.close());
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const browser = await launchChromium();
+  const browser = await sharedChromium();
   bench.defer(() => browser.close());
   const contestants = [
     ['the pixel', '?key=pk_live_bench'],
