@@ -151,14 +151,17 @@ describe('the processes of docker-compose.yml', () => {
       true,
     ]);
 
-    // As large as a body may be: the API itself rejects it.
+    // As large as a body may be: the API itself rejects it, in JSON.
     const spaces = ' '.repeat(16 * 1_048_576 - 2);
     const refused = await fetch(`${service.api_url}/links/bulk`, {
       method: 'POST',
       headers,
       body: `{${spaces}}`,
     });
-    expect([refused.status, await refused.json()]).toMatchObject([400, { error: { code: 'bad_request' } }]);
+    expect([refused.status, await refused.json()]).toMatchObject([
+      413,
+      { error: { code: 'payload_too_large' } },
+    ]);
   });
 
   test('one ingest process that restarts serves at once, though nginx has seen all of them fail', async (context) => {
