@@ -28,14 +28,13 @@ try {
   loadEnvFile();
   leaveRoot();
 } catch (error) {
+  warnOfMisspelledSettings();
   process.stderr.write(`hoplog: ${message(error)}\n`);
   process.exit(1);
 }
+warnOfMisspelledSettings();
 const terminal = process.stderr.isTTY;
 const log = createLogger('supervisor', logLevel());
-for (const { name, near } of misspelledSettings(process.env)) {
-  log.warn(`unknown setting ${name} has no effect; did you mean ${near}?`);
-}
 const supervisor = createSupervisor({
   env: process.env,
   log,
@@ -108,6 +107,15 @@ function message(error: unknown): string {
     TierNotStarted,
   ].some((kind) => error instanceof kind);
   return isOperators ? error.message : (error.stack ?? error.message);
+}
+
+/** Not before root is left: this program then starts again. */
+function warnOfMisspelledSettings(): void {
+  for (const { name, near } of misspelledSettings(process.env)) {
+    createLogger('supervisor', logLevel()).warn(
+      `unknown setting ${name} has no effect; did you mean ${near}?`,
+    );
+  }
 }
 
 function logLevel(): string {
