@@ -105,7 +105,7 @@ async function startFeed(
   const position = new Position(visible, await newestOfStreams(deps.clickhouse, workspaceId, visible));
   const listeners = new Set<Listener>();
   let isOver = false;
-  const filter = { workspaceId, linkIds: null, channel: null, country: null, bots: true };
+  const filter = { workspaceId, linkIds: null, bots: true, orphans: 'include' as const, conditions: [] };
 
   /** @returns whether there may be more clicks now */
   async function look(): Promise<boolean> {

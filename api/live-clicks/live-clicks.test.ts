@@ -97,10 +97,12 @@ describe('a connection', () => {
 
   test('gets the clicks of its filters', async () => {
     const linkId = uuidv7();
-    const [byLink, byChannel, byCountry, withBots] = await Promise.all([
+    const oneOf = [{ any: [{ dimension: 'country', operator: 'contains', values: ['fr'] }] }];
+    const [byLink, byChannel, byCountry, byJson, withBots] = await Promise.all([
       connect(`link_ids=${linkId},${uuidv7()}`),
       connect('channel=youtube'),
-      connect('country=FR'),
+      connect('country=FR,AT&not_channel=slack'),
+      connect(`filters=${encodeURIComponent(JSON.stringify(oneOf))}`),
       connect('bots=include'),
     ]);
     const ofLink = await click(1, { linkId });
@@ -113,6 +115,7 @@ describe('a connection', () => {
     await expect.poll(() => visitors(byLink)).toEqual([...ofLink, ...last]);
     await expect.poll(() => visitors(byChannel)).toEqual([...ofChannel, ...last]);
     await expect.poll(() => visitors(byCountry)).toEqual([...ofCountry, ...last]);
+    await expect.poll(() => visitors(byJson)).toEqual([...ofCountry, ...last]);
     // What is caught up with is filtered as well.
     const again = await connect(`link_ids=${linkId}&channel=youtube`, {
       'last-event-id': withBots.events[0]?.id ?? '',

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { AppError, badRequest } from '../../core/errors.ts';
 import { NANOS_PER_DAY, NANOS_PER_SECOND, nowNanos } from '../../core/time/timestamps.ts';
 import { aheadOfClock } from '../ahead-of-clock.ts';
+import { clickConditionsOf } from '../analytics/click-filters.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { readIdList } from '../id-lists.ts';
 import { isStillAdmitted } from '../plugins/auth.ts';
@@ -77,9 +78,9 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const after = await positionOf(deps, request, query.since);
       const filter = {
         linkIds: query.link_ids === undefined ? null : readIdList('link_ids', query.link_ids),
-        channel: query.channel ?? null,
-        country: query.country ?? null,
         bots: query.bots === 'include',
+        orphans: query.orphans,
+        conditions: await clickConditionsOf(deps.pool, request.auth.workspace.id, query),
       };
       const workspaceId = request.auth.workspace.id;
       // A client that has disconnected emits no second `close`.

@@ -1,21 +1,16 @@
 import { type Static, Type } from 'typebox';
-import { CHANNELS } from '../../core/enrich/channels.ts';
-import { Bots } from '../clicks/schemas.ts';
-import { LinkIds, OneOf } from '../schemas.ts';
+import { CLICK_FILTER_PARAMETERS } from '../analytics/click-filters.ts';
+import { Bots, Orphans } from '../clicks/schemas.ts';
+import { LinkIds } from '../schemas.ts';
 
 /** Longest time that one connection lasts: key and plan are checked again with the next one. Seconds. */
 export const LONGEST_SECONDS = 600;
 
 export const LiveQuery = Type.Object({
   link_ids: Type.Optional(LinkIds('Only clicks of these links: at most 500 ids, separated by commas.')),
-  channel: Type.Optional(OneOf(CHANNELS, { description: 'Only clicks of this channel.' })),
-  country: Type.Optional(
-    Type.String({
-      pattern: '^[A-Z]{2}$',
-      description: 'Only clicks from this country (ISO 3166 two-letter code).',
-    }),
-  ),
   bots: Bots,
+  orphans: Orphans,
+  ...CLICK_FILTER_PARAMETERS,
   since: Type.Optional(
     Type.String({
       maxLength: 32_768,

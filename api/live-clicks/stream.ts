@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
+import type { Condition, Orphans } from '../../clickhouse/queries/click-conditions.ts';
 import { clickRecord, type ShownClick } from '../../core/clicks/click-record.ts';
 import type { ApiDeps } from '../dependencies.ts';
 import { type Feed, type Feeds, type Listener, nextClicks, settledAfter, settledBefore } from './feed.ts';
 import type { Position } from './position.ts';
+import { NO_LINK, passes } from './wanted.ts';
 
 /** Also the interval of the access check. Milliseconds. */
 const HEARTBEAT_MS = 15_000;
@@ -21,9 +23,9 @@ const BATCH = 500;
 /** The clicks that a connection receives. */
 export type LiveFilter = {
   linkIds: readonly string[] | null;
-  channel: string | null;
-  country: string | null;
   bots: boolean;
+  orphans: Orphans;
+  conditions: readonly Condition[];
 };
 
 export type LiveRequest = {
@@ -58,11 +60,15 @@ export async function openLiveStream(
   let heldClicks = 0;
   let isCatchingUp = after !== null;
 
+  const passesFilters = passes(filter.conditions);
+  const isOnLink = ({ link_id }: ShownClick) =>
+    filter.orphans === 'include' || (link_id === NO_LINK) === (filter.orphans === 'only');
+
   const wanted = (click: ShownClick) =>
     (filter.bots || !click.is_bot) &&
     (linkIds === null || linkIds.has(click.link_id)) &&
-    (filter.channel === null || filter.channel === click.channel) &&
-    (filter.country === null || filter.country === click.country);
+    isOnLink(click) &&
+    passesFilters(click);
 
   const waiting = () => body.writableLength + body.readableLength;
 

@@ -1,5 +1,6 @@
 import type { ShownClick } from '../../core/clicks/click-record.ts';
 import type { ClickHouseClient } from '../client.ts';
+import { type Condition, conditionsSql, type Orphans, orphansSql } from './click-conditions.ts';
 import { runQuery } from './run-query.ts';
 import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from './shown-clicks.ts';
 import { NOT_DELETED } from './visible-clicks.ts';
@@ -13,8 +14,9 @@ export type ClicksSince = {
   given: readonly bigint[];
   /** Null: all links. Ids of other workspaces match nothing. */
   linkIds: readonly string[] | null;
-  channel: string | null;
-  country: string | null;
+  orphans: Orphans;
+  /** What else holds of them. */
+  conditions: readonly Condition[];
   /** Whether clicks of bots are included. */
   bots: boolean;
 };
@@ -28,7 +30,7 @@ const STREAMS = 1_000n;
  */
 export async function clicksSince(
   client: ClickHouseClient,
-  { workspaceId, since, given, linkIds, channel, country, bots }: ClicksSince,
+  { workspaceId, since, given, linkIds, orphans, conditions: filters, bots }: ClicksSince,
   limit: number,
 ): Promise<ShownClick[]> {
   const conditions = [
@@ -36,12 +38,11 @@ export async function clicksSince(
     "ts >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')",
     ...(given.length > 0 ? [NOT_GIVEN] : []),
     ...(linkIds ? ['link_id IN {links:Array(UUID)}'] : []),
-    ...(channel === null ? [] : ['channel = {channel:String}']),
-    ...(country === null ? [] : ['country = {country:String}']),
     ...(bots ? [] : ['NOT is_bot']),
   ];
+  const own = conditionsSql(filters);
   const rows = await runQuery<ShownClickRow>(client, {
-    sql: `SELECT ${SHOWN_COLUMNS} FROM clicks WHERE ${conditions.join(' AND ')} ${NOT_DELETED}
+    sql: `SELECT ${SHOWN_COLUMNS} FROM clicks WHERE ${conditions.join(' AND ')} ${orphansSql(orphans)} ${own.sql} ${NOT_DELETED}
           ORDER BY ts LIMIT {limit:UInt32}`,
     params: {
       workspace: workspaceId,
@@ -49,8 +50,7 @@ export async function clicksSince(
       limit,
       ...(given.length > 0 && { given, streams: given.map((time) => time % STREAMS) }),
       ...(linkIds && { links: linkIds }),
-      ...(channel !== null && { channel }),
-      ...(country !== null && { country }),
+      ...own.params,
     },
     seconds: 20,
   });

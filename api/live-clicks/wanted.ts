@@ -1,0 +1,51 @@
+import type { Condition } from '../../clickhouse/queries/click-conditions.ts';
+import { TEXT_COLUMNS } from '../../core/analytics/dimensions.ts';
+import { matches } from '../../core/analytics/match.ts';
+import type { ShownClick } from '../../core/clicks/click-record.ts';
+import { NANOS_PER_MILLI } from '../../core/time/timestamps.ts';
+
+/** The link of a visit that led to none. */
+export const NO_LINK = '00000000-0000-0000-0000-000000000000';
+
+/** Returns whether a click passes conditions, as ClickHouse decides it. */
+export function passes(conditions: readonly Condition[]): (click: ShownClick) => boolean {
+  const all = conditions.map(predicateOf);
+  return (click) => all.every((isTrue) => isTrue(click));
+}
+
+function predicateOf(condition: Condition): (click: ShownClick) => boolean {
+  switch (condition.kind) {
+    case 'any': {
+      const parts = condition.of.map(predicateOf);
+      return (click) => parts.some((isTrue) => isTrue(click));
+    }
+    case 'links': {
+      const ids = new Set(condition.ids);
+      return ({ link_id }) => ids.has(link_id) === condition.isInside;
+    }
+    case 'link': {
+      const { operator, values } = condition;
+      const wanted = values.map((id) => (id === NO_LINK ? '' : id));
+      return ({ link_id }) => matches(link_id === NO_LINK ? '' : link_id, operator, wanted);
+    }
+    case 'asn': {
+      const { operator, values } = condition;
+      const wanted = values.map((value) => (value === '0' ? '' : value));
+      return ({ asn }) => matches(asn === 0 ? '' : String(asn), operator, wanted);
+    }
+    case 'text': {
+      const column = TEXT_COLUMNS[condition.dimension];
+      return (click) => matches(click[column], condition.operator, condition.values);
+    }
+    case 'clock':
+      return ({ tsNanos }) => {
+        // Live clicks are filtered in UTC.
+        const date = new Date(Number(tsNanos / NANOS_PER_MILLI));
+        const value = condition.dimension === 'hour_of_day' ? date.getUTCHours() : date.getUTCDay() || 7;
+        return matches(String(value), condition.operator, condition.values);
+      };
+    case 'buckets':
+      // `filters` of clicks has none on time.
+      return () => false;
+  }
+}
