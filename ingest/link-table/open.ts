@@ -56,7 +56,7 @@ export async function openLinkTable(options: LinkTableOptions): Promise<OpenLink
   const disk = openDiskTable({ databaseUrl, dir, table, memoryHoldsAll, log });
   const waits: Promise<unknown>[] = [];
   // The reader thread takes a while to start, and visitors would wait for it.
-  if (!memoryHoldsAll && disk.whole())
+  if (disk.hasMore())
     waits.push(
       within(
         READER_START_MS,
