@@ -1,1 +1,0 @@
-self.__RSC_SERVER_MANIFEST="{\n  \"node\": {},\n  \"edge\": {},\n  \"encryptionKey\": \"bAwJQFtYCB0UnFx//Qji4hfjP8+oGjZdj+AC/VxL/r0=\"\n}"
