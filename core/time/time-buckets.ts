@@ -1,6 +1,7 @@
 import type { TimeUnit } from '../analytics/dimensions.ts';
 import { badRequest } from '../errors.ts';
 import { NANOS_PER_DAY, NANOS_PER_MILLI } from './timestamps.ts';
+import { type ZoneClock, zoneClock } from './zone-clock.ts';
 
 /** How finely a series is cut: in the hours, days or months of a time zone. */
 export type BucketSize = 'hour' | 'day' | 'month';
@@ -121,30 +122,6 @@ export function canonicalZone(timeZone: string): string | null {
     if (error instanceof RangeError) return null;
     throw error;
   }
-}
-
-/** What a clock in the zone shows at an instant, as if it were UTC: milliseconds of both. */
-type ZoneClock = (instant: number) => number;
-
-function zoneClock(timeZone: string): ZoneClock {
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    calendar: 'iso8601',
-    numberingSystem: 'latn',
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
-  return (instant) => {
-    const shown: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
-    for (const { type, value } of format.formatToParts(instant)) shown[type] = Number(value);
-    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = shown;
-    return Date.UTC(year, month - 1, day, hour, minute, second);
-  };
 }
 
 /** Each full hour or minute on the clock, from the one that `from` lies in. @param unit milliseconds */

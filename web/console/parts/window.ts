@@ -1,3 +1,4 @@
+import { type ZoneClock, zoneClock } from '../../../core/time/zone-clock.ts';
 import { viewerTimeZone } from '../formats.ts';
 
 /** Time ranges offered, in days. */
@@ -46,23 +47,8 @@ export function windowQuery(window: Window, at = new Date()): WindowQuery {
 }
 
 /** How much a time zone's clock is ahead of UTC. Milliseconds. */
-function offsetOf(at: Date, timeZone: string): number {
-  const parts = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    calendar: 'gregory',
-    numberingSystem: 'latn',
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  }).formatToParts(at);
-  const of = (type: Intl.DateTimeFormatPartTypes) => Number(parts.find((part) => part.type === type)?.value);
-  const clock = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
-  return clock - Math.floor(at.getTime() / 1_000) * 1_000;
-}
+const offsetAt = (clock: ZoneClock, at: Date) =>
+  clock(at.getTime()) - Math.floor(at.getTime() / 1_000) * 1_000;
 
 /**
  * The first instant of a day in a time zone, or of the day `later` days after it. Where the clock skips midnight, the
@@ -74,11 +60,12 @@ export function instantOfDay(day: string, zone: string, later: number): Date {
   const midnight = new Date(`${day}T00:00:00Z`);
   midnight.setUTCDate(midnight.getUTCDate() + later);
   const wanted = midnight.getTime();
+  const clock = zoneClock(zone);
   // The offset before midnight and the one after it: a change of the clock is between them at most.
-  const early = new Date(wanted - offsetOf(new Date(wanted - 86_400_000), zone));
-  const late = new Date(wanted - offsetOf(new Date(wanted + 86_400_000), zone));
+  const early = new Date(wanted - offsetAt(clock, new Date(wanted - 86_400_000)));
+  const late = new Date(wanted - offsetAt(clock, new Date(wanted + 86_400_000)));
   if (early.getTime() === late.getTime()) return early;
-  const isMidnight = (at: Date) => at.getTime() + offsetOf(at, zone) === wanted;
+  const isMidnight = (at: Date) => at.getTime() + offsetAt(clock, at) === wanted;
   const [first, last] = early < late ? [early, late] : [late, early];
   return isMidnight(first) ? first : last;
 }
