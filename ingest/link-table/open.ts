@@ -9,7 +9,7 @@ import { createLinkTable, type LinkTable } from './table.ts';
 import { createWorkspacePolicies, type WorkspacePolicies } from './workspace-policies.ts';
 
 /** Limit of the wait for the reader thread: after it the first lookups go to PostgreSQL. */
-const READER_START_MS = 5_000;
+const READER_START_MS = 30_000;
 /** Limit of the wait for PostgreSQL's changes since the file was written. */
 const CATCH_UP_MS = 5_000;
 

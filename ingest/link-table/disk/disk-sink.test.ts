@@ -49,6 +49,12 @@ const open = (leastFree = 0, givenUp: boolean[] = [], memoryHoldsAll = false) =>
     leastFree,
     onGivenUp: (damaged) => givenUp.push(damaged),
   });
+const slugsRead = () => {
+  const reader = openLinksReader(dir);
+  const slugs = [...(reader?.records() ?? [])].map(slugOf);
+  reader?.close();
+  return slugs;
+};
 const openHoldingAll = (givenUp: boolean[] = []) => open(0, givenUp, true);
 
 test('of a load it posts pages, programs, and the links that changed in the file', async () => {
@@ -124,6 +130,20 @@ test('changes are posted when the file can’t be created', async () => {
   await load(sink, [record('program', 'page')]);
   expect([sink.whole(), posted(sink)]).toEqual([false, ['page']]);
   expect(givenUp).toEqual([false]);
+});
+
+test.each([false, true])('others read the file while it is written; memory holds all links: %s', async (all) => {
+  const first = open(0, [], all);
+  await load(first, [record('link', 'link')]);
+  expect(slugsRead()).toEqual(['link']);
+  first.close();
+  const second = open(0, [], all);
+  expect(slugsRead()).toEqual(['link']);
+  second.beginChanges();
+  second.put(record('link', 'fresh'));
+  await second.settle(SYNC_POINT);
+  expect(slugsRead()).toEqual(['link', 'fresh']);
+  second.close();
 });
 
 test('where memory holds all links it posts every record of a load, between its beginning and end', async () => {

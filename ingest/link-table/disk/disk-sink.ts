@@ -10,7 +10,7 @@ import { removeLinksFile, removeUnfinished } from './paths.ts';
 /**
  * Writes the table to its file and collects the changes that the redirects' thread must apply.
  *
- * Where memory holds all links, those are all changes: memory is a replica, and the file serves the next start. Else
+ * Where memory holds all links but referral links, those are all changes: memory is a replica. Else
  * they are every page, program and key, and the links that changed: memory may hold an older version.
  *
  * The volume is shared with the journal, and clicks come first: after a failed write the file is not written again.
@@ -31,7 +31,8 @@ const LEAST_FREE = 512 * 2 ** 20;
 const SYNC_POINT_EVERY_MS = 10_000;
 
 /**
- * @param given.memoryHoldsAll the file serves starts only: one that the disk refuses stays, with its older sync point
+ * @param given.memoryHoldsAll the file serves starts and first visits of referral links: one that the disk refuses
+ *   stays for the next start, with its older sync point
  * @param given.onGivenUp called when the file is no longer written; `damaged`: its content is corrupt
  */
 export function createDiskSink(given: {
@@ -86,7 +87,7 @@ export function createDiskSink(given: {
     if (file === null) return;
     try {
       await finishLinksFile(dir, file);
-      file = openLinksFile(dir, memoryHoldsAll);
+      file = openLinksFile(dir);
       if (file === null) throw new Error('the new file can’t be opened');
       whole = true;
     } catch (error) {
@@ -95,7 +96,7 @@ export function createDiskSink(given: {
   }
 
   try {
-    file = openLinksFile(dir, memoryHoldsAll);
+    file = openLinksFile(dir);
     if (file === null) {
       whole = false;
       removeLinksFile(dir);

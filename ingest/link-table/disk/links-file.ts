@@ -14,8 +14,8 @@ import { LINKS_FILE, removeUnfinished, UNFINISHED } from './paths.ts';
  * The whole link table in a SQLite file. One thread writes it ({@link createLinksFile}, {@link openLinksFile}); others
  * read what it has committed ({@link openLinksReader}).
  *
- * `exclusive`: no other connection is open meanwhile. Then SQLite needs no `-shm` file, which a full volume has no room
- * for, so that a start can read the table there.
+ * An `exclusive` reader locks all other connections out. It needs no `-shm` file, which a full volume has no room for, so
+ * that a start can read the table there.
  */
 export type LinksFile = {
   /** PostgreSQL's state at the last commit; null for a new file. */
@@ -95,8 +95,8 @@ export async function finishLinksFile(dir: string, file: LinksFile): Promise<voi
 }
 
 /** @returns null when there is no usable file */
-export function openLinksFile(dir: string, exclusive = false): LinksFile | null {
-  const db = openDatabase(dir, { readOnly: false, exclusive });
+export function openLinksFile(dir: string): LinksFile | null {
+  const db = openDatabase(dir, { readOnly: false, exclusive: false });
   if (db === null) return null;
   // A power cut can undo the last commits, and their sync point with them.
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
