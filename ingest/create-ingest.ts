@@ -30,8 +30,10 @@ import { createPasswordHandler } from './password/handler.ts';
 import { createSharedAttempts } from './password/shared-attempts.ts';
 import { createPixelScript } from './pixel-script.ts';
 import { createCompiledLinks } from './redirect/compiled-links.ts';
+import { createDecidingVisits } from './redirect/deciding-visit.ts';
 import { createRedirectHandler } from './redirect/handler.ts';
 import { createLinkPolicy } from './redirect/link-policy.ts';
+import { createPlaces } from './redirect/places.ts';
 import { createRecordAndRedirect } from './redirect/record-and-redirect.ts';
 import { createInterstitial } from './retargeting/interstitial.ts';
 import { addRoutes } from './routes.ts';
@@ -109,6 +111,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
   const permits = createPermits({ pool, streamId: eventLog.stream.streamId, log });
   const pages = createPages();
   const gate = createPasswordGate(secrets.cookie, secure);
+  const places = createPlaces(log);
   const recordAndRedirect = createRecordAndRedirect({
     eventLog,
     exchanges,
@@ -116,6 +119,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     interstitial: createInterstitial(),
     policies,
     dailyVisitors,
+    decidingVisits: createDecidingVisits(places),
     secure,
     refuse(link, exchange) {
       permits.release(link.idText);
@@ -131,6 +135,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     metrics,
     pages,
     agentKinds: createAgentKinds(),
+    places,
     mayPass: gate.mayPass,
   });
   const redirect = createRedirectHandler({

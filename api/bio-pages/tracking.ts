@@ -12,7 +12,7 @@ import {
 import type { BioButton, TrackedButton } from '../../sql/bio/buttons.ts';
 import type { PoolClient } from '../../sql/database/pool.ts';
 import { insertDestination, updateDestination } from '../../sql/links/destinations.ts';
-import { deleteLink, insertLinks, newLinkId, restoreLink } from '../../sql/links/links.ts';
+import { deleteLink, insertLinks, NO_SETTINGS, newLinkId, restoreLink } from '../../sql/links/links.ts';
 import { claimSlugs } from '../../sql/links/slugs.ts';
 import { countLinks } from '../../sql/workspaces/usage.ts';
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
@@ -158,13 +158,8 @@ async function makeLink(tx: PoolClient, workspaceId: string, page: Page, button:
       metadata: null,
       utm_source: CHANNEL,
       utm_medium: utmMediumOf(CHANNEL),
+      ...NO_SETTINGS,
       utm_campaign: page.slug,
-      targeting: null,
-      expires_at: null,
-      max_clicks: null,
-      expired_redirect_url: null,
-      password_hash: null,
-      retargeting: null,
     },
   ]);
   return id;

@@ -27,6 +27,7 @@ import { keepToOwnDomain } from './own-domain.ts';
 import type { ChangeBody } from './schemas.ts';
 import { readSettings } from './settings.ts';
 import { slugTaken } from './slug-choice.ts';
+import { checkSplit, restartedSplit } from './split.ts';
 
 export const noSuchLink = () => new AppError('not_found', 'the workspace has no such link');
 
@@ -48,12 +49,12 @@ export async function readChangeRequest(body: ChangeBody, rules: DestinationRule
       ? null
       : requireDestination('destination_url', body.destination_url, rules);
   return {
-    link: {
+    link: restartedSplit({
       slug: body.slug,
       external_id: body.external_id,
       metadata: body.metadata,
       ...(await readSettings(body, rules)),
-    },
+    }),
     campaign: {
       name: body.name,
       destination_url: body.destination_url,
@@ -91,6 +92,11 @@ export async function changeLink(
   if (campaign.folder_id && !(await lockFolderShared(tx, workspaceId, campaign.folder_id))) {
     throw new AppError('not_found', 'the workspace has no folder with this `folder_id`');
   }
+  checkSplit({
+    split: change.split === undefined ? link.split : change.split,
+    split_ends_at: change.split_ends_at === undefined ? link.split_ends_at : change.split_ends_at,
+    split_goal: change.split_goal === undefined ? link.split_goal : change.split_goal,
+  });
   await refuseTaken(tx, link, change);
   if (change.external_id === null) await refuseSecondOnChannel(tx, link);
   await updateDestination(tx, workspaceId, link.destination_id, campaign);
@@ -125,9 +131,17 @@ export async function removeLink(db: Queryable, workspaceId: string, id: string)
 /** Requires that a program's links can add `ref` to their destinations. */
 function keepProgramRules({ link, destinationUrl }: ChangeRequest): void {
   if (destinationUrl) requireRoomForReferral('destination_url', destinationUrl);
-  const { mobile, desktop } = link.targeting ?? {};
-  if (mobile !== undefined) requireRoomForReferral('targeting.mobile', new URL(mobile));
-  if (desktop !== undefined) requireRoomForReferral('targeting.desktop', new URL(desktop));
+  const { targeting, rules, split } = link;
+  const decided: [field: string, url: string][] = [
+    ...Object.entries(targeting ?? {}).map(([name, url]): [string, string] => [`targeting.${name}`, url]),
+    ...urlsIn('rules', rules ?? []),
+    ...urlsIn('split', split ?? []),
+  ];
+  for (const [field, url] of decided) requireRoomForReferral(field, new URL(url));
+}
+
+function urlsIn(field: string, given: { destination_url: string }[]): [string, string][] {
+  return given.map(({ destination_url }, nth) => [`${field}.${nth}.destination_url`, destination_url]);
 }
 
 async function refuseTaken(tx: PoolClient, link: Link, { slug, external_id }: LinkChange): Promise<void> {

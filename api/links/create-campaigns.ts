@@ -10,13 +10,16 @@ import {
   type LinkSettings,
   linksByExternalIds,
   type NewLink,
+  NO_SETTINGS,
   newLinkId,
+  settingsOf,
 } from '../../sql/links/links.ts';
 import { countLinks } from '../../sql/workspaces/usage.ts';
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { CreateRequest, NewCampaign } from './create-request.ts';
 import { keepToOwnDomain } from './own-domain.ts';
 import { claimFresh, type Draft, slugDrafts } from './slug-choice.ts';
+import { checkSplit, withoutSplit } from './split.ts';
 
 /** The links of a create, whether it made them, and the workspace afterwards. */
 export type Created = { made: boolean; destinationId: string; links: Link[]; workspace: Workspace };
@@ -153,9 +156,13 @@ export function newLink(
   { id, channel }: Draft,
   slug: string,
 ): NewLink {
-  return {
+  const settings = {
     ...inheritedSettings(campaign, siblings),
-    ...definedOf(request.settings),
+    ...definedOf(withoutSplit(request.settings)),
+  };
+  checkSplit(settings);
+  return {
+    ...settings,
     campaign,
     id,
     channel,
@@ -170,15 +177,7 @@ export function newLink(
 /** Returns the settings that a new link copies from the campaign's first link. */
 function inheritedSettings(campaign: Destination, siblings: Link[]): LinkSettings {
   const [first] = siblings;
-  return {
-    utm_campaign: first ? first.utm_campaign : campaign.name,
-    targeting: first?.targeting ?? null,
-    expires_at: first?.expires_at ?? null,
-    max_clicks: first?.max_clicks ?? null,
-    expired_redirect_url: first?.expired_redirect_url ?? null,
-    password_hash: first?.password_hash ?? null,
-    retargeting: first?.retargeting ?? null,
-  };
+  return first ? settingsOf(first) : { ...NO_SETTINGS, utm_campaign: campaign.name };
 }
 
 function definedOf(settings: Partial<LinkSettings>): Partial<LinkSettings> {

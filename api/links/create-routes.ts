@@ -104,8 +104,8 @@ const CREATE_DESCRIPTION = `Send exactly one of \`channel\`, \`channels\` and \`
 - \`external_id\` is allowed if exactly one link is created. If a link of the workspace already has it, the response is
   200 with that link, whatever else the body says.
 - \`destination_id\` adds links to a campaign, which keeps its URL, name, tags and folder. Settings that are not sent
-  (\`utm_campaign\`, \`targeting\`, \`expires_at\`, \`max_clicks\`, \`expired_redirect_url\`, \`password\`,
-  \`retargeting\`) are inherited from the campaign's oldest link; \`null\` leaves a setting out.
+  (\`utm_campaign\`, \`targeting\`, \`rules\`, \`split\`, \`expires_at\`, \`max_clicks\`, \`expired_redirect_url\`,
+  \`password\`, \`retargeting\`) are inherited from the campaign's oldest link; \`null\` leaves a setting out.
 - A campaign has one link per channel and one Smart Link. A second one needs a distinct \`external_id\`, else 409.
 - \`slug\` is used verbatim for one link and as \`<slug>-<channel>\` for several; 409 if taken. If the campaign's link on
   the same channel has it, the new link gets the first free slug of \`<slug>-2\`, \`<slug>-3\`, and so on.
@@ -114,5 +114,7 @@ const CREATE_DESCRIPTION = `Send exactly one of \`channel\`, \`channels\` and \`
 - \`utm_campaign\` defaults to the campaign's name and is fixed when the link is created. \`utm_source\` is the channel,
   \`utm_medium\` is \`social\` (\`local\` for \`google_business\`). Both are null for a Smart Link; each of its clicks gets
   those of the inferred channel.
+- \`rules\`, then \`targeting\`, then \`split\` decide between destinations. \`targeting.ios\`, \`targeting.android\` and rules
+  with a condition on \`os\` may lead to an app (\`myapp://product/17\`).
 - \`destination_url\`, \`targeting\` and \`expired_redirect_url\` are \`https://\` URLs (\`http://\` for loopback hosts only)
   without credentials, and do not lead back to the short-link origin.`;

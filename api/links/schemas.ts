@@ -21,6 +21,7 @@ import {
   WINDOW_PARAMETERS,
   Window,
 } from '../schemas.ts';
+import { DECISION_FIELDS, DECISION_RECORD } from './decision-schemas.ts';
 
 const MAX_CLICKS = 2_147_483_647;
 const NAME_LIMIT = 200;
@@ -28,7 +29,6 @@ const TAG_LIMIT = 50;
 const TAGS_LIMIT = 50;
 const PASSWORD_LIMIT = 200;
 
-const UrlInput = Type.String({ format: 'uri', maxLength: DESTINATION_LIMIT });
 const Name = Type.String({
   minLength: 1,
   maxLength: NAME_LIMIT,
@@ -47,10 +47,6 @@ const Channel = OneOf([...CREATABLE_CHANNELS, 'x'], {
   description: '`x` means `twitter`.',
 });
 
-const TARGETING = {
-  title: 'Targeting',
-  description: 'Destinations by device. A tablet counts as mobile.',
-};
 const RETARGETING = {
   title: 'Retargeting',
   description:
@@ -64,12 +60,11 @@ const PIXELS = {
   x: Type.Optional(Type.String()),
   pinterest: Type.Optional(Type.String()),
 };
-const DEVICES = { mobile: Type.Optional(UrlInput), desktop: Type.Optional(UrlInput) };
 
 /** The settings of a link that a create and a change take alike. Null clears. */
 const SETTING_FIELDS = {
   utm_campaign: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 255 }))),
-  targeting: Type.Optional(Nullable(Body(DEVICES, TARGETING))),
+  ...DECISION_FIELDS,
   expires_at: Type.Optional(Nullable(Instant)),
   max_clicks: Type.Optional(
     Nullable(
@@ -193,7 +188,7 @@ export const LinkRecord = Type.Object(
     utm_campaign: Nullable(Type.String()),
     tags: Type.Array(Type.String()),
     folder_id: Nullable(Uuid),
-    targeting: Nullable(Type.Object(DEVICES, TARGETING)),
+    ...DECISION_RECORD,
     expires_at: Nullable(Instant),
     max_clicks: Nullable(Type.Integer()),
     expired_redirect_url: Nullable(Url),

@@ -1,6 +1,11 @@
 import { hashPassword, LINK_COST } from '../../core/access/passwords.ts';
 import { badRequest } from '../../core/errors.ts';
-import { type DestinationRules, requireDestination } from '../../core/links/destinations.ts';
+import {
+  type DestinationRules,
+  requireAppDestination,
+  requireDestination,
+} from '../../core/links/destinations.ts';
+import { readRules, readSplit } from '../../core/links/rules/read-rules.ts';
 import { formatInstant, NANOS_PER_MILLI, requireInstant } from '../../core/time/timestamps.ts';
 import type { LinkSettings, Retargeting, Targeting } from '../../sql/links/links.ts';
 import type { SettingFields } from './schemas.ts';
@@ -17,8 +22,8 @@ const PIXEL_IDS: Record<keyof Retargeting, RegExp> = {
   pinterest: /^\d{8,20}$/,
 };
 
-const EARLIEST_EXPIRY = 0n;
-const LATEST_EXPIRY = BigInt(Date.UTC(9999, 0)) * NANOS_PER_MILLI;
+const EARLIEST = 0n;
+const LATEST = BigInt(Date.UTC(9999, 0)) * NANOS_PER_MILLI;
 
 /**
  * Validates a link's own settings and returns them as stored. Undefined: not sent; null clears. Hashes the
@@ -33,7 +38,11 @@ export async function readSettings(
   const settings: Partial<LinkSettings> = {
     utm_campaign: fields.utm_campaign,
     targeting: fields.targeting && readTargeting(fields.targeting, rules),
-    expires_at: fields.expires_at && readExpiry(fields.expires_at),
+    rules: fields.rules && readRules(fields.rules, rules),
+    split: fields.split && readSplit(fields.split, rules),
+    split_ends_at: fields.split_ends_at && readStorable('split_ends_at', fields.split_ends_at),
+    split_goal: fields.split_goal,
+    expires_at: fields.expires_at && readStorable('expires_at', fields.expires_at),
     max_clicks: fields.max_clicks,
     expired_redirect_url: fields.expired_redirect_url,
     retargeting: fields.retargeting && readRetargeting(fields.retargeting),
@@ -47,22 +56,33 @@ export async function readSettings(
   return settings;
 }
 
-/** Parses an expiry within the years that every part of the service can store. */
-function readExpiry(text: string): string {
-  const nanos = requireInstant('expires_at', text);
-  if (nanos < EARLIEST_EXPIRY || nanos >= LATEST_EXPIRY) {
-    throw badRequest('expires_at', 'must be between the years 1970 and 9998');
+/** Parses an instant within the years that every part of the service can store. */
+function readStorable(field: string, text: string): string {
+  const nanos = requireInstant(field, text);
+  if (nanos < EARLIEST || nanos >= LATEST) {
+    throw badRequest(field, 'must be between the years 1970 and 9998');
   }
   return formatInstant(nanos, 6);
 }
 
 function readTargeting(given: Targeting, rules: DestinationRules): Targeting | null {
-  const { mobile, desktop } = given;
-  if (mobile !== undefined) requireDestination('targeting.mobile', mobile, rules);
-  if (desktop !== undefined) requireDestination('targeting.desktop', desktop, rules);
-  if (mobile === undefined && desktop === undefined) return null;
-  return { ...(mobile !== undefined && { mobile }), ...(desktop !== undefined && { desktop }) };
+  const targeting: Targeting = {};
+  for (const [name, requireUrl] of TARGETS) {
+    const url = given[name];
+    if (url === undefined) continue;
+    requireUrl(`targeting.${name}`, url, rules);
+    targeting[name] = url;
+  }
+  return Object.keys(targeting).length > 0 ? targeting : null;
 }
+
+/** An app opens on its own system only. */
+const TARGETS = [
+  ['ios', requireAppDestination],
+  ['android', requireAppDestination],
+  ['mobile', requireDestination],
+  ['desktop', requireDestination],
+] as const;
 
 function readRetargeting(given: Retargeting): Retargeting | null {
   const pixels: Retargeting = {};

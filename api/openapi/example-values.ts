@@ -132,6 +132,28 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   max_clicks: 500,
   expired_redirect_url: 'https://shop.example/',
   password_protected: false,
+  'CreateLinks.rules': [
+    {
+      id: 'alps',
+      name: 'German in the Alps',
+      conditions: [
+        { type: 'country', operator: 'is', values: ['AT', 'CH'] },
+        { type: 'language', operator: 'is', values: ['de'] },
+      ],
+      destination_url: 'https://shop.example/alpen',
+    },
+  ],
+  rules: null,
+  split: null,
+  split_ends_at: null,
+  split_goal: null,
+  split_winner: null,
+  'UpdateLink.split': [
+    { id: 'a', destination_url: 'https://shop.example/a', weight: 50 },
+    { id: 'b', destination_url: 'https://shop.example/b', weight: 50 },
+  ],
+  'UpdateLink.split_ends_at': '2026-12-31T23:59:59Z',
+  'UpdateLink.split_goal': 'conversions',
   'Targeting.mobile': 'https://shop.example/m/autumn',
   'Retargeting.facebook': '1234567890',
   'LinkSearchResults.total': 1,

@@ -6,6 +6,9 @@ const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 /** A longer header is not a browser's. */
 const HEADER_LIMIT = 512;
 
+/** ISO 3166-1 or UN M.49, where it follows the language or its script. */
+const REGION = /^[a-z]{2,3}(?:-[a-z]{4})?-([a-z]{2}|\d{3})(?:-|$)/;
+
 /** Few different headers make up nearly all traffic. */
 const known = createBoundedCache<string, string>(4_096);
 
@@ -19,18 +22,38 @@ export function preferredLanguage(header: string): string {
   if (header === '' || header.length > HEADER_LIMIT) return '';
   const before = known.get(header);
   if (before !== undefined) return before;
-  const language = mostPreferred(header.toLowerCase());
+  const [language = ''] = mostPreferred(header.toLowerCase()).split('-', 1);
   known.set(header, language);
   return language;
 }
 
+/**
+ * Returns the language that a visitor prefers most with its region, if it has one: `de-AT` of `de-AT, de;q=0.8`. Empty
+ * when there is none.
+ *
+ * @param header the value of `Accept-Language`
+ */
+export function preferredLanguageTag(header: string): string {
+  if (header === '' || header.length > HEADER_LIMIT) return '';
+  return languageTag(mostPreferred(header.toLowerCase()));
+}
+
+/** Returns a tag's language and region as `de` or `de-AT`, without its script and variants. */
+export function languageTag(tag: string): string {
+  const folded = tag.toLowerCase();
+  const [language = ''] = folded.split('-', 1);
+  const region = REGION.exec(folded)?.[1];
+  return region === undefined ? language : `${language}-${region.toUpperCase()}`;
+}
+
+/** Returns the whole tag, in lower case; empty when there is none. */
 function mostPreferred(header: string): string {
   let [best, bestWeight] = ['', 0];
   for (const item of header.split(',')) {
     const [range = '', ...parameters] = item.split(';').map((part) => part.trim());
     const [primary = ''] = range.split('-', 1);
     const weight = weightOf(parameters);
-    if (weight > bestWeight && PRIMARY.test(primary)) [best, bestWeight] = [primary, weight];
+    if (weight > bestWeight && PRIMARY.test(primary)) [best, bestWeight] = [range, weight];
   }
   return best;
 }

@@ -28,11 +28,7 @@ export type DestinationRules = {
  * @throws {AppError} `bad_request` that names the field
  */
 export function requireDestination(path: string, text: string, rules: DestinationRules): URL {
-  if (text.length > DESTINATION_LIMIT) {
-    throw badRequest(path, `must be at most ${DESTINATION_LIMIT} characters`);
-  }
-  if (SPACE_OR_CONTROL.test(text))
-    throw badRequest(path, 'must not contain white space or control characters');
+  requireStorable(path, text);
   // Without "//" the parser still accepts `https:example.com`.
   const url = /^https?:\/\/[^/\\?#]/i.test(text) ? parse(text) : null;
   if (url === null) throw badRequest(path, 'must be a full URL that begins with https://');
@@ -46,11 +42,48 @@ export function requireDestination(path: string, text: string, rules: Destinatio
   }
   if (isSameOrigin(url, rules.shortUrl))
     throw badRequest(path, 'must not lead back to the short-link origin');
-  // A redirect sends it encoded, where a character may become nine.
+  requireSendable(path, url);
+  return url;
+}
+
+/** Schemes that a browser treats in a way of its own, which could run a script or read a file. */
+const NO_APP = new Set(['http', 'https', 'javascript', 'data', 'file', 'vbscript', 'blob', 'about', 'ftp']);
+const APP_SCHEME = /^([a-z][a-z0-9+.-]*):\/\/[^/\\?#]/i;
+
+/**
+ * Validates a destination on devices that open apps: as {@link requireDestination}, or the address of an app such as
+ * `myapp://product/17`.
+ *
+ * @throws {AppError} `bad_request` that names the field
+ */
+export function requireAppDestination(path: string, text: string, rules: DestinationRules): URL {
+  const scheme = APP_SCHEME.exec(text)?.[1]?.toLowerCase();
+  if (scheme === undefined || NO_APP.has(scheme)) return requireDestination(path, text, rules);
+  requireStorable(path, text);
+  const url = parse(text);
+  if (url === null) throw badRequest(path, 'must be a full URL that begins with https:// or an app scheme');
+  requireSendable(path, url);
+  return url;
+}
+
+/** Returns whether a stored destination opens an app. */
+export function isAppUrl(text: string): boolean {
+  return !/^https?:/i.test(text);
+}
+
+function requireStorable(path: string, text: string): void {
+  if (text.length > DESTINATION_LIMIT) {
+    throw badRequest(path, `must be at most ${DESTINATION_LIMIT} characters`);
+  }
+  if (SPACE_OR_CONTROL.test(text))
+    throw badRequest(path, 'must not contain white space or control characters');
+}
+
+/** A redirect sends it encoded, where a character may become nine. */
+function requireSendable(path: string, url: URL): void {
   if (url.href.length > ENCODED_LIMIT) {
     throw badRequest(path, `must be at most ${ENCODED_LIMIT} characters when encoded`);
   }
-  return url;
 }
 
 /** Returns whether a host name (brackets around IPv6) always means this machine. */

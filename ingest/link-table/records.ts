@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { uuidToBytes } from '../../core/ids.ts';
+import type { LinkRule, SplitVariant } from '../../core/links/rules/types.ts';
 import type { LinkTableRow, OtherSlugRow, WorkspacePolicyRow } from '../../sql/links/link-table.ts';
 import type { Retargeting, Targeting } from '../../sql/links/links.ts';
 import { policySlug, type WorkspacePolicy } from './workspace-policies.ts';
@@ -31,6 +32,10 @@ export type LinkRecord = {
 /** Settings that few links have. */
 export type LinkRecordSettings = {
   targeting?: Targeting;
+  rules?: LinkRule[];
+  split?: SplitVariant[];
+  /** Id of the variant that all visitors get. */
+  winner?: string;
   /** Milliseconds since the epoch. */
   expiresAt?: number;
   maxClicks?: number;
@@ -99,6 +104,9 @@ function encode(
 function settingsText(row: LinkTableRow): string {
   const settings: LinkRecordSettings = {
     ...(row.targeting && { targeting: row.targeting }),
+    ...(row.rules && { rules: row.rules }),
+    ...(row.split && { split: row.split }),
+    ...(row.split && row.split_winner !== null && { winner: row.split_winner }),
     ...(row.expires_at !== null && { expiresAt: row.expires_at }),
     ...(row.max_clicks !== null && { maxClicks: row.max_clicks }),
     ...(row.expired_redirect_url && { expiredRedirectUrl: row.expired_redirect_url }),

@@ -1,13 +1,12 @@
 import { CHANNELS, type Channel, utmMediumOf } from '../../core/enrich/channels.ts';
-import { type Device, isMobileDevice } from '../../core/enrich/devices.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 import type { BlockedDomains } from '../../core/links/blocked-domains.ts';
+import { needPlace } from '../../core/links/rules/compile.ts';
 import type { VisitorIds, WorkspaceVisitors } from '../../core/tracking/visitors.ts';
 import type { Retargeting } from '../../sql/links/links.ts';
 import type { LinkRecord } from '../link-table/records.ts';
+import { compileDecisions, type Decide, type DecidingVisit, type Decision } from './decisions.ts';
 import { Destination, type LinkParameters } from './redirect-url.ts';
-
-type Screen = 'all' | 'mobile' | 'desktop';
 
 /**
  * A link with everything precomputed that does not depend on the visitor. A plain visit touches few objects: with
@@ -28,14 +27,17 @@ export class CompiledLink {
   readonly maxClicks: number | null;
   readonly passwordHash: string | null;
   readonly retargeting: Retargeting | null;
-  /** The destination of every visitor, once computed; null for links with targeting and Smart Links. */
+  /** The destination of every visitor, once computed; null for links that decide and for Smart Links. */
   #only: Destination | null = null;
   readonly expiredRedirectUrl: string | null;
   readonly workspaceId: Uint8Array;
   /** Blocked by the operator: itself, or the domain of a destination. */
   readonly isBlocked: boolean;
-  readonly hasTargeting: boolean;
-  readonly #destinationFor: (device: Device, channel: string) => Destination;
+  /** Has rules, targeting or a split: visitors get different destinations. */
+  readonly decides: boolean;
+  /** Its rules ask where the visitor is. */
+  readonly needsPlace: boolean;
+  readonly #destinationFor: (visit: DecidingVisit | null, channel: string) => Destination;
 
   constructor(record: LinkRecord, visitorIds: VisitorIds, domains: Pick<BlockedDomains, 'blocks'>) {
     const { settings, channel } = record;
@@ -50,8 +52,10 @@ export class CompiledLink {
     this.expiredRedirectUrl = settings.expiredRedirectUrl ?? null;
     this.workspaceId = record.workspaceId;
     this.isBlocked = settings.blocked === true || urlsOf(record).some((url) => domains.blocks(url));
-    this.hasTargeting = settings.targeting !== undefined;
-    this.#destinationFor = destinationsOf(record);
+    const { rules = [], targeting, split } = settings;
+    this.decides = rules.length > 0 || targeting !== undefined || split !== undefined;
+    this.needsPlace = needPlace(rules);
+    this.#destinationFor = destinationsOf(record, this.decides ? compileDecisions(record) : null);
   }
 
   /** The id as text. */
@@ -60,39 +64,40 @@ export class CompiledLink {
   }
 
   /**
-   * Returns the destination for a device.
+   * Returns the destination of a visit.
    *
+   * @param visit what decides; null for a link that does not decide
    * @param channel the link's channel; of a Smart Link the one inferred for this click
    */
-  destinationFor(device: Device, channel: string): Destination {
+  destinationFor(visit: DecidingVisit | null, channel: string): Destination {
     if (this.#only !== null) return this.#only;
-    const destination = this.#destinationFor(device, channel);
-    if (this.channel !== null && !this.hasTargeting) this.#only = destination;
+    const destination = this.#destinationFor(visit, channel);
+    if (this.channel !== null && !this.decides) this.#only = destination;
     return destination;
   }
 }
 
+/** Every address that a visitor of the link may be sent to. */
 function urlsOf({ destination, settings }: LinkRecord): string[] {
-  const { targeting, expiredRedirectUrl } = settings;
-  return [destination, targeting?.mobile, targeting?.desktop, expiredRedirectUrl].filter(
-    (url) => url !== undefined,
-  );
+  const { targeting = {}, rules = [], split = [], expiredRedirectUrl } = settings;
+  return [
+    destination,
+    ...Object.values(targeting),
+    ...[...rules, ...split].map(({ destination_url }) => destination_url),
+    ...(expiredRedirectUrl === undefined ? [] : [expiredRedirectUrl]),
+  ];
 }
 
-/** Computes the destination for a device and a channel, each once. */
-function destinationsOf(record: LinkRecord): (device: Device, channel: string) => Destination {
-  const { settings, channel } = record;
-  const { targeting } = settings;
-  const addresses: Record<Screen, string> = {
-    all: record.destination,
-    mobile: targeting?.mobile ?? record.destination,
-    desktop: targeting?.desktop ?? record.destination,
-  };
-  const compiled = new Map<string, Destination>();
-  const address = { domain: '', slug: record.slug };
+/** Computes the destination of a decision and a channel, each once. */
+function destinationsOf(
+  record: LinkRecord,
+  decide: Decide | null,
+): (visit: DecidingVisit | null, channel: string) => Destination {
+  const smart = record.channel === null;
+  const plain: Decision = { url: record.destination, ruleId: '', variantId: '' };
+  const compiled = new Map<Decision, Map<string, Destination>>();
 
   function parametersFor(own: string): LinkParameters {
-    const smart = channel === null;
     return {
       utm_source: smart ? own : record.utmSource,
       utm_medium: smart ? utmMediumOf(own as Channel) : record.utmMedium,
@@ -101,13 +106,17 @@ function destinationsOf(record: LinkRecord): (device: Device, channel: string) =
     };
   }
 
-  return (device, own) => {
-    const screen = targeting === undefined ? 'all' : screenOf(device);
-    const name = channel === null ? `${screen} ${own}` : screen;
-    let destination = compiled.get(name);
+  return (visit, channel) => {
+    const decision = decide === null || visit === null ? plain : decide(visit);
+    const byChannel = compiled.get(decision) ?? new Map<string, Destination>();
+    compiled.set(decision, byChannel);
+    const name = smart ? channel : '';
+    let destination = byChannel.get(name);
     if (destination === undefined) {
-      destination = new Destination(addresses[screen], parametersFor(own), address);
-      compiled.set(name, destination);
+      const { url, ruleId, variantId } = decision;
+      const marks = { domain: '', slug: record.slug, ruleId, variantId };
+      destination = new Destination(url, parametersFor(channel), marks);
+      byChannel.set(name, destination);
     }
     return destination;
   };
@@ -116,10 +125,4 @@ function destinationsOf(record: LinkRecord): (device: Device, channel: string) =
 /** Returns one shared string for all links of a channel. */
 function channelNamed(name: string): string {
   return CHANNELS.find((channel) => channel === name) ?? name;
-}
-
-/** Neither mobile nor desktop, such as a television, gets the link's own destination. */
-function screenOf(device: Device): Screen {
-  if (isMobileDevice(device)) return 'mobile';
-  return device === 'desktop' ? 'desktop' : 'all';
 }

@@ -16,6 +16,7 @@ import type { IngestMetrics } from '../metrics.ts';
 import type { Interstitial } from '../retargeting/interstitial.ts';
 import type { DailyVisitors } from '../visitors/daily-salts.ts';
 import type { CompiledLink } from './compiled-link.ts';
+import type { DecidingVisits } from './deciding-visit.ts';
 import { isFromQrCode } from './redirect-url.ts';
 import type { Visit } from './visit.ts';
 
@@ -41,12 +42,14 @@ export function createRecordAndRedirect(given: {
   interstitial: Interstitial;
   policies: WorkspacePolicies;
   dailyVisitors: DailyVisitors;
+  decidingVisits: DecidingVisits;
   /** Whether the short-link origin is https. */
   secure: boolean;
   /** Responds 503 and puts the permit back: a click of a link with `max_clicks` must be recorded. */
   refuse(link: CompiledLink, exchange: Exchange): void;
 }): RecordAndRedirect {
-  const { eventLog, exchanges, metrics, interstitial, policies, dailyVisitors, secure, refuse } = given;
+  const { eventLog, exchanges, metrics, interstitial, policies } = given;
+  const { dailyVisitors, decidingVisits, secure, refuse } = given;
 
   return (allowed) => {
     const { link, visit, agent, exchange, counted } = allowed;
@@ -55,7 +58,8 @@ export function createRecordAndRedirect(given: {
     const visitor = visitorOf(link, visit, tracking);
     const setCookie = bot || tracking !== 'full' ? null : cookieHeader(visit, visitor.cookieText);
     const channel = link.channel ?? inferChannel(visit.referer, visit.userAgent);
-    const destination = link.destinationFor(agent.device, channel);
+    const deciding = link.decides ? decidingVisit(visit, channel, visitor, tracking) : null;
+    const destination = link.destinationFor(deciding, channel);
     const url = destination.urlFor(visit.query, visitor.idText);
 
     eventLog.append(
@@ -90,6 +94,12 @@ export function createRecordAndRedirect(given: {
     const cookie = visit.gpc || tracking === 'none' ? null : parseVisitorCookie(visit.cookie);
     const visitor = cookie === null ? link.visitors.newVisitor() : knownVisitor(link, cookie);
     return tracking === 'none' ? { ...visitor, idText: null } : visitor;
+  }
+
+  /** Without cookies every visitor is new. */
+  function decidingVisit(visit: Visit, channel: string, { id, cookieText }: Visitor, tracking: Tracking) {
+    const isKnown = cookieText === null && tracking === 'full';
+    return decidingVisits(visit, { channel, visitorId: id, visitor: isKnown ? 'returning' : 'new' });
   }
 
   /** @param fresh a new visitor's cookie; null when the visitor has one */

@@ -137,7 +137,7 @@ test('whatever a visitor sends, the address is visible ASCII and stays on the de
 });
 
 describe('the labels of a visit', () => {
-  const address = { domain: '', slug: 'Sale' };
+  const address = { domain: '', slug: 'Sale', ruleId: '', variantId: '' };
   const labelsOf = (destination: string, query: string) =>
     new Destination(destination, UTM, address).labelsFor(query);
 

@@ -49,10 +49,10 @@ export class Destination {
   /**
    * @param destination a URL that `requireDestination` accepted
    * @param parameters the link's; of a Smart Link with the channel of this click
-   * @param address the address that leads here
+   * @param marks the address that leads here, and what decided it
    * @throws {TypeError} when `destination` is not a URL
    */
-  constructor(destination: string, parameters: LinkParameters, address = NO_ADDRESS) {
+  constructor(destination: string, parameters: LinkParameters, marks = NO_MARKS) {
     const href = new URL(destination).href;
     const hash = href.indexOf('#');
     this.#fragment = hash < 0 ? '' : href.slice(hash);
@@ -64,7 +64,7 @@ export class Destination {
       base = joined(base, `${name}=${encode(value)}`);
     }
     this.#base = inOnePiece(base);
-    this.#labels = new SharedLabels({ ...address, ...utmOf(base), ruleId: '', variantId: '' });
+    this.#labels = new SharedLabels({ ...marks, ...utmOf(base) });
     this.#withVid = own.has(VISITOR_COOKIE) ? '' : inOnePiece(joined(base, `${VISITOR_COOKIE}=`));
   }
 
@@ -106,7 +106,10 @@ export class Destination {
 /** Matches every query that has a UTM parameter, whose name may be escaped. */
 const MAY_NAME_UTM = /utm_|%/;
 
-const NO_ADDRESS: Pick<ClickLabels, 'domain' | 'slug'> = { domain: '', slug: '' };
+/** Labels of a click that are not in its destination's query. */
+type ClickMarks = Pick<ClickLabels, 'domain' | 'slug' | 'ruleId' | 'variantId'>;
+
+const NO_MARKS: ClickMarks = { domain: '', slug: '', ruleId: '', variantId: '' };
 
 /** Returns whether a visitor's query has the mark of a QR code. */
 export function isFromQrCode(visitorQuery: string): boolean {

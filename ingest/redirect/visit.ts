@@ -16,6 +16,8 @@ export type Visit = {
   referer: string;
   /** Primary subtag of the most preferred language; empty when unknown. */
   language: string;
+  /** The header that says so. */
+  acceptLanguage: string;
   cookie: string;
   /** `Sec-GPC: 1` (Global Privacy Control). */
   gpc: boolean;
@@ -44,12 +46,14 @@ export function readVisit(
   startedAt: number | null,
 ): Visit {
   const userAgent = req.getHeader(USER_AGENT);
+  const acceptLanguage = req.getHeader(ACCEPT_LANGUAGE);
   return {
     slug: slugOf(req.getUrl()),
     query: req.getQuery() ?? '',
     userAgent: userAgent.length > USER_AGENT_LIMIT ? userAgent.slice(0, USER_AGENT_LIMIT) : userAgent,
     referer: refererOf(req.getHeader(REFERER)),
-    language: preferredLanguage(req.getHeader(ACCEPT_LANGUAGE)),
+    language: preferredLanguage(acceptLanguage),
+    acceptLanguage,
     cookie: req.getHeader(COOKIE),
     gpc: req.getHeader(SEC_GPC) === '1',
     flags: (head ? CLICK_FLAGS.head : 0) | (isPrefetch(req) ? CLICK_FLAGS.prefetch : 0),

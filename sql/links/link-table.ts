@@ -1,4 +1,5 @@
 import type { PublicPage } from '../../core/bio/public-page.ts';
+import type { LinkRule, SplitVariant } from '../../core/links/rules/types.ts';
 import type { Tracking } from '../../core/tracking/tracking.ts';
 import { publicPageSql } from '../bio/pages.ts';
 import type { Queryable } from '../database/pool.ts';
@@ -21,6 +22,10 @@ export type LinkTableRow = {
   utm_campaign: string | null;
   extra_query: string | null;
   targeting: Targeting | null;
+  rules: LinkRule[] | null;
+  split: SplitVariant[] | null;
+  /** Id of the variant that all visitors get. */
+  split_winner: string | null;
   /** Milliseconds since the epoch. */
   expires_at: number | null;
   max_clicks: number | null;
@@ -48,7 +53,7 @@ export type WorkspacePolicyRow = { id: string; suspended: boolean; tracking: Tra
 export type PublishableKeyRow = { id: string; lookup: string; hash: Buffer; workspace_id: string };
 
 const COLUMNS = `l.id, l.workspace_id, l.slug, d.destination_url, l.channel, l.utm_source, l.utm_medium,
-    l.utm_campaign, l.extra_query, l.targeting,
+    l.utm_campaign, l.extra_query, l.targeting, l.rules, l.split, l.split_winner,
     floor(extract(epoch FROM l.expires_at) * 1000)::float8 AS expires_at,
     l.max_clicks, l.expired_redirect_url, l.password_hash, l.retargeting,
     l.blocked_at IS NOT NULL AS is_blocked`;

@@ -1,18 +1,29 @@
 import type { Channel } from '../../core/enrich/channels.ts';
 import { uuidv7 } from '../../core/ids.ts';
+import type { LinkRule, SplitVariant } from '../../core/links/rules/types.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 import type { Destination } from './destinations.ts';
 
-export type Targeting = { mobile?: string; desktop?: string };
+/** Destinations by system and device; the system is asked first. */
+export type Targeting = { ios?: string; android?: string; mobile?: string; desktop?: string };
 export type Retargeting = Partial<
   Record<'facebook' | 'google' | 'tiktok' | 'linkedin' | 'x' | 'pinterest', string>
 >;
+
+/** What the winner of a split has most of, for each click. */
+export const SPLIT_GOALS = ['leads', 'conversions', 'revenue'] as const;
+export type SplitGoal = (typeof SPLIT_GOALS)[number];
 
 /** Settings of a link that a new link of its campaign inherits. Null: not set. */
 export type LinkSettings = {
   utm_campaign: string | null;
   targeting: Targeting | null;
+  rules: LinkRule[] | null;
+  split: SplitVariant[] | null;
+  /** When the winner of the split is decided. ISO 8601. */
+  split_ends_at: string | null;
+  split_goal: SplitGoal | null;
   /** ISO 8601. */
   expires_at: string | null;
   max_clicks: number | null;
@@ -20,6 +31,26 @@ export type LinkSettings = {
   password_hash: string | null;
   retargeting: Retargeting | null;
 };
+
+export const NO_SETTINGS: Readonly<LinkSettings> = Object.freeze({
+  utm_campaign: null,
+  targeting: null,
+  rules: null,
+  split: null,
+  split_ends_at: null,
+  split_goal: null,
+  expires_at: null,
+  max_clicks: null,
+  expired_redirect_url: null,
+  password_hash: null,
+  retargeting: null,
+});
+
+/** Returns the settings among the fields of a link. */
+export function settingsOf(link: LinkSettings): LinkSettings {
+  const names = Object.keys(NO_SETTINGS) as (keyof LinkSettings)[];
+  return Object.fromEntries(names.map((name) => [name, link[name]])) as LinkSettings;
+}
 
 /** A link with its campaign. Times are ISO 8601 with microseconds; `created_at` is unique in the workspace. */
 export type Link = LinkSettings & {
@@ -33,6 +64,8 @@ export type Link = LinkSettings & {
   metadata: Record<string, unknown> | null;
   utm_source: string | null;
   utm_medium: string | null;
+  /** Id of the variant that all visitors get; null: not decided. */
+  split_winner: string | null;
   created_at: string;
   /** The later of the link's and its campaign's last change. */
   updated_at: string;
@@ -43,9 +76,29 @@ export type Link = LinkSettings & {
   folder_id: string | null;
 };
 
+/** The settings' columns and their types. */
+const SETTINGS = {
+  utm_campaign: 'text',
+  targeting: 'jsonb',
+  rules: 'jsonb',
+  split: 'jsonb',
+  split_ends_at: 'timestamptz',
+  split_goal: 'text',
+  expires_at: 'timestamptz',
+  max_clicks: 'integer',
+  expired_redirect_url: 'text',
+  password_hash: 'text',
+  retargeting: 'jsonb',
+} as const satisfies Record<keyof LinkSettings, string>;
+
+const selectSetting = (name: string, type: string) =>
+  type === 'timestamptz' ? `${isoMicros(`l.${name}`)} AS ${name}` : `l.${name}`;
+
 const SELECT = `SELECT l.id, l.workspace_id, l.destination_id, l.slug, l.channel, l.external_id, l.metadata,
-    l.utm_source, l.utm_medium, l.utm_campaign, l.targeting, ${isoMicros('l.expires_at')} AS expires_at,
-    l.max_clicks, l.expired_redirect_url, l.password_hash, l.retargeting,
+    l.utm_source, l.utm_medium, l.split_winner,
+    ${Object.entries(SETTINGS)
+      .map(([name, type]) => selectSetting(name, type))
+      .join(', ')},
     ${isoMicros('l.created_at')} AS created_at,
     ${isoMicros('GREATEST(l.updated_at, d.updated_at)')} AS updated_at,
     d.name, d.destination_url, d.external, d.tags, d.folder_id
@@ -57,6 +110,23 @@ export type NewLink = LinkSettings &
     campaign: Destination;
   };
 
+/** Columns of a new link, with their types. */
+const INSERTED = {
+  id: 'uuid',
+  destination_id: 'uuid',
+  slug: 'text',
+  channel: 'text',
+  external_id: 'text',
+  metadata: 'jsonb',
+  utm_source: 'text',
+  utm_medium: 'text',
+  ...SETTINGS,
+};
+const INSERTED_NAMES = Object.keys(INSERTED).join(', ');
+const INSERTED_TYPES = Object.entries(INSERTED)
+  .map(([name, type]) => `${name} ${type}`)
+  .join(', ');
+
 /**
  * Inserts links of the workspace's campaigns. The caller has locked the workspace (creation times are unique in it)
  * and claimed the slugs.
@@ -67,18 +137,9 @@ export type NewLink = LinkSettings &
 export async function insertLinks(tx: Queryable, workspaceId: string, given: NewLink[]): Promise<Link[]> {
   const { rows } = await tx.query<{ id: string; created_at: string }>(
     `WITH base AS (SELECT next_link_time($1) AS at)
-     INSERT INTO links (id, workspace_id, destination_id, slug, channel, external_id, metadata, utm_source,
-       utm_medium, utm_campaign, targeting, expires_at, max_clicks, expired_redirect_url, password_hash,
-       retargeting, created_at, updated_at)
-     SELECT given.id, $1, destination_id, slug, channel, external_id, metadata, utm_source, utm_medium, utm_campaign,
-       targeting, expires_at, max_clicks, expired_redirect_url, password_hash, retargeting,
-       base.at + nth * interval '1 microsecond', base.at + nth * interval '1 microsecond'
-     FROM base, ROWS FROM (json_to_recordset($2) AS (id uuid, destination_id uuid, slug text, channel text,
-         external_id text, metadata jsonb, utm_source text, utm_medium text, utm_campaign text, targeting jsonb,
-         expires_at timestamptz, max_clicks integer, expired_redirect_url text, password_hash text,
-         retargeting jsonb)) WITH ORDINALITY
-       AS given (id, destination_id, slug, channel, external_id, metadata, utm_source, utm_medium, utm_campaign,
-         targeting, expires_at, max_clicks, expired_redirect_url, password_hash, retargeting, nth)
+     INSERT INTO links (workspace_id, ${INSERTED_NAMES}, created_at, updated_at)
+     SELECT $1, ${INSERTED_NAMES}, base.at + nth * interval '1 microsecond', base.at + nth * interval '1 microsecond'
+     FROM base, ROWS FROM (json_to_recordset($2) AS (${INSERTED_TYPES})) WITH ORDINALITY AS given (${INSERTED_NAMES}, nth)
      RETURNING id, ${isoMicros('created_at')} AS created_at`,
     [
       workspaceId,
@@ -90,7 +151,7 @@ export async function insertLinks(tx: Queryable, workspaceId: string, given: New
     const created_at = createdAt.get(link.id);
     if (created_at === undefined) throw new Error(`link ${link.id} was not inserted`);
     const { id: destination_id, ...ofCampaign } = campaign;
-    return { ...ofCampaign, ...link, destination_id, created_at, updated_at: created_at };
+    return { ...ofCampaign, ...link, destination_id, split_winner: null, created_at, updated_at: created_at };
   });
 }
 
@@ -217,20 +278,12 @@ export async function lockLink(tx: Queryable, workspaceId: string, id: string): 
   return rows[0] ?? null;
 }
 
-export type LinkChange = Partial<LinkSettings & Pick<Link, 'slug' | 'external_id' | 'metadata'>>;
+export type LinkChange = Partial<
+  LinkSettings & Pick<Link, 'slug' | 'external_id' | 'metadata' | 'split_winner'>
+>;
 
-const CHANGEABLE = [
-  'slug',
-  'external_id',
-  'metadata',
-  'utm_campaign',
-  'targeting',
-  'expires_at',
-  'max_clicks',
-  'expired_redirect_url',
-  'password_hash',
-  'retargeting',
-] as const satisfies readonly (keyof LinkChange)[];
+const CHANGED = { slug: 'text', external_id: 'text', metadata: 'jsonb', split_winner: 'text', ...SETTINGS };
+const CHANGEABLE = Object.keys(CHANGED) as (keyof typeof CHANGED & keyof LinkChange)[];
 
 /**
  * Changes the given fields of a link and leaves the others.
@@ -248,8 +301,13 @@ export async function updateLink(
   const assignments = names.map((name, index) => `${name} = $${index + 3}`).join(', ');
   await tx.query(
     `UPDATE links SET ${assignments}, updated_at = clock_timestamp() WHERE id = $1 AND workspace_id = $2`,
-    [id, workspaceId, ...names.map((name) => change[name])],
+    [id, workspaceId, ...names.map((name) => columnValue(CHANGED[name], change[name]))],
   );
+}
+
+/** The driver would send an array as one of PostgreSQL's, not as JSON. */
+function columnValue(type: string, value: unknown): unknown {
+  return type === 'jsonb' && value !== null ? JSON.stringify(value) : value;
 }
 
 /**

@@ -45,6 +45,11 @@ CREATE TABLE links (
   utm_medium           text,
   utm_campaign         text,
   targeting            jsonb,
+  rules                jsonb,                -- `LinkRule[]`, in order
+  split                jsonb,                -- `SplitVariant[]`
+  split_ends_at        timestamptz,
+  split_goal           text CHECK (split_goal IN ('leads', 'conversions', 'revenue')),
+  split_winner         text,                 -- a variant's id, once decided
   expires_at           timestamptz,
   max_clicks           integer CHECK (max_clicks >= 1),
   expired_redirect_url text,

@@ -120,6 +120,10 @@ export type LinkColumns = Partial<{
   utm_campaign: string | null;
   extra_query: string;
   targeting: object;
+  /** JSON, because the driver sends an array as one of PostgreSQL's. */
+  rules: string;
+  split: string;
+  split_winner: string;
   expires_at: Date;
   max_clicks: number;
   expired_redirect_url: string;

@@ -1,0 +1,144 @@
+import { Type } from 'typebox';
+import { DESTINATION_LIMIT } from '../../core/links/destinations.ts';
+import {
+  CONDITION_TYPES,
+  CONDITIONS_LIMIT,
+  QUERY_OPERATORS,
+  RULES_LIMIT,
+  TEXT_LIMIT,
+  VALUES_LIMIT,
+  VARIANTS,
+  WEIGHTS,
+} from '../../core/links/rules/types.ts';
+import { SPLIT_GOALS } from '../../sql/links/links.ts';
+import { Body, Instant, Nullable, ONE_LINE, OneOf } from '../schemas.ts';
+
+/**
+ * Schemas of what decides a link's destination. Rules and variants allow unknown fields here, which would be dropped
+ * silently otherwise: `core/links/rules` refuses them, since a rule without a misspelled field would decide for everyone.
+ */
+
+const UrlInput = Type.String({ format: 'uri', maxLength: DESTINATION_LIMIT });
+const AppUrlInput = Type.String({
+  format: 'uri',
+  maxLength: DESTINATION_LIMIT,
+  description: 'A URL, or the address of an app such as `myapp://product/17`.',
+});
+const DecisionId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'Unique in the link. Made when it is left out.',
+});
+
+const TARGETING = {
+  title: 'Targeting',
+  description: 'Destinations by system and device. The system is asked first. A tablet counts as mobile.',
+};
+const DEVICES = {
+  ios: Type.Optional(AppUrlInput),
+  android: Type.Optional(AppUrlInput),
+  mobile: Type.Optional(UrlInput),
+  desktop: Type.Optional(UrlInput),
+};
+
+const RuleCondition = Type.Object(
+  {
+    type: OneOf([...CONDITION_TYPES], {
+      description:
+        '`time` has `after`, `before` or both; `weekly` has `days`, `from`, `to` and `time_zone`; `query` has `operator`, `name` and `values`; the others have `operator` and `values`.',
+    }),
+    operator: Type.Optional(
+      OneOf([...QUERY_OPERATORS], {
+        description:
+          '`exists` and `contains` are for `query` only. `is_not` holds for a visitor whose value is unknown.',
+      }),
+    ),
+    values: Type.Optional(
+      Type.Array(Type.String(), {
+        minItems: 1,
+        maxItems: VALUES_LIMIT,
+        description:
+          'Any of them. `country`: ISO 3166-1 (`DE`). `continent`: `AF`, `AN`, `AS`, `EU`, `NA`, `OC`, `SA`. `region`: ISO 3166-2 (`DE-BE`). `language`: the most preferred one, `de` or `de-AT`; `de` includes `de-AT`. `device`: `mobile`, `tablet`, `desktop`. `os`: `ios`, `android`, `windows`, `macos`, `linux`, `other`. `browser`: as reports name it. `channel`: a channel key. `visitor`: `new`, `returning`.',
+      }),
+    ),
+    name: Type.Optional(
+      Type.String({ minLength: 1, maxLength: TEXT_LIMIT, description: '`query`: name of the parameter.' }),
+    ),
+    after: Type.Optional({ ...Instant, description: '`time`: from this instant on.' }),
+    before: Type.Optional({ ...Instant, description: '`time`: until this instant.' }),
+    days: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 1, maximum: 7 }), {
+        minItems: 1,
+        maxItems: 7,
+        description: '`weekly`: 1 (Monday) to 7.',
+      }),
+    ),
+    from: Type.Optional(Type.String({ description: '`weekly`: `HH:MM`.' })),
+    to: Type.Optional(
+      Type.String({
+        description:
+          '`weekly`: `HH:MM`, not included. Before `from`: on the next day, which belongs to the day of `from`.',
+      }),
+    ),
+    time_zone: Type.Optional(Type.String({ description: '`weekly`: IANA name, such as `Europe/Berlin`.' })),
+  },
+  { title: 'RuleCondition' },
+);
+
+const RULE = {
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: TEXT_LIMIT, pattern: ONE_LINE })),
+  conditions: Type.Array(RuleCondition, {
+    minItems: 1,
+    maxItems: CONDITIONS_LIMIT,
+    description: 'All of them must hold.',
+  }),
+  destination_url: {
+    ...UrlInput,
+    description: 'A URL; in a rule with a condition on `os` also the address of an app.',
+  },
+};
+const VARIANT = {
+  destination_url: UrlInput,
+  weight: Type.Integer({ minimum: WEIGHTS.least, maximum: WEIGHTS.most }),
+};
+
+const SPLIT_ENDS_AT =
+  'When the winner is decided: within 10 seconds after it, all visitors get the variant with the most of `split_goal` for each click; on a tie, or when a variant has fewer than 100 clicks, the first.';
+const SplitGoal = OneOf([...SPLIT_GOALS], { description: 'Required with `split_ends_at`.' });
+
+/** What a create and a change take alike. Null clears. */
+export const DECISION_FIELDS = {
+  targeting: Type.Optional(Nullable(Body(DEVICES, TARGETING))),
+  rules: Type.Optional(
+    Nullable(
+      Type.Array(Type.Object({ id: Type.Optional(DecisionId), ...RULE }, { title: 'LinkRuleInput' }), {
+        maxItems: RULES_LIMIT,
+        description:
+          'In order: the first rule whose conditions all hold decides the destination, before `targeting` and `split`.',
+      }),
+    ),
+  ),
+  split: Type.Optional(
+    Nullable(
+      Type.Array(Type.Object({ id: Type.Optional(DecisionId), ...VARIANT }, { title: 'SplitVariantInput' }), {
+        maxItems: VARIANTS.most,
+        description:
+          'Two to four destinations by weight, where no rule and no targeting decided. A visitor keeps their variant.',
+      }),
+    ),
+  ),
+  split_ends_at: Type.Optional(Nullable({ ...Instant, description: SPLIT_ENDS_AT })),
+  split_goal: Type.Optional(Nullable(SplitGoal)),
+};
+
+/** The same in a link's record. */
+export const DECISION_RECORD = {
+  targeting: Nullable(Type.Object(DEVICES, TARGETING)),
+  rules: Nullable(Type.Array(Type.Object({ id: Type.String(), ...RULE }, { title: 'LinkRule' }))),
+  split: Nullable(Type.Array(Type.Object({ id: Type.String(), ...VARIANT }, { title: 'SplitVariant' }))),
+  split_ends_at: Nullable({ ...Instant, description: SPLIT_ENDS_AT }),
+  split_goal: Nullable(SplitGoal),
+  split_winner: Nullable(
+    Type.String({ description: 'Id of the variant that all visitors get, once decided.' }),
+  ),
+};

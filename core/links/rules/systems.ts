@@ -1,0 +1,45 @@
+import type { RuleSystem } from './types.ts';
+
+/** Distributions that reports name apart, in the spelling of `agent-names.ts`. */
+const LINUX: ReadonlySet<string> = new Set([
+  'Arch',
+  'CentOS',
+  'Debian',
+  'Deepin',
+  'Edubuntu',
+  'elementary OS',
+  'Fedora',
+  'Gentoo',
+  'GNU',
+  'Kubuntu',
+  'Linpus',
+  'Linux',
+  'Lubuntu',
+  'Mageia',
+  'Mandriva',
+  'Manjaro',
+  'Mint',
+  'openSUSE',
+  'PCLinuxOS',
+  'Raspbian',
+  'Red Hat',
+  'Sabayon',
+  'Slackware',
+  'SUSE',
+  'Ubuntu',
+  'VectorLinux',
+  'Xubuntu',
+  'Zenwalk',
+]);
+
+const OTHERS: ReadonlyMap<string, RuleSystem> = new Map([
+  ['iOS', 'ios'],
+  ['Android', 'android'],
+  ['Windows', 'windows'],
+  ['macOS', 'macos'],
+]);
+
+/** Returns the system of rules and targeting for one of reports: every Linux distribution is `linux`. */
+export function systemOf(os: string): RuleSystem {
+  return OTHERS.get(os) ?? (LINUX.has(os) ? 'linux' : 'other');
+}

@@ -1,0 +1,68 @@
+/** Operators of a condition that compares with a list of values. */
+export const VALUE_OPERATORS = ['is', 'is_not'] as const;
+export type ValueOperator = (typeof VALUE_OPERATORS)[number];
+
+/** Operators of a condition on a query parameter. */
+export const QUERY_OPERATORS = ['is', 'is_not', 'exists', 'contains'] as const;
+export type QueryOperator = (typeof QUERY_OPERATORS)[number];
+
+/** What a condition with a list of values compares. */
+export const VALUE_TYPES = [
+  'country',
+  'continent',
+  'region',
+  'language',
+  'device',
+  'os',
+  'browser',
+  'channel',
+  'visitor',
+] as const;
+export type ValueType = (typeof VALUE_TYPES)[number];
+
+export const CONDITION_TYPES = [...VALUE_TYPES, 'query', 'time', 'weekly'] as const;
+export type ConditionType = (typeof CONDITION_TYPES)[number];
+
+export type ValueCondition = { type: ValueType; operator: ValueOperator; values: string[] };
+export type QueryCondition =
+  | { type: 'query'; name: string; operator: 'is' | 'is_not' | 'contains'; values: string[] }
+  | { type: 'query'; name: string; operator: 'exists' };
+/** ISO 8601 instants, at least one: `after` is included, `before` is not. */
+export type TimeCondition = { type: 'time'; after?: string; before?: string };
+/**
+ * Hours of days of the week. `days`: 1 (Monday) to 7. `from` and `to`: `HH:MM`; `from` is included, `to` is not. `from`
+ * after `to` continues past midnight and belongs to the day on which it begins; equal ones are 24 hours.
+ */
+export type WeeklyCondition = {
+  type: 'weekly';
+  days: number[];
+  from: string;
+  to: string;
+  /** IANA name. */
+  time_zone: string;
+};
+export type RuleCondition = ValueCondition | QueryCondition | TimeCondition | WeeklyCondition;
+
+/** A rule of a link: where all conditions hold, it decides the destination. */
+export type LinkRule = { id: string; name?: string; conditions: RuleCondition[]; destination_url: string };
+
+/** A destination that gets a part of the visitors, in proportion to the weights. */
+export type SplitVariant = { id: string; destination_url: string; weight: number };
+
+export const RULES_LIMIT = 20;
+export const CONDITIONS_LIMIT = 20;
+export const VALUES_LIMIT = 250;
+/** Characters of a value, a parameter's name, and a rule's name. */
+export const TEXT_LIMIT = 200;
+export const VARIANTS = { least: 2, most: 4 } as const;
+export const WEIGHTS = { least: 1, most: 100 } as const;
+
+/** Devices of rules. Any other device, such as a television, is none of them. */
+export const RULE_DEVICES = ['mobile', 'tablet', 'desktop'] as const;
+export const RULE_SYSTEMS = ['ios', 'android', 'windows', 'macos', 'linux', 'other'] as const;
+export type RuleSystem = (typeof RULE_SYSTEMS)[number];
+export const RULE_VISITORS = ['new', 'returning'] as const;
+export const CONTINENT_CODES = ['AF', 'AN', 'AS', 'EU', 'NA', 'OC', 'SA'] as const;
+
+/** Ids of rules and variants. */
+export const RULE_ID = /^[A-Za-z0-9_-]{1,64}$/;
