@@ -853,8 +853,14 @@ export interface components {
       name?: string;
       password?: string | null;
       retargeting?: components["schemas"]["Retargeting"] | null;
+      rules?: components["schemas"]["LinkRuleInput"][] | null;
       slug?: string;
       smart?: boolean;
+      split?: components["schemas"]["SplitVariantInput"][] | null;
+      /** Format: date-time */
+      split_ends_at?: string | null;
+      /** @enum {string|null} */
+      split_goal?: "leads" | "conversions" | "revenue" | null;
       tags?: string[];
       targeting?: components["schemas"]["Targeting"] | null;
       utm_campaign?: string | null;
@@ -1579,10 +1585,17 @@ export interface components {
       name: string;
       password_protected: boolean;
       retargeting: components["schemas"]["Retargeting"] | null;
+      rules: components["schemas"]["LinkRule"][] | null;
       /** Format: uri */
       short_url: string;
       slug: string;
       smart: boolean;
+      split: components["schemas"]["SplitVariant"][] | null;
+      /** Format: date-time */
+      split_ends_at: string | null;
+      /** @enum {string|null} */
+      split_goal: "leads" | "conversions" | "revenue" | null;
+      split_winner: string | null;
       tags: string[];
       targeting: components["schemas"]["Targeting"] | null;
       /** Format: date-time */
@@ -1613,6 +1626,20 @@ export interface components {
     LinkRecordsPage: {
       links: components["schemas"]["Link"][];
       next_cursor: string | null;
+    };
+    LinkRule: {
+      conditions: components["schemas"]["RuleCondition"][];
+      /** Format: uri */
+      destination_url: string;
+      id: string;
+      name?: string;
+    };
+    LinkRuleInput: {
+      conditions: components["schemas"]["RuleCondition"][];
+      /** Format: uri */
+      destination_url: string;
+      id?: string;
+      name?: string;
     };
     LinkSearchResults: {
       links: components["schemas"]["FoundLink"][];
@@ -2176,6 +2203,22 @@ export interface components {
     };
     /** @enum {string} */
     Role: "analyst" | "operator" | "owner";
+    RuleCondition: {
+      /** Format: date-time */
+      after?: string;
+      /** Format: date-time */
+      before?: string;
+      days?: number[];
+      from?: string;
+      name?: string;
+      /** @enum {string} */
+      operator?: "is" | "is_not" | "exists" | "contains";
+      time_zone?: string;
+      to?: string;
+      /** @enum {string} */
+      type: "country" | "continent" | "region" | "language" | "device" | "os" | "browser" | "channel" | "visitor" | "query" | "time" | "weekly";
+      values?: string[];
+    };
     Sale: {
       amount: number;
       /** Format: date-time */
@@ -2375,6 +2418,18 @@ export interface components {
     };
     /** @enum {string} */
     SocialPlatform: "instagram" | "tiktok" | "x" | "youtube" | "spotify" | "apple-music" | "facebook" | "linkedin" | "github" | "twitch" | "discord" | "email";
+    SplitVariant: {
+      /** Format: uri */
+      destination_url: string;
+      id: string;
+      weight: number;
+    };
+    SplitVariantInput: {
+      /** Format: uri */
+      destination_url: string;
+      id?: string;
+      weight: number;
+    };
     Stats: {
       bucket: components["schemas"]["BucketSize"];
       currency: string;
@@ -2404,7 +2459,11 @@ export interface components {
     };
     Targeting: {
       /** Format: uri */
+      android?: string;
+      /** Format: uri */
       desktop?: string;
+      /** Format: uri */
+      ios?: string;
       /** Format: uri */
       mobile?: string;
     };
@@ -2506,7 +2565,13 @@ export interface components {
       name?: string;
       password?: string | null;
       retargeting?: components["schemas"]["Retargeting"] | null;
+      rules?: components["schemas"]["LinkRuleInput"][] | null;
       slug?: string;
+      split?: components["schemas"]["SplitVariantInput"][] | null;
+      /** Format: date-time */
+      split_ends_at?: string | null;
+      /** @enum {string|null} */
+      split_goal?: "leads" | "conversions" | "revenue" | null;
       tags?: string[] | null;
       targeting?: components["schemas"]["Targeting"] | null;
       utm_campaign?: string | null;
