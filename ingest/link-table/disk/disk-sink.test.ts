@@ -132,19 +132,22 @@ test('changes are posted when the file can’t be created', async () => {
   expect(givenUp).toEqual([false]);
 });
 
-test.each([false, true])('others read the file while it is written; memory holds all links: %s', async (all) => {
-  const first = open(0, [], all);
-  await load(first, [record('link', 'link')]);
-  expect(slugsRead()).toEqual(['link']);
-  first.close();
-  const second = open(0, [], all);
-  expect(slugsRead()).toEqual(['link']);
-  second.beginChanges();
-  second.put(record('link', 'fresh'));
-  await second.settle(SYNC_POINT);
-  expect(slugsRead()).toEqual(['link', 'fresh']);
-  second.close();
-});
+test.each([false, true])(
+  'others read the file while it is written; memory holds all links: %s',
+  async (all) => {
+    const first = open(0, [], all);
+    await load(first, [record('link', 'link')]);
+    expect(slugsRead()).toEqual(['link']);
+    first.close();
+    const second = open(0, [], all);
+    expect(slugsRead()).toEqual(['link']);
+    second.beginChanges();
+    second.put(record('link', 'fresh'));
+    await second.settle(SYNC_POINT);
+    expect(slugsRead()).toEqual(['link', 'fresh']);
+    second.close();
+  },
+);
 
 test('where memory holds all links it posts every record of a load, between its beginning and end', async () => {
   const [link, gone] = [record('link', 'link'), record('link', 'gone')];

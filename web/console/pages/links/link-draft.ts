@@ -15,6 +15,8 @@ export type LinkDraft = {
   utm_campaign: string;
   tags: string[];
   folder_id: string | null;
+  ios: string;
+  android: string;
   mobile: string;
   desktop: string;
   /** `datetime-local` value, in the viewer's time zone. */
@@ -43,6 +45,8 @@ export const EMPTY_DRAFT: LinkDraft = {
   utm_campaign: '',
   tags: [],
   folder_id: null,
+  ios: '',
+  android: '',
   mobile: '',
   desktop: '',
   expires_at: '',
@@ -68,6 +72,8 @@ export function draftOf(link: LinkRecord): LinkDraft {
     utm_campaign: link.utm_campaign ?? '',
     tags: link.tags,
     folder_id: link.folder_id,
+    ios: link.targeting?.ios ?? '',
+    android: link.targeting?.android ?? '',
     mobile: link.targeting?.mobile ?? '',
     desktop: link.targeting?.desktop ?? '',
     expires_at: link.expires_at ? localDateTime(link.expires_at) : '',
@@ -134,7 +140,7 @@ export function changeBody(before: LinkDraft, draft: LinkDraft, now: LinkDraft):
   };
 }
 
-const targetsOf = ({ mobile, desktop }: LinkDraft) => ({ mobile, desktop });
+const targetsOf = ({ ios, android, mobile, desktop }: LinkDraft) => ({ ios, android, mobile, desktop });
 
 /** The current texts with the changed ones replaced. */
 const onto = <Texts extends Record<string, string>>(now: Texts, before: Texts, draft: Texts) => ({

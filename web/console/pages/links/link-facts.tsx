@@ -40,6 +40,8 @@ export function LinkFacts({ link }: { link: LinkRecord }) {
           </Fact>
         )}
         {link.folder_id !== null && <Fact name="Folder">{folderName(folders, link.folder_id)}</Fact>}
+        {link.targeting?.ios && <Fact name="On iPhones and iPads">{link.targeting.ios}</Fact>}
+        {link.targeting?.android && <Fact name="On Android">{link.targeting.android}</Fact>}
         {link.targeting?.mobile && <Fact name="On phones and tablets">{link.targeting.mobile}</Fact>}
         {link.targeting?.desktop && <Fact name="On computers">{link.targeting.desktop}</Fact>}
         {link.expires_at !== null && <Fact name="Expires">{formatInstant(link.expires_at)}</Fact>}

@@ -9,6 +9,19 @@ export function TargetFields({ draft, set, wrong }: FormFields) {
     <Fieldset legend="Destinations by device">
       <Stack gap="md">
         <TextInput
+          label="iPhones and iPads"
+          description="Before the device. An app's address such as myapp://product/17 opens the app."
+          value={draft.ios}
+          error={wrong('targeting.ios')}
+          onChange={(event) => set('ios', event.currentTarget.value)}
+        />
+        <TextInput
+          label="Android"
+          value={draft.android}
+          error={wrong('targeting.android')}
+          onChange={(event) => set('android', event.currentTarget.value)}
+        />
+        <TextInput
           label="Phones and tablets"
           type="url"
           value={draft.mobile}

@@ -36,7 +36,7 @@ type Props = {
 
 /** Fields that every form shows. */
 const FIELDS =
-  /^(destination_url|name|slug|utm_campaign|tags(\.\d+)?|folder_id|targeting\.(mobile|desktop)|expires_at|max_clicks|expired_redirect_url|password|retargeting\.\w+|metadata)$/;
+  /^(destination_url|name|slug|utm_campaign|tags(\.\d+)?|folder_id|targeting\.(ios|android|mobile|desktop)|expires_at|max_clicks|expired_redirect_url|password|retargeting\.\w+|metadata)$/;
 
 /** Whether the form shows the field at `path`; errors of other fields show above the form. */
 function isOnPage(path: string, { kind }: LinkDraft, existing: FormFields['existing']): boolean {

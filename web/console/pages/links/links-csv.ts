@@ -19,6 +19,8 @@ const COLUMNS: [name: string, cell: (row: Row) => string][] = [
   ['utm_campaign', ({ link }) => textCell(link.utm_campaign ?? '')],
   ['tags', ({ link }) => (link.tags.length > 0 ? JSON.stringify(link.tags) : '')],
   ['folder_id', ({ link }) => link.folder_id ?? ''],
+  ['targeting.ios', ({ link }) => link.targeting?.ios ?? ''],
+  ['targeting.android', ({ link }) => link.targeting?.android ?? ''],
   ['targeting.mobile', ({ link }) => link.targeting?.mobile ?? ''],
   ['targeting.desktop', ({ link }) => link.targeting?.desktop ?? ''],
   ['expires_at', ({ link }) => link.expires_at ?? ''],
