@@ -9,6 +9,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
+import { useLayoutEffect, useRef } from 'react';
 import { type CallOptions, callApi, type Query } from './call.ts';
 import { useIdempotencyKeys } from './idempotency-key.ts';
 import { useOnePress } from './one-press.ts';
@@ -47,6 +48,27 @@ export function useApi<T>(
 }
 
 /**
+ * A mutation whose function is that of the last render. TanStack takes new options in an effect, which may run after the
+ * press that follows the last typed character: the sign-in sent a password without it.
+ */
+export function useLatestMutation<Sent, Got>(
+  options: UseMutationOptions<Got, unknown, Sent>,
+): UseMutationResult<Got, unknown, Sent> {
+  const latest = useRef(options);
+  useLayoutEffect(() => {
+    latest.current = options;
+  });
+  return useMutation<Got, unknown, Sent>({
+    ...options,
+    mutationFn: (sent, context) => {
+      const run = latest.current.mutationFn;
+      if (!run) throw new Error('the mutation has no `mutationFn`');
+      return run(sent, context);
+    },
+  });
+}
+
+/**
  * A mutation that runs once at a time; see {@link useOnePress}. Its promise is that of the first press.
  *
  * @param contentOf identifies what is sent: after a success, other content may follow at once
@@ -57,7 +79,7 @@ export function useOneMutation<Sent, Got>(
   contentOf: (sent: Sent) => string = (sent) => JSON.stringify(sent) ?? '',
   hold?: number,
 ): UseMutationResult<Got, unknown, Sent> {
-  const mutation = useMutation<Got, unknown, Sent>(options);
+  const mutation = useLatestMutation(options);
   const mutateAsync = useOnePress(mutation.mutateAsync, (...[sent]) => contentOf(sent as Sent), hold);
   return {
     ...mutation,

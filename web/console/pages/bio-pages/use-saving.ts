@@ -1,7 +1,7 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { callApi } from '../../api/call.ts';
-import { questionOptions, useSend } from '../../api/queries.ts';
+import { questionOptions, useLatestMutation, useSend } from '../../api/queries.ts';
 import { afterSave, changesOf, deletedBy, type Field, onNewer, undoneBy } from './changes.ts';
 import { type Draft, draftOf, type PageBody } from './draft.ts';
 import { type Problem, problemsOf, refusedFields } from './problems.ts';
@@ -49,7 +49,7 @@ export function useSaving(page: BioPage, onProblems: (problems: Problem[]) => vo
   const { saved, draft } = edited;
   const queries = useQueryClient();
   const path = `/bio-pages/${page.id}`;
-  const look = useMutation({
+  const look = useLatestMutation({
     mutationFn: () => callApi<BioPage>(path),
     onSuccess: (now) => {
       queries.setQueryData(questionOptions<BioPage>({ path, query: {} }).queryKey, now);

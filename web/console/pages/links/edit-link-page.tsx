@@ -1,8 +1,7 @@
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation, useParams } from 'wouter';
 import type { LinkRecord } from '../../api/links.ts';
-import { useSend } from '../../api/queries.ts';
+import { useLatestMutation, useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { isAlike } from '../../parts/changed-fields.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -47,7 +46,7 @@ function EditForm({ link }: { link: LinkRecord }) {
     (body) => ({ path: `/links/${link.id}`, method: 'PATCH', body }),
     { refresh: ['/links'], done: 'Saved', tellFailure: false },
   );
-  const save = useMutation({
+  const save = useLatestMutation({
     mutationFn: async (): Promise<void> => {
       const body = changeBody(before, draft, before);
       if (Object.keys(body).length === 0) return;

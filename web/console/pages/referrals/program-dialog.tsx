@@ -1,9 +1,8 @@
 import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { callApi } from '../../api/call.ts';
-import { useSend } from '../../api/queries.ts';
+import { useLatestMutation, useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { isAlike } from '../../parts/changed-fields.ts';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
@@ -33,7 +32,7 @@ export function ProgramDialog({ program, close }: { program: Program | null; clo
       tellFailure: false,
     },
   );
-  const save = useMutation({
+  const save = useLatestMutation({
     mutationFn: async () => {
       if (!program) return send.mutateAsync(createBody(draft));
       const isOfParts = 'signup_credit' in changeBody(before, draft, before);
