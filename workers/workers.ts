@@ -10,6 +10,7 @@ import { attributeOrders } from './attribution/attribute.ts';
 import { attributeLeads } from './attribution/attribute-leads.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
 import { correctTimes } from './jobs/correct-times.ts';
+import { decideSplits } from './jobs/decide-splits.ts';
 import { eraseRequested } from './jobs/erase.ts';
 import { startJob } from './jobs/job.ts';
 import { pruneOld } from './jobs/prune.ts';
@@ -72,6 +73,7 @@ const PUBLISH_LETTERS_EVERY_MS = 2_000;
 /** Orders of a lane are published at once; this is for those of the API and of workers that ended. */
 const PUBLISH_ORDERS_EVERY_MS = 500;
 const CORRECT_EVERY_MS = 5_000;
+const DECIDE_SPLITS_EVERY_MS = 1_000;
 const PRUNE_EVERY_MS = 60_000;
 const RETAIN_EVERY_MS = 3_600_000;
 const ROLL_UP_EVERY_MS = 600_000;
@@ -134,6 +136,12 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       name: 'correct_times',
       everyMs: CORRECT_EVERY_MS,
       work: () => correctTimes(shared),
+    }),
+    startJob({
+      ...shared,
+      name: 'splits',
+      everyMs: DECIDE_SPLITS_EVERY_MS,
+      work: async () => (await shared.waits('splits')) && decideSplits(shared),
     }),
     startJob({ ...shared, name: 'prune', everyMs: PRUNE_EVERY_MS, work: () => pruneOld(shared) }),
     startJob({ ...shared, name: 'retention', everyMs: RETAIN_EVERY_MS, work: () => removeExpired(shared) }),

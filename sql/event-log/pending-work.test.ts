@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeLink } from '../../test/support/ingest.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { createWorkspace } from '../workspaces/workspaces.ts';
 import { pendingWork } from './pending-work.ts';
@@ -17,6 +18,7 @@ const NOTHING = {
   trackedPurchases: false,
   earlyRefunds: false,
   orderPublications: false,
+  splits: false,
 };
 
 test('each kind of work is reported while it is pending, and not after', async () => {
@@ -66,5 +68,9 @@ test('each kind of work is reported while it is pending, and not after', async (
   );
   expect(await pendingWork(pool)).toEqual({ ...NOTHING, pendingSignups: true });
   await pool.query('DELETE FROM signups');
+
+  const { id } = await makeLink(pool, workspace, 'https://shop.example/', { split_ends_at: new Date(0) });
+  expect(await pendingWork(pool)).toEqual({ ...NOTHING, splits: true });
+  await pool.query("UPDATE links SET split_winner = 'a' WHERE id = $1", [id]);
   expect(await pendingWork(pool)).toEqual(NOTHING);
 });

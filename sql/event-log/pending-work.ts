@@ -1,4 +1,5 @@
 import type { Queryable } from '../database/pool.ts';
+import { IS_SPLIT_DUE } from '../links/splits.ts';
 
 /** Which jobs have work, whichever worker may do it and whether or not it is due. */
 export type PendingWork = {
@@ -14,6 +15,8 @@ export type PendingWork = {
   earlyRefunds: boolean;
   /** Orders whose row in ClickHouse is to be written. */
   orderPublications: boolean;
+  /** Splits of links that have ended and have no winner. */
+  splits: boolean;
 };
 
 /** Returns which jobs have work, in one statement: an idle worker polls it. */
@@ -25,7 +28,8 @@ export async function pendingWork(db: Queryable): Promise<PendingWork> {
       EXISTS (SELECT FROM signups WHERE state = 'pending') AS "pendingSignups",
       EXISTS (SELECT FROM orders WHERE source = 'server' AND referral_evaluated_at IS NULL) AS "trackedPurchases",
       EXISTS (SELECT FROM early_refunds) AS "earlyRefunds",
-      EXISTS (SELECT FROM order_publications WHERE due_at <= now()) AS "orderPublications"`,
+      EXISTS (SELECT FROM order_publications WHERE due_at <= now()) AS "orderPublications",
+      EXISTS (SELECT FROM links WHERE ${IS_SPLIT_DUE} AND split_ends_at <= now()) AS splits`,
   );
   const [row] = rows;
   if (!row) throw new Error('PostgreSQL returned no row for a SELECT without FROM');

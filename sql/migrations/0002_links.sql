@@ -67,6 +67,9 @@ CREATE UNIQUE INDEX links_external_id ON links (workspace_id, external_id)
   WHERE external_id IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX links_destination ON links (destination_id, created_at);
 CREATE INDEX links_live ON links (workspace_id, created_at DESC) WHERE deleted_at IS NULL;
+-- Splits whose winner is not decided.
+CREATE INDEX links_split_due ON links (split_ends_at)
+  WHERE split_ends_at IS NOT NULL AND split_winner IS NULL AND deleted_at IS NULL;
 CREATE UNIQUE INDEX links_slug ON links (slug);
 
 -- Ingest reads changes by transaction id, up to the oldest running one: sequence order is not commit order.

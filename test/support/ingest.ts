@@ -124,6 +124,8 @@ export type LinkColumns = Partial<{
   rules: string;
   split: string;
   split_winner: string;
+  split_goal: string;
+  split_ends_at: Date;
   expires_at: Date;
   max_clicks: number;
   expired_redirect_url: string;

@@ -1,0 +1,22 @@
+/** What a variant of a split reached. `goal`: leads, conversions, or minor units of revenue. */
+export type VariantResult = { id: string; clicks: number; goal: bigint };
+
+/** A variant with fewer clicks has shown nothing. */
+export const CLICKS_TO_DECIDE = 100;
+
+/**
+ * Returns the id of the variant with the most of the goal for each click; of equal ones the first. Where a variant has
+ * fewer than {@link CLICKS_TO_DECIDE} clicks the first of all.
+ *
+ * @param results in the order of the split
+ * @throws {RangeError} without results
+ */
+export function winnerOf(results: readonly VariantResult[]): string {
+  const [first, ...others] = results;
+  if (first === undefined) throw new RangeError('a split must have variants');
+  if (results.some(({ clicks }) => clicks < CLICKS_TO_DECIDE)) return first.id;
+  // Compared as fractions: exact, whatever the amounts.
+  const isBetter = (one: VariantResult, other: VariantResult) =>
+    one.goal * BigInt(other.clicks) > other.goal * BigInt(one.clicks);
+  return others.reduce((best, result) => (isBetter(result, best) ? result : best), first).id;
+}

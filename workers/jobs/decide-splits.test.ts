@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { winnerOf } from '../../core/links/rules/winner.ts';
+import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
+import { makeLink } from '../../test/support/ingest.ts';
+import { storeClicks, storeShares } from '../../test/support/stored-events.ts';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { decideSplits } from './decide-splits.ts';
+
+let stores: TestStores;
+beforeAll(async () => {
+  stores = await testStores();
+});
+afterAll(() => stores.close());
+
+const SPLIT = ['a', 'b'].map((id) => ({ id, destination_url: `https://shop.example/${id}`, weight: 1 }));
+const HOUR_AGO = Date.now() - 3_600_000;
+const nanos = (millis: number) => BigInt(millis) * 1_000_000n;
+
+/** Makes a link whose split has ended, with clicks and credited orders of its variants. */
+async function endedSplit(
+  reached: Record<string, { clicks: number; orders: number[] }>,
+  columns: object = {},
+) {
+  const { id: workspaceId } = await createWorkspace(stores.pool, { name: 'Shop', plan: 'pro' });
+  const { id } = await makeLink(stores.pool, workspaceId, 'https://shop.example/', {
+    channel: 'newsletter',
+    split: JSON.stringify(SPLIT),
+    split_goal: 'conversions',
+    split_ends_at: new Date(HOUR_AGO),
+    ...columns,
+  });
+  await stores.pool.query("UPDATE links SET created_at = created_at - interval '1 day' WHERE id = $1", [id]);
+  for (const [variant, { clicks, orders }] of Object.entries(reached)) {
+    const at = (nth: number) => nanos(HOUR_AGO - 1_000_000) + BigInt(nth) * 1_000n;
+    await storeClicks(
+      stores,
+      Array.from({ length: clicks }, (_, nth) => ({
+        workspaceId,
+        linkId: id,
+        tsNanos: at(nth),
+        columns: { variant_id: variant },
+      })),
+    );
+    await storeShares(
+      stores,
+      orders.map((amountMinor, nth) => ({
+        workspaceId,
+        orderId: `${variant}-${nth}`,
+        tsNanos: at(nth),
+        parts: [
+          { linkId: id, channel: 'newsletter', share: 1, amountMinor, columns: { variant_id: variant } },
+        ],
+      })),
+    );
+  }
+  return { id, workspaceId };
+}
+
+async function winnerIn(id: string): Promise<string | null> {
+  const { rows } = await stores.pool.query<{ split_winner: string | null }>(
+    'SELECT split_winner FROM links WHERE id = $1',
+    [id],
+  );
+  return rows[0]?.split_winner ?? null;
+}
+
+const logged: unknown[] = [];
+const decide = () =>
+  decideSplits({ ...stores, log: { info: (...entry: unknown[]) => logged.push(entry) } as never });
+
+test('the variant with the most of the goal for each click wins, once, whichever worker is first', async () => {
+  const reached = { a: { clicks: 200, orders: [900, 900] }, b: { clicks: 100, orders: [100, 100] } };
+  const byOrders = await endedSplit(reached);
+  const byRevenue = await endedSplit(reached, { split_goal: 'revenue' });
+  logged.length = 0;
+  await Promise.all([decide(), decide(), decide()]);
+  expect([await winnerIn(byOrders.id), await winnerIn(byRevenue.id)]).toEqual(['b', 'a']);
+  expect(logged).toHaveLength(2);
+});
+
+test('a split with a variant of fewer than 100 clicks goes to the first, and a later end is not decided', async () => {
+  const few = await endedSplit({ a: { clicks: 100, orders: [] }, b: { clicks: 99, orders: [100] } });
+  const later = await endedSplit(
+    { a: { clicks: 100, orders: [] }, b: { clicks: 100, orders: [100] } },
+    { split_ends_at: new Date(Date.now() + 3_600_000) },
+  );
+  await decide();
+  expect([await winnerIn(few.id), await winnerIn(later.id)]).toEqual(['a', null]);
+});
+
+test('clicks and orders after the end do not count', async () => {
+  const { id, workspaceId } = await endedSplit({
+    a: { clicks: 100, orders: [100] },
+    b: { clicks: 100, orders: [] },
+  });
+  await storeShares(
+    stores,
+    ['x', 'y'].map((orderId) => ({
+      workspaceId,
+      orderId,
+      tsNanos: nanos(HOUR_AGO + 1_000),
+      parts: [{ linkId: id, channel: 'newsletter', share: 1, amountMinor: 1, columns: { variant_id: 'b' } }],
+    })),
+  );
+  await decide();
+  expect(await winnerIn(id)).toBe('a');
+});
+
+test('of equal variants the first wins, and rates are compared exactly', () => {
+  const result = (id: string, clicks: number, goal: number) => ({ id, clicks, goal: BigInt(goal) });
+  expect(winnerOf([result('a', 100, 1), result('b', 300, 3), result('c', 200, 2)])).toBe('a');
+  expect(winnerOf([result('a', 100, 0), result('b', 300, 3), result('c', 200, 2)])).toBe('b');
+  expect(winnerOf([result('a', 3_000_000, 1), result('b', 2_999_999, 1)])).toBe('b');
+  expect(winnerOf([result('a', 99, 0), result('b', 300, 3)])).toBe('a');
+});
