@@ -95,7 +95,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     most: config.ingestLinksInMemory,
     catchUp: deps.catchUp,
   });
-  const { table, resolver, policies, syncStatus } = linkTable;
+  const { table, resolver, policies, hosts, syncStatus } = linkTable;
   const dailyVisitors = await openDailyVisitors({ pool, path: join(deps.tableDir, 'salts'), log });
   const domains = openBlockedDomains(config.blockedDomainsFile, log);
   let draining = false;
@@ -142,11 +142,13 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     links: createCompiledLinks({
       table,
       resolver,
+      hosts,
       visitorIds: createVisitorIds(secrets.visitor),
       domains,
     }),
     resolver,
     policies,
+    hosts,
     exchanges,
     clientAddress: addresses.byFirstLine,
     metrics,
@@ -178,6 +180,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     password: createPasswordHandler({
       exchanges,
       clientAddress: addresses.byAllLines,
+      hosts,
       redirect,
       linkPolicy,
       gate,

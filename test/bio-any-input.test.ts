@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ChangeBody, CreateBody } from '../api/bio-pages/schemas.ts';
 import type { PublicPage } from '../core/bio/public-page.ts';
 import { renderBioPage } from '../core/bio/render.ts';
-import { othersWithSlugs } from '../sql/links/link-table.ts';
+import { othersWithNames } from '../sql/links/link-table.ts';
 import { type TestApi, type TestWorkspace, testApi } from './support/api.ts';
 import { makeBioPage } from './support/bio.ts';
 
@@ -89,7 +89,7 @@ test('PATCH /bio-pages/:id, field by field, and the page that comes of it', asyn
     fc.asyncProperty(change, async ([name, body]) => {
       const { status } = await shop.patch('/bio-pages/anything', { is_published: true, [name]: body[name] });
       expect(status).toBeLessThan(500);
-      const [row] = await othersWithSlugs(api.stores.pool, ['anything']);
+      const [row] = await othersWithNames(api.stores.pool, [{ domainNumber: 0, slug: 'anything' }]);
       if (!row?.page) return;
       const html = renderBioPage('anything', row.page as PublicPage, ORIGINS).html;
       expect(html).not.toMatch(/<script|<img src=x/i);

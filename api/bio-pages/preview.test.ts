@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PublicPage } from '../../core/bio/public-page.ts';
 import { renderBioPage } from '../../core/bio/render.ts';
-import { othersWithSlugs } from '../../sql/links/link-table.ts';
+import { othersWithNames } from '../../sql/links/link-table.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { bioBody, makeBioPage } from '../../test/support/bio.ts';
 
@@ -20,7 +20,7 @@ describe('POST /bio-pages/preview', () => {
     const theme = { canvasMode: 'gradient', canvasValue: 'ocean', cardMode: 'glass', buttonStyle: 'soft' };
     const body = bioBody('seen', { theme, avatar_url: 'https://img.example/a.png' });
     const { links } = await makeBioPage(shop, 'seen', body);
-    const [row] = await othersWithSlugs(api.stores.pool, ['seen']);
+    const [row] = await othersWithNames(api.stores.pool, [{ domainNumber: 0, slug: 'seen' }]);
     const { publicUrl, shortUrl } = api.deps.config;
     const page = row && renderBioPage('seen', row.page as PublicPage, { publicUrl, shortUrl });
     let html = page?.html ?? '';

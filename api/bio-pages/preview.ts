@@ -31,6 +31,7 @@ export function previewPage(body: PreviewBody, origins: Origins): RenderedBioPag
       emoji,
       image_url,
       slug: null,
+      domain: null,
     })),
   };
   return renderBioPage(normalizeBioSlug(slug ?? '') || NAMELESS, page, origins);

@@ -1,3 +1,4 @@
+import { shortUrlOf } from '../../core/links/short-urls.ts';
 import type { Config } from '../../core/settings/config.ts';
 import { buttonsOfPages, type TrackedButton } from '../../sql/bio/buttons.ts';
 import type { BioPage } from '../../sql/bio/pages.ts';
@@ -39,7 +40,8 @@ export function toRecord(
       emoji: button.emoji,
       image_url: button.image_url,
       tracked_link_id: button.link_id,
-      short_url: button.link_slug && `${shortUrl}/${button.link_slug}`,
+      short_url:
+        button.link_slug && shortUrlOf(shortUrl, { domain: button.link_domain, slug: button.link_slug }),
     })),
   };
 }

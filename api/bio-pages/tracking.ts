@@ -11,9 +11,10 @@ import {
 } from '../../sql/bio/button-links.ts';
 import type { BioButton, TrackedButton } from '../../sql/bio/buttons.ts';
 import type { PoolClient } from '../../sql/database/pool.ts';
+import { defaultDomain } from '../../sql/domains/domains.ts';
 import { insertDestination, updateDestination } from '../../sql/links/destinations.ts';
 import { deleteLink, insertLinks, NO_SETTINGS, newLinkId, restoreLink } from '../../sql/links/links.ts';
-import { claimSlugs } from '../../sql/links/slugs.ts';
+import { claimSlugs, type SlugClaim } from '../../sql/links/slugs.ts';
 import { countLinks } from '../../sql/workspaces/usage.ts';
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { WantedButton } from './page-request.ts';
@@ -138,7 +139,8 @@ async function bringBack(tx: PoolClient, workspaceId: string, linkId: string): P
 
 async function makeLink(tx: PoolClient, workspaceId: string, page: Page, button: BioButton): Promise<string> {
   const id = newLinkId();
-  const slug = await claimRandomSlug(tx, workspaceId, id);
+  const { number, domain } = await defaultDomain(tx, workspaceId);
+  const slug = await claimRandomSlug(tx, { domainNumber: number, targetId: id, workspaceId });
   const campaign = await insertDestination(tx, {
     workspace_id: workspaceId,
     name: campaignName(button),
@@ -152,6 +154,8 @@ async function makeLink(tx: PoolClient, workspaceId: string, page: Page, button:
     {
       campaign,
       id,
+      domain_number: number,
+      domain,
       slug,
       channel: CHANNEL,
       external_id: null,
@@ -165,10 +169,10 @@ async function makeLink(tx: PoolClient, workspaceId: string, page: Page, button:
   return id;
 }
 
-async function claimRandomSlug(tx: PoolClient, workspaceId: string, targetId: string): Promise<string> {
+async function claimRandomSlug(tx: PoolClient, claim: Omit<SlugClaim, 'slug' | 'kind'>): Promise<string> {
   for (let left = SLUG_TRIES; left > 0; left--) {
     const slug = generateSlug();
-    const claimed = await claimSlugs(tx, [{ slug, kind: 'link', targetId, workspaceId }]);
+    const claimed = await claimSlugs(tx, [{ ...claim, slug, kind: 'link' }]);
     if (claimed.length > 0) return slug;
   }
   throw new Error('could not generate a unique slug');

@@ -16,13 +16,14 @@ import {
   lockLink,
   updateLink,
 } from '../../sql/links/links.ts';
-import { claimSlugs } from '../../sql/links/slugs.ts';
+import { claimSlugs, leaveAlias } from '../../sql/links/slugs.ts';
 import { programById, programOfDestination, updateProgramCode } from '../../sql/referrals/programs.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { BUTTON_URL_LIMIT } from '../bio-pages/schemas.ts';
 import { requireCode, requireRoomForReferral } from '../referrals/programs/settings.ts';
 import { checkMetadata } from '../schemas.ts';
 import { secondOnChannel } from './create.ts';
+import { domainChoice, type WantedDomain } from './domain-choice.ts';
 import { keepToOwnDomain } from './own-domain.ts';
 import type { ChangeBody } from './schemas.ts';
 import { readSettings } from './settings.ts';
@@ -32,7 +33,12 @@ import { checkSplit, restartedSplit } from './split.ts';
 export const noSuchLink = () => new AppError('not_found', 'the workspace has no such link');
 
 /** A validated change of a link and its campaign. */
-export type ChangeRequest = { link: LinkChange; campaign: DestinationChange; destinationUrl: URL | null };
+export type ChangeRequest = {
+  domain: WantedDomain;
+  link: LinkChange;
+  campaign: DestinationChange;
+  destinationUrl: URL | null;
+};
 
 /**
  * Validates a change body beyond its schema.
@@ -49,6 +55,7 @@ export async function readChangeRequest(body: ChangeBody, rules: DestinationRule
       ? null
       : requireDestination('destination_url', body.destination_url, rules);
   return {
+    domain: body.domain,
     link: restartedSplit({
       slug: body.slug,
       external_id: body.external_id,
@@ -67,7 +74,7 @@ export async function readChangeRequest(body: ChangeBody, rules: DestinationRule
 
 /**
  * Changes a link and, for all its links, its campaign. A released slug stays reserved for the link: no other link
- * takes over printed links, and this one can have it again. A program follows a change of its links; a bio page
+ * takes over printed links, and this one can have it again. A link that moves to another domain leaves an alias. A program follows a change of its links; a bio page
  * follows its button's link.
  *
  * @throws {AppError} `not_found` (link, folder), `bad_request` (domain, a program's rules), `conflict` (slug,
@@ -79,15 +86,16 @@ export async function changeLink(
   id: string,
   request: ChangeRequest,
 ): Promise<Link> {
-  const { link: change, campaign, destinationUrl } = request;
+  const { campaign, destinationUrl } = request;
   // Always first, as in a create: the same lock order prevents deadlocks.
   const workspace = await lockWorkspace(tx, workspaceId);
   const link = await lockLink(tx, workspaceId, id);
   if (!link) throw noSuchLink();
   const program = await programOfDestination(tx, workspaceId, link.destination_id);
   if (program) keepProgramRules(request);
-  const code = program?.id === link.id ? change.slug : undefined;
+  const code = program?.id === link.id ? request.link.slug : undefined;
   if (code !== undefined) requireCode('slug', code);
+  const change = { ...request.link, ...(await movedTo(tx, link, request.domain, program?.id === link.id)) };
   if (destinationUrl && !link.external) await keepToOwnDomain(tx, workspace, [destinationUrl]);
   if (campaign.folder_id && !(await lockFolderShared(tx, workspaceId, campaign.folder_id))) {
     throw new AppError('not_found', 'the workspace has no folder with this `folder_id`');
@@ -106,6 +114,9 @@ export async function changeLink(
     requireWebUrl('destination_url', url, BUTTON_URL_LIMIT);
   }
   await updateLink(tx, workspaceId, id, change);
+  if (change.domain_number !== undefined) {
+    await leaveAlias(tx, { domainNumber: link.domain_number, slug: link.slug, linkId: id });
+  }
   if (code !== undefined) await updateProgramCode(tx, workspaceId, id, code);
   const changed = await linkById(tx, workspaceId, id);
   if (!changed) throw new Error(`link ${id} is gone`);
@@ -144,7 +155,11 @@ function urlsIn(field: string, given: { destination_url: string }[]): [string, s
   return given.map(({ destination_url }, nth) => [`${field}.${nth}.destination_url`, destination_url]);
 }
 
-async function refuseTaken(tx: PoolClient, link: Link, { slug, external_id }: LinkChange): Promise<void> {
+async function refuseTaken(
+  tx: PoolClient,
+  link: Link,
+  { domain_number, slug, external_id }: LinkChange,
+): Promise<void> {
   if (typeof external_id === 'string') {
     const holder = await linkByExternalId(tx, link.workspace_id, external_id);
     if (holder && holder.id !== link.id) {
@@ -153,11 +168,26 @@ async function refuseTaken(tx: PoolClient, link: Link, { slug, external_id }: Li
       ]);
     }
   }
-  if (slug === undefined || slug === link.slug) return;
+  if (domain_number === undefined && (slug === undefined || slug === link.slug)) return;
+  const name = { domainNumber: domain_number ?? link.domain_number, slug: slug ?? link.slug };
   const claimed = await claimSlugs(tx, [
-    { slug, kind: 'link', targetId: link.id, workspaceId: link.workspace_id },
+    { ...name, kind: 'link', targetId: link.id, workspaceId: link.workspace_id },
   ]);
-  if (claimed.length === 0) throw slugTaken(slug);
+  if (claimed.length === 0) throw slugTaken(name.slug);
+}
+
+/** Returns the domain that a link moves to; nothing when it stays. */
+async function movedTo(
+  tx: PoolClient,
+  link: Link,
+  wanted: WantedDomain,
+  isCode: boolean,
+): Promise<Pick<LinkChange, 'domain_number'>> {
+  if (wanted === undefined) return {};
+  const { number } = (await domainChoice(tx, link.workspace_id)).choose(wanted);
+  if (number === link.domain_number) return {};
+  if (isCode) throw badRequest('domain', 'must be null: the link is the code of a program');
+  return { domain_number: number };
 }
 
 /**

@@ -2,6 +2,7 @@ import { limitsOf } from '../../core/access/plans.ts';
 import { utmMediumOf } from '../../core/enrich/channels.ts';
 import { AppError } from '../../core/errors.ts';
 import type { PoolClient } from '../../sql/database/pool.ts';
+import type { LinkDomain } from '../../sql/domains/domains.ts';
 import { type Destination, insertDestinations } from '../../sql/links/destinations.ts';
 import { lockFolderShared } from '../../sql/links/folders.ts';
 import {
@@ -17,6 +18,7 @@ import {
 import { countLinks } from '../../sql/workspaces/usage.ts';
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { CreateRequest, NewCampaign } from './create-request.ts';
+import { domainChoice } from './domain-choice.ts';
 import { keepToOwnDomain } from './own-domain.ts';
 import { claimFresh, type Draft, slugDrafts } from './slug-choice.ts';
 import { checkSplit, withoutSplit } from './split.ts';
@@ -123,8 +125,13 @@ async function insertTheirLinks(
   workspaceId: string,
   campaigns: Map<CampaignRequest, Destination>,
 ): Promise<Map<CampaignRequest, Link[]>> {
+  const choice = await domainChoice(tx, workspaceId);
   const drafts = [...campaigns].flatMap(([request, campaign]) =>
-    slugDrafts(draftsOf(request), request.slug).map((draft) => ({ request, campaign, draft })),
+    slugDrafts(draftsOf(request, choice.choose(request.domain)), request.slug).map((draft) => ({
+      request,
+      campaign,
+      draft,
+    })),
   );
   const slugs = await claimFresh(
     tx,
@@ -144,8 +151,8 @@ async function insertTheirLinks(
 }
 
 /** Returns a draft for each requested channel. */
-export function draftsOf({ channels }: CreateRequest): Draft[] {
-  return channels.map((channel) => ({ id: newLinkId(), channel }));
+export function draftsOf({ channels }: CreateRequest, domain: LinkDomain): Draft[] {
+  return channels.map((channel) => ({ id: newLinkId(), channel, domain }));
 }
 
 /** Returns the new link of one channel. @param siblings the campaign's existing links, oldest first */
@@ -153,7 +160,7 @@ export function newLink(
   request: CreateRequest,
   campaign: Destination,
   siblings: Link[],
-  { id, channel }: Draft,
+  { id, channel, domain }: Draft,
   slug: string,
 ): NewLink {
   const settings = {
@@ -166,6 +173,8 @@ export function newLink(
     campaign,
     id,
     channel,
+    domain_number: domain.number,
+    domain: domain.domain,
     slug,
     external_id: request.externalId,
     metadata: request.metadata,

@@ -1,12 +1,12 @@
 import { AppError } from '../../core/errors.ts';
-import { slugKey } from '../../core/links/slugs.ts';
 import type { PoolClient } from '../../sql/database/pool.ts';
-import { reserveSlugs, takenSlugs } from '../../sql/links/slugs.ts';
+import { type Name, nameKey, reserveSlugs, takenSlugs } from '../../sql/links/slugs.ts';
 import { lockWorkspace, type Workspace } from '../../sql/workspaces/workspaces.ts';
 import { toAppError } from '../plugins/errors.ts';
 import { createLinks } from './create.ts';
 import { type CampaignRequest, type Created, createCampaigns } from './create-campaigns.ts';
 import type { CreateRequest } from './create-request.ts';
+import { type DomainChoice, domainChoice } from './domain-choice.ts';
 import { slugsWanted } from './slug-choice.ts';
 
 /** A valid row, or its error. */
@@ -22,8 +22,9 @@ const TOGETHER = 200;
  */
 export async function holdSlugsOf(tx: PoolClient, workspaceId: string, rows: BulkRow[]): Promise<void> {
   await lockWorkspace(tx, workspaceId);
-  const slugs = rows.flatMap((row) => (row instanceof AppError ? [] : customSlugs(row)));
-  await reserveSlugs(tx, workspaceId, slugs);
+  const choice = await domainChoice(tx, workspaceId);
+  const names = rows.flatMap((row) => (row instanceof AppError ? [] : customNames(row, choice)));
+  await reserveSlugs(tx, workspaceId, names);
 }
 
 /**
@@ -38,8 +39,12 @@ export async function createEach(tx: PoolClient, workspaceId: string, rows: Bulk
   await tx.query('SAVEPOINT before_rows');
   const made: Outcome[] = [];
   const wanted = rows.flatMap((row) => (row instanceof AppError ? [] : row));
-  const taken = await takenSlugs(tx, wanted.flatMap(customSlugs));
-  for (const step of stepsOf(wanted, taken)) {
+  const choice = await domainChoice(tx, workspaceId);
+  const taken = await takenSlugs(
+    tx,
+    wanted.flatMap((row) => customNames(row, choice)),
+  );
+  for (const step of stepsOf(wanted, taken, choice)) {
     made.push(...(await createStep(tx, workspace, step)));
     workspace = workspaceAfter(made, workspace);
   }
@@ -59,7 +64,7 @@ type Step = { alone: CreateRequest } | { together: CampaignRequest[] };
  * Splits rows into steps. A row that adds to a campaign, or wants a taken slug, is a step of its own. A row with
  * the `external_id` or slug of an earlier row goes to a later step, where it finds that row's link.
  */
-function stepsOf(rows: CreateRequest[], taken: Set<string>): Step[] {
+function stepsOf(rows: CreateRequest[], taken: Set<string>, choice: DomainChoice): Step[] {
   const steps: Step[] = [];
   let together: CampaignRequest[] = [];
   const names = new Set<string>();
@@ -71,12 +76,12 @@ function stepsOf(rows: CreateRequest[], taken: Set<string>): Step[] {
   begin();
   for (const row of rows) {
     const { campaign } = row;
-    if (campaign.kind === 'existing' || customSlugs(row).some((slug) => taken.has(slugKey(slug)))) {
+    if (campaign.kind === 'existing' || customNames(row, choice).some((name) => taken.has(nameKey(name)))) {
       steps.push({ alone: row });
       begin();
       continue;
     }
-    const own = namesOf(row);
+    const own = namesOf(row, choice);
     if (own.some((name) => names.has(name)) || together.length === TOGETHER) begin();
     together.push({ ...row, campaign });
     for (const name of own) names.add(name);
@@ -85,13 +90,16 @@ function stepsOf(rows: CreateRequest[], taken: Set<string>): Step[] {
 }
 
 /** Keys that no two rows of a step may share. */
-function namesOf(row: CreateRequest): string[] {
-  const slugs = customSlugs(row).map((slug) => `slug ${slugKey(slug)}`);
+function namesOf(row: CreateRequest, choice: DomainChoice): string[] {
+  const slugs = customNames(row, choice).map((name) => `slug ${nameKey(name)}`);
   return row.externalId === null ? slugs : [...slugs, `external_id ${row.externalId}`];
 }
 
-function customSlugs({ slug, channels }: CreateRequest): string[] {
-  return slug === null ? [] : slugsWanted(slug, channels);
+/** A row with a refused domain may be anywhere: its create fails. */
+function customNames({ domain, slug, channels }: CreateRequest, choice: DomainChoice): Name[] {
+  if (slug === null) return [];
+  const domainNumber = choice.numberOf(domain);
+  return slugsWanted(slug, channels).map((wanted) => ({ domainNumber, slug: wanted }));
 }
 
 async function createStep(tx: PoolClient, workspace: Workspace, step: Step): Promise<Outcome[]> {

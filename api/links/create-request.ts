@@ -4,6 +4,7 @@ import { type DestinationRules, requireDestination } from '../../core/links/dest
 import { linkSlugProblem, SLUG_LIMIT } from '../../core/links/slugs.ts';
 import type { LinkSettings } from '../../sql/links/links.ts';
 import { checkMetadata } from '../schemas.ts';
+import type { WantedDomain } from './domain-choice.ts';
 import type { CreateBody } from './schemas.ts';
 import { readSettings } from './settings.ts';
 import { slugsWanted } from './slug-choice.ts';
@@ -26,6 +27,7 @@ export type CreateRequest = {
   channels: (CreatableChannel | null)[];
   externalId: string | null;
   metadata: Record<string, unknown> | null;
+  domain: WantedDomain;
   /** A custom slug; with several channels, the prefix of each. */
   slug: string | null;
   /** Undefined: not sent. */
@@ -59,6 +61,7 @@ export async function readCreateRequest(body: CreateBody, rules: DestinationRule
     channels,
     externalId: body.external_id ?? null,
     metadata: body.metadata ?? null,
+    domain: body.domain,
     slug: readSlug(body.slug, channels),
     settings: await readSettings(body, rules),
   };

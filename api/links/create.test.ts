@@ -26,6 +26,7 @@ describe('forms of a create', () => {
       destination_id,
       name: 'Sale',
       slug: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{7}$/),
+      domain: null,
       short_url: `https://hop.example/${first.slug}`,
       destination: 'https://shop.example/sale',
       channel: 'facebook',

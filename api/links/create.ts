@@ -1,11 +1,13 @@
 import type { Channel } from '../../core/enrich/channels.ts';
 import { AppError } from '../../core/errors.ts';
 import type { PoolClient } from '../../sql/database/pool.ts';
+import type { LinkDomain } from '../../sql/domains/domains.ts';
 import { destinationById } from '../../sql/links/destinations.ts';
 import { insertLinks, type Link, linkByExternalId, linksOfDestination } from '../../sql/links/links.ts';
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import { type Created, createCampaigns, draftsOf, newLink, refuseBeyondCap } from './create-campaigns.ts';
 import type { CreateRequest } from './create-request.ts';
+import { domainChoice } from './domain-choice.ts';
 import { chooseSlugs } from './slug-choice.ts';
 
 /**
@@ -43,7 +45,8 @@ async function addLinks(
   if (!campaign) throw new AppError('not_found', 'the workspace has no campaign with this `destination_id`');
   const siblings = await linksOfDestination(tx, workspace.id, campaign.id);
   refuseSecondOnChannel(request, siblings);
-  const drafts = draftsOf(request);
+  const choice = await domainChoice(tx, workspace.id);
+  const drafts = draftsOf(request, choice.choose(request.domain, domainOf(siblings.at(-1))));
   const slugs = await chooseSlugs(tx, workspace.id, drafts, request.slug, siblings);
   const links = await insertLinks(
     tx,
@@ -51,6 +54,11 @@ async function addLinks(
     drafts.map((draft, nth) => newLink(request, campaign, siblings, draft, slugs[nth] ?? '')),
   );
   return { made: true, destinationId: campaign.id, links, workspace };
+}
+
+/** Returns the domain of a campaign's newest link. */
+function domainOf(newest: Link | undefined): LinkDomain | undefined {
+  return newest && { number: newest.domain_number, domain: newest.domain, is_default: false };
 }
 
 function refuseSecondOnChannel(request: CreateRequest, siblings: Link[]): void {

@@ -62,6 +62,7 @@ describe('the best links', () => {
     expect(rows.map((row) => row.channel)).toEqual(['reddit', 'discord', 'youtube', 'tiktok', 'facebook']);
     expect(rows[0]).toEqual({
       link_id: d?.id,
+      domain: null,
       slug: d?.slug,
       channel: 'reddit',
       destination: 'https://shop.example/',
@@ -137,6 +138,7 @@ describe('given ids', () => {
     ]);
     expect(rows[1]).toEqual({
       link_id: named?.id,
+      domain: null,
       slug: named?.slug,
       channel: 'facebook',
       destination: 'https://shop.example/',

@@ -46,6 +46,7 @@ export async function linkPerformance(
   const withSettings = query.include === 'settings';
   const rowOf = ({ link, figures }: Performer<NamedLink>): PerformanceRow => ({
     link_id: link.id,
+    domain: link.domain,
     slug: link.slug,
     channel: link.channel,
     destination: link.destination_url,

@@ -1,3 +1,4 @@
+import { shortUrlOf } from '../../core/links/short-urls.ts';
 import { formatInstantShort, parseInstant } from '../../core/time/timestamps.ts';
 import type { Link } from '../../sql/links/links.ts';
 import type { LinkRecord } from './schemas.ts';
@@ -8,8 +9,9 @@ export function toRecord(link: Link, shortUrl: string): LinkRecord {
     id: link.id,
     destination_id: link.destination_id,
     name: link.name,
+    domain: link.domain,
     slug: link.slug,
-    short_url: `${shortUrl}/${link.slug}`,
+    short_url: shortUrlOf(shortUrl, link),
     destination: link.destination_url,
     channel: link.channel,
     smart: link.channel === null,

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { CHANNELS, CREATABLE_CHANNELS } from '../../core/enrich/channels.ts';
 import { DESTINATION_LIMIT } from '../../core/links/destinations.ts';
+import { DOMAIN_LIMIT } from '../../core/links/domains.ts';
 import { SLUG_LIMIT } from '../../core/links/slugs.ts';
 import { ErrorBody } from '../error-schemas.ts';
 import {
@@ -41,6 +42,14 @@ const Slug = Type.String({
   pattern: '^[A-Za-z0-9_-]+$',
   description: 'Looked up with its case, unique without. Reserved words are refused.',
 });
+const Domain = Nullable(
+  Type.String({
+    minLength: 1,
+    maxLength: DOMAIN_LIMIT,
+    description: "A verified domain of the workspace; null: the deployment's own.",
+  }),
+);
+const ShownDomain = Nullable(Type.String({ description: "Domain of the link; null: the deployment's own." }));
 const Tags = Type.Array(Type.String({ minLength: 1, maxLength: TAG_LIMIT }), { maxItems: TAGS_LIMIT });
 const Channel = OneOf([...CREATABLE_CHANNELS, 'x'], {
   title: 'CreatableChannel',
@@ -129,6 +138,7 @@ export const CreateBody = Body(
         description: 'Adds links to this campaign, which keeps its own fields.',
       }),
     ),
+    domain: Type.Optional(Domain),
     slug: Type.Optional(Slug),
     external: Type.Optional(
       Type.Boolean({ description: 'The destination is on a platform that the workspace does not own.' }),
@@ -143,6 +153,7 @@ export type CreateBody = Static<typeof CreateBody>;
 
 export const ChangeBody = Body(
   {
+    domain: Type.Optional(Domain),
     slug: Type.Optional(Slug),
     external_id: Type.Optional(Nullable(ExternalId)),
     metadata: Type.Optional(NullableMetadata),
@@ -175,6 +186,7 @@ export const LinkRecord = Type.Object(
     id: Uuid,
     destination_id: Type.String({ format: 'uuid', description: 'The campaign.' }),
     name: Name,
+    domain: ShownDomain,
     slug: Type.String({ pattern: '^[A-Za-z0-9_-]+$' }),
     short_url: Url,
     destination: Type.String({ format: 'uri', description: 'Destination URL of the campaign.' }),
@@ -287,6 +299,7 @@ export const RecordsPage = Type.Object(
 export const PerformanceRow = Type.Object(
   {
     link_id: Uuid,
+    domain: ShownDomain,
     slug: Type.String(),
     channel: Nullable(Type.String({ description: 'Null for a Smart Link.' })),
     destination: Url,

@@ -2,11 +2,12 @@ import type { Channel } from '../../core/enrich/channels.ts';
 import { AppError } from '../../core/errors.ts';
 import { channelSlug, generateSlug, linkSlugProblem, numberedSlug, slugKey } from '../../core/links/slugs.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
+import type { LinkDomain } from '../../sql/domains/domains.ts';
 import type { Link } from '../../sql/links/links.ts';
 import { claimSlugs, type SlugClaim } from '../../sql/links/slugs.ts';
 
 /** A link to be created. */
-export type Draft = { id: string; channel: Channel | null };
+export type Draft = { id: string; channel: Channel | null; domain: LinkDomain };
 
 /** Attempts to generate a free random slug; this many collisions in a row are not chance. */
 const GENERATE_TRIES = 8;
@@ -47,27 +48,29 @@ export function slugDrafts(drafts: Draft[], custom: string | null): SlugDraft[] 
 /**
  * Claims a custom or random slug for each link.
  *
- * @param drafts no two with one custom slug
+ * @param drafts no two with one custom slug on one domain
  * @returns the slugs in the order of the drafts
  * @throws {AppError} `conflict` when a custom slug is taken
  */
 export async function claimFresh(tx: Queryable, workspaceId: string, drafts: SlugDraft[]): Promise<string[]> {
   const keys = new Set(drafts.flatMap(({ slug }) => (slug === null ? [] : [slugKey(slug)])));
   const slugs = drafts.map(({ slug }) => slug ?? randomBeside(keys));
-  let open = drafts.map(({ id, slug }, index) => ({ id, isCustom: slug !== null, index }));
+  let open = drafts.map((draft, index) => ({ ...draft, isCustom: draft.slug !== null, index }));
   for (let left = GENERATE_TRIES; left > 0; left--) {
     const slugOf = ({ index }: { index: number }) => slugs[index] ?? '';
-    const claims = open.map(
-      (draft): SlugClaim => ({ slug: slugOf(draft), kind: 'link', targetId: draft.id, workspaceId }),
-    );
-    const claimed = new Set(await claimSlugs(tx, claims));
-    open = open.filter((draft) => !claimed.has(slugOf(draft)));
+    const claims = open.map((draft) => claimOf(draft, slugOf(draft), workspaceId));
+    const claimed = new Set((await claimSlugs(tx, claims)).map(({ targetId }) => targetId));
+    open = open.filter(({ id }) => !claimed.has(id));
     const taken = open.find(({ isCustom }) => isCustom);
     if (taken) throw slugTaken(slugOf(taken));
     if (open.length === 0) return slugs;
     for (const { index } of open) slugs[index] = randomBeside(keys);
   }
   throw new Error('could not generate a unique slug');
+}
+
+function claimOf({ id, domain }: Draft, slug: string, workspaceId: string): SlugClaim {
+  return { domainNumber: domain.number, slug, kind: 'link', targetId: id, workspaceId };
 }
 
 /** Returns a random slug that is not in `keys`, and adds it. */
@@ -85,14 +88,19 @@ export function slugsWanted(custom: string, channels: (Channel | null)[]): strin
   return channels.map((channel) => (channel && channels.length > 1 ? channelSlug(custom, channel) : custom));
 }
 
-/** Returns the error for a slug that is taken anywhere in the deployment. */
+/** Returns the error for a slug that is taken on its domain. */
 export function slugTaken(slug: string): AppError {
   const message = `the slug "${slug}" is taken`;
   return new AppError('conflict', message, [{ path: 'slug', message: `"${slug}" is taken` }]);
 }
 
 function isTakenBySibling(custom: string, draft: Draft, siblings: Link[]): boolean {
-  return siblings.some((link) => link.channel === draft.channel && slugKey(link.slug) === slugKey(custom));
+  return siblings.some(
+    (link) =>
+      link.channel === draft.channel &&
+      link.domain_number === draft.domain.number &&
+      slugKey(link.slug) === slugKey(custom),
+  );
 }
 
 /** The highest number tried: no campaign has that many links of one slug on one channel. */
@@ -109,7 +117,7 @@ async function claimNumbered(
     if (linkSlugProblem(slug)) {
       throw new AppError('conflict', `the slug "${custom}" is taken and "${slug}" is too long`);
     }
-    const claimed = await claimSlugs(tx, [{ slug, kind: 'link', targetId: draft.id, workspaceId }]);
+    const claimed = await claimSlugs(tx, [claimOf(draft, slug, workspaceId)]);
     if (claimed.length > 0) return slug;
   }
   throw slugTaken(custom);

@@ -1,4 +1,5 @@
 import { AppError, badRequest } from '../../core/errors.ts';
+import type { LinkAddress } from '../../core/links/short-urls.ts';
 import type { Tier } from '../../core/referrals/terms.ts';
 import { isEmail } from '../../core/tracking/emails.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
@@ -11,7 +12,7 @@ import {
   updateEnrollment,
 } from '../../sql/referrals/enrollments.ts';
 import { latestProgram, type Program, programById } from '../../sql/referrals/programs.ts';
-import { createReferralLink, referralSlug } from '../../sql/referrals/referral-links.ts';
+import { createReferralLink, referralAddress } from '../../sql/referrals/referral-links.ts';
 import { enrollmentData, queueEvents } from '../../sql/webhooks/outbox.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 
@@ -30,7 +31,8 @@ export type EnrollRequest = {
   countMade(tx: Queryable): Promise<void>;
 };
 
-export type Enrolled = { enrollment: Enrollment; slug: string };
+/** `address`: where the referral link is. */
+export type Enrolled = { enrollment: Enrollment; address: LinkAddress };
 
 /**
  * Enrolls a user once in a workspace and creates the referral link. An enrolled user keeps program and link;
@@ -72,7 +74,7 @@ export async function enroll(
   if (made) {
     await request.countMade(tx);
     await queueEvents(tx, workspaceId, [{ type: 'enrollment.created', data: enrollmentData(made) }]);
-    return { enrollment: made, slug: await createReferralLink(tx, program, made.id) };
+    return { enrollment: made, address: await createReferralLink(tx, program, made.id) };
   }
   const overtaking = await lockEnrollmentOfUser(tx, workspaceId, externalUserId);
   if (!overtaking) throw new Error(`enrollment of ${externalUserId} is gone`);
@@ -89,9 +91,9 @@ export async function enrolled(
   requireEmail('email', request.email);
   if (request.programId !== null) await requireProgram(pool, workspaceId, request.programId);
   const known = await enrollmentOfUser(pool, workspaceId, request.externalUserId);
-  const slug = known && (await referralSlug(pool, known.id));
-  if (known && slug !== null && (known.email !== null || request.email === null)) {
-    return { enrollment: known, slug };
+  const address = known && (await referralAddress(pool, known.id));
+  if (known && address !== null && (known.email !== null || request.email === null)) {
+    return { enrollment: known, address };
   }
   return inTransaction(pool, (tx) => enroll(tx, workspaceId, request, origin));
 }
@@ -114,11 +116,11 @@ async function completed(
     },
     origin,
   );
-  const slug = await referralSlug(tx, enrollment.id);
-  if (slug !== null) return { enrollment, slug };
+  const address = await referralAddress(tx, enrollment.id);
+  if (address !== null) return { enrollment, address };
   await lockWorkspace(tx, enrollment.workspace_id);
   const program = await requireProgram(tx, enrollment.workspace_id, enrollment.program_id);
-  return { enrollment, slug: await createReferralLink(tx, program, enrollment.id) };
+  return { enrollment, address: await createReferralLink(tx, program, enrollment.id) };
 }
 
 async function requireProgram(db: Queryable, workspaceId: string, id: string): Promise<Program> {

@@ -70,7 +70,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
       await requireIdentity(deps, auth, body.external_user_id, body.user_hash);
       const hash = await hashOfCaller(request);
       return withIdempotency(pool, request, reply, async (tx) => {
-        const { enrollment, slug } = await enroll(
+        const { enrollment, address } = await enroll(
           tx,
           auth.workspace.id,
           {
@@ -86,7 +86,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
           },
           { now: new Date(), by: actorOf(request) },
         );
-        return { status: 200, body: partnerOf(enrollment, slug, config.shortUrl) };
+        return { status: 200, body: partnerOf(enrollment, address, config.shortUrl) };
       });
     },
   );

@@ -1,4 +1,5 @@
 import { clicksByDay } from '../../clickhouse/queries/referral-stats.ts';
+import { type LinkAddress, shortUrlOf } from '../../core/links/short-urls.ts';
 import { toMajor } from '../../core/money/money.ts';
 import { toCredits } from '../../core/referrals/credits.ts';
 import { NANOS_PER_MILLI } from '../../core/time/timestamps.ts';
@@ -24,7 +25,7 @@ const RECENT = 20;
  */
 export async function referralStats(
   deps: Pick<ApiDeps, 'pool' | 'clickhouse' | 'config'>,
-  { enrollment, slug }: Enrolled,
+  { enrollment, address }: Enrolled,
   days: number,
   now: Date,
 ): Promise<Stats> {
@@ -48,7 +49,7 @@ export async function referralStats(
   const series = seriesOf(from, days, clicks, activity);
   const cash = cashOf(balances, currency);
   return {
-    ...partnerOf(enrollment, slug, config.shortUrl),
+    ...partnerOf(enrollment, address, config.shortUrl),
     window: { from: from.toISOString(), to: now.toISOString(), days },
     stats: totalsOf(series),
     rewards: {
@@ -91,11 +92,11 @@ export async function referralStats(
 }
 
 /** Returns a referrer as every response names one. */
-export function partnerOf(enrollment: Enrollment, slug: string, shortUrl: string) {
+export function partnerOf(enrollment: Enrollment, address: LinkAddress, shortUrl: string) {
   return {
     partner_id: enrollment.id,
     program_id: enrollment.program_id,
-    referral_link: `${shortUrl}/${slug}`,
+    referral_link: shortUrlOf(shortUrl, address),
     status: enrollment.status,
   };
 }

@@ -26,6 +26,8 @@ export type PublicButton = {
   url: string | null;
   /** Slug of its short link; null when the button leads straight to its URL. */
   slug: string | null;
+  /** Domain of its short link; null: the deployment's own. */
+  domain: string | null;
   emoji: string | null;
   image_url: string | null;
 };

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isOnOrigin } from '../links/destinations.ts';
+import { shortUrlOf } from '../links/short-urls.ts';
 import { escapeHtml } from '../text/html.ts';
 import { PLATFORM_ICONS, PLATFORM_NAMES } from './icons.ts';
 import type { PublicButton, PublicPage, SocialLink } from './public-page.ts';
@@ -134,7 +135,8 @@ function section({ label, emoji }: PublicButton): string {
 function link(button: PublicButton, { shortUrl }: Origins): string {
   const url = button.url ?? '';
   const label = button.label.trim() || URL.parse(url)?.host || url.replace(/^[a-z]+:|\?.*/gi, '');
-  const leads = button.slug === null || isOnOrigin(url, shortUrl) ? url : `${shortUrl}/${button.slug}`;
+  const { slug, domain } = button;
+  const leads = slug === null || isOnOrigin(url, shortUrl) ? url : shortUrlOf(shortUrl, { domain, slug });
   const picture = button.image_url
     ? `<img src="${escapeHtml(button.image_url)}" alt="" loading="lazy" referrerpolicy="no-referrer">`
     : button.emoji

@@ -25,7 +25,7 @@ export function createBioPageHandler(given: {
   domains.listen(() => rendered.clear());
 
   /** Returns the page, or null when it leads to a blocked domain. */
-  function pageOf({ slug, content }: OtherRecord): Page | null {
+  function pageOf({ name: slug, content }: OtherRecord): Page | null {
     const known = rendered.get(slug);
     if (known?.content === content) return known.page;
     const parsed = JSON.parse(content) as PublicPage;

@@ -2,6 +2,8 @@ import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { changesAfter, type LinkChange, oldestRunningTransaction } from '../../sql/links/link-changes.ts';
 import {
+  domainsAfter,
+  domainsWithIds,
   FIRST_ID,
   linksAfter,
   linksOfDestinations,
@@ -13,14 +15,15 @@ import {
   publishableKeysWithIds,
   workspacePolicies,
 } from '../../sql/links/link-table.ts';
-import { encodeLink, encodeOther, encodePolicy } from './records.ts';
+import { type Name, OWN_DOMAIN } from '../../sql/links/slugs.ts';
+import { encodeDomain, encodeLink, encodeOther, encodePolicy } from './records.ts';
 import type { TableWriter } from './table-writer.ts';
 
 /**
  * Replicates PostgreSQL into a table. One loop runs one query at a time and applies its rows before the next query,
  * so that an older response never replaces a newer one.
  *
- * 1. It reads the oldest running transaction, then walks all pages, programs, keys and links. A table with a sync
+ * 1. It reads the oldest running transaction, then walks all domains, pages, programs, keys and links. A table with a sync
  *    point first gets the changes since then, and is walked all the same.
  * 2. Between two pages of the walk, and afterwards at each wake and every `pollMs`, it reads the changes since that
  *    transaction, and the rows that they name.
@@ -55,6 +58,8 @@ export type SyncPoint = { cursor: string; at: number };
 
 /** Rows applied in one turn of the event loop, for which redirects wait. */
 const PAGE = 500;
+/** Domains of one query: each may hold two files. */
+const DOMAINS_PAGE = 50;
 /** PostgreSQL keeps changes for a day; after this absence a walk is safer. */
 const LONGEST_ABSENCE_MS = 6 * 3_600_000;
 
@@ -164,17 +169,27 @@ export function createTableLoader(given: {
       for (const row of await workspacePolicies(pool)) writer.put(encodePolicy(row));
     };
     let more = true;
-    let slug = '';
+    let after = FIRST_ID;
     while (more) {
       yield async () => {
-        const rows = await otherSlugsAfter(pool, slug, page);
+        const rows = await domainsAfter(pool, after, DOMAINS_PAGE);
+        for (const row of rows) writer.put(encodeDomain(row));
+        after = rows.at(-1)?.id ?? after;
+        more = rows.length === DOMAINS_PAGE;
+      };
+    }
+    more = true;
+    let name: Name = { domainNumber: OWN_DOMAIN, slug: '' };
+    while (more) {
+      yield async () => {
+        const rows = await otherSlugsAfter(pool, name, page);
         for (const row of rows) writer.put(encodeOther(row));
-        slug = rows.at(-1)?.slug ?? slug;
+        name = rows.at(-1) ?? name;
         more = rows.length === page;
       };
     }
     more = true;
-    let after = FIRST_ID;
+    after = FIRST_ID;
     while (more) {
       yield async () => {
         const rows = await publishableKeysAfter(pool, after, page);
@@ -236,7 +251,9 @@ export function createTableLoader(given: {
     if (destinations.length > 0) {
       for (const row of await linksOfDestinations(pool, destinations)) writer.put(encodeLink(row));
     }
-    const others = idsOf('bio_page', 'program');
+    const domains = idsOf('domain');
+    if (domains.length > 0) writer.replaceDomains(domains, await domainsWithIds(pool, domains));
+    const others = idsOf('bio_page', 'program', 'alias');
     if (others.length > 0) writer.replaceOthers(others, await otherSlugsOf(pool, others));
     const workspaces = idsOf('workspace');
     if (workspaces.length > 0) {

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
+import { createHosts, type Hosts } from './hosts.ts';
 import { createLinkCache } from './link-cache.ts';
 import type { SyncStatus } from './loader.ts';
 import { createResolver, type Resolver } from './resolver.ts';
@@ -19,6 +20,7 @@ export type OpenLinkTable = {
   table: LinkTable;
   resolver: Resolver;
   policies: WorkspacePolicies;
+  hosts: Hosts;
   syncStatus: SyncStatus;
   /** Whether links can be served: from the file of an earlier run, or since PostgreSQL was read. */
   ready(): boolean;
@@ -53,6 +55,7 @@ export async function openLinkTable(options: LinkTableOptions): Promise<OpenLink
   const { openDiskTable } = await import('./disk/disk-table.ts');
   const table = createLinkTable();
   const policies = createWorkspacePolicies(table);
+  const hosts = createHosts(table);
   const disk = openDiskTable({ databaseUrl, dir, table, memoryHoldsAll, log });
   const waits: Promise<unknown>[] = [];
   // The reader thread takes a while to start, and visitors would wait for it.
@@ -76,6 +79,7 @@ export async function openLinkTable(options: LinkTableOptions): Promise<OpenLink
     table,
     resolver,
     policies,
+    hosts,
     syncStatus: disk,
     ready: disk.ready,
     diskReads: disk.reads,

@@ -1,23 +1,32 @@
 import { randomInt } from 'node:crypto';
 import { uuidToBytes } from '../../core/ids.ts';
 import type { LinkRule, SplitVariant } from '../../core/links/rules/types.ts';
-import type { LinkTableRow, OtherSlugRow, WorkspacePolicyRow } from '../../sql/links/link-table.ts';
+import type {
+  DomainRow,
+  LinkTableRow,
+  OtherSlugRow,
+  WorkspacePolicyRow,
+} from '../../sql/links/link-table.ts';
 import type { Retargeting, Targeting } from '../../sql/links/links.ts';
+import { domainName, nameOf, partsOf } from './names.ts';
 import { policySlug, type WorkspacePolicy } from './workspace-policies.ts';
 
 /**
- * The table's records, in memory and on disk: `u8 kind | 16 bytes id | 16 bytes workspace | u8 slug length | slug |
- * fields`. A link's fields are UTF-8 texts separated by NUL (which PostgreSQL's texts can't contain), empty for null,
- * without empty ones at the end. A page's only field is its content as JSON, empty while it is not published.
+ * The table's records, in memory and on disk: `u8 kind | 16 bytes id | 16 bytes workspace | u8 name length | name |
+ * fields`, with a name of `names.ts`. A link's fields are UTF-8 texts separated by NUL (which PostgreSQL's texts can't
+ * contain), empty for null, without empty ones at the end. A page's only field is its content as JSON, empty while it
+ * is not published.
  */
 
-/** What a slug names. */
-export type SlugKind = 'link' | 'bio_page' | 'program' | 'workspace';
+/** What a name stands for. */
+export type SlugKind = 'link' | 'bio_page' | 'program' | 'workspace' | 'domain' | 'alias';
 
 export type LinkRecord = {
   kind: 'link';
   id: Uint8Array;
   workspaceId: Uint8Array;
+  /** As in `names.ts`. */
+  name: string;
   slug: string;
   destination: string;
   /** Null: a Smart Link. */
@@ -46,23 +55,33 @@ export type LinkRecordSettings = {
   blocked?: true;
 };
 
-/** A page, a program or the policy of a workspace; its slug is in lower case. */
+/** Anything but a link; its name is in lower case. */
 export type OtherRecord = {
-  kind: 'bio_page' | 'program' | 'workspace';
+  kind: Exclude<SlugKind, 'link'>;
   id: Uint8Array;
   workspaceId: Uint8Array;
-  slug: string;
-  /** JSON of a page's `PublicPage` or of a `WorkspacePolicy`; empty for an unpublished page and for a program. */
+  name: string;
+  /**
+   * JSON of a page's `PublicPage`, of a `WorkspacePolicy` or of a domain; the present name of an alias's link; empty for
+   * an unpublished page and for a program.
+   */
   content: string;
 };
 
 export type SlugRecord = LinkRecord | OtherRecord;
 
-const KINDS = ['link', 'bio_page', 'program', 'workspace'] as const satisfies readonly SlugKind[];
+const KINDS = [
+  'link',
+  'bio_page',
+  'program',
+  'workspace',
+  'domain',
+  'alias',
+] as const satisfies readonly SlugKind[];
 const ID_AT = 1;
 const WORKSPACE_AT = 17;
-const SLUG_LENGTH_AT = 33;
-const SLUG_AT = 34;
+const NAME_LENGTH_AT = 33;
+const NAME_AT = 34;
 
 export function encodeLink(row: LinkTableRow): Buffer {
   const fields = [
@@ -75,30 +94,50 @@ export function encodeLink(row: LinkTableRow): Buffer {
     settingsText(row),
   ];
   while (fields.at(-1) === '') fields.pop();
-  return encode('link', row, fields.join('\0'));
+  return encode('link', row, nameOf(row.domain_number, row.slug), fields.join('\0'));
 }
 
 export function encodeOther(row: OtherSlugRow): Buffer {
-  return encode(row.kind, row, row.page === null ? '' : JSON.stringify(row.page));
+  const { kind, page, target } = row;
+  const content = target === null ? page && JSON.stringify(page) : nameOf(target.domainNumber, target.slug);
+  return encode(kind, row, nameOf(row.domainNumber, row.slug), content ?? '');
 }
 
 /** Encodes the policy of a workspace, under a name that no slug has. */
 export function encodePolicy({ id, suspended, tracking }: WorkspacePolicyRow): Buffer {
   const policy: WorkspacePolicy = { suspended, tracking };
-  return encode('workspace', { id, workspace_id: id, slug: policySlug(id) }, JSON.stringify(policy));
+  return encode('workspace', { id, workspace_id: id }, policySlug(id), JSON.stringify(policy));
+}
+
+type DomainParts = Omit<DomainRow, 'id' | 'workspace_id' | 'domain'>;
+
+/** Encodes a proven domain, under a name that no slug has. */
+export function encodeDomain({ id, workspace_id, domain, ...parts }: DomainRow): Buffer {
+  return encode(
+    'domain',
+    { id, workspace_id },
+    domainName(domain),
+    JSON.stringify(parts satisfies DomainParts),
+  );
+}
+
+/** Decodes the content of a domain's record. */
+export function domainPartsOf({ content }: OtherRecord): DomainParts {
+  return JSON.parse(content) as DomainParts;
 }
 
 function encode(
   kind: SlugKind,
-  row: { id: string; workspace_id: string; slug: string },
+  row: { id: string; workspace_id: string },
+  name: string,
   fields: string,
 ): Buffer {
-  const head = Buffer.alloc(SLUG_AT);
+  const head = Buffer.alloc(NAME_AT);
   head[0] = KINDS.indexOf(kind);
   head.set(uuidToBytes(row.id), ID_AT);
   head.set(uuidToBytes(row.workspace_id), WORKSPACE_AT);
-  head[SLUG_LENGTH_AT] = row.slug.length;
-  return Buffer.concat([head, Buffer.from(row.slug, 'latin1'), Buffer.from(fields, 'utf8')]);
+  head[NAME_LENGTH_AT] = name.length;
+  return Buffer.concat([head, Buffer.from(name, 'latin1'), Buffer.from(fields, 'utf8')]);
 }
 
 function settingsText(row: LinkTableRow): string {
@@ -123,7 +162,7 @@ const NUL = 0;
 /** Returns whether the record is a link of a referrer. Strangers make these, with a publishable key. */
 export function isReferralLink(record: Buffer): boolean {
   if (KINDS[record[0] ?? 0] !== 'link') return false;
-  const channelAt = record.indexOf(NUL, SLUG_AT + (record[SLUG_LENGTH_AT] ?? 0)) + 1;
+  const channelAt = record.indexOf(NUL, NAME_AT + (record[NAME_LENGTH_AT] ?? 0)) + 1;
   if (channelAt === 0) return false;
   const end = record.indexOf(NUL, channelAt);
   return record.subarray(channelAt, end < 0 ? record.length : end).equals(REFERRAL);
@@ -135,16 +174,17 @@ export function decodeRecord(bytes: Buffer): SlugRecord {
   if (kind === undefined) throw new RangeError(`unknown kind ${bytes[0]} of a record`);
   const base = {
     id: Uint8Array.from(bytes.subarray(ID_AT, WORKSPACE_AT)),
-    workspaceId: Uint8Array.from(bytes.subarray(WORKSPACE_AT, SLUG_LENGTH_AT)),
-    slug: slugOf(bytes),
+    workspaceId: Uint8Array.from(bytes.subarray(WORKSPACE_AT, NAME_LENGTH_AT)),
+    name: recordName(bytes),
   };
-  const fields = bytes.toString('utf8', SLUG_AT + (bytes[SLUG_LENGTH_AT] ?? 0));
+  const fields = bytes.toString('utf8', NAME_AT + (bytes[NAME_LENGTH_AT] ?? 0));
   if (kind !== 'link') return { kind, ...base, content: fields };
   const [destination = '', channel, utmSource, utmMedium, utmCampaign, extraQuery, settings] =
     fields.split('\0');
   return {
     kind,
     ...base,
+    slug: partsOf(base.name).slug,
     destination,
     channel: channel || null,
     utmSource: utmSource || null,
@@ -159,19 +199,19 @@ export function kindOf(record: Buffer): SlugKind {
   return KINDS[record[0] ?? 0] ?? 'link';
 }
 
-export function slugOf(record: Buffer): string {
-  return record.toString('latin1', SLUG_AT, SLUG_AT + (record[SLUG_LENGTH_AT] ?? 0));
+export function recordName(record: Buffer): string {
+  return record.toString('latin1', NAME_AT, NAME_AT + (record[NAME_LENGTH_AT] ?? 0));
 }
 
 export function idOf(record: Buffer): Buffer {
   return record.subarray(ID_AT, WORKSPACE_AT);
 }
 
-/** Whether a record has this slug, compared without case (ASCII). */
-export function hasSlug(record: Buffer, slug: string): boolean {
-  if (record[SLUG_LENGTH_AT] !== slug.length) return false;
-  for (let at = 0; at < slug.length; at++) {
-    if (lower(record[SLUG_AT + at] ?? 0) !== lower(slug.charCodeAt(at))) return false;
+/** Whether a record has this name, compared without case (ASCII). */
+export function hasName(record: Buffer, name: string): boolean {
+  if (record[NAME_LENGTH_AT] !== name.length) return false;
+  for (let at = 0; at < name.length; at++) {
+    if (lower(record[NAME_AT + at] ?? 0) !== lower(name.charCodeAt(at))) return false;
   }
   return true;
 }
@@ -182,10 +222,10 @@ export function hasSlug(record: Buffer, slug: string): boolean {
  */
 const SEED = randomInt(2 ** 32 - 1);
 
-/** Returns the seeded FNV-1a hash of the slug in lower case: one hash for every spelling. */
-export function hashOfSlug(slug: string): number {
+/** Returns the seeded FNV-1a hash of the name in lower case: one hash for every spelling. */
+export function hashOfName(name: string): number {
   let hash = SEED;
-  for (let at = 0; at < slug.length; at++) hash = Math.imul(hash ^ lower(slug.charCodeAt(at)), 0x01000193);
+  for (let at = 0; at < name.length; at++) hash = Math.imul(hash ^ lower(name.charCodeAt(at)), 0x01000193);
   return hash ^ (hash >>> 15);
 }
 

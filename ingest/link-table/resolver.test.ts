@@ -10,9 +10,11 @@ import { createLinkTable } from './table.ts';
 const PROGRAM = encodeOther({
   id: uuidv7(),
   workspace_id: uuidv7(),
+  domainNumber: 0,
   slug: 'program',
   kind: 'program',
   page: null,
+  target: null,
 });
 
 /** A resolver without PostgreSQL, with one program on disk. */
@@ -46,14 +48,14 @@ function resolverOf(disk: { whole?: boolean; reading?: () => void; fails?: boole
 test('a record on disk is returned without PostgreSQL, and stays in memory', async () => {
   const { resolver, table } = resolverOf({});
   expect(resolver.known('program')).toBeNull();
-  expect((await resolver.resolve('program'))?.slug).toBe('program');
-  expect(table.find('program')?.slug).toBe('program');
+  expect((await resolver.resolve('program'))?.name).toBe('program');
+  expect(table.find('program')?.name).toBe('program');
   expect(resolver.misses()).toEqual({ found: 0, absent: 0, unavailable: 0 });
 });
 
 test('a record read before a change is returned, and does not stay in memory', async () => {
   const changing = resolverOf({ reading: () => changing.change() });
-  expect((await changing.resolver.resolve('program'))?.slug).toBe('program');
+  expect((await changing.resolver.resolve('program'))?.name).toBe('program');
   expect(changing.table.find('program')).toBeNull();
 });
 

@@ -1,8 +1,8 @@
 import { type BoundedCache, createBoundedCache } from '../../core/caching/bounded-cache.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import {
-  linksWithSlugs,
-  othersWithSlugs,
+  linksWithNames,
+  othersWithNames,
   type PublishableKeyRow,
   publishableKeysWithLookups,
 } from '../../sql/links/link-table.ts';
@@ -11,24 +11,25 @@ import type { DiskTable } from './disk/disk-table.ts';
 import { type KnownKey, keyOf } from './known-key.ts';
 import type { LinkCache } from './link-cache.ts';
 import type { SyncStatus } from './loader.ts';
+import { nameOf, partsOf } from './names.ts';
 import { decodeRecord, encodeLink, encodeOther, type SlugRecord } from './records.ts';
 import type { LinkTable } from './table.ts';
 
 /**
- * Resolves slugs and keys: from the table in memory, from the file on disk, and else from PostgreSQL. Concurrent
+ * Resolves names and keys: from the table in memory, from the file on disk, and else from PostgreSQL. Concurrent
  * lookups are coalesced and their results cached, absence included.
  */
 export type Resolver = {
-  /** Returns what the slug names if memory knows it. */
-  known(slug: string): SlugRecord | null;
+  /** Returns what the name (see `names.ts`) stands for if memory knows it. */
+  known(name: string): SlugRecord | null;
   /**
-   * Returns what the slug names, null when nothing.
+   * Returns what the name stands for, null for nothing.
    *
    * @throws {LookupUnavailable} when only PostgreSQL could tell
    */
-  resolve(slug: string): Promise<SlugRecord | null>;
-  /** Whether the slug was known a moment ago to name nothing. */
-  knownAbsent(slug: string): boolean;
+  resolve(name: string): Promise<SlugRecord | null>;
+  /** Whether the name was known a moment ago to stand for nothing. */
+  knownAbsent(name: string): boolean;
   /** @throws {LookupUnavailable} when only PostgreSQL could tell */
   key(lookup: string): Promise<KnownKey | null>;
   /** Lookups of slugs in PostgreSQL so far, by result. */
@@ -53,7 +54,7 @@ export function createResolver(given: {
   disk: Pick<DiskTable, 'find' | 'hasMore' | 'version'> | null;
 }): Resolver {
   const { pool, table, cache, syncStatus, disk } = given;
-  /** By slug in lower case: the spelling that was looked up. Keys start with `:`, which no slug has. */
+  /** By name in lower case: the spelling that was looked up. Keys start with `:`, which no name of a link has. */
   const absent: BoundedCache<string, string> = createBoundedCache(ABSENT_CAPACITY);
   const slugQueries = createCoalescedQueries(readSlugs, LIMITS);
   const diskQueries = disk && createCoalescedQueries((slugs) => readDisk(disk, slugs), DISK_LIMITS);
@@ -75,22 +76,25 @@ export function createResolver(given: {
   }
 
   /** By the spelling that was looked up. */
-  async function readSlugs(slugs: string[]): Promise<Map<string, SlugRecord>> {
+  async function readSlugs(names: string[]): Promise<Map<string, SlugRecord>> {
     const revision = syncStatus.revision();
     const found = new Map<string, SlugRecord>();
-    const cacheFound = (slug: string, record: Buffer) => {
+    const cacheFound = (name: string, record: Buffer) => {
       // A response from before a change must not replace the changed record: it serves these visitors only.
       if (revision === syncStatus.revision()) cache.put(record);
-      found.set(slug, decodeRecord(record));
+      found.set(name, decodeRecord(record));
     };
-    for (const link of await linksWithSlugs(pool, slugs)) cacheFound(link.slug, encodeLink(link));
-    const rest = slugs.filter((slug) => !found.has(slug));
+    for (const link of await linksWithNames(pool, names.map(partsOf))) {
+      cacheFound(nameOf(link.domain_number, link.slug), encodeLink(link));
+    }
+    const rest = names.filter((name) => !found.has(name));
     if (rest.length === 0) return found;
-    const others = new Map((await othersWithSlugs(pool, rest)).map((row) => [row.slug, row]));
-    for (const slug of rest) {
-      const other = others.get(slug.toLowerCase());
-      if (other === undefined) cacheAbsent(slug, revision);
-      else cacheFound(slug, encodeOther(other));
+    const rows = await othersWithNames(pool, rest.map(partsOf));
+    const others = new Map(rows.map((row) => [nameOf(row.domainNumber, row.slug), row]));
+    for (const name of rest) {
+      const other = others.get(name.toLowerCase());
+      if (other === undefined) cacheAbsent(name, revision);
+      else cacheFound(name, encodeOther(other));
     }
     return found;
   }
@@ -114,20 +118,20 @@ export function createResolver(given: {
     return found;
   }
 
-  async function findOnDisk(slug: string): Promise<SlugRecord | null> {
+  async function findOnDisk(name: string): Promise<SlugRecord | null> {
     if (diskQueries === null || !disk?.hasMore()) return null;
     try {
-      return matchingSpelling(await diskQueries.query(slug), slug);
+      return matchingSpelling(await diskQueries.query(name), name);
     } catch (error) {
       if (!(error instanceof LookupUnavailable)) throw error;
       return null; // PostgreSQL may know
     }
   }
 
-  async function findInPostgres(slug: string): Promise<SlugRecord | null> {
+  async function findInPostgres(name: string): Promise<SlugRecord | null> {
     let result: MissResult = 'unavailable';
     try {
-      const record = await slugQueries.query(slug);
+      const record = await slugQueries.query(name);
       result = record === null ? 'absent' : 'found';
       return record;
     } finally {
@@ -135,15 +139,15 @@ export function createResolver(given: {
     }
   }
 
-  /** A link is served under its exact spelling; pages and programs under any. */
-  function matchingSpelling(record: SlugRecord | null, slug: string): SlugRecord | null {
-    return record !== null && (record.kind !== 'link' || record.slug === slug) ? record : null;
+  /** A link is served under its exact spelling; anything else under any. */
+  function matchingSpelling(record: SlugRecord | null, name: string): SlugRecord | null {
+    return record !== null && (record.kind !== 'link' || record.name === name) ? record : null;
   }
 
   return {
-    known: (slug) => matchingSpelling(table.find(slug), slug),
+    known: (name) => matchingSpelling(table.find(name), name),
     knownAbsent: isAbsent,
-    resolve: async (slug) => (await findOnDisk(slug)) ?? (await findInPostgres(slug)),
+    resolve: async (name) => (await findOnDisk(name)) ?? (await findInPostgres(name)),
     async key(lookup) {
       const known = table.key(lookup);
       if (known !== null) return known;

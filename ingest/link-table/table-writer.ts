@@ -1,6 +1,7 @@
 import { uuidToBytes } from '../../core/ids.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import type {
+  DomainRow,
   LinkTableRow,
   OtherSlugRow,
   PublishableKeyRow,
@@ -9,7 +10,7 @@ import type {
 import { LARGEST_RECORD } from './arena.ts';
 import { type KnownKey, keyOf } from './known-key.ts';
 import type { SyncPoint } from './loader.ts';
-import { encodeLink, encodeOther, encodePolicy, idOf, slugOf } from './records.ts';
+import { encodeDomain, encodeLink, encodeOther, encodePolicy, idOf, recordName } from './records.ts';
 
 /** Where the rows go: the file, and the changes for the table in memory. */
 export type TableSink = {
@@ -44,6 +45,7 @@ export type TableWriter = Pick<TableSink, 'put' | 'beginLoad' | 'endLoad' | 'beg
   replaceLinks(ids: string[], rows: LinkTableRow[]): void;
   replaceOthers(ids: string[], rows: OtherSlugRow[]): void;
   replacePolicies(ids: string[], rows: WorkspacePolicyRow[]): void;
+  replaceDomains(ids: string[], rows: DomainRow[]): void;
   replaceKeys(ids: string[], rows: PublishableKeyRow[]): void;
 };
 
@@ -58,7 +60,7 @@ export function createTableWriter(sink: TableSink, log: Logger): TableWriter {
   }
   function leaveOut(record: Buffer): void {
     sink.remove(idOf(record));
-    const slug = slugOf(record);
+    const slug = recordName(record);
     if (leftOut.has(slug)) return;
     leftOut.add(slug);
     log.error({ slug, bytes: record.length }, 'link table: record too large; PostgreSQL serves the slug');
@@ -87,6 +89,10 @@ export function createTableWriter(sink: TableSink, log: Logger): TableWriter {
     replacePolicies(ids, rows) {
       removeMissing(ids, rows, (id) => sink.remove(uuidToBytes(id)));
       for (const row of rows) put(encodePolicy(row));
+    },
+    replaceDomains(ids, rows) {
+      removeMissing(ids, rows, (id) => sink.remove(uuidToBytes(id)));
+      for (const row of rows) put(encodeDomain(row));
     },
     replaceKeys(ids, rows) {
       removeMissing(ids, rows, sink.removeKey);

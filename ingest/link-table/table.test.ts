@@ -5,7 +5,7 @@ import { bytesToUuid, uuidToBytes, uuidv7 } from '../../core/ids.ts';
 import { linkRow as row } from '../../test/support/link-row.ts';
 import { createArena, LARGEST_RECORD } from './arena.ts';
 import { decodeFrames, encodeFrame, OPERATIONS } from './frames.ts';
-import { decodeRecord, encodeLink, encodeOther, hashOfId, hashOfSlug } from './records.ts';
+import { decodeRecord, encodeLink, encodeOther, hashOfId, hashOfName } from './records.ts';
 import { createRefIndex } from './ref-index.ts';
 import { createLinkTable } from './table.ts';
 
@@ -13,7 +13,7 @@ test('hashes are seeded at each start, so that no one can choose slugs that coll
   const id = uuidToBytes(uuidv7());
   vi.resetModules();
   const restarted = await import('./records.ts');
-  expect(restarted.hashOfSlug('go')).not.toBe(hashOfSlug('go'));
+  expect(restarted.hashOfName('go')).not.toBe(hashOfName('go'));
   expect(restarted.hashOfId(id)).not.toBe(hashOfId(id));
 });
 
@@ -33,6 +33,7 @@ test('a record keeps every field', () => {
     kind: 'link',
     id: Uint8Array.from(uuidToBytes(given.id)),
     workspaceId: Uint8Array.from(uuidToBytes(given.workspace_id)),
+    name: 'Abc-_9',
     slug: 'Abc-_9',
     destination: given.destination_url,
     channel: null,
@@ -52,11 +53,13 @@ test('a record keeps every field', () => {
   const other = {
     id: uuidv7(),
     workspace_id: uuidv7(),
+    domainNumber: 0,
     slug: 'mypage',
     kind: 'bio_page' as const,
     page: null,
+    target: null,
   };
-  expect(decodeRecord(encodeOther(other))).toMatchObject({ kind: 'bio_page', slug: 'mypage' });
+  expect(decodeRecord(encodeOther(other))).toMatchObject({ kind: 'bio_page', name: 'mypage' });
 });
 
 test('the table finds a slug in any case of letters, and notifies its listeners of changes', () => {
@@ -66,9 +69,9 @@ test('the table finds a slug in any case of letters, and notifies its listeners 
   const link = row('Abc');
   expect(table.put(encodeLink(link))).toBe(true);
   expect(table.put(encodeLink(link))).toBe(false);
-  expect(table.find('aBC')?.slug).toBe('Abc');
+  expect(table.find('aBC')?.name).toBe('Abc');
   expect(table.put(encodeLink({ ...link, slug: 'Other' }))).toBe(true);
-  expect([table.find('Abc'), table.find('Other')?.slug]).toEqual([null, 'Other']);
+  expect([table.find('Abc'), table.find('Other')?.name]).toEqual([null, 'Other']);
   expect(table.remove(uuidToBytes(link.id))).toBe(true);
   expect([table.find('Other'), table.size()]).toEqual([null, 0]);
   expect(told).toEqual(['Abc', 'Abc', 'Other', 'Other']);
@@ -104,7 +107,7 @@ test('a load removes what it did not put, and keeps what changes put meanwhile',
   table.put(encodeLink(kept));
   table.put(encodeLink(fresh));
   expect([...table.endLoad()]).toEqual([uuidToBytes(gone.id)]);
-  expect([table.find('kept')?.slug, table.find('gone'), table.find('fresh')?.slug]).toEqual([
+  expect([table.find('kept')?.name, table.find('gone'), table.find('fresh')?.name]).toEqual([
     'kept',
     null,
     'fresh',
@@ -154,9 +157,11 @@ test('links in use are evicted last, and pages never', () => {
       const page = {
         id: uuidv7(),
         workspace_id: uuidv7(),
+        domainNumber: 0,
         slug: 'page',
         kind: 'bio_page' as const,
         page: null,
+        target: null,
       };
       table.put(encodeOther(page));
       for (let n = 0; n < 30; n++) {

@@ -3,12 +3,12 @@ import type { KnownKey } from './known-key.ts';
 import {
   decodeRecord,
   hashOfId,
-  hashOfSlug,
-  hasSlug,
+  hashOfName,
+  hasName,
   idOf,
   kindOf,
+  recordName,
   type SlugRecord,
-  slugOf,
 } from './records.ts';
 import { createRefIndex } from './ref-index.ts';
 
@@ -87,7 +87,7 @@ export function createLinkTable(): LinkTable {
   let hand = 0;
 
   const refOfId = (id: Uint8Array) => byId.find(hashOfId(id), (ref) => idOf(arena.read(ref)).equals(id));
-  const refOfSlug = (slug: string) => bySlug.find(hashOfSlug(slug), (ref) => hasSlug(arena.read(ref), slug));
+  const refOfSlug = (slug: string) => bySlug.find(hashOfName(slug), (ref) => hasName(arena.read(ref), slug));
 
   function notify(slug: string): void {
     for (const listener of listeners) listener.slugChanged(slug);
@@ -95,9 +95,9 @@ export function createLinkTable(): LinkTable {
 
   function drop(ref: number): void {
     const record = arena.read(ref);
-    const slug = slugOf(record);
+    const slug = recordName(record);
     if (kindOf(record) === 'link') links--;
-    bySlug.remove(hashOfSlug(slug), ref);
+    bySlug.remove(hashOfName(slug), ref);
     byId.remove(hashOfId(idOf(record)), ref);
     arena.free(ref);
     notify(slug);
@@ -108,7 +108,7 @@ export function createLinkTable(): LinkTable {
     const mark = arena.markOf(ref);
     arena.setMark(ref, mark & ~USED);
     if ((mark & USED) !== 0) return true;
-    const slug = slugOf(arena.read(ref));
+    const slug = recordName(arena.read(ref));
     return listeners.some((listener) => listener.usedSince?.(slug) === true);
   }
 
@@ -123,12 +123,12 @@ export function createLinkTable(): LinkTable {
       }
       drop(former);
     }
-    const slug = slugOf(record);
+    const slug = recordName(record);
     // The slug has a new owner; the change of the former one follows.
     const holder = refOfSlug(slug);
     if (holder !== 0) drop(holder);
     const ref = arena.put(record, mark);
-    bySlug.add(hashOfSlug(slug), ref);
+    bySlug.add(hashOfName(slug), ref);
     byId.add(hashOfId(id), ref);
     if (kindOf(record) === 'link') links++;
     notify(slug);
@@ -144,9 +144,9 @@ export function createLinkTable(): LinkTable {
     },
     put,
     refresh(record) {
-      const held = refOfId(idOf(record)) !== 0 || refOfSlug(slugOf(record)) !== 0;
+      const held = refOfId(idOf(record)) !== 0 || refOfSlug(recordName(record)) !== 0;
       if (held || kindOf(record) !== 'link') put(record);
-      else notify(slugOf(record));
+      else notify(recordName(record));
     },
     remove(id) {
       const ref = refOfId(id);

@@ -4,6 +4,7 @@ import { cleanReferer } from '../../core/enrich/referer.ts';
 import { readBody } from '../http/body.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import type { Exchange, Exchanges } from '../http/exchange.ts';
+import type { Hosts } from '../link-table/hosts.ts';
 import type { IngestMetrics, RedirectOutcome } from '../metrics.ts';
 import type { Page } from '../pages/layout.ts';
 import type { Pages } from '../pages/pages.ts';
@@ -27,6 +28,7 @@ type Submitted = { link: CompiledLink; hash: string; visit: Visit; exchange: Exc
 export function createPasswordHandler(given: {
   exchanges: Exchanges;
   clientAddress: ClientAddress;
+  hosts: Hosts;
   redirect: RedirectHandler;
   linkPolicy: LinkPolicy;
   gate: PasswordGate;
@@ -37,7 +39,7 @@ export function createPasswordHandler(given: {
   /** Origin of short links. */
   shortUrl: string;
 }): (res: HttpResponse, req: HttpRequest) => void {
-  const { exchanges, clientAddress, redirect, linkPolicy, gate, metrics, pages, shortUrl } = given;
+  const { exchanges, clientAddress, hosts, redirect, linkPolicy, gate, metrics, pages, shortUrl } = given;
   const { attempts, sharedAttempts } = given;
   const waiting: (() => void)[] = [];
   let checking = 0;
@@ -92,7 +94,7 @@ export function createPasswordHandler(given: {
   }
 
   return (res, req) => {
-    const sent = readVisit(req, res, false, clientAddress, metrics.startTiming());
+    const sent = readVisit(req, res, false, clientAddress, hosts, metrics.startTiming());
     const host = req.getHeader('host');
     const exchange = exchanges.open(res, false);
     const submit = (form: URLSearchParams) => {

@@ -1,4 +1,4 @@
-import { hashOfSlug } from '../link-table/records.ts';
+import { hashOfName } from '../link-table/records.ts';
 
 /** Bits per slug: about one in 250 new slugs is a false positive just before the filter is cleared. */
 const BITS_EACH = 32;
@@ -24,7 +24,7 @@ export function createAdmissionFilter(most: number): (slug: string) => boolean {
   }
 
   return (slug) => {
-    const hash = hashOfSlug(slug);
+    const hash = hashOfName(slug);
     const first = set(hash & mask);
     const second = set((Math.imul(hash, 0x9e3779b1) >>> 7) & mask);
     if (first && second) return true;

@@ -1,4 +1,5 @@
 import { CHANNELS, type Channel, utmMediumOf } from '../../core/enrich/channels.ts';
+import type { ClickLabels } from '../../core/events/click-labels.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 import type { BlockedDomains } from '../../core/links/blocked-domains.ts';
 import { needPlace } from '../../core/links/rules/compile.ts';
@@ -7,6 +8,9 @@ import type { Retargeting } from '../../sql/links/links.ts';
 import type { LinkRecord } from '../link-table/records.ts';
 import { compileDecisions, type Decide, type DecidingVisit, type Decision } from './decisions.ts';
 import { Destination, type LinkParameters } from './redirect-url.ts';
+
+/** Host and slug of a link; an empty host is the deployment's own. */
+export type Address = Pick<ClickLabels, 'domain' | 'slug'>;
 
 /**
  * A link with everything precomputed that does not depend on the visitor. A plain visit touches few objects: with
@@ -17,6 +21,7 @@ export class CompiledLink {
   /** Used since the table last looked; see {@link import('./compiled-links.ts').CompiledLinks}. */
   used = false;
   readonly id: Uint8Array;
+  /** As visitors open it. */
   readonly slug: string;
   /** Null: a Smart Link. */
   readonly channel: string | null;
@@ -39,10 +44,16 @@ export class CompiledLink {
   readonly needsPlace: boolean;
   readonly #destinationFor: (visit: DecidingVisit | null, channel: string) => Destination;
 
-  constructor(record: LinkRecord, visitorIds: VisitorIds, domains: Pick<BlockedDomains, 'blocks'>) {
+  /** @param address that visitors open */
+  constructor(
+    record: LinkRecord,
+    visitorIds: VisitorIds,
+    domains: Pick<BlockedDomains, 'blocks'>,
+    address: Address,
+  ) {
     const { settings, channel } = record;
     this.id = record.id;
-    this.slug = record.slug;
+    this.slug = address.slug;
     this.channel = channel === null ? null : channelNamed(channel);
     this.visitors = visitorIds.forWorkspace(record.workspaceId);
     this.expiresAt = settings.expiresAt ?? null;
@@ -55,7 +66,7 @@ export class CompiledLink {
     const { rules = [], targeting, split } = settings;
     this.decides = rules.length > 0 || targeting !== undefined || split !== undefined;
     this.needsPlace = needPlace(rules);
-    this.#destinationFor = destinationsOf(record, this.decides ? compileDecisions(record) : null);
+    this.#destinationFor = destinationsOf(record, address, this.decides ? compileDecisions(record) : null);
   }
 
   /** The id as text. */
@@ -91,6 +102,7 @@ function urlsOf({ destination, settings }: LinkRecord): string[] {
 /** Computes the destination of a decision and a channel, each once. */
 function destinationsOf(
   record: LinkRecord,
+  address: Address,
   decide: Decide | null,
 ): (visit: DecidingVisit | null, channel: string) => Destination {
   const smart = record.channel === null;
@@ -114,7 +126,7 @@ function destinationsOf(
     let destination = byChannel.get(name);
     if (destination === undefined) {
       const { url, ruleId, variantId } = decision;
-      const marks = { domain: '', slug: record.slug, ruleId, variantId };
+      const marks = { ...address, ruleId, variantId };
       destination = new Destination(url, parametersFor(channel), marks);
       byChannel.set(name, destination);
     }

@@ -1,20 +1,22 @@
 import { createBoundedCache } from '../../core/caching/bounded-cache.ts';
 import type { BlockedDomains } from '../../core/links/blocked-domains.ts';
 import type { VisitorIds } from '../../core/tracking/visitors.ts';
-import type { OtherRecord, SlugRecord } from '../link-table/records.ts';
+import type { Hosts } from '../link-table/hosts.ts';
+import { partsOf } from '../link-table/names.ts';
+import type { LinkRecord, OtherRecord, SlugRecord } from '../link-table/records.ts';
 import type { Resolver } from '../link-table/resolver.ts';
 import type { LinkTable } from '../link-table/table.ts';
 import { createAdmissionFilter } from './admission-filter.ts';
 import { CompiledLink } from './compiled-link.ts';
 
-/** What a slug names, compiled. */
+/** What a name stands for, compiled. */
 export type SlugTarget = CompiledLink | OtherRecord;
 
 export type CompiledLinks = {
-  /** Returns the target from memory; undefined when only the disk or PostgreSQL knows. */
-  known(slug: string): SlugTarget | undefined;
+  /** Returns the target of a name (see `names.ts`) from memory; undefined when only the disk or PostgreSQL knows. */
+  known(name: string): SlugTarget | undefined;
   /** @throws {LookupUnavailable} */
-  resolve(slug: string): Promise<SlugTarget | null>;
+  resolve(name: string): Promise<SlugTarget | null>;
 };
 
 /** Compiled links, about 1 KiB each. */
@@ -23,10 +25,11 @@ const CAPACITY = 32_768;
 export function createCompiledLinks(given: {
   table: LinkTable;
   resolver: Resolver;
+  hosts: Hosts;
   visitorIds: VisitorIds;
   domains: BlockedDomains;
 }): CompiledLinks {
-  const { table, resolver, visitorIds, domains } = given;
+  const { table, resolver, hosts, visitorIds, domains } = given;
   const ready = createBoundedCache<string, CompiledLink>(CAPACITY);
   const admits = createAdmissionFilter(2 * CAPACITY);
   // Links are cached under their exact spelling, which changes name too; pages are not cached.
@@ -42,27 +45,43 @@ export function createCompiledLinks(given: {
 
   domains.listen(() => ready.clear());
 
-  function targetOf(record: SlugRecord): SlugTarget {
-    return record.kind === 'link' ? new CompiledLink(record, visitorIds, domains) : record;
+  /** @param name that the visitor asked for: of the record, or of an alias */
+  function targetOf(record: SlugRecord, name: string): SlugTarget {
+    if (record.kind !== 'link') return record;
+    const { domainNumber, slug } = partsOf(name);
+    return new CompiledLink(record, visitorIds, domains, { domain: hosts.nameOf(domainNumber), slug });
+  }
+
+  function isLink(record: SlugRecord | null): record is LinkRecord {
+    return record?.kind === 'link';
   }
 
   return {
-    known(slug) {
-      const link = ready.get(slug);
+    known(name) {
+      const link = ready.get(name);
       if (link !== undefined) {
         link.used = true;
         return link;
       }
-      const record = resolver.known(slug);
+      const record = resolver.known(name);
       if (record === null) return undefined;
-      const target = targetOf(record);
+      if (record.kind === 'alias') {
+        // Not cached: a change of the link names the link, not its aliases.
+        const moved = resolver.known(record.content);
+        return isLink(moved) ? targetOf(moved, name) : undefined;
+      }
+      const target = targetOf(record, name);
       // `resolver.known` has marked it as used.
-      if (target.kind === 'link' && admits(slug)) ready.set(slug, target);
+      if (target.kind === 'link' && admits(name)) ready.set(name, target);
       return target;
     },
-    async resolve(slug) {
-      const record = await resolver.resolve(slug);
-      return record === null || (record.kind === 'link' && record.slug !== slug) ? null : targetOf(record);
+    async resolve(name) {
+      const record = await resolver.resolve(name);
+      if (record?.kind === 'alias') {
+        const moved = resolver.known(record.content) ?? (await resolver.resolve(record.content));
+        return isLink(moved) ? targetOf(moved, name) : null;
+      }
+      return record === null || (isLink(record) && record.name !== name) ? null : targetOf(record, name);
     },
   };
 }

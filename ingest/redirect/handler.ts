@@ -2,6 +2,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { ClientAddress } from '../http/client-address.ts';
 import type { Exchange, Exchanges } from '../http/exchange.ts';
 import { LookupUnavailable } from '../link-table/coalesced-queries.ts';
+import type { Hosts } from '../link-table/hosts.ts';
 import type { OtherRecord } from '../link-table/records.ts';
 import type { Resolver } from '../link-table/resolver.ts';
 import type { WorkspacePolicies } from '../link-table/workspace-policies.ts';
@@ -32,6 +33,7 @@ export function createRedirectHandler(given: {
   links: CompiledLinks;
   resolver: Resolver;
   policies: WorkspacePolicies;
+  hosts: Hosts;
   exchanges: Exchanges;
   clientAddress: ClientAddress;
   metrics: IngestMetrics;
@@ -41,7 +43,7 @@ export function createRedirectHandler(given: {
   /** Called after all visits of a turn of the event loop: their clicks are written then. */
   endTurn(): void;
 }): RedirectHandler {
-  const { links, resolver, policies, exchanges, clientAddress } = given;
+  const { links, resolver, policies, hosts, exchanges, clientAddress } = given;
   const { metrics, pages, visitLink, otherKinds, endTurn } = given;
 
   function respondNotFound(exchange: Exchange): void {
@@ -60,7 +62,7 @@ export function createRedirectHandler(given: {
   /** Calls `then` with what a visitor may see, and says so where the operator blocked it. */
   function unlessBlocked(target: SlugTarget, visit: Visit, exchange: Exchange, then: Found): void {
     const isBlocked = target.kind === 'link' && target.isBlocked;
-    if (target.kind === 'workspace') respondNotFound(exchange);
+    if (target.kind === 'workspace' || target.kind === 'domain') respondNotFound(exchange);
     else if (isBlocked || policies.isSuspended(target.workspaceId)) {
       metrics.countOutcome('blocked');
       exchanges.reply(exchange, '410 Gone', pages.blocked.headers, pages.blocked.body);
@@ -69,14 +71,15 @@ export function createRedirectHandler(given: {
 
   /** Calls `then` at once when the slug is in memory, else after the lookup. */
   function find(visit: Visit, exchange: Exchange, then: Found): void {
-    const { slug } = visit;
-    const known = links.known(slug);
+    const { name, slug } = visit;
+    // A slug with a slash could be the name of a link on another domain.
+    const known = slug.includes('/') ? undefined : links.known(name);
     if (known !== undefined) {
       unlessBlocked(known, visit, exchange, then);
-    } else if (!SLUG.test(slug) || resolver.knownAbsent(slug)) {
+    } else if (!SLUG.test(slug) || resolver.knownAbsent(name)) {
       respondNotFound(exchange);
     } else {
-      exchanges.after(exchange, lookUp(slug), (target) => {
+      exchanges.after(exchange, lookUp(name), (target) => {
         if (target === 'unavailable') respondUnavailable(exchange);
         else if (target === null) respondNotFound(exchange);
         else if (!exchange.over) unlessBlocked(target, visit, exchange, then);
@@ -84,9 +87,9 @@ export function createRedirectHandler(given: {
     }
   }
 
-  async function lookUp(slug: string): Promise<SlugTarget | null | 'unavailable'> {
+  async function lookUp(name: string): Promise<SlugTarget | null | 'unavailable'> {
     try {
-      return await links.resolve(slug);
+      return await links.resolve(name);
     } catch (error) {
       if (!(error instanceof LookupUnavailable)) throw error;
       return 'unavailable';
@@ -119,7 +122,7 @@ export function createRedirectHandler(given: {
       // Handled together at the end of the turn: their code then stays in the processor's caches, which the kernel's
       // socket work evicts.
       if (arrived.length === 0) setImmediate(respondArrived);
-      const visit = readVisit(req, res, head, clientAddress, metrics.startTiming());
+      const visit = readVisit(req, res, head, clientAddress, hosts, metrics.startTiming());
       arrived.push({ visit, exchange: exchanges.open(res, head) });
     },
     withLink(visit, exchange, then) {

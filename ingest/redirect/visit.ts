@@ -5,11 +5,17 @@ import { cleanReferer, REFERER_LIMIT } from '../../core/enrich/referer.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { headerName } from '../http/header-names.ts';
+import type { Host, Hosts } from '../link-table/hosts.ts';
+import { nameOf } from '../link-table/names.ts';
 
 /** What a request says of its visitor, copied: uWebSockets.js frees the request when its handler returns. */
 export type Visit = {
   /** Without a slash at the end; not validated yet. */
   slug: string;
+  /** The name that the address has in the link table. */
+  name: string;
+  /** Domain that was asked for; null: the deployment's own, or an unknown one. */
+  host: Host | null;
   /** The raw query, without `?`. */
   query: string;
   userAgent: string;
@@ -29,6 +35,7 @@ export type Visit = {
 };
 
 const USER_AGENT_LIMIT = 1_024;
+const HOST = headerName('host');
 const USER_AGENT = headerName('user-agent');
 const REFERER = headerName('referer');
 const ACCEPT_LANGUAGE = headerName('accept-language');
@@ -43,12 +50,17 @@ export function readVisit(
   res: HttpResponse,
   head: boolean,
   clientAddress: ClientAddress,
+  hosts: Hosts,
   startedAt: number | null,
 ): Visit {
   const userAgent = req.getHeader(USER_AGENT);
   const acceptLanguage = req.getHeader(ACCEPT_LANGUAGE);
+  const host = hosts.isEmpty() ? null : hosts.find(req.getHeader(HOST));
+  const slug = slugOf(req.getUrl());
   return {
-    slug: slugOf(req.getUrl()),
+    slug,
+    name: host === null ? slug : nameOf(host.number, slug),
+    host,
     query: req.getQuery() ?? '',
     userAgent: userAgent.length > USER_AGENT_LIMIT ? userAgent.slice(0, USER_AGENT_LIMIT) : userAgent,
     referer: refererOf(req.getHeader(REFERER)),

@@ -15,6 +15,8 @@ export type BioButton = {
 /** A button with its present short link; a deleted short link counts as none. */
 export type TrackedButton = BioButton & {
   link_slug: string | null;
+  /** Null: the deployment's own. */
+  link_domain: string | null;
   /** The short link's campaign. */
   destination_id: string | null;
   destination_url: string | null;
@@ -28,10 +30,11 @@ export async function buttonsOfPages(
 ): Promise<Map<string, TrackedButton[]>> {
   const { rows } = await db.query<TrackedButton & { page_id: string }>(
     `SELECT b.page_id, b.id, b.type, b.label, b.url, b.emoji, b.image_url, l.id AS link_id, l.slug AS link_slug,
-       d.id AS destination_id, d.destination_url
+       o.domain AS link_domain, d.id AS destination_id, d.destination_url
      FROM bio_buttons b
      LEFT JOIN links l ON l.id = b.link_id AND l.deleted_at IS NULL
      LEFT JOIN destinations d ON d.id = l.destination_id
+     LEFT JOIN domains o ON o.number = l.domain_number
      WHERE b.workspace_id = $1 AND b.page_id = ANY ($2) ORDER BY b.page_id, b.position`,
     [workspaceId, pageIds],
   );

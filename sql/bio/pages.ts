@@ -155,7 +155,7 @@ export async function reclaimBioSlug(
   given: { slug: string; pageId: string; workspaceId: string },
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `UPDATE slugs SET target_id = $2 WHERE slug = $1 AND workspace_id = $3 AND kind = 'bio_page'
+    `UPDATE slugs SET target_id = $2 WHERE domain_number = 0 AND slug = $1 AND workspace_id = $3 AND kind = 'bio_page'
        AND NOT EXISTS (SELECT 1 FROM bio_pages WHERE bio_pages.id = slugs.target_id)`,
     [given.slug, given.pageId, given.workspaceId],
   );
@@ -165,7 +165,7 @@ export async function reclaimBioSlug(
 /** Returns whether the workspace could create a page with this slug now. */
 export async function isBioSlugFree(db: Queryable, workspaceId: string, slug: string): Promise<boolean> {
   const { rows } = await db.query(
-    `SELECT 1 FROM slugs WHERE slug = $1 AND NOT (workspace_id = $2 AND kind = 'bio_page'
+    `SELECT 1 FROM slugs WHERE domain_number = 0 AND slug = $1 AND NOT (workspace_id = $2 AND kind = 'bio_page'
        AND NOT EXISTS (SELECT 1 FROM bio_pages WHERE bio_pages.id = slugs.target_id))`,
     [slug, workspaceId],
   );
@@ -180,8 +180,9 @@ export function publicPageSql(pageId: string): string {
   return `(SELECT json_build_object('title', p.title, 'bio', p.bio, 'avatar_url', p.avatar_url, 'theme', p.theme,
       'show_branding', p.show_branding, 'social_links', p.social_links,
       'buttons', coalesce((SELECT json_agg(json_build_object('type', b.type, 'label', b.label, 'url', b.url,
-          'slug', l.slug, 'emoji', b.emoji, 'image_url', b.image_url) ORDER BY b.position)
+          'slug', l.slug, 'domain', o.domain, 'emoji', b.emoji, 'image_url', b.image_url) ORDER BY b.position)
         FROM bio_buttons b LEFT JOIN links l ON l.id = b.link_id AND l.deleted_at IS NULL
+          LEFT JOIN domains o ON o.number = l.domain_number
         WHERE b.page_id = p.id), '[]'::json))
     FROM bio_pages p WHERE p.id = ${pageId} AND p.is_published)`;
 }

@@ -4,10 +4,12 @@ import { type TestStores, testStores } from '../../test/support/stores.ts';
 import type { Queryable } from '../database/pool.ts';
 import { createWorkspace } from '../workspaces/workspaces.ts';
 import { changesAfter, oldestRunningTransaction } from './link-changes.ts';
-import { FIRST_ID, linksAfter, linksWithSlugs, otherSlugsAfter, othersWithSlugs } from './link-table.ts';
+import { FIRST_ID, linksAfter, linksWithNames, otherSlugsAfter, othersWithNames } from './link-table.ts';
+import { OWN_DOMAIN } from './slugs.ts';
 
 let stores: TestStores;
 const LINKS = 20_000;
+const NAMES = ['many-1', 'many-2'].map((slug) => ({ domainNumber: OWN_DOMAIN, slug }));
 
 beforeAll(async () => {
   stores = await testStores();
@@ -44,15 +46,15 @@ async function planOf(query: (db: Queryable) => Promise<unknown>): Promise<strin
 }
 
 test('pages and programs are found without scanning links, of which there may be millions', async () => {
-  const plan = await planOf((db) => otherSlugsAfter(db, '', 2_000));
+  const plan = await planOf((db) => otherSlugsAfter(db, { domainNumber: OWN_DOMAIN, slug: '' }, 2_000));
   expect(plan).toMatch(/Index (Only )?Scan using slugs_of_others/);
   expect(plan).not.toMatch(/Seq Scan on slugs/);
 });
 
 test('requested slugs are looked up one by one', async () => {
-  const links = await planOf((db) => linksWithSlugs(db, ['many-1', 'many-2']));
-  expect(links).toMatch(/Index Scan using links_slug /);
-  const others = await planOf((db) => othersWithSlugs(db, ['many-1', 'many-2']));
+  const links = await planOf((db) => linksWithNames(db, NAMES));
+  expect(links).toMatch(/Index Scan using links_name /);
+  const others = await planOf((db) => othersWithNames(db, NAMES));
   expect(others).toMatch(/Index (Only )?Scan using slugs_of_others/);
 });
 

@@ -4,6 +4,7 @@ import type { Tracking } from '../../core/tracking/tracking.ts';
 import { publicPageSql } from '../bio/pages.ts';
 import type { Queryable } from '../database/pool.ts';
 import type { Retargeting, Targeting } from './links.ts';
+import type { Name } from './slugs.ts';
 
 /**
  * Links, programs, pages and keys as the redirect needs them, across workspaces: a visitor brings nothing but a slug.
@@ -13,6 +14,7 @@ import type { Retargeting, Targeting } from './links.ts';
 export type LinkTableRow = {
   id: string;
   workspace_id: string;
+  domain_number: number;
   slug: string;
   destination_url: string;
   /** Null: a Smart Link. */
@@ -36,14 +38,29 @@ export type LinkTableRow = {
   is_blocked: boolean;
 };
 
-/** A lower-case slug of a page or program. */
-export type OtherSlugRow = {
+/** A lower-case slug of a page, a program or an alias. */
+export type OtherSlugRow = Name & {
   id: string;
   workspace_id: string;
-  slug: string;
-  kind: 'bio_page' | 'program';
-  /** Null: a program, or an unpublished page. */
+  kind: 'bio_page' | 'program' | 'alias';
+  /** Null: a program, an alias, or an unpublished page. */
   page: PublicPage | null;
+  /** The present name of an alias's link. */
+  target: Name | null;
+};
+
+/** A proven domain, with what its workspace has set for it. */
+export type DomainRow = {
+  id: string;
+  workspace_id: string;
+  number: number;
+  domain: string;
+  root_url: string | null;
+  not_found_url: string | null;
+  expired_url: string | null;
+  /** JSON text. */
+  apple_app_site_association: string | null;
+  assetlinks: string | null;
 };
 
 /** A workspace whose links don't simply redirect and track: it is suspended, or tracks less. */
@@ -52,8 +69,8 @@ export type WorkspacePolicyRow = { id: string; suspended: boolean; tracking: Tra
 /** A publishable key that has not been revoked. */
 export type PublishableKeyRow = { id: string; lookup: string; hash: Buffer; workspace_id: string };
 
-const COLUMNS = `l.id, l.workspace_id, l.slug, d.destination_url, l.channel, l.utm_source, l.utm_medium,
-    l.utm_campaign, l.extra_query, l.targeting, l.rules, l.split, l.split_winner,
+const COLUMNS = `l.id, l.workspace_id, l.domain_number, l.slug, d.destination_url, l.channel, l.utm_source,
+    l.utm_medium, l.utm_campaign, l.extra_query, l.targeting, l.rules, l.split, l.split_winner,
     floor(extract(epoch FROM l.expires_at) * 1000)::float8 AS expires_at,
     l.max_clicks, l.expired_redirect_url, l.password_hash, l.retargeting,
     l.blocked_at IS NOT NULL AS is_blocked`;
@@ -61,9 +78,12 @@ const COLUMNS = `l.id, l.workspace_id, l.slug, d.destination_url, l.channel, l.u
 const LINKS = `SELECT ${COLUMNS} FROM links l JOIN destinations d ON d.id = l.destination_id
   WHERE l.deleted_at IS NULL`;
 
-const OTHERS = `SELECT s.target_id AS id, s.workspace_id, s.slug, s.kind, ${publicPageSql('s.target_id')} AS page
-  FROM slugs s
-  WHERE s.kind <> 'link' AND (s.kind <> 'bio_page' OR EXISTS (SELECT 1 FROM bio_pages WHERE id = s.target_id))`;
+const OTHERS = `SELECT coalesce(s.alias_id, s.target_id) AS id, s.workspace_id, s.domain_number AS "domainNumber", s.slug,
+    s.kind, ${publicPageSql('s.target_id')} AS page, t.target
+  FROM slugs s LEFT JOIN LATERAL (SELECT json_build_object('domainNumber', domain_number, 'slug', slug) AS target
+    FROM links WHERE id = s.target_id AND s.kind = 'alias' AND deleted_at IS NULL) t ON true
+  WHERE s.kind <> 'link' AND (s.kind <> 'bio_page' OR EXISTS (SELECT 1 FROM bio_pages WHERE id = s.target_id))
+    AND (s.kind <> 'alias' OR t.target IS NOT NULL)`;
 
 const KEYS = `SELECT id, lookup, hash, workspace_id FROM api_keys
   WHERE kind = 'publishable' AND revoked_at IS NULL`;
@@ -101,40 +121,63 @@ export async function linksOfDestinations(db: Queryable, ids: string[]): Promise
   return rows;
 }
 
-/** Returns the live links with exactly these slugs. */
-export async function linksWithSlugs(db: Queryable, slugs: string[]): Promise<LinkTableRow[]> {
+/** Returns the live links with exactly these names. */
+export async function linksWithNames(db: Queryable, names: Name[]): Promise<LinkTableRow[]> {
   // A prepared statement: visitors wait for it, and planning takes longer than running. LATERAL, because the plan is
   // made without knowing the number of slugs.
   const { rows } = await db.query<LinkTableRow>({
-    name: 'links_by_slug',
-    text: `SELECT ${COLUMNS} FROM unnest($1::text[]) AS wanted (slug)
-      CROSS JOIN LATERAL (SELECT * FROM links WHERE slug = wanted.slug AND deleted_at IS NULL LIMIT 1) l
+    name: 'links_by_name',
+    text: `SELECT ${COLUMNS} FROM unnest($1::integer[], $2::text[]) AS wanted (domain, slug)
+      CROSS JOIN LATERAL (SELECT * FROM links
+        WHERE domain_number = wanted.domain AND slug = wanted.slug AND deleted_at IS NULL LIMIT 1) l
       CROSS JOIN LATERAL (SELECT destination_url FROM destinations WHERE id = l.destination_id LIMIT 1) d`,
-    values: [slugs],
+    values: [names.map(({ domainNumber }) => domainNumber), names.map(({ slug }) => slug)],
   });
   return rows;
 }
 
-/** Returns the next slugs of pages and programs in order of slug. Fewer than `limit`: these were the last. */
-export async function otherSlugsAfter(db: Queryable, slug: string, limit: number): Promise<OtherSlugRow[]> {
-  const { rows } = await db.query<OtherSlugRow>(`${OTHERS} AND slug > $1 ORDER BY slug LIMIT $2`, [
-    slug,
-    limit,
-  ]);
+/**
+ * Returns the next slugs of pages, programs and aliases in order of name. Fewer than `limit`: these were the last.
+ */
+export async function otherSlugsAfter(db: Queryable, name: Name, limit: number): Promise<OtherSlugRow[]> {
+  const { rows } = await db.query<OtherSlugRow>(
+    `${OTHERS} AND (s.domain_number, s.slug) > ($1, $2) ORDER BY s.domain_number, s.slug LIMIT $3`,
+    [name.domainNumber, name.slug, limit],
+  );
   return rows;
 }
 
-/** Returns the slugs that name these pages and programs. */
+/** Returns the slugs that name these pages and programs, and these aliases. */
 export async function otherSlugsOf(db: Queryable, ids: string[]): Promise<OtherSlugRow[]> {
-  const { rows } = await db.query<OtherSlugRow>(`${OTHERS} AND target_id = ANY ($1)`, [ids]);
+  const { rows } = await db.query<OtherSlugRow>(
+    `${OTHERS} AND ((s.target_id = ANY ($1) AND s.alias_id IS NULL) OR s.alias_id = ANY ($1))`,
+    [ids],
+  );
   return rows;
 }
 
-/** Returns the pages and programs that these slugs name, case-insensitive. */
-export async function othersWithSlugs(db: Queryable, slugs: string[]): Promise<OtherSlugRow[]> {
-  const { rows } = await db.query<OtherSlugRow>(`${OTHERS} AND slug = ANY ($1)`, [
-    slugs.map((slug) => slug.toLowerCase()),
-  ]);
+/** Returns the pages, programs and aliases that these names have, case-insensitive. */
+export async function othersWithNames(db: Queryable, names: Name[]): Promise<OtherSlugRow[]> {
+  const { rows } = await db.query<OtherSlugRow>(
+    `${OTHERS} AND (s.domain_number, s.slug) IN (SELECT * FROM unnest($1::integer[], $2::text[]))`,
+    [names.map(({ domainNumber }) => domainNumber), names.map(({ slug }) => slug.toLowerCase())],
+  );
+  return rows;
+}
+
+const DOMAINS = `SELECT id, workspace_id, number, domain, root_url, not_found_url, expired_url,
+    apple_app_site_association::text AS apple_app_site_association, assetlinks::text AS assetlinks
+  FROM domains WHERE status <> 'pending'`;
+
+/** Returns the next proven domains in order of id. Fewer than `limit`: these were the last. */
+export async function domainsAfter(db: Queryable, id: string, limit: number): Promise<DomainRow[]> {
+  const { rows } = await db.query<DomainRow>(`${DOMAINS} AND id > $1 ORDER BY id LIMIT $2`, [id, limit]);
+  return rows;
+}
+
+/** Returns the proven ones among these domains. */
+export async function domainsWithIds(db: Queryable, ids: string[]): Promise<DomainRow[]> {
+  const { rows } = await db.query<DomainRow>(`${DOMAINS} AND id = ANY ($1)`, [ids]);
   return rows;
 }
 

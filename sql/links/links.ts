@@ -57,6 +57,10 @@ export type Link = LinkSettings & {
   id: string;
   workspace_id: string;
   destination_id: string;
+  /** `number` of its domain; 0: the deployment's own. */
+  domain_number: number;
+  /** Host of its domain; null: the deployment's own. */
+  domain: string | null;
   slug: string;
   /** Null: a Smart Link. */
   channel: Channel | null;
@@ -94,26 +98,29 @@ const SETTINGS = {
 const selectSetting = (name: string, type: string) =>
   type === 'timestamptz' ? `${isoMicros(`l.${name}`)} AS ${name}` : `l.${name}`;
 
-const SELECT = `SELECT l.id, l.workspace_id, l.destination_id, l.slug, l.channel, l.external_id, l.metadata,
-    l.utm_source, l.utm_medium, l.split_winner,
+const SELECT = `SELECT l.id, l.workspace_id, l.destination_id, l.domain_number, o.domain, l.slug, l.channel,
+    l.external_id, l.metadata, l.utm_source, l.utm_medium, l.split_winner,
     ${Object.entries(SETTINGS)
       .map(([name, type]) => selectSetting(name, type))
       .join(', ')},
     ${isoMicros('l.created_at')} AS created_at,
     ${isoMicros('GREATEST(l.updated_at, d.updated_at)')} AS updated_at,
     d.name, d.destination_url, d.external, d.tags, d.folder_id
-  FROM links l JOIN destinations d ON d.id = l.destination_id
+  FROM links l JOIN destinations d ON d.id = l.destination_id LEFT JOIN domains o ON o.number = l.domain_number
   WHERE l.workspace_id = $1 AND l.deleted_at IS NULL`;
 
 export type NewLink = LinkSettings &
-  Pick<Link, 'id' | 'slug' | 'channel' | 'external_id' | 'metadata' | 'utm_source' | 'utm_medium'> & {
-    campaign: Destination;
-  };
+  Pick<
+    Link,
+    'id' | 'domain' | 'slug' | 'channel' | 'external_id' | 'metadata' | 'utm_source' | 'utm_medium'
+  > &
+  Pick<Link, 'domain_number'> & { campaign: Destination };
 
 /** Columns of a new link, with their types. */
 const INSERTED = {
   id: 'uuid',
   destination_id: 'uuid',
+  domain_number: 'integer',
   slug: 'text',
   channel: 'text',
   external_id: 'text',
@@ -170,7 +177,7 @@ export async function linksByIds(db: Queryable, workspaceId: string, ids: string
 }
 
 /** A link in a list of figures. */
-export type NamedLink = Pick<Link, 'id' | 'slug' | 'channel' | 'destination_url'>;
+export type NamedLink = Pick<Link, 'id' | 'domain' | 'slug' | 'channel' | 'destination_url'>;
 
 /** {@link linksByIds} with fewer columns: a hundred whole links take longer to serialize than to find. */
 export async function namedLinksByIds(
@@ -180,7 +187,8 @@ export async function namedLinksByIds(
 ): Promise<NamedLink[]> {
   const { rows } = await db.query<NamedLink>({
     name: 'named_links_by_ids',
-    text: `SELECT l.id, l.slug, l.channel, d.destination_url FROM links l JOIN destinations d ON d.id = l.destination_id
+    text: `SELECT l.id, o.domain, l.slug, l.channel, d.destination_url
+      FROM links l JOIN destinations d ON d.id = l.destination_id LEFT JOIN domains o ON o.number = l.domain_number
       WHERE l.workspace_id = $1 AND l.deleted_at IS NULL AND l.id = ANY ($2)`,
     values: [workspaceId, ids],
   });
@@ -279,10 +287,17 @@ export async function lockLink(tx: Queryable, workspaceId: string, id: string): 
 }
 
 export type LinkChange = Partial<
-  LinkSettings & Pick<Link, 'slug' | 'external_id' | 'metadata' | 'split_winner'>
+  LinkSettings & Pick<Link, 'domain_number' | 'slug' | 'external_id' | 'metadata' | 'split_winner'>
 >;
 
-const CHANGED = { slug: 'text', external_id: 'text', metadata: 'jsonb', split_winner: 'text', ...SETTINGS };
+const CHANGED = {
+  domain_number: 'integer',
+  slug: 'text',
+  external_id: 'text',
+  metadata: 'jsonb',
+  split_winner: 'text',
+  ...SETTINGS,
+};
 const CHANGEABLE = Object.keys(CHANGED) as (keyof typeof CHANGED & keyof LinkChange)[];
 
 /**

@@ -4,72 +4,110 @@ import type { Queryable } from '../database/pool.ts';
 
 export type SlugKind = 'link' | 'bio_page' | 'program';
 
-/** A slug and what it is to name. */
-export type SlugClaim = { slug: string; kind: SlugKind; targetId: string; workspaceId: string };
+/** `domainNumber` of the deployment's own domain. Others are `number` of `domains`. */
+export const OWN_DOMAIN = 0;
+
+/** A slug on a domain and what it is to name. */
+export type SlugClaim = {
+  /** Left out: {@link OWN_DOMAIN}. */
+  domainNumber?: number;
+  slug: string;
+  kind: SlugKind;
+  targetId: string;
+  workspaceId: string;
+};
 
 /**
- * Claims slugs, case-insensitive, for links, bio pages and programs alike. A target can claim its former slug again.
- * Waits for a transaction that is claiming the same slug.
+ * Claims slugs, case-insensitive, for links, bio pages and programs alike. A target can claim its former slug again,
+ * and anything in the workspace an alias. Waits for a transaction that is claiming the same slug.
  *
- * @returns the claimed slugs, as they were given; the others are taken
+ * @returns the claims that succeeded; the names of the others are taken
  */
-export async function claimSlugs(tx: Queryable, claims: SlugClaim[]): Promise<string[]> {
+export async function claimSlugs(tx: Queryable, claims: SlugClaim[]): Promise<SlugClaim[]> {
   // In one order everywhere, so that two creates never deadlock.
-  const sorted = claims.toSorted((a, b) => (slugKey(a.slug) < slugKey(b.slug) ? -1 : 1));
-  const { rows } = await tx.query<{ slug: string }>(
-    `INSERT INTO slugs (slug, kind, target_id, workspace_id)
-     SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::uuid[])
-     ON CONFLICT (slug) DO UPDATE SET kind = excluded.kind
-       WHERE slugs.target_id = excluded.target_id AND slugs.kind = excluded.kind
-     RETURNING slug`,
+  const sorted = claims.toSorted((a, b) => (claimKey(a) < claimKey(b) ? -1 : 1));
+  const { rows } = await tx.query<Name>(
+    `INSERT INTO slugs (domain_number, slug, kind, target_id, workspace_id)
+     SELECT * FROM unnest($1::integer[], $2::text[], $3::text[], $4::uuid[], $5::uuid[])
+     ON CONFLICT (domain_number, slug) DO UPDATE
+       SET kind = excluded.kind, target_id = excluded.target_id, alias_id = NULL
+       WHERE (slugs.target_id = excluded.target_id AND slugs.kind = excluded.kind)
+         OR (slugs.kind = 'alias' AND slugs.workspace_id = excluded.workspace_id)
+     RETURNING domain_number AS "domainNumber", slug`,
     [
+      sorted.map((claim) => claim.domainNumber ?? OWN_DOMAIN),
       sorted.map((claim) => slugKey(claim.slug)),
       sorted.map((claim) => claim.kind),
       sorted.map((claim) => claim.targetId),
       sorted.map((claim) => claim.workspaceId),
     ],
   );
-  const claimed = new Set(rows.map((row) => row.slug));
-  return claims.map((claim) => claim.slug).filter((slug) => claimed.has(slugKey(slug)));
+  const claimed = new Set(rows.map(nameKey));
+  return claims.filter((claim) => claimed.has(claimKey(claim)));
+}
+
+function claimKey({ domainNumber = OWN_DOMAIN, slug }: SlugClaim): string {
+  return nameKey({ domainNumber, slug });
+}
+
+/** A slug on a domain: where a link is. */
+export type Name = { domainNumber: number; slug: string };
+
+/** Returns the form in which names are compared: `<domain number>/<slug in lower case>`. */
+export function nameKey({ domainNumber, slug }: Name): string {
+  return `${domainNumber}/${slugKey(slug)}`;
 }
 
 /**
- * Reserves slugs, so that the caller's transaction can claim them one by one and in any order: other claims of them
+ * Turns a name of a link into its alias: visitors of it are redirected as before, until another link claims it. The
+ * link has claimed its new name.
+ */
+export async function leaveAlias(
+  tx: Queryable,
+  { domainNumber, slug, linkId }: Name & { linkId: string },
+): Promise<void> {
+  await tx.query(
+    `UPDATE slugs SET kind = 'alias', alias_id = $4
+     WHERE domain_number = $1 AND slug = $2 AND target_id = $3 AND kind = 'link'`,
+    [domainNumber, slugKey(slug), linkId, uuidv7()],
+  );
+}
+
+/**
+ * Reserves names, so that the caller's transaction can claim them one by one and in any order: other claims of them
  * wait until it ends. Without it, two transactions that claim the same slugs in different orders would deadlock.
  */
-export async function reserveSlugs(tx: Queryable, workspaceId: string, slugs: string[]): Promise<void> {
-  const keys = [...new Set(slugs.map(slugKey))].toSorted();
-  if (keys.length === 0) return;
+export async function reserveSlugs(tx: Queryable, workspaceId: string, given: Name[]): Promise<void> {
+  const names = [...new Map(given.map((name) => [nameKey(name), name])).entries()]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, name]) => name);
+  if (names.length === 0) return;
   // A row that is inserted and deleted here still makes others wait until this transaction ends; an existing row is
   // locked.
   const holder = uuidv7();
   await tx.query(
-    `INSERT INTO slugs (slug, kind, target_id, workspace_id) SELECT key, 'link', $2, $3 FROM unnest($1::text[]) AS key
-     ON CONFLICT (slug) DO UPDATE SET kind = excluded.kind WHERE false`,
-    [keys, holder, workspaceId],
+    `INSERT INTO slugs (domain_number, slug, kind, target_id, workspace_id)
+     SELECT domain, key, 'link', $3, $4 FROM unnest($1::integer[], $2::text[]) AS name (domain, key)
+     ON CONFLICT (domain_number, slug) DO UPDATE SET kind = excluded.kind WHERE false`,
+    [
+      names.map(({ domainNumber }) => domainNumber),
+      names.map(({ slug }) => slugKey(slug)),
+      holder,
+      workspaceId,
+    ],
   );
   await tx.query('DELETE FROM slugs WHERE target_id = $1', [holder]);
 }
 
-/** Returns which of these slugs are taken, case-insensitive, as {@link slugKey}s. */
-export async function takenSlugs(db: Queryable, slugs: string[]): Promise<Set<string>> {
-  if (slugs.length === 0) return new Set();
-  const { rows } = await db.query<{ slug: string }>('SELECT slug FROM slugs WHERE slug = ANY ($1)', [
-    slugs.map(slugKey),
-  ]);
-  return new Set(rows.map((row) => row.slug));
-}
-
-/** Returns what a slug names, case-insensitive, or null when it is free. */
-export async function slugTarget(
-  db: Queryable,
-  slug: string,
-): Promise<{ kind: SlugKind; target_id: string; workspace_id: string } | null> {
-  const { rows } = await db.query<{ kind: SlugKind; target_id: string; workspace_id: string }>(
-    'SELECT kind, target_id, workspace_id FROM slugs WHERE slug = $1',
-    [slugKey(slug)],
+/** Returns which of these names are taken, case-insensitive, as {@link nameKey}s. */
+export async function takenSlugs(db: Queryable, names: Name[]): Promise<Set<string>> {
+  if (names.length === 0) return new Set();
+  const { rows } = await db.query<Name>(
+    `SELECT domain_number AS "domainNumber", slug FROM slugs
+     WHERE (domain_number, slug) IN (SELECT * FROM unnest($1::integer[], $2::text[]))`,
+    [names.map(({ domainNumber }) => domainNumber), names.map(({ slug }) => slugKey(slug))],
   );
-  return rows[0] ?? null;
+  return new Set(rows.map(nameKey));
 }
 
 /** Returns slugs of links of the workspace by link id. Deleted links too: journeys still show their clicks. */

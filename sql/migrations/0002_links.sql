@@ -22,21 +22,29 @@ CREATE TABLE destinations (
 CREATE INDEX destinations_workspace ON destinations (workspace_id);
 CREATE INDEX destinations_folder ON destinations (folder_id) WHERE folder_id IS NOT NULL;
 
--- Every slug of the deployment in lower case, with what it names. A deleted link keeps its row: its slug stays reserved.
+-- Every slug of each domain in lower case, with what it names. A deleted link keeps its row: its slug stays reserved.
 CREATE TABLE slugs (
-  slug         text PRIMARY KEY CHECK (slug = lower(slug)),
-  kind         text NOT NULL CHECK (kind IN ('link', 'bio_page', 'program')),
-  target_id    uuid NOT NULL,
-  workspace_id uuid NOT NULL REFERENCES workspaces (id)
+  domain_number integer NOT NULL DEFAULT 0, -- `domains.number`; 0: the deployment's own domain
+  slug          text NOT NULL CHECK (slug = lower(slug)),
+  -- 'alias': the former address of a link that has moved to another domain. Another link may take it.
+  kind          text NOT NULL CHECK (kind IN ('link', 'bio_page', 'program', 'alias')),
+  target_id     uuid NOT NULL,
+  workspace_id  uuid NOT NULL REFERENCES workspaces (id),
+  alias_id      uuid,
+  PRIMARY KEY (domain_number, slug),
+  CHECK ((kind = 'alias') = (alias_id IS NOT NULL)),
+  CHECK (domain_number = 0 OR kind IN ('link', 'alias'))
 );
 CREATE INDEX slugs_target ON slugs (target_id);
 -- Ingest reads the slugs of pages and programs at its start: without this index it scans every link's slug.
-CREATE INDEX slugs_of_others ON slugs (slug) WHERE kind <> 'link';
+CREATE INDEX slugs_of_others ON slugs (domain_number, slug) WHERE kind <> 'link';
+CREATE UNIQUE INDEX slugs_alias ON slugs (alias_id) WHERE alias_id IS NOT NULL;
 
 CREATE TABLE links (
   id                   uuid PRIMARY KEY,
   workspace_id         uuid NOT NULL REFERENCES workspaces (id),
   destination_id       uuid NOT NULL REFERENCES destinations (id),
+  domain_number        integer NOT NULL DEFAULT 0, -- `domains.number`; 0: the deployment's own domain
   slug                 text NOT NULL,
   channel              text,                 -- null: a Smart Link
   external_id          text CHECK (length(external_id) BETWEEN 1 AND 200),
@@ -70,13 +78,14 @@ CREATE INDEX links_live ON links (workspace_id, created_at DESC) WHERE deleted_a
 -- Splits whose winner is not decided.
 CREATE INDEX links_split_due ON links (split_ends_at)
   WHERE split_ends_at IS NOT NULL AND split_winner IS NULL AND deleted_at IS NULL;
-CREATE UNIQUE INDEX links_slug ON links (slug);
+CREATE UNIQUE INDEX links_name ON links (domain_number, slug);
+CREATE INDEX links_domain ON links (domain_number) WHERE domain_number <> 0;
 
 -- Ingest reads changes by transaction id, up to the oldest running one: sequence order is not commit order.
 CREATE TABLE link_changes (
   xid     xid8 NOT NULL DEFAULT pg_current_xact_id(),
   id      bigint GENERATED ALWAYS AS IDENTITY,
-  -- 'link', 'destination', 'bio_page', 'program', 'key', 'workspace': what must be read again
+  -- 'link', 'destination', 'bio_page', 'program', 'alias', 'domain', 'key', 'workspace': what must be read again
   kind    text NOT NULL,
   target_id uuid NOT NULL,
   made_at timestamptz NOT NULL DEFAULT now(),
@@ -100,6 +109,27 @@ CREATE TRIGGER keys_changed AFTER INSERT OR UPDATE OF revoked_at ON api_keys
   FOR EACH ROW EXECUTE FUNCTION record_change('key');
 CREATE TRIGGER workspaces_changed AFTER UPDATE OF suspended_at, tracking ON workspaces
   FOR EACH ROW EXECUTE FUNCTION record_change('workspace');
+
+-- An alias changes with its row in `slugs` and with the address of its link.
+CREATE FUNCTION record_alias_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO link_changes (kind, target_id)
+    SELECT 'alias', id FROM unnest(ARRAY[OLD.alias_id, NEW.alias_id]) AS id WHERE id IS NOT NULL;
+  PERFORM pg_notify('link_changes', '');
+  RETURN NULL;
+END $$;
+CREATE TRIGGER aliases_changed AFTER UPDATE ON slugs
+  FOR EACH ROW WHEN (num_nonnulls(OLD.alias_id, NEW.alias_id) > 0) EXECUTE FUNCTION record_alias_change();
+
+CREATE FUNCTION record_aliases_of_link() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO link_changes (kind, target_id)
+    SELECT 'alias', alias_id FROM slugs WHERE target_id = NEW.id AND kind = 'alias';
+  RETURN NULL;
+END $$;
+CREATE TRIGGER links_moved AFTER UPDATE ON links FOR EACH ROW
+  WHEN ((OLD.domain_number, OLD.slug, OLD.deleted_at) IS DISTINCT FROM (NEW.domain_number, NEW.slug, NEW.deleted_at))
+  EXECUTE FUNCTION record_aliases_of_link();
 
 -- Returns a creation time that no other link of the workspace has. The caller holds the workspace's row lock, or
 -- inserts under the unique constraint and retries. A link that was created while the clock was ahead does not count:

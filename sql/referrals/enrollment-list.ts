@@ -1,3 +1,4 @@
+import type { LinkAddress } from '../../core/links/short-urls.ts';
 import type { EnrollmentStatus, RewardMode } from '../../core/referrals/terms.ts';
 import { conditionsAfter } from '../database/conditions.ts';
 import type { Queryable } from '../database/pool.ts';
@@ -6,8 +7,8 @@ import { IS_COUNTED } from './purchases.ts';
 
 /** A referrer with its link and totals since enrollment. */
 export type ListedEnrollment = Enrollment & {
-  /** Slug of the newest live link; null when all were deleted. */
-  slug: string | null;
+  /** Where the newest live link is; null when all were deleted. */
+  address: LinkAddress | null;
   /** Every link that the referrer ever had: clicks on all of them count. */
   link_ids: string[];
   /** Blocked and held signups excluded. */
@@ -47,13 +48,15 @@ export async function listEnrollments(
   );
   add((p) => `id < ${p}`, filter.before);
   const { rows } = await db.query<ListedEnrollment>(
-    `SELECT e.*, brought.*, links.slug, links.link_ids
+    `SELECT e.*, brought.*, links.address, links.link_ids
      FROM (SELECT ${ENROLLMENT_COLUMNS} FROM enrollments
            WHERE workspace_id = $1 AND deleted_at IS NULL${text()}
            ORDER BY id DESC LIMIT ${parameter(filter.limit)}) AS e,
        LATERAL (SELECT coalesce(array_agg(r.link_id), '{}') AS link_ids,
-           (array_agg(l.slug ORDER BY l.created_at DESC) FILTER (WHERE l.deleted_at IS NULL))[1] AS slug
-         FROM referral_links r JOIN links l ON l.id = r.link_id WHERE r.enrollment_id = e.id) AS links,
+           (array_agg(json_build_object('domain', o.domain, 'slug', l.slug) ORDER BY l.created_at DESC)
+             FILTER (WHERE l.deleted_at IS NULL))[1] AS address
+         FROM referral_links r JOIN links l ON l.id = r.link_id LEFT JOIN domains o ON o.number = l.domain_number
+         WHERE r.enrollment_id = e.id) AS links,
        LATERAL (SELECT
            (SELECT count(*) FROM signups s WHERE s.enrollment_id = e.id AND state = 'matched'
               AND block_reason IS NULL) AS signups,

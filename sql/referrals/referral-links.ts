@@ -1,8 +1,10 @@
 import { utmMediumOf } from '../../core/enrich/channels.ts';
+import type { LinkAddress } from '../../core/links/short-urls.ts';
 import { generateSlug, slugKey } from '../../core/links/slugs.ts';
 import type { Queryable } from '../database/pool.ts';
+import { defaultDomain } from '../domains/domains.ts';
 import { newLinkId } from '../links/links.ts';
-import { claimSlugs } from '../links/slugs.ts';
+import { claimSlugs, OWN_DOMAIN, type SlugClaim } from '../links/slugs.ts';
 import type { Program } from './programs.ts';
 
 const CHANNEL = 'referral';
@@ -11,6 +13,7 @@ type NewReferralLink = {
   id: string;
   workspaceId: string;
   destinationId: string;
+  domainNumber: number;
   slug: string;
   /** The campaign's name. */
   campaign: string;
@@ -21,8 +24,8 @@ type NewReferralLink = {
 async function insertReferralLink(tx: Queryable, link: NewReferralLink): Promise<void> {
   await tx.query(
     `INSERT INTO links (id, workspace_id, destination_id, slug, channel, utm_source, utm_medium, utm_campaign,
-       extra_query, created_at, updated_at)
-     SELECT $1, $2, $3, $4, $5, $5, $6, $7, $8, at, at FROM next_link_time($2) AS at`,
+       extra_query, domain_number, created_at, updated_at)
+     SELECT $1, $2, $3, $4, $5, $5, $6, $7, $8, $9, at, at FROM next_link_time($2) AS at`,
     [
       link.id,
       link.workspaceId,
@@ -32,6 +35,7 @@ async function insertReferralLink(tx: Queryable, link: NewReferralLink): Promise
       utmMediumOf(CHANNEL),
       link.campaign,
       link.extraQuery,
+      link.domainNumber,
     ],
   );
 }
@@ -45,6 +49,7 @@ export async function insertCodeLink(
     id: program.id,
     workspaceId: program.workspace_id,
     destinationId: program.destination_id,
+    domainNumber: OWN_DOMAIN,
     slug: program.code,
     campaign: program.name,
     extraQuery: null,
@@ -70,33 +75,37 @@ export async function updateCodeLink(
 
 /**
  * Creates a referrer's link: a short link of the program's campaign under a generated slug, which adds `ref=<slug>`
- * to the destination. The caller has locked the workspace.
- *
- * @returns the slug
+ * to the destination, on the workspace's default domain. The caller has locked the workspace.
  */
 export async function createReferralLink(
   tx: Queryable,
   program: Pick<Program, 'workspace_id' | 'destination_id' | 'name'>,
   enrollmentId: string,
-): Promise<string> {
+): Promise<LinkAddress> {
   const id = newLinkId();
-  const slug = await claimGeneratedSlug(tx, program.workspace_id, id);
+  const { number: domainNumber, domain } = await defaultDomain(tx, program.workspace_id);
+  const slug = await claimGeneratedSlug(tx, {
+    domainNumber,
+    targetId: id,
+    workspaceId: program.workspace_id,
+  });
   await insertReferralLink(tx, {
     id,
     workspaceId: program.workspace_id,
     destinationId: program.destination_id,
+    domainNumber,
     slug,
     campaign: program.name,
     extraQuery: `ref=${slug}`,
   });
   await tx.query('INSERT INTO referral_links (link_id, enrollment_id) VALUES ($1, $2)', [id, enrollmentId]);
-  return slug;
+  return { domain, slug };
 }
 
-async function claimGeneratedSlug(tx: Queryable, workspaceId: string, targetId: string): Promise<string> {
+async function claimGeneratedSlug(tx: Queryable, claim: Omit<SlugClaim, 'slug' | 'kind'>): Promise<string> {
   for (;;) {
     const slug = generateSlug();
-    const claimed = await claimSlugs(tx, [{ slug, kind: 'link', targetId, workspaceId }]);
+    const claimed = await claimSlugs(tx, [{ ...claim, slug, kind: 'link' }]);
     if (claimed.length === 1) return slug;
   }
 }
@@ -114,14 +123,15 @@ export async function moveReferralLinks(
   );
 }
 
-/** Returns the slug of the referrer's newest live link, or null when all were deleted. */
-export async function referralSlug(db: Queryable, enrollmentId: string): Promise<string | null> {
-  const { rows } = await db.query<{ slug: string }>(
-    `SELECT l.slug FROM referral_links r JOIN links l ON l.id = r.link_id
+/** Returns where the referrer's newest live link is, or null when all were deleted. */
+export async function referralAddress(db: Queryable, enrollmentId: string): Promise<LinkAddress | null> {
+  const { rows } = await db.query<LinkAddress>(
+    `SELECT o.domain, l.slug FROM referral_links r JOIN links l ON l.id = r.link_id
+     LEFT JOIN domains o ON o.number = l.domain_number
      WHERE r.enrollment_id = $1 AND l.deleted_at IS NULL ORDER BY l.created_at DESC LIMIT 1`,
     [enrollmentId],
   );
-  return rows[0]?.slug ?? null;
+  return rows[0] ?? null;
 }
 
 /** Returns every link that the referrer ever had: the clicks of all of them count. */
@@ -145,7 +155,8 @@ export async function enrollmentOfRef(
   const { rows } = await db.query<{ enrollment_id: string }>(
     `SELECT r.enrollment_id FROM slugs s JOIN referral_links r ON r.link_id = s.target_id
      JOIN enrollments e ON e.id = r.enrollment_id AND e.deleted_at IS NULL
-     WHERE s.slug = $1 AND s.kind = 'link' AND s.workspace_id = $2`,
+     WHERE s.slug = $1 AND s.kind IN ('link', 'alias') AND s.workspace_id = $2
+       AND s.domain_number IN (SELECT 0 UNION ALL SELECT number FROM domains WHERE workspace_id = $2)`,
     [slugKey(ref), workspaceId],
   );
   return rows[0]?.enrollment_id ?? null;

@@ -113,6 +113,7 @@ export async function makeWorkspace(
 }
 
 export type LinkColumns = Partial<{
+  domain_number: number;
   slug: string;
   channel: string | null;
   utm_source: string | null;
@@ -148,8 +149,8 @@ export async function makeLink(
     [destinationId, workspaceId, destination],
   );
   await db.query(
-    `INSERT INTO slugs (slug, kind, target_id, workspace_id) VALUES (lower($1), 'link', $2, $3)`,
-    [slug, id, workspaceId],
+    `INSERT INTO slugs (domain_number, slug, kind, target_id, workspace_id) VALUES ($4, lower($1), 'link', $2, $3)`,
+    [slug, id, workspaceId, columns.domain_number ?? 0],
   );
   const given: Record<string, unknown> = { ...columns, slug };
   const names = Object.keys(given);

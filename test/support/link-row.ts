@@ -3,6 +3,7 @@ import type { LinkTableRow } from '../../sql/links/link-table.ts';
 
 const PLAIN: Omit<LinkTableRow, 'id' | 'slug'> = {
   workspace_id: uuidv7(),
+  domain_number: 0,
   destination_url: 'https://example.com/ä?x=1#y',
   channel: 'facebook',
   utm_source: 'facebook',

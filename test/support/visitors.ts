@@ -1,3 +1,6 @@
+import { get } from 'node:http';
+import { text } from 'node:stream/consumers';
+
 /** User agents for test visits. */
 export const BROWSER =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36';
@@ -31,4 +34,29 @@ export async function visit(url: string, init: RequestInit = {}): Promise<Answer
     cookies: response.headers.getSetCookie(),
     body: await response.text(),
   };
+}
+
+/** Visits an address of `host` on the server of `url`, which `fetch` can't: it sets `Host` itself. */
+export function visitHost(url: string, host: string, path: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const headers = { host, 'user-agent': BROWSER };
+    get(new URL(url), { path, headers, agent: false }, (response) => {
+      const location = response.headers.location;
+      text(response).then(
+        (body) =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: new Headers(
+              Object.entries(response.headers).flatMap(([name, value]) =>
+                typeof value === 'string' ? [[name, value] as [string, string]] : [],
+              ),
+            ),
+            location: location === undefined ? null : new URL(location),
+            cookies: response.headers['set-cookie'] ?? [],
+            body,
+          }),
+        reject,
+      );
+    }).on('error', reject);
+  });
 }

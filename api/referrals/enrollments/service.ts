@@ -1,5 +1,6 @@
 import { clicksOnLinks } from '../../../clickhouse/queries/clicks-on-links.ts';
 import { AppError } from '../../../core/errors.ts';
+import { shortUrlOf } from '../../../core/links/short-urls.ts';
 import { toMajor } from '../../../core/money/money.ts';
 import type { ListedEnrollment } from '../../../sql/referrals/enrollment-list.ts';
 import type { Enrollment } from '../../../sql/referrals/enrollments.ts';
@@ -58,7 +59,7 @@ export async function withTotals(
     const owed = balances.get(enrollment.external_user_id) ?? [];
     return {
       ...enrollmentRecord(enrollment),
-      referral_link: enrollment.slug === null ? null : `${config.shortUrl}/${enrollment.slug}`,
+      referral_link: enrollment.address && shortUrlOf(config.shortUrl, enrollment.address),
       totals: {
         clicks: enrollment.link_ids.reduce((sum, id) => sum + (clicks.get(id) ?? 0), 0),
         signups: enrollment.signups,

@@ -5,7 +5,7 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { bytesToUuid, uuidToBytes, uuidv7 } from '../../../core/ids.ts';
 import { silentLogger } from '../../../core/tier/log.ts';
 import { decodeFrames, OPERATIONS } from '../frames.ts';
-import { encodeOther, idOf, slugOf } from '../records.ts';
+import { encodeOther, idOf, recordName } from '../records.ts';
 import { createDiskSink, type DiskSink } from './disk-sink.ts';
 import { openLinksReader } from './links-file.ts';
 
@@ -19,7 +19,15 @@ const WORKSPACE = uuidv7();
 const SYNC_POINT = { cursor: '5', at: 1_795_000_000_000 };
 /** A record of this kind with a slug. */
 function record(kind: 'link' | 'program', slug: string, id = uuidv7()): Buffer {
-  const bytes = encodeOther({ id, workspace_id: WORKSPACE, slug, kind: 'program', page: null });
+  const bytes = encodeOther({
+    id,
+    workspace_id: WORKSPACE,
+    domainNumber: 0,
+    slug,
+    kind: 'program',
+    page: null,
+    target: null,
+  });
   if (kind === 'link') bytes[0] = 0;
   return bytes;
 }
@@ -27,7 +35,7 @@ function record(kind: 'link' | 'program', slug: string, id = uuidv7()): Buffer {
 function posted(sink: DiskSink): string[] {
   const changes: string[] = [];
   decodeFrames(sink.takeChanges(), (operation, payload) => {
-    if (operation === OPERATIONS.put) changes.push(slugOf(payload));
+    if (operation === OPERATIONS.put) changes.push(recordName(payload));
     if (operation === OPERATIONS.remove) changes.push(`-${bytesToUuid(payload)}`);
     if (operation === OPERATIONS.beginLoad) changes.push('begin');
     if (operation === OPERATIONS.endLoad) changes.push('end');

@@ -26,7 +26,15 @@ const WORKSPACE = uuidv7();
 const record = (slug: string, destination = 'https://example.com/', id = uuidv7()) =>
   encodeLink(linkRow(slug, { id, destination_url: destination }));
 const program = (slug: string) =>
-  encodeOther({ id: uuidv7(), workspace_id: WORKSPACE, slug, kind: 'program', page: null });
+  encodeOther({
+    id: uuidv7(),
+    workspace_id: WORKSPACE,
+    domainNumber: 0,
+    slug,
+    kind: 'program',
+    page: null,
+    target: null,
+  });
 const idOf = (bytes: Buffer) => bytes.subarray(1, 17);
 
 /** An empty file, finished and open. */
@@ -57,7 +65,7 @@ test('a file can’t be opened before it is finished, and an unfinished one is d
   second.commit(null);
   await finishLinksFile(dir, second);
   const { find } = reader();
-  expect(decodeRecord(find('kEPT') ?? Buffer.alloc(0)).slug).toBe('Kept');
+  expect(decodeRecord(find('kEPT') ?? Buffer.alloc(0)).name).toBe('Kept');
   expect(find('lost')).toBeNull();
 });
 
@@ -73,7 +81,7 @@ test('a reader sees committed changes only', async () => {
   expect(find('one')).toBeNull();
   file.commit(null);
   expect(find('one')?.equals(link)).toBe(true);
-  expect([...others()].map((one) => decodeRecord(one).slug)).toEqual(['two']);
+  expect([...others()].map((one) => decodeRecord(one).name)).toEqual(['two']);
   expect([...keys()]).toEqual([key]);
   file.remove(idOf(link));
   file.removeKey(key.id);

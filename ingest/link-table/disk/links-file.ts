@@ -6,7 +6,7 @@ import { asBuffer } from '../../../core/events/as-buffer.ts';
 import { uuidToBytes } from '../../../core/ids.ts';
 import { decodeKey, encodeKey, type KnownKey } from '../known-key.ts';
 import type { SyncPoint } from '../loader.ts';
-import { idOf, kindOf, slugOf } from '../records.ts';
+import { idOf, kindOf, recordName } from '../records.ts';
 import { createBitSet } from './bit-set.ts';
 import { LINKS_FILE, removeUnfinished, UNFINISHED } from './paths.ts';
 
@@ -39,13 +39,13 @@ export type LinksReader = {
   /** Returns the record that the slug names, in any case of letters. */
   find(slug: string): Buffer | null;
   records(): Iterable<Buffer>;
-  /** Pages and programs. */
+  /** All but links. */
   others(): Iterable<Buffer>;
   keys(): KnownKey[];
   close(): void;
 };
 
-const VERSION = 2;
+const VERSION = 3;
 /** Memory for pages of the file, KiB. The operating system caches the rest. */
 const WRITER_CACHE_KIB = 32 * 1024;
 const READER_CACHE_KIB = 8 * 1024;
@@ -206,7 +206,7 @@ function linksFile(db: DatabaseSync, isNew: boolean): LinksFile {
       }
       begin();
       const other = kindOf(record) === 'link' ? 0 : 1;
-      const slug = slugOf(record).toLowerCase();
+      const slug = recordName(record).toLowerCase();
       // The slug's previous owner; its own change follows. (In a new file REPLACE does this, and no record is unseen.)
       if (!isNew) unsee(removeHolder.get(slug, id));
       const { lastInsertRowid } = put.run(ref ?? null, id, slug, other, record);

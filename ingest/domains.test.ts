@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ClickEvent } from '../core/events/types.ts';
+import { bytesToUuid } from '../core/ids.ts';
+import { inTransaction } from '../sql/database/pool.ts';
+import { claimSlugs, leaveAlias } from '../sql/links/slugs.ts';
+import { makeDomain } from '../test/support/domains.ts';
+import {
+  isCurrent,
+  makeLink,
+  makeWorkspace,
+  startTestIngest,
+  type TestIngest,
+} from '../test/support/ingest.ts';
+import { type TestStores, testStores } from '../test/support/stores.ts';
+import { visitHost } from '../test/support/visitors.ts';
+
+let stores: TestStores;
+/** One with every link in memory, and one that keeps two and asks its file or PostgreSQL for the others. */
+let whole: TestIngest;
+let small: TestIngest;
+let brand: string;
+let rival: string;
+
+beforeAll(async () => {
+  stores = await testStores();
+  brand = (await makeWorkspace(stores.pool)).id;
+  rival = (await makeWorkspace(stores.pool)).id;
+  whole = await startTestIngest(stores);
+  small = await startTestIngest({ ...stores, env: { INGEST_LINKS_IN_MEMORY: '2' } });
+});
+afterAll(async () => {
+  for (const ingest of [whole, small]) {
+    await ingest?.close();
+    await ingest?.remove();
+  }
+  await stores?.close();
+});
+
+const both = () => [whole, small];
+
+/** Returns where a visitor of `host` is led, else the status. */
+async function answer(ingest: TestIngest, host: string, path: string): Promise<string> {
+  const { status, location } = await visitHost(ingest.url, host, path);
+  return status === 302 ? (location?.pathname ?? '') : String(status);
+}
+
+/** Waits until both redirect a host's visitors so. */
+async function expectSoon(host: string, path: string, expected: string): Promise<void> {
+  for (const ingest of both()) await expect.poll(() => answer(ingest, host, path)).toBe(expected);
+}
+
+const linkOn = (domain_number: number, slug: string, path: string, workspaceId = brand) =>
+  makeLink(stores.pool, workspaceId, `https://example.com${path}`, { domain_number, slug });
+
+/** Moves a link as `PATCH /links/:id` does. */
+function move(link: { id: string; slug: string }, from: number, to: number) {
+  return inTransaction(stores.pool, async (tx) => {
+    await claimSlugs(tx, [
+      { domainNumber: to, slug: link.slug, kind: 'link', targetId: link.id, workspaceId: brand },
+    ]);
+    await tx.query('UPDATE links SET domain_number = $2 WHERE id = $1', [link.id, to]);
+    await leaveAlias(tx, { domainNumber: from, slug: link.slug, linkId: link.id });
+  });
+}
+
+async function clicksOf(ingest: TestIngest, linkId: string): Promise<ClickEvent[]> {
+  const events = await ingest.events();
+  return events.filter(
+    (event): event is ClickEvent => event.kind === 'click' && bytesToUuid(event.linkId) === linkId,
+  );
+}
+
+test('a slug stands for another link on each domain, and a click has the domain that was asked for', async () => {
+  const go = await makeDomain(stores.pool, brand, 'go.brand.example');
+  const to = await makeDomain(stores.pool, rival, 'to.rival.example');
+  await linkOn(0, 'Sale', '/deployment');
+  const ours = await linkOn(go.number, 'Sale', '/brand');
+  await linkOn(to.number, 'Sale', '/rival', rival);
+  await expectSoon('go.brand.example', '/Sale', '/brand');
+  await expectSoon('to.rival.example', '/Sale', '/rival');
+  for (const host of ['short.test', 'unknown.example', '127.0.0.1:8080', 'x.go.brand.example']) {
+    await expectSoon(host, '/Sale', '/deployment');
+  }
+  // The host in any case, with a port and with the final dot; the slug in its own case only.
+  for (const host of ['GO.Brand.example', 'go.brand.example:8443', 'go.brand.example.']) {
+    await expectSoon(host, '/Sale', '/brand');
+  }
+  await expectSoon('go.brand.example', '/sale', '404');
+  for (const ingest of both()) {
+    const clicks = await clicksOf(ingest, ours.id);
+    expect(new Set(clicks.map(({ labels }) => `${labels.domain} ${labels.slug}`))).toEqual(
+      new Set(['go.brand.example Sale']),
+    );
+    expect(clicks.length).toBeGreaterThanOrEqual(4);
+  }
+});
+
+test('the name of a link on a domain leads nowhere on another host', async () => {
+  const domain = await makeDomain(stores.pool, brand, 'inner.brand.example');
+  await linkOn(domain.number, 'inner', '/inner');
+  await expectSoon('inner.brand.example', '/inner', '/inner');
+  for (const path of [`/${domain.number}/inner`, `/${domain.number}%2Finner`, '/@inner.brand.example']) {
+    await expectSoon('short.test', path, '404');
+    await expectSoon('inner.brand.example', path, '404');
+  }
+});
+
+test('a moved link redirects at its old address until that is given to another link or the link is deleted', async () => {
+  const old = await makeDomain(stores.pool, brand, 'old.brand.example');
+  const fresh = await makeDomain(stores.pool, brand, 'new.brand.example');
+  const kept = await linkOn(old.number, 'Kept', '/kept');
+  const given = await linkOn(old.number, 'Given', '/given');
+  const gone = await linkOn(old.number, 'Gone', '/gone');
+  await expectSoon('old.brand.example', '/Kept', '/kept');
+  for (const link of [kept, given, gone]) await move(link, old.number, fresh.number);
+  for (const path of ['/Kept', '/Given', '/Gone']) {
+    await expectSoon('new.brand.example', path, path.toLowerCase());
+    await expectSoon('old.brand.example', path, path.toLowerCase());
+  }
+  await stores.pool.query('UPDATE links SET slug = $2 WHERE id = $1', [kept.id, 'Renamed']);
+  await inTransaction(stores.pool, async (tx) => {
+    const claim = { domainNumber: old.number, slug: 'Given', kind: 'link' as const };
+    const other = await claimSlugs(tx, [{ ...claim, targetId: gone.id, workspaceId: rival }]);
+    expect(other).toEqual([]);
+  });
+  await stores.pool.query('UPDATE links SET deleted_at = now() WHERE id = $1', [gone.id]);
+  await expectSoon('old.brand.example', '/Kept', '/kept');
+  await expectSoon('old.brand.example', '/Gone', '404');
+  await expectSoon('new.brand.example', '/Gone', '404');
+  for (const ingest of both()) {
+    const labels = (await clicksOf(ingest, kept.id)).map(
+      ({ labels: { domain, slug } }) => `${domain}/${slug}`,
+    );
+    expect(new Set(labels)).toEqual(new Set(['old.brand.example/Kept', 'new.brand.example/Kept']));
+  }
+  // Moving back makes its own address of the alias again.
+  await move({ ...given }, fresh.number, old.number);
+  await expectSoon('old.brand.example', '/Given', '/given');
+  await expectSoon('new.brand.example', '/Given', '/given');
+});
+
+test('the domains and aliases of an earlier run serve a start without PostgreSQL', async () => {
+  const domain = await makeDomain(stores.pool, brand, 'disk.brand.example');
+  const moved = await linkOn(domain.number, 'Moved', '/moved');
+  await linkOn(domain.number, 'Stays', '/stays');
+  await move(moved, domain.number, 0);
+  const first = await startTestIngest(stores);
+  await expect.poll(() => isCurrent(first)).toBe(true);
+  await expect.poll(() => answer(first, 'disk.brand.example', '/Moved')).toBe('/moved');
+  await first.close();
+  const url = new URL(stores.databaseUrl);
+  url.port = '1';
+  const second = await startTestIngest({ ...stores, databaseUrl: url.href, dataDir: first.dataDir });
+  try {
+    expect(await answer(second, 'disk.brand.example', '/Stays')).toBe('/stays');
+    expect(await answer(second, 'disk.brand.example', '/Moved')).toBe('/moved');
+  } finally {
+    await second.close();
+    await second.remove();
+  }
+});
+
+test('a domain is served while it is proven, and its links lead nowhere once it is removed', async () => {
+  const waiting = await makeDomain(stores.pool, brand, 'waits.brand.example', { status: 'pending' });
+  await linkOn(waiting.number, 'Wait', '/wait');
+  await linkOn(0, 'Wait', '/deployment');
+  await expectSoon('waits.brand.example', '/Wait', '/deployment');
+  await stores.pool.query(`UPDATE domains SET status = 'verified' WHERE id = $1`, [waiting.id]);
+  await expectSoon('waits.brand.example', '/Wait', '/wait');
+  // Visitors click meanwhile: each is led to one of the two, none sees an error.
+  let removed = false;
+  const seen = new Set<string>();
+  const visitors = (async () => {
+    while (!removed)
+      for (const ingest of both()) seen.add(await answer(ingest, 'waits.brand.example', '/Wait'));
+  })();
+  await stores.pool.query('DELETE FROM domains WHERE id = $1', [waiting.id]);
+  await expectSoon('waits.brand.example', '/Wait', '/deployment');
+  removed = true;
+  await visitors;
+  expect([...seen].filter((path) => !['/wait', '/deployment'].includes(path))).toEqual([]);
+});

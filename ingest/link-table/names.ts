@@ -1,0 +1,23 @@
+import { type Name, OWN_DOMAIN } from '../../sql/links/slugs.ts';
+
+/**
+ * Names in the table. A link on the deployment's own domain, a page and a program have their slug, a link on another
+ * domain `<domain number>/<slug>`. Domains and policies of workspaces have names that no address leads to.
+ */
+
+/** Returns a name as the table has it. */
+export function nameOf(domainNumber: number, slug: string): string {
+  return domainNumber === OWN_DOMAIN ? slug : `${domainNumber}/${slug}`;
+}
+
+/** Returns the parts of a name that {@link nameOf} returned. */
+export function partsOf(name: string): Name {
+  const slash = name.indexOf('/');
+  if (slash < 0) return { domainNumber: OWN_DOMAIN, slug: name };
+  return { domainNumber: Number(name.slice(0, slash)), slug: name.slice(slash + 1) };
+}
+
+/** Returns the name of a domain's record. */
+export function domainName(host: string): string {
+  return `@${host}`;
+}
