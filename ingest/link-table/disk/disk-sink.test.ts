@@ -59,7 +59,7 @@ const open = (leastFree = 0, givenUp: boolean[] = [], memoryHoldsAll = false) =>
   });
 const slugsRead = () => {
   const reader = openLinksReader(dir);
-  const slugs = [...(reader?.records() ?? [])].map(slugOf);
+  const slugs = [...(reader?.records() ?? [])].map(recordName);
   reader?.close();
   return slugs;
 };
