@@ -840,6 +840,7 @@ export interface components {
       destination_id?: string;
       /** Format: uri */
       destination_url?: string;
+      domain?: string | null;
       /** Format: uri */
       expired_redirect_url?: string | null;
       /** Format: date-time */
@@ -1570,6 +1571,7 @@ export interface components {
       destination: string;
       /** Format: uuid */
       destination_id: string;
+      domain: string | null;
       /** Format: uri */
       expired_redirect_url: string | null;
       /** Format: date-time */
@@ -1614,6 +1616,7 @@ export interface components {
       conversions: number;
       /** Format: uri */
       destination: string;
+      domain: string | null;
       external_id?: string | null;
       leads: number;
       /** Format: uuid */
@@ -2553,6 +2556,7 @@ export interface components {
     UpdateLink: {
       /** Format: uri */
       destination_url?: string;
+      domain?: string | null;
       /** Format: uri */
       expired_redirect_url?: string | null;
       /** Format: date-time */
