@@ -12,7 +12,7 @@ import { shareTables } from './shares.ts';
 
 const WARM_ROUNDS = 100;
 
-const geo = await openGeo();
+const geo = openGeo();
 const clicks = corpusClicks();
 const { enrichClick } = createEnricher({ geo });
 
@@ -26,7 +26,7 @@ const warmMs = performance.now() - warm;
 
 const people = rows.filter((row) => !row.isBot);
 const lines = [
-  `${clicks.length} clicks of distinct user agents; geography loaded in ${geo.loadMs} ms, ${mib(geo.bytes)} MiB`,
+  `${clicks.length} clicks of distinct user agents; geography of ${mib(geo.bytes)} MiB`,
   `cold ${rate(clicks.length, coldMs)} clicks/s, warm ${rate(clicks.length * WARM_ROUNDS, warmMs)} clicks/s`,
   '',
   '== all clicks',

@@ -17,7 +17,7 @@ import { corpusClicks } from '../test/corpora/clicks.ts';
  */
 
 const clicks = corpusClicks();
-const geo = await openGeo();
+const geo = openGeo();
 const userAgents = createUserAgents();
 const agentKinds = createAgentKinds();
 const visitorIds = createVisitorIds(Buffer.alloc(32, 1));

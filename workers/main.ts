@@ -54,7 +54,7 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
   await tier.serveMetrics(readiness);
 
   const tracing = await tier.openTracing();
-  const [secrets, geo] = await Promise.all([waitForSecrets(pool, log), openGeo()]);
+  const secrets = await waitForSecrets(pool, log);
   const sealer = createAddressSealer(secrets.address);
   const reader = openEventLogReader(config);
   const webhookReader = openEventLogReader(config);
@@ -66,7 +66,7 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
     webhookReader,
     deadTopic,
     decode: (batch) => decodeEvents(batch, sealer),
-    enricher: createEnricher({ geo, networks: openNetworks() }),
+    enricher: createEnricher({ geo: openGeo(), networks: openNetworks() }),
     log,
     registry,
     tracing,

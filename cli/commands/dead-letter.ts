@@ -94,13 +94,13 @@ function entryOf(letter: StoredDeadLetter): Entry {
 }
 
 async function replayAll({ config, pool, clickhouse }: Stores): Promise<{ replayed: number; left: number }> {
-  const [secrets, geo] = await Promise.all([readSecrets(pool), openGeo()]);
+  const secrets = await readSecrets(pool);
   const sealer = createAddressSealer(secrets.address);
   return replayDeadLetters({
     pool,
     clickhouse,
     decode: (batch) => decodeEvents(batch, sealer),
-    enricher: createEnricher({ geo, networks: openNetworks() }),
+    enricher: createEnricher({ geo: openGeo(), networks: openNetworks() }),
     metrics: createWorkerMetrics(new Registry()),
     log: createLogger('hoplog', config.logLevel),
   });

@@ -52,8 +52,8 @@ test('each address of a range has its system, those around it have not', () => {
     { first: 0x0909_0180, last: 0x0909_02ff, asn: 8 },
     { first: 0xffff_ff00, last: 0xffff_ffff, asn: 9 },
   ];
-  const nothing: NetworkTable = networkTable([], Float64Array);
-  const { asnOf } = createNetworks(networkTable(ranges, Uint32Array), nothing);
+  const nothing: NetworkTable = networkTable([], Float64Array, 0);
+  const { asnOf } = createNetworks(networkTable(ranges, Uint32Array, ranges.length), nothing);
   const found = ['9.8.255.255', '9.9.0.0', '9.9.1.255', '9.9.2.0', '9.9.2.255', '9.9.3.0', '255.255.255.255'];
   expect(found.map((ip) => asnOf(v4(ip)))).toEqual([0, 7, 7, 8, 8, 0, 9]);
   expect(asnOf(v6('0909:0000:0000:0000:0000:0000:0000:0000'))).toBe(0);

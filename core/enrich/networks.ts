@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 /** Autonomous systems by address. */
@@ -18,7 +18,9 @@ export type NetworkTable = { keys: Uint32Array | Float64Array; asn: Uint32Array 
 
 type Range = { first: number; last: number; asn: number };
 
-const CHUNK_BYTES = 1 << 20;
+const CHUNK_BYTES = 1 << 16;
+/** Shorter than any line of the tables. */
+const LEAST_LINE_BYTES = 10;
 const LINE_FEED = 10;
 const COMMA = 44;
 /** IPv6 is looked up by its first 48 bits: longer prefixes are not announced to the whole Internet. */
@@ -33,15 +35,13 @@ const V6_KEY_SHIFT = 80n;
 export function openNetworks(): OpenedNetworks {
   const started = performance.now();
   const require = createRequire(import.meta.url);
-  const v4 = networkTable(
-    rangesOf(require.resolve('@ip-location-db/asn/asn-ipv4-num.csv'), decimal),
-    Uint32Array,
-  );
-  const v6Key = (digits: Buffer) => Number(BigInt(digits.toString('latin1')) >> V6_KEY_SHIFT);
-  const v6 = networkTable(
-    rangesOf(require.resolve('@ip-location-db/asn/asn-ipv6-num.csv'), v6Key),
-    Float64Array,
-  );
+  const [v4Path, v6Path] = [4, 6].map((family) =>
+    require.resolve(`@ip-location-db/asn/asn-ipv${family}-num.csv`),
+  ) as [string, string];
+  const v4 = networkTable(rangesOf(v4Path, decimal), Uint32Array, mostRanges(v4Path));
+  const v6Key = (line: Buffer, from: number, to: number) =>
+    Number(BigInt(line.toString('latin1', from, to)) >> V6_KEY_SHIFT);
+  const v6 = networkTable(rangesOf(v6Path, v6Key), Float64Array, mostRanges(v6Path));
   return {
     asnOf: createNetworks(v4, v6).asnOf,
     loadMs: Math.round(performance.now() - started),
@@ -62,13 +62,24 @@ export function createNetworks(v4: NetworkTable, v6: NetworkTable): Networks {
   };
 }
 
-/** Returns the table of ascending ranges. Where they overlap, the first one counts. */
+function mostRanges(path: string): number {
+  return Math.ceil(statSync(path).size / LEAST_LINE_BYTES);
+}
+
+/**
+ * Returns the table of ascending ranges. Where they overlap, the first one counts.
+ *
+ * @param most at least the number of ranges. The system gives memory to the part of the table that is used only; a table
+ *   that grows would leave its former copies in the process's memory.
+ */
 export function networkTable(
   ranges: Iterable<Range>,
   Keys: Uint32ArrayConstructor | Float64ArrayConstructor,
+  most: number,
 ): NetworkTable {
-  let keys = new Keys(1 << 16);
-  let asn = new Uint32Array(1 << 16);
+  // Each range may follow a gap, and a gap follows the last one.
+  const keys = new Keys(2 * most + 2);
+  const asn = new Uint32Array(2 * most + 2);
   let size = 1;
   let next = 0;
   for (const range of ranges) {
@@ -79,29 +90,22 @@ export function networkTable(
     next = range.last + 1;
   }
   if (next < (Keys === Uint32Array ? 2 ** 32 : 2 ** 48)) add(next, 0);
-  return { keys: keys.slice(0, size), asn: asn.slice(0, size) };
+  return { keys: keys.subarray(0, size), asn: asn.subarray(0, size) };
 
   function add(key: number, owner: number): void {
     if (key === keys[size - 1]) asn[size - 1] = owner;
     else if (owner !== asn[size - 1]) {
-      if (size === keys.length) [keys, asn] = [larger(keys), larger(asn)];
       keys[size] = key;
       asn[size++] = owner;
     }
   }
 }
 
-function larger<A extends Uint32Array | Float64Array>(array: A): A {
-  const copy = new (array.constructor as new (length: number) => A)(array.length * 2);
-  copy.set(array);
-  return copy;
-}
-
 /**
  * Reads `first,last,asn,name` of each line. In pieces and from bytes: the files have 21 and 11 MB, and text of them
  * would stay in the process's memory.
  */
-function* rangesOf(path: string, keyOf: (digits: Buffer) => number): Iterable<Range> {
+function* rangesOf(path: string, keyOf: typeof decimal): Iterable<Range> {
   const file = openSync(path, 'r');
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   const range = { first: 0, last: 0, asn: 0 };
@@ -114,9 +118,9 @@ function* rangesOf(path: string, keyOf: (digits: Buffer) => number): Iterable<Ra
       for (let line = 0; line < end; line = chunk.indexOf(LINE_FEED, line) + 1) {
         const second = chunk.indexOf(COMMA, line) + 1;
         const third = chunk.indexOf(COMMA, second) + 1;
-        range.first = keyOf(chunk.subarray(line, second - 1));
-        range.last = keyOf(chunk.subarray(second, third - 1));
-        range.asn = decimal(chunk.subarray(third, chunk.indexOf(COMMA, third)));
+        range.first = keyOf(chunk, line, second - 1);
+        range.last = keyOf(chunk, second, third - 1);
+        range.asn = decimal(chunk, third, chunk.indexOf(COMMA, third));
         if (!(range.first <= range.last && range.asn > 0))
           throw new Error(
             `${path}: malformed line: ${chunk.toString('utf8', line, chunk.indexOf(LINE_FEED, line))}`,
@@ -132,9 +136,13 @@ function* rangesOf(path: string, keyOf: (digits: Buffer) => number): Iterable<Ra
   }
 }
 
-function decimal(digits: Buffer): number {
-  let value = digits.length > 0 ? 0 : Number.NaN;
-  for (const digit of digits) value = digit >= 48 && digit < 58 ? value * 10 + digit - 48 : Number.NaN;
+/** Returns the number whose decimal digits are from one offset up to another; NaN if there are none. */
+function decimal(bytes: Buffer, from: number, to: number): number {
+  let value = from < to ? 0 : Number.NaN;
+  for (let at = from; at < to; at += 1) {
+    const digit = bytes[at] ?? 0;
+    value = digit >= 48 && digit < 58 ? value * 10 + digit - 48 : Number.NaN;
+  }
   return value;
 }
 
