@@ -53,6 +53,7 @@ import { purchaseRoutes } from './referrals/purchases/routes.ts';
 import { referralRoutes } from './referrals/routes.ts';
 import { signupRoutes } from './referrals/signups/routes.ts';
 import { savedViewRoutes } from './saved-views/routes.ts';
+import { serviceRoutes } from './service/routes.ts';
 import { providerRoutes } from './session/provider-routes.ts';
 import { sessionRoutes } from './session/routes.ts';
 import { sharedDashboardRoutes } from './shared-dashboards/routes.ts';
@@ -110,6 +111,7 @@ const RESOURCES: Routes[] = [
   sessionRoutes,
   memberRoutes,
   auditRoutes,
+  serviceRoutes,
 ];
 
 /** Returns whether an address is a trusted proxy. The next proxy may append a port to it. */

@@ -31,6 +31,7 @@ const TAGS = [
 ];
 
 const CONSOLE_TAGS = [
+  { name: 'Service', description: 'Whether the service stores what it receives.' },
   { name: 'Sessions', description: 'Sign-in, sign-out and sessions of the member.' },
   { name: 'Passkeys', description: 'Passkeys and password of the member.' },
   { name: 'Two-factor sign-in', description: 'Authenticator app and recovery codes of the member.' },

@@ -59,6 +59,7 @@ export const MEMBER_ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
       as: 'member',
     },
   ],
+  'GET /api/v1/service': () => [{ path: '/service', status: 200, as: 'member' }],
   'GET /api/v1/sessions': () => [{ path: '/sessions', status: 200, as: 'member' }],
   'DELETE /api/v1/sessions': () => [{ path: '/sessions', status: 200, as: 'member' }],
   'DELETE /api/v1/sessions/{id}': (victim) => [

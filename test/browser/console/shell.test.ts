@@ -90,3 +90,16 @@ test('an address with invalid characters opens its page, which says so', async (
   await page.getByRole('navigation').getByRole('link', { name: 'Visitors' }).waitFor();
   await page.close();
 });
+
+test('every page says that the service loses clicks', async () => {
+  const page = await site.open('/settings');
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  expect(await page.getByText('Losing clicks').count()).toBe(0);
+  await page.route('**/api/v1/service', (route) =>
+    route.fulfill({ json: { redirects: 'degraded', tracking: 'ready' } }),
+  );
+  await page.reload();
+  await page.getByRole('status').getByText('Losing clicks').waitFor();
+  await expectGood(page, 'shell-losing');
+  await page.close();
+});

@@ -211,6 +211,9 @@ export interface paths {
   "/api/v1/saved-views/{id}": {
     delete: operations["savedViews.delete"];
   };
+  "/api/v1/service": {
+    get: operations["service.get"];
+  };
   "/api/v1/session": {
     get: operations["session.get"];
     post: operations["session.signIn"];
@@ -2280,6 +2283,12 @@ export interface components {
       } | null;
       /** Format: uri */
       url: string | null;
+    };
+    ServiceState: {
+      /** @enum {string} */
+      redirects: "ready" | "degraded" | "unknown";
+      /** @enum {string} */
+      tracking: "ready" | "degraded";
     };
     ServiceUrls: {
       /** Format: uri */
@@ -4606,6 +4615,18 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "service.get": {
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["ServiceState"];
         };
       };
     };

@@ -9,6 +9,7 @@ import { SESSION_QUERY, useSession } from '../api/session.ts';
 import { PAGES } from '../pages.tsx';
 import type { LazyPage } from './lazy-page.tsx';
 import { giveUpUnsaved, leaveBy } from './leaving.ts';
+import { LossBadge } from './loss-badge.tsx';
 import { usePageStart } from './page-start.ts';
 import { SchemeSwitch } from './scheme-switch.tsx';
 
@@ -43,6 +44,7 @@ export function Shell({ children }: { children: ReactNode }) {
           </Text>
         </Group>
         <Group gap="xs" wrap="nowrap">
+          <LossBadge />
           <SchemeSwitch />
           <SignOut who={member.email} />
         </Group>

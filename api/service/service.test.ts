@@ -1,0 +1,53 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readConfig } from '../../core/settings/config.ts';
+import { type TestApi, testApi } from '../../test/support/api.ts';
+import { signedInAs } from '../../test/support/members.ts';
+import { createRedirectHealth } from './redirect-health.ts';
+import type { ServiceState } from './routes.ts';
+
+let body: string;
+let asked: number;
+const ingest = createServer((request, response) => {
+  asked += 1;
+  response.writeHead(request.url === '/health/ready' ? 200 : 404).end(body);
+});
+let shortUrl: string;
+let api: TestApi;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => ingest.listen(0, '127.0.0.1', resolve));
+  shortUrl = `http://127.0.0.1:${(ingest.address() as AddressInfo).port}`;
+  api = await testApi(() => ({ config: readConfig({ SHORT_URL: shortUrl }) }));
+});
+afterAll(async () => {
+  await api.close();
+  ingest.close();
+});
+
+test('a member sees that ingest loses clicks, and ingest is asked once for many', async () => {
+  asked = 0;
+  body = '{"status":"degraded"}';
+  const shop = await api.addWorkspace();
+  const analyst = await signedInAs(api, shop, 'analyst');
+  const responses = await Promise.all([1, 2, 3].map(() => analyst.call<ServiceState>('GET', '/service')));
+  expect(responses.map(({ status, body: state }) => [status, state])).toEqual(
+    responses.map(() => [200, { redirects: 'degraded', tracking: 'ready' }]),
+  );
+  expect(asked).toBe(1);
+  expect((await shop.get('/service')).status).toBe(401);
+});
+
+test.each([
+  ['{"status":"ready"}', 'ready'],
+  ['{"status":"loading"}', 'unknown'],
+  ['another program', 'unknown'],
+])('the response %s of ingest is %s', async (given, state) => {
+  body = given;
+  expect(await createRedirectHealth(shortUrl)()).toBe(state);
+});
+
+test('an ingest that does not respond is unknown', async () => {
+  expect(await createRedirectHealth('http://127.0.0.1:1')()).toBe('unknown');
+});
