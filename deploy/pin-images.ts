@@ -2,12 +2,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Pins the images of `images.env`: replaces the digest of each by the one that its tag has in the registry now.
+ * Pins the images of `images.env`: replaces the digest of each by the one that its tag has in the registry now. The Helm
+ * chart's values get the same references, since a chart cannot read a file outside of it.
  *
  *   npm run images:pin
  */
 
 const FILE = fileURLToPath(new URL('images.env', import.meta.url));
+const CHART_VALUES = fileURLToPath(new URL('helm/hoplog/values.yaml', import.meta.url));
 const TIMEOUT_MS = 30_000;
 /** Indexes of several platforms come first: their digest serves each platform. */
 const ACCEPT = [
@@ -88,6 +90,16 @@ export async function pinned(text: string): Promise<string> {
   return (await Promise.all(lines)).join('\n');
 }
 
+/** Returns the text of the chart's values with the images of `images.env`, found by their repository and tag. */
+export function withImages(values: string, imagesEnv: string): string {
+  const listed = [...imagesEnv.matchAll(/^\w+=(\S+)$/gm)].map(([, image = '']) => image);
+  const withoutDigest = (image: string) => image.split('@', 1)[0];
+  return values.replace(/^( +image: )(\S+)$/gm, (line, key: string, image: string) => {
+    const found = listed.find((one) => withoutDigest(one) === withoutDigest(image));
+    return found === undefined ? line : `${key}${found}`;
+  });
+}
+
 function reason(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error ? `${message} (${cause.message})` : message;
@@ -95,7 +107,9 @@ function reason(error: unknown): string {
 
 if (import.meta.main) {
   try {
-    writeFileSync(FILE, await pinned(readFileSync(FILE, 'utf8')));
+    const images = await pinned(readFileSync(FILE, 'utf8'));
+    writeFileSync(FILE, images);
+    writeFileSync(CHART_VALUES, withImages(readFileSync(CHART_VALUES, 'utf8'), images));
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`);
     process.exitCode = 1;

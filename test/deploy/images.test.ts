@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseReference, pinned } from '../../deploy/pin-images.ts';
+import { parseReference, pinned, withImages } from '../../deploy/pin-images.ts';
+import { imageOf } from '../support/images.ts';
 import { composeSettings, ROOT, readComposeFile } from './compose-file.ts';
 import { readStages } from './dockerfile-stages.ts';
 
@@ -50,6 +51,18 @@ test.each([
   ['localhost:5000/a:1', 'http://localhost:5000', 'a', '1'],
 ])('%s is found in its registry', (text, origin, repository, tag) => {
   expect(parseReference(text)).toEqual({ origin, repository, tag });
+});
+
+test('the chart and the containers of tests use the images of images.env', () => {
+  const images = readFileSync(`${ROOT}deploy/images.env`, 'utf8');
+  const values = readFileSync(`${ROOT}deploy/helm/hoplog/values.yaml`, 'utf8');
+  const used = [...values.matchAll(/^ +image: (\S+)$/gm)].map(([, image = '']) => image);
+  expect(used).toEqual([imageOf('POSTGRES_IMAGE'), imageOf('CLICKHOUSE_IMAGE')]);
+  const renewed = images.replace(/^(POSTGRES_IMAGE=[^@\n]+).*$/m, `$1@${DIGEST}`);
+  expect(withImages(values, renewed)).toBe(
+    values.replace(imageOf('POSTGRES_IMAGE'), `${imageOf('POSTGRES_IMAGE').split('@')[0]}@${DIGEST}`),
+  );
+  expect(() => imageOf('NO_IMAGE')).toThrow('deploy/images.env has no NO_IMAGE');
 });
 
 test('images.env has exactly the images of docker-compose.yml and Dockerfile, with the same tags', () => {

@@ -1,15 +1,16 @@
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
+import { imageOf } from './images.ts';
 import type { Servers } from './servers.ts';
 
 const PASSWORD = 'test';
 
 /**
- * Starts both databases as containers, from the images of `docker-compose.yml`: for machines without embedded ones, or to
+ * Starts both databases as containers, from the images of `deploy/images.env`: for machines without embedded ones, or to
  * run the tests against the servers' own builds.
  */
 export async function startContainers(): Promise<Servers> {
   const [postgres, clickhouse] = await Promise.all([
-    new GenericContainer('postgres:18.4-bookworm')
+    new GenericContainer(imageOf('POSTGRES_IMAGE'))
       .withEnvironment({
         POSTGRES_USER: 'hoplog',
         POSTGRES_PASSWORD: PASSWORD,
@@ -20,7 +21,7 @@ export async function startContainers(): Promise<Servers> {
       .withExposedPorts(5432)
       .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
       .start(),
-    new GenericContainer('clickhouse/clickhouse-server:26.7')
+    new GenericContainer(imageOf('CLICKHOUSE_IMAGE'))
       .withEnvironment({ CLICKHOUSE_USER: 'hoplog', CLICKHOUSE_PASSWORD: PASSWORD })
       .withExposedPorts(8123)
       .withWaitStrategy(Wait.forHttp('/ping', 8123))

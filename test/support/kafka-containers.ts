@@ -7,13 +7,12 @@ import {
   type StartedTestContainer,
 } from 'testcontainers';
 import { freePort } from '../../cli/embedded/free-port.ts';
+import { imageOf } from './images.ts';
 import type { TestBroker, TestKafka } from './kafka.ts';
 import { newClusterId, serverProperties } from './kafka-properties.ts';
 import { type KafkaSecurity, scramUser } from './kafka-security.ts';
 import { until } from './until.ts';
 
-/** The version of `test/kafka/pom.xml`, and the image of `docker-compose.yml`. */
-const IMAGE = 'apache/kafka:4.3.1';
 const PORTS = { clients: 9092, brokers: 9093, controller: 9094 };
 const PROPERTIES = '/tmp/server.properties';
 const KEYSTORE = '/tmp/broker.p12';
@@ -80,7 +79,7 @@ async function startBroker(
     },
   );
   const users = (security ? scramUser(security) : []).map((word) => `'${word}'`).join(' ');
-  const image = new GenericContainer(IMAGE)
+  const image = new GenericContainer(imageOf('KAFKA_IMAGE'))
     .withNetwork(network)
     .withNetworkAliases(nameOf(id))
     .withExposedPorts({ container: PORTS.clients, host: port })
