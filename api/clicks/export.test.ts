@@ -89,6 +89,31 @@ describe('an export has the same clicks, columns and order as the stream', () =>
   });
 });
 
+test.each(['csv', 'ndjson'])(
+  'an export of several months as %s is in one order, and has one header',
+  async (format) => {
+    const linkId = uuidv7();
+    const months = [8, 9, 9, 11].map((month, n) => BigInt(Date.UTC(2026, month - 1, 3 * n + 1)) * 1_000_000n);
+    await storeClicks(
+      api.stores,
+      months.map((tsNanos) => ({ workspaceId: shop.workspace.id, linkId, tsNanos })),
+    );
+    // The bounds are inside of months.
+    const { body } = await exported(
+      `from=2026-08-01T00:00:00Z&to=2026-11-10T00:00:01Z&link_id=${linkId}&format=${format}`,
+    );
+    const text = body.toString('utf8').trimEnd();
+    const rows: { ts: string }[] =
+      format === 'csv' ? parse(text, { columns: true }) : text.split('\n').map((line) => JSON.parse(line));
+    expect(rows.map(({ ts }) => ts.slice(0, 10))).toEqual([
+      '2026-11-10',
+      '2026-09-07',
+      '2026-09-04',
+      '2026-08-01',
+    ]);
+  },
+);
+
 describe('what a spreadsheet would run as a formula', () => {
   const RUN = ['=HYPERLINK("https://evil.example/","Pay")', '+1+cmd|x', '-2+3', '@SUM(A1)', '\t=1', '\r=1'];
   const NOT_RUN = ['https://a.example/?a=-1', "'=1", ' =1', '', 'a\n=1'];

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClickHouse } from '../../clickhouse/client.ts';
+import { runQuery } from '../../clickhouse/queries/run-query.ts';
 import { createPool } from '../../sql/database/pool.ts';
 import { type TestApi, testApi } from '../../test/support/api.ts';
 import { apiReadiness } from '../health/routes.ts';
@@ -62,6 +63,22 @@ describe('ClickHouse down', () => {
 test('both up: ready', async () => {
   const api = await testApi();
   expect((await api.app.inject('/health/ready')).json()).toEqual({ status: 'ready' });
+  await api.close();
+});
+
+test('a query that needs more memory than ClickHouse may take responds 503, and says so', async () => {
+  const api = await testApi();
+  const sql = 'SELECT groupArray(number) FROM numbers(10000000)';
+  const error = await runQuery(api.stores.clickhouse, {
+    sql,
+    params: {},
+    seconds: 60,
+    settings: { max_memory_usage: '20000000' },
+  }).catch((thrown: unknown) => thrown);
+  expect(databaseError(error)).toMatchObject({
+    code: 'unavailable',
+    message: 'ClickHouse has too little memory for this request; try again, or choose a shorter window',
+  });
   await api.close();
 });
 

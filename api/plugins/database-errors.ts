@@ -1,3 +1,4 @@
+import { ClickHouseError } from '@clickhouse/client';
 import { AppError } from '../../core/errors.ts';
 
 /** SQLSTATEs of a temporary failure: connection lost, shutdown, out of resources, timeout, conflict. */
@@ -24,8 +25,9 @@ const SOCKET_DOWN = new Set([
  */
 const WORDS_DOWN =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|Query read timeout|Timeout error|socket hang up)/;
+const MEMORY_LIMIT = '241';
 /** ClickHouse error codes: timeout, too many queries, memory limit, network, table read-only, keeper. */
-const CLICKHOUSE_BUSY = new Set(['159', '202', '241', '209', '210', '242', '999', '236', '394']);
+const CLICKHOUSE_BUSY = new Set(['159', '202', MEMORY_LIMIT, '209', '210', '242', '999', '236', '394']);
 
 /**
  * Converts a database error to the API's error: 503 when the database is down, restarting or overloaded, 400 when
@@ -44,8 +46,16 @@ export function databaseError(error: unknown): AppError | null {
     SOCKET_DOWN.has(code) ||
     POSTGRES_DOWN.test(code) ||
     WORDS_DOWN.test(error.message) ||
-    (error.name === 'ClickHouseError' && CLICKHOUSE_BUSY.has(code));
+    (error instanceof ClickHouseError && CLICKHOUSE_BUSY.has(code));
   if (!down) return null;
+  if (code === MEMORY_LIMIT) {
+    return new AppError(
+      'unavailable',
+      'ClickHouse has too little memory for this request; try again, or choose a shorter window',
+      undefined,
+      { cause: error },
+    );
+  }
   return new AppError('unavailable', 'the database is temporarily unavailable; try again', undefined, {
     cause: error,
   });

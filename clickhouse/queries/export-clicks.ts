@@ -1,8 +1,8 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '../client.ts';
 import { clickIdSql } from './click-id.ts';
 import { type ClickFilter, clickConditions } from './newest-clicks.ts';
-import { PROGRESS_HEADERS } from './run-query.ts';
+import { PROGRESS_HEADERS, runQuery } from './run-query.ts';
 
 /** ClickHouse's name of each export format. */
 const FORMATS = { csv: 'CSVWithNames', ndjson: 'JSONEachRow', parquet: 'Parquet' } as const;
@@ -67,6 +67,46 @@ export async function exportClicks(
   format: ExportFormat,
   signal: AbortSignal,
 ): Promise<Readable> {
+  const windows = format === 'parquet' ? [filter] : await byMonth(client, filter);
+  const [first = filter, ...rest] = windows;
+  const newest = await exportWindow(client, first, format, FORMATS[format], signal);
+  if (rest.length === 0) return newest;
+  const all = async function* () {
+    yield* newest;
+    const further = format === 'csv' ? 'CSV' : FORMATS[format];
+    for (const window of rest) yield* await exportWindow(client, window, format, further, signal);
+  };
+  return Readable.from(all(), { objectMode: false });
+}
+
+/**
+ * Cuts the window of a filter at each month that has clicks, newest first. Months are the partitions of the table. A query over
+ * all of them holds a block of each part at once: 400 MB for a year of five million clicks.
+ */
+async function byMonth(client: ClickHouseClient, filter: ClickFilter): Promise<ClickFilter[]> {
+  const { conditions, params } = clickConditions(filter);
+  const months = await runQuery<{ start: string }>(client, {
+    sql: `SELECT DISTINCT toString(toUnixTimestamp(toDateTime(toStartOfMonth(ts), 'UTC'))) AS start
+      FROM clicks WHERE ${conditions} ORDER BY toUInt64(start) DESC`,
+    params,
+    seconds: SECONDS,
+  });
+  const starts = months.map(({ start }) => BigInt(start) * 1_000_000_000n);
+  // Each window begins where a newer one ends, so that a click that arrives meanwhile is in one of them.
+  return starts.map((start, index) => ({
+    ...filter,
+    since: index === starts.length - 1 ? filter.since : start,
+    before: index === 0 ? filter.before : (starts[index - 1] ?? null),
+  }));
+}
+
+async function exportWindow(
+  client: ClickHouseClient,
+  filter: ClickFilter,
+  format: ExportFormat,
+  written: string,
+  signal: AbortSignal,
+): Promise<Readable> {
   const { conditions, params } = clickConditions(filter);
   const columns = COLUMNS.map((column) => {
     if (format === 'csv' && OUTSIDE_TEXT.includes(column)) return textCell(column);
@@ -76,7 +116,7 @@ export async function exportClicks(
     query: `
       SELECT toString(${clickIdSql('ts')}) AS id, toDateTime64(ts, 6, 'UTC') AS ts, toString(link_id) AS link_id,
         toString(visitor_id) AS visitor_id, ${columns.join(', ')}
-      FROM clicks WHERE ${conditions} ORDER BY ts DESC FORMAT ${FORMATS[format]}`,
+      FROM clicks WHERE ${conditions} ORDER BY ts DESC FORMAT ${written}`,
     query_params: params,
     abort_signal: signal,
     clickhouse_settings: {
