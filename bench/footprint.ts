@@ -5,11 +5,12 @@ import { startService } from '../test/support/service.ts';
 import { canMount, mountSmallDisk } from '../test/support/small-disk.ts';
 import { type AtRest, watchAtRest } from './footprint/rest.ts';
 import { benchmark, progress } from './harness/bench.ts';
+import { bytesByFolder } from './harness/folders.ts';
 import { readOptions } from './harness/options.ts';
 import { number, report } from './harness/report.ts';
 
 /**
- * Measures `npm start` while nothing happens: memory, CPU, wake-ups, and what it writes to its disk.
+ * Measures `npm start` while nothing happens: memory, CPU, wake-ups, what it writes to its disk, and what grows there.
  *
  *   node bench/footprint.ts [--seconds 600] [--settle 120]
  *
@@ -20,6 +21,7 @@ import { number, report } from './harness/report.ts';
 const options = readOptions({ seconds: 600, settle: 120 });
 const MIB = 2 ** 20;
 const DISK_BYTES = 4 * 2 ** 30;
+const SECONDS_PER_DAY = 86_400;
 /** Limits of the sum of all parts. */
 const LIMITS = { pssMiB: 550, cpu: 0.01, bytesPerDay: 1e9, flushesPerSecond: 2 };
 
@@ -34,12 +36,18 @@ await benchmark(async (bench) => {
   progress(`settling for ${options.settle} s`);
   await delay(options.settle * 1_000);
   progress(`watching for ${options.seconds} s`);
+  const foldersBefore = bytesByFolder(dataDir);
   const rest = await watchAtRest({
     supervisor: service.process.pid ?? 0,
     device: disk?.device ?? null,
     seconds: options.seconds,
   });
   const sums = sumsOf(rest);
+  const folders = [...bytesByFolder(dataDir)].map(([name, bytes]) => ({
+    name,
+    bytes,
+    perDay: ((bytes - (foldersBefore.get(name) ?? 0)) / options.seconds) * SECONDS_PER_DAY,
+  }));
   report(options.results, {
     name: 'footprint',
     title: 'What does `npm start` take while nothing happens?',
@@ -74,6 +82,15 @@ await benchmark(async (bench) => {
             },
           ]
         : []),
+      {
+        title: 'Folders of the data directory',
+        header: ['Folder', 'MiB', 'Growth, MiB a day'],
+        rows: folders.map(({ name, bytes, perDay }) => [
+          name,
+          number(bytes / MIB, 1),
+          number(perDay / MIB, 1),
+        ]),
+      },
     ],
     notes: [
       'PSS: resident memory, with pages that processes of the service share divided among them.',

@@ -10,6 +10,7 @@ import { misspelledSettings } from '../core/settings/misspelled-settings.ts';
 import { createLogger } from '../core/tier/log.ts';
 import { AddressSpaceLimited, assertAddressSpace } from './embedded/address-space.ts';
 import { leaveRoot, RootNotLeft } from './embedded/leave-root.ts';
+import { memoryWarning } from './embedded/memory.ts';
 import { StoreNotStarted } from './embedded/store.ts';
 import { readyLine, readyText } from './supervisor/announcement.ts';
 import { AlreadyRunning } from './supervisor/lock.ts';
@@ -35,6 +36,8 @@ try {
 warnOfMisspelledSettings();
 const terminal = process.stderr.isTTY;
 const log = createLogger('supervisor', logLevel());
+const tooSmall = memoryWarning();
+if (tooSmall !== null) log.warn(tooSmall);
 const supervisor = createSupervisor({
   env: process.env,
   log,

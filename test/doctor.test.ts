@@ -7,9 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../cli/embedded/free-port.ts';
+import type { Command } from '../cli/embedded/unprivileged.ts';
 import { EpochFile } from '../core/event-log/journal/epoch-file.ts';
-import { hoplog } from './support/hoplog.ts';
+import { canLimitMemory, makeMemoryGroup } from './support/control-group.ts';
+import { hoplog, run } from './support/hoplog.ts';
 import { startTestIngest, type TestIngest } from './support/ingest.ts';
+import { programArguments } from './support/program.ts';
 import { canMount, mountSmallDisk } from './support/small-disk.ts';
 import { type TestStores, testStores } from './support/stores.ts';
 
@@ -30,9 +33,20 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Runs `hoplog doctor` on a set-up; returns what is wrong. Every finding must name a way to mend it. */
-async function examine(env: NodeJS.ProcessEnv): Promise<{ status: number | null; wrong: Finding[] }> {
-  const ended = await hoplog(['doctor', '--json'], { DATA_DIR: dataDir, ...env });
+/**
+ * Runs `hoplog doctor` on a set-up; returns what is wrong. Every finding must name a way to mend it.
+ *
+ * @param as how it is started; default: as any command
+ */
+async function examine(
+  env: NodeJS.ProcessEnv,
+  as?: Command,
+): Promise<{ status: number | null; wrong: Finding[] }> {
+  const args = ['doctor', '--json'];
+  const whole = { DATA_DIR: dataDir, ...env };
+  const ended = await (as
+    ? run(as.file, [...as.args, ...programArguments('hoplog'), ...args], whole)
+    : hoplog(args, whole));
   expect(ended.stderr).toBe('');
   const { findings } = JSON.parse(ended.stdout) as { findings: Finding[] };
   const wrong = findings.filter(({ severity }) => severity !== 'ok');
@@ -41,8 +55,13 @@ async function examine(env: NodeJS.ProcessEnv): Promise<{ status: number | null;
 }
 
 /** Expects an error, or a warning, of the check whose message matches. */
-async function expectFound(check: string, message: RegExp, env: NodeJS.ProcessEnv = {}): Promise<void> {
-  const { status, wrong } = await examine(env);
+async function expectFound(
+  check: string,
+  message: RegExp,
+  env: NodeJS.ProcessEnv = {},
+  as?: Command,
+): Promise<void> {
+  const { status, wrong } = await examine(env, as);
   const found = wrong.filter((one) => one.check === check && message.test(one.message));
   expect(found, JSON.stringify(wrong, null, 1)).toHaveLength(1);
   expect(status).toBe(1);
@@ -155,15 +174,48 @@ test('no backups, backups in a place that cannot be read, and old ones', async (
   await expectFound('backups', /hours old/, { BACKUP_TO: backups });
 });
 
-test('a disk that is full, and one that is read-only', { timeout: 120_000 }, async (context) => {
+test('a disk that is full, one without inodes, and one that is read-only', {
+  timeout: 120_000,
+}, async (context) => {
   context.skip(!canMount(), 'needs root and loop devices');
   chmodSync(directory, 0o755);
   const disk = mountSmallDisk(directory, 64 * 2 ** 20);
   try {
     await expectFound('disk', /GiB free/, { DATA_DIR: disk.path });
+    disk.takeInodes();
+    await expectFound('disk', / has 0 of \d+ inodes free/, { DATA_DIR: disk.path });
     disk.breakDown();
     await expectFound('disk', /cannot write .*\(EROFS\)/, { DATA_DIR: disk.path });
   } finally {
     disk.remove();
+  }
+});
+
+test('a disk whose sync is slow', async () => {
+  const [source, library] = [join(directory, 'slow-sync.c'), join(directory, 'slow-sync.so')];
+  writeFileSync(
+    source,
+    '#include <unistd.h>\nint fdatasync(int file) { (void)file; return usleep(25000); }\n',
+  );
+  execFileSync('gcc', ['-shared', '-fPIC', '-o', library, source]);
+  await expectFound('disk', /^a sync takes \d+\.\d ms/, { LD_PRELOAD: library });
+});
+
+test('a clock that nothing synchronizes', async () => {
+  const bin = join(directory, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'timedatectl'), '#!/bin/sh\necho no\n', { mode: 0o755 });
+  await expectFound('clock', /the system does not synchronize its clock/, {
+    PATH: `${bin}:${process.env.PATH}`,
+  });
+});
+
+test('too little memory', async (context) => {
+  context.skip(!canLimitMemory(), 'needs root and control groups of memory');
+  const group = makeMemoryGroup(512 * 2 ** 20);
+  try {
+    await expectFound('memory', /^0\.5 GiB, /, {}, group.as);
+  } finally {
+    group.remove();
   }
 });

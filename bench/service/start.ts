@@ -1,3 +1,4 @@
+import type { Command } from '../../cli/embedded/unprivileged.ts';
 import { createPool, type Pool } from '../../sql/database/pool.ts';
 import { storesOf } from '../../test/kafka/deployment.ts';
 import { startService } from '../../test/support/service.ts';
@@ -19,17 +20,20 @@ export type BenchService = {
   slugs: string[];
   linkIds: string[];
   stop(): Promise<void>;
+  /** The standard error so far. */
+  log(): string;
 };
 
 /** Starts the service in its own directory; it trusts a proxy on this machine. */
 export async function startBenchService(
   bench: Bench,
-  given: { dataDir: string; links: number; env?: NodeJS.ProcessEnv },
+  given: { dataDir: string; links: number; env?: NodeJS.ProcessEnv; as?: Command },
 ): Promise<BenchService> {
-  const { dataDir, links, env } = given;
+  const { dataDir, links, env, as } = given;
   const service = await startService({
     dataDir,
     env: { TRUST_PROXY: '127.0.0.1', LOG_LEVEL: 'warn', ...env },
+    ...(as && { as }),
   });
   const stop = async () => {
     if (service.process.exitCode === null) await service.stop();
@@ -52,5 +56,6 @@ export async function startBenchService(
     slugs: Array.from({ length: links }, (_, n) => slugOf(n)),
     linkIds: Array.from({ length: links }, (_, n) => linkIdOf(n)),
     stop,
+    log: service.log,
   };
 }

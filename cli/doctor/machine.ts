@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { closeSync, existsSync, fdatasyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { freemem, totalmem } from 'node:os';
+import { freemem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Config } from '../../core/settings/config.ts';
+import { LEAST_MEMORY_BYTES, machineMemory } from '../embedded/memory.ts';
 import { postgresMajor } from '../embedded/postgres-binaries.ts';
 import { type Finding, findingsOf } from './finding.ts';
 
@@ -17,7 +18,6 @@ const CRITICAL_BYTES = 256 * MIB;
 const SYNCS = 15;
 /** Twice what a network disk takes: each transaction waits for it. */
 const SLOW_SYNC_MS = 20;
-const LEAST_MEMORY_BYTES = 2 * GIB;
 const LEAST_AVAILABLE_SHARE = 0.05;
 
 /** Checks free space, inodes, and write access of DATA_DIR, and how long a sync takes. */
@@ -86,12 +86,11 @@ function existing(path: string): string {
 /** Checks the memory of this machine or container. */
 export function checkMemory(): Finding[] {
   const { ok, warning } = findingsOf('memory');
-  const constrained = process.constrainedMemory();
-  const total = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-  const available = availableBytes();
+  const total = machineMemory();
+  const available = Math.min(total, availableBytes());
   const text = `${gibibytes(total)}, ${gibibytes(available)} available`;
   if (total < LEAST_MEMORY_BYTES)
-    return [warning(text, 'use a machine with 2 GiB or more; docs/operations/sizing.md')];
+    return [warning(text, 'use a machine with 1 GiB or more; docs/operations/sizing.md')];
   if (available < total * LEAST_AVAILABLE_SHARE) {
     return [warning(text, 'see what uses it: ps -eo rss,args --sort=-rss | head')];
   }

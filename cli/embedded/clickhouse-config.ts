@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
-import { availableParallelism, totalmem } from 'node:os';
+import { availableParallelism } from 'node:os';
+import { type MemoryPlan, memoryPlan } from './memory.ts';
 
 const MIB = 2 ** 20;
+/** Threads of a query where memory is small. */
+const SMALL_THREADS = 2;
 
 /** The user with all rights; the built-in `default` user only starts the listener. */
 export const CLICKHOUSE_USER = 'hoplog';
@@ -17,7 +20,13 @@ export function authorization(password: string): string {
  * Without `defaults` in `http_handlers`, a request that matches no rule gets 404 from the router. It gets no session, no
  * query, and no page (`/play`, `/webterminal`) that ClickHouse serves without a password.
  */
-export function configXml(options: { dataPath: string; port: number; password: string }): string {
+export function configXml(options: {
+  dataPath: string;
+  port: number;
+  password: string;
+  memory?: MemoryPlan;
+}): string {
+  const { clickhouseBytes, isSmall } = options.memory ?? memoryPlan();
   const headers = `<headers><Authorization>${authorization(options.password)}</Authorization></headers>`;
   return `<clickhouse>
   <logger><level>warning</level><console>1</console></logger>
@@ -29,8 +38,8 @@ export function configXml(options: { dataPath: string; port: number; password: s
     <rule_query>${headers}<handler><type>dynamic_query_handler</type></handler></rule_query>
   </http_handlers>
   <users_config>users.xml</users_config>
-  <max_server_memory_usage>${memoryLimit()}</max_server_memory_usage>
-  <mark_cache_size>${128 * MIB}</mark_cache_size>
+  <max_server_memory_usage>${clickhouseBytes}</max_server_memory_usage>
+  <mark_cache_size>${(isSmall ? 16 : 128) * MIB}</mark_cache_size>
   <uncompressed_cache_size>0</uncompressed_cache_size>
   <background_pool_size>${Math.max(2, Math.min(8, availableParallelism()))}</background_pool_size>
   <background_schedule_pool_size>16</background_schedule_pool_size>
@@ -54,7 +63,9 @@ export function configXml(options: { dataPath: string; port: number; password: s
  * and is the only one that `default` may have, so ClickHouse rejects any other. Grants and quotas are not enough:
  * `file()` needs no grant, and a query without a table counts toward no quota.
  */
-export function usersXml(password: string): string {
+export function usersXml(password: string, memory = memoryPlan()): string {
+  // Each thread of a query has blocks and buffers of its own.
+  const threads = memory.isSmall ? `<max_threads>${SMALL_THREADS}</max_threads>` : '';
   const hash = createHash('sha256').update(password).digest('hex');
   return `<clickhouse>
   <users>
@@ -78,20 +89,12 @@ export function usersXml(password: string): string {
     </${CLICKHOUSE_USER}>
   </users>
   <profiles>
-    <default/>
+    <default>${threads}</default>
     <starting><max_sessions_for_user>1</max_sessions_for_user></starting>
   </profiles>
   <quotas><default/></quotas>
 </clickhouse>
 `;
-}
-
-/** Returns half of the memory of this machine or container, at least 768 MiB, which ClickHouse needs to start. Bytes. */
-function memoryLimit(): number {
-  // 0 or a very large number without a limit, see process.constrainedMemory().
-  const constrained = process.constrainedMemory();
-  const total = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-  return Math.max(768 * MIB, Math.floor(total / 2));
 }
 
 function escapeXml(text: string): string {

@@ -9,6 +9,7 @@ import { writeRecord } from '../processes/record-file.ts';
 import { followLines } from './child-output.ts';
 import { makeDataDir } from './data-dir.ts';
 import { freePort } from './free-port.ts';
+import { memoryPlan } from './memory.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { stopLeftoverPostgres } from './postgres-leftover.ts';
 import { secretIn, writePrivate } from './secret-file.ts';
@@ -209,7 +210,7 @@ function serverFlags(port: number, durable: boolean): string[] {
     // Any local user could connect to a socket in /tmp, and a path in the data directory may be too long.
     unix_socket_directories: '',
     max_connections: 200,
-    shared_buffers: '128MB',
+    shared_buffers: `${memoryPlan().sharedBuffersMiB}MB`,
     max_wal_size: '1GB',
     // Commits that wait for the disk flush at once. The others, which a crash may forget, need no flush of their own.
     wal_writer_delay: '10s',

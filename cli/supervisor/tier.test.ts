@@ -54,6 +54,13 @@ function until(condition: () => boolean): Promise<void> {
   return expect.poll(condition, { message: String(condition) }).toBe(true);
 }
 
+test('the log names the signal that ended a tier', async () => {
+  const lines: string[] = [];
+  const log = pino({}, { write: (line: string) => void lines.push(line) });
+  await keep(`${SAYS_READY} setTimeout(() => process.kill(process.pid, 'SIGKILL'), 10);`, {}, { log }).ready;
+  await until(() => lines.join('').includes('child ended by SIGKILL (out of memory?); will restart'));
+});
+
 test('a tier is ready when it prints its ready line', async () => {
   await keep(SAYS_READY).ready;
   expect(changes).toEqual([true]);

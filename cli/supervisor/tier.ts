@@ -5,6 +5,7 @@ import { directStatus } from '../../core/tier/direct-get.ts';
 import type { ListenPlace } from '../../core/tier/listen-error.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { followLines } from '../embedded/child-output.ts';
+import { describeExit } from '../embedded/store.ts';
 import { createBackoff } from './backoff.ts';
 import { problemOfPorts } from './ports.ts';
 import type { ChildRecords } from './records.ts';
@@ -96,12 +97,12 @@ export function superviseTier(spec: TierSpec, deps: TierDeps): Tier {
       if (!wasReady && (outcome === CONFIGURATION_ERROR || deaths >= attempts)) {
         deps.log.error({ child: spec.name, outcome }, 'child cannot be started');
         const taken = outcome === CONFIGURATION_ERROR ? await problemOfPorts(spec.ports) : null;
-        const why = taken?.message ?? `it exited with ${outcome}; its log has the reason`;
+        const why = taken?.message ?? `it ${describeExit(outcome)}; its log has the reason`;
         ready.reject(new TierNotStarted(`${spec.name} cannot be started: ${why}`));
         return;
       }
       const pauseMs = pauseAfter(Date.now() - startedAt);
-      deps.log.warn({ child: spec.name, outcome, pauseMs }, 'child exited; will restart');
+      deps.log.warn({ child: spec.name, outcome, pauseMs }, `child ${describeExit(outcome)}; will restart`);
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
   };

@@ -1,6 +1,7 @@
 import type { Config } from '../../core/settings/config.ts';
 import { withDatabaseUrls } from '../../core/settings/secrets.ts';
 import type { ListenPlace } from '../../core/tier/listen-error.ts';
+import { memoryPlan } from '../embedded/memory.ts';
 import { nodeFlags, programFile } from '../programs/programs.ts';
 import type { Ports } from './ports.ts';
 import type { TierSpec } from './tier.ts';
@@ -31,12 +32,14 @@ export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports):
     configured: metricsPort,
   });
   const urls = (port: number, path: string) => originsOf(host, port).map((origin) => `${origin}${path}`);
+  const { nodeFlags: limits } = memoryPlan();
+  const flagsOf = (name: TierName) => [...limits, ...nodeFlags(name)];
   const withMetrics = (port: number) => ({ ...shared, METRICS_PORT: String(port) });
   return {
     ingest: {
       name: 'ingest',
       script: programFile('ingest'),
-      flags: nodeFlags('ingest'),
+      flags: flagsOf('ingest'),
       env: withMetrics(ports.metrics.ingest),
       readiness: { kind: 'http', urls: urls(ports.ingest, '/health/ready') },
       ports: [
@@ -48,7 +51,7 @@ export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports):
     workers: {
       name: 'workers',
       script: programFile('workers'),
-      flags: nodeFlags('workers'),
+      flags: flagsOf('workers'),
       // Invariant: a stream has one writer, and STREAM_NAME is ingest's.
       env: { ...withMetrics(ports.metrics.workers), STREAM_NAME: '' },
       readiness: { kind: 'line' },
@@ -58,7 +61,7 @@ export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports):
     api: {
       name: 'api',
       script: programFile('api'),
-      flags: nodeFlags('api'),
+      flags: flagsOf('api'),
       env: { ...withMetrics(ports.metrics.api), STREAM_NAME: '' },
       // Live, not ready: the API serves all but reports while ClickHouse is down.
       readiness: { kind: 'http', urls: urls(ports.api, '/health/live') },

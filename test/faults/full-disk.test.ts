@@ -103,7 +103,7 @@ test.for([
 
 test.for([
   ['full', (small: SmallDisk) => small.fill(), /disk full/],
-  ['without inodes', (small: SmallDisk) => small.useUpInodes(), /disk full/],
+  ['without inodes', (small: SmallDisk) => small.takeInodes(), /disk full/],
   ['read-only', (small: SmallDisk) => small.breakDown(), /disk rejects writes/],
 ] as const)(
   'with a disk that is %s, redirects continue and health and status tell of the loss',

@@ -11,7 +11,7 @@ export type SmallDisk = {
   /** Uses up every free byte. */
   fill(): void;
   /** Uses up every free inode. */
-  useUpInodes(): void;
+  takeInodes(): void;
   /** Frees what {@link SmallDisk.fill} used. */
   free(): void;
   /** Whether it is not read-only. */
@@ -69,7 +69,7 @@ export function mountSmallDisk(directory: string, bytes: number): SmallDisk {
         closeSync(filling);
       }
     },
-    useUpInodes() {
+    takeInodes() {
       mkdirSync(inodes, { recursive: true });
       try {
         for (;;) closeSync(openSync(join(inodes, String(files++)), 'wx'));

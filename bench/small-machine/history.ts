@@ -1,0 +1,52 @@
+import { createClickHouse } from '../../clickhouse/client.ts';
+import { createKey } from '../../sql/workspaces/keys.ts';
+import { addRecords } from '../api/data.ts';
+import { generateClicks, WORKSPACES } from '../generate-clicks.ts';
+import type { BenchService } from '../service/start.ts';
+
+/** Whole days within the window of 365 days that ends now. */
+export const DAYS = 364;
+const DAY_MS = 86_400_000;
+
+/**
+ * Inserts a year of clicks, a day at a time, so that generating them takes little of the limited memory. Half of them
+ * are of one workspace.
+ *
+ * @returns the key of that workspace and the number of its clicks
+ */
+export async function fillYear(
+  service: Pick<BenchService, 'clickhouseUrl' | 'pool'>,
+  clicks: number,
+): Promise<{ key: string; clicks: number }> {
+  const client = createClickHouse({ url: service.clickhouseUrl, database: 'hoplog', timeoutMs: 600_000 });
+  try {
+    const rows = Math.floor((clicks * 2) / DAYS);
+    const midnight = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+    for (let day = 0; day < DAYS; day += 1) {
+      const until = new Date(midnight - day * DAY_MS).toISOString().slice(0, 19).replace('T', ' ');
+      await generateClicks(client, {
+        table: 'clicks',
+        rows,
+        days: 1,
+        until,
+        first: day * rows,
+        population: rows * DAYS,
+      });
+    }
+    await addRecords(client, service.pool);
+    const { token } = await createKey(service.pool, {
+      workspaceId: WORKSPACES.half,
+      kind: 'secret',
+      label: 'bench',
+    });
+    const result = await client.query({
+      query: 'SELECT count() AS stored FROM clicks WHERE workspace_id = {workspace:UUID}',
+      query_params: { workspace: WORKSPACES.half },
+      format: 'JSONEachRow',
+    });
+    const [row] = await result.json<{ stored: string }>();
+    return { key: token, clicks: Number(row?.stored ?? 0) };
+  } finally {
+    await client.close();
+  }
+}

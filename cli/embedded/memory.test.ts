@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { configXml } from './clickhouse-config.ts';
+import { memoryPlan, memoryWarning } from './memory.ts';
+
+const MIB = 2 ** 20;
+
+const limitIn = (xml: string) => Number(/<max_server_memory_usage>(\d+)</.exec(xml)?.[1]) / MIB;
+
+test.each([
+  // In a container of 1 GiB, on a machine that is sold with 1 GiB, and on larger ones.
+  [1024, 444],
+  [960, 380],
+  [1536, 768],
+  [2048, 1024],
+  [24_105, 12_052],
+])('of %i MiB, ClickHouse gets what the other parts leave, and at most half: %i MiB', (mib, clickhouse) => {
+  const memory = memoryPlan(mib * MIB);
+  expect(Math.floor(memory.clickhouseBytes / MIB)).toBe(clickhouse);
+  expect(Math.floor(limitIn(configXml({ dataPath: '/d', port: 1, password: 'p', memory })))).toBe(clickhouse);
+});
+
+test('below 2 GiB, heaps and buffers are limited; above, they have their own limits', () => {
+  expect(memoryPlan(1024 * MIB)).toMatchObject({
+    isSmall: true,
+    sharedBuffersMiB: 32,
+    nodeFlags: ['--max-old-space-size=256', '--max-semi-space-size=4'],
+  });
+  expect(memoryPlan(2048 * MIB)).toMatchObject({ isSmall: false, sharedBuffersMiB: 128, nodeFlags: [] });
+});
+
+test('a machine with too little memory is named in one sentence', () => {
+  expect(memoryWarning(960 * MIB)).toBeNull();
+  expect(memoryWarning(512 * MIB)).toMatch(
+    /^this machine or container has 512 MiB of memory, but .* needs 1 GiB: /,
+  );
+});

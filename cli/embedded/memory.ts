@@ -1,0 +1,60 @@
+import { totalmem } from 'node:os';
+
+const MIB = 2 ** 20;
+const GIB = 2 ** 30;
+
+/**
+ * Memory that `npm start` with its databases needs. A machine that is sold with 1 GiB has less: its kernel keeps some.
+ * `bench/small-machine.ts` shows what it carries.
+ */
+export const LEAST_MEMORY_BYTES = 900 * MIB;
+/** Below this, each part gets less than it would take. */
+const SMALL_BYTES = 2 * GIB;
+/**
+ * What all processes take beside the data of ClickHouse's queries, with room for an export and for pages of files:
+ * Node.js 230 MiB at rest, PostgreSQL 50, ClickHouse itself 130.
+ */
+const OTHERS_BYTES = 580 * MIB;
+const LEAST_CLICKHOUSE_BYTES = 320 * MIB;
+
+/** What each part may take. */
+export type MemoryPlan = {
+  /** Limit of what ClickHouse allocates for queries, inserts, merges, and caches. */
+  clickhouseBytes: number;
+  /** Whether ClickHouse runs few queries at a time, each in small blocks: more wait instead of failing. */
+  isSmall: boolean;
+  sharedBuffersMiB: number;
+  /** V8's flags of each process; none where its own limits fit. */
+  nodeFlags: readonly string[];
+};
+
+/** Returns the memory of this machine or, if less, of its container. Bytes. */
+export function machineMemory(): number {
+  // 0 or a very large number without a limit, see process.constrainedMemory().
+  const constrained = process.constrainedMemory();
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+}
+
+/** Divides the memory of a machine among the parts of `npm start`. */
+export function memoryPlan(total = machineMemory()): MemoryPlan {
+  const left = Math.max(LEAST_CLICKHOUSE_BYTES, total - OTHERS_BYTES);
+  const isSmall = total < SMALL_BYTES - 128 * MIB;
+  return {
+    clickhouseBytes: Math.floor(Math.min(total / 2, left)),
+    isSmall,
+    sharedBuffersMiB: isSmall ? 32 : 128,
+    // A heap grows before it is collected. Objects of one request fit into the young generation.
+    nodeFlags: isSmall
+      ? [`--max-old-space-size=${Math.max(128, Math.floor(total / 4 / MIB))}`, '--max-semi-space-size=4']
+      : [],
+  };
+}
+
+/** Returns the warning about a machine with too little memory; null if it has enough. */
+export function memoryWarning(total = machineMemory()): string | null {
+  if (total >= LEAST_MEMORY_BYTES) return null;
+  return (
+    `this machine or container has ${Math.floor(total / MIB)} MiB of memory, but the service with its databases needs ` +
+    '1 GiB: the kernel may end processes (docs/operations/sizing.md)'
+  );
+}
