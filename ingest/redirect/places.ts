@@ -1,10 +1,7 @@
 import { emptyGeo, type Geo, openGeo } from '../../core/enrich/geo.ts';
 import type { Logger } from '../../core/tier/log.ts';
 
-/**
- * Places of visitors, for links whose rules ask. The geography takes about 130 MB, so it is opened once in a process, at
- * the first visit of such a link.
- */
+/** Places of visitors, for links whose rules ask. The geography is opened at the first visit of such a link. */
 export type Places = Geo & {
   /** Begins to open the geography. Returns null once it is open. */
   opening(): Promise<void> | null;
@@ -21,7 +18,7 @@ export function createPlaces(log: Pick<Logger, 'info' | 'error'>, open = () => o
   async function begin(): Promise<void> {
     try {
       const opened = await open();
-      log.info({ ms: opened.loadMs, bytes: opened.bytes }, 'opened the geography for rules of links');
+      log.info({ bytes: opened.bytes }, 'opened the geography for rules of links');
       geo = opened;
     } catch (error) {
       log.error({ err: error }, 'failed to open the geography; rules of links know no place until a restart');
