@@ -8,6 +8,7 @@ import type { Tracing } from '../core/tier/tracing.ts';
 import type { Pool } from '../sql/database/pool.ts';
 import { attributeOrders } from './attribution/attribute.ts';
 import { attributeLeads } from './attribution/attribute-leads.ts';
+import { storeWaitingReports } from './attribution/store-waiting-reports.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
 import { correctTimes } from './jobs/correct-times.ts';
 import { decideSplits } from './jobs/decide-splits.ts';
@@ -68,6 +69,7 @@ export type Workers = {
 
 const DRAIN_MS = 2_000;
 const ATTRIBUTE_EVERY_MS = 500;
+const STORE_REPORTS_EVERY_MS = 200;
 const ERASE_EVERY_MS = 10_000;
 const PUBLISH_LETTERS_EVERY_MS = 2_000;
 /** Orders of a lane are published at once; this is for those of the API and of workers that ended. */
@@ -118,6 +120,14 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       options: dependencies.webhooks,
     });
   const jobs = [
+    startJob({
+      ...shared,
+      name: 'waiting_reports',
+      everyMs: STORE_REPORTS_EVERY_MS,
+      work: async () =>
+        (await shared.waits('waitingReports')) &&
+        storeWaitingReports({ ...dependencies, metrics, onOrdersStored: publication.wake }),
+    }),
     startJob({
       ...shared,
       name: 'attribution',

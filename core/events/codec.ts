@@ -93,6 +93,7 @@ function withBuffers(event: Unstamped<IdentifyEvent | OrderEvent>, ts: number): 
     workspaceId: asBuffer(event.workspaceId),
     visitorId: event.visitorId && asBuffer(event.visitorId),
     otherVisitorIds: (event.otherVisitorIds ?? []).map(asBuffer),
+    landedAt: event.landedAt ?? [],
   };
 }
 

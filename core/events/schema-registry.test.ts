@@ -25,10 +25,10 @@ function writtenByVersion1(): { batch: LogBatch; expected: Record<string, unknow
 
 /** The fields that later versions added, with their defaults. */
 function asNewest(event: Record<string, unknown>): Record<string, unknown> {
-  if (event.kind === 'identify') return { ...event, otherVisitorIds: [] };
+  if (event.kind === 'identify') return { ...event, otherVisitorIds: [], landedAt: [] };
   if (event.kind === 'click') return { ...event, labels: { ...NO_LABELS }, language: '' };
   if (event.kind !== 'order') return event;
-  return { ...event, commissionableMinor: null, isRenewal: false, otherVisitorIds: [] };
+  return { ...event, commissionableMinor: null, isRenewal: false, otherVisitorIds: [], landedAt: [] };
 }
 
 /** An event as the fixture's JSON shows it: bytes in hexadecimal. */

@@ -36,6 +36,12 @@ export const CLICK_FLAGS = { head: 1, prefetch: 2, counted: 4, qr: 8 } as const;
 /** Source of an identify or an order: the pixel (publishable key) or a server (secret key). */
 export type EventSource = 'pixel' | 'server';
 
+/**
+ * When the browser got `visitorId` and each of `otherVisitorIds` from the address of a page, in microseconds; 0: unknown.
+ * Empty or left out: all unknown.
+ */
+export type LandedAt = readonly number[];
+
 export type IdentifyEvent = {
   kind: 'identify';
   ts: number;
@@ -43,6 +49,7 @@ export type IdentifyEvent = {
   visitorId: Uint8Array | null;
   /** Earlier ids of the same browser, newest first; left out: none. They are one person with `visitorId`. */
   otherVisitorIds?: readonly Uint8Array[];
+  landedAt?: LandedAt;
   email: string | null;
   externalUserId: string | null;
   source: EventSource;
@@ -55,6 +62,7 @@ export type OrderEvent = {
   visitorId: Uint8Array | null;
   /** Earlier ids of the same browser, newest first; left out: none. They are one person with `visitorId`. */
   otherVisitorIds?: readonly Uint8Array[];
+  landedAt?: LandedAt;
   orderId: string;
   /** Minor units of `currency`. */
   amountMinor: number;

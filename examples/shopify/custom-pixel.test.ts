@@ -18,7 +18,7 @@ afterAll(async () => {
   await stores?.close();
 });
 
-const [NEWEST, EARLIER] = ['3ad086d0-f585-8424-a005-8e248d6c10a2', '3ad086d0-f585-8424-a005-8e248d6c10a3'];
+const [NEWEST, EARLIER] = ['3ad086d0-f585-8424-a005-8e248d6c10a2', '4ad086d0-f585-8424-a005-8e248d6c10a3'];
 
 test('an order of the checkout arrives with what was paid, and with the browserâ€™s ids', async () => {
   const { publishable } = await makeWorkspace(stores.pool);
@@ -26,7 +26,12 @@ test('an order of the checkout arrives with what was paid, and with the browserâ
     .replace('https://go.example.com', ingest.url)
     .replace('pk_live_...', publishable.token);
   const listeners = new Map<string, (event: object) => Promise<void>>();
-  const cookies: Record<string, string> = { _vid: NEWEST, _vids: EARLIER };
+  // The newest came ten minutes ago; of the other the time is unknown.
+  const seconds = Math.floor(Date.now() / 1_000) - 600;
+  const cookies: Record<string, string> = {
+    ...{ _vid: NEWEST, _vids: EARLIER },
+    _vidt: `${NEWEST?.slice(0, 8)}${seconds.toString(36)}`,
+  };
   runInNewContext(code, {
     analytics: {
       subscribe: (name: string, run: (event: object) => Promise<void>) => listeners.set(name, run),
@@ -54,4 +59,8 @@ test('an order of the checkout arrives with what was paid, and with the browserâ
     NEWEST,
     EARLIER,
   ]);
+  const [newest = 0, earlier] = event.landedAt ?? [];
+  expect(earlier).toBe(0);
+  // Seconds are rounded down, and clocks of the test's processes differ by little.
+  expect(Math.abs(event.ts / 1_000_000 - newest / 1_000_000 - 600)).toBeLessThan(60);
 });

@@ -204,6 +204,32 @@ test('all ids of the browser come with it, newest first, without what is no id',
   }
 });
 
+test('with the time at which the browser got each, by the clock of the server', async () => {
+  const earlier = ['4ad086d0-f585-8424-a005-8e248d6c10a2', '5ad086d0-f585-8424-a005-8e248d6c10a2'];
+  const sentAt = Date.now();
+  for (const landed of [
+    { [VISITOR]: 90, [earlier[1] ?? '']: 0.5 },
+    { [VISITOR]: -1 },
+    { [VISITOR]: 1e9 },
+    [],
+    'x',
+    5,
+  ])
+    expect((await collect(order({ order_id: 'landed', visitor_ids: earlier, landed }))).status).toBe(202);
+  const [first, ...others] = (await ingest.events()).flatMap((event) =>
+    event.kind === 'order' && event.orderId === 'landed' ? [event] : [],
+  );
+  const agesMs = first?.landedAt?.map((at) => (at === 0 ? null : Math.round((first.ts - at) / 1_000)));
+  // What the request took is counted too.
+  const took = Date.now() - sentAt;
+  expect(agesMs).toEqual([
+    expect.toSatisfy((age: number) => age >= 89_000 && age <= 91_000 + took),
+    null,
+    expect.toSatisfy((age: number) => age >= -500 && age <= 1_500 + took),
+  ]);
+  expect(others.map(({ landedAt }) => landedAt)).toEqual(Array(5).fill([]));
+});
+
 test('what is refused or mended is counted by workspace and reason, with an example without personal data', async () => {
   const shop = await makeWorkspace(stores.pool);
   const key = shop.publishable.token;

@@ -44,9 +44,10 @@ const NO_CURRENCY = 'usd';
  * better than none. Unknown fields are ignored. An order may name no person, as under Global Privacy Control: it counts
  * as a conversion without a link.
  *
+ * @param now milliseconds
  * @throws {ReportRefused} when the report can't be recorded
  */
-export function readReport(body: ReportBody, workspaceId: Uint8Array): Report {
+export function readReport(body: ReportBody, workspaceId: Uint8Array, now = Date.now()): Report {
   const mended: FoundProblem[] = [];
   const mend = (problem: ReportProblem, field: string, value: unknown): null => {
     mended.push({ problem, field, example: exampleOf(field, value) });
@@ -88,11 +89,14 @@ export function readReport(body: ReportBody, workspaceId: Uint8Array): Report {
     if (email !== null && !isAddress) mend('email_invalid', 'email', body.email);
     const user = idOf('external_user_id');
     if (user === undefined) mend('user_id_invalid', 'external_user_id', body.external_user_id);
-    return readOptionalPerson({
-      visitor_ids: known.slice(0, VISITOR_IDS_LIMIT),
+    const visitorIds = known.slice(0, VISITOR_IDS_LIMIT);
+    const reported = readOptionalPerson({
+      visitor_ids: visitorIds,
       email: isAddress ? email : null,
       external_user_id: user ?? null,
     });
+    const landedAt = visitorIds.map((id) => landedAtOf(body.landed, id, now));
+    return landedAt.some((at) => at > 0) ? { ...reported, landedAt } : reported;
   }
 
   function amount(): Pick<OrderEvent, 'amountMinor' | 'currency'> {
@@ -145,6 +149,20 @@ export function readReport(body: ReportBody, workspaceId: Uint8Array): Report {
 /** Returns the response to a refused report. */
 export function badReport({ found }: ReportRefused) {
   return badRequest(found.field, REPORT_PROBLEMS[found.problem].text);
+}
+
+/** Longest age of an id in a browser that is believed: two years. Seconds. */
+const OLDEST_LANDING = 63_072_000;
+
+/**
+ * Returns when the browser got an id, in microseconds; 0: unknown. A page says how long ago: clocks of browsers are
+ * wrong too often.
+ */
+function landedAtOf(ages: unknown, id: string, now: number): number {
+  if (typeof ages !== 'object' || ages === null || !Object.hasOwn(ages, id)) return 0;
+  const age = (ages as Record<string, unknown>)[id];
+  const isAge = typeof age === 'number' && age >= 0 && age <= OLDEST_LANDING;
+  return isAge ? (now - Math.round(age * 1_000)) * 1_000 : 0;
 }
 
 /** Ids of a page are not typed: a list, one text, or something else. */

@@ -12,6 +12,7 @@ beforeAll(async () => {
 afterAll(() => stores.close());
 
 const NOTHING = {
+  waitingReports: false,
   attribution: false,
   leads: false,
   pendingSignups: false,
@@ -41,6 +42,14 @@ test('each kind of work is reported while it is pending, and not after', async (
   await pool.query('UPDATE orders SET version = version + 1');
   expect(await pendingWork(pool)).toEqual({ ...NOTHING, attribution: true });
   await pool.query('UPDATE orders SET attributed_version = version');
+
+  await pool.query(
+    `INSERT INTO waiting_reports (ts, stream_ordinal, partition, log_offset, stream_id, sequence, payload)
+     VALUES (1, 0, 'ingest-0', 0, $1, 0, '')`,
+    [randomUUID()],
+  );
+  expect(await pendingWork(pool)).toEqual({ ...NOTHING, waitingReports: true });
+  await pool.query('DELETE FROM waiting_reports');
 
   await pool.query(
     `INSERT INTO leads (workspace_id, ts, stream_ordinal, visitor_id, attribution_model, attribution_window)

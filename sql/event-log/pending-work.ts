@@ -3,6 +3,8 @@ import { IS_SPLIT_DUE } from '../links/splits.ts';
 
 /** Which jobs have work, whichever worker may do it and whether or not it is due. */
 export type PendingWork = {
+  /** Reports whose visitors are not known for certain yet. */
+  waitingReports: boolean;
   /** Orders whose attributed shares are not in ClickHouse. */
   attribution: boolean;
   /** Identifies that may be leads. */
@@ -23,6 +25,7 @@ export type PendingWork = {
 export async function pendingWork(db: Queryable): Promise<PendingWork> {
   const { rows } = await db.query<PendingWork>(
     `SELECT
+      EXISTS (SELECT FROM waiting_reports) AS "waitingReports",
       EXISTS (SELECT FROM orders WHERE attributed_version IS DISTINCT FROM version) AS attribution,
       EXISTS (SELECT FROM leads WHERE attributed_at IS NULL) AS leads,
       EXISTS (SELECT FROM signups WHERE state = 'pending') AS "pendingSignups",

@@ -75,6 +75,21 @@ CREATE TABLE visitor_users (
 );
 CREATE INDEX visitor_users_user_newest ON visitor_users (workspace_id, external_user_id, last_ts DESC);
 
+-- Reports of the pixel that say when their browser got its visitor ids, as in the event log. They are stored once every
+-- stream has passed them: only then it is known whether an id came with a click or in a copied address.
+CREATE TABLE waiting_reports (
+  internal_id    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  ts             bigint NOT NULL,          -- microseconds
+  stream_ordinal smallint NOT NULL,
+  partition      text NOT NULL,
+  log_offset     numeric(20) NOT NULL,
+  stream_id      uuid NOT NULL,
+  sequence       numeric(20) NOT NULL,
+  payload        bytea NOT NULL,           -- the encoded event
+  UNIQUE (stream_ordinal, sequence)
+);
+CREATE INDEX waiting_reports_oldest ON waiting_reports (ts);
+
 -- Visitors that one report named together, in both directions: they are one browser, and one person for attribution.
 CREATE TABLE joined_visitors (
   workspace_id     uuid NOT NULL REFERENCES workspaces (id),

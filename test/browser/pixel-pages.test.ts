@@ -2,7 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type ClickHouseClient, createClickHouse } from '../../clickhouse/client.ts';
+import { clickBlock } from '../../clickhouse/inserts/clicks.ts';
+import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
+import { clickKey } from '../../core/events/click-reader.ts';
+import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
 import { DIST_DIR } from '../../web/build.ts';
+import { storesOf } from '../kafka/deployment.ts';
+import { enrichedClick } from '../support/enriched-click.ts';
 import { type ServedWorkspace, servedWorkspace } from '../support/shared-service.ts';
 import { sharedChromium } from './chromium.ts';
 import { inChromium } from './in-chromium.ts';
@@ -15,6 +22,7 @@ const VID = (n: number) => `5b104370-c9bd-8db2-8a30-83f8041ed7f${n}`;
 let served: ServedWorkspace;
 let neighbor: ServedWorkspace;
 let site: PagesSite;
+let clickhouse: ClickHouseClient;
 let browser: Browser;
 let context: BrowserContext;
 let page: Page;
@@ -26,12 +34,14 @@ let orders = 0;
 
 inChromium(async () => {
   [served, neighbor] = [await servedWorkspace(), await servedWorkspace()];
+  clickhouse = createClickHouse({ url: storesOf(served.dataDir).clickhouseUrl, database: 'hoplog' });
   site = await startPages(served.service.short_url);
   origin = `http://localhost:${site.port}`;
   tag = `<script async src="${address()}"></script>`;
   browser = await sharedChromium();
   return async () => {
     site.close();
+    await clickhouse.close();
     await served.close();
     await neighbor.close();
   };
@@ -101,7 +111,12 @@ async function conversions(of: ServedWorkspace): Promise<Record<string, number>>
   return Object.fromEntries(channels.map((row) => [row.channel, row.conversions]));
 }
 
-const cookies = async () =>
+/** Cookies of the page, without the times of ids. */
+const cookies = async (): Promise<Record<string, string>> => {
+  const { _vidt: _, ...others } = await allCookies();
+  return others;
+};
+const allCookies = async (): Promise<Record<string, string>> =>
   Object.fromEntries((await context.cookies(page.url())).map(({ name, value }) => [name, value]));
 
 describe('a browser with several ids', () => {
@@ -148,6 +163,63 @@ describe('a browser with several ids', () => {
     await open(tag, {}, `?_vid=${VID(1)}`);
     await page.waitForFunction('window.hoplog && hoplog.visitor()');
     expect(await cookies()).toEqual({ _vid: 'theirs', _vids: VID(1) });
+  });
+});
+
+describe('an address that was copied after the click', () => {
+  /** Stores a click of a visitor some minutes ago, and returns the visitor. */
+  async function clicked(minutesAgo: number): Promise<string> {
+    const visitor = uuidv7();
+    const event = clickKey({
+      ts: (Date.now() - minutesAgo * 60_000) * 1_000,
+      workspaceId: uuidToBytes(served.service.demo.workspace_id),
+      linkId: uuidToBytes(uuidv7()),
+      visitorId: uuidToBytes(visitor),
+    });
+    const row = { event, enriched: enrichedClick(), ordinal: 999, sequence: 0n };
+    await insertBlock(clickhouse, { table: 'clicks', block: clickBlock([row]), token: visitor });
+    return visitor;
+  }
+
+  test.each([
+    [35, false],
+    [25, true],
+  ])('and is opened %i minutes after it: the buyer is the visitor: %s', async (minutes, isVisitor) => {
+    const visitor = await clicked(minutes);
+    await open(tag, {}, `?_vid=${visitor}`);
+    await page.waitForFunction('window.hoplog && hoplog.visitor()');
+    const orderId = nextOrder();
+    await page.evaluate(callOf(orderId, ", email: 'friend@shop.example'"));
+    expect(await storedOrder(orderId)).toMatchObject({
+      visitor_id: isVisitor ? visitor : null,
+      email: 'friend@shop.example',
+    });
+  });
+
+  test('stays the visitor’s own in the browser that clicked, however late it buys or opens it again', async () => {
+    const visitor = await clicked(50);
+    await page.clock.install({ time: Date.now() - 49 * 60_000 });
+    await open(tag, {}, `?_vid=${visitor}`);
+    await page.waitForFunction('window.hoplog && hoplog.visitor()');
+    await page.clock.setSystemTime(Date.now());
+    await open(tag, {}, `?_vid=${visitor}`);
+    await page.waitForFunction('window.hoplog && hoplog.visitor()');
+    const orderId = nextOrder();
+    await page.evaluate(callOf(orderId));
+    expect(await storedOrder(orderId)).toMatchObject({ visitor_id: visitor });
+  });
+
+  test('is dated from the page that was opened, not from a consent that came later', async () => {
+    const visitor = await clicked(50);
+    await page.clock.install({ time: Date.now() - 49 * 60_000 });
+    await open(tag.replace('<script', '<script data-consent="wait"'), {}, `?_vid=${visitor}`);
+    await page.waitForFunction('window.hoplog && hoplog.visitor');
+    await page.clock.setSystemTime(Date.now());
+    await open(tag.replace('<script', '<script data-consent="wait"'));
+    await page.waitForFunction('window.hoplog && hoplog.visitor');
+    const orderId = nextOrder();
+    await page.evaluate(`hoplog.consent(true); ${callOf(orderId)}`);
+    expect(await storedOrder(orderId)).toMatchObject({ visitor_id: visitor });
   });
 });
 
@@ -390,8 +462,10 @@ describe('consent', () => {
     await open(waiting());
     await page.waitForFunction('window.hoplog && hoplog.consent');
     await page.evaluate(callOf(orderId));
-    expect([posted, await cookies()]).toEqual([[], {}]);
-    expect(await page.evaluate('({ ...sessionStorage })')).toEqual({ _vid: VID(3) });
+    expect([posted, await allCookies()]).toEqual([[], {}]);
+    expect(await page.evaluate('({ ...sessionStorage })')).toEqual({
+      _vid: expect.stringMatching(new RegExp(`^${VID(3)}\\.[0-9a-z]{6}$`)),
+    });
     await page.evaluate('hoplog.consent(true)');
     expect(await storedOrder(orderId)).toMatchObject({ visitor_id: VID(3) });
     expect([await cookies(), await page.evaluate('sessionStorage.length')]).toEqual([{ _vid: VID(3) }, 0]);
@@ -407,7 +481,7 @@ describe('consent', () => {
     await open(waiting(), {}, `?_vid=${VID(3)}`);
     await page.waitForFunction('window.hoplog && hoplog.consent');
     await page.evaluate(`${callOf(nextOrder())}; hoplog.consent(false); ${callOf(nextOrder())}`);
-    expect([posted, await cookies(), await page.evaluate('sessionStorage.length')]).toEqual([[], {}, 0]);
+    expect([posted, await allCookies(), await page.evaluate('sessionStorage.length')]).toEqual([[], {}, 0]);
   });
 
   test('under Global Privacy Control no id is kept or sent', async () => {
@@ -426,7 +500,7 @@ describe('consent', () => {
       email: null,
       external_user_id: null,
     });
-    expect([await cookies(), await page.evaluate('hoplog.visitor()')]).toEqual([{}, null]);
+    expect([await allCookies(), await page.evaluate('hoplog.visitor()')]).toEqual([{}, null]);
   });
 });
 

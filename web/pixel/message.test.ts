@@ -4,7 +4,13 @@ import { messageOf, type Order, type Sender } from './message.ts';
 const VID = '5b104370-c9bd-8db2-8a30-83f8041ed7fd';
 const OTHER = '6b104370-c9bd-8db2-8a30-83f8041ed7fd';
 const order = { order_id: 'o1', amount: 19.99, currency: 'usd', email: 'ann@example.com' };
-const sender: Sender = { key: 'pk_1', visitorIds: [VID], privacyControl: false, test: null };
+const sender: Sender = {
+  key: 'pk_1',
+  visitorIds: [VID],
+  ages: { [VID]: 7 },
+  privacyControl: false,
+  test: null,
+};
 
 const sent = (...args: Parameters<typeof messageOf>) => JSON.parse(messageOf(...args) ?? '');
 
@@ -13,6 +19,7 @@ test('an identify and an order contain key, type and visitor', () => {
     key: 'pk_1',
     type: 'identify',
     visitor_id: VID,
+    landed: { [VID]: 7 },
     email: 'ann@example.com',
     external_user_id: 'u1',
   });
@@ -43,6 +50,7 @@ test('only the fields with a meaning are sent, and a page can’t override key, 
     key: 'pk_1',
     type: 'order',
     visitor_id: VID,
+    landed: { [VID]: 7 },
     ...order,
   });
 });
@@ -51,7 +59,12 @@ test('a bigint is sent as text, and what is no object sends no field', () => {
   const given = { order_id: 1n, amount: 10n } as unknown as Order;
   expect(sent(['order', given], sender)).toMatchObject({ order_id: '1', amount: '10' });
   for (const nothing of [undefined, null, 5] as unknown as Order[])
-    expect(sent(['order', nothing], sender)).toEqual({ key: 'pk_1', type: 'order', visitor_id: VID });
+    expect(sent(['order', nothing], sender)).toEqual({
+      key: 'pk_1',
+      type: 'order',
+      visitor_id: VID,
+      landed: { [VID]: 7 },
+    });
 });
 
 test('with Global Privacy Control sends no identify, and an order without visitor or person', () => {

@@ -20,6 +20,8 @@ export type Sender = {
   key: string;
   /** The browser's ids, newest first; empty if the visitor did not come through a short link. */
   visitorIds: readonly string[];
+  /** How many seconds ago the browser got an id; an age that is unknown is left out, or absurd. */
+  ages: Record<string, number>;
   privacyControl: boolean;
   /** The test that the console runs with this page; null: none. */
   test: string | null;
@@ -33,12 +35,16 @@ export type Sender = {
  *
  * @throws when a field can't be read or written as JSON
  */
-export function messageOf(call: Call, { key, visitorIds, privacyControl, test }: Sender): string | null {
+export function messageOf(
+  call: Call,
+  { key, visitorIds, ages, privacyControl, test }: Sender,
+): string | null {
   const [type, given] = call;
   if (privacyControl && type === 'identify') return null;
   const ids = privacyControl ? [] : visitorIds;
   const body: Record<string, unknown> = { key, type, visitor_id: ids[0] || null };
   if (ids.length > 1) body.visitor_ids = ids;
+  if (ids.length > 0) body.landed = ages;
   if (test) body.test = test;
   const fields = given as Record<string, unknown>;
   (FIELDS[type] || []).slice(0, privacyControl ? ANONYMOUS : undefined).forEach((name) => {

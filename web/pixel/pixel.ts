@@ -55,9 +55,18 @@ const queueOf = (early: Early | undefined): Call[] =>
 const isStub = (early: Early | undefined) =>
   attempt(() => 'q' in (early as object) && 'order' in (early as object)) === true;
 
-const fromSession = (name: string) => attempt(() => uuidOf(sessionStorage.getItem(name)));
-const toSession = (name: string, id: string | null) =>
-  attempt(() => (id ? sessionStorage.setItem(name, id) : sessionStorage.removeItem(name)));
+const now = () => Math.floor(Date.now() / 1_000);
+/** An id of an address in the tab's storage, and when the address was opened: seconds since the epoch. */
+type Kept = { id: string | null; at: number };
+const fromSession = (name: string): Kept => {
+  const [id, at] = (attempt(() => sessionStorage.getItem(name)) || '').split('.');
+  return { id: uuidOf(id), at: parseInt(at || '', 36) };
+};
+const toSession = (name: string, { id, at }: Kept) =>
+  attempt(() =>
+    id ? sessionStorage.setItem(name, `${id}.${at.toString(36)}`) : sessionStorage.removeItem(name),
+  );
+const NONE: Kept = { id: null, at: 0 };
 
 function start(first: Settings): void {
   const privacyControl = navigator.globalPrivacyControl === true;
@@ -66,25 +75,33 @@ function start(first: Settings): void {
   const calls: Call[] = [];
   let consent: boolean | null = first.waitsForConsent ? null : true;
 
+  const opened = now();
   const href = attempt(() => location.href) || '';
   const taken = takeParameters(href);
   let address = taken.visitorId;
-  const test = taken.test || fromSession(TEST);
-  if (taken.test) toSession(TEST, test);
+  const test = taken.test || fromSession(TEST).id;
+  if (taken.test) toSession(TEST, { id: test, at: opened });
   if (taken.href !== href && !first.keepsAddress) cleanAddress(taken.href);
 
   /** Stores the id of the address, once that is allowed. */
   const settle = () => {
     if (privacyControl) return ids.clear();
-    if (consent === null) return void (address && toSession(VISITOR, address));
-    address = address || fromSession(VISITOR);
-    toSession(VISITOR, null);
-    if (address) ids.add(address);
+    let kept = fromSession(VISITOR);
+    if (address && address !== kept.id) kept = { id: address, at: opened };
+    toSession(VISITOR, consent === null ? kept : NONE);
+    if (consent === null) return;
+    if (kept.id) ids.add(kept.id, kept.at);
     address = null;
   };
   const send = (site: Settings, call: Call) => {
     try {
-      const message = messageOf(call, { key: site.key, visitorIds: ids.all(), privacyControl, test });
+      const message = messageOf(call, {
+        key: site.key,
+        visitorIds: ids.all(),
+        ages: ids.ages(now()),
+        privacyControl,
+        test,
+      });
       if (message !== null) post(site.endpoints, message, test !== null);
     } catch (error) {
       tell(`a call failed: ${error}`);
@@ -111,7 +128,7 @@ function start(first: Settings): void {
       if (!consent) {
         calls.length = 0;
         address = null;
-        toSession(VISITOR, null);
+        toSession(VISITOR, NONE);
         return ids.clear();
       }
       settle();

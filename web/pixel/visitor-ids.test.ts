@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { cookieDomains, cookieText, createVisitorIds, idsIn, newestOf, type Page } from './visitor-ids.ts';
 
-const id = (n: number) => `5b104370-c9bd-8db2-8a30-83f8041ed7${String(n).padStart(2, '0')}`;
+const id = (n: number) => `${String(n).padStart(8, '0')}-c9bd-8db2-8a30-83f8041ed7fd`;
 
 describe('the ids in cookies', () => {
   test('are found among others, newest first, each once', () => {
@@ -54,8 +54,8 @@ describe('the ids of a browser', () => {
 
   test('begin with the newest, and keep seven before it', () => {
     const ids = createVisitorIds(page);
-    for (let n = 0; n < 10; n++) ids.add(id(n));
-    ids.add(id(5));
+    for (let n = 0; n < 10; n++) ids.add(id(n), 1_000 + n);
+    ids.add(id(5), 2_000);
     expect(jar.get('_vid')).toBe(id(5));
     expect(jar.get('_vids')).toBe([9, 8, 7, 6, 4, 3, 2].map(id).join('.'));
     expect(createVisitorIds(page).all()).toEqual([5, 9, 8, 7, 6, 4, 3, 2].map(id));
@@ -64,9 +64,9 @@ describe('the ids of a browser', () => {
   test('leave another tool’s cookie of the same name alone, and are kept beside it', () => {
     jar.set('_vid', 'theirs');
     const ids = createVisitorIds(page);
-    ids.add(id(1));
-    ids.add(id(2));
-    expect(Object.fromEntries(jar)).toEqual({ _vid: 'theirs', _vids: `${id(2)}.${id(1)}` });
+    ids.add(id(1), 1_000);
+    ids.add(id(2), 2_000);
+    expect(Object.fromEntries(jar)).toMatchObject({ _vid: 'theirs', _vids: `${id(2)}.${id(1)}` });
     expect(ids.all()).toEqual([id(2), id(1)]);
     ids.clear();
     expect(Object.fromEntries(jar)).toEqual({ _vid: 'theirs' });
@@ -74,7 +74,7 @@ describe('the ids of a browser', () => {
 
   test('are kept where the page can’t write `_vid`', () => {
     readOnly.add('_vid');
-    createVisitorIds(page).add(id(1));
+    createVisitorIds(page).add(id(1), 1_000);
     expect(createVisitorIds(page).all()).toEqual([id(1)]);
   });
 
@@ -85,10 +85,28 @@ describe('the ids of a browser', () => {
       },
     });
     const ids = createVisitorIds(page);
-    ids.add(id(1));
-    ids.add(id(2));
+    ids.add(id(1), 1_000);
+    ids.add(id(2), 2_000);
     expect(ids.all()[0]).toBe(id(2));
     ids.clear();
     expect(ids.all()).toEqual([]);
+  });
+
+  test('have the time at which their address was opened first, on other pages too', () => {
+    createVisitorIds(page).add(id(1), 1_000);
+    createVisitorIds(page).add(id(2), 1_600);
+    createVisitorIds(page).add(id(1), 9_000);
+    expect(jar.get('_vidt')).toBe('00000001rs.0000000218g');
+    expect(createVisitorIds(page).ages(10_000)).toEqual({ [id(1)]: 9_000, [id(2)]: 8_400 });
+    createVisitorIds(page).clear();
+    expect([...jar]).toEqual([]);
+  });
+
+  test('have no time that is believed where it is not known, also when they come again', () => {
+    jar.set('_vid', id(1));
+    createVisitorIds(page).add(id(1), 1_700_000_000);
+    createVisitorIds(page).add(id(2), Number.NaN);
+    const now = 1_800_000_000;
+    expect(createVisitorIds(page).ages(now)).toEqual({ [id(1)]: now, [id(2)]: now });
   });
 });

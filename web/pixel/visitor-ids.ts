@@ -3,6 +3,8 @@ import { attempt } from './attempt.ts';
 
 /** Cookie of the ids before the newest, joined by points. */
 const EARLIER = '_vids';
+/** Cookie of when each id came: its first eight digits, then seconds since the epoch in base 36; joined by points. */
+const LANDED = '_vidt';
 /** Most ids in {@link EARLIER}. */
 const MOST_EARLIER = 7;
 /** One year, in seconds. Some browsers cap it: Safari keeps cookies of scripts for seven days. */
@@ -28,6 +30,18 @@ export function idsIn(cookies: string): string[] {
 export function newestOf(values: readonly (string | null)[]): string[] {
   const ids = values.filter((value): value is string => uuidOf(value) !== null);
   return ids.filter((id, index) => ids.indexOf(id) === index).slice(0, MOST_EARLIER + 1);
+}
+
+const digitsOf = (id: string) => id.slice(0, 8);
+
+/** Adds when ids came, as `document.cookie` has it, to `times`: seconds since the epoch, by the first digits of an id. */
+export function readTimes(cookies: string, times: Record<string, number>): void {
+  valuesOf(cookies, LANDED)
+    .join('.')
+    .split('.')
+    .forEach((entry) => {
+      times[digitsOf(entry)] = parseInt(entry.slice(8), 36);
+    });
 }
 
 /**
@@ -63,21 +77,45 @@ export type Page = { document: { cookie: string }; location: { hostname: string;
 /** The ids of this browser. Where it keeps none (blocked, a sandbox), the page itself does. */
 export function createVisitorIds({ document, location }: Page) {
   let known: string[] = [];
-  const stored = () => attempt(() => idsIn(document.cookie)) || [];
+  let times: Record<string, number> = {};
+  /** The domain that took a cookie: each try is a call to another process. */
+  let accepted: string[] | null = null;
+  const stored = () =>
+    attempt(() => {
+      readTimes(document.cookie, times);
+      return idsIn(document.cookie);
+    }) || [];
+  const all = () => newestOf(known.slice(0, 1).concat(stored(), known));
 
   /** Writes a cookie on the widest domain that takes it. Returns whether the page can read it. */
   function write(name: string, value: string): boolean {
-    return cookieDomains(location.hostname).some((domain) => {
+    return (value && accepted ? accepted : cookieDomains(location.hostname)).some((domain) => {
       document.cookie = cookieText(name, value, domain, location.protocol === 'https:');
-      return value !== '' && valuesOf(document.cookie, name).indexOf(value) >= 0;
+      const isRead = value !== '' && valuesOf(document.cookie, name).indexOf(value) >= 0;
+      if (isRead) accepted = [domain];
+      return isRead;
     });
   }
 
   return {
     /** Returns the ids, newest first. */
-    all: () => newestOf(known.slice(0, 1).concat(stored(), known)),
-    /** Stores the id of the page's address as the newest. */
-    add(id: string): void {
+    all,
+    /** Returns how many seconds ago the ids came; an age that is unknown is left out, or absurd. */
+    ages(now: number): Record<string, number> {
+      const ages: Record<string, number> = {};
+      all().forEach((id) => {
+        const age = now - (times[digitsOf(id)] || 0);
+        if (age >= 0) ages[id] = age;
+      });
+      return ages;
+    },
+    /**
+     * Stores the id of the page's address as the newest.
+     *
+     * @param at when the address was opened, seconds since the epoch; an id that is here already came earlier
+     */
+    add(id: string, at: number): void {
+      if (all().indexOf(id) < 0) times[digitsOf(id)] = at;
       known = newestOf([id].concat(stored()));
       attempt(() => {
         // Another tool's cookie of this name, and an HttpOnly one of the short links on this host, stay as they are.
@@ -85,14 +123,17 @@ export function createVisitorIds({ document, location }: Page) {
         const isStored = !isTaken && write(VISITOR, id);
         const earlier = known.slice(isStored ? 1 : 0).slice(0, MOST_EARLIER);
         if (earlier.length > 0) write(EARLIER, earlier.join('.'));
+        write(LANDED, known.map((one) => digitsOf(one) + (times[digitsOf(one)] || 0).toString(36)).join('.'));
       });
     },
     /** Removes all ids. */
     clear(): void {
       known = [];
+      times = {};
       attempt(() => {
         if (valuesOf(document.cookie, VISITOR).every((value) => uuidOf(value) !== null)) write(VISITOR, '');
         write(EARLIER, '');
+        write(LANDED, '');
       });
     },
   };

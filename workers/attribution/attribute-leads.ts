@@ -3,7 +3,6 @@ import { attributedSharesBlock } from '../../clickhouse/inserts/attributed-share
 import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
 import { clicksBeforeOrders } from '../../clickhouse/queries/clicks-before-orders.ts';
 import { inTransaction, type PoolClient } from '../../sql/database/pool.ts';
-import { watermark } from '../../sql/event-log/streams.ts';
 import {
   claimLeads,
   dropLeads,
@@ -12,6 +11,7 @@ import {
   type WaitingLead,
 } from '../../sql/orders/leads.ts';
 import type { WrittenShares } from '../../sql/orders/unattributed-orders.ts';
+import { reportsStoredBefore } from '../../sql/orders/waiting-reports.ts';
 import type { AttributionDependencies } from './attribute.ts';
 import { replacedShares } from './replaced-shares.ts';
 import { type AttributedEvent, sharesOf } from './shares.ts';
@@ -28,7 +28,7 @@ const BATCH = 200;
  */
 export async function attributeLeads(dependencies: AttributionDependencies): Promise<boolean> {
   const { pool, clickhouse, metrics } = dependencies;
-  const before = await watermark(pool);
+  const before = await reportsStoredBefore(pool);
   if (before === null) return false;
   return inTransaction(pool, async (transaction) => {
     const claimed = await claimLeads(transaction, before, BATCH);

@@ -14,7 +14,6 @@ import { orderKey, storedShares } from '../../clickhouse/queries/stored-shares.t
 import { convertMinor, MoneyError } from '../../core/money/money.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
-import { watermark } from '../../sql/event-log/streams.ts';
 import {
   claimUnattributed,
   markAttributed,
@@ -23,6 +22,7 @@ import {
   type UnattributedOrder,
   type WrittenShares,
 } from '../../sql/orders/unattributed-orders.ts';
+import { reportsStoredBefore } from '../../sql/orders/waiting-reports.ts';
 import { lockRatesShared, type RateOf } from '../../sql/workspaces/currency-rates.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { replacedShares } from './replaced-shares.ts';
@@ -49,7 +49,7 @@ const BATCH = 200;
  */
 export async function attributeOrders(dependencies: AttributionDependencies): Promise<boolean> {
   const { pool, clickhouse } = dependencies;
-  const before = await watermark(pool);
+  const before = await reportsStoredBefore(pool);
   if (before === null) return false;
   return inTransaction(pool, async (transaction) => {
     const orders = await claimUnattributed(transaction, before, BATCH);

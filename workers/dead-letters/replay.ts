@@ -13,16 +13,13 @@ import {
 } from '../../sql/event-log/dead-letters.ts';
 import { readStreams, type StreamProgress } from '../../sql/event-log/streams.ts';
 import { addUsedPermits, type PermitUse } from '../../sql/links/leases.ts';
-import { upsertIdentities } from '../../sql/orders/identities.ts';
-import { joinVisitors } from '../../sql/orders/joined-visitors.ts';
-import { noteLeads } from '../../sql/orders/leads.ts';
-import { recordSales } from '../../sql/orders/recorded-sales.ts';
+import { addWaitingReports } from '../../sql/orders/waiting-reports.ts';
 import { encodeBlock, toBlocks } from '../lane/blocks.ts';
 import { reasonCode } from '../lane/dead-letters.ts';
 import { withoutErased } from '../lane/erased.ts';
 import { createInsertStep } from '../lane/insert.ts';
 import { countUse, createPrepareStep, type Decode, type Prepared } from '../lane/prepare.ts';
-import { identityOf, joinsOf, leadOf, orderOf } from '../lane/reports.ts';
+import { storeReports } from '../lane/store-reports.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 
 export type ReplayDependencies = {
@@ -111,14 +108,8 @@ async function record(
     // Before the mark: letters are locked in the order of their ids.
     const uses = isCounted ? [] : await usesNotCounted(transaction, decode, letter, batch);
     if (!(await markReplayed(transaction, letter.id))) return false;
-    const identities = prepared.identifies.flatMap(identityOf).map(({ report }) => report);
-    await upsertIdentities(transaction, identities);
-    await recordSales(
-      transaction,
-      prepared.orders.map((row) => orderOf(row).report),
-    );
-    await joinVisitors(transaction, joinsOf(prepared));
-    await noteLeads(transaction, prepared.identifies.flatMap(leadOf));
+    await storeReports(transaction, prepared);
+    await addWaitingReports(transaction, prepared.waiting);
     await addUsedPermits(transaction, uses);
     return true;
   });

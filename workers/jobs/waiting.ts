@@ -12,7 +12,8 @@ export function createWaiting(pool: Pool, onWatermarkAwaited: () => void = () =>
       pending = null;
     });
     const found = await pending;
-    if (found.attribution || found.leads || found.pendingSignups) onWatermarkAwaited();
+    if (found.waitingReports || found.attribution || found.leads || found.pendingSignups)
+      onWatermarkAwaited();
     return found[kind];
   };
 }

@@ -10,6 +10,7 @@ import { upsertIdentities } from '../../sql/orders/identities.ts';
 import { joinVisitors } from '../../sql/orders/joined-visitors.ts';
 import { noteLeads } from '../../sql/orders/leads.ts';
 import { recordSales } from '../../sql/orders/recorded-sales.ts';
+import { addWaitingReports } from '../../sql/orders/waiting-reports.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Retry } from '../retry.ts';
 import { deadEvent, reasonCode } from './dead-letters.ts';
@@ -73,6 +74,7 @@ export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceSte
       }
       await joinVisitors(transaction, joinsOf(prepared));
       await noteLeads(transaction, identifies.filter((row) => !unstored.has(row)).flatMap(leadOf));
+      await addWaitingReports(transaction, prepared.waiting);
       await insertCorrections(transaction, prepared.corrections);
       await addUsedPermits(transaction, prepared.leaseUses);
       await addDeadLetters(transaction, letters);
@@ -102,8 +104,14 @@ export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceSte
   };
 }
 
-const hasOnlyProgress = ({ identifies, orders, leaseUses, deadLetters, corrections }: Prepared) =>
-  identifies.length + orders.length + leaseUses.length + deadLetters.length + corrections.length === 0;
+const hasOnlyProgress = ({ identifies, orders, waiting, leaseUses, deadLetters, corrections }: Prepared) =>
+  identifies.length +
+    orders.length +
+    waiting.length +
+    leaseUses.length +
+    deadLetters.length +
+    corrections.length ===
+  0;
 
 /** Runs `work` in a savepoint. @returns why PostgreSQL refuses its values, or null */
 async function refusal(transaction: PoolClient, work: () => Promise<void>): Promise<string | null> {
@@ -119,7 +127,8 @@ async function refusal(transaction: PoolClient, work: () => Promise<void>): Prom
   }
 }
 
-function refusesValues(error: unknown): error is Error & { code: string } {
+/** Returns whether PostgreSQL refuses the values themselves. */
+export function refusesValues(error: unknown): error is Error & { code: string } {
   return (
     error instanceof Error &&
     'code' in error &&

@@ -11,7 +11,10 @@ type Target = { workspaceId: string; targetId: string };
  * Returns the events without those erased after they were made: an erasure does not wait for dead letters, nor for the journal of a
  * retired stream. Orders stay, without visitor, email and user.
  */
-export async function withoutErased(db: Queryable, prepared: Prepared): Promise<Prepared> {
+export async function withoutErased<P extends Pick<Prepared, 'clicks' | 'identifies' | 'orders'>>(
+  db: Queryable,
+  prepared: P,
+): Promise<P> {
   const { clicks, identifies, orders } = prepared;
   let oldest = Number.POSITIVE_INFINITY;
   for (const rows of [clicks, identifies, orders]) {

@@ -17,6 +17,7 @@ import type { CorrectionReport } from '../../sql/event-log/clock-corrections.ts'
 import type { DeadLetter } from '../../sql/event-log/dead-letters.ts';
 import type { StreamProgress } from '../../sql/event-log/streams.ts';
 import type { PermitUse } from '../../sql/links/leases.ts';
+import type { WaitingReport } from '../../sql/orders/waiting-reports.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { deadBatch, deadDamage, deadEvent } from './dead-letters.ts';
 import { deduplicateBatch } from './deduplicate.ts';
@@ -37,6 +38,8 @@ export type Prepared = {
   clicks: ClickRow[];
   identifies: IdentifyRow[];
   orders: PreparedOrder[];
+  /** Identifies and orders whose visitors are not known for certain yet. */
+  waiting: WaitingReport[];
   deadLetters: DeadLetter[];
   /** Progress of the range's streams after it. */
   streams: StreamProgress[];
@@ -118,6 +121,16 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
         heartbeats += 1;
       } else if (event.kind === 'clock') {
         addCorrection(into, batch, stream, event);
+      } else if (event.landedAt?.some((at) => at > 0)) {
+        const { reason: _, ...letter } = deadEvent(into.range.partition, batch, sequence, '');
+        into.waiting.push({
+          ...letter,
+          streamId: batch.streamId,
+          sequence,
+          ordinal: stream.ordinal,
+          ts: event.ts,
+        });
+        metrics.events.inc({ kind: event.kind });
       } else if (event.kind === 'identify') {
         into.identifies.push({ event: withEmail(event), ordinal: stream.ordinal, sequence });
       } else {
@@ -134,6 +147,7 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
       clicks: [],
       identifies: [],
       orders: [],
+      waiting: [],
       deadLetters: range.damage.map((piece) => deadDamage(range.partition, piece)),
       streams: [],
       leaseUses: [],

@@ -2,8 +2,8 @@ import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { referralLinksClicked } from '../../clickhouse/queries/referral-clicks.ts';
 import { NANOS_PER_MILLI } from '../../core/time/timestamps.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
-import { watermark } from '../../sql/event-log/streams.ts';
 import { reportedTogether } from '../../sql/orders/joined-visitors.ts';
+import { reportsStoredBefore } from '../../sql/orders/waiting-reports.ts';
 import { enrollmentOfLinks } from '../../sql/referrals/referral-links.ts';
 import { lockSignupOfUser, nextPendingSignup, type Signup } from '../../sql/referrals/signups.ts';
 import { resolveSignup } from '../../sql/transactions/record-signup.ts';
@@ -30,7 +30,7 @@ export function createSignupResolver(dependencies: Dependencies): (now: Date) =>
 
   return async function resolvePendingSignups(now) {
     // Read before the clicks, so that all clicks before it are visible.
-    const mark = await watermark(pool);
+    const mark = await reportsStoredBefore(pool);
     if (mark === null) return false;
     const before = new Date(Math.floor(mark / 1_000) - SKEW_MS);
     let failure: Error | null = null;

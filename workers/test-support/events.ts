@@ -33,6 +33,7 @@ export function identify(given: {
   ts: number;
   email: string | null;
   user?: string;
+  landedAt?: readonly number[];
 }): IdentifyEvent {
   return {
     kind: 'identify',
@@ -42,6 +43,7 @@ export function identify(given: {
     email: given.email,
     externalUserId: given.user ?? null,
     source: 'pixel',
+    ...(given.landedAt && { landedAt: given.landedAt }),
   };
 }
 
@@ -49,7 +51,9 @@ export function order(
   given: { workspace: string; ts: number; orderId: string } & Partial<
     Pick<OrderEvent, 'source' | 'amountMinor' | 'commissionableMinor' | 'isRenewal' | 'email'> & {
       visitor: string;
+      others: readonly string[];
       user: string;
+      landedAt: readonly number[];
     }
   >,
 ): OrderEvent {
@@ -58,6 +62,8 @@ export function order(
     ts: given.ts,
     workspaceId: uuidToBytes(given.workspace),
     visitorId: given.visitor === undefined ? null : uuidToBytes(given.visitor),
+    ...(given.others && { otherVisitorIds: given.others.map(uuidToBytes) }),
+    ...(given.landedAt && { landedAt: given.landedAt }),
     orderId: given.orderId,
     amountMinor: given.amountMinor ?? 1_999,
     commissionableMinor: given.commissionableMinor ?? null,
