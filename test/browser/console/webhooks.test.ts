@@ -132,7 +132,14 @@ test('a failed delivery is shown with the response, and delivered again', LONG, 
   await site.api(`/webhooks/${hook.id}/test`, {});
   const page = await site.open(`/webhooks/${hook.id}`);
   await rows(page, 'Deliveries').filter({ hasText: 'Retrying' }).getByText('503').waitFor();
+  const failure = page.getByRole('alert').filter({ hasText: 'Last failure' });
+  await failure.getByText('Your server answered 503: it failed. Look into its log').waitFor();
+  expect(await failure.textContent()).toMatch(/Test, .* It is tried again in /);
   await expectGood(page, 'webhooks-log');
+  await failure.getByRole('button', { name: 'Show the delivery' }).click();
+  await drawer(page).getByText('responded with 503').waitFor();
+  await page.keyboard.press('Escape');
+  await drawer(page).waitFor({ state: 'detached' });
   await choose(page, 'Result', 'Failed');
   await expect.poll(() => rows(page, 'Deliveries').count()).toBe(1);
   expect(new URL(page.url()).searchParams.get('status')).toBe('failed');

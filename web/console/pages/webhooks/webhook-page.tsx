@@ -6,6 +6,7 @@ import { formatInstant } from '../../formats.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { DeliveryLog } from './delivery-log.tsx';
+import { LastFailure } from './last-failure.tsx';
 import type { ShownWebhook } from './responses.ts';
 import { WebhookActions } from './webhook-actions.tsx';
 import { WebhookFacts } from './webhook-facts.tsx';
@@ -28,15 +29,16 @@ export default function WebhookPage() {
                 color="red"
                 variant="outline"
                 icon={<IconAlertTriangle />}
-                title="Disabled after repeated failures"
+                title="Disabled after failures"
               >
                 <Text size="sm">
-                  No delivery succeeded for five days. It has received nothing since{' '}
-                  {formatInstant(data.disabled_at)}. Once your server works, switch it on again: it then gets
-                  what happens from that moment on.
+                  No delivery succeeded for five days, or your server asked for no more. It has received
+                  nothing since {formatInstant(data.disabled_at)}. Once your server works, switch it on again:
+                  it then gets what happens from that moment on.
                 </Text>
               </Alert>
             )}
+            <LastFailure webhook={data} />
             <WebhookFacts webhook={data} />
             <DeliveryLog webhook={data} />
           </Stack>

@@ -1,0 +1,52 @@
+import { Alert, Anchor, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { useApi } from '../../api/queries.ts';
+import { formatAgo, formatInstant } from '../../formats.ts';
+import { useDeliveriesView } from './deliveries-view.ts';
+import { eventName } from './events.ts';
+import { failureWords } from './failure-words.ts';
+import type { Deliveries, Delivery, ShownWebhook } from './responses.ts';
+
+/** Refresh interval. Milliseconds. */
+const REFRESH = 3_000;
+/** Of the pending deliveries most were not tried yet when a webhook is busy. */
+const LOOKED_AT = 25;
+
+/** The newest delivery that failed: what failed, when, why in words, and what to do. */
+export function LastFailure({ webhook }: { webhook: ShownWebhook }) {
+  const view = useDeliveriesView();
+  const path = `/webhooks/${webhook.id}/deliveries`;
+  const every = { every: REFRESH };
+  const failed = useApi<Deliveries>(path, { status: 'failed', limit: 1 }, every);
+  const retrying = useApi<Deliveries>(path, { status: 'pending', limit: LOOKED_AT }, every);
+  const last = newest([...(failed.data?.deliveries ?? []), ...(retrying.data?.deliveries ?? [])]);
+  if (!last) return null;
+  const { what, advice } = failureWords(last);
+  const newestOne = webhook.last_delivery;
+  const isOver = newestOne?.status === 'delivered' && newestOne.created_at > last.created_at;
+  return (
+    <Alert
+      color={isOver ? 'gray' : 'red'}
+      variant="outline"
+      icon={<IconAlertTriangle />}
+      title={isOver ? 'Last failure; later messages arrived' : 'Last failure'}
+    >
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {what} {advice}
+      </Text>
+      <Text size="sm" c="dimmed" title={formatInstant(last.created_at)}>
+        {eventName(last.type)}, {formatAgo(last.created_at)}.{' '}
+        {last.next_attempt_at !== null && `It is tried again ${formatAgo(last.next_attempt_at)}. `}
+        <Anchor component="button" type="button" size="sm" onClick={() => view.open(last.id)}>
+          Show the delivery
+        </Anchor>
+      </Text>
+    </Alert>
+  );
+}
+
+function newest(deliveries: readonly Delivery[]): Delivery | null {
+  return deliveries
+    .filter(({ error }) => error !== null)
+    .reduce<Delivery | null>((last, one) => (last && last.created_at > one.created_at ? last : one), null);
+}
