@@ -1,8 +1,6 @@
+import { createRequire } from 'node:module';
 import { transformSync } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
-import * as react from 'react';
-import * as jsxRuntime from 'react/jsx-runtime';
-import { renderToString } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { sharedChromium } from '../browser/chromium.ts';
 import { inChromium } from '../browser/in-chromium.ts';
@@ -130,11 +128,13 @@ test('the layout of Next.js has the tag', async () => {
     jsx: 'automatic',
     format: 'cjs',
   }).code;
-  const module = { exports: {} as { default?: react.FunctionComponent<{ children: string }> } };
-  new Function('require', 'module', 'exports', code)(() => jsxRuntime, module, module.exports);
-  const Layout = module.exports.default;
-  if (!Layout) throw new Error('the layout is not exported');
-  const html = renderToString(react.createElement(Layout, { children: 'A page' }));
+  // Not imported: React's types declare those of a page, which tests of Node have from elsewhere.
+  const load = createRequire(import.meta.url);
+  const { renderToString } = load('react-dom/server') as { renderToString(element: unknown): string };
+  const { createElement } = load('react') as { createElement(type: unknown, props: object): unknown };
+  const module: { exports: { default?: unknown } } = { exports: {} };
+  new Function('require', 'module', 'exports', code)(load, module, module.exports);
+  const html = renderToString(createElement(module.exports.default, { children: 'A page' }));
   await orderArrives(await open(/<head>(.*)<\/head>/s.exec(html)?.[1] ?? ''));
 });
 
