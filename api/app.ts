@@ -40,6 +40,7 @@ import { addRequestMetrics } from './plugins/request-metrics.ts';
 import { addSecurityHeaders } from './plugins/security-headers.ts';
 import { addSerialization } from './plugins/serialization.ts';
 import { addTracing } from './plugins/tracing.ts';
+import { addUnknownParameters } from './plugins/unknown-parameters.ts';
 import { addUnknownPaths } from './plugins/unknown-paths.ts';
 import { addValidation } from './plugins/validation.ts';
 import { addWorkspaceQueue } from './plugins/workspace-queue.ts';
@@ -169,6 +170,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   addAudit(app, deps);
   addBigBodies(app);
   addBody(app);
+  addUnknownParameters(app);
   addIgnoredFields(app);
   addValidation(app);
   addSerialization(app);

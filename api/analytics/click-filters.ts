@@ -42,16 +42,6 @@ type ClickFilterName =
   | 'filters';
 
 /**
- * Refuses parameters that a call does not have: a filter that is not known must not respond with everything.
- *
- * @throws {AppError} `bad_request` that names the parameter
- */
-export function refuseUnknown(query: object, { properties }: { properties: object }): void {
-  const unknown = Object.keys(query).find((name) => !Object.hasOwn(properties, name));
-  if (unknown !== undefined) throw badRequest(unknown, 'is not a parameter of this call');
-}
-
-/**
  * Returns the filters of a request as conditions.
  *
  * @throws {AppError} `bad_request` that names the parameter

@@ -2,7 +2,7 @@ import { type ExportFormat, exportClicks } from '../../clickhouse/queries/export
 import { AppError } from '../../core/errors.ts';
 import { formatInstant, parseInstant } from '../../core/time/timestamps.ts';
 import { aheadOfClock } from '../ahead-of-clock.ts';
-import { clickConditionsOf, refuseUnknown } from '../analytics/click-filters.ts';
+import { clickConditionsOf } from '../analytics/click-filters.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { callerGone } from '../plugins/errors.ts';
 import { readingPointOf } from '../reading-point.ts';
@@ -52,7 +52,6 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
       },
     },
     async ({ auth, query }, reply) => {
-      refuseUnknown(query, ClicksQuery);
       const { watermark, hasDeletedLinks } = await readingPointOf(deps, auth);
       const conditions = await clickConditionsOf(deps.pool, auth.workspace.id, query);
       const filter = filterOf(auth.workspace.id, hasDeletedLinks, await corrected(deps, query), conditions);
@@ -81,7 +80,6 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async (request, reply) => {
       const { auth, query } = request;
-      refuseUnknown(query, ExportQuery);
       const linkIds = linksOf(query);
       const { span } = reportWindow(query);
       const workspaceId = auth.workspace.id;

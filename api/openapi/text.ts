@@ -54,8 +54,9 @@ The console calls the same endpoints with a session cookie. Its sign-in endpoint
 
 ## Requests
 JSON in UTF-8. Values are not coerced: \`"19.99"\` for a number is a 400. A number out of range or an unknown enum value
-is a 400, never clamped. Unknown body fields are ignored and named in the \`x-ignored-fields\` header. Text with a NUL
-character or an unpaired surrogate, a number beyond a double, and a body nested deeper than 64 levels are a 400. Instants
+is a 400, never clamped. An unknown query parameter is a 400, so that a misspelled filter does not respond with
+everything. Unknown body fields are ignored and named in the \`x-ignored-fields\` header. Text with a NUL character or an
+unpaired surrogate, a number beyond a double, and a body nested deeper than 64 levels are a 400. Instants
 are ISO 8601 with \`Z\` or an offset; a date alone means midnight UTC. A body is at most 1 MiB with
 10,000 values (\`/links/bulk\`: 16 MiB, a row 64 KiB; \`/links/import\`: 4 MiB; endpoints that a publishable key or no
 key may call: 64 KiB), headers with the URL at most 64 KiB. CORS allows any origin,

@@ -51,7 +51,7 @@ export type ErrorBody = {
     code: string;
     message: string;
     request_id: string;
-    details?: { path: string; message: string }[];
+    details?: { path: string; message: string; code?: string; hint?: string }[];
   };
 };
 

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isTypingError } from '../../core/text/typing-error.ts';
+import { createPartner } from '../../sql/workspaces/partners.ts';
+import { type ErrorBody, type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { type ConsoleBrowser, signedInAs } from '../../test/support/members.ts';
+import type { Document, Operation } from '../openapi/test-support.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+let member: ConsoleBrowser;
+let partnerKey: string;
+let operations: { method: 'GET' | 'POST'; path: string; operation: Operation }[];
+
+beforeAll(async () => {
+  api = await testApi();
+  shop = await api.addWorkspace();
+  member = await signedInAs(api, shop, 'owner');
+  partnerKey = (await createPartner(api.stores.pool, 'Agency')).token;
+  const documents = await Promise.all(
+    ['/openapi.json', '/console-openapi.json'].map((path) => shop.get<Document>(path)),
+  );
+  operations = documents.flatMap(({ body }) =>
+    Object.entries(body.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({
+        method: method.toUpperCase() as 'GET' | 'POST',
+        path: path.replace('/api/v1', '').replace(/\{\w+\}/g, '01a0b6a5-7a5e-7000-8000-000000000001'),
+        operation,
+      })),
+    ),
+  );
+});
+afterAll(() => api.close());
+
+/** Calls an operation as its security demands, and returns what its error names. */
+async function refusal(method: 'GET' | 'POST', path: string, { security }: Operation) {
+  const [scheme] = security.flatMap(Object.keys);
+  const key = scheme === 'partner' ? { key: partnerKey } : {};
+  const { status, body } = await (scheme === 'session'
+    ? member.call<ErrorBody>(method, path)
+    : shop.call<ErrorBody>(method, path, key));
+  return { status, detail: body.error?.details?.[0] };
+}
+
+test('every operation refuses a query parameter that it does not have', async () => {
+  expect(operations.length).toBeGreaterThan(100);
+  for (const { method, path, operation } of operations) {
+    const answer = await refusal(method, `${path}?nonsense=1`, operation);
+    expect([method, path, answer]).toEqual([
+      method,
+      path,
+      { status: 400, detail: { path: 'nonsense', message: 'is not a parameter of this endpoint' } },
+    ]);
+  }
+});
+
+test('a misspelled parameter is refused with the one that it resembles', async () => {
+  let tried = 0;
+  for (const { method, path, operation } of operations) {
+    const names = (operation.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name);
+    for (const name of names) {
+      const misspelled = name.slice(0, -1);
+      if (names.includes(misspelled)) continue;
+      const near = names.find((known) => isTypingError(misspelled, known));
+      const { status, detail } = await refusal(method, `${path}?${misspelled}=1`, operation);
+      expect([path, status, detail?.path, detail?.hint]).toEqual([
+        path,
+        400,
+        misspelled,
+        `did you mean \`${near}\`?`,
+      ]);
+      tried += 1;
+    }
+  }
+  expect(tried).toBeGreaterThan(100);
+});
+
+test('HEAD refuses it too, and the key is checked first', async () => {
+  expect((await shop.call('HEAD', '/channels?nonsense=1')).status).toBe(400);
+  expect((await shop.get('/channels?nonsense=1', { key: null })).status).toBe(401);
+  expect((await shop.get('/channels?nonsense=1', { key: shop.publishableKey })).status).toBe(403);
+});
+
+test('names of the object prototype are unknown, and a long name is cut', async () => {
+  expect((await shop.get('/channels?constructor=1')).status).toBe(400);
+  const { status, body } = await shop.get(`/channels?${'n'.repeat(10_000)}=1`);
+  expect([status, body.error.details?.[0]?.path]).toEqual([400, 'n'.repeat(100)]);
+});
+
+test('pages outside the API accept any parameter', async () => {
+  for (const path of ['/embed/referrals', '/embed.js', '/docs/']) {
+    const { statusCode } = await api.app.inject(`${path}?utm_source=mail`);
+    expect([path, statusCode < 400]).toEqual([path, true]);
+  }
+});

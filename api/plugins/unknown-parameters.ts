@@ -1,0 +1,34 @@
+import { badRequest } from '../../core/errors.ts';
+import { isTypingError } from '../../core/text/typing-error.ts';
+import type { Api } from '../dependencies.ts';
+
+/** Console and embed pages, below other paths, ignore the parameters of campaigns and mail programs. */
+const API_PATHS = '/api/v1/';
+/** Characters of an unknown name that an error repeats. */
+const LONGEST = 100;
+
+/**
+ * Refuses query parameters that a route's schema does not name: a misspelled filter must not respond with everything.
+ * Register it after authentication.
+ */
+export function addUnknownParameters(app: Api): void {
+  app.addHook('onRoute', ({ url, schema }) => {
+    const query = schema?.querystring;
+    if (!url.startsWith(API_PATHS) || query === undefined || propertiesOf(query) !== undefined) return;
+    throw new Error(`the query schema of ${url} must be an object with properties`);
+  });
+  app.addHook('preValidation', async (request) => {
+    const { url, schema } = request.routeOptions;
+    if (!url?.startsWith(API_PATHS)) return;
+    const known = propertiesOf(schema?.querystring) ?? {};
+    const unknown = Object.keys(request.query as object).find((name) => !Object.hasOwn(known, name));
+    if (unknown === undefined) return;
+    const near = Object.keys(known).find((name) => isTypingError(unknown, name));
+    const more = near === undefined ? {} : { hint: `did you mean \`${near}\`?` };
+    throw badRequest(unknown.slice(0, LONGEST), 'is not a parameter of this endpoint', more);
+  });
+}
+
+function propertiesOf(schema: unknown): object | undefined {
+  return (schema as { properties?: object } | undefined)?.properties;
+}
