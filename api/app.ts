@@ -58,7 +58,6 @@ import { serviceRoutes } from './service/routes.ts';
 import { providerRoutes } from './session/provider-routes.ts';
 import { sessionRoutes } from './session/routes.ts';
 import { sharedDashboardRoutes } from './shared-dashboards/routes.ts';
-import { statsRoutes } from './stats/routes.ts';
 import { trackRoutes } from './track/routes.ts';
 import { visitorRoutes } from './visitors/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -90,7 +89,6 @@ const RESOURCES: Routes[] = [
   channelRoutes,
   clickRoutes,
   liveClickRoutes,
-  statsRoutes,
   analyticsRoutes,
   savedViewRoutes,
   sharedDashboardRoutes,

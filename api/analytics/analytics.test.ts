@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { parseInstant } from '../../core/time/timestamps.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
@@ -111,6 +111,23 @@ describe('a query', () => {
     expect(byCountry.compared_totals).toEqual({ clicks: 2 });
   });
 
+  test.each([[[]], [['time:day']], [['country']], [['country', 'time:day']]])(
+    'by %j with a compared window takes two queries of ClickHouse',
+    async (dimensions) => {
+      await storeClicks(api.stores, [own()]);
+      const body = { metrics: ['clicks', 'visitors', 'revenue'], dimensions, compare: 'previous' };
+      await query(body);
+      const { queries } = api.stores.clickhouse;
+      const asked = vi.spyOn(queries, 'rows');
+      try {
+        await query(body);
+        expect(asked).toHaveBeenCalledTimes(2);
+      } finally {
+        asked.mockRestore();
+      }
+    },
+  );
+
   test("leaves out a deleted bio button's history, and another workspace's", async () => {
     const other = await api.addWorkspace();
     const gone = uuidv7();
@@ -170,6 +187,31 @@ describe('a query', () => {
     expect(rows.map(({ dimensions, metrics }) => ({ channel: dimensions.channel, ...metrics }))).toEqual(
       body.channels.map(({ channel, ...row }) => ({ channel, ...pick(row, figures) })),
     );
+  });
+
+  test('of one link has its clicks and orders only, and nothing for another workspace', async () => {
+    const [one, two] = [uuidv7(), uuidv7()];
+    const other = await api.addWorkspace();
+    await storeClicks(api.stores, [
+      { ...own(), linkId: one, channel: 'facebook' },
+      { ...own(), linkId: one, channel: 'reddit' },
+      { ...own(), linkId: two, channel: 'facebook' },
+    ]);
+    await storeShares(api.stores, [
+      { ...own(), parts: [{ linkId: one, channel: 'facebook', share: 1, amountMinor: 1_250 }] },
+      { ...own(), parts: [{ linkId: two, channel: 'facebook', share: 1, amountMinor: 900 }] },
+    ]);
+    const filters = [{ dimension: 'link', operator: 'is', values: [one.toUpperCase()] }];
+    const body = { metrics: ['clicks', 'revenue'], dimensions: ['channel'], filters };
+    expect(await query(body)).toMatchObject({
+      rows: [
+        { dimensions: { channel: 'facebook' }, metrics: { clicks: 1, revenue: 12.5 } },
+        { dimensions: { channel: 'reddit' }, metrics: { clicks: 1, revenue: 0 } },
+      ],
+      totals: { clicks: 2, revenue: 12.5 },
+    });
+    const theirs = await other.post<AnalyticsResult>('/analytics/query', body);
+    expect(theirs.body).toMatchObject({ rows: [], totals: { clicks: 0, revenue: 0 } });
   });
 
   test('may be sent by an analyst and by a key that reads', async () => {

@@ -107,11 +107,7 @@ test('required parameters are required, and what has a default may be left out',
       .filter((one) => one.in === 'query' && one.required)
       .map(({ name }) => `${operationId} ${name}`),
   );
-  expect(required).toEqual([
-    'stats.getBreakdown by',
-    'referrals.getStats external_user_id',
-    'bioPages.checkAvailability slug',
-  ]);
+  expect(required).toEqual(['referrals.getStats external_user_id', 'bioPages.checkAvailability slug']);
   expect(parameter('links.list', 'limit')).toMatchObject({
     required: false,
     schema: { minimum: 1, maximum: 500, default: 100 },

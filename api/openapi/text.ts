@@ -12,7 +12,6 @@ const TAGS = [
   { name: 'Folders', description: 'Folders for campaigns.' },
   { name: 'Channels', description: 'Performance by channel.' },
   { name: 'Analytics', description: 'Any metric by any dimension, with filters.' },
-  { name: 'Statistics', description: 'Totals, time series and breakdowns.' },
   { name: 'Dashboards', description: 'Saved views and shared dashboards.' },
   { name: 'Clicks', description: 'Raw clicks: list, export and live stream.' },
   { name: 'Visitors', description: 'Visitors and their journeys.' },

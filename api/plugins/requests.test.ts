@@ -176,7 +176,6 @@ describe('paths and queries', () => {
 
   test.each([
     ['GET', '/channels?to=', 'to'],
-    ['GET', '/stats?from=', 'from'],
     ['GET', '/clicks?before=', 'before'],
     ['GET', '/clicks?since=', 'since'],
     ['GET', '/links?view=records&cursor=', 'cursor'],

@@ -16,12 +16,6 @@ export function inSpans(spans: readonly Span[]): { sql: string; params: Record<s
   return { sql: conditions.length === 0 ? 'false' : `(${conditions.join(' OR ')})`, params };
 }
 
-/** Returns the condition that keeps to one link, with its parameter; null: of all links. */
-export const ofLink = (linkId: string | null): { condition: string; params: Record<string, unknown> } =>
-  linkId === null
-    ? { condition: '', params: {} }
-    : { condition: 'AND link_id = {link:UUID}', params: { link: linkId } };
-
 /**
  * The condition that leaves out the history of deleted bio buttons: SQL that begins with `AND`, to be used where `link_id`
  * and the parameter `workspace` exist. It reads `link_id`, 16 bytes a click.

@@ -3,13 +3,13 @@ import { uuidv7 } from '../../core/ids.ts';
 import { NANOS_PER_DAY, parseInstant } from '../../core/time/timestamps.ts';
 import { storeClicks } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { windowTotals } from '../../test/support/window-totals.ts';
 import { runQuery } from '../queries/run-query.ts';
 import type { Span } from '../queries/visible-clicks.ts';
 import { rollUp } from '../rollups/roll-up.ts';
 import { partsFilled } from './cached-parts.ts';
 import { channelsReport } from './channels.ts';
 import { linksReport } from './links.ts';
-import { workspaceStats } from './stats.ts';
 
 const START = parseInstant('2026-08-10') ?? 0n;
 const DAYS = 60;
@@ -75,8 +75,8 @@ test('a cover is cached when it is requested again, and reports the same', async
   const narrower: Span = { from: SPAN.from + HOUR, to: SPAN.to - 3n * HOUR };
   expect(await estimated(narrower)).toEqual(await exact(narrower));
   const [rolledUp, counted] = await Promise.all([
-    workspaceStats(stores.clickhouse, estimatedWindow(), []),
-    workspaceStats(stores.clickhouse, exactWindow(), []),
+    windowTotals(stores.clickhouse, estimatedWindow()),
+    windowTotals(stores.clickhouse, exactWindow()),
   ]);
   expect(rolledUp).toEqual(counted);
   expect(await cachedRows('channels')).toMatchObject({ parts: 1, rows: CHANNELS.length });

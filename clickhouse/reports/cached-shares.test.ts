@@ -4,6 +4,7 @@ import { uuidv7 } from '../../core/ids.ts';
 import { NANOS_PER_DAY, parseInstant } from '../../core/time/timestamps.ts';
 import { type GivenShares, storeClicks, storeShares } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { windowTotals } from '../../test/support/window-totals.ts';
 import { runQuery } from '../queries/run-query.ts';
 import { IN_SPAN, type Span } from '../queries/visible-clicks.ts';
 import { rollUp } from '../rollups/roll-up.ts';
@@ -11,7 +12,6 @@ import { cachedShares, ONE_MOMENT, partsFilled, wholeDays } from './cached-parts
 import { channelsReport } from './channels.ts';
 import { countedShares } from './counted-shares.ts';
 import { lifetimeValues } from './lifetime-values.ts';
-import { workspaceStats } from './stats.ts';
 
 const START = parseInstant('2026-08-10') ?? 0n;
 const HOUR = NANOS_PER_DAY / 24n;
@@ -64,7 +64,7 @@ const ofWorkspace = () => ({ workspaceId, hasDeleted: false });
 /** The figures of all orders, read order by order. */
 const truth = async () => ({
   channels: await channelsReport(stores.clickhouse, exactWindow()),
-  totals: (await workspaceStats(stores.clickhouse, exactWindow(), [])).totals,
+  totals: await windowTotals(stores.clickhouse, exactWindow()),
   values: await lifetimeValues(stores.clickhouse, ofWorkspace()),
 });
 
@@ -72,7 +72,7 @@ const truth = async () => ({
 const reported = async () => {
   const channels = await channelsReport(stores.clickhouse, estimatedWindow());
   await partsFilled(stores.clickhouse);
-  const { totals } = await workspaceStats(stores.clickhouse, estimatedWindow(), []);
+  const totals = await windowTotals(stores.clickhouse, estimatedWindow());
   await partsFilled(stores.clickhouse);
   const values = await lifetimeValues(stores.clickhouse, ofWorkspace(), true);
   await partsFilled(stores.clickhouse);

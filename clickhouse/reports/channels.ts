@@ -1,33 +1,27 @@
 import type { ClickHouseClient } from '../client.ts';
 import { runQuery } from '../queries/run-query.ts';
-import { ofLink } from '../queries/visible-clicks.ts';
 import { ONE_MOMENT } from './cached-parts.ts';
 import { byRevenueThenClicks, type FigureRow, type Figures, toFigures } from './figures.ts';
 import { lifetimeValues } from './lifetime-values.ts';
 import { type ReportWindow, report, type Sources } from './report.ts';
+import { ALL_LINKS } from './request.ts';
 
 export type ChannelFigures = Figures & { channel: string };
 
 /**
  * Returns clicks, visitors, conversions and revenue of every channel with a click or an order in the window, by revenue, then
  * clicks, most first. An order counts where its own time is in the window, whenever its clicks were.
- *
- * @param linkId the one link; null: all links
  */
-export function channelsReport(
-  client: ClickHouseClient,
-  window: ReportWindow,
-  linkId: string | null = null,
-): Promise<ChannelFigures[]> {
-  return report(client, window, ofLink(linkId), (sources) => figuresOf(client, sources));
+export function channelsReport(client: ClickHouseClient, window: ReportWindow): Promise<ChannelFigures[]> {
+  return report(client, window, ALL_LINKS, (sources) => figuresOf(client, sources));
 }
 
-/** Returns {@link channelsReport} of all links, with {@link lifetimeValues}. */
+/** Returns {@link channelsReport} with {@link lifetimeValues}. */
 export async function channelsWithValues(
   client: ClickHouseClient,
   window: ReportWindow,
 ): Promise<{ channels: ChannelFigures[]; values: Map<string, bigint> }> {
-  const [channels, values] = await report(client, window, ofLink(null), (sources) =>
+  const [channels, values] = await report(client, window, ALL_LINKS, (sources) =>
     Promise.all([figuresOf(client, sources), lifetimeValues(client, window, !sources.isExact)]),
   );
   return { channels, values };

@@ -10,18 +10,8 @@ import {
 } from './cached-parts.ts';
 import { type ReportedClicks, reportCondition, reportParams } from './request.ts';
 
-/** Keys of the roll-ups; `workspace_id`: everything in one row. */
-const ROLLED_UP = ['workspace_id', 'channel', 'link_id'] as const;
-/** Keys that only the clicks have. */
-export const CLICK_KEYS = ['country', 'device', 'browser', 'os'] as const;
-/** `bucket`: the last of the parameter `starts` (nanoseconds) not after the click. */
-export type ClickKey = (typeof ROLLED_UP)[number] | (typeof CLICK_KEYS)[number] | 'bucket';
-
-/** The bucket of a row's `ts`. */
-export const BUCKET = 'roundDown(toUnixTimestamp64Nano(ts), {starts:Array(Int64)})';
-
-const selected = (key: ClickKey) => (key === 'bucket' ? `${BUCKET} AS bucket` : key);
-const isRolledUp = (key: ClickKey) => ROLLED_UP.some((known) => known === key);
+/** What clicks are counted by; `workspace_id`: everything in one row. */
+export type ClickKey = 'workspace_id' | 'channel' | 'link_id';
 
 type CountedVisitors = 'visitors' | 'no visitors';
 
@@ -44,7 +34,7 @@ const CHOSEN = 'AND link_id IN {chosen:Array(UUID)}';
 export function exactClicks(clicks: ReportedClicks): ClicksBy {
   const params = reportParams(clicks);
   return (key, visitors, links) => ({
-    sql: `(SELECT ${selected(key)}, count() AS clicks,
+    sql: `(SELECT ${key}, count() AS clicks,
              ${visitors === 'visitors' ? 'uniqExact(visitor_id)' : 'toUInt64(0)'} AS visitors
            FROM clicks WHERE ${reportCondition(clicks)} AND ${IN_SPAN} ${links ? CHOSEN : ''}
            GROUP BY ${key})`,
@@ -71,15 +61,6 @@ export function estimatedClicks(
   return (key, visitors, links) => {
     const withLinks = links ? { ...params, chosen: links } : params;
     const condition = links ? `${reportCondition(clicks)} ${CHOSEN}` : reportCondition(clicks);
-    if (!isRolledUp(key)) {
-      const counted =
-        visitors === 'visitors' ? 'least(uniqCombined64(17)(visitor_id), clicks)' : 'toUInt64(0)';
-      return {
-        sql: `(SELECT ${selected(key)}, count() AS clicks, ${counted} AS visitors FROM clicks
-               WHERE ${condition} AND ${IN_SPAN} GROUP BY ${key})`,
-        params: withLinks,
-      };
-    }
     const [state, rolledState, estimate] =
       visitors === 'visitors'
         ? ['uniqCombined64State(17)(visitor_id)', 'visitors', 'uniqCombined64Merge(17)(state)']

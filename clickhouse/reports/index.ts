@@ -19,12 +19,4 @@ export { lifetimeValues } from './lifetime-values.ts';
 export { type ChooseShown, type LinkChoice, type LinkFigures, linksReport } from './links.ts';
 export { LINK_FIGURES, type LinkFigure, linksByFigure } from './links-by-figure.ts';
 export { EXACT_CLICKS, type ReportWindow } from './request.ts';
-export {
-  type BucketFigures,
-  CLICK_DIMENSIONS,
-  type ClickDimension,
-  clicksByDimension,
-  type ValueFigures,
-  workspaceStats,
-} from './stats.ts';
 export { visitorsOfLinks } from './visitors-of-links.ts';

@@ -1,9 +1,10 @@
 import type { ClickHouseClient } from '../client.ts';
 import { runQuery } from '../queries/run-query.ts';
-import { IN_SPAN, NOT_DELETED, ofLink } from '../queries/visible-clicks.ts';
+import { IN_SPAN, NOT_DELETED } from '../queries/visible-clicks.ts';
 import { ONE_MOMENT } from './cached-parts.ts';
 import { countedShares } from './counted-shares.ts';
 import { type ReportWindow, report } from './report.ts';
+import { ALL_LINKS } from './request.ts';
 
 /** What links can be sorted by. Revenue is in minor units. */
 export const LINK_FIGURES = ['clicks', 'visitors', 'conversions', 'revenue'] as const;
@@ -29,7 +30,7 @@ export async function linksByFigure(
     });
   const rows =
     figure === 'clicks' || figure === 'visitors'
-      ? await report(client, window, ofLink(null), ({ clicksBy }) => {
+      ? await report(client, window, ALL_LINKS, ({ clicksBy }) => {
           const { sql, params } = clicksBy('link_id', figure === 'visitors' ? 'visitors' : 'no visitors');
           return first({ sql: `SELECT link_id, toFloat64(${figure}) AS value FROM ${sql}`, params });
         })

@@ -1,3 +1,4 @@
+import { IS_COUNTED } from '../queries/click-conditions.ts';
 import type { Span } from '../queries/visible-clicks.ts';
 
 /** Up to this many clicks in the window, visitors are counted exactly; above, within 1 %. */
@@ -16,13 +17,16 @@ export type ReportWindow = {
   exactUpTo?: number;
 };
 
-/** A window, and which of its links. Bots are never counted. */
+/** A window, and which of its links. Bots and visits of no link are never counted. */
 export type ReportedClicks = Required<ReportWindow> & {
   /** SQL on `link_id` that begins with `AND`; empty: all links. */
   condition: string;
   /** Parameters of the condition. */
   params: Record<string, unknown>;
 };
+
+/** A report of all links. */
+export const ALL_LINKS: Pick<ReportedClicks, 'condition' | 'params'> = { condition: '', params: {} };
 
 /** The parameters of a report: `workspace`, `from`, `to`, and its condition's own. */
 export const reportParams = ({ workspaceId, span, params }: ReportedClicks) => ({
@@ -33,4 +37,4 @@ export const reportParams = ({ workspaceId, span, params }: ReportedClicks) => (
 
 /** The condition that keeps to a report's clicks, at any time. */
 export const reportCondition = ({ condition }: ReportedClicks) =>
-  `workspace_id = {workspace:UUID} AND NOT is_bot ${condition}`;
+  `workspace_id = {workspace:UUID} AND ${IS_COUNTED} ${condition}`;

@@ -3,11 +3,11 @@ import { uuidv7 } from '../../core/ids.ts';
 import { formatDay, NANOS_PER_DAY, nowNanos, parseInstant } from '../../core/time/timestamps.ts';
 import { storeClicks, storeShares } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { windowTotals } from '../../test/support/window-totals.ts';
 import { hideLinks } from '../erasures.ts';
 import type { Span } from '../queries/visible-clicks.ts';
 import { rollUp } from '../rollups/roll-up.ts';
 import { channelsReport } from './channels.ts';
-import { workspaceStats } from './stats.ts';
 import { coverIfLarge, readRollUps } from './window-plan.ts';
 
 let stores: TestStores;
@@ -103,7 +103,7 @@ describe('a window', () => {
 
   test('is large by the clicks of its workspace alone, when a period was counted twice', async () => {
     await stores.clickhouse.command({
-      query: `INSERT INTO rolled_up_workspaces
+      query: `INSERT INTO rolled_up_workspaces (workspace_id, generation, clicks)
               SELECT workspace_id, generation, sum(clicks) FROM clicks_rolled_up GROUP BY workspace_id, generation`,
     });
     const upTo = peopleIn(MIDDAYS);
@@ -135,9 +135,7 @@ test('a window and its previous period are planned from the same roll-ups', asyn
   ];
   const both = () =>
     Promise.all(
-      [now, earlier].map((span) =>
-        workspaceStats(stores.clickhouse, { workspaceId, span, hasDeleted: false }, []),
-      ),
+      [now, earlier].map((span) => windowTotals(stores.clickhouse, { workspaceId, span, hasDeleted: false })),
     );
   await both();
   queries = 0;

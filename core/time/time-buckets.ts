@@ -1,47 +1,11 @@
 import type { TimeUnit } from '../analytics/dimensions.ts';
 import { badRequest } from '../errors.ts';
-import { NANOS_PER_DAY, NANOS_PER_MILLI } from './timestamps.ts';
+import { firstInstantOf, offsetAt } from './first-instant.ts';
+import { NANOS_PER_MILLI } from './timestamps.ts';
 import { type ZoneClock, zoneClock } from './zone-clock.ts';
-
-/** How finely a series is cut: in the hours, days or months of a time zone. */
-export type BucketSize = 'hour' | 'day' | 'month';
-
-/** Up to that many days a series has hours, then days, then months. */
-const DAYS_IN_HOURS = 3n;
-const DAYS_IN_DAYS = 400n;
-/** Beyond it even months would be too many. */
-const MOST_DAYS = 36_525n;
 
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-
-/** A date of a calendar, month 1 to 12. */
-type CalendarDate = { year: number; month: number; day: number };
-
-/**
- * Cuts a window into hours up to three days, days up to 400 days, months above, as a clock in the time zone shows
- * them: a day on which clocks change has 23 or 25 hours, an hour that comes twice is two buckets.
- *
- * @param span nanoseconds, half-open
- * @param timezone a name that {@link checkTimeZone} took
- * @returns the instants at which buckets begin, nanoseconds, rising; the first one is not after the window's start
- * @throws {AppError} `bad_request` when the window is longer than a hundred years
- */
-export function bucketsOf(
-  span: { from: bigint; to: bigint },
-  timezone: string,
-): { size: BucketSize; starts: bigint[] } {
-  const length = span.to - span.from;
-  if (length > MOST_DAYS * NANOS_PER_DAY) throw badRequest('from', 'must be at most 100 years before to');
-  const size =
-    length <= DAYS_IN_HOURS * NANOS_PER_DAY
-      ? 'hour'
-      : length <= DAYS_IN_DAYS * NANOS_PER_DAY
-        ? 'day'
-        : 'month';
-  return { size, starts: bucketStarts(span, size, timezone, Number.POSITIVE_INFINITY) ?? [] };
-}
 
 /**
  * Cuts a window into units of a clock in the time zone. A day on which clocks change has 23 or 25 hours; an hour that comes
@@ -154,25 +118,6 @@ function* datesFrom(clock: ZoneClock, from: number, unit: 'day' | 'week' | 'mont
     last = start;
   }
 }
-
-/** When the date begins in the zone: at midnight, or when clocks jump over it. */
-function firstInstantOf(clock: ZoneClock, { year, month, day }: CalendarDate): number {
-  const midnight = Date.UTC(year, month - 1, day);
-  // The offset there is the one at midnight UTC, or another when clocks change in between.
-  for (const guess of [midnight - offsetAt(clock, midnight), midnight - offsetAt(clock, midnight - DAY)]) {
-    if (clock(guess) === midnight && clock(guess - 1) < midnight) return guess;
-  }
-  let before = midnight - DAY;
-  let after = midnight + DAY;
-  while (after - before > 1) {
-    const middle = Math.floor((before + after) / 2);
-    if (clock(middle) < midnight) before = middle;
-    else after = middle;
-  }
-  return after;
-}
-
-const offsetAt = (clock: ZoneClock, instant: number) => clock(instant) - instant;
 
 /** What is left of a division, never below zero. */
 const remainder = (value: number, by: number) => ((value % by) + by) % by;

@@ -147,16 +147,6 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
       status: 200,
     },
   ],
-  'GET /api/v1/stats': (victim) => [
-    { path: '/stats?from=2026-01-01&to=2027-01-01', status: 200 },
-    { path: `/stats?from=2026-01-01&to=2027-01-01&link_id=${victim.link}`, status: 200 },
-  ],
-  'GET /api/v1/stats/breakdown': (victim) => [
-    { path: `/stats/breakdown?by=link&from=2026-01-01&to=2027-01-01&link_id=${victim.link}`, status: 200 },
-    { path: '/stats/breakdown?by=link&from=2026-01-01&to=2027-01-01', status: 200 },
-    { path: '/stats/breakdown?by=channel&from=2026-01-01&to=2027-01-01', status: 200 },
-    { path: '/stats/breakdown?by=country&from=2026-01-01&to=2027-01-01', status: 200 },
-  ],
   'GET /api/v1/clicks': (victim) => [
     { path: '/clicks', status: 200 },
     { path: `/clicks?link_id=${victim.link}`, status: 200 },

@@ -25,8 +25,8 @@ inChromium(async () => {
     channel: 'facebook',
   });
   await visit(links[0]?.short_url ?? '');
-  const stats = () => site.api<{ totals: { clicks: number } }>('/stats');
-  await vi.waitFor(async () => expect((await stats()).totals.clicks).toBe(1), PATIENCE);
+  const channels = async () => (await site.api<{ channels: { clicks: number }[] }>('/channels')).channels;
+  await vi.waitFor(async () => expect(await channels()).toMatchObject([{ clicks: 1 }]), PATIENCE);
   return site.close;
 });
 

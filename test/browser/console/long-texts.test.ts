@@ -67,7 +67,7 @@ test('a long slug stays in its cell wherever links are listed', async () => {
     },
   });
   await expect
-    .poll(async () => (await site.api<{ rows: unknown[] }>('/stats/breakdown?by=link')).rows.length, PATIENCE)
+    .poll(async () => (await site.api<{ channels: unknown[] }>('/channels')).channels.length, PATIENCE)
     .toBe(1);
   const page = await site.open('/links');
   await expectFits(page, 'links', SLUG);

@@ -149,12 +149,15 @@ test(
 test("a link's page shows its figures and clicks, and saves its QR code and its clicks", LONG, async () => {
   // A second try finds the click of the first.
   const clicksSoFar = async () =>
-    (await site.api<{ totals: { clicks: number } }>(`/stats?link_id=${summer.id}`)).totals.clicks;
+    (await site.api<{ links: { clicks: number }[] }>(`/links?ids=${summer.id}`)).links[0]?.clicks ?? 0;
   const total = (await clicksSoFar()) + 1;
   const { visitor } = await click(summer, { 'user-agent': BROWSER });
   await expect.poll(clicksSoFar, PATIENCE).toBe(total);
   await expect
-    .poll(async () => (await site.api<{ totals: { revenue: number } }>('/stats')).totals.revenue, PATIENCE)
+    .poll(
+      async () => (await site.api<{ channels: { revenue: number }[] }>('/channels')).channels[0]?.revenue,
+      PATIENCE,
+    )
     .toBeGreaterThan(0);
   const page = await site.open(`/links/${summer.id}`);
   const clicks = page.getByRole('region', { name: 'Newest clicks' });

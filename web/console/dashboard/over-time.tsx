@@ -1,13 +1,13 @@
 import { Button, Group, NativeSelect, Paper, Table, Title } from '@mantine/core';
 import { useMemo } from 'react';
-import { type Metric, TIME_UNITS, type TimeUnit } from '../../../core/analytics/dimensions.ts';
+import type { Metric, TimeUnit } from '../../../core/analytics/dimensions.ts';
 import { formatPercent, formatShort, plural } from '../formats.ts';
 import { Chart } from '../parts/chart.tsx';
 import { ScrollTable } from '../parts/scroll-table.tsx';
 import type { ChartLine } from '../parts/time-chart.tsx';
 import { bucketName, bucketStart, chartZone } from './buckets.ts';
 import { formatMetric, METRIC_NAMES, valueIn } from './dimensions.ts';
-import { metricsFor, type Result, type Source, useSource } from './source.ts';
+import { metricsFor, type Result, type Source, unitIn, useSource } from './source.ts';
 import { useView } from './use-view.ts';
 import { unitOf, unitsOf, type View } from './view.ts';
 
@@ -18,10 +18,6 @@ const UNIT_NAMES: Record<TimeUnit, string> = {
   week: 'By week',
   month: 'By month',
 };
-
-/** The size of a response's buckets. */
-const unitIn = ({ rows: [first] }: Result): TimeUnit | undefined =>
-  TIME_UNITS.find((unit) => first && `time:${unit}` in first.dimensions);
 
 /** Label of the compared line. */
 const comparedName = ({ comparison }: View): string =>

@@ -1,6 +1,11 @@
 import { queryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
-import type { Dimension, Metric, TimeUnit } from '../../../core/analytics/dimensions.ts';
+import {
+  type Dimension,
+  type Metric,
+  TIME_UNITS,
+  type TimeUnit,
+} from '../../../core/analytics/dimensions.ts';
 import { callApi } from '../api/call.ts';
 import type { ResponseOf } from '../api/responses.ts';
 import { type Filter, queryComparison, queryWindow, unitOf, type View } from './view.ts';
@@ -30,6 +35,10 @@ export function useSource(): Source {
 export type Result = ResponseOf<'/analytics/query', 'post'>;
 export type Row = Result['rows'][number];
 export type Figures = Result['totals'];
+
+/** The size of a response's buckets. */
+export const unitIn = ({ rows: [first] }: Result): TimeUnit | undefined =>
+  TIME_UNITS.find((unit) => first && `time:${unit}` in first.dimensions);
 
 /** The body of a `POST /analytics/query`. */
 export type AnalyticsBody = {

@@ -1,4 +1,5 @@
-import { type ZoneClock, zoneClock } from '../../../core/time/zone-clock.ts';
+import { firstInstantOf } from '../../../core/time/first-instant.ts';
+import { zoneClock } from '../../../core/time/zone-clock.ts';
 import { viewerTimeZone } from '../formats.ts';
 
 /** Time ranges offered, in days. */
@@ -46,10 +47,6 @@ export function windowQuery(window: Window, at = new Date()): WindowQuery {
   };
 }
 
-/** How much a time zone's clock is ahead of UTC. Milliseconds. */
-const offsetAt = (clock: ZoneClock, at: Date) =>
-  clock(at.getTime()) - Math.floor(at.getTime() / 1_000) * 1_000;
-
 /**
  * The first instant of a day in a time zone, or of the day `later` days after it. Where the clock skips midnight, the
  * day begins when the clock moves on.
@@ -57,15 +54,6 @@ const offsetAt = (clock: ZoneClock, at: Date) =>
  * @param day such as `2026-02-28`
  */
 export function instantOfDay(day: string, zone: string, later: number): Date {
-  const midnight = new Date(`${day}T00:00:00Z`);
-  midnight.setUTCDate(midnight.getUTCDate() + later);
-  const wanted = midnight.getTime();
-  const clock = zoneClock(zone);
-  // The offset before midnight and the one after it: a change of the clock is between them at most.
-  const early = new Date(wanted - offsetAt(clock, new Date(wanted - 86_400_000)));
-  const late = new Date(wanted - offsetAt(clock, new Date(wanted + 86_400_000)));
-  if (early.getTime() === late.getTime()) return early;
-  const isMidnight = (at: Date) => at.getTime() + offsetAt(clock, at) === wanted;
-  const [first, last] = early < late ? [early, late] : [late, early];
-  return isMidnight(first) ? first : last;
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
+  return new Date(firstInstantOf(zoneClock(zone), { year, month, day: date + later }));
 }

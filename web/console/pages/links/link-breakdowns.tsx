@@ -1,36 +1,24 @@
 import { Paper, SimpleGrid, Table, Text, Title } from '@mantine/core';
 import type { LinkRecord } from '../../api/links.ts';
-import { useApi } from '../../api/queries.ts';
-import { channelName, countryName, formatCount } from '../../formats.ts';
+import { valueIn, valueName } from '../../dashboard/dimensions.ts';
+import { formatCount } from '../../formats.ts';
 import { QueryView } from '../../parts/query-view.tsx';
-import { useWindow } from '../../parts/use-window.ts';
-import type { Breakdown } from './stats-types.ts';
+import { useLinkBreakdown } from './link-analytics.ts';
 
 const SHOWN = 6;
 
-type Dimension = 'channel' | 'country' | 'device' | 'browser' | 'os';
-
-const TITLES: Record<Dimension, string> = {
+const TITLES = {
   channel: 'Channels',
   country: 'Countries',
   device: 'Devices',
   browser: 'Browsers',
   os: 'Systems',
 };
-
-const known = (value: string) => (value === '' ? 'Unknown' : value);
-
-const NAME_OF: Record<Dimension, (value: string) => string> = {
-  channel: channelName,
-  country: countryName,
-  device: (value) => known(`${value.charAt(0).toUpperCase()}${value.slice(1)}`),
-  browser: known,
-  os: known,
-};
+type Shown = keyof typeof TITLES;
 
 /** Breakdowns of a link's clicks in the period; channels only for a Smart Link. */
 export function LinkBreakdowns({ link }: { link: LinkRecord }) {
-  const dimensions: Dimension[] = ['country', 'device', 'browser', 'os'];
+  const dimensions: Shown[] = ['country', 'device', 'browser', 'os'];
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
       {(link.smart ? (['channel', ...dimensions] as const) : dimensions).map((dimension) => (
@@ -40,14 +28,8 @@ export function LinkBreakdowns({ link }: { link: LinkRecord }) {
   );
 }
 
-function BreakdownTable({ linkId, dimension }: { linkId: string; dimension: Dimension }) {
-  const { query } = useWindow();
-  const breakdown = useApi<Breakdown>('/stats/breakdown', {
-    ...query,
-    link_id: linkId,
-    by: dimension,
-    limit: SHOWN,
-  });
+function BreakdownTable({ linkId, dimension }: { linkId: string; dimension: Shown }) {
+  const breakdown = useLinkBreakdown(linkId, dimension, SHOWN);
   const title = TITLES[dimension];
   return (
     <Paper withBorder p="md">
@@ -75,14 +57,17 @@ function BreakdownTable({ linkId, dimension }: { linkId: string; dimension: Dime
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
-              {rows.map(({ value, clicks }) => (
-                <Table.Tr key={value}>
-                  <Table.Td>{NAME_OF[dimension](value)}</Table.Td>
-                  <Table.Td ta="right" className="figure">
-                    {formatCount(clicks)}
-                  </Table.Td>
-                </Table.Tr>
-              ))}
+              {rows.map((row) => {
+                const value = valueIn(row, dimension);
+                return (
+                  <Table.Tr key={value ?? ''}>
+                    <Table.Td>{valueName(dimension, value)}</Table.Td>
+                    <Table.Td ta="right" className="figure">
+                      {formatCount(row.metrics.clicks ?? 0)}
+                    </Table.Td>
+                  </Table.Tr>
+                );
+              })}
             </Table.Tbody>
           </Table>
         )}

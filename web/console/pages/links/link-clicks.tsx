@@ -2,12 +2,14 @@ import { Anchor, Button, Center, Skeleton, Stack, Table, Text } from '@mantine/c
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { callApi } from '../../api/call.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { channelName, formatInstant } from '../../formats.ts';
 import { deviceOf, placeOf, shortId } from '../../parts/click-words.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { FailureNotice } from '../../parts/failure-notice.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
-import type { Clicks } from './stats-types.ts';
+
+type Clicks = ResponseOf<'/clicks'>;
 
 const PAGE = 25;
 

@@ -1,45 +1,47 @@
 import { Paper, SimpleGrid, Stack } from '@mantine/core';
 import { useMemo } from 'react';
-import { useApi } from '../../api/queries.ts';
-import { formatCount, formatMoney, plural, viewerTimeZone } from '../../formats.ts';
+import type { TimeUnit } from '../../../../core/analytics/dimensions.ts';
+import { useSession } from '../../api/session.ts';
+import { bucketStart, chartZone } from '../../dashboard/buckets.ts';
+import { valueIn } from '../../dashboard/dimensions.ts';
+import { type Result, unitIn } from '../../dashboard/source.ts';
+import { formatCount, formatMoney, plural } from '../../formats.ts';
 import { Chart, useChartAhead } from '../../parts/chart.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { useWindow } from '../../parts/use-window.ts';
-import type { Stats } from './stats-types.ts';
+import { useChartZone, useLinkTotals } from './link-analytics.ts';
 
-const BUCKETS = { hour: 'hour by hour', day: 'day by day', month: 'month by month' };
+type Metric = 'clicks' | 'visitors' | 'leads' | 'conversions' | 'revenue';
 
 /** A link's totals, compared with the previous period, and over time. */
 export function LinkStats({ linkId }: { linkId: string }) {
-  const { query } = useWindow();
+  const { workspace } = useSession();
   useChartAhead();
-  const stats = useApi<Stats>('/stats', { ...query, link_id: linkId, timezone: viewerTimeZone() });
+  const result = useLinkTotals(linkId);
   return (
-    <QueryView query={stats} lines={6}>
-      {({ totals, previous, currency, bucket, series }) => {
-        const change = (name: keyof typeof totals) => ({ now: totals[name], before: previous.totals[name] });
+    <QueryView query={result} lines={6}>
+      {(data) => {
+        const { totals, compared_totals: before } = data;
+        const figure = (label: string, metric: Metric, value: string) => (
+          <Figure
+            label={label}
+            value={value}
+            change={{ now: totals[metric] ?? 0, before: before?.[metric] ?? 0 }}
+          />
+        );
+        const count = (label: string, metric: Metric) =>
+          figure(label, metric, formatCount(totals[metric] ?? 0));
         return (
           <Stack gap="md">
-            <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
-              <Figure label="Clicks" value={formatCount(totals.clicks)} change={change('clicks')} />
-              <Figure label="Visitors" value={formatCount(totals.visitors)} change={change('visitors')} />
-              <Figure
-                label="Conversions"
-                value={formatCount(totals.conversions)}
-                change={change('conversions')}
-              />
-              <Figure
-                label="Revenue"
-                value={formatMoney(totals.revenue, currency)}
-                change={change('revenue')}
-              />
+            <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }}>
+              {count('Clicks', 'clicks')}
+              {count('Visitors', 'visitors')}
+              {count('Leads', 'leads')}
+              {count('Conversions', 'conversions')}
+              {figure('Revenue', 'revenue', formatMoney(totals.revenue ?? 0, workspace.currency))}
             </SimpleGrid>
             <Paper withBorder p="md">
-              <Course
-                series={series}
-                summary={`Clicks and visitors of the link ${BUCKETS[bucket]}: ${plural(totals.clicks, 'click', 'clicks')} in all.`}
-              />
+              <Course result={data} />
             </Paper>
           </Stack>
         );
@@ -48,16 +50,25 @@ export function LinkStats({ linkId }: { linkId: string }) {
   );
 }
 
-function Course({ series, summary }: { series: Stats['series']; summary: string }) {
-  const { times, lines } = useMemo(
-    () => ({
-      times: series.map(({ start }) => Date.parse(start) / 1_000),
-      lines: [
-        { label: 'Clicks', values: series.map(({ clicks }) => clicks) },
-        { label: 'Visitors', values: series.map(({ visitors }) => visitors) },
-      ],
-    }),
-    [series],
+function Course({ result }: { result: Result }) {
+  const zone = useChartZone();
+  const unit = unitIn(result) ?? 'day';
+  const { times, lines } = useMemo(() => chartOf(result, unit), [result, unit]);
+  const clicks = plural(result.totals.clicks ?? 0, 'click', 'clicks');
+  return (
+    <Chart
+      times={times}
+      lines={lines}
+      zone={chartZone(unit, zone)}
+      summary={`Clicks and visitors of the link by ${unit}: ${clicks} in all.`}
+    />
   );
-  return <Chart times={times} lines={lines} summary={summary} />;
 }
+
+const chartOf = ({ rows }: Result, unit: TimeUnit) => ({
+  times: rows.map((row) => bucketStart(valueIn(row, `time:${unit}`) ?? '')),
+  lines: [
+    { label: 'Clicks', values: rows.map(({ metrics }) => metrics.clicks ?? 0) },
+    { label: 'Visitors', values: rows.map(({ metrics }) => metrics.visitors ?? 0) },
+  ],
+});

@@ -22,7 +22,7 @@ export default function NewLinkPage() {
   const [made, setMade] = useState<LinkRecord[] | null>(null);
   const create = useSend<Record<string, unknown>, CreatedLinks>(
     (body) => ({ path: '/links', body, once: true }),
-    { refresh: ['/links', '/stats'], tellFailure: false },
+    { refresh: ['/links', '/analytics'], tellFailure: false },
   );
 
   const submit = () => {

@@ -1,0 +1,26 @@
+import type { ZoneClock } from './zone-clock.ts';
+
+const DAY = 86_400_000;
+
+/** A date of a calendar, month 1 to 12. A month or day beyond the last one is in the next year or month. */
+export type CalendarDate = { year: number; month: number; day: number };
+
+/** Returns how much a clock is ahead of UTC at an instant. Milliseconds. */
+export const offsetAt = (clock: ZoneClock, instant: number): number => clock(instant) - instant;
+
+/** Returns when a date begins in a zone: at midnight, or when clocks jump over it. Milliseconds since the epoch. */
+export function firstInstantOf(clock: ZoneClock, { year, month, day }: CalendarDate): number {
+  const midnight = Date.UTC(year, month - 1, day);
+  // The offset there is the one at midnight UTC, or another when clocks change in between.
+  for (const guess of [midnight - offsetAt(clock, midnight), midnight - offsetAt(clock, midnight - DAY)]) {
+    if (clock(guess) === midnight && clock(guess - 1) < midnight) return guess;
+  }
+  let before = midnight - DAY;
+  let after = midnight + DAY;
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (clock(middle) < midnight) before = middle;
+    else after = middle;
+  }
+  return after;
+}
