@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { AppError } from '../core/errors.ts';
 import { SettingsError } from '../core/settings/config.ts';
 import { loadEnvFile } from '../core/settings/env-file.ts';
+import { analystCommands } from './commands/analyst.ts';
 import { auditCommands } from './commands/audit.ts';
 import { backupCommands } from './commands/backup.ts';
 import { consoleCommands } from './commands/console.ts';
@@ -43,6 +44,7 @@ const program = new Command('hoplog')
 const commands = [
   workspaceCommands,
   keyCommands,
+  analystCommands,
   partnerCommands,
   consoleCommands,
   enrollmentCommands,

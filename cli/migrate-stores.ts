@@ -1,3 +1,4 @@
+import { renewAnalystViews } from '../clickhouse/analysts/index.ts';
 import { createClickHouse } from '../clickhouse/client.ts';
 import {
   migrationsOfLater as laterInClickHouse,
@@ -44,6 +45,7 @@ export async function migrateStores(owner: Pool, config: Config): Promise<Migrat
         }),
         clickhouse: await migrateClickHouse(clickhouse, options),
       };
+      await renewAnalystViews(clickhouse, options);
       const later = [
         ...(await laterInPostgres(client)).map((name) => `${name} of PostgreSQL`),
         ...(await laterInClickHouse(clickhouse, options)).map((name) => `${name} of ClickHouse`),
