@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { CLICK_NAMES } from '../../core/clicks/click-fields.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { clickIdSql } from './click-id.ts';
 import { type ClickFilter, clickConditions } from './newest-clicks.ts';
@@ -16,33 +17,8 @@ const OUTSIDE_TEXT = [
   ...['utm_content', 'referer_host', 'rule_id', 'variant_id'],
 ];
 
-/** The columns of the export after the ids, in the order of a Click in the API. */
-const COLUMNS = [
-  ...[
-    'channel',
-    'country',
-    'city',
-    'device',
-    'browser',
-    'os',
-    'referer',
-    'domain',
-    'slug',
-    'trigger',
-    'utm_source',
-  ],
-  ...[
-    'utm_medium',
-    'utm_campaign',
-    'utm_term',
-    'utm_content',
-    'referer_host',
-    'continent',
-    'region',
-    'language',
-  ],
-  ...['rule_id', 'variant_id', 'asn', 'is_bot'],
-];
+/** ClickHouse writes these as numbers or bytes by default. */
+const AS_TEXT: readonly string[] = ['link_id', 'visitor_id', 'trigger'];
 
 /**
  * Puts an apostrophe before text that a spreadsheet would run as a formula (OWASP, "CSV injection"): anyone may send
@@ -108,14 +84,14 @@ async function exportWindow(
   signal: AbortSignal,
 ): Promise<Readable> {
   const { conditions, params } = clickConditions(filter);
-  const columns = COLUMNS.map((column) => {
+  const columns = CLICK_NAMES.map((column) => {
     if (format === 'csv' && OUTSIDE_TEXT.includes(column)) return textCell(column);
-    return column === 'trigger' ? 'toString(trigger) AS trigger' : column;
+    return AS_TEXT.includes(column) ? `toString(${column}) AS ${column}` : column;
   });
   const { stream } = await client.exec({
     query: `
-      SELECT toString(${clickIdSql('ts')}) AS id, toDateTime64(ts, 6, 'UTC') AS ts, toString(link_id) AS link_id,
-        toString(visitor_id) AS visitor_id, ${columns.join(', ')}
+      SELECT toString(${clickIdSql('ts')}) AS id, toDateTime64(ts, 6, 'UTC') AS ts,
+        ${columns.join(', ')}
       FROM clicks WHERE ${conditions} ORDER BY ts DESC FORMAT ${written}`,
     query_params: params,
     abort_signal: signal,

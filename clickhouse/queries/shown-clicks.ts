@@ -1,10 +1,8 @@
-import type { ClickRecord } from '../../core/clicks/click-fields.ts';
+import { CLICK_NAMES, type ClickRecord } from '../../core/clicks/click-fields.ts';
 import type { ShownClick } from '../../core/clicks/click-record.ts';
 
 /** The columns of a {@link ShownClickRow} in `clicks`: the time, then the fields of a `ClickRecord` in their order. */
-export const SHOWN_COLUMNS = `toUnixTimestamp64Nano(ts) AS nanos, link_id, visitor_id, channel, country, city, device,
-  browser, os, referer, domain, slug, trigger, utm_source, utm_medium, utm_campaign, utm_term, utm_content, referer_host,
-  continent, region, language, rule_id, variant_id, asn, is_bot`;
+export const SHOWN_COLUMNS = `toUnixTimestamp64Nano(ts) AS nanos, ${CLICK_NAMES.join(', ')}`;
 
 /** A click as ClickHouse sends it. */
 export type ShownClickRow = Omit<ClickRecord, 'id' | 'ts'> & { nanos: string };

@@ -38,26 +38,25 @@ export type ClickDetails = Omit<
   'id' | 'ts' | 'link_id' | 'visitor_id' | 'channel' | 'is_bot' | 'slug'
 >;
 
+/** Fields of {@link ClickRecord} after `id` and `ts`, in their order. */
+export const CLICK_NAMES = [
+  ...(['link_id', 'visitor_id', 'channel', 'country', 'city', 'device', 'browser', 'os', 'referer'] as const),
+  ...([
+    'domain',
+    'slug',
+    'trigger',
+    'utm_source',
+    'utm_medium',
+    'utm_campaign',
+    'utm_term',
+    'utm_content',
+  ] as const),
+  ...(['referer_host', 'continent', 'region', 'language', 'rule_id', 'variant_id', 'asn', 'is_bot'] as const),
+] satisfies readonly (keyof ClickRecord)[];
+
+const NO_DETAILS: readonly string[] = ['link_id', 'visitor_id', 'channel', 'is_bot', 'slug'];
+
 /** Fields of {@link ClickDetails}, in their order. */
-export const DETAIL_NAMES = [
-  'country',
-  'city',
-  'device',
-  'browser',
-  'os',
-  'referer',
-  'domain',
-  'trigger',
-  'utm_source',
-  'utm_medium',
-  'utm_campaign',
-  'utm_term',
-  'utm_content',
-  'referer_host',
-  'continent',
-  'region',
-  'language',
-  'rule_id',
-  'variant_id',
-  'asn',
-] as const satisfies readonly (keyof ClickDetails)[];
+export const DETAIL_NAMES = CLICK_NAMES.filter(
+  (name): name is keyof ClickDetails => !NO_DETAILS.includes(name),
+);
