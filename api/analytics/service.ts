@@ -42,10 +42,14 @@ export async function answerQuery(
   ]);
   const { limit, offset } = query;
   const order = ordersOf(query, main.grouping);
-  const found = await analyticsRows(clickhouse, main.counted, { order, limit, offset });
+  const ahead = other && rowsKnownAhead(other.grouping);
+  const [found, figuresAhead] = await Promise.all([
+    analyticsRows(clickhouse, main.counted, { order, limit, offset }),
+    other && ahead ? figuresOfRows(clickhouse, other.counted, ahead) : null,
+  ]);
   const metricsOf = (figures: Parameters<typeof shownMetrics>[1]) =>
     shownMetrics(query.metrics, figures, currency);
-  const compared = other && (await comparedWith(deps, main.grouping, other, found.rows));
+  const compared = other && (await comparedWith(deps, main.grouping, other, found.rows, figuresAhead));
   const rows = found.rows.map((row, n) => ({
     dimensions: shownDimensions(main.grouping, row.keys),
     metrics: metricsOf(row.figures),
@@ -137,12 +141,19 @@ async function countedOf(
   return { counted, grouping };
 }
 
+/** Returns the rows of the compared window where the main one does not decide them: its buckets, or none. */
+function rowsKnownAhead({ keys, starts }: Grouping): string[][] | null {
+  if (keys.length === 0) return [];
+  return keys.length === 1 && keys[0]?.kind === 'bucket' ? starts.map((start) => [String(start)]) : null;
+}
+
 /** Returns the figures of the compared window for each row, a bucket's in the bucket of the same position. */
 async function comparedWith(
   { clickhouse }: Stores,
   grouping: Grouping,
   other: { counted: Counted; grouping: Grouping },
   rows: readonly { keys: string[] }[],
+  figuresAhead: Awaited<ReturnType<typeof figuresOfRows>> | null,
 ) {
   const bucket = grouping.keys.findIndex(({ kind }) => kind === 'bucket');
   const positions = new Map(grouping.starts.map((start, n) => [String(start), n]));
@@ -153,7 +164,7 @@ async function comparedWith(
       return String(other.grouping.starts[positions.get(key) ?? -1] ?? 'none');
     }),
   );
-  const found = await figuresOfRows(clickhouse, other.counted, wanted);
+  const found = figuresAhead ?? (await figuresOfRows(clickhouse, other.counted, wanted));
   const byKeys = new Map(found.rows.map((row) => [JSON.stringify(row.keys), row.figures]));
   return { totals: found.totals, rows: wanted.map((keys) => byKeys.get(JSON.stringify(keys)) ?? NOTHING) };
 }

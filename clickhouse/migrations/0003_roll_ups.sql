@@ -1,7 +1,7 @@
 -- Roll-ups of closed days and months. A job writes them for days that the watermark has passed; reports read them for the
 -- whole days of a window, and single clicks for its edges.
 
--- Clicks and visitors of a day or a month by workspace, link and channel, without bots. Rows count while their generation
+-- Clicks and visitors of a day or a month by workspace, link and channel, without bots and visits of no link. Rows count while their generation
 -- is in rolled_up_periods: a period that is rebuilt gets a new generation, so a reader sees the old rows or the new ones.
 CREATE TABLE IF NOT EXISTS {{database}}.clicks_rolled_up {{on_cluster}} (
   workspace_id UUID,
@@ -31,11 +31,14 @@ ENGINE = {{engine:ReplacingMergeTree(generation)}}
 ORDER BY (period, start)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
 
--- The clicks of each workspace in a period: whether a report counts visitors exactly is known from few rows.
+-- The clicks of each workspace in a period: whether a report counts visitors exactly is known from few rows. A month has the
+-- visitors too, so that a year by month merges twelve states and not one for each link.
 CREATE TABLE IF NOT EXISTS {{database}}.rolled_up_workspaces {{on_cluster}} (
   workspace_id UUID,
   generation   UInt64,
-  clicks       UInt64
+  start        Date,
+  clicks       UInt64,
+  visitors     AggregateFunction(uniqCombined64(17), UUID)
 )
 ENGINE = {{engine:ReplacingMergeTree}}
 ORDER BY (workspace_id, generation)

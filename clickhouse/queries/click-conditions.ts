@@ -30,9 +30,12 @@ export type Orphans = 'exclude' | 'include' | 'only';
 
 const NO_LINK = "toUUID('00000000-0000-0000-0000-000000000000')";
 
+/** A click of a person on a link. */
+export const IS_COUNTED = 'NOT is_bot AND NOT is_orphan';
+
 /** Returns the condition on visits that led to no link as SQL that begins with `AND`, or is empty. */
 export const orphansSql = (orphans: Orphans) =>
-  ({ exclude: `AND link_id != ${NO_LINK}`, include: '', only: `AND link_id = ${NO_LINK}` })[orphans];
+  ({ exclude: 'AND NOT is_orphan', include: '', only: 'AND is_orphan' })[orphans];
 
 /** Returns conditions as SQL that begins with `AND`, with its parameters; none: an empty text. */
 export function conditionsSql(conditions: readonly Condition[]): Sql {

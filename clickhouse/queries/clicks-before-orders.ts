@@ -2,6 +2,7 @@ import { CREDITED_TEXTS, type CreditedClick } from '../../core/analytics/dimensi
 import type { Channel } from '../../core/enrich/channels.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { byVisitorParams, MAY_BE_CLICKS_OF_VISITORS } from '../rollups/clicks-by-visitor.ts';
+import { IS_COUNTED } from './click-conditions.ts';
 import { runQuery } from './run-query.ts';
 
 /** Where to look for the clicks of one visitor before one order. Times in microseconds. */
@@ -43,8 +44,8 @@ const BIO: Channel = 'bio';
 const DIMENSIONS = [...CREDITED_TEXTS, 'asn'].join(', ');
 const NO_LINK = '00000000-0000-0000-0000-000000000000';
 
-// Bots and links of deleted bio buttons never count.
-const COUNTED = `NOT is_bot
+// Bots, visits of no link and links of deleted bio buttons never count.
+const COUNTED = `${IS_COUNTED}
   AND (clicks.workspace_id, link_id) NOT IN (SELECT workspace_id, link_id FROM deleted_links)`;
 
 const SPANS = `(

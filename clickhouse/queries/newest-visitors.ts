@@ -2,6 +2,7 @@ import type { ShownClick } from '../../core/clicks/click-record.ts';
 import { clampToStored, NANOS_PER_DAY, nowNanos } from '../../core/time/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { byVisitorParams, CLICKS_OF_VISITORS } from '../rollups/clicks-by-visitor.ts';
+import { IS_COUNTED } from './click-conditions.ts';
 import { runQuery } from './run-query.ts';
 import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from './shown-clicks.ts';
 import { NOT_DELETED } from './visible-clicks.ts';
@@ -10,7 +11,8 @@ import { NOT_DELETED } from './visible-clicks.ts';
 const LOOKS_BACK = [NANOS_PER_DAY, 32n * NANOS_PER_DAY];
 
 /**
- * Returns the newest click of each of the visitors who clicked last, newest first, without bots.
+ * Returns the newest click of each of the visitors who clicked last, newest first, without bots and
+ * visits of no link.
  *
  * @param limit most visitors
  */
@@ -35,7 +37,7 @@ async function newestSince(
 ): Promise<ShownClick[]> {
   const rows = await runQuery<ShownClickRow>(client, {
     sql: `SELECT ${SHOWN_COLUMNS} FROM clicks
-      WHERE workspace_id = {workspace:UUID} AND ts >= fromUnixTimestamp64Nano({since:Int64}, 'UTC') AND NOT is_bot ${NOT_DELETED}
+      WHERE workspace_id = {workspace:UUID} AND ts >= fromUnixTimestamp64Nano({since:Int64}, 'UTC') AND ${IS_COUNTED} ${NOT_DELETED}
       ORDER BY ts DESC LIMIT 1 BY visitor_id LIMIT {limit:UInt32}`,
     params: { workspace: workspaceId, since, limit },
     seconds: 20,

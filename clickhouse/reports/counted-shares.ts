@@ -3,6 +3,15 @@ import { CREDITED_TEXTS } from '../../core/analytics/dimensions.ts';
 const CLICK_COLUMNS = [...CREDITED_TEXTS, 'asn'].join(', ');
 
 /**
+ * The table and the condition of {@link countedShares}. A query of few columns is planned faster over them than over a
+ * subquery with all columns.
+ */
+export const COUNTED_SHARES = {
+  table: 'attributed_shares FINAL',
+  condition: 'workspace_id = {workspace:UUID} AND NOT replaced',
+} as const;
+
+/**
  * Returns the attributed shares that count as a subquery: `ts, link_id, channel` and the other dimensions of the credited click,
  * `share, lead, amount_minor, first_channel, first_bio_links, first_other_channel`. Of each order these are the shares of its highest version: who writes a version marks
  * the shares of earlier ones as replaced, and `FINAL` joins the two. Needs the parameter `workspace`.
@@ -14,6 +23,6 @@ const CLICK_COLUMNS = [...CREDITED_TEXTS, 'asn'].join(', ');
 export function countedShares(condition: string): string {
   return `(
     SELECT ts, link_id, channel, ${CLICK_COLUMNS}, share, lead, amount_minor, first_channel, first_bio_links, first_other_channel
-    FROM attributed_shares FINAL
-    WHERE workspace_id = {workspace:UUID} ${condition === '' ? '' : `AND ${condition}`} AND NOT replaced)`;
+    FROM ${COUNTED_SHARES.table}
+    WHERE ${COUNTED_SHARES.condition} ${condition === '' ? '' : `AND ${condition}`})`;
 }

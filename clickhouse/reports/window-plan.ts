@@ -1,6 +1,7 @@
 import { type BoundedCache, createBoundedCache } from '../../core/caching/bounded-cache.ts';
 import { NANOS_PER_SECOND, STORED_MIN_NANOS } from '../../core/time/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
+import { IS_COUNTED } from '../queries/click-conditions.ts';
 import { runQuery } from '../queries/run-query.ts';
 import { IN_SPAN, inSpans, type Span } from '../queries/visible-clicks.ts';
 import { type Cover, coverOf, generationsOf, spanOf } from '../rollups/cover.ts';
@@ -137,7 +138,7 @@ async function readVersion(client: ClickHouseClient): Promise<string> {
 /** Clicks of people from an instant on, counted no further than is needed. */
 async function countSince(client: ClickHouseClient, clicks: ReportedClicks, from: bigint): Promise<number> {
   const [row] = await runQuery<{ found: string }>(client, {
-    sql: `SELECT count() AS found FROM (SELECT 1 FROM clicks WHERE workspace_id = {workspace:UUID} AND NOT is_bot
+    sql: `SELECT count() AS found FROM (SELECT 1 FROM clicks WHERE workspace_id = {workspace:UUID} AND ${IS_COUNTED}
             AND ts >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') LIMIT {most:UInt64})`,
     params: { workspace: clicks.workspaceId, from, most: Math.max(EXACT_CLICKS, clicks.exactUpTo) + 1 },
     seconds: 30,

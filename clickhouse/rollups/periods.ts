@@ -8,9 +8,9 @@ export type RolledUpPeriod = {
   start: string;
   /** Names its rows in `clicks_rolled_up`. Unique. */
   generation: string;
-  /** Clicks of all workspaces, without bots. */
+  /** Clicks of all workspaces, without bots and visits of no link. */
   clicks: number;
-  /** Rows of a day in `clicks_by_visitor`, with bots. */
+  /** Rows of a day in `clicks_by_visitor`, with bots and visits of no link. */
   byVisitor: number;
   /** A hash of the clicks that the period was made of, bots included. */
   fingerprint: string;

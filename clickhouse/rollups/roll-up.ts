@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '../client.ts';
+import { IS_COUNTED } from '../queries/click-conditions.ts';
 import { PROGRESS_HEADERS, runQuery } from '../queries/run-query.ts';
 import { FILL_CLICKS_BY_VISITOR } from './clicks-by-visitor.ts';
 import { commitPeriod, ON_DAY, type RolledUpPeriod, rolledUpPeriods } from './periods.ts';
@@ -17,7 +18,7 @@ const KEPT_MICROS = 3_600_000_000n;
 /** What a pass did: how many days it compared, and the periods that it made. */
 export type RollUpOutcome = { days: number; made: string[] };
 
-/** How many clicks a day has, and a hash of them: as many may arrive late as are erased between two passes. */
+/** How many clicks a day has (`people`: those that are counted), and a hash of them: as many may arrive late as are erased between two passes. */
 type DayClicks = { people: number; withBots: number; fingerprint: bigint };
 
 const NO_CLICKS: Readonly<DayClicks> = { people: 0, withBots: 0, fingerprint: 0n };
@@ -79,7 +80,7 @@ async function clicksByDay(client: ClickHouseClient, closed: string): Promise<Ma
   const rows = await runQuery<{ day: string; people: string; with_bots: string; fingerprint: string }>(
     client,
     {
-      sql: `SELECT toDate(ts) AS day, countIf(NOT is_bot) AS people, count() AS with_bots,
+      sql: `SELECT toDate(ts) AS day, countIf(${IS_COUNTED}) AS people, count() AS with_bots,
             toString(groupBitXor(intHash64(toUnixTimestamp64Nano(ts)))) AS fingerprint
           FROM clicks WHERE ts < toDateTime64({closed:Date}, 9, 'UTC') GROUP BY day ORDER BY day`,
       params: { closed },
@@ -111,12 +112,12 @@ function clicksByMonth(days: Map<string, DayClicks>, closed: string): Map<string
 }
 
 type PeriodParams = { generation: bigint; start: string };
-/** Fills a period and returns its clicks, without bots. */
+/** Fills a period and returns its clicks, without bots and visits of no link. */
 type Fill = (client: ClickHouseClient, params: PeriodParams) => Promise<number>;
 
 const ROLL_UP_DAY = `SELECT workspace_id, {generation:UInt64}, {start:Date}, link_id, channel, count(),
     uniqCombined64State(17)(visitor_id)
-  FROM clicks WHERE NOT is_bot AND ${ON_DAY}
+  FROM clicks WHERE ${IS_COUNTED} AND ${ON_DAY}
   GROUP BY workspace_id, link_id, channel`;
 
 const ROLL_UP_MONTH = `SELECT workspace_id, {generation:UInt64}, {start:Date}, link_id, channel, sum(clicks),
@@ -134,7 +135,7 @@ const fillDay: Fill = async (client, params) => {
 
 const fillMonth: Fill = (client, params) => rollUpClicks(client, ROLL_UP_MONTH, params);
 
-/** Rolls clicks up, and returns how many there were, without bots. */
+/** Rolls clicks up, and returns how many there were, without bots and visits of no link. */
 async function rollUpClicks(client: ClickHouseClient, select: string, params: PeriodParams): Promise<number> {
   await insert(
     client,
@@ -143,10 +144,11 @@ async function rollUpClicks(client: ClickHouseClient, select: string, params: Pe
   );
   await insert(
     client,
-    `rolled_up_workspaces (workspace_id, generation, clicks)
-    SELECT workspace_id, generation, sum(clicks) FROM clicks_rolled_up
-    WHERE generation = {generation:UInt64} AND start = {start:Date} GROUP BY workspace_id, generation`,
-    params,
+    `rolled_up_workspaces (workspace_id, generation, start, clicks, visitors)
+    SELECT workspace_id, generation, start, sum(clicks), uniqCombined64MergeStateIf(17)(visitors, {is_month:Bool})
+    FROM clicks_rolled_up
+    WHERE generation = {generation:UInt64} AND start = {start:Date} GROUP BY workspace_id, generation, start`,
+    { ...params, is_month: select === ROLL_UP_MONTH },
   );
   const [row] = await runQuery<{ clicks: string }>(client, {
     sql: 'SELECT sum(clicks) AS clicks FROM rolled_up_workspaces FINAL WHERE generation = {generation:UInt64}',
@@ -156,7 +158,11 @@ async function rollUpClicks(client: ClickHouseClient, select: string, params: Pe
   return Number(row?.clicks ?? 0);
 }
 
-async function insert(client: ClickHouseClient, query: string, params: PeriodParams): Promise<void> {
+async function insert(
+  client: ClickHouseClient,
+  query: string,
+  params: PeriodParams & Record<string, unknown>,
+): Promise<void> {
   await client.command({
     query: `INSERT INTO ${query}`,
     query_params: params,

@@ -61,16 +61,15 @@ export async function analyticsRows(
   counted: Counted,
   page: Page,
 ): Promise<AnalyticsFigures> {
-  // A link with several values is in several rows, and once in all.
-  const hasSeparateWhole = page.offset > 0 || counted.keys.some(({ kind }) => kind === 'mapped');
+  const hasSeparateWhole = page.offset > 0 || countsTwice(counted);
   const withWhole = counted.keys.length === 0 || !hasSeparateWhole;
   const [rows, whole] = await Promise.all([
     counted.keys.length === 0
       ? []
-      : run(client, counted, withWhole, (sql) => pageOf(counted, sql, page, withWhole)),
+      : run(client, counted, withWhole, (grouped) => pageOf(counted, grouped, page, withWhole)),
     withWhole && counted.keys.length > 0
       ? []
-      : run(client, { ...counted, keys: [], starts: [] }, true, (sql) => sql),
+      : run(client, { ...counted, keys: [], starts: [] }, true, sqlOf),
   ]);
   const total = [...whole, ...rows].find((row) => row.whole === 1);
   const found = rows.filter((row) => row.whole === 0);
@@ -84,8 +83,8 @@ export async function analyticsRows(
   /** A page beyond the last row has none that says how many there are. */
   async function rowsInAll(inAll: number): Promise<number> {
     if (rows.length > 0 || page.offset === 0) return Math.max(0, inAll);
-    const [first] = await run(client, counted, false, (sql) =>
-      pageOf(counted, sql, { ...page, offset: 0, limit: 1 }, false),
+    const [first] = await run(client, counted, false, (grouped) =>
+      pageOf(counted, grouped, { ...page, offset: 0, limit: 1 }, false),
     );
     return Number(first?.found ?? 0);
   }
@@ -100,20 +99,26 @@ export async function figuresOfRows(
   const params = Object.fromEntries(
     counted.keys.map((_, n) => [`only_${n}`, only.map((keys) => keys[n] ?? '')]),
   );
+  const hasRows = counted.keys.length > 0 && only.length > 0;
+  const withWhole = hasRows && !countsTwice(counted);
   const [rows, whole] = await Promise.all([
-    counted.keys.length === 0 || only.length === 0
-      ? []
-      : run(client, counted, false, (sql) => ({
-          sql: `SELECT * FROM (${sql.sql}) WHERE ${isOneOf(counted.keys.length)}`,
-          params: { ...sql.params, ...params },
-        })),
-    run(client, { ...counted, keys: [], starts: [] }, true, (sql) => sql),
+    hasRows
+      ? run(client, counted, withWhole, (grouped) => ({
+          sql: `SELECT * FROM (${sqlOf(grouped).sql}) WHERE whole = 1 OR ${isOneOf(counted.keys.length)}`,
+          params: { ...grouped.params, ...params },
+        }))
+      : [],
+    withWhole ? [] : run(client, { ...counted, keys: [], starts: [] }, true, sqlOf),
   ]);
+  const total = [...whole, ...rows].find((row) => row.whole === 1);
   return {
-    totals: whole[0] ? toFigures(whole[0]) : NOTHING,
-    rows: rows.map((row) => rowOf(counted, row)),
+    totals: total ? toFigures(total) : NOTHING,
+    rows: rows.filter((row) => row.whole === 0).map((row) => rowOf(counted, row)),
   };
 }
+
+/** Whether a click may be in several rows: of a link with several values. It is once in all. */
+const countsTwice = ({ keys }: Counted): boolean => keys.some(({ kind }) => kind === 'mapped');
 
 function isOneOf(keys: number): string {
   const names = Array.from({ length: keys }, (_, n) => n);
@@ -127,12 +132,17 @@ const rowOf = ({ keys }: Counted, row: Row): AnalyticsRow => ({
   figures: toFigures(row),
 });
 
-/** Runs a query over the grouped rows: `whole`, the keys, and the figures by their names. */
+/** The columns and the source of a query of the rows by key: `whole`, the keys, and the figures by their names. */
+type Grouped = { columns: string; source: string; params: Record<string, unknown> };
+
+const sqlOf = ({ columns, source, params }: Grouped): Sql => ({ sql: `SELECT ${columns} ${source}`, params });
+
+/** Runs a query over the grouped rows. */
 async function run(
   client: ClickHouseClient,
   counted: Counted,
   withWhole: boolean,
-  over: (grouped: Sql) => Sql,
+  over: (grouped: Grouped) => Sql,
 ): Promise<Row[]> {
   const ask = async (counting: Counting) => {
     const { sql, params } = over(groupedRows(counted, counting, withWhole));
@@ -155,7 +165,7 @@ async function run(
   });
 }
 
-function groupedRows(counted: Counted, counting: Counting, withWhole: boolean): Sql {
+function groupedRows(counted: Counted, counting: Counting, withWhole: boolean): Grouped {
   const { clicks, orders, leads } = needs(counted);
   const sources = [
     ...(clicks ? [clicksSource(counted, counting, withWhole)] : []),
@@ -167,9 +177,9 @@ function groupedRows(counted: Counted, counting: Counting, withWhole: boolean): 
   const union =
     sources.length === 0 ? noRows(counted.keys) : sources.map(({ sql }) => sql).join(' UNION ALL ');
   return {
-    sql: `SELECT whole, ${keys} sum(c) AS clicks, sum(v) AS visitors, round(sum(l), ${CONVERSION_DIGITS}) AS leads,
-        round(sum(o), ${CONVERSION_DIGITS}) AS conversions, sum(r) AS revenue
-      FROM (${union}) GROUP BY whole${names.map((name) => `, ${name}`).join('')}`,
+    columns: `whole, ${keys} sum(c) AS clicks, sum(v) AS visitors, round(sum(l), ${CONVERSION_DIGITS}) AS leads,
+      round(sum(o), ${CONVERSION_DIGITS}) AS conversions, sum(r) AS revenue`,
+    source: `FROM (${union}) GROUP BY whole${names.map((name) => `, ${name}`).join('')}`,
     params: Object.assign({ starts: counted.starts }, ...sources.map(({ params }) => params)),
   };
 }
@@ -190,26 +200,33 @@ const noRows = (keys: Counted['keys']) =>
     0. AS l, 0. AS o, toInt64(0) AS r WHERE false`;
 
 /** Adds rows of empty buckets for every value of the other keys. */
-function withEmptyBuckets({ keys }: Counted, { sql, params }: Sql): Sql {
+function withEmptyBuckets({ keys }: Counted, grouped: Grouped): Grouped {
   const bucket = keys.findIndex(({ kind }) => kind === 'bucket');
   const others = keys.flatMap((_, n) => (n === bucket ? [] : [`k${n}`]));
-  if (bucket === -1 || others.length === 0 || keys.some(({ kind }) => kind === 'clock'))
-    return { sql, params };
+  if (bucket === -1 || others.length === 0 || keys.some(({ kind }) => kind === 'clock')) return grouped;
   const figures = ['clicks', 'visitors', 'leads', 'conversions', 'revenue'];
   const list = others.map((name) => `, ${name}`).join('');
+  const found = figures.map((name, n) => `found[indexOf(times, slot)].${n + 1} AS ${name}`).join(', ');
   return {
-    sql: `SELECT whole${list}, slot AS k${bucket}, ${figures.map((name, n) => `found[indexOf(times, slot)].${n + 1} AS ${name}`).join(', ')}
+    columns: '*',
+    // A subquery: ClickHouse has no window function beside ARRAY JOIN.
+    source: `FROM (SELECT whole${list}, slot AS k${bucket}, ${found}
       FROM (SELECT whole${list}, groupArray(k${bucket}) AS times, groupArray((${figures.join(', ')})) AS found
-        FROM (${sql}) GROUP BY whole${list})
-      ARRAY JOIN if(whole = 1, times, {starts:Array(Int64)}) AS slot`,
-    params,
+        FROM (${sqlOf(grouped).sql}) GROUP BY whole${list})
+      ARRAY JOIN if(whole = 1, times, {starts:Array(Int64)}) AS slot)`,
+    params: grouped.params,
   };
 }
 
+/** What is divided by the clicks for a metric. */
+const RATES: ReadonlyMap<Order['by'], string> = new Map([
+  ['conversion_rate', 'conversions'],
+  ['revenue_per_click', 'revenue'],
+]);
+
 /** Returns a page of the grouped rows: the row of all first, then the rows in their order, each with their number. */
-function pageOf(counted: Counted, grouped: Sql, page: Page, withWhole: boolean): Sql {
-  const { sql, params } = withEmptyBuckets(counted, grouped);
-  const names = counted.keys.map((_, n) => `k${n}`);
+function pageOf(counted: Counted, grouped: Grouped, page: Page, withWhole: boolean): Sql {
+  const { columns, source, params } = withEmptyBuckets(counted, grouped);
   const byKeys = counted.keys.map((key, n) => (key.kind === 'link' ? `toString(k${n})` : `k${n}`));
   const order = [
     'whole DESC',
@@ -219,11 +236,13 @@ function pageOf(counted: Counted, grouped: Sql, page: Page, withWhole: boolean):
     ),
     ...byKeys,
   ];
+  const rates = page.order.flatMap(({ by }) => {
+    const share = RATES.get(by);
+    return share === undefined ? [] : [`, if(clicks = 0, NULL, ${share} / clicks) AS ${by}`];
+  });
   return {
-    sql: `SELECT whole, ${names.map((name) => `${name}, `).join('')} clicks, visitors, leads, conversions, revenue,
-        if(clicks = 0, NULL, conversions / clicks) AS conversion_rate,
-        if(clicks = 0, NULL, revenue / clicks) AS revenue_per_click, count() OVER () AS found
-      FROM (${sql}) ORDER BY ${order.join(', ')} LIMIT {page_limit:UInt32} OFFSET {page_offset:UInt32}`,
+    sql: `SELECT ${columns}${rates.join('')}, count() OVER () AS found ${source}
+      ORDER BY ${order.join(', ')} LIMIT {page_limit:UInt32} OFFSET {page_offset:UInt32}`,
     params: { ...params, page_limit: page.limit + (withWhole ? 1 : 0), page_offset: page.offset },
   };
 }

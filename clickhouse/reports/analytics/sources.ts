@@ -1,7 +1,7 @@
 import { type Condition, conditionsSql, orphansSql, type Sql } from '../../queries/click-conditions.ts';
 import { IN_SPAN, inSpans, NOT_DELETED } from '../../queries/visible-clicks.ts';
 import { type Cover, coverOf, generationsOf, spanOf } from '../../rollups/cover.ts';
-import { countedShares } from '../counted-shares.ts';
+import { COUNTED_SHARES } from '../counted-shares.ts';
 import { type KeysSql, keysSql } from './keys.ts';
 import type { Counted } from './query.ts';
 
@@ -30,6 +30,20 @@ const from = (table: string, condition: string, { joins }: KeysSql) =>
 /** How clicks are counted: each, visitors exactly or not; or from rolled-up periods and the clicks outside of them. */
 export type Counting = { kind: 'exact' } | { kind: 'estimated' } | { kind: 'rolled up'; cover: Cover };
 
+/** Rolled-up rows of a workspace in all: one of each month, and those of each day by link and channel. */
+const WORKSPACE_ROLLED_UP = `(
+  SELECT toDateTime64(start, 9, 'UTC') AS ts, clicks, visitors FROM rolled_up_workspaces
+  WHERE workspace_id = {workspace:UUID} AND generation IN {months:Array(UInt64)} LIMIT 1 BY generation
+  UNION ALL
+  SELECT toDateTime64(start, 9, 'UTC') AS ts, clicks, visitors FROM clicks_rolled_up
+  WHERE workspace_id = {workspace:UUID} AND generation IN {days:Array(UInt64)})`;
+
+function ofPeriods({ periods, rest }: Cover): Record<'months' | 'days', bigint[]> {
+  const generations = (wanted: 'day' | 'month') =>
+    generationsOf({ rest, periods: periods.filter(({ period }) => period === wanted) });
+  return { months: generations('month'), days: generations('day') };
+}
+
 /** Returns the clicks and visitors of a query by its keys. */
 export function clicksSource(counted: Counted, counting: Counting, withWhole: boolean): Sql {
   const keys = keysSql(counted.keys, counted.starts, counted.timeZone);
@@ -52,7 +66,11 @@ export function clicksSource(counted: Counted, counting: Counting, withWhole: bo
   const [state, rolledState, estimate] = withVisitors
     ? ['uniqCombined64State(17)(visitor_id)', 'visitors', 'uniqCombined64Merge(17)(state)']
     : ['0', '0', 'toUInt64(0)'];
-  const rolledUp = `(SELECT toDateTime64(start, 9, 'UTC') AS ts, link_id, channel, clicks, visitors FROM clicks_rolled_up
+  const isOfWorkspace =
+    own.sql === '' && deleted === '' && counted.keys.every(({ kind }) => kind === 'bucket');
+  const rolledUp = isOfWorkspace
+    ? WORKSPACE_ROLLED_UP
+    : `(SELECT toDateTime64(start, 9, 'UTC') AS ts, link_id, channel, clicks, visitors FROM clicks_rolled_up
     WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)} ${own.sql} ${deleted})`;
   const byKeys = keys.names.length === 0 ? '' : `GROUP BY ${keys.names.join(', ')}`;
   return {
@@ -64,7 +82,11 @@ export function clicksSource(counted: Counted, counting: Counting, withWhole: bo
         SELECT ${keys.selected} count() AS found, ${state} AS state
         FROM ${from('clicks', `${condition} AND ${rest.sql}`, keys)} ${byKeys})
       ${groupBy}`,
-    params: { ...params, ...rest.params, generations: generationsOf(counting.cover) },
+    params: {
+      ...params,
+      ...rest.params,
+      ...(isOfWorkspace ? ofPeriods(counting.cover) : { generations: generationsOf(counting.cover) }),
+    },
   };
 }
 
@@ -74,11 +96,11 @@ export function sharesSource(counted: Counted, withWhole: boolean): Sql {
   const own = conditionsSql(counted.conditions);
   const deleted = counted.window.hasDeleted ? NOT_DELETED : '';
   const { whole, groupBy } = grouping(keys, withWhole);
-  const condition = `channel != '' ${familySql(counted)} ${own.sql} ${deleted}`;
+  const condition = `${COUNTED_SHARES.condition} AND ${IN_SPAN} AND channel != '' ${familySql(counted)} ${own.sql} ${deleted}`;
   return {
     sql: `SELECT ${whole} AS whole, ${keys.selected} toUInt64(0) AS c, toUInt64(0) AS v, sum(lead) AS l, sum(share) AS o,
         sum(amount_minor) AS r
-      FROM ${from(countedShares(IN_SPAN), condition, keys)} ${groupBy}`,
+      FROM ${from(COUNTED_SHARES.table, condition, keys)} ${groupBy}`,
     params: { ...baseParams(counted), ...keys.params, ...own.params },
   };
 }
