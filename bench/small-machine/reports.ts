@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DIMENSIONS } from '../../api/stats/schemas.ts';
 
 /** A request that reads clicks of the whole year. */
 export type Report = { name: string; path: string; body?: object };
@@ -15,16 +14,13 @@ export const REPORTS: readonly Report[] = [
   { name: 'links', path: `/links?${YEAR}&limit=100` },
   { name: 'links by clicks', path: `/links/search?${YEAR}&sort=clicks&limit=100` },
   { name: 'visitors', path: '/visitors?limit=100' },
-  { name: 'stats', path: `/stats?${YEAR}` },
-  ...DIMENSIONS.map((by) => ({
-    name: `breakdown by ${by}`,
-    path: `/stats/breakdown?${YEAR}&by=${by}&limit=100`,
-  })),
-  ...['time:day', 'utm_campaign', 'city', 'link'].map((dimension) => ({
-    name: `query by ${dimension}`,
-    path: '/analytics/query',
-    body: { metrics: METRICS, dimensions: [dimension], compare: 'previous', window: { days: 365 } },
-  })),
+  ...['time:day', 'time:month', 'channel', 'country', 'device', 'utm_campaign', 'city', 'link'].map(
+    (dimension) => ({
+      name: `query by ${dimension}`,
+      path: '/analytics/query',
+      body: { metrics: METRICS, dimensions: [dimension], compare: 'previous', window: { days: 365 } },
+    }),
+  ),
 ];
 
 /**

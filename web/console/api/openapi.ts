@@ -277,12 +277,6 @@ export interface paths {
   "/api/v1/signups/{id}/reject": {
     post: operations["signups.reject"];
   };
-  "/api/v1/stats": {
-    get: operations["stats.get"];
-  };
-  "/api/v1/stats/breakdown": {
-    get: operations["stats.getBreakdown"];
-  };
   "/api/v1/track/identify": {
     post: operations["track.identify"];
   };
@@ -610,32 +604,6 @@ export interface components {
     };
     /** @enum {string} */
     BlockReason: "same_user" | "same_email" | "same_device" | "same_visitor" | "same_ip" | "duplicate_referee" | "mutual_referral" | "suspended" | "cap" | "rejected";
-    Breakdown: {
-      by: components["schemas"]["BreakdownDimension"];
-      rows: components["schemas"]["BreakdownRow"][];
-      window: components["schemas"]["Window"];
-    };
-    /** @enum {string} */
-    BreakdownDimension: "channel" | "link" | "country" | "device" | "browser" | "os";
-    BreakdownLink: {
-      channel: string | null;
-      /** Format: date-time */
-      created_at: string;
-      /** Format: uuid */
-      id: string;
-      name: string;
-      slug: string;
-    };
-    BreakdownRow: {
-      clicks: number;
-      conversions?: number;
-      link?: components["schemas"]["BreakdownLink"];
-      revenue?: number;
-      value: string;
-      visitors: number;
-    };
-    /** @enum {string} */
-    BucketSize: "hour" | "day" | "month";
     BulkCreateLinks: {
       links: components["schemas"]["CreateLinks"][];
     };
@@ -2441,26 +2409,6 @@ export interface components {
       destination_url: string;
       id?: string;
       weight: number;
-    };
-    Stats: {
-      bucket: components["schemas"]["BucketSize"];
-      currency: string;
-      previous: {
-        totals: components["schemas"]["Figures"];
-        window: components["schemas"]["Window"];
-      };
-      series: components["schemas"]["StatsPoint"][];
-      timezone: string;
-      totals: components["schemas"]["Figures"];
-      window: components["schemas"]["Window"];
-    };
-    StatsPoint: {
-      clicks: number;
-      conversions: number;
-      revenue: number;
-      /** Format: date-time */
-      start: string;
-      visitors: number;
     };
     TagCount: {
       links: number;
@@ -5057,49 +5005,6 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Signup"];
-        };
-      };
-    };
-  };
-  "stats.get": {
-    parameters: {
-      query?: {
-        days?: number;
-        from?: string;
-        to?: string;
-        link_id?: string;
-        timezone?: string;
-      };
-    };
-    responses: {
-      200: {
-        headers: {
-          "x-request-id": components["headers"]["RequestId"];
-        };
-        content: {
-          "application/json": components["schemas"]["Stats"];
-        };
-      };
-    };
-  };
-  "stats.getBreakdown": {
-    parameters: {
-      query: {
-        days?: number;
-        from?: string;
-        to?: string;
-        link_id?: string;
-        by: components["schemas"]["BreakdownDimension"];
-        limit?: number;
-      };
-    };
-    responses: {
-      200: {
-        headers: {
-          "x-request-id": components["headers"]["RequestId"];
-        };
-        content: {
-          "application/json": components["schemas"]["Breakdown"];
         };
       };
     };
