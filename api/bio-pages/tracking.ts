@@ -13,7 +13,8 @@ import type { BioButton, TrackedButton } from '../../sql/bio/buttons.ts';
 import type { PoolClient } from '../../sql/database/pool.ts';
 import { defaultDomain } from '../../sql/domains/domains.ts';
 import { insertDestination, updateDestination } from '../../sql/links/destinations.ts';
-import { deleteLink, insertLinks, NO_SETTINGS, newLinkId, restoreLink } from '../../sql/links/links.ts';
+import { NO_SETTINGS } from '../../sql/links/link-settings.ts';
+import { deleteLink, insertLinks, newLinkId, restoreLink } from '../../sql/links/links.ts';
 import { claimSlugs, type SlugClaim } from '../../sql/links/slugs.ts';
 import { countLinks } from '../../sql/workspaces/usage.ts';
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
@@ -162,6 +163,8 @@ async function makeLink(tx: PoolClient, workspaceId: string, page: Page, button:
       metadata: null,
       utm_source: CHANNEL,
       utm_medium: utmMediumOf(CHANNEL),
+      starts_at: null,
+      archived: false,
       ...NO_SETTINGS,
       utm_campaign: page.slug,
     },

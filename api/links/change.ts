@@ -1,3 +1,4 @@
+import { utmMediumOf } from '../../core/enrich/channels.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
 import { type DestinationRules, requireDestination } from '../../core/links/destinations.ts';
 import { linkSlugProblem } from '../../core/links/slugs.ts';
@@ -26,7 +27,7 @@ import { secondOnChannel } from './create.ts';
 import { domainChoice, type WantedDomain } from './domain-choice.ts';
 import { keepToOwnDomain } from './own-domain.ts';
 import type { ChangeBody } from './schemas.ts';
-import { readSettings } from './settings.ts';
+import { readOwnSettings, readSettings } from './settings.ts';
 import { slugTaken } from './slug-choice.ts';
 import { checkSplit, restartedSplit } from './split.ts';
 
@@ -61,6 +62,7 @@ export async function readChangeRequest(body: ChangeBody, rules: DestinationRule
       external_id: body.external_id,
       metadata: body.metadata,
       ...(await readSettings(body, rules)),
+      ...readOwnSettings(body),
     }),
     campaign: {
       name: body.name,
@@ -113,7 +115,7 @@ export async function changeLink(
   if (url !== undefined && (await updateButtonUrls(tx, workspaceId, link.destination_id, url))) {
     requireWebUrl('destination_url', url, BUTTON_URL_LIMIT);
   }
-  await updateLink(tx, workspaceId, id, change);
+  await updateLink(tx, workspaceId, id, { ...change, ...usualUtm(link, change) });
   if (change.domain_number !== undefined) {
     await leaveAlias(tx, { domainNumber: link.domain_number, slug: link.slug, linkId: id });
   }
@@ -149,6 +151,14 @@ function keepProgramRules({ link, destinationUrl }: ChangeRequest): void {
     ...urlsIn('split', split ?? []),
   ];
   for (const [field, url] of decided) requireRoomForReferral(field, new URL(url));
+}
+
+/** Returns what a cleared `utm_source` or `utm_medium` becomes: the channel's. */
+function usualUtm({ channel }: Link, change: LinkChange): LinkChange {
+  return {
+    ...(change.utm_source === null && { utm_source: channel }),
+    ...(change.utm_medium === null && { utm_medium: channel && utmMediumOf(channel) }),
+  };
 }
 
 function urlsIn(field: string, given: { destination_url: string }[]): [string, string][] {

@@ -5,21 +5,20 @@ import type { PoolClient } from '../../sql/database/pool.ts';
 import type { LinkDomain } from '../../sql/domains/domains.ts';
 import { type Destination, insertDestinations } from '../../sql/links/destinations.ts';
 import { lockFolderShared } from '../../sql/links/folders.ts';
+import { type LinkSettings, NO_SETTINGS, settingsOf } from '../../sql/links/link-settings.ts';
 import {
   insertLinks,
   type Link,
-  type LinkSettings,
   linksByExternalIds,
   type NewLink,
-  NO_SETTINGS,
   newLinkId,
-  settingsOf,
 } from '../../sql/links/links.ts';
 import { countLinks } from '../../sql/workspaces/usage.ts';
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { CreateRequest, NewCampaign } from './create-request.ts';
 import { domainChoice } from './domain-choice.ts';
 import { keepToOwnDomain } from './own-domain.ts';
+import type { OwnSettings } from './settings.ts';
 import { claimFresh, type Draft, slugDrafts } from './slug-choice.ts';
 import { checkSplit, withoutSplit } from './split.ts';
 
@@ -168,6 +167,8 @@ export function newLink(
     ...definedOf(withoutSplit(request.settings)),
   };
   checkSplit(settings);
+  const { own } = request;
+  const inherited = ownUtm(siblings, own);
   return {
     ...settings,
     campaign,
@@ -178,8 +179,21 @@ export function newLink(
     slug,
     external_id: request.externalId,
     metadata: request.metadata,
-    utm_source: channel,
-    utm_medium: channel && utmMediumOf(channel),
+    utm_source: own.utm_source ?? inherited.utm_source ?? channel,
+    utm_medium: own.utm_medium ?? inherited.utm_medium ?? (channel && utmMediumOf(channel)),
+    starts_at: own.starts_at ?? null,
+    archived: own.archived ?? false,
+  };
+}
+
+/** Returns the UTM parameters that the campaign's first link has instead of its channel's. */
+function ownUtm([first]: Link[], { utm_source, utm_medium }: OwnSettings) {
+  const { channel = null } = first ?? {};
+  const other = (sent: string | null | undefined, value: string | null | undefined, usual: string | null) =>
+    sent === null || value === undefined || value === usual ? null : value;
+  return {
+    utm_source: other(utm_source, first?.utm_source, channel),
+    utm_medium: other(utm_medium, first?.utm_medium, channel && utmMediumOf(channel)),
   };
 }
 

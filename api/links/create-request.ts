@@ -2,11 +2,11 @@ import { type CreatableChannel, creatableChannel } from '../../core/enrich/chann
 import { badRequest } from '../../core/errors.ts';
 import { type DestinationRules, requireDestination } from '../../core/links/destinations.ts';
 import { linkSlugProblem, SLUG_LIMIT } from '../../core/links/slugs.ts';
-import type { LinkSettings } from '../../sql/links/links.ts';
+import type { LinkSettings } from '../../sql/links/link-settings.ts';
 import { checkMetadata } from '../schemas.ts';
 import type { WantedDomain } from './domain-choice.ts';
 import type { CreateBody } from './schemas.ts';
-import { readSettings } from './settings.ts';
+import { type OwnSettings, readOwnSettings, readSettings } from './settings.ts';
 import { slugsWanted } from './slug-choice.ts';
 
 /** The fields of a new campaign, as sent. */
@@ -32,6 +32,7 @@ export type CreateRequest = {
   slug: string | null;
   /** Undefined: not sent. */
   settings: Partial<LinkSettings>;
+  own: OwnSettings;
 };
 
 /**
@@ -64,6 +65,7 @@ export async function readCreateRequest(body: CreateBody, rules: DestinationRule
     domain: body.domain,
     slug: readSlug(body.slug, channels),
     settings: await readSettings(body, rules),
+    own: readOwnSettings(body),
   };
 }
 

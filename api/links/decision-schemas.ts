@@ -10,7 +10,7 @@ import {
   VARIANTS,
   WEIGHTS,
 } from '../../core/links/rules/types.ts';
-import { SPLIT_GOALS } from '../../sql/links/links.ts';
+import { SPLIT_GOALS } from '../../sql/links/link-settings.ts';
 import { Body, Instant, Nullable, ONE_LINE, OneOf } from '../schemas.ts';
 
 /**

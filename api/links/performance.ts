@@ -42,6 +42,7 @@ export async function linkPerformance(
   const { hasDeletedLinks: hasDeleted } = await readingPointOf(deps, auth);
   const window = { workspaceId: workspace.id, span, hasDeleted };
   const report: Report = (choice, chosen) => linksReport(clickhouse, window, choice, chosen);
+  const isListed = ({ archived }: { archived: boolean }) => !archived || query.archived === 'include';
   const whole = (some: string[]) => linksByIds(pool, workspace.id, some);
   const withSettings = query.include === 'settings';
   const rowOf = ({ link, figures }: Performer<NamedLink>): PerformanceRow => ({
@@ -65,9 +66,10 @@ export async function linkPerformance(
     return { window: shown, links: (await performersOf(await whole(ids), report)).map(wholeRowOf) };
   }
   if (withSettings) {
-    return { window: shown, links: (await bestPerformers(whole, query.limit, report)).map(wholeRowOf) };
+    const listed = async (some: string[]) => (await whole(some)).filter(isListed);
+    return { window: shown, links: (await bestPerformers(listed, query.limit, report)).map(wholeRowOf) };
   }
-  const named = (some: string[]) => namedLinksByIds(pool, workspace.id, some);
+  const named = async (some: string[]) => (await namedLinksByIds(pool, workspace.id, some)).filter(isListed);
   return { window: shown, links: (await bestPerformers(named, query.limit, report)).map(rowOf) };
 }
 

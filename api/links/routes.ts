@@ -63,6 +63,9 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
         slugPart: query.slug ?? null,
         externalId: query.external_id ?? null,
         before: readCursor(query.cursor),
+        withArchived:
+          query.archived === 'include' ||
+          [query.ids, query.slug, query.external_id].some((name) => name !== undefined),
         limit: limit + 1,
       });
       const page = cutPage(links, limit);

@@ -23,6 +23,7 @@ import {
   Window,
 } from '../schemas.ts';
 import { DECISION_FIELDS, DECISION_RECORD } from './decision-schemas.ts';
+import { SWITCH_FIELDS, SWITCH_RECORD } from './switch-schemas.ts';
 
 const MAX_CLICKS = 2_147_483_647;
 const NAME_LIMIT = 200;
@@ -74,6 +75,7 @@ const PIXELS = {
 const SETTING_FIELDS = {
   utm_campaign: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 255 }))),
   ...DECISION_FIELDS,
+  ...SWITCH_FIELDS,
   expires_at: Type.Optional(Nullable(Instant)),
   max_clicks: Type.Optional(
     Nullable(
@@ -201,6 +203,7 @@ export const LinkRecord = Type.Object(
     tags: Type.Array(Type.String()),
     folder_id: Nullable(Uuid),
     ...DECISION_RECORD,
+    ...SWITCH_RECORD,
     expires_at: Nullable(Instant),
     max_clicks: Nullable(Type.Integer()),
     expired_redirect_url: Nullable(Url),
@@ -287,6 +290,12 @@ export const ListQuery = Type.Object({
   ),
   external_id: Type.Optional(
     Type.String({ minLength: 1, maxLength: 200, description: 'Records: the link with this `external_id`.' }),
+  ),
+  archived: Type.Optional(
+    OneOf(['include'], {
+      description:
+        'Adds archived links. Left out, they appear only where `ids`, `slug` or `external_id` name them.',
+    }),
   ),
 });
 export type ListQuery = Static<typeof ListQuery>;

@@ -33,6 +33,9 @@ export const SearchQuery = Type.Object({
         '`expired`: past `expires_at`. `used_up`: `max_clicks` visits were redirected. Else `active`.',
     }),
   ),
+  archived: Type.Optional(
+    OneOf(['include'], { description: 'Adds archived links, which are left out except by `ids`.' }),
+  ),
   sort: OneOf(['created', 'name', 'clicks', 'visitors', 'conversions', 'revenue'], {
     default: 'created',
     description: 'Ties are sorted newest first.',

@@ -85,7 +85,7 @@ export async function findLinks(deps: Stores, auth: Auth, query: SearchQuery): P
   };
 }
 
-function searchOf({ ids, q, channel, folder_id, tag, status }: SearchQuery): LinkSearch {
+function searchOf({ ids, q, channel, folder_id, tag, status, archived }: SearchQuery): LinkSearch {
   if (folder_id !== undefined && folder_id !== 'none' && !isUuid(folder_id)) {
     throw badRequest('folder_id', 'must be a UUID or "none"');
   }
@@ -96,5 +96,6 @@ function searchOf({ ids, q, channel, folder_id, tag, status }: SearchQuery): Lin
     folder: folder_id === undefined || folder_id === 'none' ? (folder_id ?? null) : { id: folder_id },
     tag: tag ?? null,
     status: status ?? null,
+    withArchived: archived === 'include',
   };
 }

@@ -7,7 +7,13 @@ import {
 } from '../../core/links/destinations.ts';
 import { readRules, readSplit } from '../../core/links/rules/read-rules.ts';
 import { formatInstant, NANOS_PER_MILLI, requireInstant } from '../../core/time/timestamps.ts';
-import type { LinkSettings, Retargeting, Targeting } from '../../sql/links/links.ts';
+import {
+  type LinkSettings,
+  NO_SETTINGS,
+  type Retargeting,
+  type Targeting,
+} from '../../sql/links/link-settings.ts';
+import type { Link } from '../../sql/links/links.ts';
 import type { SettingFields } from './schemas.ts';
 
 /**
@@ -42,6 +48,7 @@ export async function readSettings(
     split: fields.split && readSplit(fields.split, rules),
     split_ends_at: fields.split_ends_at && readStorable('split_ends_at', fields.split_ends_at),
     split_goal: fields.split_goal,
+    ...readSwitches(fields),
     expires_at: fields.expires_at && readStorable('expires_at', fields.expires_at),
     max_clicks: fields.max_clicks,
     expired_redirect_url: fields.expired_redirect_url,
@@ -54,6 +61,40 @@ export async function readSettings(
     settings.password_hash = fields.password === null ? null : await hashPassword(fields.password, LINK_COST);
   }
   return settings;
+}
+
+const SWITCHES = [
+  'redirect_status',
+  'forward_query',
+  'forward_path',
+  'append_utm',
+  'append_visitor',
+  'utm_term',
+  'utm_content',
+] as const;
+
+/** Null restores the default. */
+function readSwitches(fields: SettingFields): Partial<LinkSettings> {
+  return Object.fromEntries(
+    SWITCHES.map((name) => [name, fields[name] === null ? NO_SETTINGS[name] : fields[name]]),
+  );
+}
+
+/** A link's own settings, which a new link of its campaign does not inherit. Undefined: not sent. */
+export type OwnSettings = Partial<Pick<Link, 'starts_at' | 'archived' | 'utm_source' | 'utm_medium'>>;
+
+/**
+ * Validates what {@link readSettings} leaves out.
+ *
+ * @throws {AppError} `bad_request` that names the field
+ */
+export function readOwnSettings(fields: SettingFields): OwnSettings {
+  return {
+    starts_at: fields.starts_at && readStorable('starts_at', fields.starts_at),
+    archived: fields.archived === null ? false : fields.archived,
+    utm_source: fields.utm_source,
+    utm_medium: fields.utm_medium,
+  };
 }
 
 /** Parses an instant within the years that every part of the service can store. */

@@ -1,5 +1,5 @@
 import { badRequest } from '../../core/errors.ts';
-import type { LinkSettings } from '../../sql/links/links.ts';
+import type { LinkSettings } from '../../sql/links/link-settings.ts';
 
 type SplitSettings = Pick<LinkSettings, 'split' | 'split_ends_at' | 'split_goal'>;
 

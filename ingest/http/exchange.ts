@@ -25,12 +25,13 @@ export type Exchanges = {
    */
   reply(exchange: Exchange, status: string, headers: Headers, body?: string | Uint8Array): void;
   /**
-   * Redirects, unless the client has gone: 302, never cached, with the referrer except on a downgrade.
+   * Redirects, unless the client has gone: never cached, with the referrer except on a downgrade.
    *
    * @param location visible ASCII, as `Destination` and `URL` return it
    * @param cookies trusted `Set-Cookie` values; null: none
+   * @param status its line; 302 when left out
    */
-  redirect(exchange: Exchange, location: string, cookies: readonly (string | null)[]): void;
+  redirect(exchange: Exchange, location: string, cookies: readonly (string | null)[], status?: string): void;
   /** Runs a step; calls {@link fail} when it throws. */
   guard(exchange: Exchange, step: () => void): void;
   /** Logs the error and responds 500. */
@@ -113,11 +114,16 @@ export function createExchanges(log: Logger): Exchanges {
     });
   }
 
-  function redirect(exchange: Exchange, location: string, cookies: readonly (string | null)[]): void {
+  function redirect(
+    exchange: Exchange,
+    location: string,
+    cookies: readonly (string | null)[],
+    status = '302 Found',
+  ): void {
     if (exchange.over) return;
     exchange.over = true;
     // All lines are passed as the status: each call into the server is expensive.
-    let lines = `302 Found\r\nLocation: ${location}${REDIRECT_HEADERS}`;
+    let lines = `${status}\r\nLocation: ${location}${REDIRECT_HEADERS}`;
     for (const cookie of cookies) if (cookie !== null) lines += `\r\nSet-Cookie: ${cookie}`;
     redirected = exchange;
     redirectLines = lineBytes(lines);

@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { uuidToBytes } from '../../core/ids.ts';
 import type { LinkRule, SplitVariant } from '../../core/links/rules/types.ts';
+import type { RedirectStatus, Retargeting, Targeting } from '../../sql/links/link-settings.ts';
 import type {
   DomainRow,
   LinkTableRow,
   OtherSlugRow,
   WorkspacePolicyRow,
 } from '../../sql/links/link-table.ts';
-import type { Retargeting, Targeting } from '../../sql/links/links.ts';
 import { domainName, nameOf, partsOf } from './names.ts';
 import { policySlug, type WorkspacePolicy } from './workspace-policies.ts';
 
@@ -51,6 +51,16 @@ export type LinkRecordSettings = {
   expiredRedirectUrl?: string;
   passwordHash?: string;
   retargeting?: Retargeting;
+  /** Of the redirect; left out: 302. */
+  status?: Exclude<RedirectStatus, 302>;
+  forwardQuery?: false;
+  forwardPath?: true;
+  appendUtm?: false;
+  appendVisitor?: false;
+  utmTerm?: string;
+  utmContent?: string;
+  /** Milliseconds since the epoch. */
+  startsAt?: number;
   /** By the operator. */
   blocked?: true;
 };
@@ -151,6 +161,14 @@ function settingsText(row: LinkTableRow): string {
     ...(row.expired_redirect_url && { expiredRedirectUrl: row.expired_redirect_url }),
     ...(row.password_hash && { passwordHash: row.password_hash }),
     ...(row.retargeting && { retargeting: row.retargeting }),
+    ...(row.redirect_status !== 302 && { status: row.redirect_status }),
+    ...(!row.forward_query && { forwardQuery: false as const }),
+    ...(row.forward_path && { forwardPath: true as const }),
+    ...(!row.append_utm && { appendUtm: false as const }),
+    ...(!row.append_visitor && { appendVisitor: false as const }),
+    ...(row.utm_term && { utmTerm: row.utm_term }),
+    ...(row.utm_content && { utmContent: row.utm_content }),
+    ...(row.starts_at !== null && { startsAt: row.starts_at }),
     ...(row.is_blocked && { blocked: true as const }),
   };
   return Object.keys(settings).length === 0 ? '' : JSON.stringify(settings);

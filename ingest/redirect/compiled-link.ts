@@ -4,7 +4,7 @@ import { bytesToUuid } from '../../core/ids.ts';
 import type { BlockedDomains } from '../../core/links/blocked-domains.ts';
 import { needPlace } from '../../core/links/rules/compile.ts';
 import type { VisitorIds, WorkspaceVisitors } from '../../core/tracking/visitors.ts';
-import type { Retargeting } from '../../sql/links/links.ts';
+import type { RedirectStatus, Retargeting } from '../../sql/links/link-settings.ts';
 import type { LinkRecord } from '../link-table/records.ts';
 import { compileDecisions, type Decide, type DecidingVisit, type Decision } from './decisions.ts';
 import { Destination, type LinkParameters } from './redirect-url.ts';
@@ -35,6 +35,11 @@ export class CompiledLink {
   /** The destination of every visitor, once computed; null for links that decide and for Smart Links. */
   #only: Destination | null = null;
   readonly expiredRedirectUrl: string | null;
+  /** Status line of the redirect. */
+  readonly status: string;
+  readonly forwardsPath: boolean;
+  /** Milliseconds since the epoch; null: at once. */
+  readonly startsAt: number | null;
   readonly workspaceId: Uint8Array;
   /** Blocked by the operator: itself, or the domain of a destination. */
   readonly isBlocked: boolean;
@@ -61,6 +66,9 @@ export class CompiledLink {
     this.passwordHash = settings.passwordHash ?? null;
     this.retargeting = settings.retargeting ?? null;
     this.expiredRedirectUrl = settings.expiredRedirectUrl ?? null;
+    this.status = STATUS_LINES[settings.status ?? 302];
+    this.forwardsPath = settings.forwardPath === true;
+    this.startsAt = settings.startsAt ?? null;
     this.workspaceId = record.workspaceId;
     this.isBlocked = settings.blocked === true || urlsOf(record).some((url) => domains.blocks(url));
     const { rules = [], targeting, split } = settings;
@@ -88,6 +96,13 @@ export class CompiledLink {
   }
 }
 
+const STATUS_LINES: Record<RedirectStatus, string> = {
+  301: '301 Moved Permanently',
+  302: '302 Found',
+  307: '307 Temporary Redirect',
+  308: '308 Permanent Redirect',
+};
+
 /** Every address that a visitor of the link may be sent to. */
 function urlsOf({ destination, settings }: LinkRecord): string[] {
   const { targeting = {}, rules = [], split = [], expiredRedirectUrl } = settings;
@@ -107,13 +122,17 @@ function destinationsOf(
 ): (visit: DecidingVisit | null, channel: string) => Destination {
   const smart = record.channel === null;
   const plain: Decision = { url: record.destination, ruleId: '', variantId: '' };
+  const { forwardQuery = true, appendUtm = true, appendVisitor = true } = record.settings;
+  const switches = { forwardQuery, appendUtm, appendVisitor };
   const compiled = new Map<Decision, Map<string, Destination>>();
 
   function parametersFor(own: string): LinkParameters {
     return {
-      utm_source: smart ? own : record.utmSource,
-      utm_medium: smart ? utmMediumOf(own as Channel) : record.utmMedium,
+      utm_source: record.utmSource ?? (smart ? own : null),
+      utm_medium: record.utmMedium ?? (smart ? utmMediumOf(own as Channel) : null),
       utm_campaign: record.utmCampaign,
+      utm_term: record.settings.utmTerm ?? null,
+      utm_content: record.settings.utmContent ?? null,
       ref: record.extraQuery === null ? null : new URLSearchParams(record.extraQuery).get('ref'),
     };
   }
@@ -127,7 +146,7 @@ function destinationsOf(
     if (destination === undefined) {
       const { url, ruleId, variantId } = decision;
       const marks = { ...address, ruleId, variantId };
-      destination = new Destination(url, parametersFor(channel), marks);
+      destination = new Destination(url, parametersFor(channel), marks, switches);
       byChannel.set(name, destination);
     }
     return destination;

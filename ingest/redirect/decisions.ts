@@ -3,7 +3,7 @@ import type { UserAgentProfile } from '../../core/enrich/user-agents.ts';
 import { compileRules, type RuleVisit } from '../../core/links/rules/compile.ts';
 import { variantOf } from '../../core/links/rules/split.ts';
 import { systemOf } from '../../core/links/rules/systems.ts';
-import type { Targeting } from '../../sql/links/links.ts';
+import type { Targeting } from '../../sql/links/link-settings.ts';
 import type { LinkRecord } from '../link-table/records.ts';
 
 /** Where a visitor of a link goes, and what decided it. Texts are empty when there is none. */

@@ -10,6 +10,7 @@ import type { IngestMetrics } from '../metrics.ts';
 import type { Pages } from '../pages/pages.ts';
 import type { CompiledLink } from './compiled-link.ts';
 import type { CompiledLinks, SlugTarget } from './compiled-links.ts';
+import { isForwardable } from './forwarded-path.ts';
 import { readVisit, type Visit } from './visit.ts';
 
 /** Responses for slugs that do not name a link. */
@@ -26,6 +27,10 @@ export type RedirectHandler = {
 
 type Found = (target: SlugTarget, visit: Visit, exchange: Exchange) => void;
 type Arrived = { visit: Visit; exchange: Exchange };
+
+/** Whether an address with more path behind its slug leads anywhere. */
+const takesPath = (target: SlugTarget, path: string) =>
+  target.kind === 'link' && target.forwardsPath && isForwardable(path);
 
 const SLUG = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -63,9 +68,12 @@ export function createRedirectHandler(given: {
   function unlessBlocked(target: SlugTarget, visit: Visit, exchange: Exchange, then: Found): void {
     const isBlocked = target.kind === 'link' && target.isBlocked;
     if (target.kind === 'workspace' || target.kind === 'domain') respondNotFound(exchange);
+    else if (visit.path !== '' && !takesPath(target, visit.path)) respondNotFound(exchange);
     else if (isBlocked || policies.isSuspended(target.workspaceId)) {
       metrics.countOutcome('blocked');
       exchanges.reply(exchange, '410 Gone', pages.blocked.headers, pages.blocked.body);
+    } else if (target.kind === 'link' && target.startsAt !== null && Date.now() < target.startsAt) {
+      respondNotFound(exchange);
     } else then(target, visit, exchange);
   }
 

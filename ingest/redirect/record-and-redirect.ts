@@ -60,7 +60,7 @@ export function createRecordAndRedirect(given: {
     const channel = link.channel ?? inferChannel(visit.referer, visit.userAgent);
     const deciding = link.decides ? decidingVisit(visit, channel, visitor, tracking) : null;
     const destination = link.destinationFor(deciding, channel);
-    const url = destination.urlFor(visit.query, visitor.idText);
+    const url = destination.urlFor(visit.query, visitor.idText, visit.path);
 
     eventLog.append(
       {
@@ -123,7 +123,8 @@ export function createRecordAndRedirect(given: {
       return;
     }
     metrics.countOutcome('redirected');
-    exchanges.redirect(exchange, url, cookies);
+    // After the password form, 307 and 308 would send the password on.
+    exchanges.redirect(exchange, url, cookies, allowed.cookie === null ? link.status : undefined);
   }
 }
 

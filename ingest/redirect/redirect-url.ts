@@ -1,15 +1,26 @@
 import { cleanText } from '../../core/enrich/referer.ts';
 import { type ClickLabels, SharedLabels } from '../../core/events/click-labels.ts';
 import { VISITOR_COOKIE } from '../../core/tracking/visitors.ts';
+import { withPath } from './forwarded-path.ts';
 
 /** Parameters that a link adds to its destination. Null and missing ones are left out. */
 export type LinkParameters = {
   utm_source?: string | null;
   utm_medium?: string | null;
   utm_campaign?: string | null;
+  utm_term?: string | null;
+  utm_content?: string | null;
   /** Slug of a referral link. */
   ref?: string | null;
 };
+
+/** What a link passes on to its destination, and adds to it. */
+export type Switches = { forwardQuery: boolean; appendUtm: boolean; appendVisitor: boolean };
+
+const ALL_ON: Switches = { forwardQuery: true, appendUtm: true, appendVisitor: true };
+
+/** A query that a storage service has signed. Another parameter would make the signature wrong. */
+const SIGNED = /[?&](?:X-Amz-Signature|X-Goog-Signature|Signature|sig)=/i;
 
 /** Parameters that visitors must not set: they would claim another visitor or referrer. */
 const NEVER_FROM_VISITOR: ReadonlySet<string> = new Set([VISITOR_COOKIE, 'ref']);
@@ -21,7 +32,14 @@ const QR_MARK = 'qr=1';
 const UTM_LIMIT = 255;
 
 /** Order of a link's parameters after the destination's. */
-const LINK_PARAMETERS = ['utm_source', 'utm_medium', 'utm_campaign', 'ref'] as const;
+const LINK_PARAMETERS = [
+  'utm_source',
+  'utm_medium',
+  'utm_campaign',
+  'utm_term',
+  'utm_content',
+  'ref',
+] as const;
 
 /** Characters that the URL standard percent-encodes in a query, and those that some clients mishandle. */
 const UNSAFE = /[^!$%&()*+,\-./0-9:;=?@A-Z[\]_a-z~]/gu;
@@ -35,12 +53,16 @@ const UNSAFE = /[^!$%&()*+,\-./0-9:;=?@A-Z[\]_a-z~]/gu;
  *    there, and the mark of a QR code (`qr=1`). Repeated names stay repeated.
  * 4. `_vid` follows, unless the destination has a parameter of that name.
  * 5. The fragment stays at the end.
+ *
+ * Switches leave out steps 2 (UTM), 3 and 4. A signed destination whose link does not forward the query gets nothing. A
+ * destination that gets nothing stays as it is, byte for byte.
  */
 export class Destination {
   /** The URL up to the value of `_vid`; empty when the destination has such a parameter. */
   readonly #withVid: string;
   readonly #fragment: string;
   readonly #base: string;
+  readonly #forwardsQuery: boolean;
   /** Of a visitor whose query has no UTM parameters. */
   readonly #labels: SharedLabels;
   /** Built for the first visitor with a query, so that an idle link holds two strings. */
@@ -50,10 +72,16 @@ export class Destination {
    * @param destination a URL that `requireDestination` accepted
    * @param parameters the link's; of a Smart Link with the channel of this click
    * @param marks the address that leads here, and what decided it
+   * @param switches of the link
    * @throws {TypeError} when `destination` is not a URL
    */
-  constructor(destination: string, parameters: LinkParameters, marks = NO_MARKS) {
-    const href = new URL(destination).href;
+  constructor(destination: string, parameters: LinkParameters, marks = NO_MARKS, switches = ALL_ON) {
+    const { forwardQuery } = switches;
+    this.#forwardsQuery = forwardQuery;
+    const isSigned = !forwardQuery && SIGNED.test(destination);
+    const appendUtm = switches.appendUtm && !isSigned;
+    const appendVisitor = switches.appendVisitor && !isSigned;
+    const href = withoutChange(forwardQuery || appendUtm || appendVisitor, destination);
     const hash = href.indexOf('#');
     this.#fragment = hash < 0 ? '' : href.slice(hash);
     let base = hash < 0 ? href : href.slice(0, hash);
@@ -61,11 +89,13 @@ export class Destination {
     for (const name of LINK_PARAMETERS) {
       const value = parameters[name];
       if (value === undefined || value === null || own.has(name)) continue;
+      if (name === 'ref' ? isSigned : !appendUtm) continue;
       base = joined(base, `${name}=${encode(value)}`);
     }
     this.#base = inOnePiece(base);
     this.#labels = new SharedLabels({ ...marks, ...utmOf(base) });
-    this.#withVid = own.has(VISITOR_COOKIE) ? '' : inOnePiece(joined(base, `${VISITOR_COOKIE}=`));
+    this.#withVid =
+      own.has(VISITOR_COOKIE) || !appendVisitor ? '' : inOnePiece(joined(base, `${VISITOR_COOKIE}=`));
   }
 
   /**
@@ -73,16 +103,21 @@ export class Destination {
    *
    * @param visitorQuery the visitor's raw query without `?`; empty when there is none
    * @param vid the visitor's id for this workspace; null to pass none
+   * @param path appended to the destination's; see {@link withPath}
    */
-  urlFor(visitorQuery: string, vid: string | null): string {
-    if (vid !== null && visitorQuery === '' && this.#withVid !== '') {
+  urlFor(visitorQuery: string, vid: string | null, path = ''): string {
+    const query = this.#forwardsQuery ? visitorQuery : '';
+    if (vid !== null && query === '' && path === '' && this.#withVid !== '') {
       return this.#withVid + vid + this.#fragment;
     }
-    const base = this.#base;
-    if (visitorQuery === '') return base + this.#fragment;
+    const base = path === '' ? this.#base : withPath(this.#base, path);
+    if (query === '') {
+      const visitor = vid !== null && this.#withVid !== '' ? joined(base, `${VISITOR_COOKIE}=${vid}`) : base;
+      return visitor + this.#fragment;
+    }
     this.#taken ??= namesIn(base);
     let url = base;
-    for (const piece of visitorQuery.split('&')) {
+    for (const piece of query.split('&')) {
       if (piece === '' || piece === QR_MARK) continue;
       const name = nameOf(piece);
       if (NEVER_FROM_VISITOR.has(name) || this.#taken.has(name)) continue;
@@ -102,6 +137,14 @@ export class Destination {
     return { ...this.#labels, ...utmOf(this.urlFor(visitorQuery, null)) };
   }
 }
+
+/** Returns a destination in normal form, or as it is where it can be sent so and nothing is added to it. */
+function withoutChange(isChanged: boolean, destination: string): string {
+  const { href } = new URL(destination);
+  return !isChanged && SENDABLE.test(destination) ? destination : href;
+}
+
+const SENDABLE = /^[!-~]+$/;
 
 /** Matches every query that has a UTM parameter, whose name may be escaped. */
 const MAY_NAME_UTM = /utm_|%/;

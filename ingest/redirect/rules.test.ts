@@ -79,7 +79,7 @@ test.each([
 
 test('a rule on the channel of a Smart Link decides by the channel of the click', async () => {
   const rules = withRules(rule('social', is('channel', 'facebook')));
-  const { url } = await link({ ...rules, channel: null });
+  const { url } = await link({ ...rules, channel: null, utm_source: null });
   const { location } = await visit(url, { headers: { referer: 'https://www.facebook.com/' } });
   expect([location?.pathname, location?.searchParams.get('utm_source')]).toEqual(['/social', 'facebook']);
   const { location: other } = await visit(url, { headers: { referer: 'https://t.co/x' } });

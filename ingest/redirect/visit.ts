@@ -12,6 +12,8 @@ import { nameOf } from '../link-table/names.ts';
 export type Visit = {
   /** Without a slash at the end; not validated yet. */
   slug: string;
+  /** What follows the slug in the path, as sent, from its slash on; empty when there is nothing. */
+  path: string;
   /** The name that the address has in the link table. */
   name: string;
   /** Domain that was asked for; null: the deployment's own, or an unknown one. */
@@ -56,9 +58,12 @@ export function readVisit(
   const userAgent = req.getHeader(USER_AGENT);
   const acceptLanguage = req.getHeader(ACCEPT_LANGUAGE);
   const host = hosts.isEmpty() ? null : hosts.find(req.getHeader(HOST));
-  const slug = slugOf(req.getUrl());
+  const address = req.getUrl();
+  const end = endOfSlug(address);
+  const slug = slugOf(address.slice(1, end));
   return {
     slug,
+    path: end >= address.length - 1 ? '' : address.slice(end),
     name: host === null ? slug : nameOf(host.number, slug),
     host,
     query: req.getQuery() ?? '',
@@ -74,17 +79,22 @@ export function readVisit(
   };
 }
 
+/** Returns where the slug ends in a path: before the second slash. Editors append a slash. */
+function endOfSlug(path: string): number {
+  const slash = path.indexOf('/', 1);
+  return slash < 0 ? path.length : slash;
+}
+
 /**
- * Returns the slug that a path names. Editors append a slash and mailers escape characters that need no escape (RFC
- * 3986, section 6.2.2.2): both name the same link.
+ * Returns the slug that the first part of a path names. Mailers escape characters that need no escape (RFC 3986, section
+ * 6.2.2.2): both name the same link.
  */
-function slugOf(path: string): string {
-  const slug = path.endsWith('/') ? path.slice(1, -1) : path.slice(1);
-  if (!slug.includes('%')) return slug;
+function slugOf(part: string): string {
+  if (!part.includes('%')) return part;
   try {
-    return decodeURIComponent(slug);
+    return decodeURIComponent(part);
   } catch {
-    return slug;
+    return part;
   }
 }
 

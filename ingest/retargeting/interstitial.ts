@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { escapeHtml } from '../../core/text/html.ts';
-import type { Retargeting } from '../../sql/links/links.ts';
+import type { Retargeting } from '../../sql/links/link-settings.ts';
 import type { Page } from '../pages/layout.ts';
 import { type Pixel, type PixelNetwork, pixelOf } from './pixels.ts';
 

@@ -1,4 +1,4 @@
-import type { Retargeting } from '../../sql/links/links.ts';
+import type { Retargeting } from '../../sql/links/link-settings.ts';
 
 export type PixelNetwork = keyof Retargeting;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bytesToUuid } from '../../core/ids.ts';
-import type { Retargeting } from '../../sql/links/links.ts';
+import type { Retargeting } from '../../sql/links/link-settings.ts';
 import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from '../../test/support/ingest.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { visit } from '../../test/support/visitors.ts';

@@ -17,6 +17,7 @@ export type LinkSearch = {
   folder: { id: string } | 'none' | null;
   tag: string | null;
   status: LinkStatus | null;
+  withArchived: boolean;
 };
 
 /** Sort order of links. Ties come newest first. */
@@ -86,6 +87,7 @@ function conditionsOf(search: LinkSearch, parameter: (value: unknown) => string)
   else if (search.channel !== null) conditions.push(`l.channel = ${parameter(search.channel)}`);
   if (search.folder === 'none') conditions.push('d.folder_id IS NULL');
   else if (search.folder !== null) conditions.push(`d.folder_id = ${parameter(search.folder.id)}`);
+  if (!search.withArchived && search.ids === null) conditions.push('NOT l.archived');
   if (search.tag !== null) conditions.push(`${parameter(search.tag)} = ANY (d.tags)`);
   return conditions.map((condition) => ` AND ${condition}`).join('');
 }

@@ -3,7 +3,7 @@ import type { LinkRule, SplitVariant } from '../../core/links/rules/types.ts';
 import type { Tracking } from '../../core/tracking/tracking.ts';
 import { publicPageSql } from '../bio/pages.ts';
 import type { Queryable } from '../database/pool.ts';
-import type { Retargeting, Targeting } from './links.ts';
+import type { RedirectStatus, Retargeting, Targeting } from './link-settings.ts';
 import type { Name } from './slugs.ts';
 
 /**
@@ -34,6 +34,15 @@ export type LinkTableRow = {
   expired_redirect_url: string | null;
   password_hash: string | null;
   retargeting: Retargeting | null;
+  redirect_status: RedirectStatus;
+  forward_query: boolean;
+  forward_path: boolean;
+  append_utm: boolean;
+  append_visitor: boolean;
+  utm_term: string | null;
+  utm_content: string | null;
+  /** Milliseconds since the epoch. */
+  starts_at: number | null;
   /** By the operator. */
   is_blocked: boolean;
 };
@@ -72,7 +81,9 @@ export type PublishableKeyRow = { id: string; lookup: string; hash: Buffer; work
 const COLUMNS = `l.id, l.workspace_id, l.domain_number, l.slug, d.destination_url, l.channel, l.utm_source,
     l.utm_medium, l.utm_campaign, l.extra_query, l.targeting, l.rules, l.split, l.split_winner,
     floor(extract(epoch FROM l.expires_at) * 1000)::float8 AS expires_at,
-    l.max_clicks, l.expired_redirect_url, l.password_hash, l.retargeting,
+    l.max_clicks, l.expired_redirect_url, l.password_hash, l.retargeting, l.redirect_status,
+    l.forward_query, l.forward_path, l.append_utm, l.append_visitor, l.utm_term, l.utm_content,
+    floor(extract(epoch FROM l.starts_at) * 1000)::float8 AS starts_at,
     l.blocked_at IS NOT NULL AS is_blocked`;
 
 const LINKS = `SELECT ${COLUMNS} FROM links l JOIN destinations d ON d.id = l.destination_id

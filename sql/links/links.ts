@@ -1,56 +1,9 @@
 import type { Channel } from '../../core/enrich/channels.ts';
 import { uuidv7 } from '../../core/ids.ts';
-import type { LinkRule, SplitVariant } from '../../core/links/rules/types.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 import type { Destination } from './destinations.ts';
-
-/** Destinations by system and device; the system is asked first. */
-export type Targeting = { ios?: string; android?: string; mobile?: string; desktop?: string };
-export type Retargeting = Partial<
-  Record<'facebook' | 'google' | 'tiktok' | 'linkedin' | 'x' | 'pinterest', string>
->;
-
-/** What the winner of a split has most of, for each click. */
-export const SPLIT_GOALS = ['leads', 'conversions', 'revenue'] as const;
-export type SplitGoal = (typeof SPLIT_GOALS)[number];
-
-/** Settings of a link that a new link of its campaign inherits. Null: not set. */
-export type LinkSettings = {
-  utm_campaign: string | null;
-  targeting: Targeting | null;
-  rules: LinkRule[] | null;
-  split: SplitVariant[] | null;
-  /** When the winner of the split is decided. ISO 8601. */
-  split_ends_at: string | null;
-  split_goal: SplitGoal | null;
-  /** ISO 8601. */
-  expires_at: string | null;
-  max_clicks: number | null;
-  expired_redirect_url: string | null;
-  password_hash: string | null;
-  retargeting: Retargeting | null;
-};
-
-export const NO_SETTINGS: Readonly<LinkSettings> = Object.freeze({
-  utm_campaign: null,
-  targeting: null,
-  rules: null,
-  split: null,
-  split_ends_at: null,
-  split_goal: null,
-  expires_at: null,
-  max_clicks: null,
-  expired_redirect_url: null,
-  password_hash: null,
-  retargeting: null,
-});
-
-/** Returns the settings among the fields of a link. */
-export function settingsOf(link: LinkSettings): LinkSettings {
-  const names = Object.keys(NO_SETTINGS) as (keyof LinkSettings)[];
-  return Object.fromEntries(names.map((name) => [name, link[name]])) as LinkSettings;
-}
+import { type LinkSettings, SETTING_COLUMNS } from './link-settings.ts';
 
 /** A link with its campaign. Times are ISO 8601 with microseconds; `created_at` is unique in the workspace. */
 export type Link = LinkSettings & {
@@ -70,6 +23,10 @@ export type Link = LinkSettings & {
   utm_medium: string | null;
   /** Id of the variant that all visitors get; null: not decided. */
   split_winner: string | null;
+  /** Before it the link is as an unknown slug. ISO 8601. */
+  starts_at: string | null;
+  /** Left out of lists; it redirects. */
+  archived: boolean;
   created_at: string;
   /** The later of the link's and its campaign's last change. */
   updated_at: string;
@@ -80,27 +37,13 @@ export type Link = LinkSettings & {
   folder_id: string | null;
 };
 
-/** The settings' columns and their types. */
-const SETTINGS = {
-  utm_campaign: 'text',
-  targeting: 'jsonb',
-  rules: 'jsonb',
-  split: 'jsonb',
-  split_ends_at: 'timestamptz',
-  split_goal: 'text',
-  expires_at: 'timestamptz',
-  max_clicks: 'integer',
-  expired_redirect_url: 'text',
-  password_hash: 'text',
-  retargeting: 'jsonb',
-} as const satisfies Record<keyof LinkSettings, string>;
-
 const selectSetting = (name: string, type: string) =>
   type === 'timestamptz' ? `${isoMicros(`l.${name}`)} AS ${name}` : `l.${name}`;
 
 const SELECT = `SELECT l.id, l.workspace_id, l.destination_id, l.domain_number, o.domain, l.slug, l.channel,
     l.external_id, l.metadata, l.utm_source, l.utm_medium, l.split_winner,
-    ${Object.entries(SETTINGS)
+    ${isoMicros('l.starts_at')} AS starts_at, l.archived,
+    ${Object.entries(SETTING_COLUMNS)
       .map(([name, type]) => selectSetting(name, type))
       .join(', ')},
     ${isoMicros('l.created_at')} AS created_at,
@@ -112,7 +55,16 @@ const SELECT = `SELECT l.id, l.workspace_id, l.destination_id, l.domain_number, 
 export type NewLink = LinkSettings &
   Pick<
     Link,
-    'id' | 'domain' | 'slug' | 'channel' | 'external_id' | 'metadata' | 'utm_source' | 'utm_medium'
+    | 'id'
+    | 'domain'
+    | 'slug'
+    | 'channel'
+    | 'external_id'
+    | 'metadata'
+    | 'utm_source'
+    | 'utm_medium'
+    | 'starts_at'
+    | 'archived'
   > &
   Pick<Link, 'domain_number'> & { campaign: Destination };
 
@@ -127,7 +79,9 @@ const INSERTED = {
   metadata: 'jsonb',
   utm_source: 'text',
   utm_medium: 'text',
-  ...SETTINGS,
+  starts_at: 'timestamptz',
+  archived: 'boolean',
+  ...SETTING_COLUMNS,
 };
 const INSERTED_NAMES = Object.keys(INSERTED).join(', ');
 const INSERTED_TYPES = Object.entries(INSERTED)
@@ -177,7 +131,7 @@ export async function linksByIds(db: Queryable, workspaceId: string, ids: string
 }
 
 /** A link in a list of figures. */
-export type NamedLink = Pick<Link, 'id' | 'domain' | 'slug' | 'channel' | 'destination_url'>;
+export type NamedLink = Pick<Link, 'id' | 'domain' | 'slug' | 'channel' | 'destination_url' | 'archived'>;
 
 /** {@link linksByIds} with fewer columns: a hundred whole links take longer to serialize than to find. */
 export async function namedLinksByIds(
@@ -187,7 +141,7 @@ export async function namedLinksByIds(
 ): Promise<NamedLink[]> {
   const { rows } = await db.query<NamedLink>({
     name: 'named_links_by_ids',
-    text: `SELECT l.id, o.domain, l.slug, l.channel, d.destination_url
+    text: `SELECT l.id, o.domain, l.slug, l.channel, d.destination_url, l.archived
       FROM links l JOIN destinations d ON d.id = l.destination_id LEFT JOIN domains o ON o.number = l.domain_number
       WHERE l.workspace_id = $1 AND l.deleted_at IS NULL AND l.id = ANY ($2)`,
     values: [workspaceId, ids],
@@ -248,6 +202,7 @@ export type LinkFilter = {
   externalId: string | null;
   /** ISO 8601 with microseconds: older ones only. */
   before: string | null;
+  withArchived: boolean;
   limit: number;
 };
 
@@ -267,6 +222,7 @@ export async function listLinks(db: Queryable, workspaceId: string, filter: Link
   add((p) => `position(lower(${p}) in lower(l.slug)) > 0`, filter.slugPart);
   add((p) => `l.external_id = ${p}`, filter.externalId);
   add((p) => `l.created_at < ${p}`, filter.before);
+  if (!filter.withArchived) conditions.push(' AND NOT l.archived');
   values.push(filter.limit);
   const { rows } = await db.query<Link>(
     `${SELECT}${conditions.join('')} ORDER BY l.created_at DESC LIMIT $${values.length}`,
@@ -287,7 +243,19 @@ export async function lockLink(tx: Queryable, workspaceId: string, id: string): 
 }
 
 export type LinkChange = Partial<
-  LinkSettings & Pick<Link, 'domain_number' | 'slug' | 'external_id' | 'metadata' | 'split_winner'>
+  LinkSettings &
+    Pick<
+      Link,
+      | 'domain_number'
+      | 'slug'
+      | 'external_id'
+      | 'metadata'
+      | 'split_winner'
+      | 'utm_source'
+      | 'utm_medium'
+      | 'starts_at'
+      | 'archived'
+    >
 >;
 
 const CHANGED = {
@@ -296,7 +264,11 @@ const CHANGED = {
   external_id: 'text',
   metadata: 'jsonb',
   split_winner: 'text',
-  ...SETTINGS,
+  utm_source: 'text',
+  utm_medium: 'text',
+  starts_at: 'timestamptz',
+  archived: 'boolean',
+  ...SETTING_COLUMNS,
 };
 const CHANGEABLE = Object.keys(CHANGED) as (keyof typeof CHANGED & keyof LinkChange)[];
 

@@ -63,6 +63,15 @@ CREATE TABLE links (
   expired_redirect_url text,
   password_hash        text,
   retargeting          jsonb,
+  redirect_status      smallint NOT NULL DEFAULT 302 CHECK (redirect_status IN (301, 302, 307, 308)),
+  forward_query        boolean NOT NULL DEFAULT true,
+  forward_path         boolean NOT NULL DEFAULT false,
+  append_utm           boolean NOT NULL DEFAULT true,
+  append_visitor       boolean NOT NULL DEFAULT true,
+  utm_term             text,
+  utm_content          text,
+  starts_at            timestamptz,          -- before it the link is as an unknown slug
+  archived             boolean NOT NULL DEFAULT false,
   -- Query parameters that the redirect adds to the destination besides UTM, such as ref=<slug>.
   extra_query          text,
   created_at           timestamptz NOT NULL, -- unique in its workspace: it is the cursor

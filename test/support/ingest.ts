@@ -132,6 +132,15 @@ export type LinkColumns = Partial<{
   expired_redirect_url: string;
   password_hash: string;
   retargeting: object;
+  redirect_status: number;
+  forward_query: boolean;
+  forward_path: boolean;
+  append_utm: boolean;
+  append_visitor: boolean;
+  utm_term: string;
+  utm_content: string;
+  starts_at: Date;
+  archived: boolean;
 }>;
 
 /** Creates a link in a campaign of its own, by SQL. */

@@ -56,6 +56,7 @@ export async function anotherTarget(
         slugPart: null,
         externalId: null,
         before: null,
+        withArchived: true,
       };
       return (await listLinks(pool, workspace.id, { ...all, limit: 500 })).toReversed();
     },

@@ -19,6 +19,14 @@ const PLAIN: Omit<LinkTableRow, 'id' | 'slug'> = {
   expired_redirect_url: null,
   password_hash: null,
   retargeting: null,
+  redirect_status: 302,
+  forward_query: true,
+  forward_path: false,
+  append_utm: true,
+  append_visitor: true,
+  utm_term: null,
+  utm_content: null,
+  starts_at: null,
   is_blocked: false,
 };
 

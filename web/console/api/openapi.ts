@@ -805,6 +805,9 @@ export interface components {
       scopes?: ("read" | "links" | "referrals" | "tracking")[];
     };
     CreateLinks: {
+      append_utm?: boolean | null;
+      append_visitor?: boolean | null;
+      archived?: boolean | null;
       channel?: components["schemas"]["CreatableChannel"];
       channels?: components["schemas"]["CreatableChannel"][];
       /** Format: uuid */
@@ -820,10 +823,14 @@ export interface components {
       external_id?: string;
       /** Format: uuid */
       folder_id?: string | null;
+      forward_path?: boolean | null;
+      forward_query?: boolean | null;
       max_clicks?: number | null;
       metadata?: components["schemas"]["Metadata"] | null;
       name?: string;
       password?: string | null;
+      /** @enum {integer|null} */
+      redirect_status?: 302 | 301 | 307 | 308 | null;
       retargeting?: components["schemas"]["Retargeting"] | null;
       rules?: components["schemas"]["LinkRuleInput"][] | null;
       slug?: string;
@@ -833,9 +840,15 @@ export interface components {
       split_ends_at?: string | null;
       /** @enum {string|null} */
       split_goal?: "leads" | "conversions" | "revenue" | null;
+      /** Format: date-time */
+      starts_at?: string | null;
       tags?: string[];
       targeting?: components["schemas"]["Targeting"] | null;
       utm_campaign?: string | null;
+      utm_content?: string | null;
+      utm_medium?: string | null;
+      utm_source?: string | null;
+      utm_term?: string | null;
     };
     CreatePixelTest: {
       /** Format: uri */
@@ -1535,6 +1548,9 @@ export interface components {
     /** @enum {string} */
     LedgerStatus: "pending" | "eligible" | "paid" | "earned" | "delivered";
     Link: {
+      append_utm: boolean;
+      append_visitor: boolean;
+      archived: boolean;
       channel: string | null;
       /** Format: date-time */
       created_at: string;
@@ -1551,12 +1567,16 @@ export interface components {
       external_id: string | null;
       /** Format: uuid */
       folder_id: string | null;
+      forward_path: boolean;
+      forward_query: boolean;
       /** Format: uuid */
       id: string;
       max_clicks: number | null;
       metadata: components["schemas"]["Metadata"] | null;
       name: string;
       password_protected: boolean;
+      /** @enum {integer} */
+      redirect_status: 302 | 301 | 307 | 308;
       retargeting: components["schemas"]["Retargeting"] | null;
       rules: components["schemas"]["LinkRule"][] | null;
       /** Format: uri */
@@ -1569,13 +1589,17 @@ export interface components {
       /** @enum {string|null} */
       split_goal: "leads" | "conversions" | "revenue" | null;
       split_winner: string | null;
+      /** Format: date-time */
+      starts_at: string | null;
       tags: string[];
       targeting: components["schemas"]["Targeting"] | null;
       /** Format: date-time */
       updated_at: string;
       utm_campaign: string | null;
+      utm_content: string | null;
       utm_medium: string | null;
       utm_source: string | null;
+      utm_term: string | null;
     };
     LinkPerformance: {
       links: components["schemas"]["LinkPerformanceRow"][];
@@ -2511,6 +2535,9 @@ export interface components {
       name?: string;
     };
     UpdateLink: {
+      append_utm?: boolean | null;
+      append_visitor?: boolean | null;
+      archived?: boolean | null;
       /** Format: uri */
       destination_url?: string;
       domain?: string | null;
@@ -2521,10 +2548,14 @@ export interface components {
       external_id?: string | null;
       /** Format: uuid */
       folder_id?: string | null;
+      forward_path?: boolean | null;
+      forward_query?: boolean | null;
       max_clicks?: number | null;
       metadata?: components["schemas"]["Metadata"] | null;
       name?: string;
       password?: string | null;
+      /** @enum {integer|null} */
+      redirect_status?: 302 | 301 | 307 | 308 | null;
       retargeting?: components["schemas"]["Retargeting"] | null;
       rules?: components["schemas"]["LinkRuleInput"][] | null;
       slug?: string;
@@ -2533,9 +2564,15 @@ export interface components {
       split_ends_at?: string | null;
       /** @enum {string|null} */
       split_goal?: "leads" | "conversions" | "revenue" | null;
+      /** Format: date-time */
+      starts_at?: string | null;
       tags?: string[] | null;
       targeting?: components["schemas"]["Targeting"] | null;
       utm_campaign?: string | null;
+      utm_content?: string | null;
+      utm_medium?: string | null;
+      utm_source?: string | null;
+      utm_term?: string | null;
     };
     UpdateMember: {
       role: components["schemas"]["Role"];
@@ -3624,6 +3661,7 @@ export interface operations {
         destination_id?: string;
         slug?: string;
         external_id?: string;
+        archived?: "include";
       };
     };
     responses: {
@@ -3785,6 +3823,7 @@ export interface operations {
         folder_id?: string;
         tag?: string;
         status?: "active" | "expired" | "used_up";
+        archived?: "include";
         sort?: "created" | "name" | "clicks" | "visitors" | "conversions" | "revenue";
         order?: "desc" | "asc";
         figures?: "include" | "exclude";

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { campaign, createLink, refusedLink } from '../../test/support/links.ts';
+import { storeClicks } from '../../test/support/stored-events.ts';
+import type { LinkRecord } from './schemas.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await api.addWorkspace();
+});
+afterAll(() => api.close());
+
+const made = async (more: object) => (await createLink(shop, campaign(more))).first as unknown as LinkRecord;
+const patch = (id: string, body: object) => shop.call<LinkRecord>('PATCH', `/links/${id}`, { body });
+
+const SWITCHED = {
+  utm_source: 'partner',
+  utm_medium: 'email',
+  utm_term: 'shoes',
+  utm_content: 'top',
+  redirect_status: 307,
+  forward_query: false,
+  forward_path: true,
+  append_utm: false,
+  append_visitor: false,
+  starts_at: '2027-01-01T00:00:00.000Z',
+  archived: true,
+};
+const DEFAULTS = {
+  utm_source: 'facebook',
+  utm_medium: 'social',
+  utm_term: null,
+  utm_content: null,
+  redirect_status: 302,
+  forward_query: true,
+  forward_path: false,
+  append_utm: true,
+  append_visitor: true,
+  starts_at: null,
+  archived: false,
+};
+const CLEARED = Object.fromEntries(Object.keys(SWITCHED).map((name) => [name, null]));
+
+test('a create and a change take each switch, and null restores the default', async () => {
+  expect(await made({})).toMatchObject(DEFAULTS);
+  const link = await made(SWITCHED);
+  expect(link).toMatchObject(SWITCHED);
+  expect((await patch(link.id, { max_clicks: 5 })).body).toMatchObject(SWITCHED);
+  expect((await patch(link.id, CLEARED)).body).toMatchObject(DEFAULTS);
+  expect((await patch(link.id, SWITCHED)).body).toMatchObject(SWITCHED);
+});
+
+test('a new link of a campaign inherits the switches, not its start, nor that it is archived', async () => {
+  const first = await made(SWITCHED);
+  const join = async (more: object) => {
+    const { links } = await createLink(shop, { destination_id: first.destination_id, ...more });
+    return links[0];
+  };
+  const inherited = { ...SWITCHED, starts_at: null, archived: false };
+  expect(await join({ channel: 'youtube' })).toMatchObject(inherited);
+  expect(await join({ channel: 'reddit', ...CLEARED })).toMatchObject({ ...DEFAULTS, utm_source: 'reddit' });
+});
+
+test('a new link of a campaign has the UTM source of its own channel', async () => {
+  const first = await made({});
+  const { links } = await createLink(shop, { destination_id: first.destination_id, channel: 'youtube' });
+  expect(links[0]).toMatchObject({ utm_source: 'youtube', utm_medium: 'social' });
+});
+
+test.each([
+  [{ redirect_status: 303 }, 'redirect_status'],
+  [{ redirect_status: '301' }, 'redirect_status'],
+  [{ forward_query: 'no' }, 'forward_query'],
+  [{ starts_at: 'tomorrow' }, 'starts_at'],
+  [{ starts_at: '1969-01-01' }, 'starts_at'],
+  [{ utm_term: '' }, 'utm_term'],
+  [{ archived: 1 }, 'archived'],
+])('%j is refused at the field %s', async (fields, path) => {
+  await refusedLink(shop, campaign(fields), 400, path);
+});
+
+test('an archived link is left out of lists, unless it is named or archived=include', async () => {
+  const { id } = await made({ archived: true, external_id: 'old', slug: 'old-sale' });
+  const other = await made({ external_id: 'new' });
+  await storeClicks(
+    api.stores,
+    [id, other.id].map((linkId) => ({ workspaceId: shop.workspace.id, linkId })),
+  );
+  const idsIn = async (query: string) => {
+    const { body } = await shop.get<{ links: { id?: string; link_id?: string; link?: { id: string } }[] }>(
+      `/links${query}`,
+    );
+    return body.links.map((link) => link.id ?? link.link_id ?? link.link?.id).sort();
+  };
+  const both = [id, other.id].sort();
+  expect(await idsIn('?view=records')).toEqual([other.id]);
+  expect(await idsIn('?view=records&archived=include')).toEqual(both);
+  expect(await idsIn(`?view=records&ids=${id}`)).toEqual([id]);
+  expect(await idsIn('?view=records&slug=old-sale')).toEqual([id]);
+  expect(await idsIn('?view=records&external_id=old')).toEqual([id]);
+  expect(await idsIn('')).toEqual([other.id]);
+  expect(await idsIn('?include=settings')).toEqual([other.id]);
+  expect(await idsIn('?archived=include')).toEqual(both);
+  expect(await idsIn(`?ids=${id}`)).toEqual([id]);
+  expect(await idsIn('/search')).toEqual([other.id]);
+  expect(await idsIn('/search?archived=include')).toEqual(both);
+  expect((await patch(id, { archived: false })).body.archived).toBe(false);
+  expect(await idsIn('?view=records')).toEqual(both);
+});
