@@ -11,11 +11,11 @@ import { withClickHouse } from './clickhouse-server.ts';
 import { generateClicks, WORKSPACES } from './generate-clicks.ts';
 import { progress } from './harness/bench.ts';
 import { readOptions } from './harness/options.ts';
-import { number, report, spread } from './harness/report.ts';
+import { median, number, report, spread } from './harness/report.ts';
 
 /**
  * Measures the queries behind `POST /analytics/query` on generated clicks, each in turns with SQL that was written by hand for the
- * same answer: rows, totals and the number of rows.
+ * same answer: rows, totals and the number of rows. The CPU of ClickHouse depends less on what else the machine does.
  *
  *   node bench/analytics.ts [--clicks 100000000] [--days 365] [--rounds 7] [--url http://…] [--keep]
  *
@@ -174,10 +174,24 @@ async function fill(client: ClickHouseClient): Promise<void> {
   progress(`${made.length} periods rolled up`);
 }
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
+type Cost = { took: number; cpu: number };
+
+/** Milliseconds of some work, and of ClickHouse's CPU. */
+async function costOf(client: ClickHouseClient, work: () => Promise<unknown>): Promise<Cost> {
+  const before = await cpuOf(client);
   const start = performance.now();
   await work();
-  return performance.now() - start;
+  const took = performance.now() - start;
+  return { took, cpu: (await cpuOf(client)) - before };
+}
+
+async function cpuOf(client: ClickHouseClient): Promise<number> {
+  const [row] = await runQuery<{ micros: string }>(client, {
+    sql: `SELECT sum(value) AS micros FROM system.events WHERE event IN ('UserTimeMicroseconds', 'SystemTimeMicroseconds')`,
+    params: {},
+    seconds: 10,
+  });
+  return Number(row?.micros ?? 0) / 1_000;
 }
 
 async function measure(url: string): Promise<void> {
@@ -197,26 +211,29 @@ async function measure(url: string): Promise<void> {
         const answer = () => analyticsRows(client, counted, { order, limit: 100, offset: 0 });
         const { totals } = await answer();
         const isExact = totals.clicks <= EXACT_CLICKS;
-        const [ours, hands]: [number[], number[]] = [[], []];
+        const [ours, hands]: [Cost[], Cost[]] = [[], []];
         for (let round = -1; round < options.rounds; round++) {
           const pair = [
-            await timed(answer),
-            await timed(() => byHand(client, workspaceId, one, isExact)),
+            await costOf(client, answer),
+            await costOf(client, () => byHand(client, workspaceId, one, isExact)),
           ] as const;
           if (round < 0) continue; // The first is a warm-up.
           ours.push(pair[0]);
           hands.push(pair[1]);
         }
-        const ratios = ours.map((took, n) => took / (hands[n] ?? took));
+        const ratios = ours.map(({ took }, n) => took / (hands[n]?.took ?? took));
+        const [tookOurs, tookHands] = [ours, hands].map((costs) => costs.map(({ took }) => took));
+        const [cpuOurs, cpuHands] = [ours, hands].map((costs) => costs.map(({ cpu }) => cpu));
         rows.push([
           name,
           `${one.name}, ${one.days} days`,
           number(totals.clicks),
-          spread(ours),
-          spread(hands),
+          spread(tookOurs ?? []),
+          spread(tookHands ?? []),
           spread(ratios, 2),
+          `${number(median(cpuOurs ?? []))} / ${number(median(cpuHands ?? []))}`,
         ]);
-        progress(`${name}: ${one.name} ${spread(ours)} ms, by hand ${spread(hands)} ms`);
+        progress(`${name}: ${one.name} ${spread(tookOurs ?? [])} ms, by hand ${spread(tookHands ?? [])} ms`);
       }
     }
     const [version] = await runQuery<{ version: string }>(client, {
@@ -230,13 +247,14 @@ async function measure(url: string): Promise<void> {
       versions: [`ClickHouse ${version?.version}`],
       tables: [
         {
-          header: ['workspace', 'query', 'clicks', 'query, ms', 'by hand, ms', 'ratio'],
+          header: ['workspace', 'query', 'clicks', 'query, ms', 'by hand, ms', 'ratio', 'CPU, ms'],
           rows,
         },
       ],
       notes: [
         'Each query has clicks, visitors, leads, conversions and revenue, the first 100 rows, totals, and the number of rows.',
         'By hand reads clicks alone; a large window by link or by UTC time comes from roll-ups in the query.',
+        'CPU of ClickHouse: the query / by hand, medians.',
       ],
     });
   } finally {

@@ -74,10 +74,14 @@ function pick<const T extends Weighted>(from: readonly T[], at: number): T {
   return found ?? (from[0] as T);
 }
 
-/** Fills a workspace with links, and with clicks, leads and orders of the last 60 days. */
+/**
+ * Fills a workspace with links, and with clicks, leads and orders of the last 60 days.
+ *
+ * @param given.suffix of the slugs, which are unique in a service that several files share
+ */
 export async function fillShop(
   site: ConsoleSite,
-  { clicks, orders, leads }: { clicks: number; orders: number; leads: number },
+  { clicks, orders, leads, suffix = '' }: { clicks: number; orders: number; leads: number; suffix?: string },
 ): Promise<Shop> {
   const workspaceId = site.service.demo?.workspace_id ?? '';
   const { id: folder } = await site.api<{ id: string }>('/folders', { name: 'Autumn 2026' });
@@ -87,7 +91,7 @@ export async function fillShop(
       destination_url: `https://shop.example/${slug}`,
       name,
       channel,
-      slug,
+      slug: `${slug}${suffix}`,
       tags,
       ...(tags.includes('autumn' as never) && { folder_id: folder }),
     });

@@ -1,25 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { NO_CHROMIUM } from '../chromium.ts';
 import { inChromium } from '../in-chromium.ts';
-import {
-  type ConsolePage,
-  type ConsoleSite,
-  consoleSite,
-  expectClean,
-  expectGood,
-  screenshot,
-} from './console-site.ts';
+import { type ConsoleSite, consoleSite, expectClean, expectGood, screenshot } from './console-site.ts';
 import { fillShop, type Shop } from './dashboard-desk.ts';
+import { address, ask, bar, card, chart, count, totals } from './dashboard-page.ts';
 
 const PATIENCE = { timeout: 60_000 };
 // Each test looks at several states, on a machine that may have other things to do.
 vi.setConfig({ testTimeout: 400_000 });
-
-type Result = {
-  rows: { dimensions: Record<string, string | null>; metrics: Record<string, number> }[];
-  totals: Record<string, number>;
-};
 
 let site: ConsoleSite;
 
@@ -27,31 +15,6 @@ inChromium(async () => {
   site = await consoleSite();
   return site.close;
 });
-
-const ask = (body: object) =>
-  site.api<Result>('/analytics/query', { metrics: ['clicks'], window: { days: 30 }, ...body });
-const count = (value: number | undefined) => new Intl.NumberFormat('en-GB').format(value ?? 0);
-
-const totals = (page: ConsolePage, metric: string) =>
-  page.getByRole('region', { name: 'Totals' }).getByRole('button', { name: new RegExp(`^${metric}`) });
-const card = (page: ConsolePage, name: string) => page.getByRole('region', { name, exact: true });
-const chart = (page: ConsolePage, name: RegExp) => page.getByRole('img', { name }).waitFor();
-/** A row of a list, by the beginning of its name. */
-const bar = (page: ConsolePage, list: string, name: string) =>
-  page
-    .getByRole('list', { name: list, exact: true })
-    .getByRole('button', { name: new RegExp(`^\\W*${name}`) });
-const address = (page: ConsolePage) => new URL(page.url()).searchParams;
-
-/** The cells of a CSV file whose texts have no quotes. */
-const cellsOf = (text: string): string[][] =>
-  text
-    .replace('\uFEFF', '')
-    .trim()
-    .split('\r\n')
-    .map(
-      (line) => line.match(/"[^"]*"|[^,]+|(?<=,|^)(?=,|$)/g)?.map((cell) => cell.replaceAll('"', '')) ?? [],
-    );
 
 test('an empty workspace shows how to begin, by role', async () => {
   const page = await site.open('/');
@@ -78,7 +41,7 @@ describe('with clicks, leads and orders', () => {
 
   test('shows the figures of the API, compared with the previous period', async () => {
     const page = await site.open('/');
-    const { totals: all } = await ask({ metrics: ['clicks', 'visitors', 'leads', 'conversions'] });
+    const { totals: all } = await ask(site, { metrics: ['clicks', 'visitors', 'leads', 'conversions'] });
     await totals(page, 'Clicks').waitFor();
     for (const [name, metric] of [
       ['Clicks', 'clicks'],
@@ -93,7 +56,7 @@ describe('with clicks, leads and orders', () => {
       'Compared with the previous period',
     );
     await chart(page, new RegExp(`^Clicks by day: ${count(all.clicks)} in 31 days, most on `));
-    const { rows } = await ask({ dimensions: ['channel'] });
+    const { rows } = await ask(site, { dimensions: ['channel'] });
     expect(await bar(page, 'Channels', 'Instagram').textContent()).toContain(count(rows[0]?.metrics.clicks));
     const funnel = await card(page, 'Funnel').textContent();
     for (const metric of ['clicks', 'leads', 'conversions']) expect(funnel).toContain(count(all[metric]));
@@ -121,7 +84,7 @@ describe('with clicks, leads and orders', () => {
       filters: [{ dimension, operator: 'is', values: [value] }],
     });
     await bar(page, 'Channels', 'YouTube').click();
-    const youtube = (await ask(filter('channel', 'youtube'))).totals.clicks;
+    const youtube = (await ask(site, filter('channel', 'youtube'))).totals.clicks;
     await chart(page, new RegExp(`^Clicks by day: ${count(youtube)} in`));
     expect(address(page).getAll('f')).toEqual(['channel:is:youtube']);
     expect(await bar(page, 'Channels', 'YouTube').getAttribute('aria-pressed')).toBe('true');
@@ -141,7 +104,7 @@ describe('with clicks, leads and orders', () => {
     await germany.click();
     await chart(
       page,
-      new RegExp(`^Clicks by day: ${count((await ask(filter('country', 'DE'))).totals.clicks)} in`),
+      new RegExp(`^Clicks by day: ${count((await ask(site, filter('country', 'DE'))).totals.clicks)} in`),
     );
     // Every list narrows, and a second press ends the filter.
     await page.getByRole('tab', { name: 'Cities' }).click();
@@ -225,7 +188,7 @@ describe('with clicks, leads and orders', () => {
     await dialog.getByRole('textbox', { name: 'Text' }).fill('SALE');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'UTM campaign contains SALE', exact: true }).waitFor();
-    const { totals: both } = await ask({
+    const { totals: both } = await ask(site, {
       filters: [
         { dimension: 'country', operator: 'is_not', values: ['JP', 'FR'] },
         { dimension: 'utm_campaign', operator: 'contains', values: ['SALE'] },
@@ -281,78 +244,6 @@ describe('with clicks, leads and orders', () => {
     await page.close();
   });
 
-  test('the exports hold exactly what is shown', async () => {
-    const page = await site.open('/?f=device:is:mobile&place=country');
-    const shown = bar(page, 'Countries', 'Germany');
-    await shown.waitFor();
-    await page.waitForLoadState('networkidle');
-    const save = async (press: () => Promise<void>) => {
-      const [download] = await Promise.all([page.waitForEvent('download'), press()]);
-      const [header = [], ...rows] = cellsOf(readFileSync(await download.path(), 'utf8'));
-      return { name: download.suggestedFilename(), header, rows };
-    };
-    const file = await save(() => page.getByRole('button', { name: 'Export', exact: true }).click());
-    expect([file.name, file.header.slice(0, 5)]).toEqual([
-      'dashboard-last-30-days.csv',
-      ['Report', 'Value', 'Name', 'Clicks', 'Clicks, compared'],
-    ]);
-    const reports = Object.groupBy(file.rows, ([report = '']) => report);
-    expect(Object.fromEntries(Object.entries(reports).map(([name, rows]) => [name, rows?.length]))).toEqual({
-      Total: 1,
-      Day: 31,
-      Channel: 8,
-      Country: 8,
-      Link: 8,
-      Device: 1,
-    });
-    const germany = reports.Country?.find(([, value]) => value === 'DE');
-    expect(await shown.textContent()).toContain(count(Number(germany?.[3])));
-    expect(germany?.[2]).toBe('Germany');
-    const total = reports.Total?.[0]?.[3];
-    expect(await totals(page, 'Clicks').textContent()).toContain(count(Number(total)));
-    await page.getByRole('button', { name: 'Show all countries' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Countries' });
-    await dialog.getByRole('button', { name: 'South Africa' }).waitFor();
-    await expectGood(page, 'dashboard-all');
-    const all = await save(() => dialog.getByRole('button', { name: 'Export as CSV' }).click());
-    expect([all.name, all.rows.length]).toEqual(['country-last-30-days.csv', 10]);
-    await dialog.getByRole('button', { name: 'South Africa' }).click();
-    await page.getByRole('button', { name: 'Remove the filter Country is South Africa' }).waitFor();
-    expectClean(page);
-    await page.close();
-  });
-
-  test('a view is saved, opened by an analyst who can not change it, and deleted', async () => {
-    const page = await site.open('/?f=country:is:DE&days=7&tech=os');
-    await totals(page, 'Clicks').waitFor();
-    await page.getByRole('button', { name: 'Saved views' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Saved views' });
-    await dialog.getByText('No saved views yet').waitFor();
-    await dialog.getByRole('textbox', { name: 'Save this view as' }).fill('Germany this week');
-    await page.keyboard.press('Enter');
-    await dialog.getByRole('button', { name: 'Germany this week', exact: true }).waitFor();
-    await expectGood(page, 'dashboard-views');
-    const [saved] = (await site.api<{ saved_views: { query: object }[] }>('/saved-views')).saved_views;
-    expect(saved?.query).toMatchObject({
-      filters: [{ dimension: 'country', operator: 'is', values: ['DE'] }],
-      window: { days: 7 },
-      dimensions: ['time:day'],
-    });
-    const analyst = await site.open('/', { role: 'analyst' });
-    await analyst.getByRole('button', { name: 'Saved views' }).click();
-    const views = analyst.getByRole('dialog', { name: 'Saved views' });
-    await views.getByRole('button', { name: 'Germany this week', exact: true }).waitFor();
-    expect(await views.getByRole('textbox').count()).toBe(0);
-    expect(await views.getByRole('button', { name: /^Delete/ }).count()).toBe(0);
-    await views.getByRole('button', { name: 'Germany this week', exact: true }).click();
-    await bar(analyst, 'Systems', 'iOS').waitFor();
-    expect(address(analyst).toString()).toBe(address(page).toString());
-    await analyst.close();
-    await dialog.getByRole('button', { name: 'Delete the view Germany this week' }).click();
-    await dialog.getByText('No saved views yet').waitFor();
-    await page.close();
-  });
-
   test('a phone has one button for filters, with their count', async () => {
     const page = await site.open('/?f=country:is:DE&f=device:is:mobile', { width: 390 });
     const filters = page.getByRole('button', { name: 'Filters (2)' });
@@ -390,74 +281,6 @@ describe('with clicks, leads and orders', () => {
     expect(await opacity()).toBe('1');
     expectClean(page);
     await page.close();
-  });
-
-  test('a shared dashboard shows its scope and nothing else, without a sign-in', async () => {
-    const owner = await site.open('/');
-    await owner.getByRole('button', { name: 'Share', exact: true }).click();
-    const dialog = owner.getByRole('dialog', { name: 'Shared dashboards' });
-    await dialog.getByText('No shared dashboards yet').waitFor();
-    await dialog.getByRole('button', { name: 'Share a dashboard' }).click();
-    const form = owner.getByRole('dialog', { name: 'Share a dashboard' });
-    await form.getByRole('textbox', { name: 'Name' }).fill('Autumn for the agency');
-    await form.getByRole('combobox', { name: 'What it shows' }).selectOption('tag');
-    await form.getByRole('combobox', { name: 'Tags' }).click();
-    await owner.getByRole('option', { name: 'autumn' }).click();
-    await owner.keyboard.press('Escape');
-    await form.getByLabel('Password', { exact: true }).fill('autumn-2026');
-    await expectGood(owner, 'dashboard-share');
-    await form.getByRole('button', { name: 'Share', exact: true }).click();
-    await dialog.getByText('One tag, with a password').waitFor();
-    await expectGood(owner, 'dashboard-shared-list');
-    type Shared = { shared_dashboards: { id: string; url: string }[] };
-    const [shared] = (await site.api<Shared>('/shared-dashboards')).shared_dashboards;
-    const url = (shared?.url ?? '').replace(/^https?:\/\/[^/]+/, site.app);
-
-    const page = await site.open('/', { role: null });
-    const response = await page.goto(url);
-    expect([
-      response?.status(),
-      response?.headers()['x-robots-tag'],
-      response?.headers()['referrer-policy'],
-    ]).toEqual([200, 'noindex, nofollow', 'no-referrer']);
-    expect(await page.locator('meta[name=robots]').getAttribute('content')).toBe('noindex');
-    await page.getByRole('textbox', { name: 'Password' }).fill('wrong');
-    await page.keyboard.press('Enter');
-    await page.getByText(/password is wrong/i).waitFor();
-    await page.getByRole('textbox', { name: 'Password' }).fill('autumn-2026');
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { level: 1, name: 'Autumn for the agency' }).waitFor();
-    const { totals: autumn } = await ask({
-      filters: [{ dimension: 'tag', operator: 'is', values: ['autumn'] }],
-    });
-    await chart(page, new RegExp(`^Clicks by day: ${count(autumn.clicks)} in`));
-    await page.waitForLoadState('networkidle');
-    await expectGood(page, 'shared-dashboard');
-    expect(await page.getByRole('list', { name: 'Links' }).getByRole('listitem').count()).toBe(3);
-    expect(await page.getByRole('region', { name: 'Totals' }).textContent()).not.toContain('Revenue');
-    expect(await page.getByRole('link', { name: /Open the link/ }).count()).toBe(0);
-    expect(await page.getByRole('button', { name: 'Saved views' }).count()).toBe(0);
-    await page.getByRole('tab', { name: 'Tags' }).click();
-    // The links of the tag have others, which are outside the scope.
-    await bar(page, 'Tags', 'autumn').waitFor();
-    expect(await page.getByRole('list', { name: 'Tags' }).getByRole('listitem').count()).toBe(1);
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Export', exact: true }).click(),
-    ]);
-    const text = readFileSync(await download.path(), 'utf8');
-    expect(text).toContain('Tag,autumn,autumn,');
-    for (const outside of ['sale', 'print', 'lamp', 'Revenue']) expect(text).not.toContain(outside);
-    // After a reload the password is still known, and the end of the sharing ends the page.
-    await page.reload();
-    await bar(page, 'Channels', 'Instagram').waitFor();
-    expectClean(page);
-    await site.api(`/shared-dashboards/${shared?.id}`, undefined, 'DELETE');
-    expect((await page.goto(url))?.status()).toBe(404);
-    await page.getByText('This dashboard does not exist, or is no longer shared').waitFor();
-    await screenshot(page, 'shared-dashboard-ended');
-    await page.close();
-    await owner.close();
   });
 
   test('a plan without analytics says so, and shows nothing else', async () => {

@@ -1,0 +1,169 @@
+import { readFileSync } from 'node:fs';
+import { expect, test, vi } from 'vitest';
+import { inChromium } from '../in-chromium.ts';
+import { type ConsoleSite, consoleSite, expectClean, expectGood, screenshot } from './console-site.ts';
+import { fillShop } from './dashboard-desk.ts';
+import { address, ask, bar, chart, count, totals } from './dashboard-page.ts';
+
+/** What leaves the dashboard: files, saved views and shared pages. */
+
+// Each test looks at several states, on a machine that may have other things to do.
+vi.setConfig({ testTimeout: 400_000 });
+
+let site: ConsoleSite;
+
+inChromium(async () => {
+  site = await consoleSite();
+  await fillShop(site, { clicks: 9_500, orders: 374, leads: 900, suffix: '-shared' });
+  return site.close;
+});
+
+/** The cells of a CSV file whose texts have no quotes. */
+const cellsOf = (text: string): string[][] =>
+  text
+    .replace('\uFEFF', '')
+    .trim()
+    .split('\r\n')
+    .map(
+      (line) => line.match(/"[^"]*"|[^,]+|(?<=,|^)(?=,|$)/g)?.map((cell) => cell.replaceAll('"', '')) ?? [],
+    );
+
+test('the exports hold exactly what is shown', async () => {
+  const page = await site.open('/?f=device:is:mobile&place=country');
+  const shown = bar(page, 'Countries', 'Germany');
+  await shown.waitFor();
+  await page.waitForLoadState('networkidle');
+  const save = async (press: () => Promise<void>) => {
+    const [download] = await Promise.all([page.waitForEvent('download'), press()]);
+    const [header = [], ...rows] = cellsOf(readFileSync(await download.path(), 'utf8'));
+    return { name: download.suggestedFilename(), header, rows };
+  };
+  const file = await save(() => page.getByRole('button', { name: 'Export', exact: true }).click());
+  expect([file.name, file.header.slice(0, 5)]).toEqual([
+    'dashboard-last-30-days.csv',
+    ['Report', 'Value', 'Name', 'Clicks', 'Clicks, compared'],
+  ]);
+  const reports = Object.groupBy(file.rows, ([report = '']) => report);
+  expect(Object.fromEntries(Object.entries(reports).map(([name, rows]) => [name, rows?.length]))).toEqual({
+    Total: 1,
+    Day: 31,
+    Channel: 8,
+    Country: 8,
+    Link: 8,
+    Device: 1,
+  });
+  const germany = reports.Country?.find(([, value]) => value === 'DE');
+  expect(await shown.textContent()).toContain(count(Number(germany?.[3])));
+  expect(germany?.[2]).toBe('Germany');
+  const total = reports.Total?.[0]?.[3];
+  expect(await totals(page, 'Clicks').textContent()).toContain(count(Number(total)));
+  await page.getByRole('button', { name: 'Show all countries' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Countries' });
+  await dialog.getByRole('button', { name: 'South Africa' }).waitFor();
+  await expectGood(page, 'dashboard-all');
+  const all = await save(() => dialog.getByRole('button', { name: 'Export as CSV' }).click());
+  expect([all.name, all.rows.length]).toEqual(['country-last-30-days.csv', 10]);
+  await dialog.getByRole('button', { name: 'South Africa' }).click();
+  await page.getByRole('button', { name: 'Remove the filter Country is South Africa' }).waitFor();
+  expectClean(page);
+  await page.close();
+});
+
+test('a view is saved, opened by an analyst who can not change it, and deleted', async () => {
+  const page = await site.open('/?f=country:is:DE&days=7&tech=os');
+  await totals(page, 'Clicks').waitFor();
+  await page.getByRole('button', { name: 'Saved views' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Saved views' });
+  await dialog.getByText('No saved views yet').waitFor();
+  await dialog.getByRole('textbox', { name: 'Save this view as' }).fill('Germany this week');
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('button', { name: 'Germany this week', exact: true }).waitFor();
+  await expectGood(page, 'dashboard-views');
+  const [saved] = (await site.api<{ saved_views: { query: object }[] }>('/saved-views')).saved_views;
+  expect(saved?.query).toMatchObject({
+    filters: [{ dimension: 'country', operator: 'is', values: ['DE'] }],
+    window: { days: 7 },
+    dimensions: ['time:day'],
+  });
+  const analyst = await site.open('/', { role: 'analyst' });
+  await analyst.getByRole('button', { name: 'Saved views' }).click();
+  const views = analyst.getByRole('dialog', { name: 'Saved views' });
+  await views.getByRole('button', { name: 'Germany this week', exact: true }).waitFor();
+  expect(await views.getByRole('textbox').count()).toBe(0);
+  expect(await views.getByRole('button', { name: /^Delete/ }).count()).toBe(0);
+  await views.getByRole('button', { name: 'Germany this week', exact: true }).click();
+  await bar(analyst, 'Systems', 'iOS').waitFor();
+  expect(address(analyst).toString()).toBe(address(page).toString());
+  await analyst.close();
+  await dialog.getByRole('button', { name: 'Delete the view Germany this week' }).click();
+  await dialog.getByText('No saved views yet').waitFor();
+  await page.close();
+});
+
+test('a shared dashboard shows its scope and nothing else, without a sign-in', async () => {
+  const owner = await site.open('/');
+  await owner.getByRole('button', { name: 'Share', exact: true }).click();
+  const dialog = owner.getByRole('dialog', { name: 'Shared dashboards' });
+  await dialog.getByText('No shared dashboards yet').waitFor();
+  await dialog.getByRole('button', { name: 'Share a dashboard' }).click();
+  const form = owner.getByRole('dialog', { name: 'Share a dashboard' });
+  await form.getByRole('textbox', { name: 'Name' }).fill('Autumn for the agency');
+  await form.getByRole('combobox', { name: 'What it shows' }).selectOption('tag');
+  await form.getByRole('combobox', { name: 'Tags' }).click();
+  await owner.getByRole('option', { name: 'autumn' }).click();
+  await owner.keyboard.press('Escape');
+  await form.getByLabel('Password', { exact: true }).fill('autumn-2026');
+  await expectGood(owner, 'dashboard-share');
+  await form.getByRole('button', { name: 'Share', exact: true }).click();
+  await dialog.getByText('One tag, with a password').waitFor();
+  await expectGood(owner, 'dashboard-shared-list');
+  type Shared = { shared_dashboards: { id: string; url: string }[] };
+  const [shared] = (await site.api<Shared>('/shared-dashboards')).shared_dashboards;
+  const url = (shared?.url ?? '').replace(/^https?:\/\/[^/]+/, site.app);
+
+  const page = await site.open('/', { role: null });
+  const response = await page.goto(url);
+  expect([
+    response?.status(),
+    response?.headers()['x-robots-tag'],
+    response?.headers()['referrer-policy'],
+  ]).toEqual([200, 'noindex, nofollow', 'no-referrer']);
+  expect(await page.locator('meta[name=robots]').getAttribute('content')).toBe('noindex');
+  await page.getByRole('textbox', { name: 'Password' }).fill('wrong');
+  await page.keyboard.press('Enter');
+  await page.getByText(/password is wrong/i).waitFor();
+  await page.getByRole('textbox', { name: 'Password' }).fill('autumn-2026');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Autumn for the agency' }).waitFor();
+  const { totals: autumn } = await ask(site, {
+    filters: [{ dimension: 'tag', operator: 'is', values: ['autumn'] }],
+  });
+  await chart(page, new RegExp(`^Clicks by day: ${count(autumn.clicks)} in`));
+  await page.waitForLoadState('networkidle');
+  await expectGood(page, 'shared-dashboard');
+  expect(await page.getByRole('list', { name: 'Links' }).getByRole('listitem').count()).toBe(3);
+  expect(await page.getByRole('region', { name: 'Totals' }).textContent()).not.toContain('Revenue');
+  expect(await page.getByRole('link', { name: /Open the link/ }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: 'Saved views' }).count()).toBe(0);
+  await page.getByRole('tab', { name: 'Tags' }).click();
+  // The links of the tag have others, which are outside the scope.
+  await bar(page, 'Tags', 'autumn').waitFor();
+  expect(await page.getByRole('list', { name: 'Tags' }).getByRole('listitem').count()).toBe(1);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export', exact: true }).click(),
+  ]);
+  const text = readFileSync(await download.path(), 'utf8');
+  expect(text).toContain('Tag,autumn,autumn,');
+  for (const outside of ['sale', 'print', 'lamp', 'Revenue']) expect(text).not.toContain(outside);
+  // After a reload the password is still known, and the end of the sharing ends the page.
+  await page.reload();
+  await bar(page, 'Channels', 'Instagram').waitFor();
+  expectClean(page);
+  await site.api(`/shared-dashboards/${shared?.id}`, undefined, 'DELETE');
+  expect((await page.goto(url))?.status()).toBe(404);
+  await page.getByText('This dashboard does not exist, or is no longer shared').waitFor();
+  await screenshot(page, 'shared-dashboard-ended');
+  await page.close();
+  await owner.close();
+});
