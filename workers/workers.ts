@@ -117,6 +117,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       leases,
       reader: dependencies.webhookReader ?? dependencies.reader,
       workerMetrics: metrics,
+      waits: shared.waits,
       options: dependencies.webhooks,
     });
   const jobs = [

@@ -5,6 +5,8 @@ import { type MemoryPlan, memoryPlan } from './memory.ts';
 const MIB = 2 ** 20;
 /** Threads of a query where memory is small. */
 const SMALL_THREADS = 2;
+/** Interval in which chDB's own query, which lasts as long as the process, wakes to report progress. Microseconds. */
+const STARTER_PROGRESS_MICROS = 60_000_000;
 
 /** The user with all rights; the built-in `default` user only starts the listener. */
 export const CLICKHOUSE_USER = 'hoplog';
@@ -90,7 +92,10 @@ export function usersXml(password: string, memory = memoryPlan()): string {
   </users>
   <profiles>
     <default>${threads}</default>
-    <starting><max_sessions_for_user>1</max_sessions_for_user></starting>
+    <starting>
+      <max_sessions_for_user>1</max_sessions_for_user>
+      <interactive_delay>${STARTER_PROGRESS_MICROS}</interactive_delay>
+    </starting>
   </profiles>
   <quotas><default/></quotas>
 </clickhouse>

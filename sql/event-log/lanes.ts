@@ -249,10 +249,11 @@ export async function laneOffsets(
   db: Queryable,
   partition: string,
 ): Promise<{ least: bigint; greatest: bigint } | null> {
-  const { rows } = await db.query<{ least: string | null; greatest: string | null }>(
-    'SELECT min(next_offset) AS least, max(next_offset) AS greatest FROM log_lanes WHERE partition = $1',
-    [partition],
-  );
+  const { rows } = await db.query<{ least: string | null; greatest: string | null }>({
+    name: 'lane_offsets',
+    text: 'SELECT min(next_offset) AS least, max(next_offset) AS greatest FROM log_lanes WHERE partition = $1',
+    values: [partition],
+  });
   const { least = null, greatest = null } = rows[0] ?? {};
   return least === null || greatest === null ? null : { least: BigInt(least), greatest: BigInt(greatest) };
 }

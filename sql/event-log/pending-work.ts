@@ -19,12 +19,15 @@ export type PendingWork = {
   orderPublications: boolean;
   /** Splits of links that have ended and have no winner. */
   splits: boolean;
+  /** Events that are not turned into deliveries of webhooks. */
+  webhookEvents: boolean;
 };
 
 /** Returns which jobs have work, in one statement: an idle worker polls it. */
 export async function pendingWork(db: Queryable): Promise<PendingWork> {
-  const { rows } = await db.query<PendingWork>(
-    `SELECT
+  const { rows } = await db.query<PendingWork>({
+    name: 'pending_work',
+    text: `SELECT
       EXISTS (SELECT FROM waiting_reports) AS "waitingReports",
       EXISTS (SELECT FROM orders WHERE attributed_version IS DISTINCT FROM version) AS attribution,
       EXISTS (SELECT FROM leads WHERE attributed_at IS NULL) AS leads,
@@ -32,8 +35,9 @@ export async function pendingWork(db: Queryable): Promise<PendingWork> {
       EXISTS (SELECT FROM orders WHERE source = 'server' AND referral_evaluated_at IS NULL) AS "trackedPurchases",
       EXISTS (SELECT FROM early_refunds) AS "earlyRefunds",
       EXISTS (SELECT FROM order_publications WHERE due_at <= now()) AS "orderPublications",
-      EXISTS (SELECT FROM links WHERE ${IS_SPLIT_DUE} AND split_ends_at <= now()) AS splits`,
-  );
+      EXISTS (SELECT FROM links WHERE ${IS_SPLIT_DUE} AND split_ends_at <= now()) AS splits,
+      EXISTS (SELECT FROM webhook_outbox) AS "webhookEvents"`,
+  });
   const [row] = rows;
   if (!row) throw new Error('PostgreSQL returned no row for a SELECT without FROM');
   return row;

@@ -19,8 +19,9 @@ export type ClaimedDelivery = {
  * @param now milliseconds since the epoch
  */
 export async function webhooksWithDueDeliveries(db: Queryable, now: number): Promise<string[]> {
-  const { rows } = await db.query<{ webhook_id: string }>(
-    `WITH RECURSIVE first AS (
+  const { rows } = await db.query<{ webhook_id: string }>({
+    name: 'webhooks_with_due_deliveries',
+    text: `WITH RECURSIVE first AS (
        (SELECT webhook_id, next_attempt_at FROM webhook_deliveries WHERE status = 'pending'
         ORDER BY webhook_id, next_attempt_at LIMIT 1)
        UNION ALL
@@ -31,8 +32,8 @@ export async function webhooksWithDueDeliveries(db: Queryable, now: number): Pro
      )
      SELECT webhook_id FROM first WHERE next_attempt_at <= to_timestamp($1::float8 / 1000)
      ORDER BY next_attempt_at`,
-    [now],
-  );
+    values: [now],
+  });
   return rows.map((row) => row.webhook_id);
 }
 

@@ -10,15 +10,6 @@ type OutboxRow = { id: string; workspace_id: string; type: string; data: unknown
 /** Deliveries in one statement, at most. */
 const CHUNK = 1_000;
 
-/** Returns whether the outbox has an event. */
-export async function hasOutboxEvents(db: Queryable): Promise<boolean> {
-  const { rows } = await db.query({
-    name: 'outbox_has_events',
-    text: 'SELECT 1 FROM webhook_outbox LIMIT 1',
-  });
-  return rows.length > 0;
-}
-
 /**
  * Removes the oldest events from the outbox and inserts their deliveries, due at once. One transaction, so a crash
  * leaves the event in the outbox. Events that another worker has locked are skipped.

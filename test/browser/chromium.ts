@@ -44,6 +44,9 @@ export function launchChromium(place: string | null = installedChromium()): Prom
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      // A tenth less work on few cores: no process for the GPU that is off, no helper threads of V8.
+      '--in-process-gpu',
+      '--js-flags=--single-threaded',
     ],
   });
 }

@@ -1,6 +1,7 @@
 import type { Logger } from '../../core/tier/log.ts';
 import { AHEAD_MICROS, createWallClock } from '../../core/time/wall-clock.ts';
 import type { WorkerMetrics } from '../metrics.ts';
+import { untilNextTick } from '../next-tick.ts';
 import { causeOf } from '../retry.ts';
 
 export type Job = {
@@ -12,7 +13,7 @@ export type Job = {
 
 export type JobOptions = {
   name: string;
-  /** Milliseconds, or a function that returns them before each wait. */
+  /** Milliseconds, or a function that returns them before each wait. Runs come at multiples of it. */
   everyMs: number | (() => number);
   log: Logger;
   metrics: WorkerMetrics;
@@ -70,7 +71,7 @@ export function startJob(options: JobOptions): Job {
   async function wait(): Promise<void> {
     if (isWoken || isStopped) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, typeof everyMs === 'number' ? everyMs : everyMs());
+      const timer = setTimeout(resolve, untilNextTick(typeof everyMs === 'number' ? everyMs : everyMs()));
       endWait = () => {
         clearTimeout(timer);
         resolve();

@@ -3,27 +3,36 @@ import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { laneOffsets } from '../../sql/event-log/lanes.ts';
 import type { WorkerMetrics } from '../metrics.ts';
+import type { Quiet } from './quiet.ts';
 
-export type TruncationDependencies = { pool: Pool; reader: EventLogReader; metrics: WorkerMetrics };
+export type TruncationDependencies = {
+  pool: Pool;
+  reader: EventLogReader;
+  metrics: WorkerMetrics;
+  quiet?: Quiet;
+};
 
 const EVERY_MS = 1_000;
+/** While the log holds nothing but heartbeats. */
+const QUIET_EVERY_MS = 5_000;
 
 /**
- * Truncates a partition, at most once a second, up to the least offset of its consumers, and sets the lag. While a consumer's
+ * Truncates a partition, at most once a second and less often while it is quiet, up to the least offset of its consumers, and sets the lag. While a consumer's
  * offset is past the log's end nothing is truncated: the reader's progress in this log is unknown.
  */
 export function createTruncation(dependencies: TruncationDependencies, partition: string, log: Logger) {
-  const { pool, reader, metrics } = dependencies;
+  const { pool, reader, metrics, quiet } = dependencies;
   let truncatedTo = 0n;
-  let next = 0;
+  let truncatedAt = Number.NEGATIVE_INFINITY;
 
   /**
    * @param stored the offset of this consumer
    * @returns the log's end; null when it was not read
    */
   async function truncate(stored: bigint): Promise<bigint | null> {
-    if (performance.now() < next) return null;
-    next = performance.now() + EVERY_MS;
+    const everyMs = quiet?.isQuiet() ? QUIET_EVERY_MS : EVERY_MS;
+    if (performance.now() - truncatedAt < everyMs) return null;
+    truncatedAt = performance.now();
     try {
       // In this order: an offset that was read first cannot be past an end that was read too early.
       const offsets = await laneOffsets(pool, partition);

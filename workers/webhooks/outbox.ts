@@ -1,8 +1,9 @@
 import type { Logger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
-import { fanOutEvents, hasOutboxEvents } from '../../sql/webhooks/outbox-fan-out.ts';
+import { fanOutEvents } from '../../sql/webhooks/outbox-fan-out.ts';
 import { createIdlePause } from '../idle-pause.ts';
 import { type Job, startJob } from '../jobs/job.ts';
+import type { Waiting } from '../jobs/waiting.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
@@ -16,6 +17,7 @@ export function startOutbox(dependencies: {
   pool: Pool;
   log: Logger;
   metrics: WorkerMetrics;
+  waits: Waiting;
   subscriptions: () => Promise<Subscriptions>;
   now: () => number;
   /** See `fanOutEvents`. */
@@ -23,7 +25,7 @@ export function startOutbox(dependencies: {
   /** Called when there are new deliveries. */
   made: () => void;
 }): Job {
-  const { pool, log, metrics, subscriptions, now, createdAt, made } = dependencies;
+  const { pool, log, metrics, waits, subscriptions, now, createdAt, made } = dependencies;
   const pause = createIdlePause({ busyMs: BUSY_MS, idleMs: IDLE_MS });
   return startJob({
     name: 'webhook-outbox',
@@ -31,7 +33,7 @@ export function startOutbox(dependencies: {
     log,
     metrics,
     async work() {
-      if (!(await hasOutboxEvents(pool))) return false;
+      if (!(await waits('webhookEvents'))) return false;
       pause.found();
       const { events, deliveries } = await inTransaction(pool, (tx) =>
         fanOutEvents(tx, AT_ONCE, now(), async () => (await subscriptions()).subscribers, createdAt),

@@ -23,6 +23,7 @@ export type Subscriptions = {
  */
 export function createSubscriptions(pool: Pool): () => Promise<Subscriptions> {
   let known: { version: number; snapshot: Subscriptions } | null = null;
+  let asked: Promise<number> | null = null;
   let loading: { version: number; outcome: Promise<Subscriptions> } | null = null;
 
   async function load(version: number): Promise<Subscriptions> {
@@ -32,8 +33,17 @@ export function createSubscriptions(pool: Pool): () => Promise<Subscriptions> {
     return snapshot;
   }
 
+  /** Calls of one turn of the event loop share a query, which is sent after the last of them. */
+  function readVersion(): Promise<number> {
+    asked ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      asked = null;
+      return webhookVersion(pool);
+    });
+    return asked;
+  }
+
   return async function current() {
-    const version = await webhookVersion(pool);
+    const version = await readVersion();
     if (known && known.version >= version) return known.snapshot;
     if (!loading || loading.version < version) {
       const outcome = load(version).finally(() => {

@@ -7,6 +7,7 @@ import { createHostResolver, type ResolveHost } from '../../core/webhooks/resolv
 import type { Pool } from '../../sql/database/pool.ts';
 import { countAllPending } from '../../sql/webhooks/delivery-queue.ts';
 import { startJob } from '../jobs/job.ts';
+import type { Waiting } from '../jobs/waiting.ts';
 import { startLanes } from '../lane/lanes.ts';
 import type { Leases } from '../lane/leases.ts';
 import type { Decode } from '../lane/prepare.ts';
@@ -46,6 +47,7 @@ export type WebhooksDependencies = {
   /** Left out: nothing is traced. */
   tracing?: Tracing;
   workerMetrics: WorkerMetrics;
+  waits: Waiting;
   options: WebhookOptions;
   patienceMs?: number | undefined;
 };
@@ -69,7 +71,15 @@ const WRITE_MS = 500;
  *   event log ─────┴── clicks of a lane ────────┘
  */
 export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
-  const { pool, log: parentLog, registry, workerMetrics, options, tracing = NO_TRACING } = dependencies;
+  const {
+    pool,
+    log: parentLog,
+    registry,
+    workerMetrics,
+    waits,
+    options,
+    tracing = NO_TRACING,
+  } = dependencies;
   const { now = Date.now, random = Math.random } = options;
   const log = parentLog.child({ part: 'webhooks' });
   const metrics = createWebhookMetrics(registry);
@@ -99,6 +109,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
     pool,
     log,
     metrics: workerMetrics,
+    waits,
     subscriptions,
     now,
     createdAt,

@@ -1,9 +1,17 @@
-import { open, readdir, unlink } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { open, unlink } from 'node:fs/promises';
 import { linkSignals } from '../../tier/linked-signal.ts';
 import type { EventLogReader } from '../port.ts';
 import { Arena } from './arena.ts';
 import { LIVE_SEARCH_BYTES, type ScanOptions, type SegmentScan, scanSegment } from './segment-scan.ts';
-import { journalDirectory, listSegments, missingIsNull, type Segment, streamDirectory } from './segments.ts';
+import {
+  journalDirectory,
+  listSegments,
+  listSegmentsNow,
+  missingIsNull,
+  type Segment,
+  streamDirectory,
+} from './segments.ts';
 import { LIST_MS, type Tail, TailFiles } from './tail-files.ts';
 
 const POLL_MS = 20;
@@ -50,8 +58,7 @@ export class JournalReader implements EventLogReader {
   async partitions(): Promise<string[]> {
     this.#tails.forgetOld();
     const directory = journalDirectory(this.#dataDir);
-    const entries = await readdir(directory, { withFileTypes: true }).catch(missingIsNull);
-    return (entries ?? [])
+    return ifExists(() => readdirSync(directory, { withFileTypes: true }))
       .filter((entry) => entry.isDirectory())
       .map((entry) => entry.name)
       .sort();
@@ -180,7 +187,8 @@ export class JournalReader implements EventLogReader {
     partition: string,
   ): Promise<{ segments: Segment[]; last: { tail: Tail; size: number } | null }> {
     const listedAt = performance.now();
-    const segments = await listSegments(this.#directory(partition));
+    // Not in the pool's threads: an idle reader lists each second, and each call would wake a thread and this one.
+    const segments = ifExists(() => listSegmentsNow(this.#directory(partition)));
     const last = await this.#tails.note(partition, segments.at(-1), listedAt);
     const end = this.#ends.get(partition) ?? 0n;
     // Otherwise the note is about an earlier journal of this name.
@@ -244,6 +252,14 @@ export class JournalReader implements EventLogReader {
     if (now < known.searchAt) return false;
     known.searchAt = now + 5 * SEARCH_AFTER_MS;
     return true;
+  }
+}
+
+function ifExists<T>(list: () => T[]): T[] {
+  try {
+    return list();
+  } catch (error) {
+    return missingIsNull(error as NodeJS.ErrnoException) ?? [];
   }
 }
 

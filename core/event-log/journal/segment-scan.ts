@@ -1,8 +1,8 @@
-import type { FileHandle } from 'node:fs/promises';
 import type { LogBatch, LogDamage } from '../port.ts';
 import { FRAME_HEADER_BYTES, findFrame, frameAt, MAX_PAYLOAD_BYTES } from './frame.ts';
 
-const FIRST_CHUNK_BYTES = 16 * 1024;
+/** Bytes of a scan's first read. */
+export const FIRST_CHUNK_BYTES = 16 * 1024;
 const LARGEST_CHUNK_BYTES = 1024 * 1024;
 const LARGEST_FRAME_BYTES = FRAME_HEADER_BYTES + MAX_PAYLOAD_BYTES;
 
@@ -11,6 +11,12 @@ export const DAMAGE_PIECE_BYTES = 512 * 1024;
 
 /** How far behind damage a search for the next frame goes in a segment that is still written. */
 export const LIVE_SEARCH_BYTES = 2 * LARGEST_FRAME_BYTES;
+
+/** Reads from a segment, as the file handles of Node.js do; at once where that does not wait for a disk. */
+export type SegmentBytes = {
+  read(buffer: Buffer, offset: number, length: number, position: number): Read | Promise<Read>;
+};
+type Read = { bytesRead: number };
 
 export type ScanOptions = {
   /** No frame will follow in this segment: bytes behind the last one are damage. */
@@ -39,7 +45,7 @@ export type SegmentScan = {
  * @param from position in the file
  */
 export async function scanSegment(
-  file: FileHandle,
+  file: SegmentBytes,
   start: bigint,
   from: number,
   options: ScanOptions,
@@ -87,22 +93,22 @@ function neededBytes(found: { kind: string; needed?: number }): number {
   return found.needed ?? 0;
 }
 
-function readChunk(file: FileHandle, position: number, bytes: number): Promise<Buffer> {
+function readChunk(file: SegmentBytes, position: number, bytes: number): Promise<Buffer> {
   return readInto(file, Buffer.allocUnsafeSlow(bytes), position);
 }
 
-async function readInto(file: FileHandle, chunk: Buffer, position: number): Promise<Buffer> {
+async function readInto(file: SegmentBytes, chunk: Buffer, position: number): Promise<Buffer> {
   const { bytesRead } = await file.read(chunk, 0, chunk.length, position);
   return chunk.subarray(0, bytesRead);
 }
 
-async function holdsFrame(file: FileHandle, start: bigint, position: number): Promise<boolean> {
+async function holdsFrame(file: SegmentBytes, start: bigint, position: number): Promise<boolean> {
   const chunk = await readChunk(file, position, LARGEST_FRAME_BYTES);
   return frameAt(chunk, 0, start + BigInt(position)).kind === 'frame';
 }
 
 async function searchFrame(
-  file: FileHandle,
+  file: SegmentBytes,
   start: bigint,
   position: number,
   limit: number,
@@ -118,7 +124,7 @@ async function searchFrame(
 }
 
 /** Returns the end of the bytes that are not zero, from `position` on. What follows was never written. */
-async function endOfBytes(file: FileHandle, position: number): Promise<number> {
+async function endOfBytes(file: SegmentBytes, position: number): Promise<number> {
   let end = position;
   for (let from = position; ; from += LARGEST_CHUNK_BYTES) {
     const chunk = await readChunk(file, from, LARGEST_CHUNK_BYTES);
@@ -137,7 +143,7 @@ async function endOfBytes(file: FileHandle, position: number): Promise<number> {
  * stopped
  */
 async function readDamage(
-  file: FileHandle,
+  file: SegmentBytes,
   start: bigint,
   position: number,
   end: number,

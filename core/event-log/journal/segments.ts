@@ -40,7 +40,7 @@ export async function listSegments(directory: string): Promise<Segment[]> {
   return namesOf(directory, await readdir(directory).catch(missingIsEmpty), SEGMENT);
 }
 
-/** {@link listSegments}, synchronously, for the writer. */
+/** {@link listSegments}, synchronously. @throws where the directory does not exist */
 export function listSegmentsNow(directory: string): Segment[] {
   return namesOf(directory, readdirSync(directory), SEGMENT);
 }

@@ -1,5 +1,6 @@
-import { fstatSync, readSync } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { fstatSync, readSync, statSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { FIRST_CHUNK_BYTES, type SegmentBytes } from './segment-scan.ts';
 import { missingIsNull, type Segment } from './segments.ts';
 
 /**
@@ -16,7 +17,7 @@ export type Tail = {
   /** Whether nothing is at this offset yet: zeros that the writer prepared, in a file that was not cut. */
   isEmptyAt(offset: bigint): boolean;
   /** Reads from the file, which stays open meanwhile. @returns null when it is no longer the last segment */
-  use<T>(work: (file: FileHandle) => Promise<T>): Promise<T | null>;
+  use<T>(work: (file: SegmentBytes) => Promise<T>): Promise<T | null>;
 };
 
 type OpenTail = { tail: Tail; inode: number; listedAt: number; giveUp(): void };
@@ -48,7 +49,7 @@ export class TailFiles {
     last: Segment | undefined,
     listedAt: number,
   ): Promise<{ tail: Tail; size: number; continues: boolean } | null> {
-    const stats = last && (await stat(last.path).catch(missingIsNull));
+    const stats = last && statSync(last.path, { throwIfNoEntry: false });
     if (!stats) {
       this.#giveUp(partition);
       return null;
@@ -109,7 +110,7 @@ function tailOf(start: bigint, file: FileHandle): { tail: Tail; giveUp(): void }
         if (isGivenUp) return null;
         readers += 1;
         try {
-          return await work(file);
+          return await work(bytesOf(file));
         } finally {
           readers -= 1;
           closeIfOver();
@@ -119,6 +120,19 @@ function tailOf(start: bigint, file: FileHandle): { tail: Tail; giveUp(): void }
     giveUp() {
       isGivenUp = true;
       closeIfOver();
+    },
+  };
+}
+
+/**
+ * Reads a short piece at once: it was written a moment ago, so it is in memory. A read in the pool would wake a thread
+ * and this one, for each heartbeat.
+ */
+function bytesOf(file: FileHandle): SegmentBytes {
+  return {
+    read(buffer, offset, length, position) {
+      if (length > FIRST_CHUNK_BYTES) return file.read(buffer, offset, length, position);
+      return { bytesRead: readSync(file.fd, buffer, offset, length, position) };
     },
   };
 }
