@@ -10,6 +10,7 @@ import { channelRoutes } from './channels/routes.ts';
 import { clickRoutes } from './clicks/routes.ts';
 import { consoleRoutes } from './console/routes.ts';
 import type { Api, ApiDeps } from './dependencies.ts';
+import { domainRoutes } from './domains/routes.ts';
 import { embedRoutes } from './embed/routes.ts';
 import { folderRoutes } from './folders/routes.ts';
 import { healthRoutes } from './health/routes.ts';
@@ -85,6 +86,7 @@ const RESOURCES: Routes[] = [
   workspaceRoutes,
   keyRoutes,
   linkRoutes,
+  domainRoutes,
   folderRoutes,
   channelRoutes,
   clickRoutes,

@@ -6,6 +6,7 @@ import type { TSchema } from 'typebox';
 import type { ClickHouseClient } from '../clickhouse/client.ts';
 import type { Cost } from '../core/access/passwords.ts';
 import type { Role } from '../core/access/roles.ts';
+import type { LookUpTxt } from '../core/dns/txt-records.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { EventLogWriter } from '../core/event-log/port.ts';
 import type { BlockedDomains } from '../core/links/blocked-domains.ts';
@@ -37,6 +38,8 @@ export type ApiDeps = {
   blockedDomains?: BlockedDomains;
   /** For tests: a resolver for the hosts of webhooks. */
   resolveHost?: ResolveHost;
+  /** For tests: a lookup of the records that prove domains. */
+  lookUpTxt?: LookUpTxt;
   /** For tests: the cost of hashing a member's password, `MEMBER_COST` by default. */
   passwordCost?: Cost;
 };

@@ -10,6 +10,7 @@ import { backupCommands } from './commands/backup.ts';
 import { consoleCommands } from './commands/console.ts';
 import { deadLetterCommands } from './commands/dead-letter.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { domainCommands } from './commands/domain.ts';
 import { enrollmentCommands } from './commands/enrollment.ts';
 import { importCommands } from './commands/import.ts';
 import { keyCommands } from './commands/key.ts';
@@ -51,6 +52,7 @@ const commands = [
   ledgerCommands,
   rateCommands,
   linkCommands,
+  domainCommands,
   importCommands,
   deadLetterCommands,
   streamCommands,

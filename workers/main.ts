@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { assertAnswers, createClickHouse } from '../clickhouse/client.ts';
+import { createTxtLookup } from '../core/dns/txt-records.ts';
 import { createEnricher } from '../core/enrich/enrich.ts';
 import { openGeo } from '../core/enrich/geo.ts';
 import { openNetworks } from '../core/enrich/networks.ts';
@@ -71,6 +72,7 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
     registry,
     tracing,
     webhooks: { allowPrivate: config.webhookAllowPrivate },
+    lookUpTxt: createTxtLookup(config.dnsServers),
   });
   // A topic that is too small is a wrong setting; brokers that do not respond are waited for.
   reader.partitions().catch((error: unknown) => {

@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { ClickHouseClient } from '../clickhouse/client.ts';
+import type { LookUpTxt } from '../core/dns/txt-records.ts';
 import type { Enricher } from '../core/enrich/enrich.ts';
 import type { DeadTopic } from '../core/event-log/open.ts';
 import type { EventLogReader } from '../core/event-log/port.ts';
@@ -10,6 +11,7 @@ import { attributeOrders } from './attribution/attribute.ts';
 import { attributeLeads } from './attribution/attribute-leads.ts';
 import { storeWaitingReports } from './attribution/store-waiting-reports.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
+import { checkDomains } from './jobs/check-domains.ts';
 import { correctTimes } from './jobs/correct-times.ts';
 import { decideSplits } from './jobs/decide-splits.ts';
 import { eraseRequested } from './jobs/erase.ts';
@@ -51,6 +53,8 @@ export type WorkersDependencies = {
   deadTopic?: DeadTopic | null;
   /** Left out: this process delivers no webhooks. */
   webhooks?: WebhookOptions;
+  /** Left out: this process checks no domains. */
+  lookUpTxt?: LookUpTxt;
   /** For tests: when nothing happens. */
   quiet?: Quiet;
   /** For tests: see the lanes. */
@@ -76,6 +80,8 @@ const PUBLISH_LETTERS_EVERY_MS = 2_000;
 const PUBLISH_ORDERS_EVERY_MS = 500;
 const CORRECT_EVERY_MS = 5_000;
 const DECIDE_SPLITS_EVERY_MS = 1_000;
+/** New domains are due each minute. */
+const CHECK_DOMAINS_EVERY_MS = 15_000;
 const PRUNE_EVERY_MS = 60_000;
 const RETAIN_EVERY_MS = 3_600_000;
 const ROLL_UP_EVERY_MS = 600_000;
@@ -83,7 +89,7 @@ const LOOK_FOR_DAMAGE_EVERY_MS = 60_000;
 
 /** Builds and starts the tier: the store's lanes, webhooks, attribution, referrals and housekeeping. */
 export function createWorkers(dependencies: WorkersDependencies): Workers {
-  const { pool, clickhouse, log, registry, deadTopic } = dependencies;
+  const { pool, clickhouse, log, registry, deadTopic, lookUpTxt } = dependencies;
   const metrics = createWorkerMetrics(registry);
   void exposeWatermarkAge(pool, registry);
   const end = new AbortController();
@@ -154,6 +160,16 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       everyMs: DECIDE_SPLITS_EVERY_MS,
       work: async () => (await shared.waits('splits')) && decideSplits(shared),
     }),
+    ...(lookUpTxt
+      ? [
+          startJob({
+            ...shared,
+            name: 'domains',
+            everyMs: CHECK_DOMAINS_EVERY_MS,
+            work: () => checkDomains({ ...shared, lookUpTxt }),
+          }),
+        ]
+      : []),
     startJob({ ...shared, name: 'prune', everyMs: PRUNE_EVERY_MS, work: () => pruneOld(shared) }),
     startJob({ ...shared, name: 'retention', everyMs: RETAIN_EVERY_MS, work: () => removeExpired(shared) }),
     startJob({ ...shared, name: 'rollups', everyMs: ROLL_UP_EVERY_MS, work: () => keepRolledUp(shared) }),

@@ -16,7 +16,10 @@ import { AUDITED } from './actions.ts';
 let api: TestApi;
 let shop: TestWorkspace;
 beforeAll(async () => {
-  api = await testApi(() => ({ resolveHost: async () => [{ address: '8.8.8.8', family: 4 }] }));
+  api = await testApi(() => ({
+    resolveHost: async () => [{ address: '8.8.8.8', family: 4 }],
+    lookUpTxt: async () => ({ kind: 'records', values: [] }),
+  }));
   shop = await api.addWorkspace();
   await api.stores.admin.query(
     `CREATE FUNCTION fail_audit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'audit is down'; END $$;
@@ -74,6 +77,8 @@ const webhook = async () =>
       events: ['click.created'],
     })
   ).body.id;
+const domain = async () =>
+  (await shop.post<{ id: string }>('/domains', { domain: `d${++addresses}.example.com` })).body.id;
 async function withApp() {
   const browser = await owner();
   const { secret } = (await browser.call<{ secret: string }>('POST', '/two-factor/setup')).body;
@@ -187,6 +192,20 @@ const CALLS: Record<string, () => Promise<Run>> = {
   'partnerWorkspaces.provision': async () => {
     const { token } = await createPartner(api.stores.pool, 'Platform');
     return () => shop.post('/partner/workspaces', { external_id: 'one', name: 'N' }, { key: token });
+  },
+  'domains.create': async () => () =>
+    shop.post('/domains', { domain: 'made.example.com' }, { headers: { 'idempotency-key': 'd' } }),
+  'domains.update': async () => {
+    const id = await domain();
+    return () => shop.patch(`/domains/${id}`, { root_url: 'https://shop.example/' });
+  },
+  'domains.verify': async () => {
+    const id = await domain();
+    return () => shop.post(`/domains/${id}/verify`);
+  },
+  'domains.delete': async () => {
+    const id = await domain();
+    return () => shop.delete(`/domains/${id}`);
   },
   'clicks.export': async () => () => shop.get('/clicks/export?format=csv'),
   'payouts.export': async () => () => shop.get('/payouts/export?format=csv'),

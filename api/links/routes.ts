@@ -59,6 +59,7 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const links = await listLinks(pool, workspace.id, {
         ids,
         channel: query.channel === undefined ? null : filterChannel(query.channel),
+        domain: query.domain ?? null,
         destinationId: query.destination_id ?? null,
         slugPart: query.slug ?? null,
         externalId: query.external_id ?? null,

@@ -278,6 +278,13 @@ export const ListQuery = Type.Object({
   channel: Type.Optional(
     OneOf([...CHANNELS, 'x'], { description: 'Records: links on this channel. `x` means `twitter`.' }),
   ),
+  domain: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: DOMAIN_LIMIT,
+      description: "Records: links on this domain. `none`: on the deployment's own.",
+    }),
+  ),
   destination_id: Type.Optional(
     Type.String({ format: 'uuid', description: 'Records: links of this campaign.' }),
   ),

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { CHANNELS } from '../../core/enrich/channels.ts';
+import { DOMAIN_LIMIT } from '../../core/links/domains.ts';
 import { LINK_STATUSES } from '../../sql/links/link-search.ts';
 import { Figures, Limit, LinkIds, Nullable, OneOf, WINDOW_PARAMETERS, Window } from '../schemas.ts';
 import { LinkRecord } from './schemas.ts';
@@ -21,6 +22,13 @@ export const SearchQuery = Type.Object({
   channel: Type.Optional(
     OneOf([...CHANNELS, 'x', 'smart'], {
       description: 'Links on this channel. `x` means `twitter`, `smart` means Smart Links.',
+    }),
+  ),
+  domain: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: DOMAIN_LIMIT,
+      description: "Links on this domain. `none`: on the deployment's own.",
     }),
   ),
   folder_id: Type.Optional(

@@ -85,7 +85,7 @@ export async function findLinks(deps: Stores, auth: Auth, query: SearchQuery): P
   };
 }
 
-function searchOf({ ids, q, channel, folder_id, tag, status, archived }: SearchQuery): LinkSearch {
+function searchOf({ ids, q, channel, domain, folder_id, tag, status, archived }: SearchQuery): LinkSearch {
   if (folder_id !== undefined && folder_id !== 'none' && !isUuid(folder_id)) {
     throw badRequest('folder_id', 'must be a UUID or "none"');
   }
@@ -93,6 +93,7 @@ function searchOf({ ids, q, channel, folder_id, tag, status, archived }: SearchQ
     ids: ids === undefined ? null : readIdList('ids', ids),
     text: q ?? null,
     channel: channel === undefined || channel === 'smart' ? (channel ?? null) : filterChannel(channel),
+    domain: domain ?? null,
     folder: folder_id === undefined || folder_id === 'none' ? (folder_id ?? null) : { id: folder_id },
     tag: tag ?? null,
     status: status ?? null,

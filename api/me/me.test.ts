@@ -66,6 +66,7 @@ test('it shows the workspace, the plan and the key of the call, with every docum
       'programs',
       'webhooks',
       'analytics',
+      'domains',
     ],
   });
 });

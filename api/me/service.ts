@@ -21,6 +21,7 @@ const FEATURES = [
   'programs',
   'webhooks',
   'analytics',
+  'domains',
 ];
 
 /** Returns the key's workspace, the plan's limits and their usage. */

@@ -65,6 +65,28 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   'PixelTestProblem.message': 'came as text and was read as a number',
   'PixelTestProblem.example': '"49.90"',
 
+  // Domains
+  'Domain.domain': 'go.shop.example',
+  'FailingDomain.domain': 'go.shop.example',
+  'Domain.status': 'verified',
+  'Domain.is_default': true,
+  'Domain.verified_at': '2026-11-20T10:00:00.123456Z',
+  'Domain.last_checked_at': '2026-11-20T10:00:00.123456Z',
+  'Domain.problem': null,
+  'FailingDomain.status': 'failing',
+  'FailingDomain.problem': 'the TXT record _hoplog.go.shop.example is missing',
+  'FailingDomain.missing_since': '2026-11-17T10:00:00.123456Z',
+  'Link.domain': null,
+  'LinkPerformanceRow.domain': null,
+  'Domain.root_url': 'https://shop.example/',
+  'Domain.not_found_url': null,
+  'Domain.expired_url': null,
+  'Domain.apple_app_site_association': null,
+  'Domain.assetlinks': null,
+  'DomainVerification.type': 'TXT',
+  'DomainVerification.name': '_hoplog.go.shop.example',
+  'DomainVerification.value': 'hoplog-verification=2f1a90d4c6557d0c2f6e9a514c388b7e2f1a90d4',
+
   // People and texts
   name: 'Autumn sale',
   label: 'checkout server',

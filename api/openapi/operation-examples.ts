@@ -24,6 +24,8 @@ export const REQUEST_EXAMPLES: Record<string, unknown> = {
   'links.create': { ...AUTUMN, external_id: 'post-481', tags: ['autumn'] },
   'links.createBulk': { links: [AUTUMN, { ...AUTUMN, name: 'Winter sale', channel: 'x' }] },
   'links.update': { name: 'Autumn sale 2026', expires_at: '2026-12-31T23:59:59Z', max_clicks: 500 },
+  'domains.create': { domain: 'go.shop.example', root_url: 'https://shop.example/' },
+  'domains.update': { is_default: true, not_found_url: 'https://shop.example/not-found' },
   'folders.update': { name: 'Autumn 2026' },
   'track.identify': { visitor_id: '7d0c2f6e-9a51-4c38-8b7e-2f1a90d4c655', email: 'ada@shop.example' },
   'track.order': {

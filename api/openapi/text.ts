@@ -9,6 +9,7 @@ const TAGS = [
   { name: 'Workspace', description: 'Settings of the workspace, and its identity secret.' },
   { name: 'Keys', description: 'API keys of the workspace.' },
   { name: 'Links', description: 'Campaigns and their tracked short links.' },
+  { name: 'Domains', description: 'Domains of the workspace for short links, proven by DNS.' },
   { name: 'Folders', description: 'Folders for campaigns.' },
   { name: 'Channels', description: 'Performance by channel.' },
   { name: 'Analytics', description: 'Any metric by any dimension, with filters.' },

@@ -4,6 +4,7 @@ import type { EventType, TEST_EVENT } from '../../core/webhooks/event-types.ts';
 import type { GrantRecord as Grant } from '../../sql/referrals/grants.ts';
 import type { CreditEvent, RecordEvent } from '../../sql/webhooks/outbox.ts';
 import { Click } from '../clicks/schemas.ts';
+import { DomainStatus } from '../domains/schemas.ts';
 import { COMMISSION_FIELDS, CommissionStatus } from '../referrals/commissions/schemas.ts';
 import { GrantRecord } from '../referrals/credits/schemas.ts';
 import { PayoutStatus, Totals } from '../referrals/payouts/schemas.ts';
@@ -63,6 +64,18 @@ const DisabledWebhook = Type.Object(
     disabled_at: Instant,
   },
   { title: 'DisabledWebhook' },
+);
+
+const FailingDomain = Type.Object(
+  {
+    id: Uuid,
+    domain: Type.String(),
+    status: DomainStatus,
+    problem: Nullable(Type.String({ description: 'What the last check found.' })),
+    missing_since: Nullable(Instant),
+    created_at: Instant,
+  },
+  { title: 'FailingDomain' },
 );
 
 const Commission = Type.Object(COMMISSION_FIELDS, { title: 'Commission' });
@@ -196,6 +209,12 @@ export const EVENT_SCHEMAS: Record<EventType | typeof TEST_EVENT, EventSchema> =
     summary: 'The payout address of a referrer changed',
     description: 'The address is not in the event. `GET /enrollments/{id}/history` shows it masked.',
     data: dataOf<'enrollment.payout_method_changed'>()(EnrollmentChanged),
+  },
+  'domain.failing': {
+    title: 'DomainFailingEvent',
+    summary: 'The record that proves a domain has been missing for three days',
+    description: 'Its links redirect as before, until another workspace proves the domain.',
+    data: dataOf<'domain.failing'>()(FailingDomain),
   },
   'webhook.disabled': {
     title: 'WebhookDisabledEvent',

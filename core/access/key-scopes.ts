@@ -9,6 +9,7 @@ export type KeyRestriction = (typeof KEY_RESTRICTIONS)[number];
 const AREAS: Readonly<Record<string, KeyRestriction>> = {
   links: 'links',
   folders: 'links',
+  domains: 'links',
   'bio-pages': 'links',
   channels: 'links',
   referrals: 'referrals',

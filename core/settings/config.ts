@@ -1,8 +1,10 @@
+import { isIP } from 'node:net';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { isAddressBlock } from '../addresses/address-blocks.ts';
+import { withoutPort } from '../addresses/address-port.ts';
 import { type OidcSettings, oidcSettings } from './oidc.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { fileSettingOf, SECRET_SETTINGS, type SecretFileSetting } from './secrets.ts';
@@ -51,6 +53,7 @@ const Environment = Type.Object({
   STREAM_NAME: Type.String({ pattern: '^[a-z0-9-]{0,40}$', default: '' }),
   TRUST_PROXY: Type.String({ default: '' }),
   BLOCKED_DOMAINS_FILE: Type.String({ default: '' }),
+  DNS_SERVERS: Type.String({ default: '' }),
   PUBLISHABLE_LIMIT_PER_HOUR: Type.String({ pattern: '^[1-9]\\d{0,8}$', default: '10000' }),
   WEBHOOK_ALLOW_PRIVATE: Type.String({ pattern: '^(true|false)$', default: 'false' }),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.String({ default: '' }),
@@ -147,6 +150,8 @@ export type Config = {
   trustProxy: string[];
   /** File of domains that no link may lead to; empty: none. */
   blockedDomainsFile: string;
+  /** Name servers that are asked for the records of domains, `address` or `address:port`; empty: the system's. */
+  dnsServers: string[];
   /** Enrollments, and signups, that publishable keys may make in a workspace an hour. */
   publishableLimitPerHour: number;
   webhookAllowPrivate: boolean;
@@ -259,6 +264,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     streamName: raw.STREAM_NAME,
     trustProxy: proxies(raw.TRUST_PROXY),
     blockedDomainsFile: raw.BLOCKED_DOMAINS_FILE,
+    dnsServers: nameServers(raw.DNS_SERVERS),
     publishableLimitPerHour: Number(raw.PUBLISHABLE_LIMIT_PER_HOUR),
     webhookAllowPrivate: raw.WEBHOOK_ALLOW_PRIVATE === 'true',
     oidc: oidcSettings(raw),
@@ -363,6 +369,14 @@ function proxies(text: string): string[] {
     throw new ConfigError('TRUST_PROXY', text, 'must be addresses or CIDR blocks, with commas between');
   }
   return blocks;
+}
+
+function nameServers(text: string): string[] {
+  const servers = list(text);
+  if (!servers.every((server) => isIP(withoutPort(server)) !== 0)) {
+    throw new ConfigError('DNS_SERVERS', text, 'must be IP addresses such as "9.9.9.9,127.0.0.1:5353"');
+  }
+  return servers;
 }
 
 function list(text: string): string[] {

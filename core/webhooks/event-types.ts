@@ -15,6 +15,7 @@ export const EVENT_TYPES = [
   'payout.failed',
   'enrollment.created',
   'enrollment.payout_method_changed',
+  'domain.failing',
   'webhook.disabled',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];

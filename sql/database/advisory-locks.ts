@@ -19,6 +19,8 @@ export const ADVISORY_LOCKS = {
   orderPublications: 7_205_011_979,
   /** Not a lock: the seed of the locks of a referee's mailbox, device, visitor and user. */
   referees: 7_205_011_981,
+  /** Seed of one lock for each host name: one check of its proof is recorded at a time. */
+  domains: 7_205_011_982,
   /** Seed of one lock for each workspace: one transaction at a time extends the hash chain of its ledger. */
   ledgerChain: 7_205_011_980,
 } as const;

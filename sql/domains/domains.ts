@@ -74,16 +74,19 @@ export async function lockDomain(tx: Queryable, workspaceId: string, id: string)
   return rows[0] ?? null;
 }
 
-/** Returns the workspace that has proven a host, or null. */
-export async function ownerOfDomain(
-  db: Queryable,
-  domain: string,
-): Promise<Pick<Domain, 'id' | 'workspace_id' | 'status'> | null> {
-  const { rows } = await db.query<Pick<Domain, 'id' | 'workspace_id' | 'status'>>(
-    `SELECT id, workspace_id, status FROM domains WHERE domain = $1 AND status <> 'pending'`,
+/** Returns a domain of any workspace, locked until the transaction ends, or null. */
+export async function lockDomainById(tx: Queryable, id: string): Promise<Domain | null> {
+  const { rows } = await tx.query<Domain>(`SELECT ${COLUMNS} FROM domains WHERE id = $1 FOR UPDATE`, [id]);
+  return rows[0] ?? null;
+}
+
+/** Returns the entries of a host in all workspaces, the proven one first. */
+export async function domainsNamed(db: Queryable, domain: string): Promise<Domain[]> {
+  const { rows } = await db.query<Domain>(
+    `SELECT ${COLUMNS} FROM domains WHERE domain = $1 ORDER BY status = 'pending', created_at`,
     [domain],
   );
-  return rows[0] ?? null;
+  return rows;
 }
 
 export async function countDomains(db: Queryable, workspaceId: string): Promise<number> {

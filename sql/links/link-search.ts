@@ -13,6 +13,8 @@ export type LinkSearch = {
   text: string | null;
   /** `smart`: Smart Links, which have no channel. */
   channel: Channel | 'smart' | null;
+  /** Host; `none`: the deployment's own. */
+  domain: string | null;
   /** `none`: in no folder. */
   folder: { id: string } | 'none' | null;
   tag: string | null;
@@ -85,11 +87,23 @@ function conditionsOf(search: LinkSearch, parameter: (value: unknown) => string)
   }
   if (search.channel === 'smart') conditions.push('l.channel IS NULL');
   else if (search.channel !== null) conditions.push(`l.channel = ${parameter(search.channel)}`);
+  if (search.domain !== null) conditions.push(domainCondition(search.domain, parameter));
   if (search.folder === 'none') conditions.push('d.folder_id IS NULL');
   else if (search.folder !== null) conditions.push(`d.folder_id = ${parameter(search.folder.id)}`);
   if (!search.withArchived && search.ids === null) conditions.push('NOT l.archived');
   if (search.tag !== null) conditions.push(`${parameter(search.tag)} = ANY (d.tags)`);
   return conditions.map((condition) => ` AND ${condition}`).join('');
+}
+
+/**
+ * Returns the condition of links on a domain of the workspace, which is `$1`.
+ *
+ * @param domain host; `none`: the deployment's own
+ */
+export function domainCondition(domain: string, parameter: (value: unknown) => string): string {
+  if (domain === 'none') return 'l.domain_number = 0';
+  const host = parameter(domain.toLowerCase());
+  return `l.domain_number = (SELECT number FROM domains WHERE workspace_id = $1 AND domain = ${host})`;
 }
 
 function joinOf(order: LinkOrder, parameter: (value: unknown) => string): string {

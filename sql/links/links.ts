@@ -3,6 +3,7 @@ import { uuidv7 } from '../../core/ids.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 import type { Destination } from './destinations.ts';
+import { domainCondition } from './link-search.ts';
 import { type LinkSettings, SETTING_COLUMNS } from './link-settings.ts';
 
 /** A link with its campaign. Times are ISO 8601 with microseconds; `created_at` is unique in the workspace. */
@@ -196,6 +197,8 @@ export type LinkFilter = {
   /** Only these; unknown ones are left out. */
   ids: string[] | null;
   channel: Channel | null;
+  /** Host; `none`: the deployment's own. */
+  domain: string | null;
   destinationId: string | null;
   /** Part of the slug, case-insensitive. */
   slugPart: string | null;
@@ -217,6 +220,9 @@ export async function listLinks(db: Queryable, workspaceId: string, filter: Link
   };
   add((p) => `l.id = ANY (${p})`, filter.ids);
   add((p) => `l.channel = ${p}`, filter.channel);
+  if (filter.domain !== null) {
+    conditions.push(` AND ${domainCondition(filter.domain, (value) => `$${values.push(value)}`)}`);
+  }
   add((p) => `l.destination_id = ${p}`, filter.destinationId);
   // position() knows no wildcards, so nothing needs escaping.
   add((p) => `position(lower(${p}) in lower(l.slug)) > 0`, filter.slugPart);

@@ -2,6 +2,7 @@ import type { EventSource } from '../../core/events/types.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import type { BlockReason, CommissionStatus, PayoutStatus } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
+import type { Domain } from '../domains/domains.ts';
 import type { Enrollment } from '../referrals/enrollments.ts';
 
 /** The webhook events that records cause. Events of clicks and tracked orders come from the event log. */
@@ -15,7 +16,13 @@ export type RecordEvent =
   | { type: 'payout.created' | 'payout.paid'; data: PayoutData }
   | { type: 'payout.failed'; data: PayoutData & FailedLineData }
   | { type: 'enrollment.created' | 'enrollment.payout_method_changed'; data: EnrollmentData }
+  | { type: 'domain.failing'; data: FailingDomainData }
   | { type: 'webhook.disabled'; data: DisabledWebhookData };
+
+export type FailingDomainData = Pick<
+  Domain,
+  'id' | 'domain' | 'status' | 'problem' | 'missing_since' | 'created_at'
+>;
 
 /** Events whose data is a credit grant. */
 export type CreditEvent = 'credit.earned' | 'credit.delivered' | 'credit.revoked';

@@ -52,6 +52,7 @@ export async function anotherTarget(
       const all = {
         ids: null,
         channel: null,
+        domain: null,
         destinationId: null,
         slugPart: null,
         externalId: null,

@@ -28,6 +28,7 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
     { path: '/links', body: { destination_id: victim.destination, channel: 'slack' }, status: 404 },
     { path: '/links', body: { ...OWN, folder_id: victim.folder }, status: 404 },
     { path: '/links', body: { ...OWN, slug: victim.slug.toUpperCase() }, status: 409 },
+    { path: '/links', body: { ...OWN, domain: victim.domainName }, status: 400 },
     { path: '/links', body: { ...OWN, external_id: victim.externalId }, status: 201 },
   ],
   'POST /api/v1/links/bulk': (victim) => [
@@ -70,6 +71,20 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
     { path: '/pixel/tests', body: { url: 'https://own.example/' }, status: 201 },
   ],
   'GET /api/v1/pixel/tests/{id}': (victim) => [{ path: `/pixel/tests/${victim.pixelTest}`, status: 404 }],
+  'GET /api/v1/domains': () => [{ path: '/domains', status: 200 }],
+  'POST /api/v1/domains': () => [{ path: '/domains', body: { domain: 'own.example.com' }, status: 201 }],
+  'GET /api/v1/domains/{id}': (victim) => [{ path: `/domains/${victim.domain}`, status: 404 }],
+  'PATCH /api/v1/domains/{id}': (victim) => [
+    { path: `/domains/${victim.domain}`, body: { is_default: true }, status: 404 },
+    { path: `/domains/${victim.domain}`, body: { root_url: URL_OF_OWN }, status: 404 },
+  ],
+  'POST /api/v1/domains/{id}/verify': (victim) => [
+    { path: `/domains/${victim.domain}/verify`, body: {}, status: 404 },
+  ],
+  'DELETE /api/v1/domains/{id}': (victim) => [
+    { path: `/domains/${victim.domain}`, status: 404 },
+    { path: `/domains/${victim.domain}?links=delete`, status: 404 },
+  ],
   'GET /api/v1/folders': () => [{ path: '/folders', status: 200 }],
   'POST /api/v1/folders': () => [{ path: '/folders', body: { name: 'Own' }, status: 201 }],
   'PATCH /api/v1/folders/{id}': (victim) => [

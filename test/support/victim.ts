@@ -1,5 +1,6 @@
 import { merchant } from '../referrals/support.ts';
 import type { TestApi, TestWorkspace } from './api.ts';
+import { makeDomain } from './domains.ts';
 import { plantMember } from './member-attempts.ts';
 
 /** The other workspace's data, by name. Each value differs from everything that the caller has or sends. */
@@ -7,6 +8,8 @@ export type Victim = {
   link: string;
   destination: string;
   folder: string;
+  domain: string;
+  domainName: string;
   visitor: string;
   externalId: string;
   slug: string;
@@ -87,7 +90,13 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
     name: SECRET_NAME,
     password: 'victims-dashboard',
   });
+  const domainName = 'go.victim.example';
+  const domain = await makeDomain(api.stores.pool, owner.workspace.id, domainName, {
+    root_url: `https://victim.example/${SECRET_NAME}`,
+  });
   return {
+    domain: domain.id,
+    domainName,
     savedView: savedView.body.id,
     pixelTest: pixelTest.body.id,
     dashboard: dashboard.body.id,

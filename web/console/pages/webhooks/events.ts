@@ -33,6 +33,11 @@ export const EVENTS: EventKind[] = [
   { type: 'payout.failed', name: 'Payouts failed', when: 'A payment came back and is eligible again.' },
   { type: 'enrollment.created', name: 'Referrers', when: 'A user became a referrer.' },
   {
+    type: 'domain.failing',
+    name: 'Domains failing',
+    when: 'The DNS record of a domain has been missing for three days.',
+  },
+  {
     type: 'webhook.disabled',
     name: 'Webhooks disabled',
     when: 'Another webhook was disabled, after failures or by a 410.',

@@ -1,0 +1,167 @@
+import { AppError, badRequest } from '../../core/errors.ts';
+import type { BlockedDomains } from '../../core/links/blocked-domains.ts';
+import { DESTINATION_LIMIT } from '../../core/links/destinations.ts';
+import { PROOF_LABEL, requireDomain } from '../../core/links/domains.ts';
+import { requireWebUrl } from '../../core/links/web-urls.ts';
+import type { Config } from '../../core/settings/config.ts';
+import type { PoolClient } from '../../sql/database/pool.ts';
+import {
+  clearDefaultDomain,
+  countDomains,
+  DEPLOYMENT_DOMAIN,
+  type Domain,
+  defaultDomain,
+  domainsNamed,
+  insertDomain,
+  lockDomain,
+  updateDomain,
+} from '../../sql/domains/domains.ts';
+import { countLinksOn, deleteDomain, deleteLinksOn, moveLinks } from '../../sql/domains/remove-domain.ts';
+import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
+import { APP_FILE_LIMIT, type DomainBody, type DomainChange, type DomainRecord } from './schemas.ts';
+
+export const MOST_DOMAINS = 100;
+/** Slugs that an error names. */
+const NAMED_SLUGS = 20;
+
+export type DomainRules = {
+  config: Pick<Config, 'shortUrl' | 'publicUrl' | 'baseUrl' | 'appUrl'>;
+  blockedDomains?: Pick<BlockedDomains, 'blocks'> | undefined;
+};
+
+export const noSuchDomain = () => new AppError('not_found', 'the workspace has no such domain');
+
+/** Returns a domain as the API shows it. */
+export function toRecord(domain: Domain): DomainRecord {
+  const { number: _, workspace_id: __, proof, missing_since: ___, ...shown } = domain;
+  return {
+    ...shown,
+    verification: { type: 'TXT', name: `${PROOF_LABEL}.${domain.domain}`, value: proof },
+  };
+}
+
+/**
+ * Adds a domain that is yet to be proven.
+ *
+ * @throws {AppError} `bad_request` for a name or URL that can't be used; `conflict` when the workspace has the domain or
+ *   {@link MOST_DOMAINS} of them, or another workspace has verified it
+ */
+export async function createDomain(
+  tx: PoolClient,
+  workspaceId: string,
+  body: DomainBody,
+  rules: DomainRules,
+): Promise<Domain> {
+  const domain = readDomain(body, rules);
+  await lockWorkspace(tx, workspaceId);
+  const named = await domainsNamed(tx, domain);
+  if (named.some(({ workspace_id }) => workspace_id === workspaceId)) {
+    throw new AppError('conflict', `the workspace has ${domain} already`);
+  }
+  if (named[0]?.status === 'verified') {
+    throw new AppError('conflict', `another workspace has verified ${domain}`);
+  }
+  if ((await countDomains(tx, workspaceId)) >= MOST_DOMAINS) {
+    throw new AppError('conflict', `a workspace has at most ${MOST_DOMAINS} domains`);
+  }
+  return insertDomain(tx, workspaceId, {
+    domain,
+    root_url: body.root_url ?? null,
+    not_found_url: body.not_found_url ?? null,
+    expired_url: body.expired_url ?? null,
+    apple_app_site_association: body.apple_app_site_association ?? null,
+    assetlinks: body.assetlinks ?? null,
+  });
+}
+
+/** Validates a create body. @returns the host name as stored */
+export function readDomain(body: DomainBody, rules: DomainRules): string {
+  const { shortUrl, publicUrl, baseUrl, appUrl } = rules.config;
+  const domain = requireDomain(body.domain, [shortUrl, publicUrl, baseUrl, appUrl]);
+  checkSettings(body, domain, rules);
+  return domain;
+}
+
+/** @throws {AppError} `not_found`; `bad_request`; `conflict` for a default that is not verified */
+export async function changeDomain(
+  tx: PoolClient,
+  workspaceId: string,
+  id: string,
+  change: DomainChange,
+  rules: DomainRules,
+): Promise<Domain> {
+  await lockWorkspace(tx, workspaceId);
+  const domain = await lockDomain(tx, workspaceId, id);
+  if (!domain) throw noSuchDomain();
+  checkSettings(change, domain.domain, rules);
+  if (change.is_default === true && domain.status === 'pending') {
+    throw new AppError('conflict', `${domain.domain} is not verified; set its DNS record first`);
+  }
+  if (change.is_default === true && !domain.is_default) await clearDefaultDomain(tx, workspaceId);
+  const changed = await updateDomain(tx, id, change);
+  if (!changed) throw noSuchDomain();
+  return changed;
+}
+
+/**
+ * Deletes a domain and does with its links what `links` says.
+ *
+ * @throws {AppError} `not_found`; `conflict` while links are on it, or when a slug is taken where they move to
+ */
+export async function removeDomain(
+  tx: PoolClient,
+  workspaceId: string,
+  id: string,
+  links: 'move' | 'delete' | undefined,
+): Promise<void> {
+  await lockWorkspace(tx, workspaceId);
+  const domain = await lockDomain(tx, workspaceId, id);
+  if (!domain) throw noSuchDomain();
+  const count = await countLinksOn(tx, domain);
+  if (count > 0 && links === undefined) {
+    const are = count === 1 ? 'link is' : 'links are';
+    throw new AppError('conflict', `${count} ${are} on ${domain.domain}; send links=move or links=delete`, [
+      { path: 'links', message: 'must be "move" or "delete" while links are on the domain' },
+    ]);
+  }
+  if (links === 'move' && count > 0) {
+    const standard = await defaultDomain(tx, workspaceId);
+    const taken = await moveLinks(
+      tx,
+      domain,
+      standard.number === domain.number ? DEPLOYMENT_DOMAIN : standard,
+    );
+    if (taken.length > 0) {
+      const shown = taken.slice(0, NAMED_SLUGS);
+      const others = taken.length > shown.length ? ` and ${taken.length - shown.length} others` : '';
+      throw new AppError(
+        'conflict',
+        `the slugs ${shown.map((slug) => `"${slug}"`).join(', ')}${others} are taken where the links would move to`,
+        shown.map((slug) => ({ path: 'slug', message: `"${slug}" is taken` })),
+      );
+    }
+  }
+  if (links === 'delete') await deleteLinksOn(tx, domain);
+  await deleteDomain(tx, domain);
+}
+
+function checkSettings(given: Omit<DomainChange, 'is_default'>, domain: string, rules: DomainRules): void {
+  for (const field of ['root_url', 'not_found_url', 'expired_url'] as const) {
+    const url = given[field];
+    if (typeof url !== 'string') continue;
+    requireWebUrl(field, url, DESTINATION_LIMIT);
+    // A visitor whom it leads back would be redirected without end.
+    if (new URL(url).hostname === domain) throw badRequest(field, 'must not lead back to the domain');
+    if (rules.blockedDomains?.blocks(url)) {
+      throw badRequest(
+        field,
+        `must not lead to ${new URL(url).hostname}: the operator has blocked this domain`,
+      );
+    }
+  }
+  for (const field of ['apple_app_site_association', 'assetlinks'] as const) {
+    if (Buffer.byteLength(JSON.stringify(given[field] ?? null)) > APP_FILE_LIMIT) {
+      throw badRequest(field, `must be at most ${APP_FILE_LIMIT} bytes serialized`);
+    }
+  }
+}
