@@ -54,6 +54,18 @@ export interface paths {
   "/api/v1/credits/{id}/revoke": {
     post: operations["credits.revoke"];
   };
+  "/api/v1/domains": {
+    get: operations["domains.list"];
+    post: operations["domains.create"];
+  };
+  "/api/v1/domains/{id}": {
+    get: operations["domains.get"];
+    delete: operations["domains.delete"];
+    patch: operations["domains.update"];
+  };
+  "/api/v1/domains/{id}/verify": {
+    post: operations["domains.verify"];
+  };
   "/api/v1/enrollments": {
     get: operations["enrollments.list"];
   };
@@ -791,6 +803,21 @@ export interface components {
       destination_id: string;
       links: components["schemas"]["Link"][];
     };
+    CreateDomain: {
+      apple_app_site_association?: {
+        [key: string]: unknown;
+      } | unknown[] | null;
+      assetlinks?: {
+        [key: string]: unknown;
+      } | unknown[] | null;
+      domain: string;
+      /** Format: uri */
+      expired_url?: string | null;
+      /** Format: uri */
+      not_found_url?: string | null;
+      /** Format: uri */
+      root_url?: string | null;
+    };
     CreateFolder: {
       name: string;
     };
@@ -1039,6 +1066,53 @@ export interface components {
       /** Format: uuid */
       webhook_id: string;
     };
+    Domain: {
+      apple_app_site_association: {
+        [key: string]: unknown;
+      } | unknown[] | null;
+      assetlinks: {
+        [key: string]: unknown;
+      } | unknown[] | null;
+      /** Format: date-time */
+      created_at: string;
+      domain: string;
+      expired_url: string | null;
+      /** Format: uuid */
+      id: string;
+      is_default: boolean;
+      /** Format: date-time */
+      last_checked_at: string | null;
+      not_found_url: string | null;
+      problem: string | null;
+      root_url: string | null;
+      status: components["schemas"]["DomainStatus"];
+      /** Format: date-time */
+      updated_at: string;
+      verification: components["schemas"]["DomainVerification"];
+      /** Format: date-time */
+      verified_at: string | null;
+    };
+    DomainFailingEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["FailingDomain"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "domain.failing";
+    };
+    DomainList: {
+      domains: components["schemas"]["Domain"][];
+      next_cursor: string | null;
+    };
+    /** @enum {string} */
+    DomainStatus: "pending" | "verified" | "failing";
+    DomainVerification: {
+      name: string;
+      /** @constant */
+      type: "TXT";
+      value: string;
+    };
     EligibleBalance: {
       amount: number;
       commissions: number;
@@ -1206,7 +1280,7 @@ export interface components {
       path: string;
     };
     /** @enum {string} */
-    EventType: "click.created" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "webhook.disabled";
+    EventType: "click.created" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "domain.failing" | "webhook.disabled";
     FailedPayout: {
       amount: number;
       /** Format: date-time */
@@ -1221,6 +1295,17 @@ export interface components {
       reason: string;
       status: components["schemas"]["PayoutStatus"];
       totals: components["schemas"]["MoneyTotals"];
+    };
+    FailingDomain: {
+      /** Format: date-time */
+      created_at: string;
+      domain: string;
+      /** Format: uuid */
+      id: string;
+      /** Format: date-time */
+      missing_since: string | null;
+      problem: string | null;
+      status: components["schemas"]["DomainStatus"];
     };
     FailPayoutLine: {
       reason: string;
@@ -2521,6 +2606,21 @@ export interface components {
       remaining: number;
       status: components["schemas"]["CommissionStatus"];
     };
+    UpdateDomain: {
+      apple_app_site_association?: {
+        [key: string]: unknown;
+      } | unknown[] | null;
+      assetlinks?: {
+        [key: string]: unknown;
+      } | unknown[] | null;
+      /** Format: uri */
+      expired_url?: string | null;
+      is_default?: boolean;
+      /** Format: uri */
+      not_found_url?: string | null;
+      /** Format: uri */
+      root_url?: string | null;
+    };
     UpdateEnrollment: {
       commission_rate?: number | null;
       commission_type?: components["schemas"]["CommissionType"];
@@ -3338,6 +3438,125 @@ export interface operations {
       };
     };
   };
+  "domains.list": {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["DomainList"];
+        };
+      };
+    };
+  };
+  "domains.create": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateDomain"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Domain"];
+        };
+      };
+    };
+  };
+  "domains.get": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Domain"];
+        };
+      };
+    };
+  };
+  "domains.delete": {
+    parameters: {
+      query?: {
+        links?: "move" | "delete";
+      };
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "domains.update": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UpdateDomain"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Domain"];
+        };
+      };
+    };
+  };
+  "domains.verify": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Domain"];
+        };
+      };
+    };
+  };
   "enrollments.list": {
     parameters: {
       query?: {
@@ -3658,6 +3877,7 @@ export interface operations {
         include?: "settings";
         cursor?: string;
         channel?: "facebook" | "instagram" | "youtube" | "linkedin" | "twitter" | "tiktok" | "newsletter" | "website" | "other" | "threads" | "bluesky" | "mastodon" | "pinterest" | "reddit" | "telegram" | "discord" | "tumblr" | "google_business" | "nostr" | "lemmy" | "slack" | "devto" | "bio" | "referral" | "x";
+        domain?: string;
         destination_id?: string;
         slug?: string;
         external_id?: string;
@@ -3820,6 +4040,7 @@ export interface operations {
         ids?: string;
         q?: string;
         channel?: "facebook" | "instagram" | "youtube" | "linkedin" | "twitter" | "tiktok" | "newsletter" | "website" | "other" | "threads" | "bluesky" | "mastodon" | "pinterest" | "reddit" | "telegram" | "discord" | "tumblr" | "google_business" | "nostr" | "lemmy" | "slack" | "devto" | "bio" | "referral" | "x" | "smart";
+        domain?: string;
         folder_id?: string;
         tag?: string;
         status?: "active" | "expired" | "used_up";
@@ -5291,7 +5512,7 @@ export interface operations {
     parameters: {
       query?: {
         status?: "pending" | "delivered" | "failed";
-        type?: "click.created" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "webhook.disabled" | "webhook.test";
+        type?: "click.created" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "domain.failing" | "webhook.disabled" | "webhook.test";
         limit?: number;
         cursor?: string;
       };
