@@ -12,6 +12,7 @@ import { migrate } from '../sql/database/migrate.ts';
 import { createPool } from '../sql/database/pool.ts';
 import { createKey } from '../sql/workspaces/keys.ts';
 import { createWorkspace } from '../sql/workspaces/workspaces.ts';
+import { watchLoop } from '../test/support/loop-holds.ts';
 import { benchmark, progress } from './harness/bench.ts';
 import { readOptions } from './harness/options.ts';
 import { report, spread } from './harness/report.ts';
@@ -20,7 +21,7 @@ import type { Answered } from './hostile/send.ts';
 
 /**
  * Measures how long one request with a hostile body holds the API's event loop. Another process sends the bodies. The
- * longest iteration of the loop counts, by the clock or by the CPU time of this process, whichever is less: a busy
+ * longest iteration of the loop counts, by the clock or by the CPU time of its thread, whichever is less: a busy
  * machine does not count, garbage collection does.
  *
  *   node bench/hostile-bodies.ts [--rounds 5] [--wanted 50]
@@ -123,28 +124,3 @@ await benchmark(async (bench) => {
   if (over.length > 0)
     throw new Error(`over ${options.wanted} ms: ${over.map(({ name }) => name).join(', ')}`);
 });
-
-/** @returns a function that returns the longest iteration of the loop so far, milliseconds */
-function watchLoop(): () => number {
-  let last = times();
-  let longest = 0;
-  let watching = true;
-  const look = () => {
-    const now = times();
-    longest = Math.max(longest, Math.min(now.clock - last.clock, now.cpu - last.cpu));
-    last = now;
-    if (watching) setImmediate(look);
-  };
-  setImmediate(look);
-  return () => {
-    watching = false;
-    look();
-    return longest;
-  };
-}
-
-/** Milliseconds by the clock, and of CPU time. */
-function times(): { clock: number; cpu: number } {
-  const { user, system } = process.cpuUsage();
-  return { clock: performance.now(), cpu: (user + system) / 1_000 };
-}
