@@ -13,6 +13,7 @@ test('the pixel is one small script without imports', async () => {
   await buildWeb();
   const script = await readFile(join(DIST_DIR, 'pixel.js'));
   expect(gzipSync(script).length).toBeLessThanOrEqual(3_072);
+  expect(script.toString().split('\n')[0]).toBe('//# allFunctionsCalledOnLoad');
   expect(script.toString()).not.toMatch(/\bimport\b|\bexport\b|sourceMappingURL/);
 });
 
