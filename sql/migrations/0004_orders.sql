@@ -76,7 +76,8 @@ CREATE TABLE visitor_users (
 CREATE INDEX visitor_users_user_newest ON visitor_users (workspace_id, external_user_id, last_ts DESC);
 
 -- Reports of the pixel that say when their browser got its visitor ids, as in the event log. They are stored once every
--- stream has passed them: only then it is known whether an id came with a click or in a copied address.
+-- stream has passed them: only then it is known whether an id came with a click or in a copied address. A stream that
+-- stands still does not hold them for longer than a minute.
 CREATE TABLE waiting_reports (
   internal_id    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   ts             bigint NOT NULL,          -- microseconds
@@ -86,6 +87,7 @@ CREATE TABLE waiting_reports (
   stream_id      uuid NOT NULL,
   sequence       numeric(20) NOT NULL,
   payload        bytea NOT NULL,           -- the encoded event
+  created_at     timestamptz NOT NULL DEFAULT now(),
   UNIQUE (stream_ordinal, sequence)
 );
 CREATE INDEX waiting_reports_oldest ON waiting_reports (ts);

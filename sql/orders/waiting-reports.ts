@@ -12,7 +12,11 @@ export type WaitingReport = Omit<DeadLetter, 'reason'> & {
   ts: number;
 };
 
-export type ClaimedReport = WaitingReport & { internalId: number };
+/** `isPassed`: every stream has passed it, so that all clicks before it are visible. */
+export type ClaimedReport = WaitingReport & { internalId: number; isPassed: boolean };
+
+/** A report waits no longer than this for a stream that stands still: an order must not be missing. */
+const LONGEST_WAIT = "interval '1 minute'";
 
 /** Stores reports that wait. One that waits already stays as it is. */
 export async function addWaitingReports(
@@ -37,7 +41,7 @@ export async function addWaitingReports(
 }
 
 /**
- * Claims reports older than the watermark, oldest first, until the transaction ends. Skips other workers' claims.
+ * Claims reports that have waited long enough, oldest first, until the transaction ends. Skips other workers' claims.
  *
  * @param before microseconds: the watermark
  */
@@ -48,6 +52,7 @@ export async function claimWaitingReports(
 ): Promise<ClaimedReport[]> {
   const { rows } = await transaction.query<{
     internal_id: number;
+    is_passed: boolean;
     ts: number;
     stream_ordinal: number;
     partition: string;
@@ -56,12 +61,13 @@ export async function claimWaitingReports(
     sequence: string;
     payload: Buffer;
   }>(
-    `SELECT internal_id, ts, stream_ordinal, partition, log_offset, stream_id, sequence, payload
-     FROM waiting_reports WHERE ts < $1 ORDER BY ts, internal_id LIMIT $2 FOR UPDATE SKIP LOCKED`,
+    `SELECT internal_id, ts < $1 AS is_passed, ts, stream_ordinal, partition, log_offset, stream_id, sequence, payload
+     FROM waiting_reports WHERE ts < $1 OR created_at < now() - ${LONGEST_WAIT} ORDER BY ts, internal_id LIMIT $2 FOR UPDATE SKIP LOCKED`,
     [before, limit],
   );
   return rows.map((row) => ({
     internalId: row.internal_id,
+    isPassed: row.is_passed,
     ts: row.ts,
     ordinal: row.stream_ordinal,
     partition: row.partition,

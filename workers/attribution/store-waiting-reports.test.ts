@@ -129,6 +129,25 @@ it('a report waits for clicks of other streams, and what is attributed waits for
   expect(await creditedLinks('o-3')).toBe(1);
 });
 
+it('a report waits at most a minute for a stream that stands still, and keeps its visitor then', async () => {
+  const visitor = uuidv7();
+  const dead = await rig.stream('ingest-1');
+  dead.append([heartbeat(NOW - 80 * MINUTE)]);
+  stream.append([
+    clicked(visitor, NOW - 90 * MINUTE),
+    order({ workspace: rig.workspace, visitor, ts: NOW, orderId: 'o-4', landedAt: [NOW] }),
+    heartbeat(NOW + 10),
+  ]);
+  rig.work();
+  await rig.settled(stream);
+  const { pool } = rig.stores;
+  expect((await pool.query('SELECT FROM waiting_reports')).rowCount).toBe(1);
+  await pool.query("UPDATE waiting_reports SET created_at = now() - interval '61 seconds'");
+  await expect
+    .poll(async () => (await pool.query('SELECT visitor_id FROM orders')).rows)
+    .toEqual([{ visitor_id: visitor }]);
+});
+
 it('a report that a database refuses is a dead letter, and its neighbors are stored', async () => {
   const landedAt = [NOW];
   const visitor = uuidv7();

@@ -39,7 +39,7 @@ type Reports = Pick<Prepared, 'identifies' | 'orders'>;
 
 /**
  * Stores a batch of the waiting reports that the watermark has passed, as a lane stores reports, without the visitors whose ids came
- * in a copied address: these are other people. After a crash the next run finds the rows in ClickHouse and leaves them out.
+ * in a copied address: these are other people. One that has waited too long keeps its visitors. After a crash the next run finds the rows in ClickHouse and leaves them out.
  *
  * @returns whether more may be waiting
  */
@@ -82,10 +82,12 @@ async function storeBatch(
   const stored = await inTransaction(pool, async (transaction) => {
     const claimed = await claimWaitingReports(transaction, before, limit);
     if (claimed.length === 0) return { reports: 0, orders: 0 };
-    const found = await withoutCopies(
-      clickhouse,
-      claimed.map((report) => rowOf(dependencies, report)),
-    );
+    const rowsOf = (reports: readonly ClaimedReport[]) =>
+      reports.map((report) => rowOf(dependencies, report));
+    const found = [
+      ...(await withoutCopies(clickhouse, rowsOf(claimed.filter(({ isPassed }) => isPassed)))),
+      ...rowsOf(claimed.filter(({ isPassed }) => !isPassed)),
+    ];
     const isOrder = (row: Row): row is Row<OrderEvent> => row.event.kind === 'order';
     const isIdentify = (row: Row): row is Row<IdentifyEvent> => row.event.kind === 'identify';
     const prepared = await withoutErased(transaction, {
