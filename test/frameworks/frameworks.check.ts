@@ -39,6 +39,35 @@ const ROUTERS: Record<string, Router> = {
       `router.replace({ query: { ...router.currentRoute.value.query, tab: 1 } })`,
     ],
   },
+  'React Router': {
+    path: '/react-router/',
+    ready: 'window.router && router.state.initialized',
+    push: `router.navigate('/other/')`,
+    rewrites: [
+      'router.revalidate()',
+      `router.navigate('/' + router.state.location.search, { replace: true })`,
+      `router.navigate('/?tab=1', { replace: true })`,
+    ],
+  },
+  Nuxt: {
+    path: '/nuxt/',
+    ready: 'window.router && router.currentRoute.value.matched.length',
+    push: `router.push('/other/')`,
+    rewrites: [
+      'router.replace(router.currentRoute.value.fullPath)',
+      `router.replace({ query: { ...router.currentRoute.value.query, tab: 1 } })`,
+    ],
+  },
+  SvelteKit: {
+    path: '/sveltekit/',
+    ready: 'window.router',
+    push: `router.goto('/sveltekit/other/')`,
+    rewrites: [
+      'router.invalidateAll()',
+      'router.replace({ a: 1 })',
+      'router.goto(router.url(), { replaceState: true })',
+    ],
+  },
   Turbo: {
     path: '/turbo/',
     ready: 'window.Turbo',

@@ -11,6 +11,8 @@ const TYPES: Record<string, string> = {
   '.js': 'text/javascript',
   '.css': 'text/css',
   '.txt': 'text/x-component',
+  '.json': 'application/json',
+  '.mjs': 'text/javascript',
 };
 const TAG = '<script async src="/pixel.js?key=pk_live_frameworks"></script>';
 
@@ -27,11 +29,26 @@ const vue = `<!doctype html><title>Shop</title>${TAG}<div id="app"></div>
   Vue.createApp({ template: '<router-view />' }).use(router).mount('#app');
 </script>`;
 
+const reactRouter = `<!doctype html><title>Shop</title>${TAG}<div id="app"></div>
+<script src="/react-router/out/app.js"></script>`;
+
 const turbo = (name: string) => `<!doctype html><html><head><title>Shop</title>
 <script src="/modules/@hotwired/turbo/dist/turbo.es2017-umd.js"></script>${TAG}</head>
 <body><h1>${name}</h1><a href="/turbo/">Home</a> <a href="/turbo/other/">Other</a></body></html>`;
 
-/** Serves the built Next application at `/`, vue-router at `/vue/`, Turbo at `/turbo/`, and the pixel. */
+/** Where a path of a built application is. */
+const BUILT: readonly [prefix: string, directory: string][] = [
+  ['/modules/', 'node_modules/'],
+  ['/react-router/out/', 'react-router/out/'],
+  ['/sveltekit/', 'sveltekit/out/'],
+  ['/nuxt/', 'nuxt/.output/public/'],
+  ['/', 'next/out/'],
+];
+
+/**
+ * Serves the built applications of Next at `/`, SvelteKit and Nuxt at `/sveltekit/` and `/nuxt/`, the routers of React
+ * and Vue at `/react-router/` and `/vue/`, Turbo at `/turbo/`, and the pixel.
+ */
 export async function startFrameworkSite(): Promise<{ origin: string; close(): void }> {
   const pixel = readFileSync(PIXEL, 'utf8');
   const server = createServer((request, response) => {
@@ -46,9 +63,11 @@ export async function startFrameworkSite(): Promise<{ origin: string; close(): v
     if (pathname.startsWith('/turbo/')) {
       return send('text/html; charset=utf-8', turbo(pathname === '/turbo/' ? 'Home' : 'Other'));
     }
-    const path = pathname.startsWith('/modules/')
-      ? join(HERE, 'node_modules', pathname.slice('/modules/'.length))
-      : join(HERE, 'next/out', pathname, pathname.endsWith('/') ? 'index.html' : '');
+    const isPage = !extname(pathname);
+    if (/^\/react-router(\/|$)/.test(pathname) && isPage)
+      return send('text/html; charset=utf-8', reactRouter);
+    const [prefix, directory] = BUILT.find(([one]) => pathname.startsWith(one)) ?? ['/', ''];
+    const path = join(HERE, directory, pathname.slice(prefix.length), isPage ? 'index.html' : '');
     if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
       response.writeHead(404);
       return response.end();

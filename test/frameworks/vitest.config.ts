@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Apart from the suite: the frameworks install 370 MB and Next builds for minutes. */
+/** Apart from the suite: the frameworks install 570 MB and build for minutes. */
 export default defineConfig({
   test: {
     include: ['test/{frameworks,firefox}/*.check.ts'],
