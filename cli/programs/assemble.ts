@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, cp, readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { NETWORK_FILE } from '../../core/enrich/networks.ts';
 import { bundleOf, IMPORTS_FILE, type Imports, PROGRAM_NAMES, ROOT_DIR } from './programs.ts';
 
 /** Programs of the image; `start` is not included because it runs the embedded databases. */
@@ -37,6 +38,7 @@ export async function assembleImage(target: string): Promise<void> {
       filter: (path) => path === directory || isOfPackage(path),
     });
   }
+  await cp(NETWORK_FILE, join(target, relative(ROOT_DIR, NETWORK_FILE)));
   for (const name of PROGRAMS_OF_IMAGE) {
     const bundle = join(target, 'dist', `${name}.js`);
     await cp(bundleOf(name), bundle);

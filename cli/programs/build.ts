@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { build, type Metafile, type OutputFile, type Plugin } from 'esbuild';
+import { NETWORK_FILE, newNetworkFile } from '../../core/enrich/networks.ts';
 import {
   BUNDLES_DIR,
   bundleOf,
@@ -31,7 +32,8 @@ const EXTERNAL = [
 /**
  * Bundles every program into one file in `dist/`, for fast starts. In a bundle, `import.meta.url` is the URL of the
  * source, so migrations and schemas are found there; the URL of a program resolves to its bundle. {@link IMPORTS_FILE}
- * lists the packages that each program loads from `node_modules`.
+ * lists the packages that each program loads from `node_modules`. Workers read their tables of networks from a file
+ * beside the programs.
  *
  * An unchanged file is not written, and a changed one is replaced atomically, so that others can start meanwhile.
  *
@@ -62,7 +64,10 @@ export async function buildPrograms(): Promise<void> {
   });
   await mkdir(BUNDLES_DIR, { recursive: true });
   const imports = new TextEncoder().encode(`${JSON.stringify(importsOf(metafile), null, 2)}\n`);
-  await Promise.all([...outputFiles, { path: IMPORTS_FILE, contents: imports }].map(replace));
+  const networks = newNetworkFile();
+  const files = [...outputFiles, { path: IMPORTS_FILE, contents: imports }];
+  if (networks !== null) files.push({ path: NETWORK_FILE, contents: networks });
+  await Promise.all(files.map(replace));
 }
 
 /** Returns the packages that each bundle imports. */

@@ -1,17 +1,27 @@
-import { beforeAll, expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { networkFile, readNetworkFile } from './network-file.ts';
 import {
   createNetworks,
   type NetworkTable,
   networkTable,
+  newNetworkFile,
   noNetworks,
   type OpenedNetworks,
   openNetworks,
 } from './networks.ts';
 
 let networks: OpenedNetworks;
+let directory: string;
+let built: string;
 beforeAll(() => {
-  networks = openNetworks();
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-networks-'));
+  built = join(directory, 'networks.bin');
+  networks = openNetworks(built);
 });
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 function v4(text: string): Uint8Array {
   return Uint8Array.from([...new Array(10).fill(0), 255, 255, ...text.split('.').map(Number)]);
@@ -58,4 +68,39 @@ test('each address of a range has its system, those around it have not', () => {
   expect(found.map((ip) => asnOf(v4(ip)))).toEqual([0, 7, 7, 8, 8, 0, 9]);
   expect(asnOf(v6('0909:0000:0000:0000:0000:0000:0000:0000'))).toBe(0);
   expect(noNetworks().asnOf(v4('9.9.0.0'))).toBe(0);
+});
+
+test('the file of the build has the same tables', () => {
+  const content = newNetworkFile(built);
+  if (content === null) throw new Error('there is a file already');
+  writeFileSync(built, content);
+  expect(newNetworkFile(built)).toBeNull();
+  const fromFile = openNetworks(built);
+  expect(fromFile.bytes).toBe(networks.bytes);
+  for (let nth = 0; nth < 20_000; nth += 1) {
+    const address = v4([24, 16, 8, 0].map((bits) => ((nth * 214_013) >>> bits) & 255).join('.'));
+    expect(fromFile.asnOf(address)).toBe(networks.asnOf(address));
+    const long = v6(`2${(nth * 26_839).toString(16).padStart(11, '0')}${'0'.repeat(20)}`);
+    expect(fromFile.asnOf(long)).toBe(networks.asnOf(long));
+  }
+});
+
+test('a file that is damaged, or of another version, is not used', () => {
+  const ranges = [{ first: 3, last: 5, asn: 7 }];
+  const tables = {
+    v4: networkTable(ranges, Uint32Array, ranges.length),
+    v6: networkTable(ranges, Float64Array, ranges.length),
+  };
+  const content = networkFile(tables, '2.0.1');
+  const path = join(directory, 'small.bin');
+  const readAs = (bytes: Uint8Array, version: string) => {
+    writeFileSync(path, bytes);
+    return readNetworkFile(path, version);
+  };
+  expect(readAs(content, '2.0.1')).toEqual(tables);
+  expect(readAs(content, '2.0.2')).toBeNull();
+  expect(readAs(content.subarray(0, -1), '2.0.1')).toBeNull();
+  expect(readAs(content.subarray(0, 20), '2.0.1')).toBeNull();
+  expect(readAs(Uint8Array.from(content).fill(0, 0, 4), '2.0.1')).toBeNull();
+  expect(readNetworkFile(join(directory, 'missing.bin'), '2.0.1')).toBeNull();
 });

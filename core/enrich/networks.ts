@@ -1,5 +1,8 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type NetworkTables, networkFile, readNetworkFile } from './network-file.ts';
 
 /** Autonomous systems by address. */
 export type Networks = {
@@ -26,26 +29,50 @@ const COMMA = 44;
 /** IPv6 is looked up by its first 48 bits: longer prefixes are not announced to the whole Internet. */
 const V6_KEY_SHIFT = 80n;
 
+/** File of the tables, which `npm run build` writes. */
+export const NETWORK_FILE = fileURLToPath(new URL('../../dist/networks.bin', import.meta.url));
+
 /**
- * Reads the tables of autonomous systems from `@ip-location-db/asn`: about 5 MB of memory and half a second. Only
- * workers need them.
+ * Opens the tables of autonomous systems of `@ip-location-db/asn`: about 5 MB of memory. From the file that the build
+ * writes, or else from the package's own files, in half a second. Only workers need them.
  *
- * @throws Error when a file is missing or malformed
+ * @throws Error when a file of the package is missing or malformed
  */
-export function openNetworks(): OpenedNetworks {
+export function openNetworks(built = NETWORK_FILE): OpenedNetworks {
   const started = performance.now();
-  const require = createRequire(import.meta.url);
-  const [v4Path, v6Path] = [4, 6].map((family) =>
-    require.resolve(`@ip-location-db/asn/asn-ipv${family}-num.csv`),
-  ) as [string, string];
-  const v4 = networkTable(rangesOf(v4Path, decimal), Uint32Array, mostRanges(v4Path));
-  const v6Key = (line: Buffer, from: number, to: number) =>
-    Number(BigInt(line.toString('latin1', from, to)) >> V6_KEY_SHIFT);
-  const v6 = networkTable(rangesOf(v6Path, v6Key), Float64Array, mostRanges(v6Path));
+  const source = packagePaths();
+  const { v4, v6 } = readNetworkFile(built, source.version) ?? readTables(source);
   return {
     asnOf: createNetworks(v4, v6).asnOf,
     loadMs: Math.round(performance.now() - started),
     bytes: [v4, v6].reduce((sum, { keys, asn }) => sum + keys.byteLength + asn.byteLength, 0),
+  };
+}
+
+/** Returns the content of {@link NETWORK_FILE}; null when the file is of the installed package already. */
+export function newNetworkFile(built = NETWORK_FILE): Uint8Array<ArrayBuffer> | null {
+  const source = packagePaths();
+  if (readNetworkFile(built, source.version) !== null) return null;
+  return networkFile(readTables(source), source.version);
+}
+
+type PackagePaths = { v4: string; v6: string; version: string };
+
+function packagePaths(): PackagePaths {
+  const require = createRequire(import.meta.url);
+  const [v4, v6] = [4, 6].map((family) =>
+    require.resolve(`@ip-location-db/asn/asn-ipv${family}-num.csv`),
+  ) as [string, string];
+  const { version } = JSON.parse(readFileSync(join(dirname(v4), 'package.json'), 'utf8'));
+  return { v4, v6, version };
+}
+
+function readTables({ v4, v6 }: PackagePaths): NetworkTables {
+  const v6Key = (line: Buffer, from: number, to: number) =>
+    Number(BigInt(line.toString('latin1', from, to)) >> V6_KEY_SHIFT);
+  return {
+    v4: networkTable(rangesOf(v4, decimal), Uint32Array, mostRanges(v4)),
+    v6: networkTable(rangesOf(v6, v6Key), Float64Array, mostRanges(v6)),
   };
 }
 

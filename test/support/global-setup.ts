@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { getContainerRuntimeClient } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
 import { clickhouseLibrary } from '../../cli/embedded/clickhouse.ts';
@@ -9,6 +10,7 @@ import { createPool } from '../../sql/database/pool.ts';
 import { startContainers } from './containers.ts';
 import { databaseUrlOf, TEST_OWNER, TEST_PASSWORD, TEST_SERVICE } from './database-url.ts';
 import { NO_KAFKA_PROCESSES } from './kafka.ts';
+import { COMPILED } from './program.ts';
 import { scratchInMemory } from './scratch.ts';
 import { selectServers } from './selection.ts';
 import { type Servers, startServers } from './servers.ts';
@@ -35,6 +37,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // Test processes, and all that they start, inherit it through the environment.
   if (scratch !== null) process.env.TMPDIR = scratch.directory;
   await buildPrograms();
+  // Services that root starts run as another user, who writes there too.
+  mkdirSync(COMPILED, { recursive: true });
+  chmodSync(COMPILED, 0o1777);
   const servers = await serversOf(process.env);
   const templateDatabase = `hoplog_template_${randomBytes(6).toString('hex')}`;
   const admin = createPool(servers.databaseUrl, { statementTimeoutMs: 60_000 });

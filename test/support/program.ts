@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleOf, nodeFlags, type ProgramName } from '../../cli/programs/programs.ts';
 
 /** Node's compile cache: later processes start with less work. */
-const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/hoplog-compiled', import.meta.url));
+export const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/hoplog-compiled', import.meta.url));
 
 /** Returns how tests start a program of this repository: as one file, like `npm start`, built by the global setup. */
 export function programArguments(name: ProgramName): string[] {
