@@ -43,8 +43,14 @@ export async function insertCorrections(tx: Queryable, reports: readonly Correct
 
 async function correctRecords(
   tx: Queryable,
-  { ordinal, fromTs, toTs, shift }: CorrectionReport,
+  { ordinal, first, before, fromTs, toTs, shift }: CorrectionReport,
 ): Promise<void> {
+  // First: a report that is being stored meanwhile is among the records below then.
+  await tx.query(
+    `UPDATE waiting_reports SET ts = ts - $4
+     WHERE stream_ordinal = $1 AND ts BETWEEN $2 AND $3 AND sequence >= $5 AND sequence < $6`,
+    [ordinal, fromTs, toTs, shift, String(first), String(before)],
+  );
   const { rows } = await tx.query<{ internal_id: number }>(
     `UPDATE orders SET ts = ts - $4, version = ${nextVersion('orders')}
      WHERE stream_ordinal = $1 AND ts BETWEEN $2 AND $3 RETURNING internal_id`,

@@ -120,7 +120,11 @@ function rowOf({ decode }: WaitingReportDependencies, report: ClaimedReport): Ro
   const event = events[0]?.event;
   if (event?.kind !== 'identify' && event?.kind !== 'order')
     throw new ValuesRefused([report], `undecodable: ${undecodable[0]?.reason ?? 'not a report'}`);
-  return { event: { ...event, email: event.email && normalizeEmail(event.email) }, ordinal, sequence };
+  // The clock of its stream may have been corrected since.
+  const ahead = event.ts - ts;
+  const landedAt = (event.landedAt ?? []).map((at) => (at > 0 ? at - ahead : 0));
+  const email = event.email && normalizeEmail(event.email);
+  return { event: { ...event, ts, landedAt, email }, ordinal, sequence };
 }
 
 /** Removes the visitors whose ids came in a copied address. An identify that names no one afterwards is left out. */

@@ -40,15 +40,21 @@ async function times(): Promise<number[]> {
 const done = async () => (await openCorrections(rig.stores.pool)).length === 0;
 
 /** A click that is right, some that are ahead by `shift` from 10 s on, a correction at 20 s, and a click that is right. */
-async function aheadFor(shift: number) {
+async function aheadFor(shift: number, landedAt: readonly number[] = []) {
   const stream = await rig.stream('ingest-0');
   stream.append([clickAt(now)]);
   const first = stream.next();
   const visitor = uuidv7();
   stream.append([
     clickAt(now + shift + 10 * SECOND),
-    identify({ workspace: rig.workspace, visitor, ts: now + shift + 11 * SECOND, email: 'a@b.example' }),
-    order({ workspace: rig.workspace, visitor, ts: now + shift + 12 * SECOND, orderId: 'o-1' }),
+    identify({
+      workspace: rig.workspace,
+      visitor,
+      ts: now + shift + 11 * SECOND,
+      email: 'a@b.example',
+      landedAt,
+    }),
+    order({ workspace: rig.workspace, visitor, ts: now + shift + 12 * SECOND, orderId: 'o-1', landedAt }),
     clickAt(now + shift + 19 * SECOND),
     heartbeat(now + shift + 19 * SECOND + 1),
   ]);
@@ -90,6 +96,23 @@ describe('events of a stream whose clock was ahead', () => {
     expect(rows).toEqual([{ ts: now + 12 * SECOND, version: stored.version }]);
     expect(Number(stored.ts)).toBe(now + 12 * SECOND);
     expect(await watermark(rig.stores.pool)).toBe(now + 21 * SECOND + 1);
+  });
+
+  it('get their right times while they wait until it is known whose visitors they name', async () => {
+    const stream = await aheadFor(YEARS, [now + YEARS + 10 * SECOND]);
+    rig.work();
+    await rig.settled(stream);
+    const orders = async () => (await rig.stores.pool.query('SELECT ts FROM orders')).rows;
+    await expect.poll(orders).toEqual([{ ts: now + 12 * SECOND }]);
+    const identified = async () =>
+      (
+        await rig.ask<{ all: string[] }>(
+          'SELECT groupArray(toUnixTimestamp64Micro(ts)) AS all FROM identifies',
+        )
+      ).all.map((ts) => Number(ts) - now);
+    expect(await identified()).toEqual([11 * SECOND]);
+    await expect.poll(done, PATIENT).toBe(true);
+    expect(await identified()).toEqual([11 * SECOND]);
   });
 
   it('no longer hold the watermark in the future, once the correction is read', async () => {
