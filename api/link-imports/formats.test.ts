@@ -28,8 +28,9 @@ describe('an export of', () => {
       links: [
         ['3xYzAb1', 'Spring landing page', 'https://shop.example/spring?ref=mail'],
         ['catalogue', 'shop.example/catalogue', 'https://shop.example/catalogue'],
+        ['5Old', 'Old page', 'http://shop.example/old'],
       ],
-      errors: [[4, 'long_url']],
+      errors: [],
     });
     expect((await target.links())[0]?.tags).toEqual(['marketing', 'launch']);
   });
@@ -64,7 +65,7 @@ describe('an export of', () => {
     expect((await target.links())[0]?.tags).toEqual(['launch', 'press']);
   });
 
-  test('Dub (JSON) keeps expiry, password, external id, channel and the supported targeting', async () => {
+  test('Dub (JSON) keeps expiry, password, external id, channel, targeting, countries and tests', async () => {
     await target.importRows(await fixture('dub.json'));
     const [app, onlyUrl] = await target.links();
     expect(app).toMatchObject({
@@ -76,10 +77,27 @@ describe('an export of', () => {
       expires_at: '2031-06-01T00:00:00.000000Z',
       expired_redirect_url: 'https://shop.example/gone',
       password_hash: expect.stringMatching(/^scrypt\$/),
-      targeting: { mobile: 'https://m.shop.example/app' },
+      targeting: null,
       tags: ['app', 'launch'],
     });
-    expect(onlyUrl).toMatchObject({ slug: 'stores', channel: 'other', targeting: null, password_hash: null });
+    const app_page = 'https://m.shop.example/app';
+    expect(app?.rules?.map(({ conditions, destination_url }) => [conditions[0], destination_url])).toEqual([
+      [{ type: 'os', operator: 'is', values: ['ios'] }, app_page],
+      [{ type: 'os', operator: 'is', values: ['android'] }, app_page],
+      [{ type: 'country', operator: 'is', values: ['DE'] }, 'https://shop.example/de'],
+    ]);
+    expect(onlyUrl).toMatchObject({
+      slug: 'stores',
+      channel: 'other',
+      targeting: { ios: 'https://apps.apple.com/app', android: 'https://play.google.com/app' },
+      split: [
+        { id: 'a', destination_url: 'https://shop.example/stores', weight: 60 },
+        { id: 'b', destination_url: 'https://shop.example/stores-b', weight: 40 },
+      ],
+      split_ends_at: '2097-01-01T00:00:00.000000Z',
+      split_goal: 'leads',
+      password_hash: null,
+    });
   });
 
   test('YOURLS (its table, and the plugin)', async () => {
@@ -87,10 +105,11 @@ describe('an export of', () => {
       links: [
         ['ozh', 'The "Ozh" page', 'https://shop.example/ozh?a=1&b=2'],
         ['1a', 'shop.example/no-title', 'https://shop.example/no-title'],
+        ['page', 'Not secure', 'http://shop.example/insecure'],
       ],
-      errors: [[4, 'url']],
+      errors: [],
     });
-    expect((await imported('yourls-plugin.csv')).links.slice(2)).toEqual([
+    expect((await imported('yourls-plugin.csv')).links.slice(3)).toEqual([
       ['plugin', 'shop.example/plugin', 'https://shop.example/plugin'],
       ['comma', 'shop.example/a,b', 'https://shop.example/a,b'],
     ]);
@@ -108,11 +127,88 @@ describe('an export of', () => {
     expect((await target.links()).at(-1)).toMatchObject({ slug: 'standard', tags: ['foo', 'bar', 'baz'] });
   });
 
-  test('Shlink (JSON) keeps expiry and visits; a link that begins later is refused', async () => {
+  test('Shlink (JSON) keeps start, expiry, visits and rules', async () => {
     const { errors } = await target.importRows(await fixture('shlink.json'));
-    expect(errors).toMatchObject([{ column: 'meta.validSince' }]);
+    expect(errors).toEqual([]);
+    const [first, second] = await target.links();
+    expect(first).toMatchObject({
+      slug: '12C18',
+      name: 'Store',
+      starts_at: '2017-01-20T22:00:00.000000Z',
+      expires_at: '2031-01-20T22:00:00.000000Z',
+      max_clicks: 100,
+    });
+    expect(second).toMatchObject({ slug: 'later', starts_at: '2097-01-20T22:00:00.000000Z' });
+    expect(second?.rules?.map(({ conditions, destination_url }) => [conditions, destination_url])).toEqual([
+      [
+        [
+          { type: 'os', operator: 'is', values: ['ios'] },
+          { type: 'query', operator: 'exists', name: 'app' },
+        ],
+        'myapp://later',
+      ],
+      [[{ type: 'language', operator: 'is', values: ['de'] }], 'https://shop.example/spaeter'],
+    ]);
+  });
+
+  test('Rebrandly, TinyURL and a plain list', async () => {
+    for (const name of ['rebrandly.csv', 'tinyurl.json', 'plain.csv']) {
+      target = await importTarget(stores);
+      const { errors } = await target.importRows(await fixture(name));
+      expect([name, errors]).toEqual([name, []]);
+      const links = (await target.links()).map(({ slug, name, destination_url }) => [
+        slug,
+        name,
+        destination_url,
+      ]);
+      const expected = {
+        'rebrandly.csv': [['spring', 'Spring', 'https://shop.example/spring']],
+        'tinyurl.json': [['spring', 'shop.example/spring', 'https://shop.example/spring']],
+        'plain.csv': [
+          ['one', 'shop.example/one', 'http://shop.example/one'],
+          ['two', 'shop.example/two', 'https://shop.example/two'],
+        ],
+      };
+      expect(links).toEqual(expected[name as keyof typeof expected]);
+    }
+  });
+
+  test('Short.io (JSON) keeps targets, split, status and limits, and no link whose password it lacks', async () => {
+    const { errors } = await target.importRows(await fixture('short-io.json'));
+    expect(errors).toMatchObject([{ column: 'password' }]);
     expect(await target.links()).toMatchObject([
-      { slug: '12C18', name: 'Store', expires_at: '2031-01-20T22:00:00.000000Z', max_clicks: 100 },
+      {
+        slug: 'one',
+        expires_at: '2031-01-01T00:00:00.000000Z',
+        expired_redirect_url: 'https://shop.example/over',
+        targeting: { ios: 'https://apps.example/ios' },
+        split: [
+          { destination_url: 'https://shop.example/one', weight: 70 },
+          { destination_url: 'https://shop.example/two', weight: 30 },
+        ],
+        redirect_status: 307,
+        max_clicks: 100,
+        forward_query: false,
+        archived: true,
+      },
+    ]);
+  });
+
+  test('YOURLS (JSON of its API, and mysql --batch with quotes and escapes in titles)', async () => {
+    expect(await imported('yourls.json')).toEqual({
+      links: [
+        ['1f', 'A "page"', 'http://shop.example/a'],
+        ['2g', 'shop.example/b', 'https://shop.example/b'],
+      ],
+      errors: [],
+    });
+    const result = await target.importRows(await fixture('yourls.tsv'));
+    expect(result).toMatchObject({ read: 4, created: 4, errors: [] });
+    expect((await target.links()).slice(2).map(({ slug, name }) => [slug, name])).toEqual([
+      ['q1', '"Quoted" title'],
+      ['q2', '"Open quote'],
+      ['q3', 'A tab and a back\\slash'],
+      ['q4', 'shop.example/4'],
     ]);
   });
 

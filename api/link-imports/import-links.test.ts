@@ -82,6 +82,55 @@ describe('our own CSV', () => {
     expect(errors[5]?.row).toMatchObject({ metadata: '{broken', password: '***' });
   });
 
+  test('names every problem of a row at once, and counts the rows that it read', async () => {
+    const result = await target.importRows(
+      csv(
+        'destination_url,name,slug,max_clicks,channel,tags,rules',
+        'ftp://shop.example/a,,a b,many,fax,,',
+        'https://shop.example/fine,Fine,fine,,FaceBook,,',
+        'https://shop.example/b,B,b,,,,"[{""conditions"":[],""destination_url"":""https://shop.example/""}]"',
+        'https://shop.example/c,"C',
+      ),
+    );
+    expect(result).toMatchObject({ read: 4, created: 1, skipped: 0 });
+    expect(result.errors.map(({ line, column }) => `${line} ${column}`).sort()).toEqual([
+      '2 channel',
+      '2 destination_url',
+      '2 max_clicks',
+      '2 name',
+      '2 slug',
+      '4 rules.0.conditions',
+      '5 null',
+    ]);
+    expect(await target.links()).toMatchObject([{ slug: 'fine', channel: 'facebook' }]);
+  });
+
+  test('leaves a destination as it was, unless a row names UTM parameters or the import adds them', async () => {
+    const rows = csv(
+      'destination_url,name,slug,utm_campaign,append_utm',
+      'http://shop.example/a,A,plain,,',
+      'https://shop.example/b,B,named,spring,',
+      'https://shop.example/c,C,wanted,,true',
+    );
+    await target.importRows(rows);
+    const appended = async () =>
+      (await target.links()).map(({ slug, destination_url, append_utm }) => [
+        slug,
+        destination_url,
+        append_utm,
+      ]);
+    expect(await appended()).toEqual([
+      ['plain', 'http://shop.example/a', false],
+      ['named', 'https://shop.example/b', true],
+      ['wanted', 'https://shop.example/c', true],
+    ]);
+    target = await importTarget(stores);
+    await target.importRows(csv('destination_url,name,slug', 'https://shop.example/a,A,all'), {
+      appendUtm: true,
+    });
+    expect(await appended()).toEqual([['all', 'https://shop.example/a', true]]);
+  });
+
   test('rows of one campaign are added to it by destination_id', async () => {
     await target.importRows(csv('destination_url,name,channel', 'https://shop.example/a,A,facebook'));
     const id = (await target.links())[0]?.destination_id;
@@ -185,7 +234,7 @@ describe('an import', () => {
     await expect(cutOff).rejects.toThrow('pulled the plug');
     expect(seen).toEqual([100, 200]);
     const again = await target.importRows(csv('destination_url,name,slug', ...rows));
-    expect(again).toEqual({ created: 50, skipped: 200, errors: [] });
+    expect(again).toEqual({ read: 250, created: 50, skipped: 200, errors: [] });
   });
 
   test('of an unknown format is refused with the columns that it has', async () => {

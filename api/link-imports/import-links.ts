@@ -9,19 +9,23 @@ import { slugKey } from '../../core/links/slugs.ts';
 import type { Slice } from '../../core/tier/time-slices.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
-import { readBulkRows } from '../links/bulk.ts';
+import { readBulkRows, readRow } from '../links/bulk.ts';
 import { type BulkRow, createEach, holdSlugsOf } from '../links/create-each.ts';
 import { CreateBody } from '../links/schemas.ts';
 import { bodyCheck } from '../plugins/validation.ts';
 import { alreadyImported } from './already-imported.ts';
+import { readWithEveryProblem } from './every-problem.ts';
 
 /** Rows of a transaction. Until it ends, ingest sees no later change of any workspace. */
 const BATCH = 100;
 
 export type ImportResult = {
+  /** Rows of the file, readable or not. */
+  read: number;
   created: number;
   /** Rows whose link exists already. */
   skipped: number;
+  /** Each problem of each row. */
   errors: RowError[];
 };
 
@@ -66,8 +70,8 @@ type Batch = { pending: Pending[]; checked: BulkRow[] };
 export async function importLinks(options: ImportOptions): Promise<ImportResult> {
   const { pool, workspaceId, onProgress } = options;
   const errors = new ImportErrors();
-  const result: ImportResult = { created: 0, skipped: 0, errors: errors.list };
-  for await (const batch of batchesOf(options, errors)) {
+  const result: ImportResult = { read: 0, created: 0, skipped: 0, errors: errors.list };
+  for await (const batch of batchesOf(options, errors, () => (result.read += 1))) {
     await inTransaction(pool, (tx) => writeBatches(tx, workspaceId, [batch], { result, errors }));
     onProgress(result);
   }
@@ -75,7 +79,7 @@ export async function importLinks(options: ImportOptions): Promise<ImportResult>
 }
 
 /** A parsed import, for {@link writeImport}. */
-export type ReadImport = { batches: Batch[]; errors: ImportErrors };
+export type ReadImport = { read: number; batches: Batch[]; errors: ImportErrors };
 
 /**
  * Parses an import that fits into memory, outside of any transaction: passwords are hashed here.
@@ -85,17 +89,18 @@ export type ReadImport = { batches: Batch[]; errors: ImportErrors };
 export async function readImport(source: ImportSource): Promise<ReadImport> {
   const errors = new ImportErrors();
   const batches: Batch[] = [];
-  for await (const batch of batchesOf(source, errors)) batches.push(batch);
-  return { batches, errors };
+  let read = 0;
+  for await (const batch of batchesOf(source, errors, () => (read += 1))) batches.push(batch);
+  return { read, batches, errors };
 }
 
 /** Creates the links of a parsed import, all in the caller's transaction. */
 export async function writeImport(
   tx: PoolClient,
   workspaceId: string,
-  { batches, errors }: ReadImport,
+  { read, batches, errors }: ReadImport,
 ): Promise<ImportResult> {
-  const result: ImportResult = { created: 0, skipped: 0, errors: errors.list };
+  const result: ImportResult = { read, created: 0, skipped: 0, errors: errors.list };
   await writeBatches(tx, workspaceId, batches, { result, errors });
   return inOrder(result);
 }
@@ -120,7 +125,12 @@ function inOrder(result: ImportResult): ImportResult {
   return result;
 }
 
-async function* batchesOf(source: ImportSource, errors: ImportErrors): AsyncGenerator<Batch> {
+async function* batchesOf(
+  source: ImportSource,
+  errors: ImportErrors,
+  onRow: () => void,
+): AsyncGenerator<Batch> {
+  const rules: DestinationRules = { ...source, allowsHttp: true };
   let format: Format | null = null;
   let pending: Pending[] = [];
   const slugs = new Set<string>();
@@ -131,11 +141,12 @@ async function* batchesOf(source: ImportSource, errors: ImportErrors): AsyncGene
     pending = [];
     slugs.clear();
     const bodies = taken.map(({ body }) => body);
-    return { pending: taken, checked: await readBulkRows(bodies, check, source, slice) };
+    return { pending: taken, checked: await readBulkRows(bodies, check, rules, slice, readImported) };
   }
 
   for await (const row of source.rows) {
     await slice();
+    onRow();
     if ('problem' in row) {
       errors.add(row.line, row.problem, null);
       continue;
@@ -206,16 +217,22 @@ async function createBatch(
   for (const [index, outcome] of outcomes.entries()) {
     const link = open[index]?.link;
     if (!link) continue;
-    if (outcome instanceof AppError) errors.add(link.source.line, problemOf(outcome, link), link.source);
-    else if (outcome.made) result.created += outcome.links.length;
+    if (outcome instanceof AppError) {
+      for (const problem of problemsOf(outcome, link)) errors.add(link.source.line, problem, link.source);
+    } else if (outcome.made) result.created += outcome.links.length;
     else result.skipped += 1;
   }
 }
 
-/** Returns the create's error in terms of the file's columns. */
-function problemOf(error: AppError, { columnOf }: Pending): RowProblem {
-  const [detail] = error.details ?? [];
-  if (!detail) return new RowProblem(null, error.message);
-  const text = detail.hint === undefined ? detail.message : `${detail.message}; ${detail.hint}`;
-  return new RowProblem(columnOf[detail.path] ?? detail.path, text);
+const readImported: typeof readRow = (given, rowCheck, rules) =>
+  readWithEveryProblem(given as Record<string, unknown>, (body) => readRow(body, rowCheck, rules));
+
+/** Returns the create's errors in terms of the file's columns. */
+function problemsOf(error: AppError, { columnOf }: Pending): RowProblem[] {
+  const { details = [] } = error;
+  if (details.length === 0) return [new RowProblem(null, error.message)];
+  return details.map(({ path, message, hint }) => {
+    const text = hint === undefined ? message : `${message}; ${hint}`;
+    return new RowProblem(columnOf[path] ?? path, text);
+  });
 }

@@ -35,7 +35,7 @@ export async function linkImportRoutes(app: Api, { config, pool, blockedDomains 
       },
     },
     async (request, reply) => {
-      const { text, channel } = request.body;
+      const { text, channel, append_utm: appendUtm } = request.body;
       const slice = app.beginSlices();
       let format: string | null = null;
       let unknown: string[] = [];
@@ -43,6 +43,7 @@ export async function linkImportRoutes(app: Api, { config, pool, blockedDomains 
         slice,
         shortUrl,
         blockedDomains,
+        appendUtm,
         primaryDomain: request.auth.workspace.primary_domain,
         channel: channel === 'smart' ? ('smart' as const) : (creatableChannel(channel) ?? 'other'),
         onFormat({ name }: Format, columns: string[]) {
@@ -51,12 +52,18 @@ export async function linkImportRoutes(app: Api, { config, pool, blockedDomains 
         },
       });
       return withIdempotency(pool, request, reply, async (tx) => {
-        const { created, skipped, errors } = await writeImport(tx, request.auth.workspace.id, read);
+        const {
+          read: rows,
+          created,
+          skipped,
+          errors,
+        } = await writeImport(tx, request.auth.workspace.id, read);
         return {
           status: 200,
           body: {
             format,
             unknown_columns: unknown,
+            read: rows,
             created,
             skipped,
             // Without the rows: the client has them, and they may hold passwords.
@@ -124,5 +131,9 @@ Each row is validated like a \`POST /links\`. A refused row does not affect the 
 row whose link already exists, by its \`external_id\` or by its slug with the same destination, is skipped. So you can send
 an interrupted call again; use the same \`Idempotency-Key\` if rows have neither. Split a longer file into several calls, each
 with the header line.
+
+Values between commas or semicolons may be quoted; a stray or unclosed quote is an error of its line. Values between tabs
+or bars are taken as they are, as \`mysql --batch\` and \`sqlite3\` write them. \`read\` is the number of rows. Destinations
+may begin with \`http://\`, and get UTM parameters only if the row names one or \`append_utm\` is true.
 
 Destinations on the workspace's primary domain are its own; others count as \`external\`. An import never sets the domain.`;

@@ -15,6 +15,10 @@ export const ImportBody = Body(
       default: 'other',
       description: 'Channel of rows that name none. `smart` makes them Smart Links.',
     }),
+    append_utm: Type.Boolean({
+      default: false,
+      description: 'Whether UTM parameters are added to destinations of rows that name none.',
+    }),
   },
   { title: 'ImportLinks' },
 );
@@ -40,9 +44,12 @@ export const Imported = Type.Object(
     unknown_columns: Type.Array(Type.String(), {
       description: "In Hoplog's own format: columns that are not fields of a link. They are ignored.",
     }),
+    read: Type.Integer({ description: 'Rows of the text, readable or not.' }),
     created: Type.Integer({ description: 'Links created.' }),
     skipped: Type.Integer({ description: 'Rows whose link already exists.' }),
-    errors: Type.Array(ImportError, { description: 'Rows that created no link, by line.' }),
+    errors: Type.Array(ImportError, {
+      description: 'Each problem of each row that created no link, by line.',
+    }),
   },
   { title: 'ImportResult' },
 );

@@ -26,13 +26,14 @@ export async function readBulkRows(
   check: BodyCheck,
   rules: DestinationRules,
   slice: Slice,
+  readOne = readRow,
 ): Promise<BulkRow[]> {
   const read: BulkRow[] = [];
   let links = 0;
   for (let from = 0; from < rows.length; from += ROWS_AT_A_TIME) {
     await slice();
     const some = rows.slice(from, from + ROWS_AT_A_TIME);
-    for (const row of await Promise.all(some.map((given) => readRow(given, check, rules)))) {
+    for (const row of await Promise.all(some.map((given) => readOne(given, check, rules)))) {
       links += row instanceof AppError ? 0 : row.channels.length;
       read.push(links > MOST_LINKS ? tooManyLinks() : row);
     }
@@ -43,7 +44,8 @@ export async function readBulkRows(
 const tooManyLinks = () =>
   badRequest('channels', `must make at most ${MOST_LINKS} links in one call; send the row in another call`);
 
-async function readRow(given: unknown, check: BodyCheck, rules: DestinationRules): Promise<BulkRow> {
+/** Validates a row as `POST /links` does. */
+export async function readRow(given: unknown, check: BodyCheck, rules: DestinationRules): Promise<BulkRow> {
   if (given instanceof UnstorableRow) {
     return badRequest(given.problem.path || 'body', given.problem.message);
   }

@@ -196,6 +196,8 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   format: 'Hoplog',
   unknown_columns: 'comment',
   created: 118,
+  read: 120,
+  'ImportLinks.append_utm': false,
   skipped: 1,
   line: 14,
   column: 'destination_url',

@@ -14,7 +14,7 @@ import { namedWorkspace } from './workspace.ts';
 /** Most errors in the text output; `--json` prints all. */
 const SHOWN_ERRORS = 20;
 
-type Options = { workspace: string; channel: string };
+type Options = { workspace: string; channel: string; appendUtm: boolean };
 
 /** `hoplog import links`. */
 export function importCommands(program: Command): void {
@@ -27,6 +27,7 @@ export function importCommands(program: Command): void {
     )
     .requiredOption('--workspace <id>', 'id or slug')
     .option('--channel <channel>', 'channel of rows without one, or "smart"', channel, 'other')
+    .option('--append-utm', 'add UTM parameters to destinations of rows that name none', false)
     .argument('<file>', 'CSV or JSON')
     .action(async (file: string, options: Options, command: Command) => {
       const result = await run(file, options);
@@ -59,6 +60,7 @@ async function run(path: string, options: Options): Promise<ImportResult> {
         shortUrl: config.shortUrl,
         primaryDomain: workspace.primary_domain,
         channel: options.channel,
+        appendUtm: options.appendUtm,
         rows: file.content.kind === 'json' ? jsonRows(text) : csvRows(text, file.content),
         onFormat: ({ name }, columns) => progress.note(notesOn(name, columns, workspace.primary_domain)),
         onProgress: (result) => {
@@ -115,8 +117,11 @@ function progressBar(bytes: number) {
   };
 }
 
-function describe({ created, skipped, errors }: ImportResult): string {
-  const sums = table(['created', 'skipped', 'errors'], [[created, skipped, errors.length].map(String)]);
+function describe({ read, created, skipped, errors }: ImportResult): string {
+  const sums = table(
+    ['read', 'created', 'skipped', 'errors'],
+    [[read, created, skipped, errors.length].map(String)],
+  );
   if (errors.length === 0) return sums;
   const some = errors.slice(0, SHOWN_ERRORS);
   const list = table(

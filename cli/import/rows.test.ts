@@ -107,24 +107,54 @@ describe('CSV', () => {
     ]);
   });
 
-  test('an unclosed quote ends the read after the rows before it', async () => {
+  test('a stray or unclosed quote is an error of its line, and takes no other row along', async () => {
+    const unclosed = expect.stringMatching(/^a quote is not closed/);
+    const stray = expect.stringMatching(/^has a quote inside a value/);
     expect(await read('a,b\n1,x\n2,"ü\n3,y\n')).toEqual([
       [2, { a: '1', b: 'x' }],
-      [3, expect.stringMatching(/^cannot be read, and nothing after it: a quote is not closed/)],
+      [3, unclosed],
+      [4, { a: '3', b: 'y' }],
     ]);
-    const [, end] = await read(`a,b\n1,x\n2,"ü\n${'3,y\n'.repeat(400_000)}`);
-    expect(end).toEqual([3, expect.stringMatching(/nothing after it: it has more than 1048576 characters/)]);
+    expect(await read('a,b\n1,"x" y\n2,5" screen\n3,"z\n4,"w"\n5,v\n')).toEqual([
+      [2, stray],
+      [3, stray],
+      [4, stray],
+      [5, { a: '4', b: 'w' }],
+      [6, { a: '5', b: 'v' }],
+    ]);
   });
 
-  test.each([
-    ['by the last row', ''],
-    ['with more rows than a value may be long', '3,y\n'.repeat(400_000)],
-  ])('a quote that is never closed, %s, takes none of many rows before it', async (_, after) => {
-    const good = Array.from({ length: 3_000 }, (_, n) => `${n},x\n`).join('');
-    const rows = await read(`a,b\n${good}\n\n"bad,\nx\n${after}`);
-    expect(rows).toHaveLength(3_001);
-    expect(rows.slice(0, -1).map(([line]) => line)).toEqual(Array.from({ length: 3_000 }, (_, n) => n + 2));
-    expect(rows.at(-1)).toEqual([3_004, expect.stringMatching(/^cannot be read, and nothing after it: /)]);
+  test.each([1, 3, 4_096])(
+    'a quote that is never closed loses no row around it, in pieces of %i',
+    async (size) => {
+      const good = Array.from({ length: 300 }, (_, n) => `${n},x\n`).join('');
+      const text = `a,b\n${good}bad,"x\n${good}`;
+      const rows = await collect(csvRows(inPieces(text, size), { delimiter: ',', firstLine: 1 }));
+      expect(rows.map(([line]) => line)).toEqual(Array.from({ length: 601 }, (_, n) => n + 2));
+      expect(rows.filter(([, row]) => typeof row === 'string')).toEqual([
+        [302, expect.stringMatching(/^a quote is not closed/)],
+      ]);
+    },
+  );
+
+  test('a row longer than a million characters is an error of its line', async () => {
+    const rows = await read(`a,b\n1,"${'x'.repeat(1_100_000)}"\n2,y\n`);
+    expect(rows).toEqual([
+      [2, expect.stringMatching(/more than 1048576 characters/)],
+      [3, { a: '2', b: 'y' }],
+    ]);
+  });
+
+  test('between tabs and bars nothing is quoted, and tabs have the escapes of mysql --batch', async () => {
+    expect(await read('a\tb\n1\t"Hello" world\n2\t"open\n3\ta\\tb\\nc\\\\n\n')).toEqual([
+      [2, { a: '1', b: '"Hello" world' }],
+      [3, { a: '2', b: '"open' }],
+      [4, { a: '3', b: 'a\tb\nc\\n' }],
+    ]);
+    expect(await read('a|b\n1|"x\n2|C:\\new\n')).toEqual([
+      [2, { a: '1', b: '"x' }],
+      [3, { a: '2', b: 'C:\\new' }],
+    ]);
   });
 
   test('empty lines before the names of the columns count as lines', async () => {

@@ -14,6 +14,8 @@ export type ImportDefaults = {
   primaryDomain: string | null;
   /** Channel of rows without one: a channel's key, or a Smart Link. */
   channel: string | 'smart';
+  /** Whether UTM parameters are added to destinations of rows that name none; left out: no. */
+  appendUtm?: boolean;
 };
 
 /** Longest name of a campaign. */
@@ -27,6 +29,7 @@ export const NAME_LIMIT = 200;
  * - A row without `channel`, `channels` and `smart` gets the default.
  * - Without `external`, a destination on the primary domain is the workspace's own, another is external. An import
  *   never sets the domain: the first link of an export is any link.
+ * - A row that names no UTM parameter leaves its destination as it was.
  */
 export function completeRow(row: Record<string, unknown>, defaults: ImportDefaults): Record<string, unknown> {
   const body = { ...row };
@@ -34,6 +37,10 @@ export function completeRow(row: Record<string, unknown>, defaults: ImportDefaul
   if (body.slug === undefined && body.external_id === undefined && namesOneLink(body)) {
     body.external_id = derivedId(body);
   }
+  // Derived ids do not change with the case of a channel.
+  if (typeof body.channel === 'string') body.channel = body.channel.trim().toLowerCase();
+  if (Array.isArray(body.channels)) body.channels = body.channels.map(inLowerCase);
+  if (body.append_utm === undefined && !defaults.appendUtm && !namesUtm(body)) body.append_utm = false;
   if (body.channel === undefined && body.channels === undefined && body.smart !== true) {
     if (defaults.channel === 'smart') body.smart = true;
     else body.channel = defaults.channel;
@@ -42,6 +49,14 @@ export function completeRow(row: Record<string, unknown>, defaults: ImportDefaul
     body.external = !isOwn(body.destination_url, defaults.primaryDomain);
   }
   return body;
+}
+
+const inLowerCase = (value: unknown) => (typeof value === 'string' ? value.trim().toLowerCase() : value);
+
+function namesUtm(body: Record<string, unknown>): boolean {
+  return ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'].some(
+    (name) => body[name] !== undefined && body[name] !== null,
+  );
 }
 
 /** Names are one line; titles of web pages, which other products store, may have several. */

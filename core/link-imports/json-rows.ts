@@ -15,6 +15,7 @@ const DESTINATIONS: ReadonlySet<string> = new Set([
   'originalurl',
   'url',
   'target',
+  'destination',
 ]);
 
 /**
@@ -26,8 +27,7 @@ export async function* jsonRows(text: AsyncIterable<string>): AsyncGenerator<Rea
   const scanner = createScanner();
   for await (const chunk of text) {
     for (const found of scanner.scan(chunk)) {
-      const row = rowOf(found);
-      if (row) yield row;
+      yield* rowsOf(found);
     }
     if (scanner.pending() > WAIT_LIMIT) break;
   }
@@ -42,6 +42,35 @@ export async function* jsonRows(text: AsyncIterable<string>): AsyncGenerator<Rea
  * object.
  */
 type Found = { line: number; kind: 'row' | 'document'; json: string } | { line: number; kind: 'stray' };
+
+/** YOURLS wraps its links in an object: `{ "links": { "link_1": {...}, "link_2": {...} } }`. */
+function* rowsOf(found: Found): Generator<ReadRow> {
+  if (found.kind === 'document') {
+    for (const links of wrappedLinks(found.json)) {
+      for (const values of links) yield sourceRow('json', found.line, values);
+      return;
+    }
+  }
+  const row = rowOf(found);
+  if (row) yield row;
+}
+
+function wrappedLinks(json: string): Record<string, unknown>[][] {
+  let values: unknown;
+  try {
+    values = parsedJson(json, null);
+  } catch {
+    return []; // read again as a row, which tells what is wrong
+  }
+  if (!isObject(values) || isLink(values)) return [];
+  return Object.values(values)
+    .filter(isObject)
+    .map((inner) => Object.values(inner).filter(isObject))
+    .filter((links) => links.length > 0 && links.every(isLink));
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function rowOf(found: Found): ReadRow | null {
   const { line } = found;

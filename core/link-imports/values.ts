@@ -38,6 +38,11 @@ function itemText(item: unknown): string {
   return '';
 }
 
+/** Returns the fields that are not null. */
+export function defined(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
+
 /** Cuts the text to `limit` UTF-16 units, never inside a character. */
 export function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;

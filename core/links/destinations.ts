@@ -16,6 +16,8 @@ export type DestinationRules = {
   shortUrl: string;
   /** The operator's list. */
   blockedDomains?: Pick<BlockedDomains, 'blocks'> | undefined;
+  /** Whether `http://` is allowed everywhere: a link that exists elsewhere has to go on working after an import. */
+  allowsHttp?: boolean;
 };
 
 /**
@@ -33,7 +35,7 @@ export function requireDestination(path: string, text: string, rules: Destinatio
   const url = /^https?:\/\/[^/\\?#]/i.test(text) ? parse(text) : null;
   if (url === null) throw badRequest(path, 'must be a full URL that begins with https://');
   if (hasEmptyLabel(url)) throw badRequest(path, NO_EMPTY_LABEL);
-  if (url.protocol !== 'https:' && !isLoopback(url.hostname)) {
+  if (url.protocol !== 'https:' && !rules.allowsHttp && !isLoopback(url.hostname)) {
     throw badRequest(path, 'must begin with https:// (http:// is for loopback hosts only)');
   }
   if (url.username !== '' || url.password !== '') throw badRequest(path, 'must not contain credentials');

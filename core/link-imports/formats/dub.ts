@@ -1,7 +1,9 @@
 import { creatableChannel } from '../../enrich/channels.ts';
+import { NANOS_PER_MILLI, parseInstant } from '../../time/timestamps.ts';
 import { NAME_LIMIT } from '../create-row.ts';
-import { nameOf, type SourceRow, textOf } from '../source-row.ts';
-import { cut, instantText, nameOfDestination, slugOfUrl, tagsOf } from '../values.ts';
+import { parsedJson } from '../parsed-json.ts';
+import { isYes, nameOf, type SourceRow, textOf } from '../source-row.ts';
+import { cut, defined, instantText, nameOfDestination, slugOfUrl, tagsOf } from '../values.ts';
 import type { Format } from './format.ts';
 
 /**
@@ -9,10 +11,11 @@ import type { Format } from './format.ts';
  * Conversions, Revenue, Created at, Link ID, Updated at, Tags, Archived (`exportLinksColumns` in
  * https://github.com/dubinc/dub, apps/web/lib/zod/schemas/links.ts), or the older one with the API's fields. JSON:
  * the response of `GET /links`, whose fields are in the same file (`domain`, `key`, `url`, `externalId`, `expiresAt`,
- * `expiredUrl`, `password`, `title`, `tags`, `ios`, `android`, `utm_source`, `utm_campaign`, `shortLink`).
+ * `expiredUrl`, `password`, `title`, `tags`, `ios`, `android`, `geo`, `testVariants` with `url` and `percentage`,
+ * `testCompletedAt`, `utm_source`, `utm_campaign`, `shortLink`).
  *
- * Device targeting is imported where iOS and Android lead to the same page. Other targeting by country or device has
- * no counterpart: the link leads to its own destination.
+ * Dub asks the system before the country, and rules are asked before targeting: with `geo` both become rules. A test
+ * that is over has no variants: Dub has made the winner the destination.
  */
 export const dub: Format = {
   name: 'Dub',
@@ -24,7 +27,9 @@ export const dub: Format = {
     const slug = slugOf(row);
     const channel = creatableChannel(fieldOf(row, 'utmsource')?.toLowerCase() ?? '');
     const name = fieldOf(row, 'title') ?? nameOfDestination(destination ?? slug ?? '');
-    const mobile = fieldOf(row, 'ios');
+    const [ios, android] = [fieldOf(row, 'ios'), fieldOf(row, 'android')];
+    const rules = rulesOf(row, { ios, android });
+    const split = splitOf(row);
     const fields = {
       destination_url: destination,
       name: cut(name, NAME_LIMIT),
@@ -36,11 +41,14 @@ export const dub: Format = {
       expires_at: fieldOf(row, 'expiresat') && instantText(fieldOf(row, 'expiresat') ?? ''),
       expired_redirect_url: fieldOf(row, 'expiredurl'),
       password: fieldOf(row, 'password'),
-      targeting: mobile !== null && mobile === fieldOf(row, 'android') ? { mobile } : null,
+      archived: isYes(row.columns.get('archived')?.value) ? true : null,
+      targeting: rules !== null || (ios === null && android === null) ? null : defined({ ios, android }),
+      rules,
+      ...split,
     };
     return [
       {
-        body: Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)),
+        body: defined(fields),
         columnOf: {
           destination_url: nameOf(row, 'destinationurl', 'url') ?? 'url',
           name: nameOf(row, 'title') ?? 'title',
@@ -48,12 +56,60 @@ export const dub: Format = {
           external_id: 'externalId',
           expires_at: 'expiresAt',
           expired_redirect_url: 'expiredUrl',
-          'targeting.mobile': 'ios',
+          'targeting.ios': 'ios',
+          'targeting.android': 'android',
+          rules: 'geo',
+          split: 'testVariants',
         },
       },
     ];
   },
 };
+
+function rulesOf(row: SourceRow, systems: Record<string, string | null>): unknown[] | null {
+  const geo = jsonIn(row, 'geo');
+  if (typeof geo !== 'object' || geo === null || Object.keys(geo).length === 0) return null;
+  const rule = (type: string, values: string[], destination_url: unknown) => ({
+    conditions: [{ type, operator: 'is', values }],
+    destination_url,
+  });
+  const countries = Object.groupBy(Object.entries(geo), ([, url]) => String(url));
+  return [
+    ...Object.entries(defined(systems)).map(([system, url]) => rule('os', [system], url)),
+    ...Object.entries(countries).map(([url, entries = []]) =>
+      rule(
+        'country',
+        entries.map(([country]) => country),
+        url,
+      ),
+    ),
+  ];
+}
+
+/** Dub's winner is the variant with the most leads. */
+function splitOf(row: SourceRow): Record<string, unknown> {
+  const variants = jsonIn(row, 'testvariants');
+  if (!Array.isArray(variants) || variants.length < 2) return {};
+  const end = fieldOf(row, 'testcompletedat');
+  const nanos = end === null ? null : parseInstant(instantText(end));
+  if (nanos !== null && nanos <= BigInt(Date.now()) * NANOS_PER_MILLI) return {};
+  return {
+    split: variants.map(({ url, percentage }: { url?: unknown; percentage?: unknown }, nth) => ({
+      id: String.fromCharCode(97 + nth),
+      destination_url: url,
+      weight: percentage,
+    })),
+    ...(end !== null && { split_ends_at: instantText(end), split_goal: 'leads' }),
+  };
+}
+
+/** An object of JSON, or its text in a column of CSV. */
+function jsonIn(row: SourceRow, key: string): unknown {
+  const value = row.columns.get(key)?.value;
+  if (typeof value !== 'string') return value;
+  const text = fieldOf(row, key);
+  return text === null ? null : parsedJson(text, nameOf(row, key));
+}
 
 function slugOf(row: SourceRow): string | null {
   const key = fieldOf(row, 'key');

@@ -4,11 +4,26 @@ import { dub } from './dub.ts';
 import type { Format } from './format.ts';
 import { hoplog } from './hoplog.ts';
 import { kutt } from './kutt.ts';
+import { plain } from './plain.ts';
+import { rebrandly } from './rebrandly.ts';
 import { shlink } from './shlink.ts';
+import { shortIo } from './short-io.ts';
+import { tinyurl } from './tinyurl.ts';
 import { yourls } from './yourls.ts';
 
 /** In matching order: the format with the most distinctive columns first. */
-const FORMATS: readonly Format[] = [hoplog, shlink, kutt, yourls, bitly, dub];
+const FORMATS: readonly Format[] = [
+  hoplog,
+  shlink,
+  kutt,
+  rebrandly,
+  shortIo,
+  tinyurl,
+  yourls,
+  bitly,
+  dub,
+  plain,
+];
 
 /** Thrown for a file that matches no format. */
 export class UnknownFormat extends Error {

@@ -1,17 +1,15 @@
-import { parseInstant } from '../../time/timestamps.ts';
 import { NAME_LIMIT } from '../create-row.ts';
-import { nameOf, RowProblem, type SourceRow, textOf } from '../source-row.ts';
+import { nameOf, type SourceRow, textOf } from '../source-row.ts';
 import { cut, instantText, nameOfDestination, tagsOf } from '../values.ts';
 import type { Format } from './format.ts';
-
-const NANOS_PER_MILLI = 1_000_000n;
+import { shlinkRules } from './shlink-rules.ts';
 
 /**
  * Shlink. CSV: the web client's export (createdAt, domain, shortCode, shortUrl, longUrl, title, tags, visits, with
  * tags separated by bars; src/short-urls/helpers/ExportShortUrlsBtn.tsx in
  * https://github.com/shlinkio/shlink-web-component), or the form that Shlink itself imports (Long URL, Short code,
  * Title, Tags; https://github.com/shlinkio/shlink-importer). JSON: `GET /rest/v3/short-urls` (`shortUrls.data`, with
- * `meta.validSince`, `meta.validUntil` and `meta.maxVisits`).
+ * `meta.validSince`, `meta.validUntil` and `meta.maxVisits`), each with its `redirectRules` if you add them.
  */
 export const shlink: Format = {
   name: 'Shlink',
@@ -20,7 +18,7 @@ export const shlink: Format = {
     const destination = textOf(row, 'longurl');
     const slug = textOf(row, 'shortcode') ?? '';
     const { validSince, validUntil, maxVisits } = metaOf(row);
-    refuseLaterStart(validSince);
+    const rules = shlinkRules(row.columns.get('redirectrules')?.value);
     return [
       {
         body: {
@@ -28,6 +26,9 @@ export const shlink: Format = {
           name: cut(textOf(row, 'title') ?? nameOfDestination(destination ?? slug), NAME_LIMIT),
           slug,
           tags: tagsOf(row.columns.get('tags')?.value),
+          ...(typeof validSince === 'string' && { starts_at: instantText(validSince) }),
+          ...(rules !== null && { rules }),
+          ...(row.columns.get('forwardquery')?.value === false && { forward_query: false }),
           ...(typeof validUntil === 'string' && { expires_at: instantText(validUntil) }),
           ...(typeof maxVisits === 'number' && { max_clicks: maxVisits }),
         },
@@ -35,6 +36,8 @@ export const shlink: Format = {
           destination_url: nameOf(row, 'longurl') ?? 'longUrl',
           name: nameOf(row, 'title') ?? 'title',
           slug: nameOf(row, 'shortcode') ?? 'shortCode',
+          starts_at: 'meta.validSince',
+          rules: 'redirectRules',
           expires_at: 'meta.validUntil',
           max_clicks: 'meta.maxVisits',
         },
@@ -48,12 +51,4 @@ type Meta = { validSince?: unknown; validUntil?: unknown; maxVisits?: unknown };
 function metaOf(row: SourceRow): Meta {
   const meta = row.columns.get('meta')?.value;
   return typeof meta === 'object' && meta !== null ? meta : {};
-}
-
-function refuseLaterStart(validSince: unknown): void {
-  if (typeof validSince !== 'string') return;
-  const start = parseInstant(instantText(validSince));
-  if (start !== null && start > BigInt(Date.now()) * NANOS_PER_MILLI) {
-    throw new RowProblem('meta.validSince', 'must not be in the future: links here work at once');
-  }
 }

@@ -60,7 +60,7 @@ test(
   async () => {
     const good = Array.from({ length: 2 * PIECE }, (_, n) => row(`autumn-${n}`));
     const rows = [...good];
-    rows.splice(3, 0, row('insecure', 'http://shop.example/a'));
+    rows.splice(3, 0, row('insecure', 'ftp://shop.example/a'));
     rows.splice(PIECE + 50, 0, row('FIRST'));
     const page = await site.open('/links');
     await page.getByRole('link', { name: 'Import' }).click();
@@ -82,7 +82,7 @@ test(
       ),
     ).toEqual(['400', '0', '2']);
     const refused = page.getByRole('region', { name: 'Refused rows' });
-    await refused.getByRole('row', { name: /^5 destination_url: must begin with https:\/\// }).waitFor();
+    await refused.getByRole('row', { name: /^5 destination_url: must be a full URL/ }).waitFor();
     await refused.getByRole('row', { name: /^252 slug: "FIRST" is taken/ }).waitFor();
     expect(await refused.locator('tbody tr').count()).toBe(2);
     await expectGood(page, 'import-result');
@@ -96,7 +96,7 @@ test(
       ['5', 'insecure'],
       ['252', 'FIRST'],
     ]);
-    await choose(page, 'mended.csv', saved.replaceAll('http://', 'https://').replace(',FIRST', ',first-2'));
+    await choose(page, 'mended.csv', saved.replaceAll('ftp://', 'https://').replace(',FIRST', ',first-2'));
     await page.getByRole('button', { name: 'Import 2 rows' }).click();
     await page.getByText('No field of a link, so passed over: line, reason.').waitFor();
     expect(await figure(page, 'Links created')).toBe('2');

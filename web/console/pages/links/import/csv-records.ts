@@ -1,3 +1,5 @@
+import { isQuoting } from '../../../../../core/link-imports/delimited.ts';
+
 /** A record of a CSV text: an unparsed row. */
 export type CsvRecord = {
   text: string;
@@ -11,7 +13,7 @@ export type CsvRecord = {
 
 /**
  * Splits a CSV text into records. Quotes follow the rules of the parser of values: one at the start of a value opens it,
- * two in a row inside are one, and anywhere else a quote is an ordinary character.
+ * two in a row inside are one, and anywhere else a quote is an ordinary character. Between tabs and bars nothing is quoted.
  *
  * @param delimiter one character
  */
@@ -41,7 +43,7 @@ export function* csvRecords(text: string, delimiter: string): Generator<CsvRecor
       lines = 1;
       atValueStart = true;
       continue;
-    } else if (character === '"' && atValueStart) {
+    } else if (character === '"' && atValueStart && isQuoting(delimiter)) {
       quoted = true;
     }
     atValueStart = character === delimiter && !quoted;

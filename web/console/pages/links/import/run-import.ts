@@ -52,7 +52,7 @@ export async function runImport(
       done: state.done + piece.rows.size,
       created: state.created + got.created,
       skipped: state.skipped + got.skipped,
-      refused: [...state.refused, ...got.errors.map((error) => inFile(error, piece))],
+      refused: [...state.refused, ...byRow(got.errors).map((error) => inFile(error, piece))],
     };
     onState(state);
   }
@@ -72,6 +72,17 @@ async function send(piece: Piece, channel: string, signal: AbortSignal): Promise
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
+}
+
+/** One error for each row: the file has its row once, however many problems it has. */
+function byRow(errors: Imported['errors']): Imported['errors'] {
+  const rows = new Map<number, Imported['errors'][number]>();
+  for (const error of errors) {
+    const first = rows.get(error.line);
+    const named = error.column === null ? error.message : `${error.column}: ${error.message}`;
+    rows.set(error.line, first ? { ...first, message: `${first.message}; ${named}` } : error);
+  }
+  return [...rows.values()];
 }
 
 /** A refusal with the file's line number. */

@@ -1,0 +1,33 @@
+import { NAME_LIMIT } from '../create-row.ts';
+import { nameOf, textOf } from '../source-row.ts';
+import { cut, nameOfDestination, slugOfUrl, tagsOf } from '../values.ts';
+import type { Format } from './format.ts';
+
+const SHORT = ['shorturl', 'shortlink', 'short', 'slug'];
+const LONG = ['longurl', 'originalurl', 'destinationurl', 'destination', 'url', 'target', 'long'];
+
+/** A list of short and long URLs, as many shorteners and spreadsheets have it. A short URL may be its slug alone. */
+export const plain: Format = {
+  name: 'a list of short and long URLs',
+  matches: ({ columns }) => SHORT.some((key) => columns.has(key)) && LONG.some((key) => columns.has(key)),
+  read(row) {
+    const destination = textOf(row, ...LONG);
+    const short = textOf(row, ...SHORT) ?? '';
+    const slug = short.includes('/') ? slugOfUrl(short) : short;
+    return [
+      {
+        body: {
+          ...(destination !== null && { destination_url: destination }),
+          name: cut(textOf(row, 'title', 'name') ?? nameOfDestination(destination ?? slug), NAME_LIMIT),
+          slug,
+          tags: tagsOf(row.columns.get('tags')?.value),
+        },
+        columnOf: {
+          destination_url: nameOf(row, ...LONG) ?? 'longurl',
+          name: nameOf(row, 'title', 'name') ?? 'title',
+          slug: nameOf(row, ...SHORT) ?? 'shorturl',
+        },
+      },
+    ];
+  },
+};

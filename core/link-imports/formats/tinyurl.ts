@@ -1,0 +1,36 @@
+import { NAME_LIMIT } from '../create-row.ts';
+import { isYes, nameOf, textOf } from '../source-row.ts';
+import { cut, defined, instantText, nameOfDestination, slugOfUrl, tagsOf } from '../values.ts';
+import type { Format } from './format.ts';
+
+/**
+ * TinyURL. JSON: `GET https://api.tinyurl.com/urls/available` (`data` with `alias`, `tiny_url`, `url`, `tags`,
+ * `expires_at`, `archived`, `description`; https://tinyurl.com/app/dev). CSV: the same names as columns.
+ */
+export const tinyurl: Format = {
+  name: 'TinyURL',
+  matches: ({ columns }) => columns.has('tinyurl') && (columns.has('url') || columns.has('longurl')),
+  read(row) {
+    const destination = textOf(row, 'url', 'longurl');
+    const slug = textOf(row, 'alias') ?? slugOfUrl(textOf(row, 'tinyurl') ?? '');
+    const expires = textOf(row, 'expiresat');
+    return [
+      {
+        body: defined({
+          destination_url: destination,
+          name: cut(textOf(row, 'description') ?? nameOfDestination(destination ?? slug), NAME_LIMIT),
+          slug,
+          tags: tagsOf(row.columns.get('tags')?.value),
+          expires_at: expires && instantText(expires),
+          archived: isYes(row.columns.get('archived')?.value) ? true : null,
+        }),
+        columnOf: {
+          destination_url: nameOf(row, 'url', 'longurl') ?? 'url',
+          name: 'description',
+          slug: nameOf(row, 'alias', 'tinyurl') ?? 'alias',
+          expires_at: 'expires_at',
+        },
+      },
+    ];
+  },
+};
