@@ -1351,6 +1351,8 @@ export interface components {
       message: string;
     };
     ImportLinks: {
+      /** @default false */
+      append_utm?: boolean;
       /**
        * @default other
        * @enum {string}
@@ -1362,6 +1364,7 @@ export interface components {
       created: number;
       errors: components["schemas"]["ImportError"][];
       format: string | null;
+      read: number;
       skipped: number;
       unknown_columns: string[];
     };
