@@ -22,9 +22,9 @@ function start(work: (isWoken: boolean) => Promise<boolean>): Job {
 it('runs at the start, at once when it is woken, and again while there is more', async () => {
   const work = vi.fn(async () => false).mockResolvedValueOnce(true);
   const { wake } = start(work);
-  await vi.waitFor(() => expect(work.mock.calls).toEqual([[false], [false]]));
+  await expect.poll(() => work.mock.calls).toEqual([[false], [false]]);
   wake();
-  await vi.waitFor(() => expect(work.mock.calls).toEqual([[false], [false], [true]]));
+  await expect.poll(() => work.mock.calls).toEqual([[false], [false], [true]]);
 });
 
 it('runs again when it is woken during a run, also when it is stopped meanwhile', async () => {
@@ -42,7 +42,7 @@ it('runs again when it is woken during a run, also when it is stopped meanwhile'
 it('runs again after a run that failed', async () => {
   const work = vi.fn(async () => false).mockRejectedValueOnce(new Error('away'));
   const { wake } = start(work);
-  await vi.waitFor(() => expect(work).toHaveBeenCalledTimes(1));
+  await expect.poll(() => work).toHaveBeenCalledTimes(1);
   wake();
-  await vi.waitFor(() => expect(work).toHaveBeenCalledTimes(2));
+  await expect.poll(() => work).toHaveBeenCalledTimes(2);
 });

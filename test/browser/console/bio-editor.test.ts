@@ -146,8 +146,7 @@ test('the preview is drawn, cannot be left, runs no script, and keeps its scroll
 test('buttons are sorted by keyboard, and removing one asks first when its history goes with it', async () => {
   const { id } = await desk.make('order', { title: 'Order', links: links('One', 'Two', 'Three') });
   const page = await site.open(`/bio-pages/${id}`);
-  await page.getByRole('button', { name: 'Move Three up' }).focus();
-  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Move Three up' }).press('Enter');
   await page.getByText('Three is now 2 of 3').waitFor();
   // The focus moves along, and turns around at either end.
   expect(await focused(page)).toBe('Move Three up');

@@ -11,6 +11,7 @@ import { buildWeb } from '../../../web/build.ts';
 import { hoplog } from '../../support/hoplog.ts';
 import { type Ready, startService } from '../../support/service.ts';
 import { servedWorkspace } from '../../support/shared-service.ts';
+import { LIMIT_MS } from '../../support/until.ts';
 import { sharedChromium } from '../chromium.ts';
 import { axeViolations, type Watched, watch } from '../page-watch.ts';
 
@@ -22,7 +23,7 @@ export const WIDTHS = [1_280, 360] as const;
 /** Password of every member that the site creates. */
 export const PASSWORD = 'correct horse battery';
 /** A limit for a loaded machine, not an expectation. Milliseconds. */
-const PATIENCE = 30_000;
+const PATIENCE = LIMIT_MS;
 
 export type OpenOptions = {
   /** Role of the demo workspace's member who opens it; null: signed out. Default: `owner`. */
