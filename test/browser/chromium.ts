@@ -31,9 +31,11 @@ function testedChromium(): string | null {
 /**
  * Starts Chromium without a window, and without its background requests.
  *
- * @param place path of the program; the machine's browser by default
+ * @param place path of the program; by default the browser of the machine, or its headless shell
  */
-export function launchChromium(place: string | null = installedChromium()): Promise<Browser> {
+export function launchChromium(
+  place: string | null = installedChromium() ?? testedChromium(),
+): Promise<Browser> {
   return chromium.launch({
     executablePath: place ?? undefined,
     args: [

@@ -1,5 +1,4 @@
 import { isChannel } from '../../../../core/enrich/channels.ts';
-import type { Click } from '../../api/click.ts';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
 
 /** Filters of the page; null: no filter. */
@@ -36,19 +35,10 @@ export function useLiveFilter(): {
   return { filter: filterOf(search), change: (changes) => change(changes, { replace: true }) };
 }
 
-/** Parameters of `GET /clicks`, which filters by link and bots. */
-export const recentQuery = ({ link, bots }: LiveFilter) => ({
+/** Parameters of `GET /clicks` and of the stream. */
+export const clicksQuery = ({ link, bots, channel, country }: LiveFilter) => ({
   link_ids: link,
   bots: bots ? 'include' : null,
+  channel,
+  country,
 });
-
-/** Parameters of the stream. */
-export const streamQuery = (filter: LiveFilter) => ({
-  ...recentQuery(filter),
-  channel: filter.channel,
-  country: filter.country,
-});
-
-/** Applies the filters that `GET /clicks` lacks. */
-export const passes = ({ channel, country }: LiveFilter, click: Click) =>
-  (channel === null || click.channel === channel) && (country === null || click.country === country);

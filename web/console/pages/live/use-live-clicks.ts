@@ -4,14 +4,14 @@ import type { Click } from '../../api/click.ts';
 import { isRetryable, isSignedOut } from '../../api/failures.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { addClicks, EMPTY_LIST, type LiveList, release } from './live-list.ts';
-import { type LiveFilter, passes, recentQuery, streamQuery } from './live-view.ts';
+import { clicksQuery, type LiveFilter } from './live-view.ts';
 
 /** Render interval, because clicks arrive in bursts. Milliseconds. */
 const DRAW_EVERY = 250;
 /** Delay before a reconnect that the browser does not do itself. Milliseconds. */
 const RETRY_AFTER = 3_000;
-/** Number of recent clicks to load: about the last minute. */
-const RECENT = 500;
+/** Recent clicks to load: the rows, and more for the count of the last minute. 130 bytes each. */
+const RECENT = 300;
 
 /** `broken`: will reconnect; `over`: will not. */
 export type ConnectionState = 'connecting' | 'connected' | 'broken' | 'over';
@@ -53,12 +53,12 @@ export function useLiveClicks(filter: LiveFilter, isPaused: boolean): LiveClicks
     async function begin(): Promise<void> {
       try {
         const recent = await callApi<ResponseOf<'/clicks'>>('/clicks', {
-          query: { limit: RECENT, ...recentQuery(chosen) },
+          query: { limit: RECENT, ...clicksQuery(chosen) },
           signal: gone.signal,
         });
         if (gone.signal.aborted) return;
         setFailure(null);
-        incoming.push(...recent.clicks.filter((click) => passes(chosen, click)).toReversed());
+        incoming.push(...recent.clicks.toReversed());
         setLoadedKey(key);
         draw();
         listen(recent.watermark);
@@ -78,7 +78,7 @@ export function useLiveClicks(filter: LiveFilter, isPaused: boolean): LiveClicks
       // Without any click, the watermark is 1970.
       const isNew = Date.parse(since) > Date.now() - 3_600_000;
       source = new EventSource(
-        apiUrl('/clicks/live', { ...streamQuery(chosen), since: isNew ? since : null }),
+        apiUrl('/clicks/live', { ...clicksQuery(chosen), since: isNew ? since : null }),
       );
       source.addEventListener('open', () => setState('connected'));
       source.addEventListener('click', (event) => {
