@@ -179,7 +179,7 @@ test('a disk that is full, one without inodes, and one that is read-only', {
 }, async (context) => {
   context.skip(!canMount(), 'needs root and loop devices');
   chmodSync(directory, 0o755);
-  const disk = mountSmallDisk(directory, 64 * 2 ** 20);
+  const disk = mountSmallDisk(directory, 64 * 2 ** 20, 256);
   try {
     await expectFound('disk', /GiB free/, { DATA_DIR: disk.path });
     disk.takeInodes();

@@ -9,28 +9,34 @@ export const DAYS = 364;
 const DAY_MS = 86_400_000;
 
 /**
- * Inserts a year of clicks, a day at a time, so that generating them takes little of the limited memory. Half of them
+ * Inserts a year of clicks in parts, so that generating them takes little of the limited memory. Half of them
  * are of one workspace.
  *
+ * @param daysOfPart divides the 364 days
  * @returns the key of that workspace and the number of its clicks
  */
 export async function fillYear(
   service: Pick<BenchService, 'clickhouseUrl' | 'pool'>,
   clicks: number,
+  daysOfPart = 1,
 ): Promise<{ key: string; clicks: number }> {
   const client = createClickHouse({ url: service.clickhouseUrl, database: 'hoplog', timeoutMs: 600_000 });
   try {
-    const rows = Math.floor((clicks * 2) / DAYS);
+    const parts = DAYS / daysOfPart;
+    const rows = Math.floor((clicks * 2) / parts);
     const midnight = Math.floor(Date.now() / DAY_MS) * DAY_MS;
-    for (let day = 0; day < DAYS; day += 1) {
-      const until = new Date(midnight - day * DAY_MS).toISOString().slice(0, 19).replace('T', ' ');
+    for (let part = 0; part < parts; part += 1) {
+      const until = new Date(midnight - part * daysOfPart * DAY_MS)
+        .toISOString()
+        .slice(0, 19)
+        .replace('T', ' ');
       await generateClicks(client, {
         table: 'clicks',
         rows,
-        days: 1,
+        days: daysOfPart,
         until,
-        first: day * rows,
-        population: rows * DAYS,
+        first: part * rows,
+        population: rows * parts,
       });
     }
     await addRecords(client, service.pool);
