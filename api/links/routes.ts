@@ -7,6 +7,7 @@ import { readIdList } from '../id-lists.ts';
 import { linkImportRoutes } from '../link-imports/routes.ts';
 import { cutPage, readCursor } from '../pages.ts';
 import { IdParams, Ok } from '../schemas.ts';
+import { linkBulkChangeRoutes } from './bulk-change-routes.ts';
 import { changeLink, noSuchLink, readChangeRequest, removeLink } from './change.ts';
 import { linkCreateRoutes } from './create-routes.ts';
 import { linkPerformance } from './performance.ts';
@@ -26,6 +27,7 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool } = deps;
   const { shortUrl } = deps.config;
   await linkCreateRoutes(app, deps);
+  await linkBulkChangeRoutes(app, deps);
   await linkImportRoutes(app, deps);
   await linkSearchRoutes(app, deps);
 

@@ -24,6 +24,10 @@ export const REQUEST_EXAMPLES: Record<string, unknown> = {
   'links.create': { ...AUTUMN, external_id: 'post-481', tags: ['autumn'] },
   'links.createBulk': { links: [AUTUMN, { ...AUTUMN, name: 'Winter sale', channel: 'x' }] },
   'links.update': { name: 'Autumn sale 2026', expires_at: '2026-12-31T23:59:59Z', max_clicks: 500 },
+  'links.updateBulk': {
+    ids: ['019aabf4-3c00-7000-8000-000000000001'],
+    set: { archived: true, tags: ['autumn'] },
+  },
   'domains.create': { domain: 'go.shop.example', root_url: 'https://shop.example/' },
   'domains.update': { is_default: true, not_found_url: 'https://shop.example/not-found' },
   'folders.update': { name: 'Autumn 2026' },

@@ -38,6 +38,12 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
       status: 200,
     },
   ],
+  'PATCH /api/v1/links/bulk': (victim) => [
+    { path: '/links/bulk', body: { ids: [victim.link], set: { max_clicks: 1 } }, status: 200 },
+  ],
+  'DELETE /api/v1/links/bulk': (victim) => [
+    { path: '/links/bulk', body: { ids: [victim.link] }, status: 200 },
+  ],
   'POST /api/v1/links/import': (victim) => [
     {
       path: '/links/import',

@@ -112,6 +112,8 @@ export interface paths {
   };
   "/api/v1/links/bulk": {
     post: operations["links.createBulk"];
+    delete: operations["links.deleteBulk"];
+    patch: operations["links.updateBulk"];
   };
   "/api/v1/links/import": {
     post: operations["links.import"];
@@ -619,6 +621,17 @@ export interface components {
     BulkCreateLinks: {
       links: components["schemas"]["CreateLinks"][];
     };
+    BulkDeleteLinks: {
+      ids: string[];
+    };
+    BulkDeleteResult: {
+      body: components["schemas"]["Ok"] | components["schemas"]["Error"];
+      index: number;
+      status: number;
+    };
+    BulkDeleteResults: {
+      results: components["schemas"]["BulkDeleteResult"][];
+    };
     BulkResult: {
       body: components["schemas"]["CreatedLinks"] | components["schemas"]["Error"];
       index: number;
@@ -626,6 +639,18 @@ export interface components {
     };
     BulkResults: {
       results: components["schemas"]["BulkResult"][];
+    };
+    BulkUpdateLinks: {
+      ids: string[];
+      set: components["schemas"]["UpdateLink"];
+    };
+    BulkUpdateResult: {
+      body: components["schemas"]["Link"] | components["schemas"]["Error"];
+      index: number;
+      status: number;
+    };
+    BulkUpdateResults: {
+      results: components["schemas"]["BulkUpdateResult"][];
     };
     CashBalance: {
       eligible: number;
@@ -4009,6 +4034,42 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["BulkResults"];
+        };
+      };
+    };
+  };
+  "links.deleteBulk": {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["BulkDeleteLinks"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["BulkDeleteResults"];
+        };
+      };
+    };
+  };
+  "links.updateBulk": {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["BulkUpdateLinks"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["BulkUpdateResults"];
         };
       };
     };

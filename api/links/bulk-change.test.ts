@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { campaign, createLink } from '../../test/support/links.ts';
+import type { LinkRecord } from './schemas.ts';
+
+type Row = { index: number; status: number; body: LinkRecord & { error?: { code: string } } };
+type Results = { results: Row[]; error?: { details: { path: string }[] } };
+
+let api: TestApi;
+let shop: TestWorkspace;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await api.addWorkspace();
+});
+afterAll(() => api.close());
+
+const made = async (more: object = {}) => (await createLink(shop, campaign(more))).first.id;
+const bulk = (method: 'PATCH' | 'DELETE', body: object) =>
+  shop.call<Results>(method, '/links/bulk', { body });
+const outcomes = ({ body }: { body: Results }) =>
+  body.results.map(({ index, status, body: { error } }) => [index, status, error?.code]);
+
+test('one change is made to each link, and a refused link does not affect the others', async () => {
+  const [first, second] = [await made(), await made()];
+  const changed = await bulk('PATCH', {
+    ids: [first, randomUUID(), second],
+    set: { archived: true, redirect_status: 307 },
+  });
+  expect(changed.status).toBe(200);
+  expect(outcomes(changed)).toEqual([
+    [0, 200, undefined],
+    [1, 404, 'not_found'],
+    [2, 200, undefined],
+  ]);
+  for (const [id, row] of [
+    [first, changed.body.results[0]],
+    [second, changed.body.results[2]],
+  ] as const) {
+    const { body } = await shop.get<LinkRecord>(`/links/${id}`);
+    expect(body).toMatchObject({ id, archived: true, redirect_status: 307 });
+    expect(row?.body).toEqual(body);
+  }
+});
+
+test('what only one link can have goes to the first', async () => {
+  const ids = [await made(), await made()];
+  expect(outcomes(await bulk('PATCH', { ids, set: { external_id: 'mine' } }))).toEqual([
+    [0, 200, undefined],
+    [1, 409, 'conflict'],
+  ]);
+});
+
+test('each link is deleted, and one that is gone is its own 404', async () => {
+  const ids = [await made(), await made()];
+  const twice = [...ids, ids[0]];
+  expect(outcomes(await bulk('DELETE', { ids: twice }))).toEqual([
+    [0, 200, undefined],
+    [1, 200, undefined],
+    [2, 404, 'not_found'],
+  ]);
+  for (const id of ids) expect((await shop.get(`/links/${id}`)).status).toBe(404);
+});
+
+test.each([
+  [{ ids: [], set: {} }, 'ids'],
+  [{ ids: Array.from({ length: 501 }, () => randomUUID()), set: {} }, 'ids'],
+  [{ ids: ['x'], set: {} }, 'ids.0'],
+  [{ ids: [randomUUID()] }, 'set'],
+  [{ ids: [randomUUID()], set: { max_clicks: 0 } }, 'set.max_clicks'],
+  [
+    { ids: [randomUUID()], set: { rules: [{ conditions: [], destination_url: 'x' }] } },
+    'set.rules.0.conditions',
+  ],
+  [{ ids: [randomUUID()], set: { destination_url: 'ftp://x' } }, 'destination_url'],
+])('a bulk change of %# is refused as a whole, at its field', async (body, path) => {
+  const { status, body: answer } = await bulk('PATCH', body);
+  expect([status, answer.error?.details[0]?.path]).toEqual([400, path]);
+});
