@@ -31,6 +31,7 @@ import { createSharedAttempts } from './password/shared-attempts.ts';
 import { createPixelScript } from './pixel-script.ts';
 import { createCompiledLinks } from './redirect/compiled-links.ts';
 import { createDecidingVisits } from './redirect/deciding-visit.ts';
+import { createDomainVisits } from './redirect/domain-visits.ts';
 import { createRedirectHandler } from './redirect/handler.ts';
 import { createLinkPolicy } from './redirect/link-policy.ts';
 import { createPlaces } from './redirect/places.ts';
@@ -38,6 +39,7 @@ import { createRecordAndRedirect } from './redirect/record-and-redirect.ts';
 import { createInterstitial } from './retargeting/interstitial.ts';
 import { addRoutes } from './routes.ts';
 import { openDailyVisitors } from './visitors/daily-salts.ts';
+import { createIdentifyVisitor } from './visitors/identify.ts';
 
 export type IngestDeps = {
   config: Config;
@@ -62,6 +64,8 @@ export type Ingest = {
   port: number;
   /** Returns whether it can serve, and why not: details for the operator. */
   readiness(): Readiness;
+  /** Returns whether a host is a proven domain of a workspace. */
+  hasDomain(host: string): boolean;
   /** Stops accepting, responds on open connections and closes them, returns leases. Takes up to 3 s. */
   close(): Promise<void>;
 };
@@ -112,15 +116,16 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
   const pages = createPages();
   const gate = createPasswordGate(secrets.cookie, secure);
   const places = createPlaces(log);
+  const agentKinds = createAgentKinds();
+  const visitorIds = createVisitorIds(secrets.visitor);
+  const identify = createIdentifyVisitor({ policies, dailyVisitors, secure });
   const recordAndRedirect = createRecordAndRedirect({
     eventLog,
     exchanges,
     metrics,
     interstitial: createInterstitial(),
-    policies,
-    dailyVisitors,
+    identify,
     decidingVisits: createDecidingVisits(places),
-    secure,
     refuse(link, exchange) {
       permits.release(link.idText);
       metrics.countOutcome('not_recorded');
@@ -134,7 +139,8 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     recordAndRedirect,
     metrics,
     pages,
-    agentKinds: createAgentKinds(),
+    agentKinds,
+    domains,
     places,
     mayPass: gate.mayPass,
   });
@@ -143,7 +149,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
       table,
       resolver,
       hosts,
-      visitorIds: createVisitorIds(secrets.visitor),
+      visitorIds,
       domains,
     }),
     resolver,
@@ -155,6 +161,17 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     pages,
     visitLink: linkPolicy.visit,
     otherKinds: { bio_page: createBioPageHandler({ exchanges, metrics, pages, origins: config, domains }) },
+    domainVisits: createDomainVisits({
+      eventLog,
+      exchanges,
+      metrics,
+      pages,
+      policies,
+      agentKinds,
+      visitorIds,
+      identify,
+      domains,
+    }),
     endTurn: () => eventLog.flush(),
   });
   const reportLog = createReportLog({ pool, log });
@@ -241,6 +258,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
   return {
     port: uws.us_socket_local_port(listening as Parameters<typeof uws.us_socket_local_port>[0]),
     readiness: health.readiness,
+    hasDomain: (host) => hosts.find(host) !== null,
     close() {
       // Runs once: a second close of the server would crash the process.
       closing ??= close();

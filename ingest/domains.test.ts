@@ -180,3 +180,88 @@ test('a domain is served while it is proven, and its links lead nowhere once it 
   await visitors;
   expect([...seen].filter((path) => !['/wait', '/deployment'].includes(path))).toEqual([]);
 });
+
+/** Visits `host` in the first ingest and returns the status, the address it leads to, and the body. */
+async function shown(host: string, path: string) {
+  const { status, location, body, headers } = await visitHost(whole.url, host, path);
+  return { status, to: location?.href ?? null, body, type: headers.get('content-type') };
+}
+
+test('visits of the root and of unknown slugs are clicks without a link, and lead where the domain says', async () => {
+  const domain = await makeDomain(stores.pool, brand, 'orphan.brand.example');
+  await linkOn(domain.number, 'Known', '/known');
+  await expectSoon('orphan.brand.example', '/Known', '/known');
+  for (const path of ['/', '/Gone', '/a/b?x=1', '/known', `/${'x'.repeat(80)}`]) {
+    expect([path, (await shown('orphan.brand.example', path)).status]).toEqual([path, 404]);
+  }
+  await stores.pool.query('UPDATE domains SET root_url = $2, not_found_url = $3 WHERE id = $1', [
+    domain.id,
+    'https://brand.example/?a=b',
+    'https://brand.example/not-found',
+  ]);
+  await expect
+    .poll(async () => (await shown('orphan.brand.example', '/')).to)
+    .toBe('https://brand.example/?a=b');
+  expect(await shown('orphan.brand.example', '/Gone')).toMatchObject({
+    status: 302,
+    to: 'https://brand.example/not-found',
+  });
+  const events = async () =>
+    (await whole.events()).filter((event): event is ClickEvent => event.kind === 'click');
+  const orphans = (await events()).filter(({ labels }) => labels.domain === 'orphan.brand.example');
+  const slugs = new Set(
+    orphans.filter(({ linkId }) => linkId.every((byte) => byte === 0)).map(({ labels }) => labels.slug),
+  );
+  expect(slugs).toEqual(new Set(['', 'Gone', 'a/b', 'known', 'x'.repeat(64)]));
+  expect(new Set(orphans.map(({ workspaceId }) => bytesToUuid(workspaceId)))).toEqual(new Set([brand]));
+  // Nothing changes on the deployment's own domain.
+  const before = (await events()).length;
+  expect((await shown('short.test', '/')).status).toBe(404);
+  expect((await shown('short.test', '/Nowhere')).status).toBe(404);
+  expect((await events()).length).toBe(before);
+});
+
+test('an expired link without its own address leads where its domain says', async () => {
+  const domain = await makeDomain(stores.pool, brand, 'over.brand.example', {
+    expired_url: 'https://brand.example/over',
+  });
+  const expires_at = new Date(0);
+  const on = (slug: string, columns: object = {}) =>
+    makeLink(stores.pool, brand, 'https://example.com/', {
+      domain_number: domain.number,
+      slug,
+      expires_at,
+      ...columns,
+    });
+  await on('plain');
+  await on('own', { expired_redirect_url: 'https://example.com/own' });
+  await makeLink(stores.pool, brand, 'https://example.com/', { slug: 'elsewhere', expires_at });
+  await expect
+    .poll(async () => (await shown('over.brand.example', '/plain')).to)
+    .toBe('https://brand.example/over');
+  expect((await shown('over.brand.example', '/own')).to).toBe('https://example.com/own');
+  expect((await shown('short.test', '/elsewhere')).status).toBe(410);
+});
+
+test('the app files of a domain are served as stored, on that domain only', async () => {
+  const text = '{"b":1,  "a": {"applinks":[]}}';
+  await makeDomain(stores.pool, brand, 'app.brand.example', {
+    apple_app_site_association: text,
+    not_found_url: 'https://brand.example/not-found',
+  });
+  const path = '/.well-known/apple-app-site-association';
+  await expect
+    .poll(() => shown('app.brand.example', path))
+    .toEqual({
+      status: 200,
+      to: null,
+      body: text,
+      type: 'application/json',
+    });
+  expect((await shown('app.brand.example', '/.well-known/assetlinks.json')).status).toBe(404);
+  expect((await shown('short.test', path)).status).toBe(404);
+  const clicks = (await whole.events()).filter(
+    (event) => event.kind === 'click' && event.labels.domain === 'app.brand.example',
+  );
+  expect(clicks).toEqual([]);
+});

@@ -11,7 +11,7 @@ await startTier({
   closeLimitMs: CLOSE_LIMIT_MS,
   async open({ config, log, registry, serveMetrics }) {
     const ingest = await openIngest({ config, log, registry });
-    await serveMetrics(async () => ingest.readiness());
+    await serveMetrics(async () => ingest.readiness(), ingest.hasDomain);
     return { ready: { port: ingest.port }, close: () => ingest.close() };
   },
 });

@@ -78,6 +78,7 @@ export async function openIngest(given: {
     return {
       port: ingest.port,
       readiness: ingest.readiness,
+      hasDomain: ingest.hasDomain,
       close() {
         closing ??= ingest.close().then(closeStores);
         return closing;

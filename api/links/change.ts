@@ -24,7 +24,7 @@ import { BUTTON_URL_LIMIT } from '../bio-pages/schemas.ts';
 import { requireCode, requireRoomForReferral } from '../referrals/programs/settings.ts';
 import { checkMetadata } from '../schemas.ts';
 import { secondOnChannel } from './create.ts';
-import { domainChoice, type WantedDomain } from './domain-choice.ts';
+import { type DomainChoice, domainChoice, type WantedDomain } from './domain-choice.ts';
 import { keepToOwnDomain } from './own-domain.ts';
 import type { ChangeBody } from './schemas.ts';
 import { readOwnSettings, readSettings } from './settings.ts';
@@ -97,7 +97,9 @@ export async function changeLink(
   if (program) keepProgramRules(request);
   const code = program?.id === link.id ? request.link.slug : undefined;
   if (code !== undefined) requireCode('slug', code);
-  const change = { ...request.link, ...(await movedTo(tx, link, request.domain, program?.id === link.id)) };
+  const choice = await domainChoice(tx, workspaceId);
+  if (destinationUrl) choice.refuseOwn(destinationUrl);
+  const change = { ...request.link, ...movedTo(choice, link, request.domain, program?.id === link.id) };
   if (destinationUrl && !link.external) await keepToOwnDomain(tx, workspace, [destinationUrl]);
   if (campaign.folder_id && !(await lockFolderShared(tx, workspaceId, campaign.folder_id))) {
     throw new AppError('not_found', 'the workspace has no folder with this `folder_id`');
@@ -187,14 +189,14 @@ async function refuseTaken(
 }
 
 /** Returns the domain that a link moves to; nothing when it stays. */
-async function movedTo(
-  tx: PoolClient,
+function movedTo(
+  choice: DomainChoice,
   link: Link,
   wanted: WantedDomain,
   isCode: boolean,
-): Promise<Pick<LinkChange, 'domain_number'>> {
+): Pick<LinkChange, 'domain_number'> {
   if (wanted === undefined) return {};
-  const { number } = (await domainChoice(tx, link.workspace_id)).choose(wanted);
+  const { number } = choice.choose(wanted);
   if (number === link.domain_number) return {};
   if (isCode) throw badRequest('domain', 'must be null: the link is the code of a program');
   return { domain_number: number };

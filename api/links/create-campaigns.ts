@@ -125,6 +125,7 @@ async function insertTheirLinks(
   campaigns: Map<CampaignRequest, Destination>,
 ): Promise<Map<CampaignRequest, Link[]>> {
   const choice = await domainChoice(tx, workspaceId);
+  for (const { campaign } of campaigns.keys()) choice.refuseOwn(campaign.destinationUrl);
   const drafts = [...campaigns].flatMap(([request, campaign]) =>
     slugDrafts(draftsOf(request, choice.choose(request.domain)), request.slug).map((draft) => ({
       request,

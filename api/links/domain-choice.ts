@@ -1,4 +1,5 @@
 import { badRequest } from '../../core/errors.ts';
+import { withoutTrailingDot } from '../../core/links/web-urls.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
 import { DEPLOYMENT_DOMAIN, type LinkDomain, linkDomains } from '../../sql/domains/domains.ts';
 import { OWN_DOMAIN } from '../../sql/links/slugs.ts';
@@ -15,6 +16,12 @@ export type DomainChoice = {
    * @throws {AppError} `bad_request` when it is no proven domain of the workspace
    */
   choose(wanted: WantedDomain, otherwise?: LinkDomain): LinkDomain;
+  /**
+   * Requires that a destination does not lead back to a domain of the workspace.
+   *
+   * @throws {AppError} `bad_request`
+   */
+  refuseOwn(destination: URL): void;
   /** Returns the number of the wanted domain, of the deployment's own where {@link choose} throws. */
   numberOf(wanted: WantedDomain): number;
 };
@@ -31,6 +38,11 @@ export async function domainChoice(db: Queryable, workspaceId: string): Promise<
       if (!found)
         throw badRequest('domain', 'must be a verified domain of the workspace; see GET /api/v1/domains');
       return found;
+    },
+    refuseOwn({ hostname }) {
+      if (domains.some(({ domain }) => domain === withoutTrailingDot(hostname))) {
+        throw badRequest('destination_url', `must not lead back to ${hostname}, a domain of short links`);
+      }
     },
     numberOf(wanted) {
       if (wanted === undefined) return standard.number;

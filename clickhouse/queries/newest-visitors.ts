@@ -54,7 +54,7 @@ export async function newestClickOf(
   if (visitorIds.length === 0) return [];
   const rows = await runQuery<ShownClickRow>(client, {
     sql: `SELECT ${SHOWN_COLUMNS} FROM clicks
-      WHERE ${CLICKS_OF_VISITORS} ${NOT_DELETED}
+      WHERE ${CLICKS_OF_VISITORS} AND NOT is_orphan ${NOT_DELETED}
       ORDER BY ts DESC LIMIT 1 BY visitor_id`,
     params: { workspace: workspaceId, visitors: visitorIds, ...(await byVisitorParams(client)) },
     seconds: 20,

@@ -57,7 +57,7 @@ const OWN = `
 /** Includes bots: a journey may be of a visitor that `bots=include` showed. */
 const clicks = (hasDeletedLinks: boolean) => ({
   sql: `SELECT 'click' AS type, toUnixTimestamp64Nano(ts) AS nanos, channel, link_id, ${DETAIL_NAMES.join(', ')}
-    FROM clicks WHERE ${CLICKS_OF_VISITOR} ${hasDeletedLinks ? NOT_DELETED : ''} ORDER BY ts DESC LIMIT {limit:UInt32}`,
+    FROM clicks WHERE ${CLICKS_OF_VISITOR} AND NOT is_orphan ${hasDeletedLinks ? NOT_DELETED : ''} ORDER BY ts DESC LIMIT {limit:UInt32}`,
   seconds: 20,
   // The clicks are few and far apart: in the order of the table each part would be read alone.
   settings: { optimize_read_in_order: 0 } as const,

@@ -24,6 +24,7 @@ export function createRegistry(tier: string): Registry {
  * listens.
  *
  * @param readiness for `/health/ready`, with details for the operator
+ * @param hasDomain for `/tls/allowed?domain=<host>`, which a proxy asks before it gets a certificate: 200 or 404
  * @returns a function that closes the server
  * @throws {ConfigError} when it can't listen on `METRICS_PORT`
  */
@@ -32,8 +33,10 @@ export async function serveMetrics(
   host: string,
   port: number,
   readiness?: () => Promise<Readiness>,
+  hasDomain?: (host: string) => boolean,
 ): Promise<() => Promise<void>> {
-  const handlers: Record<string, (response: ServerResponse) => Promise<void>> = {
+  type Handler = (response: ServerResponse, query: URLSearchParams) => Promise<void>;
+  const handlers: Record<string, Handler> = {
     async '/metrics'(response) {
       const text = await registry.metrics();
       response.writeHead(200, { 'content-type': registry.contentType }).end(text);
@@ -47,14 +50,23 @@ export async function serveMetrics(
         sendJson(response, ready ? 200 : 503, body);
       },
     }),
+    ...(hasDomain && {
+      async '/tls/allowed'(response: ServerResponse, query: URLSearchParams) {
+        const isAllowed = hasDomain(query.get('domain') ?? '');
+        sendJson(response, isAllowed ? 200 : 404, { allowed: isAllowed });
+      },
+    }),
   };
   const server = createServer((request, response) => {
-    const handler = handlers[request.url ?? ''];
+    const [path = '', query] = (request.url ?? '').split('?', 2);
+    const handler = Object.hasOwn(handlers, path) ? handlers[path] : undefined;
     if (!handler) {
       response.writeHead(404).end();
       return;
     }
-    handler(response).catch((error: unknown) => response.writeHead(500).end(String(error)));
+    handler(response, new URLSearchParams(query)).catch((error: unknown) =>
+      response.writeHead(500).end(String(error)),
+    );
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, { setting: 'METRICS_PORT', port, host })));

@@ -19,8 +19,9 @@ export type TierProcess = {
    * Serves `GET /metrics` and `/health/live` on `METRICS_PORT` until the process ends.
    *
    * @param readiness for `/health/ready`, with details for the operator
+   * @param hasDomain for `/tls/allowed`: whether a host is a proven domain
    */
-  serveMetrics(readiness?: () => Promise<Readiness>): Promise<void>;
+  serveMetrics(readiness?: () => Promise<Readiness>, hasDomain?: (host: string) => boolean): Promise<void>;
   /** Opens tracing, if it is configured. It is closed after the tier. */
   openTracing(): Promise<Tracing>;
   /** Ends the process for an error that is found after `open` has returned, with the same exit codes. */
@@ -98,8 +99,9 @@ async function runTier({ name, requires, closeLimitMs, open }: TierOptions): Pro
       tracing = await openTracing(config.tracesEndpoint, name, log);
       return tracing;
     },
-    async serveMetrics(readiness) {
-      closeMetrics = await serveMetrics(registry, config.metricsHost, config.metricsPort, readiness);
+    async serveMetrics(readiness, hasDomain) {
+      const { metricsHost, metricsPort } = config;
+      closeMetrics = await serveMetrics(registry, metricsHost, metricsPort, readiness, hasDomain);
     },
   });
   state = 'working';

@@ -109,7 +109,7 @@ export function createPasswordHandler(given: {
           linkPolicy.visit(link, visit, exchange);
         } else if (link.passwordHash === null) {
           exchanges.reply(exchange, '405 Method Not Allowed', [['Allow', 'GET, HEAD']]);
-        } else if (!linkPolicy.respondedAsExpired(link, exchange)) {
+        } else if (!linkPolicy.respondedAsExpired(link, visit, exchange)) {
           const submitted = { link, hash: link.passwordHash, visit, exchange, password };
           exchanges.after(exchange, respond(submitted), () => undefined);
         }

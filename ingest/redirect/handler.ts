@@ -10,6 +10,7 @@ import type { IngestMetrics } from '../metrics.ts';
 import type { Pages } from '../pages/pages.ts';
 import type { CompiledLink } from './compiled-link.ts';
 import type { CompiledLinks, SlugTarget } from './compiled-links.ts';
+import type { DomainVisits } from './domain-visits.ts';
 import { isForwardable } from './forwarded-path.ts';
 import { readVisit, type Visit } from './visit.ts';
 
@@ -26,6 +27,9 @@ export type RedirectHandler = {
 };
 
 type Found = (target: SlugTarget, visit: Visit, exchange: Exchange) => void;
+/** `otherwise`: the address leads to nothing. */
+type Outcomes = { then: Found; otherwise: Unknown };
+type Unknown = (visit: Visit, exchange: Exchange) => void;
 type Arrived = { visit: Visit; exchange: Exchange };
 
 /** Whether an address with more path behind its slug leads anywhere. */
@@ -45,18 +49,26 @@ export function createRedirectHandler(given: {
   pages: Pages;
   visitLink(link: CompiledLink, visit: Visit, exchange: Exchange): void;
   otherKinds: OtherKinds;
+  domainVisits: DomainVisits;
   /** Called after all visits of a turn of the event loop: their clicks are written then. */
   endTurn(): void;
 }): RedirectHandler {
   const { links, resolver, policies, hosts, exchanges, clientAddress } = given;
-  const { metrics, pages, visitLink, otherKinds, endTurn } = given;
+  const { metrics, pages, visitLink, otherKinds, domainVisits, endTurn } = given;
 
   function respondNotFound(exchange: Exchange): void {
     metrics.countOutcome('not_found');
     exchanges.reply(exchange, '404 Not Found', pages.notFound.headers, pages.notFound.body);
   }
 
-  const respondOther = (_: OtherRecord, __: Visit, exchange: Exchange) => respondNotFound(exchange);
+  /** Of a visit by GET: on a workspace's domain it is a click without a link. */
+  const respondUnknown: Unknown = (visit, exchange) => {
+    if (visit.host === null) respondNotFound(exchange);
+    else domainVisits.respondUnknown(visit.host, visit, exchange);
+  };
+  const refuseUnknown: Unknown = (_, exchange) => respondNotFound(exchange);
+
+  const respondOther = (_: OtherRecord, visit: Visit, exchange: Exchange) => respondUnknown(visit, exchange);
 
   function respondUnavailable(exchange: Exchange): void {
     metrics.countOutcome('unavailable');
@@ -65,32 +77,38 @@ export function createRedirectHandler(given: {
   }
 
   /** Calls `then` with what a visitor may see, and says so where the operator blocked it. */
-  function unlessBlocked(target: SlugTarget, visit: Visit, exchange: Exchange, then: Found): void {
+  function unlessBlocked(
+    target: SlugTarget,
+    visit: Visit,
+    exchange: Exchange,
+    { then, otherwise }: Outcomes,
+  ): void {
     const isBlocked = target.kind === 'link' && target.isBlocked;
-    if (target.kind === 'workspace' || target.kind === 'domain') respondNotFound(exchange);
-    else if (visit.path !== '' && !takesPath(target, visit.path)) respondNotFound(exchange);
+    if (target.kind === 'workspace' || target.kind === 'domain') otherwise(visit, exchange);
+    else if (visit.path !== '' && !takesPath(target, visit.path)) otherwise(visit, exchange);
     else if (isBlocked || policies.isSuspended(target.workspaceId)) {
       metrics.countOutcome('blocked');
       exchanges.reply(exchange, '410 Gone', pages.blocked.headers, pages.blocked.body);
     } else if (target.kind === 'link' && target.startsAt !== null && Date.now() < target.startsAt) {
-      respondNotFound(exchange);
+      otherwise(visit, exchange);
     } else then(target, visit, exchange);
   }
 
   /** Calls `then` at once when the slug is in memory, else after the lookup. */
-  function find(visit: Visit, exchange: Exchange, then: Found): void {
+  function find(visit: Visit, exchange: Exchange, outcomes: Outcomes): void {
     const { name, slug } = visit;
+    const { otherwise } = outcomes;
     // A slug with a slash could be the name of a link on another domain.
     const known = slug.includes('/') ? undefined : links.known(name);
     if (known !== undefined) {
-      unlessBlocked(known, visit, exchange, then);
+      unlessBlocked(known, visit, exchange, outcomes);
     } else if (!SLUG.test(slug) || resolver.knownAbsent(name)) {
-      respondNotFound(exchange);
+      otherwise(visit, exchange);
     } else {
       exchanges.after(exchange, lookUp(name), (target) => {
         if (target === 'unavailable') respondUnavailable(exchange);
-        else if (target === null) respondNotFound(exchange);
-        else if (!exchange.over) unlessBlocked(target, visit, exchange, then);
+        else if (target === null) otherwise(visit, exchange);
+        else if (!exchange.over) unlessBlocked(target, visit, exchange, outcomes);
       });
     }
   }
@@ -109,6 +127,13 @@ export function createRedirectHandler(given: {
     else (otherKinds[target.kind] ?? respondOther)(target, visit, exchange);
   }
 
+  const outcomes: Outcomes = { then: respond, otherwise: respondUnknown };
+
+  function visitAddress(visit: Visit, exchange: Exchange): void {
+    const { host } = visit;
+    if (host === null || !domainVisits.servedFile(host, visit, exchange)) find(visit, exchange, outcomes);
+  }
+
   /** Visits of this turn of the event loop. */
   let arrived: Arrived[] = [];
 
@@ -117,7 +142,7 @@ export function createRedirectHandler(given: {
     arrived = [];
     for (const { visit, exchange } of all) {
       try {
-        find(visit, exchange, respond);
+        visitAddress(visit, exchange);
       } catch (error) {
         exchanges.fail(exchange, error);
       }
@@ -134,9 +159,12 @@ export function createRedirectHandler(given: {
       arrived.push({ visit, exchange: exchanges.open(res, head) });
     },
     withLink(visit, exchange, then) {
-      find(visit, exchange, (target) => {
-        if (target.kind === 'link') then(target);
-        else respondNotFound(exchange);
+      find(visit, exchange, {
+        then(target) {
+          if (target.kind === 'link') then(target);
+          else respondNotFound(exchange);
+        },
+        otherwise: refuseUnknown,
       });
     },
   };

@@ -1,4 +1,5 @@
 import type { AgentKinds } from '../../core/enrich/agent-kinds.ts';
+import type { BlockedDomains } from '../../core/links/blocked-domains.ts';
 import type { Exchange, Exchanges } from '../http/exchange.ts';
 import type { Permits } from '../max-clicks/permits.ts';
 import type { IngestMetrics } from '../metrics.ts';
@@ -16,7 +17,7 @@ import type { Visit } from './visit.ts';
 export type LinkPolicy = {
   visit(link: CompiledLink, visit: Visit, exchange: Exchange): void;
   /** Responds when the link is expired or used up. @returns whether it was */
-  respondedAsExpired(link: CompiledLink, exchange: Exchange): boolean;
+  respondedAsExpired(link: CompiledLink, visit: Visit, exchange: Exchange): boolean;
   /**
    * Continues after the password.
    *
@@ -32,23 +33,28 @@ export function createLinkPolicy(given: {
   metrics: IngestMetrics;
   pages: Pages;
   agentKinds: AgentKinds;
+  domains: Pick<BlockedDomains, 'blocks'>;
   places: Pick<Places, 'opening'>;
   /** Whether the visitor has already given the link's password. */
   mayPass(link: CompiledLink, cookieHeader: string): boolean;
 }): LinkPolicy {
-  const { permits, exchanges, recordAndRedirect, metrics, pages, agentKinds, places, mayPass } = given;
+  const { permits, exchanges, recordAndRedirect, metrics, pages, agentKinds, domains, places, mayPass } =
+    given;
 
   function show(exchange: Exchange, status: string, page: Page): void {
     exchanges.reply(exchange, status, page.headers, page.body);
   }
 
-  function respondExpired(link: CompiledLink, exchange: Exchange): void {
-    metrics.countOutcome('expired');
-    if (link.expiredRedirectUrl === null) {
-      show(exchange, '410 Gone', pages.gone);
-    } else {
-      exchanges.redirect(exchange, new URL(link.expiredRedirectUrl).href, []);
+  function respondExpired(link: CompiledLink, { host }: Visit, exchange: Exchange): void {
+    const url = link.expiredRedirectUrl ?? host?.expiredUrl ?? null;
+    if (url !== null && domains.blocks(url)) {
+      metrics.countOutcome('blocked');
+      show(exchange, '410 Gone', pages.blocked);
+      return;
     }
+    metrics.countOutcome('expired');
+    if (url === null) show(exchange, '410 Gone', pages.gone);
+    else exchanges.redirect(exchange, new URL(url).href, []);
   }
 
   function respondNoLease(exchange: Exchange): void {
@@ -79,40 +85,43 @@ export function createLinkPolicy(given: {
     if (agent.bot || visit.flags !== 0) {
       // Not a person: the same response as for visitors, without using a permit.
       exchanges.after(exchange, permits.checkSpent(link.idText, maxClicks), (spent) => {
-        if (spent) respondExpired(link, exchange);
+        if (spent) respondExpired(link, visit, exchange);
         else redirect(false);
       });
     } else {
       const taken = permits.take(link.idText, maxClicks);
       if (taken === 'taken') redirect(true);
-      else if (taken === 'spent') respondExpired(link, exchange);
-      else waitForPermit(link, exchange, redirect);
+      else if (taken === 'spent') respondExpired(link, visit, exchange);
+      else waitForPermit(allowed, redirect);
     }
   }
 
-  function waitForPermit(link: CompiledLink, exchange: Exchange, redirect: (counted: boolean) => void): void {
+  function waitForPermit(
+    { link, visit, exchange }: AllowedVisit,
+    redirect: (counted: boolean) => void,
+  ): void {
     exchanges.after(exchange, permits.request(link.idText), (result) => {
       metrics.countLeaseWait(result);
       if (exchange.over) {
         if (result === 'taken') permits.release(link.idText);
       } else if (result === 'taken') redirect(true);
       else if (result === 'unlimited') redirect(false);
-      else if (result === 'spent') respondExpired(link, exchange);
+      else if (result === 'spent') respondExpired(link, visit, exchange);
       else respondNoLease(exchange);
     });
   }
 
-  function respondedAsExpired(link: CompiledLink, exchange: Exchange): boolean {
+  function respondedAsExpired(link: CompiledLink, visit: Visit, exchange: Exchange): boolean {
     const over =
       (link.expiresAt !== null && Date.now() >= link.expiresAt) ||
       (link.maxClicks !== null && permits.isSpent(link.idText, link.maxClicks));
-    if (over) respondExpired(link, exchange);
+    if (over) respondExpired(link, visit, exchange);
     return over;
   }
 
   return {
     visit(link, visit, exchange) {
-      if (respondedAsExpired(link, exchange)) return;
+      if (respondedAsExpired(link, visit, exchange)) return;
       if (link.passwordHash !== null && !mayPass(link, visit.cookie)) {
         metrics.countOutcome('form');
         show(exchange, '200 OK', pages.passwordForm(visit.referer));

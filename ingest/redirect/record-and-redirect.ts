@@ -2,19 +2,10 @@ import type { AgentKind } from '../../core/enrich/agent-kinds.ts';
 import { inferChannel } from '../../core/enrich/infer-channel.ts';
 import type { EventLogWriter } from '../../core/event-log/port.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
-import { bytesToUuid } from '../../core/ids.ts';
-import type { Tracking } from '../../core/tracking/tracking.ts';
-import {
-  clearedVisitorCookie,
-  hasVisitorCookie,
-  parseVisitorCookie,
-  visitorCookie,
-} from '../../core/tracking/visitors.ts';
 import type { Exchange, Exchanges } from '../http/exchange.ts';
-import type { WorkspacePolicies } from '../link-table/workspace-policies.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import type { Interstitial } from '../retargeting/interstitial.ts';
-import type { DailyVisitors } from '../visitors/daily-salts.ts';
+import type { Identified, IdentifyVisitor } from '../visitors/identify.ts';
 import type { CompiledLink } from './compiled-link.ts';
 import type { DecidingVisits } from './deciding-visit.ts';
 import { isFromQrCode } from './redirect-url.ts';
@@ -40,25 +31,19 @@ export function createRecordAndRedirect(given: {
   exchanges: Exchanges;
   metrics: IngestMetrics;
   interstitial: Interstitial;
-  policies: WorkspacePolicies;
-  dailyVisitors: DailyVisitors;
+  identify: IdentifyVisitor;
   decidingVisits: DecidingVisits;
-  /** Whether the short-link origin is https. */
-  secure: boolean;
   /** Responds 503 and puts the permit back: a click of a link with `max_clicks` must be recorded. */
   refuse(link: CompiledLink, exchange: Exchange): void;
 }): RecordAndRedirect {
-  const { eventLog, exchanges, metrics, interstitial, policies } = given;
-  const { dailyVisitors, decidingVisits, secure, refuse } = given;
+  const { eventLog, exchanges, metrics, interstitial, identify, decidingVisits, refuse } = given;
 
   return (allowed) => {
     const { link, visit, agent, exchange, counted } = allowed;
     const bot = agent.bot || visit.flags !== 0;
-    const tracking = policies.trackingOf(link.workspaceId);
-    const visitor = visitorOf(link, visit, tracking);
-    const setCookie = bot || tracking !== 'full' ? null : cookieHeader(visit, visitor.cookieText);
+    const visitor = identify(link.visitors, visit, bot);
     const channel = link.channel ?? inferChannel(visit.referer, visit.userAgent);
-    const deciding = link.decides ? decidingVisit(visit, channel, visitor, tracking) : null;
+    const deciding = link.decides ? decidingVisit(visit, channel, visitor) : null;
     const destination = link.destinationFor(deciding, channel);
     const url = destination.urlFor(visit.query, visitor.idText, visit.path);
 
@@ -81,31 +66,13 @@ export function createRecordAndRedirect(given: {
           metrics.countLost('click');
           if (counted) return refuse(link, exchange);
         }
-        respond(allowed, url, setCookie);
+        respond(allowed, url, visitor.setCookie);
       },
     );
   };
 
-  function visitorOf(link: CompiledLink, visit: Visit, tracking: Tracking): Visitor {
-    if (tracking === 'cookieless') {
-      const id = dailyVisitors.visitorOf(link.workspaceId, visit.address, visit.userAgent);
-      return { id, idText: null, cookieText: null };
-    }
-    const cookie = visit.gpc || tracking === 'none' ? null : parseVisitorCookie(visit.cookie);
-    const visitor = cookie === null ? link.visitors.newVisitor() : knownVisitor(link, cookie);
-    return tracking === 'none' ? { ...visitor, idText: null } : visitor;
-  }
-
-  /** Without cookies every visitor is new. */
-  function decidingVisit(visit: Visit, channel: string, { id, cookieText }: Visitor, tracking: Tracking) {
-    const isKnown = cookieText === null && tracking === 'full';
-    return decidingVisits(visit, { channel, visitorId: id, visitor: isKnown ? 'returning' : 'new' });
-  }
-
-  /** @param fresh a new visitor's cookie; null when the visitor has one */
-  function cookieHeader(visit: Visit, fresh: string | null): string | null {
-    if (visit.gpc) return hasVisitorCookie(visit.cookie) ? clearedVisitorCookie(secure) : null;
-    return fresh === null ? null : visitorCookie(fresh, secure);
+  function decidingVisit(visit: Visit, channel: string, { id, isReturning }: Identified) {
+    return decidingVisits(visit, { channel, visitorId: id, visitor: isReturning ? 'returning' : 'new' });
   }
 
   function respond(allowed: AllowedVisit, url: string, setCookie: string | null): void {
@@ -128,17 +95,10 @@ export function createRecordAndRedirect(given: {
   }
 }
 
-/** `idText`: the `_vid` of the destination; null: none. `cookieText`: of a new visitor; null: none. */
-type Visitor = { id: Uint8Array; idText: string | null; cookieText: string | null };
-
 const REFERRER_POLICY = ['Referrer-Policy', 'no-referrer-when-downgrade'] as const;
 
-function flagsOf(visit: Visit, counted: boolean): number {
+/** Returns the flags of a click. @param counted it used a permit of `max_clicks` */
+export function flagsOf(visit: Visit, counted: boolean): number {
   const fromQrCode = visit.query !== '' && isFromQrCode(visit.query);
   return visit.flags | (counted ? CLICK_FLAGS.counted : 0) | (fromQrCode ? CLICK_FLAGS.qr : 0);
-}
-
-function knownVisitor(link: CompiledLink, cookie: Uint8Array): Visitor {
-  const id = link.visitors.idOf(cookie);
-  return { id, idText: bytesToUuid(id), cookieText: null };
 }

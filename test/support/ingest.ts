@@ -23,6 +23,8 @@ export type TestIngest = {
   registry: Registry;
   /** What the metrics port tells of its readiness. */
   details(): Promise<IngestDetails>;
+  /** For `/tls/allowed` of the metrics port. */
+  hasDomain(host: string): boolean;
   /** Everything that its journal holds, except heartbeats. */
   events(): Promise<Exclude<TrackedEvent, { kind: 'heartbeat' }>[]>;
   /** Closes it and keeps its directory, for another start with it. */
@@ -62,6 +64,7 @@ export async function startTestIngest(given: {
     dataDir,
     registry,
     details: async () => ingest.readiness() as IngestDetails,
+    hasDomain: ingest.hasDomain,
     events: () => journalEvents(given.pool, dataDir, streamName),
     close: ingest.close,
     remove: () => rm(dataDir, { recursive: true, force: true }),

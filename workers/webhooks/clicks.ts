@@ -45,12 +45,13 @@ export function* clickDeliveries(
   }
 }
 
-/** Returns the event of a click, or null when a bot made it or it cannot be enriched. */
+/** Returns the event of a click, or null when a bot made it, it led to no link, or it cannot be enriched. */
 function clickEvent(
   click: ClickEvent,
   ordinal: number,
   enricher: Enricher,
 ): { eventId: string; body: string } | null {
+  if (click.linkId.every((byte) => byte === 0)) return null;
   const enriched = enrichedOrNull(click, enricher);
   if (!enriched || enriched.isBot) return null;
   const tsNanos = BigInt(click.ts) * NANOS_PER_MICRO + BigInt(ordinal);

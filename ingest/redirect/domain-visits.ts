@@ -1,0 +1,116 @@
+import type { AgentKinds } from '../../core/enrich/agent-kinds.ts';
+import { inferChannel } from '../../core/enrich/infer-channel.ts';
+import type { EventLogWriter } from '../../core/event-log/port.ts';
+import { NO_LABELS } from '../../core/events/click-labels.ts';
+import type { BlockedDomains } from '../../core/links/blocked-domains.ts';
+import { SLUG_LIMIT } from '../../core/links/slugs.ts';
+import type { VisitorIds } from '../../core/tracking/visitors.ts';
+import type { Exchange, Exchanges } from '../http/exchange.ts';
+import type { Host } from '../link-table/hosts.ts';
+import type { WorkspacePolicies } from '../link-table/workspace-policies.ts';
+import type { IngestMetrics } from '../metrics.ts';
+import type { Page } from '../pages/layout.ts';
+import type { Pages } from '../pages/pages.ts';
+import type { IdentifyVisitor } from '../visitors/identify.ts';
+import { flagsOf } from './record-and-redirect.ts';
+import type { Visit } from './visit.ts';
+
+/** Visits of a workspace's domain that name no link. */
+export type DomainVisits = {
+  /** Serves a file below `/.well-known/`. @returns whether the visit is of one */
+  servedFile(host: Host, visit: Visit, exchange: Exchange): boolean;
+  /**
+   * Responds to a visit of `/` or of an unknown slug: redirects where the workspace wants it, or with 404. The visit is
+   * a click without a link (orphan), written before the response.
+   */
+  respondUnknown(host: Host, visit: Visit, exchange: Exchange): void;
+};
+
+const FILES = '.well-known';
+/** Link id of an orphan click. */
+const NO_LINK = new Uint8Array(16);
+
+export function createDomainVisits(given: {
+  eventLog: EventLogWriter;
+  exchanges: Exchanges;
+  metrics: IngestMetrics;
+  pages: Pages;
+  policies: WorkspacePolicies;
+  agentKinds: AgentKinds;
+  visitorIds: VisitorIds;
+  identify: IdentifyVisitor;
+  domains: Pick<BlockedDomains, 'blocks'>;
+}): DomainVisits {
+  const { eventLog, exchanges, metrics, pages, policies, agentKinds, visitorIds, identify, domains } = given;
+
+  function show(exchange: Exchange, status: string, page: Page, cookie: string | null = null): void {
+    const setCookie = cookie === null ? [] : [['Set-Cookie', cookie] as const];
+    exchanges.reply(exchange, status, [...page.headers, ...setCookie], page.body);
+  }
+
+  function respond(url: string | null, exchange: Exchange, cookie: string | null): void {
+    if (url !== null && domains.blocks(url)) {
+      metrics.countOutcome('blocked');
+      show(exchange, '410 Gone', pages.blocked, cookie);
+    } else if (url !== null) {
+      metrics.countOutcome('redirected');
+      exchanges.redirect(exchange, new URL(url).href, [cookie]);
+    } else {
+      metrics.countOutcome('not_found');
+      show(exchange, '404 Not Found', pages.notFound, cookie);
+    }
+  }
+
+  return {
+    servedFile(host, { slug, path }, exchange) {
+      if (slug !== FILES) return false;
+      const file =
+        path === '/apple-app-site-association'
+          ? host.appleAppSiteAssociation
+          : path === '/assetlinks.json'
+            ? host.assetlinks
+            : null;
+      if (file === null || policies.isSuspended(host.workspaceId)) {
+        metrics.countOutcome('not_found');
+        show(exchange, '404 Not Found', pages.notFound);
+      } else {
+        metrics.countOutcome('page');
+        const headers = [
+          ['Content-Type', 'application/json'] as const,
+          ['Cache-Control', 'no-cache'] as const,
+        ];
+        exchanges.reply(exchange, '200 OK', headers, file);
+      }
+      return true;
+    },
+    respondUnknown(host, visit, exchange) {
+      if (policies.isSuspended(host.workspaceId)) {
+        metrics.countOutcome('blocked');
+        show(exchange, '410 Gone', pages.blocked);
+        return;
+      }
+      const visitors = visitorIds.forWorkspace(host.workspaceId);
+      const isBot = agentKinds(visit.userAgent).bot || visit.flags !== 0;
+      const { id, setCookie } = identify(visitors, visit, isBot);
+      eventLog.append(
+        {
+          kind: 'click',
+          workspaceId: visitors.workspaceId,
+          linkId: NO_LINK,
+          visitorId: id,
+          labels: { ...NO_LABELS, domain: host.domain, slug: (visit.slug + visit.path).slice(0, SLUG_LIMIT) },
+          channel: inferChannel(visit.referer, visit.userAgent),
+          referer: visit.referer,
+          userAgent: visit.userAgent,
+          language: visit.language,
+          address: visit.address,
+          flags: flagsOf(visit, false),
+        },
+        (outcome) => {
+          if (outcome === 'lost') metrics.countLost('click');
+          respond(visit.slug === '' ? host.rootUrl : host.notFoundUrl, exchange, setCookie);
+        },
+      );
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { bytesToUuid } from '../../core/ids.ts';
+import type { Tracking } from '../../core/tracking/tracking.ts';
+import {
+  clearedVisitorCookie,
+  hasVisitorCookie,
+  parseVisitorCookie,
+  visitorCookie,
+  type WorkspaceVisitors,
+} from '../../core/tracking/visitors.ts';
+import type { WorkspacePolicies } from '../link-table/workspace-policies.ts';
+import type { Visit } from '../redirect/visit.ts';
+import type { DailyVisitors } from './daily-salts.ts';
+
+/** Who a visit is by. */
+export type Identified = {
+  id: Uint8Array;
+  /** The `_vid` of the destination; null: none. */
+  idText: string | null;
+  /** Came with a cookie of an earlier visit, in a workspace that tracks. */
+  isReturning: boolean;
+  /** The `Set-Cookie` of the response; null: none. */
+  setCookie: string | null;
+};
+
+/** Identifies visitors as their workspace's `tracking` allows. */
+export type IdentifyVisitor = (visitors: WorkspaceVisitors, visit: Visit, isBot: boolean) => Identified;
+
+/** @param given.secure whether the short-link origin is https */
+export function createIdentifyVisitor(given: {
+  policies: WorkspacePolicies;
+  dailyVisitors: DailyVisitors;
+  secure: boolean;
+}): IdentifyVisitor {
+  const { policies, dailyVisitors, secure } = given;
+
+  /** @param fresh a new visitor's cookie; null when the visitor has one */
+  function cookieHeader(visit: Visit, fresh: string | null): string | null {
+    if (visit.gpc) return hasVisitorCookie(visit.cookie) ? clearedVisitorCookie(secure) : null;
+    return fresh === null ? null : visitorCookie(fresh, secure);
+  }
+
+  function identifiedBy(visitors: WorkspaceVisitors, visit: Visit, tracking: Tracking, isBot: boolean) {
+    const cookie = visit.gpc || tracking === 'none' ? null : parseVisitorCookie(visit.cookie);
+    let idText: string | null;
+    let id: Uint8Array;
+    let cookieText: string | null = null;
+    if (cookie === null) ({ id, idText, cookieText } = visitors.newVisitor());
+    else {
+      id = visitors.idOf(cookie);
+      idText = bytesToUuid(id);
+    }
+    const isFull = tracking === 'full';
+    return {
+      id,
+      idText: tracking === 'none' ? null : idText,
+      isReturning: cookieText === null && isFull,
+      setCookie: isBot || !isFull ? null : cookieHeader(visit, cookieText),
+    };
+  }
+
+  return (visitors, visit, isBot) => {
+    const tracking = policies.trackingOf(visitors.workspaceId);
+    if (tracking !== 'cookieless') return identifiedBy(visitors, visit, tracking, isBot);
+    const id = dailyVisitors.visitorOf(visitors.workspaceId, visit.address, visit.userAgent);
+    return { id, idText: null, isReturning: false, setCookie: null };
+  };
+}
