@@ -28,9 +28,17 @@ const hasCaddy = (() => {
   }
 })();
 const NO_CADDY = 'caddy is not installed';
-/** Global options of the test, put into the shipped file. */
-const LOCAL = (https: number, http: number) =>
-  `\tlocal_certs\n\tskip_install_trust\n\tadmin off\n\thttps_port ${https}\n\thttp_port ${http}\n`;
+/** Global options of the test, put into the shipped file. No HTTP/3: `freePort` holds the UDP port. */
+const localOptions = (https: number, http: number) => `
+  local_certs
+  skip_install_trust
+  admin off
+  https_port ${https}
+  http_port ${http}
+  servers {
+    protocols h1 h2
+  }
+`;
 
 let stores: TestStores;
 let ingest: TestIngest;
@@ -52,7 +60,7 @@ beforeAll(async () => {
   const shipped = await readFile(new URL('../deploy/caddy/Caddyfile', import.meta.url), 'utf8');
   const [head = '', rest = ''] = shipped.split(/^\{\n/m, 2);
   const config = join(dir, 'Caddyfile');
-  await writeFile(config, `${head}{\n${LOCAL(port, await freePort())}${rest}`);
+  await writeFile(config, `${head}{${localOptions(port, await freePort())}${rest}`);
   const { file, args } = bound('caddy', ['run', '--adapter', 'caddyfile', '--config', config]);
   const caddy = spawn(file, args, {
     stdio: 'ignore',
