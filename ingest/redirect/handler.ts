@@ -28,7 +28,7 @@ export type RedirectHandler = {
 
 type Found = (target: SlugTarget, visit: Visit, exchange: Exchange) => void;
 /** `otherwise`: the address leads to nothing. */
-type Outcomes = { then: Found; otherwise: Unknown };
+type Outcomes = { found: Found; otherwise: Unknown };
 type Unknown = (visit: Visit, exchange: Exchange) => void;
 type Arrived = { visit: Visit; exchange: Exchange };
 
@@ -76,12 +76,12 @@ export function createRedirectHandler(given: {
     exchanges.reply(exchange, '503 Service Unavailable', headers, body);
   }
 
-  /** Calls `then` with what a visitor may see, and says so where the operator blocked it. */
+  /** Calls `found` with what a visitor may see, and says so where the operator blocked it. */
   function unlessBlocked(
     target: SlugTarget,
     visit: Visit,
     exchange: Exchange,
-    { then, otherwise }: Outcomes,
+    { found, otherwise }: Outcomes,
   ): void {
     const isBlocked = target.kind === 'link' && target.isBlocked;
     if (target.kind === 'workspace' || target.kind === 'domain') otherwise(visit, exchange);
@@ -91,10 +91,10 @@ export function createRedirectHandler(given: {
       exchanges.reply(exchange, '410 Gone', pages.blocked.headers, pages.blocked.body);
     } else if (target.kind === 'link' && target.startsAt !== null && Date.now() < target.startsAt) {
       otherwise(visit, exchange);
-    } else then(target, visit, exchange);
+    } else found(target, visit, exchange);
   }
 
-  /** Calls `then` at once when the slug is in memory, else after the lookup. */
+  /** Calls `found` at once when the slug is in memory, else after the lookup. */
   function find(visit: Visit, exchange: Exchange, outcomes: Outcomes): void {
     const { name, slug } = visit;
     const { otherwise } = outcomes;
@@ -127,7 +127,7 @@ export function createRedirectHandler(given: {
     else (otherKinds[target.kind] ?? respondOther)(target, visit, exchange);
   }
 
-  const outcomes: Outcomes = { then: respond, otherwise: respondUnknown };
+  const outcomes: Outcomes = { found: respond, otherwise: respondUnknown };
 
   function visitAddress(visit: Visit, exchange: Exchange): void {
     const { host } = visit;
@@ -160,7 +160,7 @@ export function createRedirectHandler(given: {
     },
     withLink(visit, exchange, then) {
       find(visit, exchange, {
-        then(target) {
+        found(target) {
           if (target.kind === 'link') then(target);
           else respondNotFound(exchange);
         },
