@@ -24,13 +24,21 @@ const warm = performance.now();
 for (let round = 0; round < WARM_ROUNDS; round++) for (const click of clicks) enrichClick(click);
 const warmMs = performance.now() - warm;
 
-const people = rows.filter((row) => !row.isBot);
+const shown = rows.map(({ place: { country }, agent: { device, browser, os }, isBot, channel }) => ({
+  device,
+  browser,
+  os,
+  isBot,
+  channel,
+  country,
+}));
+const people = shown.filter((row) => !row.isBot);
 const lines = [
   `${clicks.length} clicks of distinct user agents; geography of ${mib(geo.bytes)} MiB`,
   `cold ${rate(clicks.length, coldMs)} clicks/s, warm ${rate(clicks.length * WARM_ROUNDS, warmMs)} clicks/s`,
   '',
   '== all clicks',
-  ...shareTables(rows),
+  ...shareTables(shown),
   '== people only',
   ...shareTables(people),
 ];

@@ -3,6 +3,9 @@ import { parseArgs } from 'node:util';
 import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
 import { type ClickRow, clickBlock } from '../clickhouse/inserts/clicks.ts';
 import { migrate } from '../clickhouse/migrate.ts';
+import type { Place } from '../core/enrich/geo.ts';
+import type { StoredReferer } from '../core/enrich/referer.ts';
+import type { UserAgentProfile } from '../core/enrich/user-agents.ts';
 import { type ClickLabels, NO_LABELS } from '../core/events/click-labels.ts';
 import { clickKey, LINK_AT, VISITOR_AT, WORKSPACE_AT } from '../core/events/click-reader.ts';
 import { TRIGGERS } from '../core/events/types.ts';
@@ -46,6 +49,34 @@ const labels = Array.from(
   }),
 );
 
+const PLACES = 3_000;
+const NOWHERE: Place = { country: '', city: '', continent: '', region: '', asn: 0 };
+const NO_AGENT: UserAgentProfile = { device: 'other', browser: '', os: '', bot: true };
+const NO_REFERER: StoredReferer = { text: '', host: '' };
+const places = Array.from(
+  { length: PLACES },
+  (_, i): Place => ({
+    country: ['US', 'DE', 'GB', ''][i % 4] ?? '',
+    city: `City ${i}`,
+    continent: ['NA', 'EU', 'EU', ''][i % 4] ?? '',
+    region: ['US-NY', 'DE-BE', 'GB-ENG', ''][i % 4] ?? '',
+    asn: 1_000 + i,
+  }),
+);
+const agents = Array.from(
+  { length: 3 },
+  (_, i): UserAgentProfile => ({
+    device: i === 0 ? 'desktop' : 'mobile',
+    browser: ['Chrome', 'Safari', 'Firefox'][i] ?? '',
+    os: ['Windows', 'iOS', 'Android'][i] ?? '',
+    bot: false,
+  }),
+);
+const referers = Array.from(
+  { length: 500 },
+  (_, i): StoredReferer => ({ text: `https://example.com/articles/${i}`, host: 'example.com' }),
+);
+
 function generate(): ClickRow[] {
   return Array.from({ length: rowCount }, (_, i) => ({
     event: clickKey({
@@ -55,18 +86,11 @@ function generate(): ClickRow[] {
       visitorId: uuidToBytes(uuidv7()),
     }),
     enriched: {
-      country: ['US', 'DE', 'GB', ''][i % 4] ?? '',
-      city: `City ${(i * 31) % 3_000}`,
-      device: i % 3 === 0 ? 'desktop' : 'mobile',
-      browser: ['Chrome', 'Safari', 'Firefox'][i % 3] ?? '',
-      os: ['Windows', 'iOS', 'Android'][i % 3] ?? '',
+      place: places[(i * 31) % PLACES] ?? NOWHERE,
+      agent: agents[i % 3] ?? NO_AGENT,
+      referer: referers[(i * 13) % 500] ?? NO_REFERER,
       isBot: i % 50 === 0,
       channel: ['twitter', 'tiktok', 'newsletter'][i % 3] ?? '',
-      referer: `https://example.com/articles/${(i * 13) % 500}`,
-      refererHost: 'example.com',
-      continent: ['NA', 'EU', 'EU', ''][i % 4] ?? '',
-      region: ['US-NY', 'DE-BE', 'GB-ENG', ''][i % 4] ?? '',
-      asn: 1_000 + ((i * 31) % 3_000),
       trigger: i % 20 === 0 ? 'qr' : 'link',
       language: ['en', 'de', 'en', ''][i % 4] ?? '',
       labels: labels[(i * 7_919) % 1_000] ?? NO_LABELS,
@@ -77,16 +101,16 @@ function generate(): ClickRow[] {
 }
 
 function texts({ enriched }: ClickRow): string[] {
-  const { channel, country, city, device, browser, os, referer } = enriched;
-  return [channel, country, city, device, browser, os, referer];
+  const { channel, place, agent, referer } = enriched;
+  return [channel, place.country, place.city, agent.device, agent.browser, agent.os, referer.text];
 }
 
 /** The texts between the columns `trigger` and `asn`. */
 function laterTexts({ enriched }: ClickRow): string[] {
   const { utmSource, utmMedium, utmCampaign, utmTerm, utmContent, ruleId, variantId } = enriched.labels;
-  const { refererHost, continent, region, language } = enriched;
+  const { place, referer, language } = enriched;
   const utm = [utmSource, utmMedium, utmCampaign, utmTerm, utmContent];
-  return [...utm, refererHost, continent, region, language, ruleId, variantId];
+  return [...utm, referer.host, place.continent, place.region, language, ruleId, variantId];
 }
 
 function rowBinary(rows: ClickRow[]): Uint8Array[] {
@@ -117,7 +141,7 @@ function rowBinary(rows: ClickRow[]): Uint8Array[] {
     write([row.enriched.labels.domain, row.enriched.labels.slug]);
     buffer[at++] = TRIGGERS.indexOf(row.enriched.trigger);
     write(laterTexts(row));
-    at = buffer.writeUInt32LE(row.enriched.asn, at);
+    at = buffer.writeUInt32LE(row.enriched.place.asn, at);
   }
   return [buffer.subarray(0, at)];
 }
@@ -136,7 +160,7 @@ function json(rows: ClickRow[]): Uint8Array[] {
       row.enriched.labels.slug,
       row.enriched.trigger,
       ...laterTexts(row),
-      row.enriched.asn,
+      row.enriched.place.asn,
     ]),
   );
   return [Buffer.from(lines.join('\n'))];

@@ -67,7 +67,7 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
     webhookReader,
     deadTopic,
     decode: (batch) => decodeEvents(batch, sealer),
-    enricher: createEnricher({ geo: openGeo(), networks: openNetworks() }),
+    enricher: createEnricher({ geo: openGeo({ networks: openNetworks() }) }),
     log,
     registry,
     tracing,

@@ -100,7 +100,7 @@ async function replayAll({ config, pool, clickhouse }: Stores): Promise<{ replay
     pool,
     clickhouse,
     decode: (batch) => decodeEvents(batch, sealer),
-    enricher: createEnricher({ geo: openGeo(), networks: openNetworks() }),
+    enricher: createEnricher({ geo: openGeo({ networks: openNetworks() }) }),
     metrics: createWorkerMetrics(new Registry()),
     log: createLogger('hoplog', config.logLevel),
   });

@@ -1,11 +1,11 @@
 import { CREDITED_TEXTS, type CreditedClick } from '../../core/analytics/dimensions.ts';
 import { TRIGGERS } from '../../core/events/types.ts';
+import { lowCardinalityColumn } from './low-cardinality-columns.ts';
 import {
   boolColumn,
   enum8Column,
   float64Column,
   int64Column,
-  lowCardinalityColumn,
   nativeBlock,
   textColumn,
   timeColumn,

@@ -1,14 +1,17 @@
 import type { EnrichedClick } from '../../core/enrich/enrich.ts';
+import type { Place } from '../../core/enrich/geo.ts';
+import type { StoredReferer } from '../../core/enrich/referer.ts';
+import type { UserAgentProfile } from '../../core/enrich/user-agents.ts';
+import type { ClickLabels } from '../../core/events/click-labels.ts';
 import { type ClickKey, LINK_AT, VISITOR_AT, WORKSPACE_AT } from '../../core/events/click-reader.ts';
 import { TRIGGERS } from '../../core/events/types.ts';
+import { lowCardinalityColumn, sharedColumns } from './low-cardinality-columns.ts';
 import {
   boolColumn,
   enum8Column,
-  lowCardinalityColumn,
   nativeBlock,
   textColumn,
   timeColumn,
-  uint32Column,
   uint64Column,
   uuidColumn,
 } from './native-columns.ts';
@@ -29,92 +32,61 @@ export function clickBlock(rows: readonly ClickRow[]): Uint8Array[] {
   const ts = timeColumn('ts', size);
   const link = uuidColumn('link_id', size);
   const visitor = uuidColumn('visitor_id', size);
-  const channel = lowCardinalityColumn('channel', size);
-  const country = lowCardinalityColumn('country', size);
-  const city = lowCardinalityColumn('city', size);
-  const device = lowCardinalityColumn('device', size);
-  const browser = lowCardinalityColumn('browser', size);
-  const os = lowCardinalityColumn('os', size);
-  const referer = textColumn('referer', size);
-  const isBot = boolColumn('is_bot', size);
   const sequence = uint64Column('sequence', size);
-  const domain = lowCardinalityColumn('domain', size);
-  const slug = lowCardinalityColumn('slug', size);
-  const utmSource = lowCardinalityColumn('utm_source', size);
-  const utmMedium = lowCardinalityColumn('utm_medium', size);
-  const utmCampaign = lowCardinalityColumn('utm_campaign', size);
-  const utmTerm = lowCardinalityColumn('utm_term', size);
-  const utmContent = lowCardinalityColumn('utm_content', size);
-  const refererHost = lowCardinalityColumn('referer_host', size);
-  const continent = lowCardinalityColumn('continent', size);
-  const region = lowCardinalityColumn('region', size);
+  const channel = lowCardinalityColumn('channel', size);
   const language = lowCardinalityColumn('language', size);
-  const ruleId = lowCardinalityColumn('rule_id', size);
-  const variantId = lowCardinalityColumn('variant_id', size);
   const trigger = enum8Column('trigger', size, TRIGGERS);
-  const asn = uint32Column('asn', size);
+  const isBot = boolColumn('is_bot', size);
+  const referer = textColumn('referer', size);
+  const referers = sharedColumns<StoredReferer>(size, { texts: { referer_host: ({ host }) => host } });
+  const places = sharedColumns<Place>(size, {
+    texts: {
+      country: ({ country }) => country,
+      city: ({ city }) => city,
+      continent: ({ continent }) => continent,
+      region: ({ region }) => region,
+    },
+    numbers: { asn: ({ asn }) => asn },
+  });
+  const agents = sharedColumns<UserAgentProfile>(size, {
+    texts: {
+      device: ({ device }) => device,
+      browser: ({ browser }) => browser,
+      os: ({ os }) => os,
+    },
+  });
+  const labels = sharedColumns<ClickLabels>(size, {
+    texts: {
+      domain: ({ domain }) => domain,
+      slug: ({ slug }) => slug,
+      utm_source: ({ utmSource }) => utmSource,
+      utm_medium: ({ utmMedium }) => utmMedium,
+      utm_campaign: ({ utmCampaign }) => utmCampaign,
+      utm_term: ({ utmTerm }) => utmTerm,
+      utm_content: ({ utmContent }) => utmContent,
+      rule_id: ({ ruleId }) => ruleId,
+      variant_id: ({ variantId }) => variantId,
+    },
+  });
   let row = 0;
   for (const { event, enriched, ordinal, sequence: number } of rows) {
-    const { labels } = enriched;
     workspace.put(row, event.ids, event.idsAt + WORKSPACE_AT);
     ts.put(row, event.ts, ordinal);
     link.put(row, event.ids, event.idsAt + LINK_AT);
     visitor.put(row, event.ids, event.idsAt + VISITOR_AT);
-    channel.put(row, enriched.channel);
-    country.put(row, enriched.country);
-    city.put(row, enriched.city);
-    device.put(row, enriched.device);
-    browser.put(row, enriched.browser);
-    os.put(row, enriched.os);
-    referer.put(row, enriched.referer);
-    isBot.put(row, enriched.isBot);
     sequence.put(row, number);
-    domain.put(row, labels.domain);
-    slug.put(row, labels.slug);
-    utmSource.put(row, labels.utmSource);
-    utmMedium.put(row, labels.utmMedium);
-    utmCampaign.put(row, labels.utmCampaign);
-    utmTerm.put(row, labels.utmTerm);
-    utmContent.put(row, labels.utmContent);
-    refererHost.put(row, enriched.refererHost);
-    continent.put(row, enriched.continent);
-    region.put(row, enriched.region);
+    channel.put(row, enriched.channel);
     language.put(row, enriched.language);
-    ruleId.put(row, labels.ruleId);
-    variantId.put(row, labels.variantId);
     trigger.put(row, enriched.trigger);
-    asn.put(row, enriched.asn);
+    isBot.put(row, enriched.isBot);
+    referer.put(row, enriched.referer.text);
+    referers.put(row, enriched.referer);
+    places.put(row, enriched.place);
+    agents.put(row, enriched.agent);
+    labels.put(row, enriched.labels);
     row += 1;
   }
-  const columns = [
-    workspace,
-    ts,
-    link,
-    visitor,
-    channel,
-    country,
-    city,
-    device,
-    browser,
-    os,
-    referer,
-    isBot,
-    sequence,
-    domain,
-    slug,
-    utmSource,
-    utmMedium,
-    utmCampaign,
-    utmTerm,
-    utmContent,
-    refererHost,
-    continent,
-    region,
-    language,
-    ruleId,
-    variantId,
-    trigger,
-    asn,
-  ];
-  return nativeBlock(columns, size);
+  const own = [workspace, ts, link, visitor, sequence, channel, language, trigger, isBot, referer];
+  const shared = [referers, places, agents, labels].flatMap(({ columns }) => columns);
+  return nativeBlock([...own, ...shared], size);
 }

@@ -4,7 +4,7 @@ import type { ClickLabels } from '../../core/events/click-labels.ts';
 import { clickKey, LINK_AT, VISITOR_AT, WORKSPACE_AT } from '../../core/events/click-reader.ts';
 import { bytesToUuid, uuidToBytes, uuidv7 } from '../../core/ids.ts';
 
-import { creditedClick } from '../../test/support/enriched-click.ts';
+import { creditedClick, enrichedClick } from '../../test/support/enriched-click.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { attributedSharesBlock } from './attributed-shares.ts';
 import { type ClickRow, clickBlock } from './clicks.ts';
@@ -39,7 +39,9 @@ const LABELS: ClickLabels = {
   variantId: 'b',
 };
 
-function clickRow(sequence: bigint, changes: Partial<ClickRow['enriched']> = {}, ts = TS): ClickRow {
+const PLACE = { country: 'DE', city: 'Köln', continent: 'EU', region: 'DE-NW', asn: 2 ** 32 - 1 };
+
+function clickRow(sequence: bigint, changes: Parameters<typeof enrichedClick>[0] = {}, ts = TS): ClickRow {
   return {
     event: clickKey({
       ts,
@@ -47,24 +49,16 @@ function clickRow(sequence: bigint, changes: Partial<ClickRow['enriched']> = {},
       linkId: randomBytes(16),
       visitorId: randomBytes(16),
     }),
-    enriched: {
-      country: 'DE',
-      city: 'Köln',
-      device: 'desktop',
-      browser: 'Chrome',
-      os: 'Linux',
-      isBot: false,
+    enriched: enrichedClick({
+      agent: { device: 'desktop', browser: 'Chrome', os: 'Linux' },
       channel: 'twitter',
-      referer: '',
-      refererHost: 't.co',
-      continent: 'EU',
-      region: 'DE-NW',
-      asn: 2 ** 32 - 1,
       trigger: 'qr',
       language: 'de',
       labels: LABELS,
       ...changes,
-    },
+      place: { ...PLACE, ...changes.place },
+      referer: { host: 't.co', ...changes.referer },
+    }),
     ordinal: 999,
     sequence,
   };
@@ -74,13 +68,13 @@ describe('blocks', () => {
   it('carry every kind of value through to the table', async () => {
     const long = `https://example.com/${'ü'.repeat(1_000)}`;
     const rows = [
-      clickRow(2n ** 64n - 1n, { referer: long, isBot: true }, TS + 1),
+      clickRow(2n ** 64n - 1n, { referer: { text: long }, isBot: true }, TS + 1),
       clickRow(
         0n,
-        { referer: '', city: '東京', country: '', trigger: 'link', asn: 0, labels: { ...LABELS, slug: '' } },
+        { place: { city: '東京', country: '', asn: 0 }, trigger: 'link', labels: { ...LABELS, slug: '' } },
         TS + 2,
       ),
-      clickRow(7n, { referer: 'a'.repeat(128) }, Date.UTC(2026, 10, 1) * 1000),
+      clickRow(7n, { referer: { text: 'a'.repeat(128) } }, Date.UTC(2026, 10, 1) * 1000),
     ];
     await insertBlock(stores.clickhouse, { table: 'clicks', block: clickBlock(rows), token: 'kinds' });
     expect(await rowsOf('SELECT * FROM clicks ORDER BY ts')).toEqual(
@@ -92,12 +86,12 @@ describe('blocks', () => {
         link_id: bytesToUuid(row?.event.ids ?? new Uint8Array(), LINK_AT),
         visitor_id: bytesToUuid(row?.event.ids ?? new Uint8Array(), VISITOR_AT),
         channel: 'twitter',
-        country: row?.enriched.country,
-        city: row?.enriched.city,
+        country: row?.enriched.place.country,
+        city: row?.enriched.place.city,
         device: 'desktop',
         browser: 'Chrome',
         os: 'Linux',
-        referer: row?.enriched.referer,
+        referer: row?.enriched.referer.text,
         is_bot: row?.enriched.isBot,
         sequence: String(row?.sequence),
         domain: 'go.example.com',
@@ -114,7 +108,7 @@ describe('blocks', () => {
         language: 'de',
         rule_id: 'de-only',
         variant_id: 'b',
-        asn: row?.enriched.asn,
+        asn: row?.enriched.place.asn,
       })),
     );
   });
@@ -122,7 +116,7 @@ describe('blocks', () => {
   it('hold more different texts than one and two bytes can number', async () => {
     for (const size of [256, 257, 65_537]) {
       const rows = Array.from({ length: size }, (_, i) =>
-        clickRow(BigInt(i), { city: `${size}-${i}`, country: 'ZZ' }, TS + i),
+        clickRow(BigInt(i), { place: { city: `${size}-${i}`, country: 'ZZ' } }, TS + i),
       );
       await insertBlock(stores.clickhouse, { table: 'clicks', block: clickBlock(rows), token: `d${size}` });
       const [counted] = await rowsOf(
@@ -250,7 +244,7 @@ describe('blocks', () => {
 
 describe('a block inserted twice', () => {
   it('is stored once under the same token', async () => {
-    const block = clickBlock([clickRow(1n, { country: 'TW' })]);
+    const block = clickBlock([clickRow(1n, { place: { country: 'TW' } })]);
     for (const token of ['same', 'same', 'other']) {
       await insertBlock(stores.clickhouse, { table: 'clicks', block, token });
     }

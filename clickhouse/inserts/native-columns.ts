@@ -191,49 +191,6 @@ export function textColumn(name: string, rows: number): TextColumn {
   };
 }
 
-/** Keys of the dictionary come first, so that the index is 1, 2 or 4 bytes wide. */
-const INDEX_WIDTHS = [Uint8Array, Uint16Array, Uint32Array] as const;
-const HAS_KEYS = 0x200n;
-const DICTIONARY_VERSION = 1n;
-
-/** Text with few different values in a block: a dictionary and an index per row. */
-export function lowCardinalityColumn(name: string, rows: number): TextColumn {
-  const indices = new Uint32Array(rows);
-  const known = new Map<string, number>();
-  // Neighboring rows repeat: comparing with the last value saves most lookups.
-  let lastText = '';
-  let lastIndex = -1;
-  return {
-    name,
-    type: 'LowCardinality(String)',
-    put(row, text) {
-      if (lastIndex < 0 || text !== lastText) {
-        lastText = text;
-        const index = known.get(text);
-        if (index === undefined) {
-          lastIndex = known.size;
-          known.set(text, lastIndex);
-        } else {
-          lastIndex = index;
-        }
-      }
-      indices[row] = lastIndex;
-    },
-    pieces() {
-      const keys = textWriter(known.size * 16 + 64);
-      for (const text of known.keys()) keys.write(text);
-      const kind = known.size <= 0x100 ? 0 : known.size <= 0x1_0000 ? 1 : 2;
-      const index = INDEX_WIDTHS[kind].from(indices);
-      return [
-        words64(DICTIONARY_VERSION, HAS_KEYS | BigInt(kind), BigInt(known.size)),
-        keys.bytes(),
-        words64(BigInt(rows)),
-        new Uint8Array(index.buffer),
-      ];
-    },
-  };
-}
-
 /** Returns one block of columns, each of which has been put `rows` times, as pieces to be sent in order. */
 export function nativeBlock(columns: readonly NativeColumn[], rows: number): Uint8Array[] {
   const pieces: Uint8Array[] = [];
@@ -250,12 +207,13 @@ export function nativeBlock(columns: readonly NativeColumn[], rows: number): Uin
   return pieces;
 }
 
-function words64(...values: bigint[]): Uint8Array {
+/** Returns numbers of 64 bits, little-endian. */
+export function words64(...values: bigint[]): Uint8Array {
   return new Uint8Array(BigUint64Array.from(values).buffer);
 }
 
 /** Length-prefixed UTF-8 into a buffer that grows. */
-function textWriter(capacity: number) {
+export function textWriter(capacity: number) {
   let buffer = Buffer.allocUnsafe(capacity);
   let used = 0;
 

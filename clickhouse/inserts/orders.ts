@@ -1,6 +1,6 @@
+import { lowCardinalityColumn } from './low-cardinality-columns.ts';
 import {
   int64Column,
-  lowCardinalityColumn,
   NO_UUID,
   nativeBlock,
   textColumn,

@@ -19,16 +19,16 @@ export function shownFields(
   enriched: EnrichedClick,
   ids: Pick<ClickRecord, 'link_id' | 'visitor_id'>,
 ): Omit<ShownClick, 'tsNanos'> {
-  const { labels } = enriched;
+  const { place, agent, referer, labels } = enriched;
   return {
     ...ids,
     channel: enriched.channel,
-    country: enriched.country,
-    city: enriched.city,
-    device: enriched.device,
-    browser: enriched.browser,
-    os: enriched.os,
-    referer: enriched.referer,
+    country: place.country,
+    city: place.city,
+    device: agent.device,
+    browser: agent.browser,
+    os: agent.os,
+    referer: referer.text,
     domain: labels.domain,
     slug: labels.slug,
     trigger: enriched.trigger,
@@ -37,13 +37,13 @@ export function shownFields(
     utm_campaign: labels.utmCampaign,
     utm_term: labels.utmTerm,
     utm_content: labels.utmContent,
-    referer_host: enriched.refererHost,
-    continent: enriched.continent,
-    region: enriched.region,
+    referer_host: referer.host,
+    continent: place.continent,
+    region: place.region,
     language: enriched.language,
     rule_id: labels.ruleId,
     variant_id: labels.variantId,
-    asn: enriched.asn,
+    asn: place.asn,
     is_bot: enriched.isBot,
   };
 }

@@ -8,8 +8,8 @@ import type { Geo } from './geo.ts';
 const geo: Geo = {
   placeOf: (address) =>
     address[15] === 1
-      ? { country: 'GB', city: 'London', continent: 'EU', region: 'GB-ENG' }
-      : { country: '', city: '', continent: '', region: '' },
+      ? { country: 'GB', city: 'London', continent: 'EU', region: 'GB-ENG', asn: 64_501 }
+      : { country: '', city: '', continent: '', region: '', asn: 0 },
 };
 
 const click: ClickEvent = {
@@ -31,28 +31,20 @@ const click: ClickEvent = {
 test('enrichment adds place, device, browser, system and a clean referer', () => {
   expect(createEnricher({ geo }).enrichClick(click)).toEqual(
     enrichedClick({
-      country: 'GB',
-      city: 'London',
-      device: 'mobile',
-      browser: 'Mobile Safari',
-      os: 'iOS',
+      place: { country: 'GB', city: 'London', continent: 'EU', region: 'GB-ENG', asn: 64_501 },
+      agent: { device: 'mobile', browser: 'Mobile Safari', os: 'iOS', bot: false },
+      referer: { text: 'https://t.co/x', host: 't.co' },
       isBot: false,
       channel: 'twitter',
-      referer: 'https://t.co/x',
-      refererHost: 't.co',
-      continent: 'EU',
-      region: 'GB-ENG',
     }),
   );
 });
 
-test('the network, the trigger, the language and the labels are the click’s', () => {
+test('the trigger, the language and the labels are the click’s', () => {
   const labels = { ...NO_LABELS, slug: 'Sale', utmSource: 'x' };
-  const networks = { asnOf: (address: Uint8Array) => 64_500 + (address[15] ?? 0) };
-  const { enrichClick } = createEnricher({ geo, networks });
+  const { enrichClick } = createEnricher({ geo });
   const scanned = { ...click, labels, language: 'de', flags: CLICK_FLAGS.qr };
   expect(enrichClick(scanned)).toMatchObject({
-    asn: 64_501,
     trigger: 'qr',
     language: 'de',
     labels,

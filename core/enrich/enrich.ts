@@ -1,39 +1,28 @@
+import { createByteCache } from '../caching/byte-cache.ts';
 import type { ClickLabels } from '../events/click-labels.ts';
+import { ReadClick } from '../events/click-reader.ts';
 import { CLICK_FLAGS, type ClickEvent, type Trigger } from '../events/types.ts';
 import { isUnwatched } from './bots.ts';
-import type { Device } from './devices.ts';
-import type { Geo } from './geo.ts';
-import { type Networks, noNetworks } from './networks.ts';
-import { cleanReferer, refererHost } from './referer.ts';
-import { createUserAgents, type UserAgents } from './user-agents.ts';
+import type { Geo, Place } from './geo.ts';
+import { type StoredReferer, storedReferer } from './referer.ts';
+import { createUserAgents, type UserAgentProfile, type UserAgents } from './user-agents.ts';
 
-/** The derived fields of a click. */
+/**
+ * The derived fields of a click. Clicks of one place, user agent, referer or link share one object of it, so storing
+ * many of them looks each object up once (`clickhouse/inserts/clicks.ts`).
+ */
 export type EnrichedClick = {
-  /** ISO 3166-1 alpha-2 code, empty when unknown. */
-  country: string;
-  /** English name, empty when unknown. */
-  city: string;
-  device: Device;
-  /** Name such as `Chrome` or `Mobile Safari`, `Other` when unknown. */
-  browser: string;
-  /** Name such as `Windows` or `iOS`, `Other` when unknown. */
-  os: string;
-  isBot: boolean;
+  readonly place: Place;
+  readonly agent: UserAgentProfile;
+  readonly referer: StoredReferer;
+  readonly labels: ClickLabels;
   /** As the click has it: ingest infers a Smart Link's, because the redirect's `utm_source` needs it. */
-  channel: string;
-  referer: string;
-  /** Host name, or package of an app; empty when unknown. */
-  refererHost: string;
-  /** Two letters: `AF`, `AN`, `AS`, `EU`, `NA`, `OC`, `SA`; empty when unknown. */
-  continent: string;
-  /** ISO 3166-2 code such as `DE-BE`, empty when unknown. */
-  region: string;
-  /** Number of the autonomous system, 0 when unknown. */
-  asn: number;
-  trigger: Trigger;
+  readonly channel: string;
   /** Primary subtag of the most preferred language, empty when unknown. */
-  language: string;
-  labels: ClickLabels;
+  readonly language: string;
+  readonly trigger: Trigger;
+  /** By the user agent, or because the request was a `HEAD` or a prefetch. */
+  readonly isBot: boolean;
 };
 
 export type Enricher = { enrichClick(click: ClickEvent): EnrichedClick };
@@ -43,38 +32,39 @@ export type Enricher = { enrichClick(click: ClickEvent): EnrichedClick };
  * replayed batch gives equal rows.
  *
  * @param dependencies.geo the opened files, or `emptyGeo()`
- * @param dependencies.networks the opened tables; left out: no autonomous system is known
  * @param dependencies.userAgents to share their memoized profiles
  */
-export function createEnricher(dependencies: {
-  geo: Geo;
-  networks?: Networks;
-  userAgents?: UserAgents;
-}): Enricher {
-  const { geo, networks = noNetworks(), userAgents = createUserAgents() } = dependencies;
+export function createEnricher(dependencies: { geo: Geo; userAgents?: UserAgents }): Enricher {
+  const { geo, userAgents = createUserAgents() } = dependencies;
+  const agents = createByteCache({
+    slots: 8_192,
+    longest: 255,
+    read: (...at) => userAgents.profileOf(text(...at)),
+  });
+  const referers = createByteCache({
+    slots: 4_096,
+    longest: 128,
+    read: (...at) => storedReferer(text(...at)),
+  });
 
   function enrichClick(click: ClickEvent): EnrichedClick {
-    const place = geo.placeOf(click.address);
-    const referer = cleanReferer(click.referer);
-    const profile = userAgents.profileOf(click.userAgent);
+    const isRead = click instanceof ReadClick;
+    const agent = isRead ? click.userAgentIn(agents) : userAgents.profileOf(click.userAgent);
     return {
-      country: place.country,
-      city: place.city,
-      device: profile.device,
-      browser: profile.browser,
-      os: profile.os,
-      isBot: profile.bot || isUnwatched(click.flags),
-      channel: click.channel,
-      referer,
-      refererHost: refererHost(referer),
-      continent: place.continent,
-      region: place.region,
-      asn: networks.asnOf(click.address),
-      trigger: click.flags & CLICK_FLAGS.qr ? 'qr' : 'link',
-      language: click.language,
+      place: geo.placeOf(click.address),
+      agent,
+      referer: isRead ? click.refererIn(referers) : storedReferer(click.referer),
       labels: click.labels,
+      channel: click.channel,
+      language: click.language,
+      trigger: click.flags & CLICK_FLAGS.qr ? 'qr' : 'link',
+      isBot: agent.bot || isUnwatched(click.flags),
     };
   }
 
   return { enrichClick };
+}
+
+function text(bytes: Buffer, from: number, to: number): string {
+  return bytes.toString('utf8', from, to);
 }

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGeo, emptyGeo, type OpenedGeo, openGeo, type Place } from './geo.ts';
+import { createNetworks, networkTable } from './networks.ts';
 
-const NOWHERE = { country: '', city: '', continent: '', region: '' };
+const UNKNOWN = { country: '', city: '', continent: '', region: '' };
+const NOWHERE = { ...UNKNOWN, asn: 0 };
 
 let geo: OpenedGeo;
 beforeAll(() => {
-  geo = openGeo(1_000);
+  geo = openGeo({ capacity: 1_000 });
 });
 afterAll(() => geo.close());
 
@@ -24,6 +26,7 @@ describe('the place of an address', () => {
       city: 'London',
       continent: 'EU',
       region: 'GB-ENG',
+      asn: 0,
     });
     expect(geo.placeOf(v6('2a02:02e0:03fe:1001:0302:0000:0000:0000')).country).toBe('DE');
     expect(geo.placeOf(v6('2a02:02e0:03fe:1001:0302:0000:0000:0000')).city).toMatch(/^Hanover/);
@@ -94,7 +97,7 @@ test('a network that the file splits more finely than the cache is not cached as
     look(address: Uint8Array) {
       asked.push(address);
       const upper = (address[15] ?? 0) >= 128;
-      return { place: { ...NOWHERE, country: upper ? 'FR' : 'BE' }, prefix: 25 };
+      return { city: { ...UNKNOWN, country: upper ? 'FR' : 'BE' }, prefix: 25 };
     },
   };
   const split = createGeo(file, file, 100);
@@ -109,7 +112,7 @@ test('one look-up serves its whole network, and the address families are kept ap
   const file = (country: string, prefix: number) => ({
     look() {
       asked += 1;
-      return { place: { ...NOWHERE, country }, prefix };
+      return { city: { ...UNKNOWN, country }, prefix };
     },
   });
   const two = createGeo(file('BE', 20), file('FR', 48), 100);
@@ -118,4 +121,19 @@ test('one look-up serves its whole network, and the address families are kept ap
   expect(two.placeOf(v6('0000:0000:0001:0000:0000:0000:0000:0000')).country).toBe('FR');
   expect(two.placeOf(v6('0000:0000:0001:ffff:0000:0000:0000:0009')).country).toBe('FR');
   expect(asked).toBe(2);
+});
+
+test('a network of several autonomous systems is not cached as one, and equal places are one object', () => {
+  const file = { look: () => ({ city: { ...UNKNOWN, country: 'BE' }, prefix: 16 }) };
+  const ranges = [
+    { first: 0x0909_0000, last: 0x0909_097f, asn: 7 },
+    { first: 0x0909_0980, last: 0x0909_ffff, asn: 8 },
+  ];
+  const systems = networkTable(ranges, Uint32Array, ranges.length);
+  const networks = createNetworks(systems, networkTable([], Float64Array, 0));
+  const { placeOf } = createGeo(file, file, 100, networks);
+  const found = ['9.9.8.1', '9.9.9.1', '9.9.9.200', '9.9.9.1', '9.9.10.1'].map((ip) => placeOf(v4(ip)));
+  expect(found.map(({ asn }) => asn)).toEqual([7, 7, 8, 7, 8]);
+  expect(found[1]).toBe(found[0]);
+  expect(found[4]).toBe(found[2]);
 });

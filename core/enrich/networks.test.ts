@@ -70,6 +70,19 @@ test('each address of a range has its system, those around it have not', () => {
   expect(noNetworks().asnOf(v4('9.9.0.0'))).toBe(0);
 });
 
+test('a /24 with two systems, or with a part that has none, is not uniform', () => {
+  const ranges = [
+    { first: 0x0909_0000, last: 0x0909_007f, asn: 7 },
+    { first: 0x0909_0080, last: 0x0909_01ff, asn: 8 },
+    { first: 0x0909_0300, last: 0x0909_03fe, asn: 9 },
+  ];
+  const table = networkTable(ranges, Uint32Array, ranges.length);
+  const { isUniform } = createNetworks(table, networkTable([], Float64Array, 0));
+  const nets = ['9.9.0.9', '9.9.1.9', '9.9.2.9', '9.9.3.9', '9.9.4.9'];
+  expect(nets.map((ip) => isUniform(v4(ip)))).toEqual([false, true, true, false, true]);
+  expect(isUniform(v6('0909:0000:0000:0000:0000:0000:0000:0000'))).toBe(true);
+});
+
 test('the file of the build has the same tables', () => {
   const content = newNetworkFile(built);
   if (content === null) throw new Error('there is a file already');

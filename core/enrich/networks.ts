@@ -8,6 +8,8 @@ import { type NetworkTables, networkFile, readNetworkFile } from './network-file
 export type Networks = {
   /** Returns the number of an address's autonomous system: 16 bytes, IPv4 mapped into IPv6. 0 when unknown. */
   asnOf(address: Uint8Array): number;
+  /** Returns whether all addresses of this one's network, a /24 of IPv4 or a /48 of IPv6, have the same number. */
+  isUniform(address: Uint8Array): boolean;
 };
 
 export type OpenedNetworks = Networks & {
@@ -43,7 +45,7 @@ export function openNetworks(built = NETWORK_FILE): OpenedNetworks {
   const source = packagePaths();
   const { v4, v6 } = readNetworkFile(built, source.version) ?? readTables(source);
   return {
-    asnOf: createNetworks(v4, v6).asnOf,
+    ...createNetworks(v4, v6),
     loadMs: Math.round(performance.now() - started),
     bytes: [v4, v6].reduce((sum, { keys, asn }) => sum + keys.byteLength + asn.byteLength, 0),
   };
@@ -78,14 +80,23 @@ function readTables({ v4, v6 }: PackagePaths): NetworkTables {
 
 /** Returns a source that knows no autonomous system. */
 export function noNetworks(): Networks {
-  return { asnOf: () => 0 };
+  return { asnOf: () => 0, isUniform: () => true };
 }
 
 /** Creates the lookup over the tables of both address families. */
 export function createNetworks(v4: NetworkTable, v6: NetworkTable): Networks {
   return {
-    asnOf: (address) =>
-      isMappedV4(address) ? find(v4, number(address, 12, 4)) : find(v6, number(address, 0, 6)),
+    asnOf(address) {
+      const mapped = isMappedV4(address);
+      const { asn } = mapped ? v4 : v6;
+      return asn[mapped ? find(v4, number(address, 12, 4)) : find(v6, number(address, 0, 6))] ?? 0;
+    },
+    // Keys of IPv6 are whole /48 networks.
+    isUniform(address) {
+      if (!isMappedV4(address)) return true;
+      const first = number(address, 12, 3) * 256;
+      return find(v4, first) === find(v4, first + 255);
+    },
   };
 }
 
@@ -173,14 +184,15 @@ function decimal(bytes: Buffer, from: number, to: number): number {
   return value;
 }
 
-function find({ keys, asn }: NetworkTable, key: number): number {
+/** Returns the index of the range with the key. */
+function find({ keys }: NetworkTable, key: number): number {
   let [low, high] = [0, keys.length - 1];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
     if ((keys[middle] ?? 0) <= key) low = middle;
     else high = middle - 1;
   }
-  return asn[low] ?? 0;
+  return low;
 }
 
 function isMappedV4(address: Uint8Array): boolean {

@@ -1,3 +1,4 @@
+import { type ByteCache, createByteCache } from '../caching/byte-cache.ts';
 import { ADDRESS_BYTES, applyPad } from './address-seal.ts';
 import { type ClickLabels, LABEL_NAMES, NO_LABELS } from './click-labels.ts';
 import type { ClickEvent } from './types.ts';
@@ -19,12 +20,13 @@ export class ReadClick implements ClickEvent {
   readonly ts: number;
   readonly labels: ClickLabels;
   readonly channel: string;
-  readonly referer: string;
   readonly language: string;
   readonly flags: number;
   /** Holds the ids of visitor, workspace and link back to back, 16 bytes each, from `idsAt` on. */
   readonly ids: Buffer;
   readonly idsAt: number;
+  readonly #refererAt: number;
+  readonly #refererEnd: number;
   readonly #userAgentAt: number;
   readonly #userAgentEnd: number;
   readonly #addressAt: number;
@@ -37,9 +39,10 @@ export class ReadClick implements ClickEvent {
     ts: number,
     labels: ClickLabels,
     channel: string,
-    referer: string,
     language: string,
     flags: number,
+    refererAt: number,
+    refererEnd: number,
     userAgentAt: number,
     userAgentEnd: number,
     addressAt: number,
@@ -49,16 +52,22 @@ export class ReadClick implements ClickEvent {
     this.ts = ts;
     this.labels = labels;
     this.channel = channel;
-    this.referer = referer;
     this.language = language;
     this.flags = flags;
     this.ids = bytes;
     this.idsAt = idsAt;
+    this.#refererAt = refererAt;
+    this.#refererEnd = refererEnd;
     this.#userAgentAt = userAgentAt;
     this.#userAgentEnd = userAgentEnd;
     this.#addressAt = addressAt;
     this.#pads = pads;
     this.#padAt = padAt;
+  }
+
+  /** What is stored of the click itself, without what only enriching reads: a row is in memory until it is stored. */
+  get key(): ClickKey {
+    return { ts: this.ts, ids: this.ids, idsAt: this.idsAt };
   }
 
   get visitorId(): Uint8Array {
@@ -73,8 +82,22 @@ export class ReadClick implements ClickEvent {
     return this.ids.subarray(this.idsAt + LINK_AT, this.idsAt + LINK_AT + ID_BYTES);
   }
 
+  get referer(): string {
+    return this.ids.toString('utf8', this.#refererAt, this.#refererEnd);
+  }
+
+  /** Returns what a cache has for the bytes of the referer. */
+  refererIn<T>(cache: ByteCache<T>): T {
+    return cache(this.ids, this.#refererAt, this.#refererEnd);
+  }
+
   get userAgent(): string {
-    return textOf(this.ids, this.#userAgentAt, this.#userAgentEnd);
+    return this.ids.toString('utf8', this.#userAgentAt, this.#userAgentEnd);
+  }
+
+  /** Returns what a cache has for the bytes of the user agent. */
+  userAgentIn<T>(cache: ByteCache<T>): T {
+    return cache(this.ids, this.#userAgentAt, this.#userAgentEnd);
   }
 
   get address(): Uint8Array {
@@ -137,9 +160,10 @@ export function readClickBody(
     ts,
     labelsOf(bytes, labelsAt, labelsEnd),
     textOf(bytes, channelAt, channelEnd),
-    textOf(bytes, refererAt, refererEnd),
     textOf(bytes, languageAt, addressAt),
     flags,
+    refererAt,
+    refererEnd,
     userAgentAt,
     userAgentEnd,
     addressAt,
@@ -193,77 +217,23 @@ function readTime(bytes: Buffer, from: number): number {
   return 0;
 }
 
-/**
- * Texts that were read before, in slots chosen by their length and some of their bytes. Clicks repeat some thousands
- * of user agents, referers and channels; a cached text costs neither decoding nor hashing. A slot holds the last text
- * that fell there.
- */
-const PLACES = 32_768;
-const held: string[] = Array(PLACES).fill('');
-/** Bytes that choose the slot, from the end on, where versions differ. */
-const SAMPLES = 12;
-/** Longer texts seldom repeat, and would fill the memory. */
-const LONGEST_HELD = 512;
+/** Channels and languages: some dozens. */
+const textOf = createByteCache({
+  slots: 1_024,
+  longest: 64,
+  read: (bytes, from, to) => bytes.toString('utf8', from, to),
+});
 
-function textOf(bytes: Buffer, from: number, to: number): string {
-  const length = to - from;
-  if (length === 0) return '';
-  if (length > LONGEST_HELD) return bytes.toString('utf8', from, to);
-  const place = placeOf(bytes, from, to);
-  const known = held[place] ?? '';
-  if (matches(known, bytes, from, length)) return known;
-  const text = bytes.toString('utf8', from, to);
-  held[place] = text;
-  return text;
-}
-
-/** Labels that were read before, with their bytes, in slots as {@link held}: one object for all clicks of a link. */
-const heldLabels: ({ bytes: Buffer; labels: ClickLabels } | undefined)[] = Array(PLACES);
-
-/** @param to the end of the last label, as found by {@link textsEnd} */
-function labelsOf(bytes: Buffer, from: number, to: number): ClickLabels {
-  if (to - from > LONGEST_HELD) return readLabels(bytes, from, to);
-  const place = placeOf(bytes, from, to);
-  const known = heldLabels[place];
-  if (known !== undefined && sameBytes(known.bytes, bytes, from, to)) return known.labels;
-  const labels = readLabels(bytes, from, to);
-  heldLabels[place] = { bytes: Buffer.from(bytes.subarray(from, to)), labels };
-  return labels;
-}
+/** One object for all clicks with the same labels, mostly those of a link. With five UTM parameters they take 100 bytes. */
+const labelsOf = createByteCache<ClickLabels>({ slots: 32_768, longest: 160, read: readLabels });
 
 function readLabels(bytes: Buffer, from: number, to: number): ClickLabels {
   const labels: Record<keyof ClickLabels, string> = { ...NO_LABELS };
   let next = from;
   for (const name of LABEL_NAMES) {
     const textTo = textEnd(bytes, next, to);
-    labels[name] = textOf(bytes, at, textTo);
+    labels[name] = bytes.toString('utf8', at, textTo);
     next = textTo;
   }
   return labels;
-}
-
-function sameBytes(known: Buffer, bytes: Buffer, from: number, to: number): boolean {
-  const { length } = known;
-  if (length !== to - from) return false;
-  for (let index = 0; index < length; index++) if (known[index] !== bytes[from + index]) return false;
-  return true;
-}
-
-/** Returns the slot of bytes, by their length and some of them. */
-function placeOf(bytes: Buffer, from: number, to: number): number {
-  const length = to - from;
-  const step = length > SAMPLES ? (length / SAMPLES) | 0 : 1;
-  let place = length;
-  for (let next = to - 1; next >= from; next -= step) place = (Math.imul(place, 31) + (bytes[next] ?? 0)) | 0;
-  return (place ^ (place >>> 15)) & (PLACES - 1);
-}
-
-/** Compares ASCII only: other texts are decoded each time. */
-function matches(text: string, bytes: Buffer, from: number, length: number): boolean {
-  if (text.length !== length) return false;
-  for (let index = 0; index < length; index++) {
-    const byte = bytes[from + index] ?? 0;
-    if (byte > 0x7f || text.charCodeAt(index) !== byte) return false;
-  }
-  return true;
 }

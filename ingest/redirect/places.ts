@@ -11,7 +11,10 @@ export type Places = Geo & {
 const CAPACITY = 50_000;
 
 /** @param open opens the geography */
-export function createPlaces(log: Pick<Logger, 'info' | 'error'>, open = () => openGeo(CAPACITY)): Places {
+export function createPlaces(
+  log: Pick<Logger, 'info' | 'error'>,
+  open = () => openGeo({ capacity: CAPACITY }),
+): Places {
   let geo: Geo | null = null;
   let opening: Promise<void> | null = null;
 

@@ -86,7 +86,7 @@ test('every click of the corpus is enriched, with the same result twice', () => 
   expect(rows).toHaveLength(userAgents.length);
   expect(clicks.map(createEnricher({ geo: emptyGeo() }).enrichClick)).toEqual(rows);
   for (const row of rows) {
-    expect(row.browser).not.toBe('');
-    expect(row.os).not.toBe('');
+    expect(row.agent.browser).not.toBe('');
+    expect(row.agent.os).not.toBe('');
   }
 });

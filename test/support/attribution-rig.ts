@@ -61,7 +61,11 @@ export async function createAttributionRig() {
         linkId: uuidToBytes(given.link),
         visitorId: uuidToBytes(given.visitor),
       }),
-      enriched: enrichedClick({ browser: 'Chrome', os: 'Linux', isBot: given.bot ?? false, channel }),
+      enriched: enrichedClick({
+        agent: { browser: 'Chrome', os: 'Linux' },
+        isBot: given.bot ?? false,
+        channel,
+      }),
       ordinal: 0,
       sequence: sequence++,
     };

@@ -1,26 +1,29 @@
 import { CREDITED_TEXTS, type CreditedClick } from '../../core/analytics/dimensions.ts';
 import type { EnrichedClick } from '../../core/enrich/enrich.ts';
+import type { Place } from '../../core/enrich/geo.ts';
+import type { StoredReferer } from '../../core/enrich/referer.ts';
+import type { UserAgentProfile } from '../../core/enrich/user-agents.ts';
 import { NO_LABELS } from '../../core/events/click-labels.ts';
 
+type Changes = Partial<Omit<EnrichedClick, 'place' | 'agent' | 'referer'>> & {
+  place?: Partial<Place>;
+  agent?: Partial<UserAgentProfile>;
+  referer?: Partial<StoredReferer>;
+};
+
 /** Returns the derived fields of a click of which nothing is known, with changes. */
-export function enrichedClick(changes: Partial<EnrichedClick> = {}): EnrichedClick {
+export function enrichedClick(changes: Changes = {}): EnrichedClick {
+  const { place, agent, referer, ...others } = changes;
   return {
-    country: '',
-    city: '',
-    device: 'desktop',
-    browser: '',
-    os: '',
-    isBot: false,
-    channel: '',
-    referer: '',
-    refererHost: '',
-    continent: '',
-    region: '',
-    asn: 0,
-    trigger: 'link',
-    language: '',
+    place: { country: '', city: '', continent: '', region: '', asn: 0, ...place },
+    agent: { device: 'desktop', browser: '', os: '', bot: false, ...agent },
+    referer: { text: '', host: '', ...referer },
     labels: NO_LABELS,
-    ...changes,
+    channel: '',
+    language: '',
+    trigger: 'link',
+    isBot: false,
+    ...others,
   };
 }
 

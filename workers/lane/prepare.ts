@@ -67,7 +67,7 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
     const event = decoded.event as ClickEvent;
     try {
       const enriched = enricher.enrichClick(event);
-      const key = event instanceof ReadClick ? event : clickKey(event);
+      const key = event instanceof ReadClick ? event.key : clickKey(event);
       into.clicks.push({ event: key, enriched, ordinal: stream.ordinal, sequence: decoded.sequence });
     } catch (error) {
       into.deadLetters.push(

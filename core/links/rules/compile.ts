@@ -1,4 +1,4 @@
-import type { Place } from '../../enrich/geo.ts';
+import type { City } from '../../enrich/geo.ts';
 import { parseInstant } from '../../time/timestamps.ts';
 import { zoneClock } from '../../time/zone-clock.ts';
 import { systemOf } from './systems.ts';
@@ -14,7 +14,7 @@ import type {
 
 /** What a rule can ask of a visit. A getter is computed when a condition needs it. */
 export type RuleVisit = {
-  readonly place: Place;
+  readonly place: City;
   /** Most preferred language with its region, such as `de-AT`; empty when unknown. */
   readonly language: string;
   /** As reports name them. */
