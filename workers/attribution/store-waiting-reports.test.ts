@@ -40,11 +40,11 @@ async function creditedLinks(orderId: string): Promise<number> {
 
 describe('an id that came in an address', () => {
   it.each([
-    ['31 minutes after its click binds nobody', [-31 * MINUTE], 0, false],
+    ['31 minutes after its click binds no one', [-31 * MINUTE], 0, false],
     ['29 minutes after its click is the visitor', [-29 * MINUTE], 0, true],
     ['soon after the last of several clicks is the visitor', [-900 * MINUTE, -MINUTE], 0, true],
     [
-      'whose click came later than 30 minutes before and much later binds nobody',
+      'whose click came later than 30 minutes before and much later binds no one',
       [-900 * MINUTE, 5 * MINUTE],
       0,
       false,

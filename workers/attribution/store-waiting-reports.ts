@@ -51,7 +51,7 @@ export async function storeWaitingReports(dependencies: WaitingReportDependencie
   } catch (error) {
     if (!(error instanceof ValuesRefused)) throw error;
   }
-  // One of them is refused: each by itself, and that one becomes a dead letter.
+  // One of them is refused: store each alone, and make that one a dead letter.
   for (let stored = 0; stored < BATCH; stored++) {
     try {
       if ((await storeBatch(dependencies, before, 1)) === 0) return false;

@@ -13,11 +13,11 @@ test.each([
   [404, 'Correct the address of the webhook'],
   [410, 'switch it on again'],
   [418, 'refused the message'],
-  [429, 'Answer 2xx at once'],
-  [503, 'The message is sent again by itself'],
-])('the answer %i is said in words', (status, words) => {
+  [429, 'Respond with 2xx at once'],
+  [503, 'Look into its log'],
+])('the response %i is said in words', (status, words) => {
   expect(wordsOf(status, `responded with ${status}`)).toContain(words);
-  expect(wordsOf(status, null)).toContain(`Your server answered ${status}: it `);
+  expect(wordsOf(status, null)).toContain(`Your server responded with ${status}: it `);
 });
 
 // Texts of Node, OpenSSL and the deliverer.
@@ -28,12 +28,15 @@ test.each([
   ['unable to verify the first certificate', 'certificate is not valid'],
   ['self-signed certificate in certificate chain', 'certificate is not valid'],
   ["Hostname/IP does not match certificate's altnames: Host: you.example.", 'certificate is not valid'],
-  ['write EPROTO 40E7:error:0A00010B:SSL routines:ssl3_get_record:wrong version number', 'no TLS'],
-  ['no response within 20 s', 'did not answer in time'],
-  ['connect ETIMEDOUT 203.0.113.7:443', 'did not answer in time'],
+  [
+    'write EPROTO 40E7:error:0A00010B:SSL routines:ssl3_get_record:wrong version number',
+    'does not speak TLS',
+  ],
+  ['no response within 20 s', 'did not respond in time'],
+  ['connect ETIMEDOUT 203.0.113.7:443', 'did not respond in time'],
   ['socket hang up', 'closed the connection'],
   ['read ECONNRESET', 'closed the connection'],
-  ['Parse Error: Expected HTTP/, RTSP/ or ICE/', 'no HTTP'],
+  ['Parse Error: Expected HTTP/, RTSP/ or ICE/', 'does not speak HTTP'],
   ['the webhook is not active', 'was off'],
   ['something else', 'did not reach your server: something else.'],
 ])('the error "%s" is said in words', (error, words) => {

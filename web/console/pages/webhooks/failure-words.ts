@@ -14,21 +14,21 @@ const OF_STATUS: Record<number, [what: string, advice: string]> = {
     'forbids the message',
     'A firewall or a bot filter may stand before it: let this address through, and check the signature instead.',
   ],
-  404: ['has nothing at this address', 'Correct the address of the webhook, or deploy what answers it.'],
+  404: ['has nothing at this address', 'Correct the address of the webhook, or deploy what serves it.'],
   405: ['takes no POST at this address', 'Correct the address of the webhook, or take POST there.'],
   410: [
     'asked for no more messages',
-    'This turns the webhook off. If it was a mistake, answer 2xx and switch it on again.',
+    'This turns the webhook off. If it was a mistake, respond with 2xx and switch it on again.',
   ],
   413: ['found the message too large', 'Raise its limit for bodies to 1 MB.'],
-  429: ['has too many messages at once', 'Answer 2xx at once, and work on a message afterwards.'],
+  429: ['has too many messages at once', 'Respond with 2xx at once, and work on a message afterwards.'],
 };
 
 /** Says in words why the last attempt of a delivery failed. */
 export function failureWords({ response_status: status, error }: FailedDelivery): FailureWords {
   if (status === null) return ofNetwork(error ?? '');
   const known = OF_STATUS[status] ?? ofStatusClass(status);
-  return { what: `Your server answered ${status}: it ${known[0]}.`, advice: known[1] };
+  return { what: `Your server responded with ${status}: it ${known[0]}.`, advice: known[1] };
 }
 
 function ofStatusClass(status: number): [string, string] {
@@ -37,8 +37,9 @@ function ofStatusClass(status: number): [string, string] {
       'sent the message on to another address',
       'Redirects are not followed: enter the address that it leads to.',
     ];
-  if (status < 500) return ['refused the message', 'Answer 2xx to every message that you have received.'];
-  return ['failed', 'Look into its log at this time. The message is sent again by itself.'];
+  if (status < 500)
+    return ['refused the message', 'Respond with 2xx to every message that you have received.'];
+  return ['failed', 'Look into its log at this time.'];
 }
 
 /** Network errors are texts of the system, of OpenSSL and of Node. */
@@ -56,17 +57,17 @@ const OF_NETWORK: [pattern: RegExp, what: string, advice: string][] = [
   ],
   [
     /EPROTO|SSL|TLS/,
-    'The host speaks no TLS at this port.',
+    'The host does not speak TLS at this port.',
     'Correct the port, or use http:// if that is meant.',
   ],
   [
     /no response within|timed? ?out|ETIMEDOUT/i,
-    'Your server did not answer in time.',
-    'Answer 2xx at once, and work on a message afterwards.',
+    'Your server did not respond in time.',
+    'Respond with 2xx at once, and work on a message afterwards.',
   ],
   [
     /ECONNRESET|EPIPE|socket hang up|connection was closed/,
-    'Your server closed the connection without an answer.',
+    'Your server closed the connection without a response.',
     'Look into its log at this time, and into that of the proxy before it.',
   ],
   [
@@ -81,7 +82,7 @@ const OF_NETWORK: [pattern: RegExp, what: string, advice: string][] = [
   ],
   [
     /Parse Error|HPE_/,
-    'What answers is no HTTP.',
+    'What responds does not speak HTTP.',
     'Correct the address of the webhook: another program listens there.',
   ],
   [
@@ -96,6 +97,6 @@ function ofNetwork(error: string): FailureWords {
   if (found) return { what: found[1], advice: found[2] };
   return {
     what: `The message did not reach your server: ${error || 'no reason is known'}.`,
-    advice: 'Check that the address of the webhook answers from outside your network.',
+    advice: 'Check that the address of the webhook responds from outside your network.',
   };
 }

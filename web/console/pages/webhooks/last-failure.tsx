@@ -35,14 +35,19 @@ export function LastFailure({ webhook }: { webhook: ShownWebhook }) {
         {what} {advice}
       </Text>
       <Text size="sm" c="dimmed" title={formatInstant(last.created_at)}>
-        {eventName(last.type)}, {formatAgo(last.created_at)}.{' '}
-        {last.next_attempt_at !== null && `It is tried again ${formatAgo(last.next_attempt_at)}. `}
+        {eventName(last.type)}, {formatAgo(last.created_at)}. {nextAttempt(last)}
         <Anchor component="button" type="button" size="sm" onClick={() => view.open(last.id)}>
           Show the delivery
         </Anchor>
       </Text>
     </Alert>
   );
+}
+
+/** The next attempt of a delivery as a sentence; empty when there is none. */
+function nextAttempt({ next_attempt_at: next }: Delivery): string {
+  if (next === null) return '';
+  return `The next attempt is ${Date.parse(next) > Date.now() ? formatAgo(next) : 'under way'}. `;
 }
 
 function newest(deliveries: readonly Delivery[]): Delivery | null {
