@@ -1,6 +1,5 @@
 /**
- * Returns the time until the next multiple of an interval. Loops that wait so wake the process together, and can share
- * the queries that they make at the same moment.
+ * Returns the time until the next multiple of an interval. Loops that wait so wake the process together.
  *
  * @param everyMs at least 1
  * @param now of a monotonic clock, milliseconds

@@ -11,9 +11,15 @@ export type Job = {
   stop(): Promise<void>;
 };
 
+/**
+ * Jobs of this interval or a shorter one run together, and share the query of {@link import('./waiting.ts').Waiting}.
+ * Others do not: each would need a connection of its own at that moment. Milliseconds.
+ */
+const TOGETHER_MS = 500;
+
 export type JobOptions = {
   name: string;
-  /** Milliseconds, or a function that returns them before each wait. Runs come at multiples of it. */
+  /** Milliseconds, or a function that returns them before each wait. */
   everyMs: number | (() => number);
   log: Logger;
   metrics: WorkerMetrics;
@@ -71,7 +77,8 @@ export function startJob(options: JobOptions): Job {
   async function wait(): Promise<void> {
     if (isWoken || isStopped) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, untilNextTick(typeof everyMs === 'number' ? everyMs : everyMs()));
+      const ms = typeof everyMs === 'number' ? everyMs : everyMs();
+      const timer = setTimeout(resolve, ms <= TOGETHER_MS ? untilNextTick(ms) : ms);
       endWait = () => {
         clearTimeout(timer);
         resolve();

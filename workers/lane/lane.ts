@@ -10,7 +10,6 @@ import type { Pool } from '../../sql/database/pool.ts';
 import { commitIntent, type Lane, LaneLost, LaneMoved } from '../../sql/event-log/lanes.ts';
 import { readStreams, type StreamProgress } from '../../sql/event-log/streams.ts';
 import type { WorkerMetrics } from '../metrics.ts';
-import { untilNextTick } from '../next-tick.ts';
 import { createRetry } from '../retry.ts';
 import { createAdvanceStep } from './advance.ts';
 import { type Block, encodeBlock, toBlocks } from './blocks.ts';
@@ -194,7 +193,7 @@ export async function runLane(
     const truncation = createTruncation(dependencies, lane.partition, log);
     const checkEnd = createEndWatch(lane, dependencies.patienceMs);
     while (!signal.aborted) {
-      await sleep(untilNextTick(LANE_DEFAULTS.keepUpMs), undefined, { signal }).catch(() => undefined);
+      await sleep(LANE_DEFAULTS.keepUpMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       const end = await truncation.truncate(stored);
       if (end === null || !hasResumed) continue;

@@ -6,7 +6,6 @@ import type { Pool } from '../../sql/database/pool.ts';
 import { type Lane, LaneLost, laneHolder, releaseLane, takeLane } from '../../sql/event-log/lanes.ts';
 import { recordHeartbeat, removeLiveWorker } from '../../sql/event-log/live-workers.ts';
 import type { WorkerMetrics } from '../metrics.ts';
-import { untilNextTick } from '../next-tick.ts';
 import { hasDied, holderName } from './holder.ts';
 import type { LaneControl } from './lane.ts';
 import { LEASE, type Leases } from './leases.ts';
@@ -118,7 +117,7 @@ export function startLanes(dependencies: LanesDependencies): Lanes {
         if (!searchFails) log.warn({ err: error }, 'failed to look for lanes; will retry');
         searchFails = true;
       }
-      await sleep(untilNextTick(LOOK_EVERY_MS), undefined, { signal: drain.signal }).catch(() => undefined);
+      await sleep(LOOK_EVERY_MS, undefined, { signal: drain.signal }).catch(() => undefined);
     }
   }
 

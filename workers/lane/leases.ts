@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../sql/database/pool.ts';
 import { type Lane, LaneLost, renewLanes } from '../../sql/event-log/lanes.ts';
-import { untilNextTick } from '../next-tick.ts';
 
 /** The lease of a lane that this process holds. */
 export type Lease = {
@@ -50,9 +49,7 @@ export function keepLeases(pool: Pool): Leases {
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await sleep(untilNextTick(LEASE.renewEveryMs), undefined, { signal: stopping.signal }).catch(
-        () => undefined,
-      );
+      await sleep(LEASE.renewEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       // While PostgreSQL is down no worker can take a lane, and the lanes themselves log it.
       await renew([...kept]).catch(() => undefined);
     }

@@ -18,7 +18,6 @@ import { pollBatch, type Range } from '../lane/poll-batch.ts';
 import { assertForward, createEndWatch, logBounds } from '../lane/position.ts';
 import type { Decode } from '../lane/prepare.ts';
 import type { WorkerMetrics } from '../metrics.ts';
-import { untilNextTick } from '../next-tick.ts';
 import { causeOf, createRetry } from '../retry.ts';
 import { type ClickDelivery, clickDeliveries } from './clicks.ts';
 import type { Handover } from './handover.ts';
@@ -189,7 +188,7 @@ export async function runClickLane(
       if (!(await retry('read_webhooks', subscriptions)).wantsClicks) {
         if (end > at) at = end;
         if (at > written && isAdvanceDue(at)) await queue(at, null);
-        await sleep(untilNextTick(CLICK_LANE.idleMs), undefined, { signal });
+        await sleep(CLICK_LANE.idleMs, undefined, { signal });
         continue;
       }
       const from = at;

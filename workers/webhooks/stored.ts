@@ -7,7 +7,6 @@ import {
   webhooksWithDueDeliveries,
 } from '../../sql/webhooks/delivery-queue.ts';
 import { createIdlePause } from '../idle-pause.ts';
-import { untilNextTick } from '../next-tick.ts';
 import { type Attempt, receiverOf } from './attempt.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { Settling } from './settling.ts';
@@ -95,7 +94,7 @@ export function startStored(dependencies: {
     let fails = false;
     const pause = createIdlePause({ busyMs: STORED.waitMs, idleMs: STORED.idleMs });
     while (!isStopped) {
-      let wait = untilNextTick(pause.ms());
+      let wait = pause.ms();
       try {
         if (await attemptDue()) {
           pause.found();
