@@ -411,6 +411,30 @@ test('referral links and links of bio buttons are made on the default domain, co
   expect(page.body.links[0]?.short_url).toMatch(new RegExp(`^https://${host}/`));
 });
 
+test('a row of an import is on the domain that its full short URL names, and is skipped the second time', async () => {
+  const workspace = await api.addWorkspace();
+  await verified(workspace);
+  const text = [
+    'long_url,link,title',
+    `https://shop.example/a,https://${host.toUpperCase()}/imported,A`,
+    'https://shop.example/b,https://bit.ly/imported,B',
+    `https://shop.example/c,http://${host}/other,C`,
+  ].join('\n');
+  const run = () =>
+    workspace.post<{ created: number; skipped: number; errors: unknown[] }>('/links/import', { text });
+  expect((await run()).body).toMatchObject({ created: 3, skipped: 0, errors: [] });
+  expect((await run()).body).toMatchObject({ created: 0, skipped: 3, errors: [] });
+  const { links } = (
+    await workspace.get<{ links: { short_url: string; destination: string }[] }>('/links?view=records')
+  ).body;
+  const led = Object.fromEntries(links.map(({ short_url, destination }) => [short_url, destination]));
+  expect(led).toEqual({
+    [`https://${host}/imported`]: 'https://shop.example/a',
+    'https://hop.example/imported': 'https://shop.example/b',
+    [`https://${host}/other`]: 'https://shop.example/c',
+  });
+});
+
 test('no destination leads back to a domain of the workspace', async () => {
   await verified();
   const back = { destination_url: `https://${host}/sale`, external: true };

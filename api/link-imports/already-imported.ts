@@ -4,6 +4,7 @@ import type { PoolClient } from '../../sql/database/pool.ts';
 import { type Link, linksBySlugs } from '../../sql/links/links.ts';
 import type { BulkRow } from '../links/create-each.ts';
 import type { CreateRequest } from '../links/create-request.ts';
+import { domainChoice } from '../links/domain-choice.ts';
 
 /**
  * Returns the rows of a batch whose links exist: each slug, in the row's exact spelling, belongs to a link with
@@ -23,9 +24,11 @@ export async function alreadyImported(
     workspaceId,
     wanted.flatMap(({ slugs }) => slugs),
   );
-  const bySlug = new Map(links.map((link) => [link.slug, link]));
+  if (links.length === 0) return new Set();
+  const choice = await domainChoice(tx, workspaceId);
+  const byName = new Map(links.map((link) => [`${link.domain_number}/${link.slug}`, link]));
   const isThere = ({ row, slugs }: { row: CreateRequest; slugs: string[] }) =>
-    slugs.every((slug) => leadsTo(bySlug.get(slug), row));
+    slugs.every((slug) => leadsTo(byName.get(`${choice.numberOf(row.domain)}/${slug}`), row));
   return new Set(wanted.filter(isThere).map(({ row }) => row));
 }
 

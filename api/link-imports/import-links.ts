@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { completeRow, type ImportDefaults } from '../../core/link-imports/create-row.ts';
+import { domainOfRow } from '../../core/link-imports/domain-of-row.ts';
 import type { Format } from '../../core/link-imports/formats/format.ts';
 import { formatOf } from '../../core/link-imports/formats/known.ts';
 import { ImportErrors, type RowError } from '../../core/link-imports/import-errors.ts';
@@ -176,11 +177,14 @@ function pendingOf(
 ): Pending[] {
   try {
     refuseBrokenText(row);
-    return format.read(row).map(({ body, columnOf }) => ({
-      source: row,
-      columnOf,
-      body: completeRow(body, defaults),
-    }));
+    return format.read(row).map(({ body, columnOf }) => {
+      const domain = body.domain ?? domainOfRow(row, body.slug, defaults.domains ?? []);
+      return {
+        source: row,
+        columnOf,
+        body: completeRow(domain === null ? body : { ...body, domain }, defaults),
+      };
+    });
   } catch (error) {
     if (!(error instanceof RowProblem)) throw error;
     errors.add(row.line, error, row);

@@ -8,6 +8,7 @@ import { jsonRows } from '../../core/link-imports/json-rows.ts';
 import type { ReadRow } from '../../core/link-imports/source-row.ts';
 import { formOf } from '../../core/link-imports/text-form.ts';
 import type { Slice } from '../../core/tier/time-slices.ts';
+import { linkHosts } from '../../sql/domains/domains.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { withIdempotency } from '../plugins/idempotency.ts';
 import { type ImportSource, type ReadImport, readImport, writeImport } from './import-links.ts';
@@ -45,6 +46,7 @@ export async function linkImportRoutes(app: Api, { config, pool, blockedDomains 
         blockedDomains,
         appendUtm,
         primaryDomain: request.auth.workspace.primary_domain,
+        domains: await linkHosts(pool, request.auth.workspace.id),
         channel: channel === 'smart' ? ('smart' as const) : (creatableChannel(channel) ?? 'other'),
         onFormat({ name }: Format, columns: string[]) {
           format = name;

@@ -6,6 +6,7 @@ import { csvRows } from '../../core/link-imports/csv-rows.ts';
 import { isHoplogColumn } from '../../core/link-imports/formats/hoplog.ts';
 import { UnknownFormat } from '../../core/link-imports/formats/known.ts';
 import { jsonRows } from '../../core/link-imports/json-rows.ts';
+import { linkHosts } from '../../sql/domains/domains.ts';
 import { openTextFile, readText } from '../import/text-file.ts';
 import { CommandFailed, printResult, table } from '../output.ts';
 import { withStores } from '../stores.ts';
@@ -59,6 +60,7 @@ async function run(path: string, options: Options): Promise<ImportResult> {
         workspaceId: workspace.id,
         shortUrl: config.shortUrl,
         primaryDomain: workspace.primary_domain,
+        domains: await linkHosts(pool, workspace.id),
         channel: options.channel,
         appendUtm: options.appendUtm,
         rows: file.content.kind === 'json' ? jsonRows(text) : csvRows(text, file.content),

@@ -12,6 +12,8 @@ export type CreateRow = {
 export type ImportDefaults = {
   /** The workspace's primary domain; null: none yet. */
   primaryDomain: string | null;
+  /** Its proven domains of short links; left out: none. */
+  domains?: readonly string[];
   /** Channel of rows without one: a channel's key, or a Smart Link. */
   channel: string | 'smart';
   /** Whether UTM parameters are added to destinations of rows that name none; left out: no. */

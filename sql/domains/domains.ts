@@ -181,6 +181,11 @@ export async function linkDomains(db: Queryable, workspaceId: string): Promise<L
   return rows;
 }
 
+/** Returns the hosts of {@link linkDomains}. */
+export async function linkHosts(db: Queryable, workspaceId: string): Promise<string[]> {
+  return (await linkDomains(db, workspaceId)).flatMap(({ domain }) => domain ?? []);
+}
+
 /** Returns the domain of new links that name none. */
 export async function defaultDomain(db: Queryable, workspaceId: string): Promise<LinkDomain> {
   return (await linkDomains(db, workspaceId)).find(({ is_default }) => is_default) ?? DEPLOYMENT_DOMAIN;

@@ -22,6 +22,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   channel: asText,
   channels: asList,
   smart: asBoolean,
+  domain: asText,
   slug: asText,
   external_id: asText,
   metadata: asJson,
