@@ -115,7 +115,6 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
   const permits = createPermits({ pool, streamId: eventLog.stream.streamId, log });
   const pages = createPages();
   const gate = createPasswordGate(secrets.cookie, secure);
-  const places = createPlaces(log);
   const agentKinds = createAgentKinds();
   const visitorIds = createVisitorIds(secrets.visitor);
   const identify = createIdentifyVisitor({ policies, dailyVisitors, secure });
@@ -125,7 +124,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     metrics,
     interstitial: createInterstitial(),
     identify,
-    decidingVisits: createDecidingVisits(places),
+    decidingVisits: createDecidingVisits(createPlaces(log)),
     refuse(link, exchange) {
       permits.release(link.idText);
       metrics.countOutcome('not_recorded');
@@ -141,7 +140,6 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     pages,
     agentKinds,
     domains,
-    places,
     mayPass: gate.mayPass,
   });
   const redirect = createRedirectHandler({

@@ -139,10 +139,9 @@ describe('paths and queries', () => {
   });
 
   test.each([
-    ['GET', '/links/bulk', 'POST'],
-    ['DELETE', '/links/bulk', 'POST'],
-    ['PUT', '/links/bulk', 'POST'],
-    ['HEAD', '/links/bulk', 'POST'],
+    ['GET', '/links/bulk', 'DELETE, PATCH, POST'],
+    ['PUT', '/links/bulk', 'DELETE, PATCH, POST'],
+    ['HEAD', '/links/bulk', 'DELETE, PATCH, POST'],
     ['GET', '/links/import', 'POST'],
     ['PATCH', '/links/tags', 'GET, HEAD'],
     ['DELETE', '/links/search', 'GET, HEAD'],

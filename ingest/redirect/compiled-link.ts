@@ -2,7 +2,6 @@ import { CHANNELS, type Channel, utmMediumOf } from '../../core/enrich/channels.
 import type { ClickLabels } from '../../core/events/click-labels.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 import type { BlockedDomains } from '../../core/links/blocked-domains.ts';
-import { needPlace } from '../../core/links/rules/compile.ts';
 import type { VisitorIds, WorkspaceVisitors } from '../../core/tracking/visitors.ts';
 import type { RedirectStatus, Retargeting } from '../../sql/links/link-settings.ts';
 import type { LinkRecord } from '../link-table/records.ts';
@@ -45,8 +44,6 @@ export class CompiledLink {
   readonly isBlocked: boolean;
   /** Has rules, targeting or a split: visitors get different destinations. */
   readonly decides: boolean;
-  /** Its rules ask where the visitor is. */
-  readonly needsPlace: boolean;
   readonly #destinationFor: (visit: DecidingVisit | null, channel: string) => Destination;
 
   /** @param address that visitors open */
@@ -73,7 +70,6 @@ export class CompiledLink {
     this.isBlocked = settings.blocked === true || urlsOf(record).some((url) => domains.blocks(url));
     const { rules = [], targeting, split } = settings;
     this.decides = rules.length > 0 || targeting !== undefined || split !== undefined;
-    this.needsPlace = needPlace(rules);
     this.#destinationFor = destinationsOf(record, address, this.decides ? compileDecisions(record) : null);
   }
 

@@ -1,8 +1,7 @@
-import type { Place } from '../../core/enrich/geo.ts';
+import type { Geo, Place } from '../../core/enrich/geo.ts';
 import { preferredLanguageTag } from '../../core/enrich/languages.ts';
 import { createUserAgents, type UserAgentProfile } from '../../core/enrich/user-agents.ts';
 import type { DecidingVisit } from './decisions.ts';
-import type { Places } from './places.ts';
 import type { Visit } from './visit.ts';
 
 /** What is known of a visitor besides the request. */
@@ -14,7 +13,7 @@ export type DecidingVisits = (visit: Visit, visited: Visited) => DecidingVisit;
 /** Memoized user agents, half a KiB each; only links that ask need them. */
 const AGENTS = 10_000;
 
-export function createDecidingVisits(places: Places): DecidingVisits {
+export function createDecidingVisits(places: Geo): DecidingVisits {
   const { profileOf } = createUserAgents(AGENTS);
 
   class Facts implements DecidingVisit {

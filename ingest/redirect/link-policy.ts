@@ -6,7 +6,6 @@ import type { IngestMetrics } from '../metrics.ts';
 import type { Page } from '../pages/layout.ts';
 import type { Pages } from '../pages/pages.ts';
 import type { CompiledLink } from './compiled-link.ts';
-import type { Places } from './places.ts';
 import type { AllowedVisit, RecordAndRedirect } from './record-and-redirect.ts';
 import type { Visit } from './visit.ts';
 
@@ -34,12 +33,10 @@ export function createLinkPolicy(given: {
   pages: Pages;
   agentKinds: AgentKinds;
   domains: Pick<BlockedDomains, 'blocks'>;
-  places: Pick<Places, 'opening'>;
   /** Whether the visitor has already given the link's password. */
   mayPass(link: CompiledLink, cookieHeader: string): boolean;
 }): LinkPolicy {
-  const { permits, exchanges, recordAndRedirect, metrics, pages, agentKinds, domains, places, mayPass } =
-    given;
+  const { permits, exchanges, recordAndRedirect, metrics, pages, agentKinds, domains, mayPass } = given;
 
   function show(exchange: Exchange, status: string, page: Page): void {
     exchanges.reply(exchange, status, page.headers, page.body);
@@ -63,16 +60,6 @@ export function createLinkPolicy(given: {
   }
 
   function pass(link: CompiledLink, visit: Visit, exchange: Exchange, cookie: string | null): void {
-    // Before a permit is taken: a visitor who leaves meanwhile uses none.
-    const opening = link.needsPlace ? places.opening() : null;
-    if (opening === null) passKnown(link, visit, exchange, cookie);
-    else
-      exchanges.after(exchange, opening, () => {
-        if (!exchange.over) passKnown(link, visit, exchange, cookie);
-      });
-  }
-
-  function passKnown(link: CompiledLink, visit: Visit, exchange: Exchange, cookie: string | null): void {
     const agent = agentKinds(visit.userAgent);
     const allowed = { link, visit, agent, exchange, counted: false, cookie };
     if (link.maxClicks === null) recordAndRedirect(allowed);

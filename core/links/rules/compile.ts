@@ -37,12 +37,6 @@ export function compileRules(rules: readonly LinkRule[]): CompiledRules {
   return (visit) => compiled.find(({ tests }) => tests.every((test) => test(visit)))?.rule ?? null;
 }
 
-/** Returns whether a condition of the rules is on the visitor's place. */
-export function needPlace(rules: readonly LinkRule[]): boolean {
-  const types: ReadonlySet<string> = new Set(['country', 'continent', 'region']);
-  return rules.some(({ conditions }) => conditions.some(({ type }) => types.has(type)));
-}
-
 function compileCondition(condition: RuleCondition): Test {
   switch (condition.type) {
     case 'query':

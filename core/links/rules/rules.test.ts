@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AppError } from '../../errors.ts';
 import { uuidToBytes, uuidv7 } from '../../ids.ts';
-import { compileRules, needPlace, type RuleVisit } from './compile.ts';
+import { compileRules, type RuleVisit } from './compile.ts';
 import { readRules, readSplit } from './read-rules.ts';
 import { variantOf } from './split.ts';
 
@@ -119,8 +119,6 @@ test('the first rule whose conditions all hold decides', () => {
     DESTINATIONS,
   );
   expect(compileRules(rules ?? [])(VISIT)?.id).toBe('first');
-  expect(needPlace(rules ?? [])).toBe(true);
-  expect(needPlace(rules?.slice(2) ?? [])).toBe(false);
 });
 
 const weekly = { type: 'weekly', days: [1], from: '09:00', to: '17:00', time_zone: 'Europe/Berlin' };
