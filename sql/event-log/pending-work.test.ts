@@ -20,6 +20,7 @@ const NOTHING = {
   earlyRefunds: false,
   orderPublications: false,
   splits: false,
+  webhookEvents: false,
 };
 
 test('each kind of work is reported while it is pending, and not after', async () => {
@@ -81,5 +82,13 @@ test('each kind of work is reported while it is pending, and not after', async (
   const { id } = await makeLink(pool, workspace, 'https://shop.example/', { split_ends_at: new Date(0) });
   expect(await pendingWork(pool)).toEqual({ ...NOTHING, splits: true });
   await pool.query("UPDATE links SET split_winner = 'a' WHERE id = $1", [id]);
+  expect(await pendingWork(pool)).toEqual(NOTHING);
+
+  await pool.query(
+    "INSERT INTO webhook_outbox (id, workspace_id, type, data) VALUES ($1, $2, 'click.created', '{}')",
+    [randomUUID(), workspace],
+  );
+  expect(await pendingWork(pool)).toEqual({ ...NOTHING, webhookEvents: true });
+  await pool.query('DELETE FROM webhook_outbox');
   expect(await pendingWork(pool)).toEqual(NOTHING);
 });

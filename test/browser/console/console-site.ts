@@ -231,19 +231,20 @@ const CUT_OFF = `[...document.querySelectorAll('a, button, input, label')].filte
   return width > 1 && right > document.documentElement.clientWidth + 1 && !one.closest('[role=region][tabindex]');
 }).map((one) => one.outerHTML)`;
 
-/** Expects that nothing overflows at the side, and no control is cut off there. */
+/** Expects that nothing overflows at the side, and no control is cut off there, once charts have followed the width. */
 export async function expectNoSidewaysScroll(page: Page): Promise<void> {
-  expect(await page.evaluate(CUT_OFF)).toEqual([]);
-  expect(
-    await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
-  ).toBe(0);
+  await expect.poll(() => page.evaluate(CUT_OFF), { timeout: PATIENCE }).toEqual([]);
+  const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+  await expect.poll(() => page.evaluate(overflow), { timeout: PATIENCE }).toBe(0);
 }
 
 /** Expects that nothing in a table overflows its cell. */
 export async function expectCellsFit(page: Page): Promise<void> {
   const wide =
     '[...document.querySelectorAll("td, th")].filter((cell) => cell.scrollWidth > cell.clientWidth)';
-  expect(await page.evaluate(`${wide}.map((cell) => cell.textContent)`)).toEqual([]);
+  await expect
+    .poll(() => page.evaluate(`${wide}.map((cell) => cell.textContent)`), { timeout: PATIENCE })
+    .toEqual([]);
 }
 
 /** Writes a screenshot of the page to `SCREENSHOT_DIR`, where that is set. @param name without an extension */

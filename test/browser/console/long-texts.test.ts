@@ -37,7 +37,7 @@ async function expectFits(page: ConsolePage, name: string, text: string): Promis
     await expectCellsFit(page);
     const cut =
       '[...document.querySelectorAll(".mantine-Badge-label")].filter((word) => word.scrollWidth > word.clientWidth)';
-    expect(await page.evaluate(`${cut}.map((word) => word.textContent)`)).toEqual([]);
+    await expect.poll(() => page.evaluate(`${cut}.map((word) => word.textContent)`), PATIENCE).toEqual([]);
     await expectNoSidewaysScroll(page);
   }
   expectClean(page);
