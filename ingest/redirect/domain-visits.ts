@@ -1,5 +1,6 @@
 import type { AgentKinds } from '../../core/enrich/agent-kinds.ts';
 import { inferChannel } from '../../core/enrich/infer-channel.ts';
+import { preferredLanguage } from '../../core/enrich/languages.ts';
 import type { EventLogWriter } from '../../core/event-log/port.ts';
 import { NO_LABELS } from '../../core/events/click-labels.ts';
 import type { BlockedDomains } from '../../core/links/blocked-domains.ts';
@@ -102,7 +103,7 @@ export function createDomainVisits(given: {
           channel: inferChannel(visit.referer, visit.userAgent),
           referer: visit.referer,
           userAgent: visit.userAgent,
-          language: visit.language,
+          language: preferredLanguage(visit.acceptLanguage),
           address: visit.address,
           flags: flagsOf(visit, false),
         },

@@ -1,5 +1,6 @@
 import type { AgentKind } from '../../core/enrich/agent-kinds.ts';
 import { inferChannel } from '../../core/enrich/infer-channel.ts';
+import { preferredLanguage } from '../../core/enrich/languages.ts';
 import type { EventLogWriter } from '../../core/event-log/port.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
 import type { Exchange, Exchanges } from '../http/exchange.ts';
@@ -57,7 +58,7 @@ export function createRecordAndRedirect(given: {
         channel,
         referer: visit.referer,
         userAgent: visit.userAgent,
-        language: visit.language,
+        language: preferredLanguage(visit.acceptLanguage),
         address: visit.address,
         flags: flagsOf(visit, counted),
       },

@@ -1,6 +1,5 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { isUtf8 } from 'node:buffer';
-import { preferredLanguage } from '../../core/enrich/languages.ts';
 import { cleanReferer, REFERER_LIMIT } from '../../core/enrich/referer.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
 import type { ClientAddress } from '../http/client-address.ts';
@@ -22,9 +21,6 @@ export type Visit = {
   query: string;
   userAgent: string;
   referer: string;
-  /** Primary subtag of the most preferred language; empty when unknown. */
-  language: string;
-  /** The header that says so. */
   acceptLanguage: string;
   cookie: string;
   /** `Sec-GPC: 1` (Global Privacy Control). */
@@ -56,7 +52,6 @@ export function readVisit(
   startedAt: number | null,
 ): Visit {
   const userAgent = req.getHeader(USER_AGENT);
-  const acceptLanguage = req.getHeader(ACCEPT_LANGUAGE);
   const host = hosts.isEmpty() ? null : hosts.find(req.getHeader(HOST));
   const address = req.getUrl();
   const end = endOfSlug(address);
@@ -69,8 +64,7 @@ export function readVisit(
     query: req.getQuery() ?? '',
     userAgent: userAgent.length > USER_AGENT_LIMIT ? userAgent.slice(0, USER_AGENT_LIMIT) : userAgent,
     referer: refererOf(req.getHeader(REFERER)),
-    language: preferredLanguage(acceptLanguage),
-    acceptLanguage,
+    acceptLanguage: req.getHeader(ACCEPT_LANGUAGE),
     cookie: req.getHeader(COOKIE),
     gpc: req.getHeader(SEC_GPC) === '1',
     flags: (head ? CLICK_FLAGS.head : 0) | (isPrefetch(req) ? CLICK_FLAGS.prefetch : 0),

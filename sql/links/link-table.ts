@@ -1,9 +1,8 @@
 import type { PublicPage } from '../../core/bio/public-page.ts';
-import type { LinkRule, SplitVariant } from '../../core/links/rules/types.ts';
 import type { Tracking } from '../../core/tracking/tracking.ts';
 import { publicPageSql } from '../bio/pages.ts';
 import type { Queryable } from '../database/pool.ts';
-import type { RedirectStatus, Retargeting, Targeting } from './link-settings.ts';
+import type { LinkSettings } from './link-settings.ts';
 import type { Name } from './slugs.ts';
 
 /**
@@ -11,7 +10,7 @@ import type { Name } from './slugs.ts';
  */
 
 /** A live link with its campaign's destination, as the redirect needs it. */
-export type LinkTableRow = {
+export type LinkTableRow = Omit<LinkSettings, 'split_ends_at' | 'split_goal' | 'expires_at'> & {
   id: string;
   workspace_id: string;
   domain_number: number;
@@ -21,26 +20,11 @@ export type LinkTableRow = {
   channel: string | null;
   utm_source: string | null;
   utm_medium: string | null;
-  utm_campaign: string | null;
   extra_query: string | null;
-  targeting: Targeting | null;
-  rules: LinkRule[] | null;
-  split: SplitVariant[] | null;
   /** Id of the variant that all visitors get. */
   split_winner: string | null;
   /** Milliseconds since the epoch. */
   expires_at: number | null;
-  max_clicks: number | null;
-  expired_redirect_url: string | null;
-  password_hash: string | null;
-  retargeting: Retargeting | null;
-  redirect_status: RedirectStatus;
-  forward_query: boolean;
-  forward_path: boolean;
-  append_utm: boolean;
-  append_visitor: boolean;
-  utm_term: string | null;
-  utm_content: string | null;
   /** Milliseconds since the epoch. */
   starts_at: number | null;
   /** By the operator. */
