@@ -1,3 +1,4 @@
+import { NAME_LIMIT } from './create-row.ts';
 import { parsedJson } from './parsed-json.ts';
 import { nameOf, RowProblem, type SourceRow } from './source-row.ts';
 
@@ -44,7 +45,7 @@ export function defined(fields: Record<string, unknown>): Record<string, unknown
 }
 
 /** Cuts the text to `limit` UTF-16 units, never inside a character. */
-export function cut(text: string, limit: number): string {
+function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const end = /[\uD800-\uDBFF]/.test(text.charAt(limit - 1)) ? limit - 1 : limit;
   return text.slice(0, end).trimEnd();
@@ -71,10 +72,15 @@ function decoded(path: string): string {
 }
 
 /** Returns a campaign's name for a link without a title: its destination. */
-export function nameOfDestination(destination: string): string {
+function nameOfDestination(destination: string): string {
   if (!URL.canParse(destination)) return destination;
   const { host, pathname } = new URL(destination);
   return pathname === '/' ? host : host + decoded(pathname);
+}
+
+/** Returns the name of a link: its title or, without one, what it leads to. */
+export function linkName(title: string | null, destination: string | null, slug: string): string {
+  return cut(title ?? nameOfDestination(destination ?? slug), NAME_LIMIT);
 }
 
 /**

@@ -1,6 +1,6 @@
-import { type CreateRow, NAME_LIMIT } from '../create-row.ts';
+import type { CreateRow } from '../create-row.ts';
 import { nameOf, RowProblem, type SourceRow, textOf } from '../source-row.ts';
-import { cut, listOf, nameOfDestination, slugOfUrl, tagsOf } from '../values.ts';
+import { linkName, listOf, slugOfUrl, tagsOf } from '../values.ts';
 import type { Format } from './format.ts';
 
 const DESTINATION = ['longurl', 'destinationurl', 'originalurl'];
@@ -41,7 +41,7 @@ function readLink(
   return {
     body: {
       ...(destination !== null && { destination_url: destination }),
-      name: cut(textOf(row, 'title') ?? nameOfDestination(destination ?? slug), NAME_LIMIT),
+      name: linkName(textOf(row, 'title'), destination, slug),
       slug,
       tags: tagsOf(row.columns.get('tags')?.value),
     },

@@ -1,9 +1,8 @@
 import { creatableChannel } from '../../enrich/channels.ts';
 import { NANOS_PER_MILLI, parseInstant } from '../../time/timestamps.ts';
-import { NAME_LIMIT } from '../create-row.ts';
 import { parsedJson } from '../parsed-json.ts';
 import { isYes, nameOf, type SourceRow, textOf } from '../source-row.ts';
-import { cut, defined, instantText, nameOfDestination, slugOfUrl, tagsOf } from '../values.ts';
+import { defined, instantText, linkName, slugOfUrl, tagsOf } from '../values.ts';
 import type { Format } from './format.ts';
 
 /**
@@ -26,13 +25,12 @@ export const dub: Format = {
     const destination = textOf(row, 'destinationurl', 'url');
     const slug = slugOf(row);
     const channel = creatableChannel(fieldOf(row, 'utmsource')?.toLowerCase() ?? '');
-    const name = fieldOf(row, 'title') ?? nameOfDestination(destination ?? slug ?? '');
     const [ios, android] = [fieldOf(row, 'ios'), fieldOf(row, 'android')];
     const rules = rulesOf(row, { ios, android });
     const split = splitOf(row);
     const fields = {
       destination_url: destination,
-      name: cut(name, NAME_LIMIT),
+      name: linkName(fieldOf(row, 'title'), destination, slug ?? ''),
       slug,
       channel,
       external_id: fieldOf(row, 'externalid'),

@@ -1,6 +1,5 @@
-import { NAME_LIMIT } from '../create-row.ts';
 import { isYes, RowProblem, textOf } from '../source-row.ts';
-import { cut, instantText, nameOfDestination, refusePassword } from '../values.ts';
+import { instantText, linkName, refusePassword } from '../values.ts';
 import type { Format } from './format.ts';
 
 /**
@@ -26,7 +25,7 @@ export const kutt: Format = {
       {
         body: {
           ...(destination !== null && { destination_url: destination }),
-          name: cut(textOf(row, 'description') ?? nameOfDestination(destination ?? slug), NAME_LIMIT),
+          name: linkName(textOf(row, 'description'), destination, slug),
           slug,
           ...(expires !== null && !isNull(expires) && { expires_at: instantText(expires) }),
         },

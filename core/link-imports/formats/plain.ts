@@ -1,6 +1,5 @@
-import { NAME_LIMIT } from '../create-row.ts';
 import { nameOf, textOf } from '../source-row.ts';
-import { cut, nameOfDestination, slugOfUrl, tagsOf } from '../values.ts';
+import { linkName, slugOfUrl, tagsOf } from '../values.ts';
 import type { Format } from './format.ts';
 
 const SHORT = ['shorturl', 'shortlink', 'short', 'slug'];
@@ -18,7 +17,7 @@ export const plain: Format = {
       {
         body: {
           ...(destination !== null && { destination_url: destination }),
-          name: cut(textOf(row, 'title', 'name') ?? nameOfDestination(destination ?? slug), NAME_LIMIT),
+          name: linkName(textOf(row, 'title', 'name'), destination, slug),
           slug,
           tags: tagsOf(row.columns.get('tags')?.value),
         },

@@ -1,6 +1,5 @@
-import { NAME_LIMIT } from '../create-row.ts';
 import { nameOf, textOf } from '../source-row.ts';
-import { cut, nameOfDestination, tagsOf } from '../values.ts';
+import { linkName, tagsOf } from '../values.ts';
 import type { Format } from './format.ts';
 
 /**
@@ -17,7 +16,7 @@ export const rebrandly: Format = {
       {
         body: {
           ...(destination !== null && { destination_url: destination }),
-          name: cut(textOf(row, 'title') ?? nameOfDestination(destination ?? slug), NAME_LIMIT),
+          name: linkName(textOf(row, 'title'), destination, slug),
           slug,
           tags: tagsOf(row.columns.get('tags')?.value),
         },

@@ -1,6 +1,5 @@
-import { NAME_LIMIT } from '../create-row.ts';
 import { nameOf, type SourceRow, textOf } from '../source-row.ts';
-import { cut, instantText, nameOfDestination, tagsOf } from '../values.ts';
+import { instantText, linkName, tagsOf } from '../values.ts';
 import type { Format } from './format.ts';
 import { shlinkRules } from './shlink-rules.ts';
 
@@ -23,7 +22,7 @@ export const shlink: Format = {
       {
         body: {
           ...(destination !== null && { destination_url: destination }),
-          name: cut(textOf(row, 'title') ?? nameOfDestination(destination ?? slug), NAME_LIMIT),
+          name: linkName(textOf(row, 'title'), destination, slug),
           slug,
           tags: tagsOf(row.columns.get('tags')?.value),
           ...(typeof validSince === 'string' && { starts_at: instantText(validSince) }),

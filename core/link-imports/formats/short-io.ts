@@ -1,6 +1,5 @@
-import { NAME_LIMIT } from '../create-row.ts';
 import { isYes, nameOf, type SourceRow, textOf } from '../source-row.ts';
-import { cut, defined, instantText, nameOfDestination, refusePassword, tagsOf } from '../values.ts';
+import { defined, instantText, linkName, refusePassword, tagsOf } from '../values.ts';
 import type { Format } from './format.ts';
 
 /**
@@ -21,7 +20,7 @@ export const shortIo: Format = {
       {
         body: defined({
           destination_url: destination,
-          name: cut(textOf(row, 'title') ?? nameOfDestination(destination ?? slug), NAME_LIMIT),
+          name: linkName(textOf(row, 'title'), destination, slug),
           slug,
           tags: tagsOf(row.columns.get('tags')?.value),
           expires_at: instantIn(textOf(row, 'expiresat')),

@@ -1,6 +1,5 @@
-import { NAME_LIMIT } from '../create-row.ts';
 import { isYes, nameOf, textOf } from '../source-row.ts';
-import { cut, defined, instantText, nameOfDestination, slugOfUrl, tagsOf } from '../values.ts';
+import { defined, instantText, linkName, slugOfUrl, tagsOf } from '../values.ts';
 import type { Format } from './format.ts';
 
 /**
@@ -18,7 +17,7 @@ export const tinyurl: Format = {
       {
         body: defined({
           destination_url: destination,
-          name: cut(textOf(row, 'description') ?? nameOfDestination(destination ?? slug), NAME_LIMIT),
+          name: linkName(textOf(row, 'description'), destination, slug),
           slug,
           tags: tagsOf(row.columns.get('tags')?.value),
           expires_at: expires && instantText(expires),

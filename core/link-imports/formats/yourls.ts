@@ -1,6 +1,5 @@
-import { NAME_LIMIT } from '../create-row.ts';
 import { nameOf, textOf } from '../source-row.ts';
-import { cut, nameOfDestination, slugOfUrl } from '../values.ts';
+import { linkName, slugOfUrl } from '../values.ts';
 import type { Format } from './format.ts';
 
 /**
@@ -28,7 +27,7 @@ export const yourls: Format = {
       {
         body: {
           ...(destination !== null && { destination_url: destination }),
-          name: cut(name ?? nameOfDestination(destination ?? slug), NAME_LIMIT),
+          name: linkName(name, destination, slug),
           slug,
         },
         columnOf: {
