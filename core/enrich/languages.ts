@@ -1,5 +1,3 @@
-import { createBoundedCache } from '../caching/bounded-cache.ts';
-
 /** Primary subtags of BCP 47 that are in use: ISO 639-1, -2 and -3. */
 const PRIMARY = /^[a-z]{2,3}$/;
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
@@ -9,9 +7,6 @@ const HEADER_LIMIT = 512;
 /** ISO 3166-1 or UN M.49, where it follows the language or its script. */
 const REGION = /^[a-z]{2,3}(?:-[a-z]{4})?-([a-z]{2}|\d{3})(?:-|$)/;
 
-/** Few different headers make up nearly all traffic. */
-const known = createBoundedCache<string, string>(4_096);
-
 /**
  * Returns the primary subtag of the language that a visitor prefers most, in lower case: `de` of
  * `en;q=0.8, de-AT`. Of equal weights the first counts (RFC 9110, section 12.5.4). Empty when there is none.
@@ -20,11 +15,31 @@ const known = createBoundedCache<string, string>(4_096);
  */
 export function preferredLanguage(header: string): string {
   if (header === '' || header.length > HEADER_LIMIT) return '';
-  const before = known.get(header);
-  if (before !== undefined) return before;
+  if (beginsWithTwoLetters(header)) return header.slice(0, 2);
   const [language = ''] = mostPreferred(header.toLowerCase()).split('-', 1);
-  known.set(header, language);
   return language;
+}
+
+/**
+ * Returns whether the first language has two small letters and no weight, as in nearly all headers: none is preferred to
+ * it. Every redirect pays for it: a cache of headers takes twice the time.
+ */
+function beginsWithTwoLetters(header: string): boolean {
+  if (!isLetter(header.charCodeAt(0)) || !isLetter(header.charCodeAt(1))) return false;
+  for (let at = 2; at < header.length; at++) {
+    const code = header.charCodeAt(at);
+    if (code === COMMA) return true;
+    if (code === SEMICOLON || (at === 2 && code !== HYPHEN)) return false;
+  }
+  return true;
+}
+
+const COMMA = 0x2c;
+const HYPHEN = 0x2d;
+const SEMICOLON = 0x3b;
+
+function isLetter(code: number): boolean {
+  return code >= 0x61 && code <= 0x7a;
 }
 
 /**

@@ -58,15 +58,18 @@ test('writes what avsc writes with the schema, for any click, and a lone surroga
   );
 });
 
-test('labels that many clicks share are written as any others', () => {
+test('labels that many clicks share are written as any others, also with another link or channel', () => {
   const pads = Buffer.alloc(16, 3);
   fc.assert(
-    fc.property(click, times, (event, ts) => {
-      const shared = { ...event, labels: new SharedLabels(event.labels) };
-      for (let round = 0; round < 2; round++) {
+    fc.property(click, click, times, ({ labels, ...one }, other, ts) => {
+      const shared = new SharedLabels(labels);
+      const { workspaceId, linkId, channel } = other;
+      const changes = [{}, {}, { channel }, {}, { linkId }, { workspaceId, linkId }, { workspaceId }];
+      for (const change of changes) {
+        const event = { ...one, ...change };
         const buffer = Buffer.alloc(200_000);
-        const end = writeClickBody(shared, ts, pads, 0, buffer, 0);
-        expect(buffer.subarray(0, end).equals(byAvsc(event, ts, pads, 0))).toBe(true);
+        const end = writeClickBody({ ...event, labels: shared }, ts, pads, 0, buffer, 0);
+        expect(buffer.subarray(0, end).equals(byAvsc({ ...event, labels }, ts, pads, 0))).toBe(true);
       }
     }),
     { numRuns: 100 },

@@ -1,11 +1,10 @@
 import { ADDRESS_BYTES, applyPad } from './address-seal.ts';
-import { labelBytes } from './click-labels.ts';
+import { ID_BYTES, linkBytes, requireId } from './click-labels.ts';
 import type { ClickEvent, Unstamped } from './types.ts';
 
 /** The version of the click's schema that {@link writeClickBody} writes. */
 export const CLICK_BODY_VERSION = 2;
 
-const ID_BYTES = 16;
 /** Half of a time: 28 bits, or four digits of a base-128 number. */
 const HALF = 2 ** 28;
 const LENGTH_BYTES = 5;
@@ -26,21 +25,18 @@ export function writeClickBody(
   buffer: Buffer,
   position: number,
 ): number {
-  const { address, channel, referer, userAgent, language, flags } = click;
-  const labels = labelBytes(click.labels);
+  const { address, visitorId, referer, userAgent, language, flags } = click;
+  const ofLink = linkBytes(click);
   if (!Number.isSafeInteger(ts) || ts < 0) throw new TypeError(`ts must be a safe integer from 0, not ${ts}`);
   if (!Number.isInteger(flags) || flags < 0 || flags > 63)
     throw new TypeError(`flags must be an integer from 0 to 63, not ${flags}`);
   if (address.length !== ADDRESS_BYTES) throw new TypeError('an address must have 16 bytes');
-  if (position + 10 + 3 * ID_BYTES + labels.length > buffer.length) return -1;
+  if (position + 10 + ID_BYTES + ofLink.length > buffer.length) return -1;
   let at = writeTime(ts, buffer, position);
-  at = writeId(click.visitorId, buffer, at);
-  at = writeId(click.workspaceId, buffer, at);
-  at = writeId(click.linkId, buffer, at);
-  buffer.set(labels, at);
-  at += labels.length;
-  at = writeText(channel, buffer, at);
-  if (at >= 0) at = writeText(referer, buffer, at);
+  buffer.set(requireId(visitorId), at);
+  at += ID_BYTES;
+  at += buffer.write(ofLink, at, 'latin1');
+  at = writeText(referer, buffer, at);
   if (at >= 0) at = writeText(userAgent, buffer, at);
   if (at >= 0) at = writeText(language, buffer, at);
   if (at < 0 || at + ADDRESS_BYTES + 1 > buffer.length) return -1;
@@ -68,12 +64,6 @@ function writeTime(ts: number, buffer: Buffer, position: number): number {
   }
   buffer[at++] = rest;
   return at;
-}
-
-function writeId(id: Uint8Array, buffer: Buffer, position: number): number {
-  if (id.length !== ID_BYTES) throw new TypeError('an id must have 16 bytes');
-  for (let index = 0; index < ID_BYTES; index++) buffer[position + index] = id[index] ?? 0;
-  return position + ID_BYTES;
 }
 
 /** Writes a `string`: its length in UTF-8, then its bytes. Lone surrogates become U+FFFD. */

@@ -1,9 +1,8 @@
 import { type ByteCache, createByteCache } from '../caching/byte-cache.ts';
 import { ADDRESS_BYTES, applyPad } from './address-seal.ts';
-import { type ClickLabels, LABEL_NAMES, NO_LABELS } from './click-labels.ts';
+import { type ClickLabels, ID_BYTES, LABEL_NAMES, NO_LABELS } from './click-labels.ts';
 import type { ClickEvent } from './types.ts';
 
-const ID_BYTES = 16;
 /** Where each id begins after `idsAt`. */
 export const VISITOR_AT = 0;
 export const WORKSPACE_AT = ID_BYTES;

@@ -1,4 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { headerName } from './header-names.ts';
+
+const CONTENT_LENGTH = headerName('content-length');
 
 type Handler = (res: HttpResponse, req: HttpRequest) => void;
 
@@ -8,7 +11,7 @@ type Handler = (res: HttpResponse, req: HttpRequest) => void;
  */
 export function refusingTwoLengths(handler: Handler): Handler {
   return (res, req) => {
-    const first = req.getHeader('content-length');
+    const first = req.getHeader(CONTENT_LENGTH);
     // Nearly all requests have none: the others are worth a walk through all headers.
     if (first !== '' && hasAnother(req, first)) res.writeStatus('400 Bad Request').end('', true);
     else handler(res, req);
