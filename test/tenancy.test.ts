@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from './support/api.ts';
+import { OWN } from './support/attempt.ts';
 import { OPEN } from './support/member-attempts.ts';
 import { type ConsoleBrowser, signedInAs } from './support/members.ts';
-import { ATTEMPTS, OWN } from './support/tenancy.ts';
+import { ATTEMPTS } from './support/tenancy.ts';
 import { plantVictim, SECRET_NAME, type Victim } from './support/victim.ts';
 
 /**

@@ -1,8 +1,7 @@
 import { insertPasskey } from '../../sql/console/passkeys.ts';
 import type { TestApi, TestWorkspace } from './api.ts';
+import type { Attempts } from './attempt.ts';
 import { PASSWORD, signedInAs } from './members.ts';
-import type { Attempt } from './tenancy.ts';
-import type { Victim } from './victim.ts';
 
 /** Endpoints without a key: they are for signing in. */
 export const OPEN = [
@@ -28,7 +27,7 @@ const passkeyAnswer = (id: string) => ({
 });
 
 /** Like `ATTEMPTS`, for members, sign-in, sessions and passkeys. */
-export const MEMBER_ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
+export const MEMBER_ATTEMPTS: Attempts = {
   'GET /api/v1/session': () => [{ path: '/session', status: 200, as: 'member' }],
   'POST /api/v1/session': (victim) => [
     { path: '/session', body: { email: victim.memberEmail, password: 'a wrong password' }, status: 401 },

@@ -1,0 +1,100 @@
+import type { Attempts } from './attempt.ts';
+import { SECRET_NAME } from './victim.ts';
+
+/** Start of the live stream's history. */
+const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString();
+
+/** Attempts at clicks, visitors, reports and shared dashboards. */
+export const REPORT_ATTEMPTS: Attempts = {
+  'GET /api/v1/saved-views': () => [{ path: '/saved-views', status: 200 }],
+  'POST /api/v1/saved-views': () => [{ path: '/saved-views', body: { name: 'Own', query: {} }, status: 201 }],
+  'DELETE /api/v1/saved-views/{id}': (victim) => [{ path: `/saved-views/${victim.savedView}`, status: 404 }],
+  'GET /api/v1/shared-dashboards': () => [{ path: '/shared-dashboards', status: 200 }],
+  'POST /api/v1/shared-dashboards': (victim) => [
+    {
+      path: '/shared-dashboards',
+      body: { name: 'Own', scope: { type: 'folder', values: [victim.folder] } },
+      status: 404,
+    },
+    {
+      path: '/shared-dashboards',
+      body: { name: 'Own', scope: { type: 'links', values: [victim.link] } },
+      status: 404,
+    },
+    {
+      path: '/shared-dashboards',
+      body: { name: 'Own', scope: { type: 'tag', values: ['own'] } },
+      status: 201,
+    },
+  ],
+  'PATCH /api/v1/shared-dashboards/{id}': (victim) => [
+    { path: `/shared-dashboards/${victim.dashboard}`, body: { password: null }, status: 404 },
+  ],
+  'DELETE /api/v1/shared-dashboards/{id}': (victim) => [
+    { path: `/shared-dashboards/${victim.dashboard}`, status: 404 },
+  ],
+  'GET /api/v1/shared/{token}': (victim) => [
+    { path: `/shared/${victim.dashboardToken}`, status: 401 },
+    { path: `/shared/${victim.dashboard}`, status: 404 },
+  ],
+  'POST /api/v1/shared/{token}/query': (victim) => [
+    { path: `/shared/${victim.dashboardToken}/query`, body: { metrics: ['clicks'] }, status: 401 },
+    { path: `/shared/${victim.dashboard}/query`, body: { metrics: ['clicks'] }, status: 404 },
+  ],
+  'POST /api/v1/shared/{token}/unlock': (victim) => [
+    { path: `/shared/${victim.dashboardToken}/unlock`, body: { password: 'a wrong one' }, status: 401 },
+  ],
+  'GET /api/v1/channels': () => [{ path: '/channels?days=365&ltv=1', status: 200 }],
+  'POST /api/v1/analytics/query': (victim) => [
+    {
+      path: '/analytics/query',
+      body: {
+        metrics: ['clicks', 'visitors', 'leads', 'conversions', 'revenue'],
+        dimensions: ['link', 'campaign', 'tag'],
+        window: { from: '2026-01-01', to: '2027-01-01' },
+      },
+      status: 200,
+    },
+    {
+      path: '/analytics/query',
+      body: {
+        metrics: ['clicks'],
+        dimensions: ['folder', 'slug', 'channel'],
+        filters: [
+          {
+            any: [
+              { dimension: 'link', operator: 'is', values: [victim.link] },
+              { dimension: 'campaign', operator: 'is', values: [victim.destination] },
+              { dimension: 'folder', operator: 'is', values: [victim.folder] },
+              { dimension: 'tag', operator: 'contains', values: [SECRET_NAME] },
+            ],
+          },
+        ],
+        bots: 'include',
+        window: { from: '2026-01-01', to: '2027-01-01' },
+      },
+      status: 200,
+    },
+  ],
+  'GET /api/v1/clicks': (victim) => [
+    { path: '/clicks', status: 200 },
+    { path: `/clicks?link_id=${victim.link}`, status: 200 },
+    { path: `/clicks?link_ids=${victim.link}&since=2020-01-01&bots=include`, status: 200 },
+  ],
+  'GET /api/v1/clicks/export': (victim) => [
+    { path: '/clicks/export?format=csv&days=365', status: 200 },
+    { path: `/clicks/export?format=ndjson&days=365&link_id=${victim.link}`, status: 200 },
+  ],
+  'GET /api/v1/clicks/live': (victim) => [
+    { path: `/clicks/live?seconds=1&since=${YESTERDAY}`, status: 200 },
+    { path: `/clicks/live?seconds=1&since=${YESTERDAY}&link_ids=${victim.link}&bots=include`, status: 200 },
+  ],
+  'GET /api/v1/visitors': () => [
+    { path: '/visitors', status: 200 },
+    { path: `/visitors?email=${SECRET_NAME}@victim.example`, status: 200 },
+  ],
+  'GET /api/v1/visitors/{id}/journey': (victim) => [
+    { path: `/visitors/${victim.visitor}/journey`, status: 404 },
+    { path: `/visitors/${victim.visitor}/journey?include=details`, status: 404 },
+  ],
+};
