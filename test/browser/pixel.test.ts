@@ -66,10 +66,12 @@ test('a real browser clicks, identifies and buys, and the reports show it', asyn
   await page.evaluate(`tracker.identify({ email: 'Ada@Example.com', external_user_id: 'u1' })`);
   await page.goto(`${shopUrl}/checkout`);
   await page.waitForFunction("'tracker' in window");
-  await page.evaluate(
-    `tracker.order({ order_id: 'o-1', amount: 19.99, currency: 'usd', email: 'ada@example.com' })`,
-  );
-  await page.waitForTimeout(300); // the browser sends the beacon in the background
+  await Promise.all([
+    page.waitForResponse(/\/collect$/),
+    page.evaluate(
+      `tracker.order({ order_id: 'o-1', amount: 19.99, currency: 'usd', email: 'ada@example.com' })`,
+    ),
+  ]);
   await page.close();
 
   await untilVisible(service, service.demo.secret_key ?? '', Date.now());

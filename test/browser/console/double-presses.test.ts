@@ -19,34 +19,40 @@ inChromium(async () => {
   };
 });
 
-/** Long enough for a second press to be sent and answered, if there is one. Milliseconds. */
-const AFTERWARDS = 700;
-
+declare const document: object;
 declare const MutationObserver: new (
   seen: () => void,
-) => { observe(element: object, what: { attributes: true }): void; disconnect(): void };
+) => { observe(element: object, what: object): void; disconnect(): void };
 
 /** The time of the second press: before the button is drawn as busy, or once it is idle, while its dialog closes. */
 const WHEN = ['at once', 'as soon as the button rests again'] as const;
 
-/** Presses a button twice. A button that disappears with the first response takes no second press. */
+/**
+ * Presses a button twice. A button that disappears with the first response takes no second press. `window.pressedAgain`
+ * resolves once either has happened.
+ */
 const pressTwice = (button: Locator, when: (typeof WHEN)[number] = 'at once') =>
-  button.evaluate((element: { click(): void; hasAttribute(name: string): boolean }, again) => {
+  button.evaluate((element: { click(): void; dataset: object; isConnected: boolean }, again) => {
     element.click();
     if (again === 'at once') return element.click();
-    let wasBusy = false;
-    const watch = new MutationObserver(() => {
-      const isBusy = element.hasAttribute('data-loading');
-      if (wasBusy && !isBusy) {
+    const pressedAgain = new Promise<void>((resolve) => {
+      let wasBusy = false;
+      const watch = new MutationObserver(() => {
+        const isBusy = 'loading' in element.dataset;
+        if (element.isConnected && (isBusy || !wasBusy)) {
+          wasBusy ||= isBusy;
+          return;
+        }
         watch.disconnect();
         element.click();
-      }
-      wasBusy = isBusy;
+        resolve();
+      });
+      watch.observe(document, { attributes: true, childList: true, subtree: true });
     });
-    watch.observe(element, { attributes: true });
+    Object.assign(globalThis, { pressedAgain });
   }, when);
 
-/** Returns the changes and payout files that the page requests while `act` runs, and for a while after. */
+/** Returns the changes and payout files that the page requests while `act` runs, the second press included. */
 async function changesOf(page: ConsolePage, act: () => Promise<unknown>): Promise<string[]> {
   const sent: string[] = [];
   page.on('request', (request) => {
@@ -59,7 +65,9 @@ async function changesOf(page: ConsolePage, act: () => Promise<unknown>): Promis
     }
   });
   await act();
-  await page.waitForTimeout(AFTERWARDS);
+  await page.evaluate('globalThis.pressedAgain');
+  // The page reports its requests in order: after this one, each that a press has caused was reported.
+  await page.evaluate("new Promise(requestAnimationFrame).then(() => fetch('/api/v1/me'))");
   return sent;
 }
 

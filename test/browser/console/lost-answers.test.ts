@@ -27,6 +27,8 @@ async function loseAnswer(page: ConsolePage, path: string): Promise<void> {
   });
 }
 
+/** After this time a response is read again; see `staleTime` in web/console/main.tsx. Milliseconds. */
+const LATER_MS = 6_000;
 const NO_ANSWER = 'The server does not respond. Try again.';
 
 test('a program whose response was lost is created once, and the next press says so', LONG, async () => {
@@ -67,8 +69,8 @@ test("a bio page whose response was lost is one's own, not taken, and its editor
   await dialog.getByRole('button', { name: 'Create' }).click();
   await dialog.getByText(NO_ANSWER).waitFor();
   await dialog.getByText('is free').waitFor({ state: 'detached' });
-  // Returning to the window checks again whether the address is free: by now the page has it.
-  await page.waitForTimeout(5_500);
+  // Returning to the window later checks again whether the address is free: by now the page has it.
+  await page.clock.setSystemTime(Date.now() + LATER_MS);
   const asked = page.waitForResponse('**/bio-pages/availability?*');
   await page.evaluate('document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))');
   expect(await (await asked).json()).toMatchObject({ available: false, reason: 'taken' });
