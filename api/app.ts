@@ -48,6 +48,7 @@ import { addWorkspaceQueue } from './plugins/workspace-queue.ts';
 import { commissionRoutes } from './referrals/commissions/routes.ts';
 import { creditRoutes } from './referrals/credits/routes.ts';
 import { enrollmentRoutes } from './referrals/enrollments/routes.ts';
+import { fulfilmentRoutes } from './referrals/fulfilments/routes.ts';
 import { ledgerRoutes } from './referrals/ledger/routes.ts';
 import { payoutRoutes } from './referrals/payouts/routes.ts';
 import { programRoutes } from './referrals/programs/routes.ts';
@@ -104,6 +105,7 @@ const RESOURCES: Routes[] = [
   purchaseRoutes,
   ledgerRoutes,
   creditRoutes,
+  fulfilmentRoutes,
   commissionRoutes,
   payoutRoutes,
   bioPageRoutes,

@@ -71,7 +71,7 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
     log,
     registry,
     tracing,
-    webhooks: { allowPrivate: config.webhookAllowPrivate },
+    webhooks: { allowPrivate: config.webhookAllowPrivate, stripeApiBase: config.stripeApiBase },
     lookUpTxt: createTxtLookup(config.dnsServers),
   });
   // A topic that is too small is a wrong setting; brokers that do not respond are waited for.

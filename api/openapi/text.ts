@@ -21,6 +21,10 @@ const TAGS = [
   { name: 'Referrals', description: 'Referrers, signups, purchases and rewards.' },
   { name: 'Ledger', description: 'Append-only entries of all rewards, and their sums.' },
   { name: 'Credits', description: 'Credit grants, their delivery and revocation.' },
+  {
+    name: 'Fulfilments',
+    description: 'Delivery of credits by the service: to Stripe balances, or by signed calls.',
+  },
   { name: 'Commissions', description: 'Commissions, bonuses and claw-backs.' },
   { name: 'Payouts', description: 'Payout files for affiliates.' },
   { name: 'Webhooks', description: 'Signed events with retries, and the log of deliveries.' },

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { ClickRecord } from '../../core/clicks/click-fields.ts';
+import { FULFILMENT_PROVIDERS } from '../../core/referrals/fulfilment.ts';
 import type { EventType, TEST_EVENT } from '../../core/webhooks/event-types.ts';
 import type { GrantRecord as Grant } from '../../sql/referrals/grants.ts';
 import type { CreditEvent, RecordEvent } from '../../sql/webhooks/outbox.ts';
@@ -64,6 +65,24 @@ const DisabledWebhook = Type.Object(
     disabled_at: Instant,
   },
   { title: 'DisabledWebhook' },
+);
+
+const FailedFulfilment = Type.Object(
+  {
+    fulfilment_id: Uuid,
+    delivery_id: Uuid,
+    provider: OneOf(FULFILMENT_PROVIDERS),
+    credit_id: Type.Integer({ description: 'The credit grant. It is still earned.' }),
+    program_id: Uuid,
+    partner_id: Uuid,
+    external_user_id: Type.String({ description: 'The user who gets the credit.' }),
+    credit_kind: Type.String(),
+    amount: Type.Number({ description: 'Number of credits.' }),
+    attempts: Type.Integer(),
+    error: Type.String({ description: 'Why the last attempt failed.' }),
+    failed_at: Instant,
+  },
+  { title: 'FailedFulfilment' },
 );
 
 const FailingDomain = Type.Object(
@@ -179,6 +198,12 @@ export const EVENT_SCHEMAS: Record<EventType | typeof TEST_EVENT, EventSchema> =
     summary: 'An earned credit was revoked',
     description: 'By a full refund, a correction, or `POST /credits/{id}/revoke`. Blocked signups send none.',
     data: dataOf<'credit.revoked'>()(GrantRecord),
+  },
+  'fulfilment.failed': {
+    title: 'FulfilmentFailedEvent',
+    summary: 'A credit could not be delivered',
+    description: 'Every attempt failed. `POST /fulfilments/{id}/deliveries/{delivery_id}/retry` tries again.',
+    data: dataOf<'fulfilment.failed'>()(FailedFulfilment),
   },
   'payout.created': {
     title: 'PayoutCreatedEvent',

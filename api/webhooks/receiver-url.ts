@@ -9,12 +9,17 @@ const LOOK_MS = 2_000;
 /** Maximum characters of a webhook's `url`. */
 export const RECEIVER_URL_LIMIT = 2_048;
 
-/** Validates a webhook's URL. @throws {AppError} `bad_request` when it is not http(s), or has credentials or port 0 */
-export function parseReceiverUrl(text: string): URL {
-  requireWebUrl('url', text, RECEIVER_URL_LIMIT);
+/**
+ * Validates a webhook's URL.
+ *
+ * @param path name of the field
+ * @throws {AppError} `bad_request` when it is not http(s), or has credentials or port 0
+ */
+export function parseReceiverUrl(text: string, path = 'url'): URL {
+  requireWebUrl(path, text, RECEIVER_URL_LIMIT);
   const url = new URL(text);
   // Nothing listens on it, and Node's client takes the scheme's port instead.
-  if (url.port === '0') throw badRequest('url', 'must have a port from 1 to 65535');
+  if (url.port === '0') throw badRequest(path, 'must have a port from 1 to 65535');
   return url;
 }
 
@@ -22,6 +27,7 @@ export function parseReceiverUrl(text: string): URL {
 export async function requireReachable(
   { hostname }: URL,
   rules: { resolve: ResolveHost; allowPrivate: boolean },
+  path = 'url',
 ): Promise<void> {
   const looked = new AbortController();
   try {
@@ -31,7 +37,7 @@ export async function requireReachable(
     ]);
   } catch (error) {
     if (error instanceof RefusedAddress)
-      throw badRequest('url', `must be globally reachable: ${error.message}`);
+      throw badRequest(path, `must be globally reachable: ${error.message}`);
     // It does not resolve yet, which is allowed.
   } finally {
     looked.abort();

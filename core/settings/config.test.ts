@@ -21,6 +21,7 @@ test('the defaults are the documented ones', () => {
     journalSyncMs: 5,
     trustProxy: [],
     webhookAllowPrivate: false,
+    stripeApiBase: 'https://api.stripe.com',
   });
 });
 

@@ -56,6 +56,7 @@ const Environment = Type.Object({
   DNS_SERVERS: Type.String({ default: '' }),
   PUBLISHABLE_LIMIT_PER_HOUR: Type.String({ pattern: '^[1-9]\\d{0,8}$', default: '10000' }),
   WEBHOOK_ALLOW_PRIVATE: Type.String({ pattern: '^(true|false)$', default: 'false' }),
+  STRIPE_API_BASE: Type.String({ default: '' }),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.String({ default: '' }),
   OIDC_ISSUER: Type.String({ default: '' }),
   OIDC_CLIENT_ID: Type.String({ default: '' }),
@@ -155,6 +156,8 @@ export type Config = {
   /** Enrollments, and signups, that publishable keys may make in a workspace an hour. */
   publishableLimitPerHour: number;
   webhookAllowPrivate: boolean;
+  /** Origin of Stripe's API, or of a stand-in. */
+  stripeApiBase: string;
   /** Null: members sign in with passwords and passkeys only. */
   oidc: OidcSettings | null;
   /** OpenTelemetry collector for traces, OTLP over HTTP; empty: none. */
@@ -267,6 +270,9 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     dnsServers: nameServers(raw.DNS_SERVERS),
     publishableLimitPerHour: Number(raw.PUBLISHABLE_LIMIT_PER_HOUR),
     webhookAllowPrivate: raw.WEBHOOK_ALLOW_PRIVATE === 'true',
+    stripeApiBase: raw.STRIPE_API_BASE
+      ? origin('STRIPE_API_BASE', raw.STRIPE_API_BASE)
+      : 'https://api.stripe.com',
     oidc: oidcSettings(raw),
     tracesEndpoint: serverUrl('OTEL_EXPORTER_OTLP_ENDPOINT', raw.OTEL_EXPORTER_OTLP_ENDPOINT, [
       'http:',

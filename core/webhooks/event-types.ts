@@ -10,6 +10,7 @@ export const EVENT_TYPES = [
   'credit.earned',
   'credit.delivered',
   'credit.revoked',
+  'fulfilment.failed',
   'payout.created',
   'payout.paid',
   'payout.failed',

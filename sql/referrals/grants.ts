@@ -1,6 +1,7 @@
 import { toCredits } from '../../core/referrals/credits.ts';
 import type { SignupGrant } from '../../core/referrals/signup-reward.ts';
 import type { Queryable } from '../database/pool.ts';
+import { queueGrantDelivery } from '../fulfilments/grant-deliveries.ts';
 
 export const GRANT_STATUSES = ['earned', 'delivered', 'revoked'] as const;
 export type GrantStatus = (typeof GRANT_STATUSES)[number];
@@ -77,7 +78,10 @@ export type NewGrant = {
   revokedReason: string | null;
 };
 
-/** Writes a grant: earned, or revoked with its reason. Unique indexes refuse a second one for the same cause. */
+/**
+ * Writes a grant: earned, or revoked with its reason. Unique indexes refuse a second one for the same cause. An earned one
+ * is queued for the program's fulfilment.
+ */
 export async function insertGrant(
   tx: Queryable,
   workspaceId: string,
@@ -107,6 +111,7 @@ export async function insertGrant(
     ],
   );
   if (!rows[0]) throw new Error('the grant was not inserted');
+  if (!revoked) await queueGrantDelivery(tx, rows[0], now);
   return rows[0];
 }
 
@@ -125,6 +130,13 @@ export async function lockGrantsOfOrder(tx: Queryable, orderInternalId: number):
     `SELECT ${COLUMNS} FROM grants WHERE order_internal_id = $1 AND revoked_reason IS DISTINCT FROM 'corrected' ORDER BY id FOR NO KEY UPDATE`,
     [orderInternalId],
   );
+  return rows;
+}
+
+/** Returns the grants with these ids, of any workspace. */
+export async function grantsById(db: Queryable, ids: readonly number[]): Promise<Grant[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await db.query<Grant>(`SELECT ${COLUMNS} FROM grants WHERE id = ANY ($1)`, [ids]);
   return rows;
 }
 

@@ -159,6 +159,15 @@ export async function lockProgram(tx: Queryable, workspaceId: string, id: string
   return rows[0] ? programOf(rows[0]) : null;
 }
 
+/**
+ * Returns the program once no transaction that earns one of its rewards is open, or null. Such transactions wait until
+ * this one ends: their rewards refer to the program.
+ */
+export async function holdProgram(tx: Queryable, workspaceId: string, id: string): Promise<Program | null> {
+  await tx.query('SELECT FROM programs WHERE workspace_id = $1 AND id = $2 FOR UPDATE', [workspaceId, id]);
+  return programById(tx, workspaceId, id);
+}
+
 /** Returns the program whose campaign this is, or null. */
 export async function programOfDestination(
   db: Queryable,

@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import type { Queryable } from '../database/pool.ts';
+import { cancelGrantDelivery } from '../fulfilments/grant-deliveries.ts';
 import { grantById, grantRecord, markGrantDelivered } from '../referrals/grants.ts';
 import { appendEntries } from '../referrals/ledger.ts';
 import { queueEvents } from '../webhooks/outbox.ts';
@@ -39,6 +40,7 @@ export async function markDelivered(
     ],
     now,
   );
+  await cancelGrantDelivery(tx, grant.id, 'delivered');
   await queueEvents(tx, workspaceId, [{ type: 'credit.delivered', data: grantRecord(grant) }]);
   return true;
 }

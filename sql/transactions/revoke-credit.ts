@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import type { Queryable } from '../database/pool.ts';
+import { cancelGrantDelivery } from '../fulfilments/grant-deliveries.ts';
 import { grantById, grantRecord, markGrantRevoked } from '../referrals/grants.ts';
 import { appendEntries } from '../referrals/ledger.ts';
 import { queueEvents } from '../webhooks/outbox.ts';
@@ -32,6 +33,7 @@ export async function revokeGrant(
     ],
     given.now,
   );
+  await cancelGrantDelivery(tx, grant.id, 'revoked');
   await queueEvents(tx, workspaceId, [{ type: 'credit.revoked', data: grantRecord(grant) }]);
   return true;
 }

@@ -1,5 +1,6 @@
 import type { EventSource } from '../../core/events/types.ts';
 import { uuidv7 } from '../../core/ids.ts';
+import type { FulfilmentProvider } from '../../core/referrals/fulfilment.ts';
 import type { BlockReason, CommissionStatus, PayoutStatus } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
 import type { Domain } from '../domains/domains.ts';
@@ -13,6 +14,7 @@ export type RecordEvent =
   | { type: 'commission.created'; data: CommissionData }
   | { type: 'commission.updated'; data: CommissionData & { previous_status: CommissionStatus } }
   | { type: CreditEvent; data: Record<string, unknown> }
+  | { type: 'fulfilment.failed'; data: FailedFulfilmentData }
   | { type: 'payout.created' | 'payout.paid'; data: PayoutData }
   | { type: 'payout.failed'; data: PayoutData & FailedLineData }
   | { type: 'enrollment.created' | 'enrollment.payout_method_changed'; data: EnrollmentData }
@@ -61,6 +63,22 @@ export type CommissionData = {
   currency: string;
   status: CommissionStatus;
   created_at: string;
+};
+
+export type FailedFulfilmentData = {
+  fulfilment_id: string;
+  delivery_id: string;
+  provider: FulfilmentProvider;
+  credit_id: number;
+  program_id: string;
+  partner_id: string;
+  external_user_id: string;
+  credit_kind: string;
+  /** Number of credits. */
+  amount: number;
+  attempts: number;
+  error: string;
+  failed_at: string;
 };
 
 export type PayoutData = {

@@ -1,4 +1,5 @@
 import type { Attempts } from './attempt.ts';
+import { FULFILMENT_ATTEMPTS } from './fulfilment-attempts.ts';
 import { LINK_ATTEMPTS } from './link-attempts.ts';
 import { MEMBER_ATTEMPTS } from './member-attempts.ts';
 import { REFERRAL_ATTEMPTS } from './referral-attempts.ts';
@@ -9,6 +10,7 @@ export const ATTEMPTS: Attempts = {
   ...LINK_ATTEMPTS,
   ...REPORT_ATTEMPTS,
   ...REFERRAL_ATTEMPTS,
+  ...FULFILMENT_ATTEMPTS,
   'GET /api/v1/me': () => [{ path: '/me', status: 200 }],
   'GET /api/v1/workspace': () => [{ path: '/workspace', status: 200 }],
   'PATCH /api/v1/workspace': () => [{ path: '/workspace', body: { payout_hold_days: 5 }, status: 200 }],

@@ -25,6 +25,8 @@ export type Victim = {
   internalOrder: number;
   commission: string;
   payoutExport: string;
+  fulfilment: string;
+  creditDelivery: string;
   webhook: string;
   delivery: string;
   bioPage: string;
@@ -139,6 +141,15 @@ async function plantReferrals(owner: TestWorkspace) {
   const bonus = { external_user_id: referrer, amount: 10, note: SECRET_NAME };
   const commission = await owner.post<{ id: string }>('/commissions', bonus);
   const payouts = await owner.get('/payouts/export');
+  const fulfilment = await owner.post<{ id: string }>('/fulfilments', {
+    provider: 'webhook',
+    program_id: program.id,
+    settings: { url: 'https://8.8.8.8/secret-path' },
+    include_earlier: true,
+  });
+  const creditDeliveries = await owner.get<{ deliveries: { id: string }[] }>(
+    `/fulfilments/${fulfilment.body.id}/deliveries`,
+  );
   return {
     program: program.id,
     programCode,
@@ -150,6 +161,8 @@ async function plantReferrals(owner: TestWorkspace) {
     internalOrder: purchase.body.internal_order_id,
     commission: commission.body.id,
     payoutExport: String(payouts.headers['x-export-id']),
+    fulfilment: fulfilment.body.id,
+    creditDelivery: creditDeliveries.body.deliveries[0]?.id ?? '',
   };
 }
 

@@ -44,6 +44,8 @@ export type WebhookBench = {
   registry(): Registry;
   /** Milliseconds by which the workers' clock is ahead. */
   ahead: number;
+  /** Origin of the stand-in for Stripe. */
+  stripeApiBase: string;
   work(options?: Partial<WebhookOptions>): Workers;
   hook(workspace: TestWorkspace, url: string, events: string[], more?: object): Promise<Hook>;
   /** Writes one click of a person now, or several. Returns the ids of its visitors. */
@@ -85,6 +87,7 @@ export async function createWebhookBench({ tracing }: { tracing?: Tracing } = {}
     stream,
     registry: () => registry,
     ahead: 0,
+    stripeApiBase: 'http://127.0.0.1:9',
     work(options = {}) {
       registry = new Registry();
       const workers = createWorkers({
@@ -97,7 +100,12 @@ export async function createWebhookBench({ tracing }: { tracing?: Tracing } = {}
         registry,
         patienceMs: PATIENCE_MS,
         ...traced,
-        webhooks: { allowPrivate: true, now: () => Date.now() + bench.ahead, ...options },
+        webhooks: {
+          allowPrivate: true,
+          stripeApiBase: bench.stripeApiBase,
+          now: () => Date.now() + bench.ahead,
+          ...options,
+        },
       });
       running.add(workers);
       return {

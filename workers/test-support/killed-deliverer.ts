@@ -1,6 +1,7 @@
 /**
  * A worker process that delivers webhooks until it is killed:
- * `killed-deliverer.ts <database url> <clickhouse url> <clickhouse database> <data dir> <address key>`.
+ * `killed-deliverer.ts <database url> <clickhouse url> <clickhouse database> <data dir> <address key> [Stripe's origin] [step]`.
+ * With a step it ends itself when a delivery of a credit reaches it.
  */
 import { Registry } from 'prom-client';
 import { createClickHouse } from '../../clickhouse/client.ts';
@@ -13,7 +14,8 @@ import { createLogger } from '../../core/tier/log.ts';
 import { createPool } from '../../sql/database/pool.ts';
 import { createWorkers } from '../workers.ts';
 
-const [databaseUrl = '', url = '', database = '', dataDir = '', key = ''] = process.argv.slice(2);
+const [databaseUrl = '', url = '', database = '', dataDir = '', key = '', stripeApiBase = '', step = ''] =
+  process.argv.slice(2);
 const sealer = createAddressSealer(Buffer.from(key, 'hex'));
 createWorkers({
   pool: createPool(databaseUrl),
@@ -23,5 +25,11 @@ createWorkers({
   enricher: createEnricher({ geo: emptyGeo() }),
   log: createLogger('workers', 'silent'),
   registry: new Registry(),
-  webhooks: { allowPrivate: true },
+  webhooks: {
+    allowPrivate: true,
+    stripeApiBase,
+    onFulfilmentStep(reached) {
+      if (reached === step) process.kill(process.pid, 'SIGKILL');
+    },
+  },
 });

@@ -6,11 +6,11 @@ import type { WebhookMetrics } from './metrics.ts';
 import { type Outcome, outcomeOfError, outcomeOfReply } from './outcome.ts';
 import type { Send } from './send.ts';
 
+/** What is called: a webhook, or a fulfilment by webhook. */
+export type Callee = Pick<Subscription, 'id' | 'workspaceId' | 'url' | 'secrets'>;
+
 /** Delivers a body to a webhook once, within the concurrency limit. Never rejects. */
-export type Attempt = (
-  webhook: Subscription,
-  delivery: { eventId: string; body: string },
-) => Promise<Outcome>;
+export type Attempt = (webhook: Callee, delivery: { eventId: string; body: string }) => Promise<Outcome>;
 
 export type AttemptDependencies = {
   send: Send;
@@ -26,7 +26,7 @@ export type AttemptDependencies = {
 const HEADERS = { 'content-type': 'application/json', 'user-agent': 'Hoplog-Webhooks/1.0' };
 
 export function createAttempt({ send, limit, metrics, tracing, now, signal }: AttemptDependencies): Attempt {
-  async function once(webhook: Subscription, eventId: string, body: string): Promise<Outcome> {
+  async function once(webhook: Callee, eventId: string, body: string): Promise<Outcome> {
     if (signal.aborted) return { kind: 'interrupted' };
     const at = now();
     const secrets = webhook.secrets

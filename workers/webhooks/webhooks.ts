@@ -6,6 +6,9 @@ import { NO_TRACING, type Tracing } from '../../core/tier/tracing.ts';
 import { createHostResolver, type ResolveHost } from '../../core/webhooks/resolve-host.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { countAllPending } from '../../sql/webhooks/delivery-queue.ts';
+import { type FulfilmentStep, startFulfilments } from '../fulfilments/fulfilments.ts';
+import { createFulfilmentMetrics } from '../fulfilments/metrics.ts';
+import { createStripeAttempt } from '../fulfilments/stripe.ts';
 import { startJob } from '../jobs/job.ts';
 import type { Waiting } from '../jobs/waiting.ts';
 import { startLanes } from '../lane/lanes.ts';
@@ -28,12 +31,16 @@ import { createSubscriptions } from './subscriptions.ts';
 export type WebhookOptions = {
   /** For tests: deliver to private addresses too. */
   allowPrivate: boolean;
+  /** Origin of Stripe's API. */
+  stripeApiBase: string;
   /** For tests: other name servers. */
   resolve?: ResolveHost;
   /** For tests: another clock, in milliseconds since the epoch. */
   now?: () => number;
   /** For tests: from 0 to 1. */
   random?: () => number;
+  /** For tests: called at each step of each delivery of a credit. */
+  onFulfilmentStep?: (step: FulfilmentStep) => void;
 };
 
 export type WebhooksDependencies = {
@@ -115,6 +122,24 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
     createdAt,
     made: stored.wake,
   });
+  const fulfilments = startFulfilments({
+    pool,
+    log,
+    metrics: createFulfilmentMetrics(registry),
+    workerMetrics,
+    limit,
+    attempt,
+    attemptStripe: createStripeAttempt({
+      pool,
+      apiBase: options.stripeApiBase,
+      limit,
+      now,
+      signal: cutOff.signal,
+    }),
+    now,
+    random,
+    onStep: options.onFulfilmentStep,
+  });
   const laneDependencies = { ...dependencies, metrics, subscriptions, handOver };
   const lanes = startLanes({
     ...dependencies,
@@ -152,6 +177,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
         outbox.stop(),
         lanes.stop(withinMs),
         stored.stop(),
+        fulfilments.stop(),
         ...jobs.map((job) => job.stop()),
       ]);
       clearTimeout(late);

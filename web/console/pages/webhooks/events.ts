@@ -28,6 +28,11 @@ export const EVENTS: EventKind[] = [
     name: 'Credits revoked',
     when: 'Earned credits were taken back before delivery.',
   },
+  {
+    type: 'fulfilment.failed',
+    name: 'Fulfilments failed',
+    when: 'A credit could not be delivered: every attempt failed.',
+  },
   { type: 'payout.created', name: 'Payout files', when: 'A payout file was created.' },
   { type: 'payout.paid', name: 'Payouts paid', when: 'Lines of a payout file were marked paid.' },
   { type: 'payout.failed', name: 'Payouts failed', when: 'A payment came back and is eligible again.' },

@@ -1,0 +1,42 @@
+import type { GrantDeliveryState } from '../../sql/fulfilments/delivery-queue.ts';
+import { type Outcome, stateAfter } from '../webhooks/outcome.ts';
+
+/** The outcome of an attempt to deliver a credit. */
+export type FulfilmentOutcome = Outcome & {
+  /** Stripe's id of what was made. */
+  reference?: string;
+  /** Whether the attempt surely did not deliver; left out: as its status tells. */
+  isRefused?: boolean;
+};
+
+/**
+ * Returns whether an attempt surely did not deliver. A receiver may have done its work and then failed to say so; a
+ * response from 400 to 499 says that it did not.
+ */
+function isRefused(outcome: Exclude<FulfilmentOutcome, { kind: 'interrupted' | 'delivered' }>): boolean {
+  if (outcome.isRefused !== undefined) return outcome.isRefused;
+  // Nothing was sent.
+  if (outcome.request === null) return true;
+  return outcome.status !== null && outcome.status >= 400 && outcome.status < 500;
+}
+
+/**
+ * Returns the state of a delivery after an attempt, by the schedule of webhooks.
+ *
+ * @param before attempts before this one
+ * @param now milliseconds since the epoch
+ * @param random from 0 to 1
+ */
+export function grantStateAfter(
+  outcome: Exclude<FulfilmentOutcome, { kind: 'interrupted' }>,
+  before: number,
+  now: number,
+  random: number,
+): GrantDeliveryState {
+  const { request: _, ...state } = stateAfter(outcome, before, now, random);
+  return {
+    ...state,
+    reference: outcome.reference ?? null,
+    isRefused: outcome.kind !== 'delivered' && isRefused(outcome),
+  };
+}
