@@ -70,6 +70,14 @@ async function addPasskey(browser: ConsoleBrowser, device = key()) {
   const passkey = device.create(await optionsOf(browser, '/passkeys/options'));
   return browser.call<{ id: string }>('POST', '/passkeys', { body: { passkey } });
 }
+const newFulfilment = async (settings: object = { url: 'https://r.example/credits' }) => {
+  const { id: program_id } = await merchant(shop).program({ credit_enabled: true, referee_credit: 5 });
+  return { provider: 'webhook', program_id, settings };
+};
+const fulfilment = async () => {
+  const body = await newFulfilment();
+  return { ...body, ...(await shop.post<{ id: string }>('/fulfilments', body)).body };
+};
 const webhook = async () =>
   (
     await shop.post<{ id: string }>('/webhooks', {
@@ -230,6 +238,29 @@ const CALLS: Record<string, () => Promise<Run>> = {
   'sharedDashboards.delete': async () => {
     const { id } = (await shop.post<{ id: string }>('/shared-dashboards', DASHBOARD)).body;
     return () => shop.delete(`/shared-dashboards/${id}`);
+  },
+  'fulfilments.create': async () => {
+    const body = await newFulfilment();
+    return () => shop.post('/fulfilments', body, { headers: { 'idempotency-key': 'f' } });
+  },
+  'fulfilments.update': async () => {
+    const { id } = await fulfilment();
+    return () => shop.patch(`/fulfilments/${id}`, { settings: { url: 'https://r.example/new' } });
+  },
+  'fulfilments.delete': async () => {
+    const { id } = await fulfilment();
+    return () => shop.delete(`/fulfilments/${id}`);
+  },
+  'fulfilments.rotateSecret': async () => {
+    const { id } = await fulfilment();
+    return () => shop.post(`/fulfilments/${id}/rotate-secret`);
+  },
+  'fulfilments.retryDelivery': async () => {
+    const { id, program_id } = await fulfilment();
+    const { ref } = await merchant(shop).enroll('credited', { program_id });
+    await merchant(shop).signup('credited-referee', { ref_code: ref });
+    const { body } = await shop.get<{ deliveries: { id: string }[] }>(`/fulfilments/${id}/deliveries`);
+    return () => shop.post(`/fulfilments/${id}/deliveries/${body.deliveries[0]?.id}/retry`);
   },
   'webhooks.create': async () => () =>
     shop.post(

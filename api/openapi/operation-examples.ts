@@ -58,6 +58,13 @@ export const REQUEST_EXAMPLES: Record<string, unknown> = {
   },
   'referrals.reportRefund': { refund_id: 'refund_1001', order_id: 'order_1001', amount: 10 },
   'enrollments.update': { status: 'suspended' },
+  'fulfilments.create': {
+    provider: 'webhook',
+    program_id: '019aabf4-3c00-7000-8000-000000000005',
+    settings: { url: 'https://shop.example/credits' },
+    include_earlier: true,
+  },
+  'fulfilments.update': { settings: { url: 'https://shop.example/new-credits' } },
   'webhooks.update': { events: ['sale.created', 'commission.created'], is_active: true },
   'bioPages.create': {
     slug: 'example-shop',

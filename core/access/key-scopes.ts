@@ -19,6 +19,7 @@ const AREAS: Readonly<Record<string, KeyRestriction>> = {
   purchases: 'referrals',
   signups: 'referrals',
   credits: 'referrals',
+  fulfilments: 'referrals',
   payouts: 'referrals',
   ledger: 'referrals',
   track: 'tracking',

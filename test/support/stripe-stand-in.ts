@@ -158,7 +158,8 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
     calls.push({ method: request.method ?? '', path: url.pathname, idempotencyKey, authorization });
     const [, customer] = /^\/v1\/customers\/([^/]+)\/balance_transactions$/.exec(url.pathname) ?? [];
     const isPost = request.method === 'POST';
-    if (!/^Bearer rk_test_/.test(authorization)) refuse(response, 401, { message: 'Invalid API Key provided' });
+    if (!/^Bearer rk_test_/.test(authorization))
+      refuse(response, 401, { message: 'Invalid API Key provided' });
     else if (customer !== undefined && isPost) create(response, customer, body, idempotencyKey);
     else if (customer !== undefined) list(response, customer, url.searchParams);
     else if (url.pathname === '/v1/customers/search') search(response, url.searchParams);

@@ -52,9 +52,7 @@ describe('a fulfilment by webhook', () => {
     expect(await shop.delivered(user)).toBe(5);
     expect(await shop.delivered(early)).toBe(0);
     await listener.until(1);
-    expect(events()).toMatchObject([
-      { id: delivery.credit_id, status: 'delivered', external_user_id: user },
-    ]);
+    expect(events()).toMatchObject([{ id: delivery.credit_id, status: 'delivered', external_user_id: user }]);
     expect(receiver.received).toHaveLength(1);
   });
 

@@ -85,7 +85,10 @@ describe('creating a fulfilment', () => {
       [{ provider: 'stripe_balance', program_id, settings: { url: URL_OF_RECEIVER } }, 'settings.url'],
       [{ provider: 'stripe_balance', program_id, settings: { currency: 'xau' } }, 'settings.currency'],
       [{ provider: 'stripe_balance', program_id, settings: { credit_value: 0 } }, 'settings.credit_value'],
-      [{ provider: 'stripe_balance', program_id, settings: { restricted_key: 'x' } }, 'settings.restricted_key'],
+      [
+        { provider: 'stripe_balance', program_id, settings: { restricted_key: 'x' } },
+        'settings.restricted_key',
+      ],
       [{ provider: 'paypal', program_id, settings: {} }, 'provider'],
     ];
     for (const [body, path] of wrong) {
@@ -97,7 +100,9 @@ describe('creating a fulfilment', () => {
   });
 
   it('leaves entries in the audit log', async () => {
-    const { body } = await shop.get<{ entries: { action: string; details: object }[] }>('/audit-log?limit=500');
+    const { body } = await shop.get<{ entries: { action: string; details: object }[] }>(
+      '/audit-log?limit=500',
+    );
     const actions = body.entries.filter(({ action }) => action.startsWith('fulfilment.'));
     expect(new Set(actions.map(({ action }) => action))).toEqual(
       new Set(['fulfilment.create', 'fulfilment.update', 'fulfilment.rotate_secret', 'fulfilment.delete']),

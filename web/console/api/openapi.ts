@@ -85,6 +85,24 @@ export interface paths {
     delete: operations["folders.delete"];
     patch: operations["folders.update"];
   };
+  "/api/v1/fulfilments": {
+    get: operations["fulfilments.list"];
+    post: operations["fulfilments.create"];
+  };
+  "/api/v1/fulfilments/{id}": {
+    get: operations["fulfilments.get"];
+    delete: operations["fulfilments.delete"];
+    patch: operations["fulfilments.update"];
+  };
+  "/api/v1/fulfilments/{id}/deliveries": {
+    get: operations["fulfilments.listDeliveries"];
+  };
+  "/api/v1/fulfilments/{id}/deliveries/{delivery_id}/retry": {
+    post: operations["fulfilments.retryDelivery"];
+  };
+  "/api/v1/fulfilments/{id}/rotate-secret": {
+    post: operations["fulfilments.rotateSecret"];
+  };
   "/api/v1/identity-secret": {
     post: operations["workspace.rotateIdentitySecret"];
   };
@@ -846,6 +864,14 @@ export interface components {
     CreateFolder: {
       name: string;
     };
+    CreateFulfilment: {
+      /** @default false */
+      include_earlier?: boolean;
+      /** Format: uuid */
+      program_id: string;
+      provider: components["schemas"]["FulfilmentProvider"];
+      settings: components["schemas"]["FulfilmentSettings"];
+    };
     CreateKey: {
       /** Format: date-time */
       expires_at?: string | null;
@@ -965,6 +991,38 @@ export interface components {
       /** @constant */
       type: "credit.delivered";
     };
+    CreditDelivery: {
+      amount: number;
+      attempts: number;
+      /** Format: date-time */
+      created_at: string;
+      credit_id: number;
+      credit_kind: string;
+      /** Format: date-time */
+      delivered_at: string | null;
+      error: string | null;
+      external_user_id: string;
+      /** Format: uuid */
+      id: string;
+      /** Format: date-time */
+      next_attempt_at: string | null;
+      reference: string | null;
+      response_body: string | null;
+      response_status: number | null;
+      status: components["schemas"]["CreditDeliveryStatus"];
+    };
+    CreditDeliveryCounts: {
+      canceled: number;
+      delivered: number;
+      failed: number;
+      pending: number;
+    };
+    CreditDeliveryList: {
+      deliveries: components["schemas"]["CreditDelivery"][];
+      next_cursor: number | null;
+    };
+    /** @enum {string} */
+    CreditDeliveryStatus: "pending" | "delivered" | "failed" | "canceled";
     CreditEarnedEvent: {
       /** Format: date-time */
       created_at: string;
@@ -1305,7 +1363,27 @@ export interface components {
       path: string;
     };
     /** @enum {string} */
-    EventType: "click.created" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "domain.failing" | "webhook.disabled";
+    EventType: "click.created" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "fulfilment.failed" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "domain.failing" | "webhook.disabled";
+    FailedFulfilment: {
+      amount: number;
+      attempts: number;
+      credit_id: number;
+      credit_kind: string;
+      /** Format: uuid */
+      delivery_id: string;
+      error: string;
+      external_user_id: string;
+      /** Format: date-time */
+      failed_at: string;
+      /** Format: uuid */
+      fulfilment_id: string;
+      /** Format: uuid */
+      partner_id: string;
+      /** Format: uuid */
+      program_id: string;
+      /** @enum {string} */
+      provider: "stripe_balance" | "webhook";
+    };
     FailedPayout: {
       amount: number;
       /** Format: date-time */
@@ -1358,6 +1436,62 @@ export interface components {
       figures: components["schemas"]["Figures"] | null;
       link: components["schemas"]["Link"];
       status: components["schemas"]["LinkStatus"];
+    };
+    Fulfilment: {
+      /** Format: date-time */
+      created_at: string;
+      deliveries: components["schemas"]["CreditDeliveryCounts"];
+      /** Format: uuid */
+      id: string;
+      /** Format: uuid */
+      program_id: string;
+      provider: components["schemas"]["FulfilmentProvider"];
+      settings: components["schemas"]["FulfilmentSettingsShown"];
+      /** Format: date-time */
+      updated_at: string;
+    };
+    FulfilmentFailedEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["FailedFulfilment"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "fulfilment.failed";
+    };
+    FulfilmentList: {
+      fulfilments: components["schemas"]["Fulfilment"][];
+      next_cursor: string | null;
+    };
+    /** @enum {string} */
+    FulfilmentProvider: "stripe_balance" | "webhook";
+    FulfilmentSettings: {
+      credit_value?: number;
+      currency?: string;
+      restricted_key?: string;
+      /** Format: uri */
+      url?: string;
+    };
+    FulfilmentSettingsShown: {
+      credit_value?: number;
+      currency?: string;
+      restricted_key_set?: boolean;
+      /** Format: uri */
+      url?: string;
+    };
+    FulfilmentWithSecret: {
+      /** Format: date-time */
+      created_at: string;
+      deliveries: components["schemas"]["CreditDeliveryCounts"];
+      /** Format: uuid */
+      id: string;
+      /** Format: uuid */
+      program_id: string;
+      provider: components["schemas"]["FulfilmentProvider"];
+      secret?: string;
+      settings: components["schemas"]["FulfilmentSettingsShown"];
+      /** Format: date-time */
+      updated_at: string;
     };
     /** @enum {string} */
     HeldBack: "suspended" | "negative" | "below_minimum" | "no_payout_method" | "payout_method_changed";
@@ -2662,6 +2796,9 @@ export interface components {
     UpdateFolder: {
       name?: string;
     };
+    UpdateFulfilment: {
+      settings: components["schemas"]["FulfilmentSettings"];
+    };
     UpdateLink: {
       append_utm?: boolean | null;
       append_visitor?: boolean | null;
@@ -3763,6 +3900,167 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Folder"];
+        };
+      };
+    };
+  };
+  "fulfilments.list": {
+    parameters: {
+      query?: {
+        program_id?: string;
+        limit?: number;
+        cursor?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["FulfilmentList"];
+        };
+      };
+    };
+  };
+  "fulfilments.create": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateFulfilment"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["FulfilmentWithSecret"];
+        };
+      };
+    };
+  };
+  "fulfilments.get": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Fulfilment"];
+        };
+      };
+    };
+  };
+  "fulfilments.delete": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "fulfilments.update": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UpdateFulfilment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Fulfilment"];
+        };
+      };
+    };
+  };
+  "fulfilments.listDeliveries": {
+    parameters: {
+      query?: {
+        status?: "pending" | "delivered" | "failed" | "canceled";
+        limit?: number;
+        cursor?: number;
+      };
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["CreditDeliveryList"];
+        };
+      };
+    };
+  };
+  "fulfilments.retryDelivery": {
+    parameters: {
+      path: {
+        id: string;
+        delivery_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["CreditDelivery"];
+        };
+      };
+    };
+  };
+  "fulfilments.rotateSecret": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["FulfilmentWithSecret"];
         };
       };
     };
@@ -5576,7 +5874,7 @@ export interface operations {
     parameters: {
       query?: {
         status?: "pending" | "delivered" | "failed";
-        type?: "click.created" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "domain.failing" | "webhook.disabled" | "webhook.test";
+        type?: "click.created" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "fulfilment.failed" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "domain.failing" | "webhook.disabled" | "webhook.test";
         limit?: number;
         cursor?: string;
       };

@@ -2,6 +2,7 @@ import { Tabs } from '@mantine/core';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { CommissionsTab } from './commissions-tab.tsx';
 import { EnrollmentsTab } from './enrollments-tab.tsx';
+import { FulfilmentTab } from './fulfilment-tab.tsx';
 import { LedgerTab } from './ledger-tab.tsx';
 import { NeedsDecision } from './needs-decision.tsx';
 import { PayoutsTab } from './payouts-tab.tsx';
@@ -17,6 +18,7 @@ const TABS = [
   { key: 'signups', title: 'Signups', Content: SignupsTab },
   { key: 'purchases', title: 'Purchases', Content: PurchasesTab },
   { key: 'commissions', title: 'Commissions', Content: CommissionsTab },
+  { key: 'fulfilment', title: 'Fulfilment', Content: FulfilmentTab },
   { key: 'payouts', title: 'Payouts', Content: PayoutsTab },
 ] as const;
 

@@ -31,3 +31,9 @@ export type PayoutLine = PayoutLines['lines'][number];
 export type Paid = ResponseOf<'/payouts', 'post'>;
 /** Major units by currency. */
 export type Totals = Eligible['totals'];
+
+export type Fulfilments = ResponseOf<'/fulfilments'>;
+export type Fulfilment = Fulfilments['fulfilments'][number];
+export type FulfilmentWithSecret = ResponseOf<'/fulfilments', 'post'>;
+export type CreditDeliveries = ResponseOf<'/fulfilments/{id}/deliveries'>;
+export type CreditDelivery = CreditDeliveries['deliveries'][number];
