@@ -116,7 +116,7 @@ function Row({ delivery, path }: { delivery: CreditDelivery; path: string }) {
             size="xs"
             loading={retry.isPending}
             onClick={() => retry.mutate()}
-            aria-label={`Deliver credit ${delivery.credit_id} now`}
+            aria-label={`Deliver now: credit ${delivery.credit_id}`}
           >
             Deliver now
           </Button>
