@@ -31,9 +31,7 @@ export const FULFILMENT_ATTEMPTS: Attempts = {
       status: 404,
     },
   ],
-  'DELETE /api/v1/fulfilments/{id}': (victim) => [
-    { path: `/fulfilments/${victim.fulfilment}`, status: 404 },
-  ],
+  'DELETE /api/v1/fulfilments/{id}': (victim) => [{ path: `/fulfilments/${victim.fulfilment}`, status: 404 }],
   'POST /api/v1/fulfilments/{id}/rotate-secret': (victim) => [
     { path: `/fulfilments/${victim.fulfilment}/rotate-secret`, body: {}, status: 404 },
   ],
