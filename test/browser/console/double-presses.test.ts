@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsolePage, type ConsoleSite, consoleSite, PASSWORD } from './console-site.ts';
+import { openSection } from './link-desk.ts';
 import { expectRows, LONG, merchantOf, type Shop } from './referral-shop.ts';
 
 let site: ConsoleSite;
@@ -90,6 +91,7 @@ test('a second press at once creates no second program, folder, bio page or invi
   ).toEqual(['POST /programs']);
 
   await page.goto(`${site.app}/console/links/new`);
+  await openSection(page, 'Campaign and UTM');
   await button(page, 'New folder').click();
   const folder = page.getByRole('dialog', { name: 'New folder' });
   await folder.getByLabel('Name').fill(NAME);
@@ -127,7 +129,6 @@ test('a second press at once creates no second link, webhook or key', LONG, asyn
   const page = await site.open('/links/new');
   await page.getByLabel('Destination URL').fill('https://shop.example/');
   await page.getByLabel('Name').fill(NAME);
-  await page.getByText('Smart Link', { exact: true }).click();
   expect(
     await changesOf(page, async () => {
       await pressTwice(button(page, 'Create'));

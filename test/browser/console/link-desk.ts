@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { LinkRecord } from '../../../api/links/schemas.ts';
 import type { ConsolePage, ConsoleSite } from './console-site.ts';
@@ -25,6 +26,19 @@ export const records = async (site: ConsoleSite, query = '') =>
 export async function choose(page: ConsolePage, label: string, option: string): Promise<void> {
   await page.getByRole('combobox', { name: label, exact: true }).click();
   await page.getByRole('option', { name: option, exact: true }).click();
+}
+
+/** Opens a closed section of the link form. @param title its name */
+export async function openSection(page: Page, title: string): Promise<void> {
+  const section = page.locator('details', { has: page.getByText(title, { exact: true }) });
+  if ((await section.getAttribute('open')) === null) await section.locator('summary').click();
+}
+
+/** Chooses a channel of a new link. @param name such as `Instagram` */
+export async function chooseChannel(page: Page, name: string): Promise<void> {
+  const channel = page.getByRole('checkbox', { name, exact: true });
+  if ((await channel.count()) === 0) await page.getByRole('button', { name: 'More channels' }).click();
+  await channel.check();
 }
 
 export const press = (page: ConsolePage, name: string) =>

@@ -2,7 +2,17 @@ import { expect, test, vi } from 'vitest';
 import type { LinkRecord } from '../../../api/links/schemas.ts';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
-import { type CreatedLinks, field, LONG, PATIENCE, press, records, SHOP, setDomain } from './link-desk.ts';
+import {
+  type CreatedLinks,
+  field,
+  LONG,
+  openSection,
+  PATIENCE,
+  press,
+  records,
+  SHOP,
+  setDomain,
+} from './link-desk.ts';
 
 // Each test looks at several states, on a machine that may have other things to do.
 vi.setConfig({ testTimeout: LONG });
@@ -108,8 +118,11 @@ test('a link changes only in the edited fields, and is deleted after a question'
   await press(page, 'Save');
   await page.getByText('"other-24" is taken').waitFor();
   await field(page, 'Slug').fill('winter-25');
+  await openSection(page, 'Limits and password');
   await field(page, 'Click limit').fill('');
+  await openSection(page, 'API fields');
   await field(page, 'Metadata').fill('');
+  await openSection(page, 'Devices and apps');
   await field(page, 'Computers').fill('');
   await page.getByLabel('Remove the password').check();
   await press(page, 'Save');
@@ -151,7 +164,9 @@ test("fields that were not edited do not undo another person's changes to target
   const [link] = made.links;
   if (!link) throw new Error('no link was created');
   const page = await site.open(`/links/${link.id}/edit`);
+  await openSection(page, 'Devices and apps');
   await field(page, 'Phones and tablets').fill('https://m.shop.example/new');
+  await openSection(page, 'Retargeting pixels');
   await field(page, 'Facebook pixel ID').fill('');
   const targeting = { mobile: 'https://m.shop.example/', desktop: 'https://shop.example/theirs' };
   const retargeting = { facebook: '123456789012', google: 'AW-123456789' };

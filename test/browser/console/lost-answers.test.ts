@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { isGenuine, type Receiver, startReceiver } from '../../support/receiver.ts';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsolePage, type ConsoleSite, consoleSite, expectClean } from './console-site.ts';
+import { openSection } from './link-desk.ts';
 import { LONG } from './referral-shop.ts';
 
 let site: ConsoleSite;
@@ -100,6 +101,7 @@ test('an address that another user took meanwhile is not shown as free beside th
 test('a folder whose response was lost is created once, and chosen', LONG, async () => {
   const page = await site.open('/links/new');
   await loseAnswer(page, '/folders');
+  await openSection(page, 'Campaign and UTM');
   await page.getByRole('button', { name: 'New folder' }).click();
   const dialog = page.getByRole('dialog', { name: 'New folder' });
   await dialog.getByLabel('Name').fill('Lost');
@@ -118,7 +120,6 @@ test('a link whose response was lost is created once, and its page opens', LONG,
   await loseAnswer(page, '/links');
   await page.getByLabel('Destination URL').fill('https://shop.example/');
   await page.getByLabel('Name').fill('Lost link');
-  await page.getByText('Smart Link', { exact: true }).click();
   const create = page.getByRole('button', { name: 'Create', exact: true });
   await create.click();
   await page.getByText(NO_ANSWER).waitFor();

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { LinkRecord } from '../../../api/links/schemas.ts';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsolePage, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
-import { choose, field, LONG, PATIENCE, press, records, setDomain } from './link-desk.ts';
+import { chooseChannel, field, LONG, openSection, PATIENCE, press, records, setDomain } from './link-desk.ts';
 
 // Each test looks at several states, on a machine that may have other things to do.
 vi.setConfig({ testTimeout: LONG });
@@ -22,9 +22,10 @@ test('a link on one channel is created with every setting, its errors at their f
   await page.getByText('No links yet').waitFor();
   await expectGood(page, 'links-empty');
   await page.getByRole('link', { name: 'New link' }).click();
+  await field(page, 'Destination URL').and(page.locator(':focus')).waitFor();
   await field(page, 'Destination URL').fill('http://shop.example/summer');
   await field(page, 'Name').fill('Summer sale');
-  await choose(page, 'Channel', 'Instagram');
+  await chooseChannel(page, 'Instagram');
   await press(page, 'Create');
   const destination = field(page, 'Destination URL');
   await expect.poll(() => destination.getAttribute('aria-invalid'), PATIENCE).toBe('true');
@@ -34,6 +35,7 @@ test('a link on one channel is created with every setting, its errors at their f
 
   await destination.fill('https://shop.example/summer');
   await field(page, 'Slug').fill('summer-24');
+  await openSection(page, 'Campaign and UTM');
   await page.getByRole('combobox', { name: 'Tags' }).fill('hot');
   await page.keyboard.press('Enter');
   await press(page, 'New folder');
@@ -41,13 +43,18 @@ test('a link on one channel is created with every setting, its errors at their f
   await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await field(page, 'UTM campaign').fill('summer');
+  await openSection(page, 'Devices and apps');
   await field(page, 'Phones and tablets').fill('https://m.shop.example/summer');
   await field(page, 'Computers').fill('https://shop.example/desktop');
+  await openSection(page, 'Start and expiry');
   await page.getByLabel('Expires').fill('2090-05-06T07:08');
-  await field(page, 'Click limit').fill('500');
   await field(page, 'Destination after expiry').fill('https://shop.example/over');
+  await openSection(page, 'Limits and password');
+  await field(page, 'Click limit').fill('500');
   await page.getByLabel('Password', { exact: true }).fill('open sesame');
+  await openSection(page, 'Retargeting pixels');
   await field(page, 'Facebook pixel ID').fill('123');
+  await openSection(page, 'API fields');
   await field(page, 'External ID').fill('post-7');
   await field(page, 'Metadata').fill('{"team": ');
   await press(page, 'Create');
@@ -98,13 +105,10 @@ test('links on several channels are created at once, and a Smart Link; a taken s
   await field(page, 'Destination URL').fill('https://else.example/');
   await field(page, 'Name').fill('Everywhere');
   // For one link; the field disappears when several are chosen.
+  await openSection(page, 'API fields');
   await field(page, 'External ID').fill('every-1');
-  await page.getByText('Several channels', { exact: true }).click();
-  const channels = page.getByRole('combobox', { name: 'Channels' });
-  await channels.click();
-  await page.getByRole('option', { name: 'LinkedIn' }).click();
-  await page.getByRole('option', { name: 'TikTok' }).click();
-  await page.keyboard.press('Escape');
+  await chooseChannel(page, 'LinkedIn');
+  await chooseChannel(page, 'TikTok');
   await field(page, 'Slug').fill('every');
   await press(page, 'Create');
   await page
@@ -128,7 +132,6 @@ test('links on several channels are created at once, and a Smart Link; a taken s
   await press(page, 'Make another');
   await field(page, 'Destination URL').fill('https://shop.example/smart');
   await field(page, 'Name').fill('Smart one');
-  await page.getByText('Smart Link', { exact: true }).click();
   await field(page, 'Slug').fill('Every-TikTok');
   await press(page, 'Create');
   await page.getByText('"Every-TikTok" is taken').waitFor();
@@ -150,10 +153,8 @@ test('an error of a field that is not on the page is shown above the form', asyn
   const page = await site.open('/links/new');
   await field(page, 'Destination URL').fill('https://shop.example/');
   await field(page, 'Name').fill('Refused');
-  await page.getByText('Several channels', { exact: true }).click();
-  await page.getByRole('combobox', { name: 'Channels' }).click();
-  await page.getByRole('option', { name: 'LinkedIn' }).click();
-  await page.keyboard.press('Escape');
+  await chooseChannel(page, 'LinkedIn');
+  await chooseChannel(page, 'Reddit');
   const details = [{ path: 'external_id', message: 'is not for several' }];
   await page.route('**/api/v1/links', (route) =>
     route.fulfill({ status: 400, json: { error: { code: 'bad_request', message: 'refused', details } } }),
@@ -161,8 +162,116 @@ test('an error of a field that is not on the page is shown above the form', asyn
   await press(page, 'Create');
   await page.getByRole('alert').getByText('external_id: is not for several').waitFor();
   // A field that is on the page shows its own error.
-  await page.getByText('One channel', { exact: true }).click();
+  await page.getByRole('checkbox', { name: 'Reddit' }).uncheck();
   await expect.poll(() => field(page, 'External ID').getAttribute('aria-invalid'), PATIENCE).toBe('true');
   expect(await page.getByRole('alert').count()).toBe(0);
+  await page.close();
+});
+
+test('an address without a scheme becomes a link by Enter alone, and then another one like it', async () => {
+  const page = await site.open('/links/new');
+  const destination = field(page, 'Destination URL').and(page.locator(':focus'));
+  await destination.fill('<shop.example/autumn-sale>');
+  await page.keyboard.press('Tab');
+  await expect
+    .poll(() => field(page, 'Destination URL').inputValue(), PATIENCE)
+    .toBe('https://shop.example/autumn-sale');
+  await field(page, 'Slug').fill('autumn');
+  const preview = page.getByRole('complementary', { name: 'Preview' });
+  await preview.getByRole('img', { name: /^QR code that leads to http:.*\/autumn$/ }).waitFor();
+  await preview.getByText('https://shop.example/autumn-sale').waitFor();
+  await expectGood(page, 'links-new-typed');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'autumn' }).waitFor();
+  await page.getByText('The link is ready').waitFor();
+  const copy = page.getByRole('button', { name: 'Copy the link' });
+  await copy.and(page.locator(':focus')).waitFor();
+  await expectGood(page, 'link-made');
+  const [made] = await records(site, '&slug=autumn');
+  expect(made).toMatchObject({
+    name: 'Autumn sale',
+    destination: 'https://shop.example/autumn-sale',
+    smart: true,
+  });
+  await page.getByRole('link', { name: 'Make another like it' }).click();
+  await expect.poll(() => field(page, 'Name').inputValue(), PATIENCE).toBe('Autumn sale');
+  expect(await field(page, 'Slug').inputValue()).toBe('');
+  await field(page, 'Slug').fill('autumn-2');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'autumn-2' }).waitFor();
+  expectClean(page);
+  await page.close();
+});
+
+test('the domain and every switch of a link can be chosen, and changed', async () => {
+  for (const domain of ['go.brand.example', 'to.brand.example']) {
+    await site.api('/domains', { domain });
+    await site.hoplog(
+      'domain',
+      'verify',
+      '--force',
+      '--workspace',
+      site.service.demo?.workspace_id ?? '',
+      domain,
+    );
+  }
+  const page = await site.open('/links/new');
+  await field(page, 'Destination URL').fill('https://shop.example/switched');
+  await page.getByRole('combobox', { name: 'Domain' }).selectOption('go.brand.example');
+  await field(page, 'Slug').fill('switched');
+  await page.getByText('go.brand.example/switched', { exact: true }).waitFor();
+  await openSection(page, 'Start and expiry');
+  await page.getByLabel('Starts').fill('2024-05-06T07:08');
+  await openSection(page, 'Campaign and UTM');
+  await field(page, 'UTM source').fill('spring');
+  await field(page, 'UTM content').fill('banner');
+  await openSection(page, 'Redirect');
+  await page.getByRole('combobox', { name: 'Status' }).selectOption('308');
+  for (const name of ['Pass the query on', 'Add UTM parameters', 'Add the visitor ID']) {
+    await page.getByRole('checkbox', { name }).uncheck();
+  }
+  await page.getByRole('checkbox', { name: 'Pass the path on' }).check();
+  await page.getByRole('checkbox', { name: 'Archived' }).check();
+  await expectGood(page, 'links-new-switches');
+  await press(page, 'Create');
+  await page.getByText('https://go.brand.example/switched').first().waitFor();
+  const switched = {
+    domain: 'go.brand.example',
+    starts_at: new Date('2024-05-06T07:08').toISOString(),
+    utm_source: 'spring',
+    utm_content: 'banner',
+    redirect_status: 308,
+    forward_query: false,
+    forward_path: true,
+    append_utm: false,
+    append_visitor: false,
+    archived: true,
+  };
+  expect(await records(site, '&slug=switched')).toMatchObject([switched]);
+
+  await page.getByRole('link', { name: 'Edit' }).click();
+  await page
+    .getByText('308, without the query, path passed on, no UTM parameters, no visitor ID, archived')
+    .waitFor();
+  await page.getByRole('combobox', { name: 'Domain' }).selectOption('none');
+  await openSection(page, 'Start and expiry');
+  await page.getByLabel('Starts').fill('');
+  await openSection(page, 'Redirect');
+  await page.getByRole('combobox', { name: 'Status' }).selectOption('302');
+  await page.getByRole('checkbox', { name: 'Archived' }).uncheck();
+  await page.getByRole('checkbox', { name: 'Pass the query on' }).check();
+  await press(page, 'Save');
+  await page.getByRole('heading', { level: 1, name: 'switched' }).waitFor();
+  expect(await records(site, '&slug=switched')).toMatchObject([
+    {
+      ...switched,
+      domain: null,
+      starts_at: null,
+      redirect_status: 302,
+      archived: false,
+      forward_query: true,
+    },
+  ]);
+  expectClean(page);
   await page.close();
 });

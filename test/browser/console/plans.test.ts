@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { inChromium } from '../in-chromium.ts';
 import { bioDesk } from './bio-desk.ts';
 import { type ConsolePage, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
+import { chooseChannel } from './link-desk.ts';
 
 /** Timeout of a test of several page states on a loaded machine. */
 const LONG = { timeout: 240_000 };
@@ -53,8 +54,7 @@ test('on the free plan a link is created, found again with its QR code, and dele
   const page = await site.open('/links/new');
   await page.getByRole('textbox', { name: 'Destination URL', exact: true }).fill('https://shop.example/free');
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Free');
-  await page.getByRole('combobox', { name: 'Channel', exact: true }).click();
-  await page.getByRole('option', { name: 'Instagram' }).click();
+  await chooseChannel(page, 'Instagram');
   await page.getByRole('textbox', { name: 'Slug', exact: true }).fill('free-1');
   await page.getByRole('button', { name: 'Create', exact: true }).click();
   await page.getByRole('heading', { level: 1, name: 'free-1' }).waitFor();

@@ -10,6 +10,7 @@ import {
   expectClean,
   PASSWORD,
 } from './console-site.ts';
+import { chooseChannel } from './link-desk.ts';
 
 // Each test looks at several states, on a machine that may have other things to do.
 vi.setConfig({ testTimeout: 400_000 });
@@ -69,8 +70,7 @@ async function draftLink(page: Page, wanted: string): Promise<void> {
   await field(page, 'Destination URL').fill('https://shop.example/draft');
   await field(page, 'Name').fill('Draft');
   await field(page, 'Slug').fill(wanted);
-  await page.getByRole('combobox', { name: 'Channel', exact: true }).click();
-  await page.getByRole('option', { name: 'Instagram', exact: true }).click();
+  await chooseChannel(page, 'Instagram');
 }
 
 /** Pages that call the API without user action, and the trigger of each call. */

@@ -8,8 +8,8 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
-import { changeBody, draftOf } from './link-draft.ts';
-import { LinkForm } from './link-form.tsx';
+import { changeBody, draftOf } from './form/link-draft.ts';
+import { LinkForm } from './form/link-form.tsx';
 import { readLink, useLink } from './use-link.ts';
 
 /** Edits a link and its campaign. */

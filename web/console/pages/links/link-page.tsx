@@ -1,5 +1,5 @@
 import { Box, Button, Grid, Group, Menu, Stack, Title } from '@mantine/core';
-import { IconDownload, IconEdit, IconTrash } from '@tabler/icons-react';
+import { IconCopyPlus, IconDownload, IconEdit, IconTrash } from '@tabler/icons-react';
 import { Link, useLocation, useParams } from 'wouter';
 import type { LinkRecord } from '../../api/links.ts';
 import { useSend } from '../../api/queries.ts';
@@ -16,6 +16,7 @@ import { LinkBreakdowns } from './link-breakdowns.tsx';
 import { LinkClicks } from './link-clicks.tsx';
 import { LinkFacts } from './link-facts.tsx';
 import { LinkStats } from './link-stats.tsx';
+import { MadeNotice } from './made-notice.tsx';
 import { QrCard } from './qr-card.tsx';
 import { ShortUrl } from './short-url.tsx';
 import { useLink } from './use-link.ts';
@@ -40,6 +41,7 @@ function Content({ link }: { link: LinkRecord }) {
   const { workspace } = useSession();
   return (
     <Stack gap="lg">
+      <MadeNotice link={link} />
       <Grid gap="md">
         <Grid.Col span={{ base: 12, sm: 8 }}>
           <Stack gap="md">
@@ -104,6 +106,16 @@ function Actions({ link }: { link: LinkRecord }) {
           leftSection={<IconEdit size={18} />}
         >
           Edit
+        </Button>
+      )}
+      {can('operator') && (
+        <Button
+          component={Link}
+          href={`/links/new?like=${link.id}`}
+          variant="default"
+          leftSection={<IconCopyPlus size={18} />}
+        >
+          Duplicate
         </Button>
       )}
       {workspace.paid && (

@@ -1,6 +1,6 @@
 import { Anchor, Box, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { Link, useLocation, useSearchParams } from 'wouter';
 import type { CreatedLinks, LinkRecord } from '../../api/links.ts';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
@@ -9,17 +9,72 @@ import { isAlike } from '../../parts/changed-fields.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
-import { createBody, DraftProblem, EMPTY_DRAFT, type LinkDraft } from './link-draft.ts';
-import { LinkForm } from './link-form.tsx';
+import { createBody, DraftProblem, draftLike, EMPTY_DRAFT, type LinkDraft } from './form/link-draft.ts';
+import { LinkForm } from './form/link-form.tsx';
+import { MADE } from './made-notice.tsx';
+import { useLink } from './use-link.ts';
 
-/** Creates a link, or one per channel. */
+/** Creates a link, or one per channel. `?like=ID` begins with the settings of that link. */
 export default function NewLinkPage() {
   const { can } = useSession();
+  const [search] = useSearchParams();
+  const like = search.get('like');
+  const model = useLink(can('operator') ? like : null);
+  // `Make another` begins again.
+  const [made, setMade] = useState<{ links: LinkRecord[]; draft: LinkDraft } | null>(null);
+  const [start, setStart] = useState({ draft: EMPTY_DRAFT, nth: 0 });
+  if (!can('operator')) {
+    return (
+      <>
+        <PageHeader title="New link" />
+        <EmptyState title="Your role cannot create links">Ask an operator of the workspace.</EmptyState>
+      </>
+    );
+  }
+  if (made) {
+    const again = (draft: LinkDraft) => {
+      setMade(null);
+      setStart({ draft, nth: start.nth + 1 });
+    };
+    return (
+      <Made
+        links={made.links}
+        again={() => again(EMPTY_DRAFT)}
+        alike={() => again({ ...made.draft, slug: '', external_id: '' })}
+      />
+    );
+  }
+  const form = (before: LinkDraft) => (
+    <NewLink key={start.nth} before={before} done={(links, draft) => setMade({ links, draft })} />
+  );
+  return (
+    <>
+      <PageHeader title="New link" />
+      {like === null || start.nth > 0 ? (
+        form(start.draft)
+      ) : (
+        <QueryView query={model} lines={8}>
+          {(link) => form(draftLike(link))}
+        </QueryView>
+      )}
+    </>
+  );
+}
+
+type NewLinkProps = {
+  /** The form's state at first. */
+  before: LinkDraft;
+  /** Several links were created. */
+  done: (links: LinkRecord[], draft: LinkDraft) => void;
+};
+
+function NewLink({ before: given, done }: NewLinkProps) {
   const [, navigate] = useLocation();
-  const [draft, setDraft] = useState<LinkDraft>(EMPTY_DRAFT);
+  const [before] = useState(given);
+  const [draft, setDraft] = useState<LinkDraft>(before);
   const [problem, setProblem] = useState<DraftProblem | null>(null);
-  const [made, setMade] = useState<LinkRecord[] | null>(null);
   const create = useSend<Record<string, unknown>, CreatedLinks>(
     (body) => ({ path: '/links', body, once: true }),
     { refresh: ['/links', '/analytics'], tellFailure: false },
@@ -38,35 +93,14 @@ export default function NewLinkPage() {
     create.mutate(body, {
       onSuccess: ({ links }) => {
         const [only] = links;
-        if (only && links.length === 1) navigate(`/links/${only.id}`);
-        else setMade(links);
+        if (only && links.length === 1) navigate(`/links/${only.id}`, { state: MADE });
+        else done(links, draft);
       },
     });
   };
-
-  if (!can('operator')) {
-    return (
-      <>
-        <PageHeader title="New link" />
-        <EmptyState title="Your role cannot create links">Ask an operator of the workspace.</EmptyState>
-      </>
-    );
-  }
-  if (made) {
-    return (
-      <Made
-        links={made}
-        again={() => {
-          setMade(null);
-          setDraft(EMPTY_DRAFT);
-        }}
-      />
-    );
-  }
   return (
     <>
-      <PageHeader title="New link" />
-      <LeaveGuard active={!isAlike(draft, EMPTY_DRAFT)}>Your input will be lost.</LeaveGuard>
+      <LeaveGuard active={!isAlike(draft, before)}>Your input will be lost.</LeaveGuard>
       <LinkForm
         draft={draft}
         onChange={setDraft}
@@ -82,7 +116,7 @@ export default function NewLinkPage() {
 }
 
 /** Lists several created links. */
-function Made({ links, again }: { links: LinkRecord[]; again: () => void }) {
+function Made({ links, again, alike }: { links: LinkRecord[]; again: () => void; alike: () => void }) {
   return (
     <>
       <PageHeader title={`${plural(links.length, 'link', 'links')} made`} />
@@ -105,6 +139,9 @@ function Made({ links, again }: { links: LinkRecord[]; again: () => void }) {
         <Group>
           <Button component={Link} href="/links">
             All links
+          </Button>
+          <Button variant="default" onClick={alike}>
+            Make another like it
           </Button>
           <Button variant="default" onClick={again}>
             Make another

@@ -1,10 +1,10 @@
 import { Button, Group, Modal, Select, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
-import { fieldError, messageOf } from '../../api/failures.ts';
-import type { Folders } from '../../api/links.ts';
-import { useApi, useSend } from '../../api/queries.ts';
-import type { ResponseOf } from '../../api/responses.ts';
+import { fieldError, messageOf } from '../../../api/failures.ts';
+import type { Folders } from '../../../api/links.ts';
+import { useApi, useSend } from '../../../api/queries.ts';
+import type { ResponseOf } from '../../../api/responses.ts';
 
 type Props = { value: string | null; error: string | null; onChange: (id: string | null) => void };
 

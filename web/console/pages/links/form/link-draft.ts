@@ -1,18 +1,29 @@
-import { type LinkRecord, PIXEL_PLATFORMS, type PixelPlatform } from '../../api/links.ts';
-import { formatCount } from '../../formats.ts';
-import { changedFields } from '../../parts/changed-fields.ts';
+import { CREATABLE_CHANNELS } from '../../../../../core/enrich/channels.ts';
+import { type LinkRecord, PIXEL_PLATFORMS, type PixelPlatform } from '../../../api/links.ts';
+import { formatCount } from '../../../formats.ts';
+import { changedFields, isAlike } from '../../../parts/changed-fields.ts';
+import { cleanAddress, proposedName } from './clean-address.ts';
+
+/** The domain of a draft that names the deployment's own. */
+export const OWN_HOST = 'none';
+
+export const UTM_FIELDS = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const;
 
 /** State of a link's form, as typed. Empty: not set. */
 export type LinkDraft = {
-  /** One link, one per channel, or a Smart Link; fixed for an existing link. */
-  kind: 'one' | 'several' | 'smart';
-  channel: string;
+  /** One link per channel; none: a Smart Link. Fixed for an existing link. */
   channels: string[];
   destination_url: string;
   name: string;
+  /** A host of the workspace, {@link OWN_HOST}, or the default. */
+  domain: string;
   slug: string;
   external: boolean;
+  utm_source: string;
+  utm_medium: string;
   utm_campaign: string;
+  utm_term: string;
+  utm_content: string;
   tags: string[];
   folder_id: string | null;
   ios: string;
@@ -20,12 +31,20 @@ export type LinkDraft = {
   mobile: string;
   desktop: string;
   /** `datetime-local` value, in the viewer's time zone. */
+  starts_at: string;
+  /** `datetime-local` value, in the viewer's time zone. */
   expires_at: string;
   max_clicks: string;
   expired_redirect_url: string;
   password: string;
   /** Removes the password of a link that has one. */
   remove_password: boolean;
+  redirect_status: LinkRecord['redirect_status'];
+  forward_query: boolean;
+  forward_path: boolean;
+  append_utm: boolean;
+  append_visitor: boolean;
+  archived: boolean;
   retargeting: Record<PixelPlatform, string>;
   external_id: string;
   /** JSON. */
@@ -35,25 +54,35 @@ export type LinkDraft = {
 const NO_PIXELS = Object.fromEntries(PIXEL_PLATFORMS.map((name) => [name, ''])) as LinkDraft['retargeting'];
 
 export const EMPTY_DRAFT: LinkDraft = {
-  kind: 'one',
-  channel: '',
   channels: [],
   destination_url: '',
   name: '',
+  domain: '',
   slug: '',
   external: false,
+  utm_source: '',
+  utm_medium: '',
   utm_campaign: '',
+  utm_term: '',
+  utm_content: '',
   tags: [],
   folder_id: null,
   ios: '',
   android: '',
   mobile: '',
   desktop: '',
+  starts_at: '',
   expires_at: '',
   max_clicks: '',
   expired_redirect_url: '',
   password: '',
   remove_password: false,
+  redirect_status: 302,
+  forward_query: true,
+  forward_path: false,
+  append_utm: true,
+  append_visitor: true,
+  archived: false,
   retargeting: NO_PIXELS,
   external_id: '',
   metadata: '',
@@ -63,22 +92,33 @@ export const EMPTY_DRAFT: LinkDraft = {
 export function draftOf(link: LinkRecord): LinkDraft {
   return {
     ...EMPTY_DRAFT,
-    kind: link.smart ? 'smart' : 'one',
-    channel: link.channel ?? '',
+    channels: link.channel === null ? [] : [link.channel],
     destination_url: link.destination,
     name: link.name,
+    domain: link.domain ?? OWN_HOST,
     slug: link.slug,
     external: link.external,
+    utm_source: link.utm_source ?? '',
+    utm_medium: link.utm_medium ?? '',
     utm_campaign: link.utm_campaign ?? '',
+    utm_term: link.utm_term ?? '',
+    utm_content: link.utm_content ?? '',
     tags: link.tags,
     folder_id: link.folder_id,
     ios: link.targeting?.ios ?? '',
     android: link.targeting?.android ?? '',
     mobile: link.targeting?.mobile ?? '',
     desktop: link.targeting?.desktop ?? '',
+    starts_at: link.starts_at ? localDateTime(link.starts_at) : '',
     expires_at: link.expires_at ? localDateTime(link.expires_at) : '',
     max_clicks: link.max_clicks === null ? '' : String(link.max_clicks),
     expired_redirect_url: link.expired_redirect_url ?? '',
+    redirect_status: link.redirect_status,
+    forward_query: link.forward_query,
+    forward_path: link.forward_path,
+    append_utm: link.append_utm,
+    append_visitor: link.append_visitor,
+    archived: link.archived,
     retargeting: { ...NO_PIXELS, ...link.retargeting },
     external_id: link.external_id ?? '',
     metadata: link.metadata ? JSON.stringify(link.metadata, null, 2) : '',
@@ -96,27 +136,46 @@ export class DraftProblem extends Error {
   }
 }
 
+/** The form's state for a new link like an existing one: without what belongs to that one alone. */
+export function draftLike(link: LinkRecord): LinkDraft {
+  const known = draftOf(link);
+  const [channel = null] = known.channels;
+  return {
+    ...known,
+    // Others are made by the system.
+    channels: CREATABLE_CHANNELS.some((one) => one === channel) ? known.channels : [],
+    slug: '',
+    external_id: '',
+    archived: false,
+    ...(link.utm_source === channel && { utm_source: '', utm_medium: '' }),
+  };
+}
+
 /**
- * The body of `POST /links`, without empty fields.
+ * The body of `POST /links`, without fields that have their default.
  *
  * @throws {DraftProblem}
  */
 export function createBody(draft: LinkDraft): Record<string, unknown> {
-  const fields: Record<string, unknown> = {
-    ...(draft.kind === 'one' && { channel: draft.channel }),
-    ...(draft.kind === 'several' && { channels: draft.channels }),
-    ...(draft.kind === 'smart' && { smart: true }),
+  const { channels, domain } = draft;
+  const defaults = sharedFields(EMPTY_DRAFT);
+  const shared = Object.entries(sharedFields(draft)).filter(
+    ([name, value]) => !isAlike(value, defaults[name]),
+  );
+  return {
+    ...Object.fromEntries(shared),
+    name: draft.name.trim() || proposedName(draft.destination_url),
+    ...(channels.length === 0
+      ? { smart: true }
+      : channels.length === 1
+        ? { channel: channels[0] }
+        : { channels }),
     ...(draft.external && { external: true }),
-    ...sharedFields(draft),
+    ...(domain !== '' && { domain: hostOrNull(domain) }),
     // The external ID is for one link. It may have been typed before several channels were chosen.
-    ...(draft.kind === 'several' && { external_id: null }),
+    ...(channels.length > 1 && { external_id: undefined }),
     ...(draft.password !== '' && { password: draft.password }),
   };
-  return Object.fromEntries(
-    Object.entries(fields).filter(
-      ([, value]) => value !== null && value !== '' && !(Array.isArray(value) && value.length === 0),
-    ),
-  );
 }
 
 /**
@@ -129,6 +188,7 @@ export function changeBody(before: LinkDraft, draft: LinkDraft, now: LinkDraft):
   const changed = changedFields(sharedFields(before), sharedFields(draft));
   return {
     ...changed,
+    ...(draft.domain !== before.domain && { domain: hostOrNull(draft.domain) }),
     ...('targeting' in changed && {
       targeting: objectOrNull(onto(targetsOf(now), targetsOf(before), targetsOf(draft))),
     }),
@@ -140,7 +200,14 @@ export function changeBody(before: LinkDraft, draft: LinkDraft, now: LinkDraft):
   };
 }
 
-const targetsOf = ({ ios, android, mobile, desktop }: LinkDraft) => ({ ios, android, mobile, desktop });
+const targetsOf = ({ ios, android, mobile, desktop }: LinkDraft) => ({
+  ios: cleanAddress(ios),
+  android: cleanAddress(android),
+  mobile: cleanAddress(mobile),
+  desktop: cleanAddress(desktop),
+});
+
+const hostOrNull = (domain: string) => (domain === OWN_HOST ? null : domain);
 
 /** The current texts with the changed ones replaced. */
 const onto = <Texts extends Record<string, string>>(now: Texts, before: Texts, draft: Texts) => ({
@@ -151,16 +218,23 @@ const onto = <Texts extends Record<string, string>>(now: Texts, before: Texts, d
 /** Fields common to creating and editing; null if empty. */
 function sharedFields(draft: LinkDraft): Record<string, unknown> {
   return {
-    destination_url: draft.destination_url.trim(),
+    destination_url: cleanAddress(draft.destination_url),
     name: draft.name.trim(),
     slug: draft.slug.trim(),
-    utm_campaign: textOrNull(draft.utm_campaign),
+    ...Object.fromEntries(UTM_FIELDS.map((field) => [field, textOrNull(draft[field])])),
     tags: draft.tags,
     folder_id: draft.folder_id,
     targeting: objectOrNull(targetsOf(draft)),
-    expires_at: expiryOf(draft.expires_at),
+    starts_at: instantOf('starts_at', draft.starts_at),
+    expires_at: instantOf('expires_at', draft.expires_at),
     max_clicks: countOf(draft.max_clicks),
-    expired_redirect_url: textOrNull(draft.expired_redirect_url),
+    expired_redirect_url: textOrNull(cleanAddress(draft.expired_redirect_url)),
+    redirect_status: draft.redirect_status,
+    forward_query: draft.forward_query,
+    forward_path: draft.forward_path,
+    append_utm: draft.append_utm,
+    append_visitor: draft.append_visitor,
+    archived: draft.archived,
     retargeting: objectOrNull(draft.retargeting),
     external_id: textOrNull(draft.external_id),
     metadata: metadataOf(draft.metadata),
@@ -176,10 +250,10 @@ function objectOrNull(fields: Record<string, string>): Record<string, string> | 
   return set.length === 0 ? null : Object.fromEntries(set);
 }
 
-function expiryOf(text: string): string | null {
+function instantOf(field: 'starts_at' | 'expires_at', text: string): string | null {
   if (text === '') return null;
   const date = new Date(text);
-  if (Number.isNaN(date.getTime())) throw new DraftProblem('expires_at', 'is not a date and time');
+  if (Number.isNaN(date.getTime())) throw new DraftProblem(field, 'is not a date and time');
   return date.toISOString();
 }
 

@@ -1,0 +1,85 @@
+import { SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core';
+import type { Tags } from '../../../api/links.ts';
+import { useApi } from '../../../api/queries.ts';
+import { channelName, plural } from '../../../formats.ts';
+import { type FormFields, joined, type LinkFormSection } from './fields.ts';
+import { FolderField } from './folder-field.tsx';
+import { UTM_FIELDS } from './link-draft.ts';
+
+const UTM_LABELS = {
+  utm_source: 'UTM source',
+  utm_medium: 'UTM medium',
+  utm_campaign: 'UTM campaign',
+  utm_term: 'UTM term',
+  utm_content: 'UTM content',
+};
+
+/** What an empty field means. */
+function placeholderOf(field: (typeof UTM_FIELDS)[number], channels: readonly string[]): string {
+  const [channel] = channels;
+  if (field === 'utm_campaign') return 'The name';
+  if (field === 'utm_term' || field === 'utm_content') return 'None';
+  if (channel === undefined || channels.length > 1) return 'That of the channel';
+  if (field === 'utm_source') return channel;
+  return channel === 'google_business' ? 'local' : 'social';
+}
+
+function CampaignFields({ draft, set, wrong }: FormFields) {
+  const tags = useApi<Tags>('/links/tags');
+  return (
+    <Stack gap="md">
+      <TagsInput
+        label="Tags"
+        description="Press Enter after each tag."
+        data={(tags.data?.tags ?? []).map(({ tag }) => tag)}
+        maxTags={50}
+        maxLength={50}
+        value={draft.tags}
+        error={wrong('tags')}
+        onChange={(value) => set('tags', value)}
+        clearable
+        clearButtonProps={{ 'aria-label': 'Remove all tags' }}
+      />
+      <FolderField
+        value={draft.folder_id}
+        error={wrong('folder_id')}
+        onChange={(value) => set('folder_id', value)}
+      />
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        {UTM_FIELDS.map((field) => (
+          <TextInput
+            key={field}
+            label={UTM_LABELS[field]}
+            placeholder={placeholderOf(field, draft.channels)}
+            maxLength={255}
+            spellCheck={false}
+            value={draft[field]}
+            error={wrong(field)}
+            onChange={(event) => set(field, event.currentTarget.value)}
+          />
+        ))}
+      </SimpleGrid>
+    </Stack>
+  );
+}
+
+/** Tags, folder and UTM parameters. */
+export const CAMPAIGN: LinkFormSection = {
+  title: 'Campaign and UTM',
+  hint: 'Tags, folder, UTM parameters',
+  paths: /^(tags|folder_id|utm_\w+)(\.|$)/,
+  words: (draft) => {
+    const [channel = ''] = draft.channels;
+    const utm = UTM_FIELDS.filter((field) => {
+      const text = draft[field].trim();
+      // A link's record has those of its channel.
+      return text !== '' && text !== channel && !(field === 'utm_medium' && /^(social|local)$/.test(text));
+    });
+    return joined(
+      draft.tags.length > 2 ? plural(draft.tags.length, 'tag', 'tags') : draft.tags.join(', '),
+      draft.folder_id !== null && 'in a folder',
+      ...utm.map((field) => `${channelName(field.slice(4))} ${draft[field].trim()}`),
+    );
+  },
+  Fields: CampaignFields,
+};

@@ -1,0 +1,51 @@
+/** Marks that text from a mail, a chat or a document has around an address. */
+const AROUND = /^[\s\u200b\ufeff"'`“”‘’„«»‹›<>]+|[\s\u200b\ufeff"'`“”‘’„«»‹›<>]+$/gu;
+const LINE_BREAKS = /[\t\r\n\u200b\ufeff]+/g;
+const WITH_SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
+/** A host with a dot, or `localhost`; then a port, a path, a query, or nothing. */
+const HOST_FIRST = /^(?:[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)+|localhost)(?::\d+)?(?:[/?#].*)?$/iu;
+
+/**
+ * Returns an address as a person means it: without marks around it and line breaks in it, with `https://` where it
+ * begins with a host. The API refuses what is not an address then.
+ */
+export function cleanAddress(text: string): string {
+  const bare = text.replace(AROUND, '').replace(LINE_BREAKS, '');
+  if (bare.startsWith('//')) return `https:${bare}`.replaceAll(' ', '%20');
+  if (WITH_SCHEME.test(bare)) return bare.replaceAll(' ', '%20');
+  return HOST_FIRST.test(bare) ? `https://${bare.replaceAll(' ', '%20')}` : bare;
+}
+
+/** Returns the host of an address, without `www.`; an empty text where there is none. */
+export function hostOf(address: string): string {
+  const url = URL.parse(cleanAddress(address));
+  return url === null ? '' : url.hostname.replace(/^www\./, '');
+}
+
+/** Returns whether an address is on a site: its domain, or a name below it. */
+export function isOnSite(address: string, domain: string): boolean {
+  const host = hostOf(address);
+  const site = domain.toLowerCase();
+  return host === site || host.endsWith(`.${site}`);
+}
+
+/** Returns a name for a link to an address: the last part of its path in words, else its host. */
+export function proposedName(address: string): string {
+  const url = URL.parse(cleanAddress(address));
+  if (url === null) return '';
+  const last = url.pathname.split('/').findLast((part) => part !== '') ?? '';
+  const words = decoded(last)
+    .replace(/\.\w{2,5}$/, '')
+    .replaceAll(/[-_+\s]+/g, ' ')
+    .trim();
+  if (!/\p{L}{2}/u.test(words)) return hostOf(address);
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`.slice(0, 200);
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
