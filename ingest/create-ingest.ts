@@ -125,6 +125,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     interstitial: createInterstitial(),
     identify,
     decidingVisits: createDecidingVisits(createPlaces(log)),
+    shortUrl: config.shortUrl,
     refuse(link, exchange) {
       permits.release(link.idText);
       metrics.countOutcome('not_recorded');

@@ -7,6 +7,7 @@ import type { MissResult } from './link-table/resolver.ts';
 export type RedirectOutcome =
   | 'redirected'
   | 'interstitial'
+  | 'preview'
   | 'form'
   | 'expired'
   | 'not_found'
@@ -36,6 +37,7 @@ const SAMPLE = 16;
 const OUTCOMES = [
   'redirected',
   'interstitial',
+  'preview',
   'form',
   'expired',
   'not_found',

@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
+import { PREVIEW_BOT_NAMES } from '../core/enrich/preview-bots.ts';
 import type { createCollectHandlers } from './collect/handler.ts';
 import type { createHealth } from './health.ts';
 import { refusingTwoLengths } from './http/content-lengths.ts';
@@ -9,7 +10,8 @@ import type { RedirectHandler } from './redirect/handler.ts';
 
 type Handler = (res: HttpResponse, req: HttpRequest, head: boolean) => void;
 
-const ROBOTS = 'User-agent: *\nDisallow: /\n';
+/** X shows no card of an address that its bot may not read (developer.x.com, "Getting started with cards"). */
+const ROBOTS = `${PREVIEW_BOT_NAMES.map((name) => `User-agent: ${name}\n`).join('')}Allow: /\n\nUser-agent: *\nDisallow: /\n`;
 
 /** Adds every path of the short-link origin. A path without a route of its own is a slug. */
 export function addRoutes(

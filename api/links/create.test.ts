@@ -58,6 +58,7 @@ describe('forms of a create', () => {
       max_clicks: null,
       expired_redirect_url: null,
       password_protected: false,
+      preview: null,
       retargeting: null,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
       updated_at: first.created_at,

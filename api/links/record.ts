@@ -43,6 +43,7 @@ export function toRecord(link: Link, shortUrl: string): LinkRecord {
     expired_redirect_url: link.expired_redirect_url,
     password_protected: link.password_hash !== null,
     retargeting: link.retargeting,
+    preview: link.preview,
     created_at: link.created_at,
     updated_at: link.updated_at,
   };

@@ -11,6 +11,7 @@ import { linkBulkChangeRoutes } from './bulk-change-routes.ts';
 import { changeLink, noSuchLink, readChangeRequest, removeLink } from './change.ts';
 import { linkCreateRoutes } from './create-routes.ts';
 import { linkPerformance } from './performance.ts';
+import { linkQrRoute } from './qr-route.ts';
 import { toRecord } from './record.ts';
 import {
   ChangeBody,
@@ -22,7 +23,7 @@ import {
 } from './schemas.ts';
 import { linkSearchRoutes } from './search-routes.ts';
 
-/** Registers all link routes, including those in files of their own: create, import and search. */
+/** Registers all link routes, including those in files of their own: create, import, search and QR codes. */
 export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool } = deps;
   const { shortUrl } = deps.config;
@@ -30,6 +31,7 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
   await linkBulkChangeRoutes(app, deps);
   await linkImportRoutes(app, deps);
   await linkSearchRoutes(app, deps);
+  await linkQrRoute(app, deps);
 
   app.get(
     '/links',

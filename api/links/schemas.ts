@@ -23,6 +23,7 @@ import {
   Window,
 } from '../schemas.ts';
 import { DECISION_FIELDS, DECISION_RECORD } from './decision-schemas.ts';
+import { PREVIEW_FIELDS, PREVIEW_RECORD } from './preview-schemas.ts';
 import { SWITCH_FIELDS, SWITCH_RECORD } from './switch-schemas.ts';
 
 const MAX_CLICKS = 2_147_483_647;
@@ -97,6 +98,7 @@ const SETTING_FIELDS = {
   ),
   password: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: PASSWORD_LIMIT }))),
   retargeting: Type.Optional(Nullable(Body(PIXELS, RETARGETING))),
+  ...PREVIEW_FIELDS,
 };
 
 const SettingFields = Type.Object(SETTING_FIELDS);
@@ -209,6 +211,7 @@ export const LinkRecord = Type.Object(
     expired_redirect_url: Nullable(Url),
     password_protected: Type.Boolean(),
     retargeting: Nullable(Type.Object(PIXELS, RETARGETING)),
+    ...PREVIEW_RECORD,
     created_at: Instant,
     updated_at: Instant,
   },

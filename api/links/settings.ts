@@ -5,14 +5,11 @@ import {
   requireAppDestination,
   requireDestination,
 } from '../../core/links/destinations.ts';
+import { readPreview } from '../../core/links/preview.ts';
 import { readRules, readSplit } from '../../core/links/rules/read-rules.ts';
+import type { Targeting } from '../../core/links/rules/types.ts';
 import { formatInstant, NANOS_PER_MILLI, requireInstant } from '../../core/time/timestamps.ts';
-import {
-  type LinkSettings,
-  NO_SETTINGS,
-  type Retargeting,
-  type Targeting,
-} from '../../sql/links/link-settings.ts';
+import { type LinkSettings, NO_SETTINGS, type Retargeting } from '../../sql/links/link-settings.ts';
 import type { Link } from '../../sql/links/links.ts';
 import type { SettingFields } from './schemas.ts';
 
@@ -53,6 +50,7 @@ export async function readSettings(
     max_clicks: fields.max_clicks,
     expired_redirect_url: fields.expired_redirect_url,
     retargeting: fields.retargeting && readRetargeting(fields.retargeting),
+    preview: fields.preview && readPreview(fields.preview),
   };
   if (fields.expired_redirect_url) {
     requireDestination('expired_redirect_url', fields.expired_redirect_url, rules);

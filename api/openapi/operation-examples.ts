@@ -115,6 +115,10 @@ export const RESPONSE_EXAMPLES: Record<string, Record<string, unknown>> = {
     'text/csv':
       'partner_id,external_user_id,name,method,email,amount,currency\n019aabf4-3c00-7000-8000-000000000006,user_42,Ada Example,paypal,ada@shop.example,120.5,usd\n',
   },
+  'links.getQr': {
+    'image/svg+xml': '<svg xmlns="http://www.w3.org/2000/svg" width="512" height="512"/>',
+    'image/png': 'PNG…',
+  },
   'bioPages.preview': { 'text/html': '<!doctype html><title>Example shop</title>' },
   'session.getPasskeyOptions': {
     'application/json': { challenge: 'ZnJlc2gtY2hhbGxlbmdl', rpId: 'app.hop.example', timeout: 300_000 },

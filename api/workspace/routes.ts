@@ -1,6 +1,8 @@
+import { logoUrl, readLogo } from '../../core/qr/logo.ts';
 import { checkTimeZone } from '../../core/time/time-buckets.ts';
 import { inTransaction, type Queryable } from '../../sql/database/pool.ts';
 import { identitySecret, rotateIdentitySecret } from '../../sql/workspaces/identity-secrets.ts';
+import { setWorkspaceLogo, workspaceLogo } from '../../sql/workspaces/logos.ts';
 import { updateWorkspace, type Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { IdentitySecret, WorkspaceChange, WorkspaceSettings } from './schemas.ts';
@@ -39,6 +41,7 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
     },
     async (request) => {
       const { auth, body } = request;
+      const logo = typeof body.logo === 'string' ? readLogo('logo', body.logo) : body.logo;
       return inTransaction(pool, async (tx) => {
         const changed = await updateWorkspace(tx, auth.workspace.id, {
           identity_verification: body.identity_verification,
@@ -48,6 +51,7 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
           retention_months: body.retention_months,
         });
         if (!changed) throw new Error(`workspace ${auth.workspace.id} does not exist`);
+        if (logo !== undefined) await setWorkspaceLogo(tx, auth.workspace.id, logo);
         await request.audit(tx);
         return settingsOf(tx, changed);
       });
@@ -79,6 +83,7 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
 }
 
 async function settingsOf(db: Queryable, workspace: Workspace): Promise<WorkspaceSettings> {
+  const logo = await workspaceLogo(db, workspace.id);
   return {
     id: workspace.id,
     name: workspace.name,
@@ -88,6 +93,7 @@ async function settingsOf(db: Queryable, workspace: Workspace): Promise<Workspac
     time_zone: workspace.time_zone,
     tracking: workspace.tracking,
     retention_months: workspace.retention_months,
+    logo: logo && logoUrl(logo),
     identity_secret_set: (await identitySecret(db, workspace.id)) !== null,
   };
 }

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { LOGO_BYTES, LOGO_SIDE } from '../../core/qr/logo.ts';
 import { TRACKINGS } from '../../core/tracking/tracking.ts';
 import {
   IDENTITY_VERIFICATIONS,
@@ -6,6 +7,9 @@ import {
   MOST_RETENTION_MONTHS,
 } from '../../sql/workspaces/workspaces.ts';
 import { Body, Nullable, OneOf, Uuid } from '../schemas.ts';
+
+/** Characters of the largest logo: four for each three bytes. */
+const LOGO_URL_LIMIT = Math.ceil(LOGO_BYTES / 3) * 4 + 30;
 
 const FIELDS = {
   identity_verification: OneOf(IDENTITY_VERIFICATIONS, {
@@ -40,6 +44,12 @@ const FIELDS = {
         'Months that clicks are kept. Older ones are deleted by whole months, which can’t be undone, and reports of longer windows begin with `window.data_from`. Null: forever.',
     }),
   ),
+  logo: Nullable(
+    Type.String({
+      maxLength: LOGO_URL_LIMIT,
+      description: `Logo for QR codes: a PNG as \`data:image/png;base64,…\`, without interlacing, at most ${LOGO_BYTES / 1_024} KiB and ${LOGO_SIDE} pixels wide and high. Stored here, never fetched.`,
+    }),
+  ),
 };
 
 export const WorkspaceSettings = Type.Object(
@@ -61,6 +71,7 @@ export const WorkspaceChange = Body(
     time_zone: Type.Optional(FIELDS.time_zone),
     tracking: Type.Optional(FIELDS.tracking),
     retention_months: Type.Optional(FIELDS.retention_months),
+    logo: Type.Optional(FIELDS.logo),
   },
   { title: 'UpdateWorkspace' },
 );

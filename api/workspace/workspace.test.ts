@@ -25,6 +25,7 @@ test('settings have defaults, and a change leaves the others', async () => {
     time_zone: null,
     tracking: 'full',
     retention_months: null,
+    logo: null,
     identity_secret_set: false,
   });
   const changed = await shop.patch<WorkspaceSettings>('/workspace', { payout_hold_days: 14 });

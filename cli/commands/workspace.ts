@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { AppError } from '../../core/errors.ts';
+import { logoUrl, readLogo } from '../../core/qr/logo.ts';
 import { TRACKINGS, type Tracking } from '../../core/tracking/tracking.ts';
 import { inTransaction, type Queryable } from '../../sql/database/pool.ts';
 import { createKey } from '../../sql/workspaces/keys.ts';
+import { setWorkspaceLogo } from '../../sql/workspaces/logos.ts';
 import {
   ATTRIBUTION_MODELS,
   type AttributionModel,
@@ -49,6 +52,8 @@ type SetOptions = {
   timeZone?: string;
   tracking?: Tracking;
   retentionMonths?: number | null;
+  /** A PNG; null removes it. */
+  logo?: Buffer | null;
 };
 
 const describe = (workspace: Workspace) =>
@@ -70,6 +75,16 @@ const describe = (workspace: Workspace) =>
 
 function retention(text: string): number | null {
   return text === 'forever' ? null : wholeNumber(1, MOST_RETENTION_MONTHS)(text);
+}
+
+/** Reads the file of a logo. */
+function logoIn(path: string): Buffer | null {
+  if (path === 'none') return null;
+  try {
+    return readLogo('logo', logoUrl(readFileSync(path)));
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+  }
 }
 
 /** `hoplog workspace create | set | suspend | resume | list`. */
@@ -115,7 +130,7 @@ export function workspaceCommands(program: Command): void {
   group
     .command('set')
     .description(
-      "change a workspace's plan, attribution, domain, currency, time zone, tracking, retention, or referral settings",
+      "change a workspace's plan, attribution, domain, currency, time zone, tracking, retention, logo, or referral settings",
     )
     .requiredOption('--workspace <id>', 'id or slug')
     .addOption(new Option('--plan <plan>', 'plan').choices(PLANS))
@@ -144,6 +159,7 @@ export function workspaceCommands(program: Command): void {
       `months that clicks are kept: 1 to ${MOST_RETENTION_MONTHS}, or "forever"; older ones are deleted`,
       retention,
     )
+    .option('--logo <file>', 'a PNG for QR codes, or "none"', logoIn)
     .action(async (options: SetOptions, command: Command) => {
       const result = await withStores(async ({ pool }) => {
         const { id, currency: present } = await namedWorkspace(pool, options.workspace);
@@ -173,6 +189,7 @@ export function workspaceCommands(program: Command): void {
         return inTransaction(pool, async (tx) => {
           const workspace = await updateWorkspace(tx, id, change);
           if (!workspace) throw new InvalidArgumentError(`workspace ${id} no longer exists`);
+          if (options.logo !== undefined) await setWorkspaceLogo(tx, id, options.logo);
           await recordOperator(tx, {
             workspaceId: id,
             action: 'workspace.update',

@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { uuidToBytes } from '../../core/ids.ts';
-import type { LinkRule, SplitVariant } from '../../core/links/rules/types.ts';
-import type { RedirectStatus, Retargeting, Targeting } from '../../sql/links/link-settings.ts';
+import type { LinkPreview } from '../../core/links/preview.ts';
+import type { LinkRule, SplitVariant, Targeting } from '../../core/links/rules/types.ts';
+import type { RedirectStatus, Retargeting } from '../../sql/links/link-settings.ts';
 import type {
   DomainRow,
   LinkTableRow,
@@ -51,6 +52,7 @@ export type LinkRecordSettings = {
   expiredRedirectUrl?: string;
   passwordHash?: string;
   retargeting?: Retargeting;
+  preview?: LinkPreview;
   /** Of the redirect; left out: 302. */
   status?: Exclude<RedirectStatus, 302>;
   forwardQuery?: false;
@@ -161,6 +163,7 @@ function settingsText(row: LinkTableRow): string {
     ...(row.expired_redirect_url && { expiredRedirectUrl: row.expired_redirect_url }),
     ...(row.password_hash && { passwordHash: row.password_hash }),
     ...(row.retargeting && { retargeting: row.retargeting }),
+    ...(row.preview && { preview: row.preview }),
     ...(row.redirect_status !== 302 && { status: row.redirect_status }),
     ...(!row.forward_query && { forwardQuery: false as const }),
     ...(row.forward_path && { forwardPath: true as const }),

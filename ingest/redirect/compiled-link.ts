@@ -2,10 +2,16 @@ import { CHANNELS, type Channel, utmMediumOf } from '../../core/enrich/channels.
 import type { ClickLabels } from '../../core/events/click-labels.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 import type { BlockedDomains } from '../../core/links/blocked-domains.ts';
+import type { LinkPreview } from '../../core/links/preview.ts';
+import {
+  compileDecisions,
+  type Decide,
+  type DecidingVisit,
+  type Decision,
+} from '../../core/links/rules/decide.ts';
 import type { VisitorIds, WorkspaceVisitors } from '../../core/tracking/visitors.ts';
 import type { RedirectStatus, Retargeting } from '../../sql/links/link-settings.ts';
 import type { LinkRecord } from '../link-table/records.ts';
-import { compileDecisions, type Decide, type DecidingVisit, type Decision } from './decisions.ts';
 import { Destination, type LinkParameters } from './redirect-url.ts';
 
 /** Host and slug of a link; an empty host is the deployment's own. */
@@ -20,7 +26,8 @@ export class CompiledLink {
   /** Used since the table last looked; see {@link import('./compiled-links.ts').CompiledLinks}. */
   used = false;
   readonly id: Uint8Array;
-  /** As visitors open it. */
+  /** Host and slug as visitors open them. */
+  readonly domain: string;
   readonly slug: string;
   /** Null: a Smart Link. */
   readonly channel: string | null;
@@ -31,6 +38,8 @@ export class CompiledLink {
   readonly maxClicks: number | null;
   readonly passwordHash: string | null;
   readonly retargeting: Retargeting | null;
+  /** The card for link-preview bots. */
+  readonly preview: LinkPreview | null;
   /** The destination of every visitor, once computed; null for links that decide and for Smart Links. */
   #only: Destination | null = null;
   readonly expiredRedirectUrl: string | null;
@@ -55,6 +64,7 @@ export class CompiledLink {
   ) {
     const { settings, channel } = record;
     this.id = record.id;
+    this.domain = address.domain;
     this.slug = address.slug;
     this.channel = channel === null ? null : channelNamed(channel);
     this.visitors = visitorIds.forWorkspace(record.workspaceId);
@@ -62,6 +72,7 @@ export class CompiledLink {
     this.maxClicks = settings.maxClicks ?? null;
     this.passwordHash = settings.passwordHash ?? null;
     this.retargeting = settings.retargeting ?? null;
+    this.preview = settings.preview ?? null;
     this.expiredRedirectUrl = settings.expiredRedirectUrl ?? null;
     this.status = STATUS_LINES[settings.status ?? 302];
     this.forwardsPath = settings.forwardPath === true;
@@ -70,7 +81,13 @@ export class CompiledLink {
     this.isBlocked = settings.blocked === true || urlsOf(record).some((url) => domains.blocks(url));
     const { rules = [], targeting, split } = settings;
     this.decides = rules.length > 0 || targeting !== undefined || split !== undefined;
-    this.#destinationFor = destinationsOf(record, address, this.decides ? compileDecisions(record) : null);
+    this.#destinationFor = destinationsOf(
+      record,
+      address,
+      this.decides
+        ? compileDecisions({ ...record.settings, id: record.id, destination: record.destination })
+        : null,
+    );
   }
 
   /** The id as text. */
@@ -117,7 +134,7 @@ function destinationsOf(
   decide: Decide | null,
 ): (visit: DecidingVisit | null, channel: string) => Destination {
   const smart = record.channel === null;
-  const plain: Decision = { url: record.destination, ruleId: '', variantId: '' };
+  const plain: Decision = { url: record.destination, ruleId: '', variantId: '', target: '' };
   const { forwardQuery = true, appendUtm = true, appendVisitor = true } = record.settings;
   const switches = { forwardQuery, appendUtm, appendVisitor };
   const compiled = new Map<Decision, Map<string, Destination>>();

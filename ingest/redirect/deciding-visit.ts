@@ -1,7 +1,7 @@
 import type { Geo, Place } from '../../core/enrich/geo.ts';
 import { preferredLanguageTag } from '../../core/enrich/languages.ts';
 import { createUserAgents, type UserAgentProfile } from '../../core/enrich/user-agents.ts';
-import type { DecidingVisit } from './decisions.ts';
+import type { DecidingVisit } from '../../core/links/rules/decide.ts';
 import type { Visit } from './visit.ts';
 
 /** What is known of a visitor besides the request. */

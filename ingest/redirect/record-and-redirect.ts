@@ -1,10 +1,13 @@
 import type { AgentKind } from '../../core/enrich/agent-kinds.ts';
 import { inferChannel } from '../../core/enrich/infer-channel.ts';
 import { preferredLanguage } from '../../core/enrich/languages.ts';
+import { isPreviewBot } from '../../core/enrich/preview-bots.ts';
 import type { EventLogWriter } from '../../core/event-log/port.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
+import { shortUrlOf } from '../../core/links/short-urls.ts';
 import type { Exchange, Exchanges } from '../http/exchange.ts';
 import type { IngestMetrics } from '../metrics.ts';
+import { createPreviewPage } from '../pages/preview.ts';
 import type { Interstitial } from '../retargeting/interstitial.ts';
 import type { Identified, IdentifyVisitor } from '../visitors/identify.ts';
 import type { CompiledLink } from './compiled-link.ts';
@@ -34,10 +37,12 @@ export function createRecordAndRedirect(given: {
   interstitial: Interstitial;
   identify: IdentifyVisitor;
   decidingVisits: DecidingVisits;
+  /** Origin of short links. */
+  shortUrl: string;
   /** Responds 503 and puts the permit back: a click of a link with `max_clicks` must be recorded. */
   refuse(link: CompiledLink, exchange: Exchange): void;
 }): RecordAndRedirect {
-  const { eventLog, exchanges, metrics, interstitial, identify, decidingVisits, refuse } = given;
+  const { eventLog, exchanges, metrics, interstitial, identify, decidingVisits, shortUrl, refuse } = given;
 
   return (allowed) => {
     const { link, visit, agent, exchange, counted } = allowed;
@@ -76,9 +81,19 @@ export function createRecordAndRedirect(given: {
     return decidingVisits(visit, { channel, visitorId: id, visitor: isReturning ? 'returning' : 'new' });
   }
 
+  function addressOf({ domain, slug }: CompiledLink): string {
+    return shortUrlOf(shortUrl, { domain: domain === '' ? null : domain, slug });
+  }
+
   function respond(allowed: AllowedVisit, url: string, setCookie: string | null): void {
     const { link, visit, exchange } = allowed;
     metrics.observeRedirect(visit.startedAt);
+    if (link.preview !== null && allowed.agent.bot && isPreviewBot(visit.userAgent)) {
+      metrics.countOutcome('preview');
+      const { headers, body } = createPreviewPage(link.preview, addressOf(link) + visit.path, url);
+      exchanges.reply(exchange, '200 OK', headers, body);
+      return;
+    }
     const cookies = [setCookie, allowed.cookie];
     // Pixels share the visit with third parties, which Global Privacy Control opts out of.
     if (link.retargeting !== null && !visit.gpc) {

@@ -1,7 +1,6 @@
-import type { LinkRule, SplitVariant } from '../../core/links/rules/types.ts';
+import type { LinkPreview } from '../../core/links/preview.ts';
+import type { LinkRule, SplitVariant, Targeting } from '../../core/links/rules/types.ts';
 
-/** Destinations by system and device; the system is asked first. */
-export type Targeting = { ios?: string; android?: string; mobile?: string; desktop?: string };
 export type Retargeting = Partial<
   Record<'facebook' | 'google' | 'tiktok' | 'linkedin' | 'x' | 'pinterest', string>
 >;
@@ -28,6 +27,8 @@ export type LinkSettings = {
   expired_redirect_url: string | null;
   password_hash: string | null;
   retargeting: Retargeting | null;
+  /** The card that link-preview bots get. */
+  preview: LinkPreview | null;
   redirect_status: RedirectStatus;
   /** Whether the visitor's query is passed on. */
   forward_query: boolean;
@@ -53,6 +54,7 @@ export const NO_SETTINGS: Readonly<LinkSettings> = Object.freeze({
   expired_redirect_url: null,
   password_hash: null,
   retargeting: null,
+  preview: null,
   redirect_status: 302,
   forward_query: true,
   forward_path: false,
@@ -81,6 +83,7 @@ export const SETTING_COLUMNS = {
   expired_redirect_url: 'text',
   password_hash: 'text',
   retargeting: 'jsonb',
+  preview: 'jsonb',
   redirect_status: 'smallint',
   forward_query: 'boolean',
   forward_path: 'boolean',

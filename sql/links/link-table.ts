@@ -65,7 +65,7 @@ export type PublishableKeyRow = { id: string; lookup: string; hash: Buffer; work
 const COLUMNS = `l.id, l.workspace_id, l.domain_number, l.slug, d.destination_url, l.channel, l.utm_source,
     l.utm_medium, l.utm_campaign, l.extra_query, l.targeting, l.rules, l.split, l.split_winner,
     floor(extract(epoch FROM l.expires_at) * 1000)::float8 AS expires_at,
-    l.max_clicks, l.expired_redirect_url, l.password_hash, l.retargeting, l.redirect_status,
+    l.max_clicks, l.expired_redirect_url, l.password_hash, l.retargeting, l.preview, l.redirect_status,
     l.forward_query, l.forward_path, l.append_utm, l.append_visitor, l.utm_term, l.utm_content,
     floor(extract(epoch FROM l.starts_at) * 1000)::float8 AS starts_at,
     l.blocked_at IS NOT NULL AS is_blocked`;

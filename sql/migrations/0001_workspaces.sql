@@ -43,6 +43,7 @@ CREATE TABLE workspaces (
   -- `cookieless`: visitors are told apart within a day, without anything on their device. `none`: not at all.
   tracking            text NOT NULL DEFAULT 'full' CHECK (tracking IN ('full', 'cookieless', 'none')),
   retention_months    smallint CHECK (retention_months BETWEEN 1 AND 120), -- of clicks; null: for ever
+  logo                bytea CHECK (length(logo) <= 102400), -- a PNG, for QR codes
   -- Suspended by the operator: its links and its API respond with that.
   suspended_at        timestamptz,
   created_at          timestamptz NOT NULL DEFAULT now(),

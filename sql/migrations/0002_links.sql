@@ -63,6 +63,7 @@ CREATE TABLE links (
   expired_redirect_url text,
   password_hash        text,
   retargeting          jsonb,
+  preview              jsonb,                -- `LinkPreview`: the card that link-preview bots get
   redirect_status      smallint NOT NULL DEFAULT 302 CHECK (redirect_status IN (301, 302, 307, 308)),
   forward_query        boolean NOT NULL DEFAULT true,
   forward_path         boolean NOT NULL DEFAULT false,

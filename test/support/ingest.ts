@@ -135,6 +135,7 @@ export type LinkColumns = Partial<{
   expired_redirect_url: string;
   password_hash: string;
   retargeting: object;
+  preview: object;
   redirect_status: number;
   forward_query: boolean;
   forward_path: boolean;

@@ -54,6 +54,7 @@ export const LINK_ATTEMPTS: Attempts = {
   ],
   'GET /api/v1/links/tags': () => [{ path: '/links/tags', status: 200 }],
   'GET /api/v1/links/{id}': (victim) => [{ path: `/links/${victim.link}`, status: 404 }],
+  'GET /api/v1/links/{id}/qr': (victim) => [{ path: `/links/${victim.link}/qr`, status: 404 }],
   'PATCH /api/v1/links/{id}': (victim) => [
     { path: `/links/${victim.link}`, body: { name: 'Stolen', slug: 'stolen' }, status: 404 },
   ],

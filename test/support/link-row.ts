@@ -19,6 +19,7 @@ const PLAIN: Omit<LinkTableRow, 'id' | 'slug'> = {
   expired_redirect_url: null,
   password_hash: null,
   retargeting: null,
+  preview: null,
   redirect_status: 302,
   forward_query: true,
   forward_path: false,

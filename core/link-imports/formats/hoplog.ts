@@ -52,10 +52,11 @@ const READERS: Readonly<Record<string, Reader>> = {
   expired_redirect_url: asText,
   password: asText,
   retargeting: asJson,
+  preview: asJson,
 };
 
-/** `targeting.mobile`, `retargeting.facebook`, …: a field of a field. */
-const PART = /^(targeting|retargeting)\.([a-z]+)$/;
+/** `targeting.mobile`, `retargeting.facebook`, `preview.title`, …: a field of a field. */
+const PART = /^(targeting|retargeting|preview)\.([a-z_]+)$/;
 
 /** Text with an apostrophe in front, by which the console's exports keep spreadsheets from running a formula. */
 const GUARDED = /^'+[=+\-@\t\r]/;

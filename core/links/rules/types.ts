@@ -49,6 +49,9 @@ export type LinkRule = { id: string; name?: string; conditions: RuleCondition[];
 /** A destination that gets a part of the visitors, in proportion to the weights. */
 export type SplitVariant = { id: string; destination_url: string; weight: number };
 
+/** Destinations by system and device; the system is asked first. */
+export type Targeting = { ios?: string; android?: string; mobile?: string; desktop?: string };
+
 export const RULES_LIMIT = 20;
 export const CONDITIONS_LIMIT = 20;
 export const VALUES_LIMIT = 250;

@@ -1,13 +1,18 @@
-import { isMobileDevice } from '../../core/enrich/devices.ts';
-import type { UserAgentProfile } from '../../core/enrich/user-agents.ts';
-import { compileRules, type RuleVisit } from '../../core/links/rules/compile.ts';
-import { variantOf } from '../../core/links/rules/split.ts';
-import { systemOf } from '../../core/links/rules/systems.ts';
-import type { Targeting } from '../../sql/links/link-settings.ts';
-import type { LinkRecord } from '../link-table/records.ts';
+import { isMobileDevice } from '../../enrich/devices.ts';
+import type { UserAgentProfile } from '../../enrich/user-agents.ts';
+import { compileRules, type RuleVisit } from './compile.ts';
+import { variantOf } from './split.ts';
+import { systemOf } from './systems.ts';
+import type { LinkRule, SplitVariant, Targeting } from './types.ts';
 
 /** Where a visitor of a link goes, and what decided it. Texts are empty when there is none. */
-export type Decision = { readonly url: string; readonly ruleId: string; readonly variantId: string };
+export type Decision = {
+  readonly url: string;
+  readonly ruleId: string;
+  readonly variantId: string;
+  /** The part of `targeting` that decided. */
+  readonly target: keyof Targeting | '';
+};
 
 /** What decides between the destinations of a link. */
 export type DecidingVisit = RuleVisit & {
@@ -16,20 +21,35 @@ export type DecidingVisit = RuleVisit & {
   readonly visitorId: Uint8Array;
 };
 
+/** The parts of a link that decide. */
+export type DecidingLink = {
+  /** 16 bytes. */
+  id: Uint8Array;
+  destination: string;
+  rules?: readonly LinkRule[] | undefined;
+  targeting?: Targeting | undefined;
+  split?: readonly SplitVariant[] | undefined;
+  /** Id of the variant that all visitors get. */
+  winner?: string | undefined;
+};
+
 /** Returns one of the link's decisions, each always as the same object. */
 export type Decide = (visit: DecidingVisit) => Decision;
 
 /** Compiles the rules, targeting and split of a link, in this order; the link's own destination is last. */
-export function compileDecisions(record: LinkRecord): Decide {
-  const { rules = [], targeting, split = [], winner } = record.settings;
-  const decided = (url: string, ids: Partial<Decision> = {}): Decision =>
-    Object.freeze({ ruleId: '', variantId: '', ...ids, url });
-  const own = decided(record.destination);
+export function compileDecisions(link: DecidingLink): Decide {
+  const { rules = [], targeting = {}, split = [], winner } = link;
+  const own = decided(link.destination);
   const ruleOf = compileRules(rules);
   const byRule = new Map(
     rules.map(({ id, destination_url }) => [id, decided(destination_url, { ruleId: id })]),
   );
-  const targets = new Map(Object.entries(targeting ?? {}).map(([name, url]) => [name, decided(url)]));
+  const targets = new Map(
+    (Object.entries(targeting) as [keyof Targeting, string][]).map(([target, url]) => [
+      target,
+      decided(url, { target }),
+    ]),
+  );
   const variants = split.map(({ id, destination_url, weight }) => ({
     weight,
     decision: decided(destination_url, { variantId: id }),
@@ -45,8 +65,12 @@ export function compileDecisions(record: LinkRecord): Decide {
         if (target !== undefined) return target;
       }
     }
-    return (won ?? variantOf(variants, visit.visitorId, record.id))?.decision ?? own;
+    return (won ?? variantOf(variants, visit.visitorId, link.id))?.decision ?? own;
   };
+}
+
+function decided(url: string, by: Partial<Decision> = {}): Decision {
+  return Object.freeze({ ruleId: '', variantId: '', target: '', ...by, url });
 }
 
 /** Returns the names in `targeting` that fit a visitor, the most specific first. A television has none. */

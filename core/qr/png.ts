@@ -1,0 +1,103 @@
+import { PNG } from 'pngjs';
+import { logoSpan, type QrModules } from './code.ts';
+import type { Color } from './colors.ts';
+import type { QrLook } from './svg.ts';
+
+/** Pixels of a square of the image. */
+type Square = { x: number; y: number; side: number };
+
+/**
+ * Returns a code as PNG. Modules are whole pixels wide; what is left of the size widens the quiet zone.
+ *
+ * @param look its size must have room for a pixel of each module
+ * @param logo a PNG for the middle; null: none
+ */
+export async function qrPng(modules: QrModules, look: QrLook, logo: Uint8Array | null): Promise<Buffer> {
+  const { size, margin, color, background } = look;
+  const scale = Math.floor(size / (modules.length + 2 * margin));
+  if (scale < 1) throw new RangeError(`a code of ${modules.length} modules needs more than ${size} pixels`);
+  const start = Math.floor((size - modules.length * scale) / 2);
+  const image = new PNG({ width: size, height: size });
+  fill(image, { x: 0, y: 0, side: size }, background);
+  for (const [y, row] of modules.entries()) {
+    for (const [x, dark] of row.entries()) {
+      if (dark) fill(image, { x: start + x * scale, y: start + y * scale, side: scale }, color);
+    }
+  }
+  if (logo !== null) {
+    const span = logoSpan(modules);
+    const at = start + ((modules.length - span) / 2) * scale;
+    const edge = Math.floor(scale / 2);
+    fill(image, { x: at, y: at, side: span * scale }, background);
+    const inner = { x: at + edge, y: at + edge, side: span * scale - 2 * edge };
+    drawLogo(image, inner, PNG.sync.read(Buffer.from(logo)), background);
+  }
+  return encoded(image);
+}
+
+/** Compresses an image outside the event loop. */
+function encoded(image: PNG): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    image.on('data', (part: Buffer) => parts.push(part));
+    image.on('end', () => resolve(Buffer.concat(parts)));
+    image.on('error', reject);
+    image.pack();
+  });
+}
+
+function fill({ data, width }: PNG, { x, y, side }: Square, [red, green, blue]: Color): void {
+  for (let row = y; row < y + side; row++) {
+    for (let at = 4 * (row * width + x), end = at + 4 * side; at < end; at += 4) {
+      data[at] = red;
+      data[at + 1] = green;
+      data[at + 2] = blue;
+      data[at + 3] = 255;
+    }
+  }
+}
+
+/** Draws a logo as large as the square allows, in the middle of it: each pixel is the mean of those that it covers. */
+function drawLogo(image: PNG, square: Square, logo: PNG, background: Color): void {
+  const shrink = Math.max(logo.width, logo.height) / square.side;
+  const [width, height] = [logo.width, logo.height].map((length) =>
+    Math.max(1, Math.round(length / shrink)),
+  ) as [number, number];
+  const left = square.x + Math.floor((square.side - width) / 2);
+  const top = square.y + Math.floor((square.side - height) / 2);
+  for (let y = 0; y < height; y++) {
+    const rows = covered(y, height, logo.height);
+    for (let x = 0; x < width; x++) {
+      const mean = meanOf(logo, covered(x, width, logo.width), rows, background);
+      const at = 4 * ((top + y) * image.width + left + x);
+      for (const [part, value] of mean.entries()) image.data[at + part] = value;
+    }
+  }
+}
+
+/** Returns the source pixels that a target pixel covers, at least one: from, and up to. */
+function covered(at: number, length: number, source: number): [number, number] {
+  const from = Math.min(source - 1, Math.floor((at * source) / length));
+  return [from, Math.max(from + 1, Math.floor(((at + 1) * source) / length))];
+}
+
+/** Returns the mean color of a part of a logo on the background. */
+function meanOf(
+  { data, width }: PNG,
+  [left, right]: [number, number],
+  [top, bottom]: [number, number],
+  background: Color,
+): [number, number, number] {
+  const sums: [number, number, number] = [0, 0, 0];
+  for (let y = top; y < bottom; y++) {
+    for (let x = left; x < right; x++) {
+      const at = 4 * (y * width + x);
+      const alpha = (data[at + 3] ?? 0) / 255;
+      for (const part of [0, 1, 2] as const) {
+        sums[part] += (data[at + part] ?? 0) * alpha + background[part] * (1 - alpha);
+      }
+    }
+  }
+  const count = (right - left) * (bottom - top);
+  return sums.map((sum) => Math.round(sum / count)) as [number, number, number];
+}

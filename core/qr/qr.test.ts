@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import { PNG } from 'pngjs';
+import { describe, expect, test } from 'vitest';
+import { pixelOf, plainPng, scannedText } from '../../test/support/scanned-images.ts';
+import { LOGO_LEVELS, logoSpan, QR_LEVELS, qrAddress, qrModules } from './code.ts';
+import { readColor, requireContrast } from './colors.ts';
+import { LOGO_BYTES, LOGO_SIDE, logoUrl, readLogo } from './logo.ts';
+import { qrPng } from './png.ts';
+
+const SHORT = 'https://hop.example/a1';
+/** The longest domain and slug that a link can have. */
+const LONGEST = `https://${`${'d'.repeat(61)}.`.repeat(3)}${'e'.repeat(55)}.example/${'s'.repeat(64)}`;
+const BLACK_ON_WHITE = { color: [0, 0, 0], background: [255, 255, 255] } as const;
+const RED = [200, 0, 0, 255] as const;
+
+describe.each([
+  ['a short address', qrAddress(SHORT), 256],
+  ['the longest address', qrAddress(LONGEST), 512],
+])('%s', (_, text, size) => {
+  test.each(QR_LEVELS)('is scanned at level %s, at any margin', async (level) => {
+    const modules = qrModules(text, level);
+    for (const margin of [0, 4, 16]) {
+      const png = await qrPng(modules, { size, margin, ...BLACK_ON_WHITE }, null);
+      expect([margin, scannedText(png)]).toEqual([margin, text]);
+    }
+  });
+
+  test.each(LOGO_LEVELS)('is scanned at level %s with a logo of any shape and color', async (level) => {
+    const modules = qrModules(text, level);
+    for (const [width, height] of [
+      [400, 400],
+      [600, 100],
+      [3, 90],
+    ] as const) {
+      for (const color of [RED, [0, 0, 0, 255], [0, 0, 0, 0]] as const) {
+        const logo = plainPng(width, height, color);
+        const png = await qrPng(modules, { size, margin: 4, ...BLACK_ON_WHITE }, logo);
+        expect([width, color, scannedText(png)]).toEqual([width, color, text]);
+      }
+    }
+  });
+});
+
+test('a logo is drawn in the middle, in its color and shape, on the background', async () => {
+  const modules = qrModules(qrAddress(SHORT), 'H');
+  const size = 10 * (modules.length + 8);
+  const png = await qrPng(modules, { size, margin: 4, ...BLACK_ON_WHITE }, plainPng(400, 100, RED));
+  const middle = size / 2;
+  const half = (10 * logoSpan(modules)) / 2;
+  expect(pixelOf(png, middle, middle)).toEqual([200, 0, 0]);
+  // Four times as wide as high: above it the background shows.
+  expect(pixelOf(png, middle, middle - half + 10)).toEqual([255, 255, 255]);
+  expect(pixelOf(png, middle - half + 8, middle)).toEqual([200, 0, 0]);
+  expect(pixelOf(png, middle - half + 2, middle)).toEqual([255, 255, 255]);
+});
+
+test('a half transparent logo mixes with the background', async () => {
+  const modules = qrModules(qrAddress(SHORT), 'H');
+  const look = { size: 410, margin: 4, color: [0, 0, 0], background: [255, 255, 255] } as const;
+  const png = await qrPng(modules, look, plainPng(50, 50, [0, 0, 0, 127]));
+  expect(pixelOf(png, 205, 205)).toEqual([128, 128, 128]);
+});
+
+const refusalOf = (check: () => unknown) => {
+  try {
+    check();
+    return null;
+  } catch (error) {
+    return (error as { details?: { path: string; message: string }[] }).details?.[0] ?? error;
+  }
+};
+const contrastOf = (color: string, background: string) =>
+  refusalOf(() => requireContrast('color', readColor('color', color), readColor('background', background)));
+
+test.each([
+  ['949494', 'ffffff'],
+  ['#e11d48', '#ffffff'],
+  ['0000ff', 'ffff00'],
+])('a code of %s on %s has enough contrast, and is scanned', async (color, background) => {
+  expect(contrastOf(color, background)).toBeNull();
+  const look = {
+    size: 256,
+    margin: 4,
+    color: readColor('color', color),
+    background: readColor('background', background),
+  };
+  expect(scannedText(await qrPng(qrModules(qrAddress(SHORT), 'M'), look, null))).toBe(qrAddress(SHORT));
+});
+
+test.each([
+  ['959595', 'ffffff', 'must differ more: the contrast is 2.99, and scanners need at least 3'],
+  ['ffffff', '000000', 'must make a code that is darker than its background'],
+  ['123456', '123456', 'must make a code that is darker than its background'],
+  ['red', 'ffffff', 'must be six hexadecimal digits, such as 1a2b3c'],
+  ['#12345', 'ffffff', 'must be six hexadecimal digits, such as 1a2b3c'],
+])('a code of %s on %s is refused', (color, background, message) => {
+  expect(contrastOf(color, background)).toEqual({ path: 'color', message });
+});
+
+const interlaced = Buffer.from(plainPng(4, 4, RED));
+interlaced[28] = 1;
+const broken = Buffer.from(plainPng(40, 40, RED)).subarray(0, 60);
+const noise = PNG.sync.write(
+  Object.assign(new PNG({ width: 200, height: 200 }), {
+    data: randomBytes(160_000),
+  }),
+);
+
+test.each<[string, string, string]>([
+  ['an SVG', 'data:image/svg+xml;base64,PHN2Zy8+', 'must be a PNG as data:image/png;base64,…'],
+  ['an address', 'https://cdn.example/logo.png', 'must be a PNG as data:image/png;base64,…'],
+  ['nothing', '', 'must be a PNG as data:image/png;base64,…'],
+  ['another kind of image', logoUrl(Buffer.from('GIF89a'.repeat(9))), 'must be a PNG'],
+  [
+    'a wide image',
+    logoUrl(plainPng(LOGO_SIDE + 1, 1, RED)),
+    'must be at most 1024 pixels wide and high, not 1025 × 1',
+  ],
+  ['an interlaced image', logoUrl(interlaced), 'must be a PNG without interlacing'],
+  ['half an image', logoUrl(broken), 'must be a PNG that can be decoded'],
+  ['a large file', logoUrl(noise), `must be at most 100 KiB, not ${Math.ceil(noise.length / 1_024)}`],
+])('%s is refused as a logo', (_, url, message) => {
+  expect(refusalOf(() => readLogo('logo', url))).toEqual({ path: 'logo', message });
+});
+
+test('the largest logo is taken as it was sent', () => {
+  const png = plainPng(LOGO_SIDE, LOGO_SIDE, RED);
+  expect(png.length).toBeLessThanOrEqual(LOGO_BYTES);
+  expect(readLogo('logo', logoUrl(png)).equals(png)).toBe(true);
+});

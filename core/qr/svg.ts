@@ -1,0 +1,59 @@
+import { logoSpan, type QrModules } from './code.ts';
+import { type Color, cssColor } from './colors.ts';
+
+/** How a code is drawn. */
+export type QrLook = {
+  /** Width of the image in pixels. */
+  size: number;
+  /** Width of the quiet zone in modules. */
+  margin: number;
+  color: Color;
+  background: Color;
+};
+
+/**
+ * Returns a code as SVG.
+ *
+ * @param title for screen readers
+ * @param logo data URL of an image for the middle; null: none
+ */
+export function qrSvg(modules: QrModules, look: QrLook, title: string, logo: string | null): string {
+  const { size, margin } = look;
+  const width = modules.length + 2 * margin;
+  const background = cssColor(look.background);
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${size}" height="${size}" viewBox="0 0 ${width} ${width}" ` +
+    `shape-rendering="crispEdges" role="img"><title>${escaped(title)}</title>` +
+    `<path fill="${background}" d="M0 0h${width}v${width}H0z"/>` +
+    `<path fill="${cssColor(look.color)}" d="${pathOf(modules, margin)}"/>` +
+    `${logo === null ? '' : middle(modules, margin, background, logo)}</svg>`
+  );
+}
+
+/** Draws each run of dark modules in a row as one rectangle. */
+function pathOf(modules: QrModules, margin: number): string {
+  let path = '';
+  for (const [y, row] of modules.entries()) {
+    for (let x = 0; x < row.length; x++) {
+      if (!row[x]) continue;
+      let run = 1;
+      while (row[x + run]) run += 1;
+      path += `M${x + margin} ${y + margin}h${run}v1h-${run}z`;
+      x += run;
+    }
+  }
+  return path;
+}
+
+/** The logo on the background, with half a module around it. */
+function middle(modules: QrModules, margin: number, background: string, logo: string): string {
+  const span = logoSpan(modules);
+  const at = margin + (modules.length - span) / 2;
+  return (
+    `<path fill="${background}" d="M${at} ${at}h${span}v${span}h-${span}z"/>` +
+    `<image href="${escaped(logo)}" x="${at + 0.5}" y="${at + 0.5}" width="${span - 1}" height="${span - 1}"/>`
+  );
+}
+
+const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escaped = (text: string) => text.replaceAll(/[&<>"]/g, (character) => ESCAPES[character] ?? character);

@@ -1,0 +1,66 @@
+import type { LinkPreview } from '../../core/links/preview.ts';
+import { escapeHtml } from '../../core/text/html.ts';
+import type { Page } from './layout.ts';
+
+/** Characters that a card of X shows (developer.x.com/en/docs/x-for-websites/cards/overview/markup). */
+const CARD_TITLE_LIMIT = 70;
+const CARD_DESCRIPTION_LIMIT = 200;
+
+/**
+ * Returns the page that link-preview bots get instead of the redirect: Open Graph and card tags, and a link. A missing
+ * title or description is the short address: WhatsApp and the Open Graph protocol require both.
+ *
+ * @param shortUrl of the link. It is the canonical address: with the destination's, Facebook would read that page's tags
+ * @param destination where people are redirected
+ */
+export function createPreviewPage(preview: LinkPreview, shortUrl: string, destination: string): Page {
+  const address = shortUrl.slice(shortUrl.indexOf('//') + 2);
+  const { title = address, description = address, image_url: image } = preview;
+  const tags = [
+    property('og:type', 'website'),
+    property('og:url', shortUrl),
+    property('og:title', title),
+    property('og:description', description),
+    named('description', description),
+    named('twitter:card', image === undefined ? 'summary' : 'summary_large_image'),
+    named('twitter:title', shortened(title, CARD_TITLE_LIMIT)),
+    named('twitter:description', shortened(description, CARD_DESCRIPTION_LIMIT)),
+  ];
+  if (image !== undefined) {
+    const { href } = new URL(image);
+    tags.push(property('og:image', href), property('og:image:alt', title));
+    tags.push(named('twitter:image', href), named('twitter:image:alt', title));
+  }
+  const body =
+    `<!doctype html><html lang="en" prefix="og: https://ogp.me/ns#"><head><meta charset="utf-8">` +
+    `<title>${escapeHtml(title)}</title>${tags.join('')}</head>` +
+    `<body><a href="${escapeHtml(destination)}">${escapeHtml(title)}</a></body></html>`;
+  return { headers: HEADERS, body: Buffer.from(body) };
+}
+
+const HEADERS = [
+  ['Content-Type', 'text/html; charset=utf-8'],
+  ['Cache-Control', 'no-store'],
+  [
+    'Content-Security-Policy',
+    "default-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+  ],
+  ['X-Content-Type-Options', 'nosniff'],
+] as const;
+
+function property(name: string, content: string): string {
+  return `<meta property="${name}" content="${escapeHtml(content)}">`;
+}
+
+function named(name: string, content: string): string {
+  return `<meta name="${name}" content="${escapeHtml(content)}">`;
+}
+
+/** Returns a text of at most `limit` UTF-16 code units, with an ellipsis where it is cut; no character is split. */
+function shortened(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  return `${text
+    .slice(0, limit - 1)
+    .replace(/[\uD800-\uDBFF]$/, '')
+    .trimEnd()}…`;
+}
