@@ -13,7 +13,7 @@ import { storeWaitingReports } from './attribution/store-waiting-reports.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
 import { checkDomains } from './jobs/check-domains.ts';
 import { correctTimes } from './jobs/correct-times.ts';
-import { decideSplits } from './jobs/decide-splits.ts';
+import { DECIDE_SPLITS_EVERY_MS, decideSplits } from './jobs/decide-splits.ts';
 import { eraseRequested } from './jobs/erase.ts';
 import { startJob } from './jobs/job.ts';
 import { pruneOld } from './jobs/prune.ts';
@@ -79,7 +79,6 @@ const PUBLISH_LETTERS_EVERY_MS = 2_000;
 /** Orders of a lane are published at once; this is for those of the API and of workers that ended. */
 const PUBLISH_ORDERS_EVERY_MS = 500;
 const CORRECT_EVERY_MS = 5_000;
-const DECIDE_SPLITS_EVERY_MS = 1_000;
 /** New domains are due each minute. */
 const CHECK_DOMAINS_EVERY_MS = 15_000;
 const PRUNE_EVERY_MS = 60_000;

@@ -5,12 +5,12 @@ import {
   CONDITIONS_LIMIT,
   QUERY_OPERATORS,
   RULES_LIMIT,
+  SPLIT_GOALS,
   TEXT_LIMIT,
   VALUES_LIMIT,
   VARIANTS,
   WEIGHTS,
 } from '../../core/links/rules/types.ts';
-import { SPLIT_GOALS } from '../../sql/links/link-settings.ts';
 import { Body, Instant, Nullable, ONE_LINE, OneOf } from '../schemas.ts';
 
 /**

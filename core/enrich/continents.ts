@@ -25,3 +25,8 @@ const CONTINENTS: ReadonlyMap<string, Continent> = new Map(
 export function continentOf(country: string): Continent | '' {
   return CONTINENTS.get(country) ?? '';
 }
+
+/** Returns the codes of all countries. */
+export function countriesIn(): string[] {
+  return [...CONTINENTS.keys()];
+}

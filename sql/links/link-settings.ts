@@ -1,13 +1,9 @@
 import type { LinkPreview } from '../../core/links/preview.ts';
-import type { LinkRule, SplitVariant, Targeting } from '../../core/links/rules/types.ts';
+import type { LinkRule, SplitGoal, SplitVariant, Targeting } from '../../core/links/rules/types.ts';
 
 export type Retargeting = Partial<
   Record<'facebook' | 'google' | 'tiktok' | 'linkedin' | 'x' | 'pinterest', string>
 >;
-
-/** What the winner of a split has most of, for each click. */
-export const SPLIT_GOALS = ['leads', 'conversions', 'revenue'] as const;
-export type SplitGoal = (typeof SPLIT_GOALS)[number];
 
 export const REDIRECT_STATUSES = [302, 301, 307, 308] as const;
 export type RedirectStatus = (typeof REDIRECT_STATUSES)[number];

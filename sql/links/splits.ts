@@ -1,6 +1,5 @@
-import type { SplitVariant } from '../../core/links/rules/types.ts';
+import type { SplitGoal, SplitVariant } from '../../core/links/rules/types.ts';
 import type { Queryable } from '../database/pool.ts';
-import type { SplitGoal } from './link-settings.ts';
 
 /** A split that has ended and has no winner. Times are milliseconds since the epoch. */
 export type EndedSplit = {

@@ -1,21 +1,65 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { LinkRecord } from '../../api/links/schemas.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { plainPng, scannedText } from '../support/scanned-images.ts';
 import { blocksOf, readDocument } from './markdown.ts';
+
+const GUIDE = readDocument('docs/links.md');
 
 let api: TestApi;
 let shop: TestWorkspace;
+let dir: string;
+let env: Record<string, string>;
+const made: LinkRecord[] = [];
 
 beforeAll(async () => {
   api = await testApi();
   shop = await api.addWorkspace();
+  dir = mkdtempSync(join(tmpdir(), 'hoplog-guide-'));
+  const url = await api.app.listen({ host: '127.0.0.1', port: 0 });
+  env = { PATH: process.env.PATH ?? '', KEY: shop.secretKey, BASE_URL: url };
 });
-afterAll(() => api.close());
+afterAll(async () => {
+  if (dir) rmSync(dir, { recursive: true, force: true });
+  await api?.close();
+});
 
 test('every link that docs/links.md shows can be created', async () => {
-  const bodies = blocksOf(readDocument('docs/links.md'), 'json');
-  expect(bodies).toHaveLength(2);
+  const bodies = blocksOf(GUIDE, 'json');
+  expect(bodies).toHaveLength(3);
   for (const body of bodies) {
-    const { status, text } = await shop.post('/links', JSON.parse(body));
+    const {
+      status,
+      body: answer,
+      text,
+    } = await shop.post<{ links: LinkRecord[] }>('/links', JSON.parse(body));
     expect([status, text]).toEqual([201, text]);
+    made.push(...answer.links);
   }
+});
+
+const execFileOf = promisify(execFile);
+
+/** Runs a block in a shell, as a reader does. */
+async function run(block: string, link: LinkRecord | undefined): Promise<string> {
+  const settings = { cwd: dir, env: { ...env, LINK: link?.id ?? '' }, encoding: 'utf8' } as const;
+  // Not synchronous: the API runs in this process.
+  const { stdout } = await execFileOf('bash', ['-ec', block.replaceAll('curl ', 'curl -fsS ')], settings);
+  return stdout;
+}
+
+test('the shell blocks of docs/links.md do what it says', async () => {
+  const [results = '', code = '', ...others] = blocksOf(GUIDE, 'sh');
+  expect(others).toEqual([]);
+  const split = made.find((link) => link.split !== null);
+  const answer = JSON.parse(await run(results, split)) as { totals: object };
+  expect(answer.totals).toMatchObject({ clicks: 0, conversion_rate: null });
+  writeFileSync(join(dir, 'logo.png'), plainPng(64, 64, [200, 0, 0, 255]));
+  await run(code, split);
+  expect(scannedText(readFileSync(join(dir, 'code.png')))).toBe(`${split?.short_url}?qr=1`);
 });

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { winnerOf } from '../../core/links/rules/winner.ts';
+import { advanceStreams, registerStream } from '../../sql/event-log/streams.ts';
 import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { makeLink } from '../../test/support/ingest.ts';
 import { storeClicks, storeShares } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
-import { decideSplits } from './decide-splits.ts';
+import { DECIDE_SPLITS_EVERY_MS, decideSplits, PATIENCE_MS } from './decide-splits.ts';
 
 let stores: TestStores;
 beforeAll(async () => {
@@ -104,6 +105,39 @@ test('clicks and orders after the end do not count', async () => {
   );
   await decide();
   expect(await winnerIn(id)).toBe('a');
+});
+
+/** How long visitors may wait for the winner after the end (docs/links.md). */
+const PROMISED_MS = 10_000;
+
+test('a late watermark is waited for, but not so long that the winner comes after 10 seconds', async () => {
+  const stream = await registerStream(stores.pool, 'ingest-late');
+  const untilSeen = (millis: number) =>
+    advanceStreams(stores.pool, [{ ...stream, highWater: 0n, visibleBefore: millis * 1_000 }]);
+  const reached = { a: { clicks: 100, orders: [] }, b: { clicks: 100, orders: [100] } };
+  try {
+    await untilSeen(HOUR_AGO - 1);
+    const seenLater = await endedSplit(reached);
+    const decideAt = (afterEnd: number) =>
+      decideSplits({ ...stores, log: { info: () => {} } as never }, HOUR_AGO + afterEnd);
+    await decideAt(PATIENCE_MS - 1);
+    expect(await winnerIn(seenLater.id)).toBeNull();
+    await untilSeen(HOUR_AGO);
+    await decideAt(PATIENCE_MS - 1);
+    expect(await winnerIn(seenLater.id)).toBe('b');
+
+    const neverSeen = await endedSplit(reached, { split_ends_at: new Date(HOUR_AGO + 1) });
+    await decideAt(PATIENCE_MS);
+    expect(await winnerIn(neverSeen.id)).toBeNull();
+    await decideAt(PATIENCE_MS + 1);
+    expect(await winnerIn(neverSeen.id)).toBe('b');
+  } finally {
+    await stores.pool.query("UPDATE ingest_streams SET state = 'retired' WHERE stream_id = $1", [
+      stream.streamId,
+    ]);
+  }
+  // The job runs at most one interval later. A second remains for the query, and for ingest to read the change.
+  expect(PATIENCE_MS + DECIDE_SPLITS_EVERY_MS).toBeLessThanOrEqual(PROMISED_MS - 1_000);
 });
 
 test('of equal variants the first wins, and rates are compared exactly', () => {

@@ -11,7 +11,9 @@ export type SplitsDependencies = { pool: Pool; clickhouse: ClickHouseClient; log
 /** Attribution of the last orders takes a moment. Milliseconds. */
 const GRACE_MS = 3_000;
 /** After this long the winner is decided even when the watermark is late. Milliseconds. */
-const PATIENCE_MS = 8_000;
+export const PATIENCE_MS = 8_000;
+/** Interval of the job. */
+export const DECIDE_SPLITS_EVERY_MS = 1_000;
 const CHUNK = 100;
 const NANOS_PER_MILLI = 1_000_000n;
 

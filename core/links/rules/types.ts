@@ -52,6 +52,10 @@ export type SplitVariant = { id: string; destination_url: string; weight: number
 /** Destinations by system and device; the system is asked first. */
 export type Targeting = { ios?: string; android?: string; mobile?: string; desktop?: string };
 
+/** What the winner of a split has most of, for each click. */
+export const SPLIT_GOALS = ['leads', 'conversions', 'revenue'] as const;
+export type SplitGoal = (typeof SPLIT_GOALS)[number];
+
 export const RULES_LIMIT = 20;
 export const CONDITIONS_LIMIT = 20;
 export const VALUES_LIMIT = 250;
