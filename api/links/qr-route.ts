@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { badRequest } from '../../core/errors.ts';
 import { shortUrlOf } from '../../core/links/short-urls.ts';
+import { qrModules } from '../../core/qr/code.ts';
+import { LEAST_CONTRAST, readColor, requireContrast } from '../../core/qr/colors.ts';
 import {
   LOGO_LEVELS,
   QR_LEVELS,
@@ -8,9 +10,7 @@ import {
   type QrModules,
   QUIET_ZONE,
   qrAddress,
-  qrModules,
-} from '../../core/qr/code.ts';
-import { LEAST_CONTRAST, readColor, requireContrast } from '../../core/qr/colors.ts';
+} from '../../core/qr/layout.ts';
 import { logoUrl } from '../../core/qr/logo.ts';
 import { qrPng } from '../../core/qr/png.ts';
 import { type QrLook, qrSvg } from '../../core/qr/svg.ts';

@@ -1,6 +1,6 @@
 import { PNG } from 'pngjs';
-import { logoSpan, type QrModules } from './code.ts';
 import type { Color } from './colors.ts';
+import { logoSpan, type QrModules } from './layout.ts';
 import type { QrLook } from './svg.ts';
 
 /** Pixels of a square of the image. */

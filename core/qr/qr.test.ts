@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { PNG } from 'pngjs';
 import { describe, expect, test } from 'vitest';
 import { pixelOf, plainPng, scannedText } from '../../test/support/scanned-images.ts';
-import { LOGO_LEVELS, logoSpan, QR_LEVELS, qrAddress, qrModules } from './code.ts';
+import { qrModules } from './code.ts';
 import { readColor, requireContrast } from './colors.ts';
+import { LOGO_LEVELS, logoSpan, QR_LEVELS, qrAddress } from './layout.ts';
 import { LOGO_BYTES, LOGO_SIDE, logoUrl, readLogo } from './logo.ts';
 import { qrPng } from './png.ts';
 

@@ -1,5 +1,5 @@
-import { logoSpan, type QrModules } from './code.ts';
 import { type Color, cssColor } from './colors.ts';
+import { logoSpan, type QrModules } from './layout.ts';
 
 /** How a code is drawn. */
 export type QrLook = {

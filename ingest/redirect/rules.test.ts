@@ -103,6 +103,42 @@ test('a rule on the query decides by it, and the destination gets the query too'
   expect(await pathOf(`${url}?plan=free`)).toBe('/own');
 });
 
+const onPlan = (operator: string, values?: string[]) => ({ type: 'query', name: 'plan', operator, values });
+
+test.each([
+  [
+    'is_not',
+    { ...is('language', 'de'), operator: 'is_not' },
+    { 'accept-language': 'fr' },
+    { 'accept-language': 'de-AT' },
+  ],
+  // A value that is unknown is not any value: the test's address has no place.
+  ['is_not', { ...is('country', 'GB'), operator: 'is_not' }, {}, { 'x-forwarded-for': IN_BRITAIN }],
+])('%s on a value holds for every other, also an unknown one', async (_, condition, fits, other) => {
+  const { url } = await link(withRules(rule('fits', condition)));
+  expect([await pathOf(url, fits), await pathOf(url, other)]).toEqual(['/fits', '/own']);
+});
+
+test.each([
+  [onPlan('is', ['pro', 'team']), '?x=1&plan=team', '?plan=Pro'],
+  [onPlan('is_not', ['pro']), '', '?plan=pro'],
+  [onPlan('contains', ['PR']), '?plan=supreme', '?plan=free'],
+  [onPlan('exists'), '?plan', '?plans=1'],
+])('a rule on the query %j holds for %s, not for %s', async (condition, fits, other) => {
+  const { url } = await link(withRules(rule('fits', condition)));
+  expect([await pathOf(url + fits), await pathOf(url + other)]).toEqual(['/fits', '/own']);
+});
+
+test('a rule on the system opens an app, with what the link adds', async () => {
+  const app = { id: 'app', conditions: [is('os', 'android')], destination_url: 'myapp://product/17?ref=1' };
+  const { url } = await link(withRules(app));
+  const { headers } = await visit(url, { headers: { 'user-agent': ANDROID } });
+  expect(headers.get('location')).toMatch(
+    /^myapp:\/\/product\/17\?ref=1&utm_source=newsletter&_vid=[0-9a-f-]{36}$/,
+  );
+  expect(await pathOf(url, { 'user-agent': PHONE })).toBe('/own');
+});
+
 test('rules on time decide by the clock', async () => {
   const always = {
     type: 'weekly',

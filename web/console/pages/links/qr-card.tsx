@@ -2,6 +2,7 @@ import { Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconDownload } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
+import { qrAddress } from '../../../../core/qr/layout.ts';
 import { messageOf } from '../../api/failures.ts';
 import type { LinkRecord } from '../../api/links.ts';
 import { sentenceOf } from '../../api/sentence.ts';
@@ -15,7 +16,7 @@ export function QrCard({ link }: { link: LinkRecord }) {
   const alt = `QR code that leads to ${link.short_url}`;
   const code = useQuery({
     queryKey: ['qr', link.short_url],
-    queryFn: () => qrModules(link.short_url),
+    queryFn: () => qrModules(qrAddress(link.short_url)),
     staleTime: Number.POSITIVE_INFINITY,
   });
   const modules = code.data;

@@ -1,33 +1,22 @@
-/** Width of the quiet zone in modules (ISO/IEC 18004). */
-const QUIET_ZONE = 4;
+import { type QrModules, QUIET_ZONE } from '../../../../core/qr/layout.ts';
+import { qrSvg as drawnSvg } from '../../../../core/qr/svg.ts';
+
 /** Minimum width of a PNG, in pixels. */
 const PNG_WIDTH = 1_024;
+const BLACK_ON_WHITE = { color: [0, 0, 0], background: [255, 255, 255] } as const;
+/** Pixels of a module in the SVG, which scales to any size. */
+const SVG_SCALE = 8;
 
-/** A QR code as a square of modules without quiet zone; true is dark. */
-export type QrModules = boolean[][];
-
-/**
- * The QR code of a text. Lazily loads the library. Level M tolerates 15% damage.
- */
+/** The QR code of a text. Lazily loads the library. Level M tolerates 15% damage. */
 export async function qrModules(text: string): Promise<QrModules> {
-  const { default: qrcode } = await import('qrcode-generator');
-  const code = qrcode(0, 'M');
-  code.addData(text);
-  code.make();
-  const rows = [...Array(code.getModuleCount()).keys()];
-  return rows.map((row) => rows.map((column) => code.isDark(row, column)));
+  const { qrModules: codeOf } = await import('../../../../core/qr/code.ts');
+  return codeOf(text, 'M');
 }
 
 /** The code as SVG, black on white with quiet zone. @param title for screen readers */
 export function qrSvg(modules: QrModules, title: string): string {
-  const size = modules.length + 2 * QUIET_ZONE;
-  const path = modules
-    .flatMap((row, y) => row.map((dark, x) => (dark ? `M${x + QUIET_ZONE} ${y + QUIET_ZONE}h1v1h-1z` : '')))
-    .join('');
-  return (
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges" role="img">` +
-    `<title>${escaped(title)}</title><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path d="${path}"/></svg>`
-  );
+  const size = SVG_SCALE * (modules.length + 2 * QUIET_ZONE);
+  return drawnSvg(modules, { size, margin: QUIET_ZONE, ...BLACK_ON_WHITE }, title, null);
 }
 
 /** The code as PNG; modules are whole pixels wide. */
@@ -51,6 +40,3 @@ export async function qrPng(modules: QrModules): Promise<Blob> {
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('this browser writes no PNG'))));
   });
 }
-
-const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escaped = (text: string) => text.replaceAll(/[&<>"]/g, (character) => ESCAPES[character] ?? character);

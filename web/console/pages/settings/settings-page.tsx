@@ -11,6 +11,7 @@ import { OwnTwoFactor } from './own-two-factor.tsx';
 import { ReferralTrust } from './referral-trust.tsx';
 import { ReportSettings } from './report-settings.tsx';
 import { WorkspaceFacts } from './workspace-facts.tsx';
+import { WorkspaceLogo } from './workspace-logo.tsx';
 
 const TABS = ['workspace', 'members', 'sign-in'];
 const OWNER_TABS = [...TABS, 'audit-log'];
@@ -39,6 +40,7 @@ export default function SettingsPage() {
         <Tabs.Panel value="workspace">
           <WorkspaceFacts />
           <ReportSettings />
+          <WorkspaceLogo />
           <ReferralTrust />
         </Tabs.Panel>
         <Tabs.Panel value="members">
