@@ -128,6 +128,9 @@ export interface paths {
     delete: operations["links.delete"];
     patch: operations["links.update"];
   };
+  "/api/v1/links/{id}/qr": {
+    get: operations["links.getQr"];
+  };
   "/api/v1/links/bulk": {
     post: operations["links.createBulk"];
     delete: operations["links.deleteBulk"];
@@ -907,6 +910,7 @@ export interface components {
       metadata?: components["schemas"]["Metadata"] | null;
       name?: string;
       password?: string | null;
+      preview?: components["schemas"]["LinkPreview"] | null;
       /** @enum {integer|null} */
       redirect_status?: 302 | 301 | 307 | 308 | null;
       retargeting?: components["schemas"]["Retargeting"] | null;
@@ -1822,6 +1826,7 @@ export interface components {
       metadata: components["schemas"]["Metadata"] | null;
       name: string;
       password_protected: boolean;
+      preview: components["schemas"]["LinkPreview"] | null;
       /** @enum {integer} */
       redirect_status: 302 | 301 | 307 | 308;
       retargeting: components["schemas"]["Retargeting"] | null;
@@ -1867,6 +1872,12 @@ export interface components {
       settings?: components["schemas"]["Link"];
       slug: string;
       visitors: number;
+    };
+    LinkPreview: {
+      description?: string;
+      /** Format: uri */
+      image_url?: string;
+      title?: string;
     };
     LinkRecordsPage: {
       links: components["schemas"]["Link"][];
@@ -2819,6 +2830,7 @@ export interface components {
       metadata?: components["schemas"]["Metadata"] | null;
       name?: string;
       password?: string | null;
+      preview?: components["schemas"]["LinkPreview"] | null;
       /** @enum {integer|null} */
       redirect_status?: 302 | 301 | 307 | 308 | null;
       retargeting?: components["schemas"]["Retargeting"] | null;
@@ -2885,6 +2897,7 @@ export interface components {
     };
     UpdateWorkspace: {
       identity_verification?: components["schemas"]["IdentityVerification"];
+      logo?: string | null;
       payout_hold_days?: number;
       retention_months?: number | null;
       time_zone?: string | null;
@@ -3006,6 +3019,7 @@ export interface components {
       id: string;
       identity_secret_set: boolean;
       identity_verification: components["schemas"]["IdentityVerification"];
+      logo: string | null;
       name: string;
       payout_hold_days: number;
       retention_months: number | null;
@@ -4308,6 +4322,33 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Link"];
+        };
+      };
+    };
+  };
+  "links.getQr": {
+    parameters: {
+      query?: {
+        format?: "svg" | "png";
+        size?: number;
+        margin?: number;
+        level?: "L" | "M" | "Q" | "H";
+        color?: string;
+        background?: string;
+        logo?: "0" | "1";
+      };
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "image/png": string;
+          "image/svg+xml": string;
         };
       };
     };
