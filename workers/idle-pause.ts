@@ -1,29 +1,26 @@
 /**
- * Poll interval of a loop that has found nothing for a while: each poll wakes this process and PostgreSQL.
+ * Poll interval of loops that have found nothing for a while: each poll wakes this process and PostgreSQL.
  */
 export type IdlePause = {
-  /** Notes that a poll found something. */
+  /** Notes that a poll found something, or that it soon will. */
   found(): void;
-  /** Returns how long to wait for the next poll. Milliseconds. */
-  ms(): number;
+  isIdle(): boolean;
+  /** Returns how long to wait for the next poll. Milliseconds. @param busyMs interval while there was something lately */
+  ms(busyMs: number): number;
 };
 
 /** Time without a find after which a loop is idle. */
 const IDLE_AFTER_MS = 10_000;
 
-/**
- * @param busyMs interval while there was something lately
- * @param idleMs interval otherwise: the first thing after a pause is found that late
- */
-export function createIdlePause(
-  { busyMs, idleMs }: { busyMs: number; idleMs: number },
-  now: () => number = () => performance.now(),
-): IdlePause {
+/** @param idleMs interval of idle loops: the first thing after a pause is found that late */
+export function createIdlePause(idleMs: number, now: () => number = () => performance.now()): IdlePause {
   let foundAt = now();
+  const isIdle = () => now() - foundAt >= IDLE_AFTER_MS;
   return {
     found() {
       foundAt = now();
     },
-    ms: () => (now() - foundAt < IDLE_AFTER_MS ? busyMs : idleMs),
+    isIdle,
+    ms: (busyMs) => (isIdle() ? Math.max(busyMs, idleMs) : busyMs),
   };
 }

@@ -57,9 +57,9 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
   const tracing = await tier.openTracing();
   const secrets = await waitForSecrets(pool, log);
   const sealer = createAddressSealer(secrets.address);
-  const reader = openEventLogReader(config);
-  const webhookReader = openEventLogReader(config);
-  const deadTopic = openDeadLetterTopic(config);
+  const reader = await openEventLogReader(config);
+  const webhookReader = await openEventLogReader(config);
+  const deadTopic = await openDeadLetterTopic(config);
   const workers = createWorkers({
     pool,
     clickhouse,

@@ -11,6 +11,7 @@ import { attributeOrders } from './attribution/attribute.ts';
 import { attributeLeads } from './attribution/attribute-leads.ts';
 import { storeWaitingReports } from './attribution/store-waiting-reports.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
+import { createIdlePause } from './idle-pause.ts';
 import { checkDomains } from './jobs/check-domains.ts';
 import { correctTimes } from './jobs/correct-times.ts';
 import { DECIDE_SPLITS_EVERY_MS, decideSplits } from './jobs/decide-splits.ts';
@@ -82,6 +83,8 @@ const CORRECT_EVERY_MS = 5_000;
 /** New domains are due each minute. */
 const CHECK_DOMAINS_EVERY_MS = 15_000;
 const PRUNE_EVERY_MS = 60_000;
+/** Interval of all jobs that poll for pending work, while there was none and no event lately. */
+const IDLE_POLL_MS = 1_000;
 const RETAIN_EVERY_MS = 3_600_000;
 const ROLL_UP_EVERY_MS = 600_000;
 const LOOK_FOR_DAMAGE_EVERY_MS = 60_000;
@@ -92,14 +95,20 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
   const metrics = createWorkerMetrics(registry);
   void exposeWatermarkAge(pool, registry);
   const end = new AbortController();
-  const { quiet = createQuiet() } = dependencies;
+  const pause = createIdlePause(IDLE_POLL_MS);
+  const quiet = waking(dependencies.quiet ?? createQuiet(), () => {
+    const wasIdle = pause.isIdle();
+    pause.found();
+    // From now on they poll at their own intervals.
+    if (wasIdle) for (const job of eventJobs) job.wake();
+  });
   const leases = keepLeases(pool);
-  const pace = createPace({ clickhouse, log, signal: end.signal });
-  const shared = { pool, clickhouse, log, metrics, waits: createWaiting(pool, quiet.end) };
+  const pace = createPace({ clickhouse, log, quiet, signal: end.signal });
+  const shared = { pool, clickhouse, log, metrics, pause, waits: createWaiting(pool, pause, quiet.end) };
   const publication = startJob({
     ...shared,
     name: 'publish_orders',
-    everyMs: PUBLISH_ORDERS_EVERY_MS,
+    everyMs: () => pause.ms(PUBLISH_ORDERS_EVERY_MS),
     work: async (isWoken) => (isWoken || (await shared.waits('orderPublications'))) && publishOrders(shared),
   });
   const laneDependencies = {
@@ -123,13 +132,15 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       reader: dependencies.webhookReader ?? dependencies.reader,
       workerMetrics: metrics,
       waits: shared.waits,
+      pause,
       options: dependencies.webhooks,
     });
-  const jobs = [
+  /** Jobs whose work events of the lanes bring. */
+  const eventJobs = [
     startJob({
       ...shared,
       name: 'waiting_reports',
-      everyMs: STORE_REPORTS_EVERY_MS,
+      everyMs: () => pause.ms(STORE_REPORTS_EVERY_MS),
       work: async () =>
         (await shared.waits('waitingReports')) &&
         storeWaitingReports({ ...dependencies, metrics, onOrdersStored: publication.wake }),
@@ -137,15 +148,18 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
     startJob({
       ...shared,
       name: 'attribution',
-      everyMs: ATTRIBUTE_EVERY_MS,
+      everyMs: () => pause.ms(ATTRIBUTE_EVERY_MS),
       work: async () => (await shared.waits('attribution')) && attributeOrders(shared),
     }),
     startJob({
       ...shared,
       name: 'attribution_of_leads',
-      everyMs: ATTRIBUTE_EVERY_MS,
+      everyMs: () => pause.ms(ATTRIBUTE_EVERY_MS),
       work: async () => (await shared.waits('leads')) && attributeLeads(shared),
     }),
+  ];
+  const jobs = [
+    ...eventJobs,
     startJob({ ...shared, name: 'erase', everyMs: ERASE_EVERY_MS, work: () => eraseRequested(shared) }),
     startJob({
       ...shared,
@@ -197,6 +211,17 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       await leases.stop();
       await publication.stop(); // last: the lanes wake it as they drain
       end.abort();
+    },
+  };
+}
+
+/** Returns `quiet` with an `end` that also calls `onEvent`. */
+function waking(quiet: Quiet, onEvent: () => void): Quiet {
+  return {
+    ...quiet,
+    end() {
+      quiet.end();
+      onEvent();
     },
   };
 }

@@ -8,8 +8,8 @@ import { CommandFailed, printResult, table } from '../output.ts';
 import { MOST_AHEAD_SECONDS } from '../status.ts';
 import { withStores } from '../stores.ts';
 
-/** A stream of a running process advances every five seconds while nothing happens, later under load. */
-const ADVANCES_WITHIN_MS = 7_000;
+/** A stream of a running process advances every ten seconds while nothing happens, later under load. */
+const ADVANCES_WITHIN_MS = 12_000;
 
 /** A writer whose clock is ahead polls for a request every two seconds; its event then reaches the workers through the log. */
 const RESET_WITHIN_MS = 60_000;

@@ -49,7 +49,7 @@ describe('opening the event log', () => {
   test('returns a writer and a reader of the same log', async () => {
     const writer = await openEventLogWriter(config(), dependencies());
     const [click] = await appendClicks(writer, ['x']);
-    const reader = openEventLogReader(config());
+    const reader = await openEventLogReader(config());
     expect(await reader.partitions()).toEqual([TEST_STREAM_NAME]);
     const { batches } = await reader.read(TEST_STREAM_NAME, 0n, { maxBytes: 1, waitMs: 1000 });
     expect(batches[0]).toMatchObject({ streamId: TEST_STREAM.streamId, firstSequence: click?.sequence });

@@ -5,9 +5,7 @@ import type { Config } from '../settings/config.ts';
 import { createLogger, type Logger } from '../tier/log.ts';
 import { openJournal } from './journal/open-journal.ts';
 import { JournalReader } from './journal/reader.ts';
-import { clientConfig, createKafka } from './kafka/client.ts';
-import { type DeadTopic, openDeadTopic } from './kafka/dead-topic.ts';
-import { KafkaReader } from './kafka/reader.ts';
+import type { DeadTopic } from './kafka/dead-topic.ts';
 import { shipToKafka } from './kafka/ship.ts';
 import { readShipperState } from './kafka/shipper-state.ts';
 import type { EventLogReader, EventLogWriter, NewStream, StreamRecord } from './port.ts';
@@ -18,7 +16,8 @@ export type { DeadTopic, PublishedLetter } from './kafka/dead-topic.ts';
 
 /**
  * The one place that decides which event log a deployment has. Writers always write the journal. Without brokers,
- * readers read it; with Kafka, a shipper moves it to the topic and readers read that.
+ * readers read it; with Kafka, a shipper moves it to the topic and readers read that. Kafka's client is loaded on demand:
+ * it takes memory.
  */
 
 export type WriterConfig = Pick<
@@ -58,7 +57,10 @@ export async function openEventLogWriter(
 ): Promise<EventLogWriter> {
   const { dataDir, kafkaBrokers: brokers, kafka } = config;
   const { stored, log, registry, streamName } = dependencies;
-  if (brokers.length > 0) clientConfig({ brokers, kafka }, streamName, log);
+  if (brokers.length > 0) {
+    const { clientConfig } = await import('./kafka/client.ts');
+    clientConfig({ brokers, kafka }, streamName, log);
+  }
   const journal = await openJournal({
     dataDir,
     syncMs: config.journalSyncMs,
@@ -96,17 +98,25 @@ export async function openEventLogWriter(
  *
  * @throws {ConfigError} when a setting of Kafka is wrong
  */
-export function openEventLogReader(config: ReaderConfig): EventLogReader {
+export async function openEventLogReader(config: ReaderConfig): Promise<EventLogReader> {
   const { dataDir, kafkaBrokers: brokers, kafka } = config;
   if (brokers.length === 0) return new JournalReader(dataDir);
   const log = createLogger('kafka-reader');
+  const [{ createKafka }, { KafkaReader }] = await Promise.all([
+    import('./kafka/client.ts'),
+    import('./kafka/reader.ts'),
+  ]);
   return new KafkaReader(createKafka({ brokers, kafka }, 'hoplog-workers', log), kafka, log);
 }
 
 /** Opens the topic of dead letters; null where the journal is the event log. It connects at the first letter. */
-export function openDeadLetterTopic(config: ReaderConfig): DeadTopic | null {
+export async function openDeadLetterTopic(config: ReaderConfig): Promise<DeadTopic | null> {
   const { kafkaBrokers: brokers, kafka } = config;
   if (brokers.length === 0) return null;
+  const [{ createKafka }, { openDeadTopic }] = await Promise.all([
+    import('./kafka/client.ts'),
+    import('./kafka/dead-topic.ts'),
+  ]);
   return openDeadTopic(
     createKafka({ brokers, kafka }, 'hoplog-dead-letters', createLogger('dead-letters')),
     kafka,

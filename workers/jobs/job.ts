@@ -15,7 +15,7 @@ export type Job = {
  * Jobs of this interval or a shorter one run together, and share the query of {@link import('./waiting.ts').Waiting}.
  * Others do not: each would need a connection of its own at that moment. Milliseconds.
  */
-const TOGETHER_MS = 500;
+const TOGETHER_MS = 1_000;
 
 export type JobOptions = {
   name: string;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import type { Logger } from '../../core/tier/log.ts';
+import type { Quiet } from './quiet.ts';
 
 /** Tells a lane how long to wait for more events before it inserts. */
 export type Pace = { lingerMs(): number };
@@ -23,20 +24,21 @@ export function lingerFor(parts: number): number {
 
 /**
  * Watches the parts of table `clicks` until the signal ends: clicks are visible quickly while ClickHouse keeps up with merges,
- * and inserts get larger when it does not.
+ * and inserts get larger when it does not. While it is quiet nothing is inserted, and it does not look.
  */
 export function createPace(dependencies: {
   clickhouse: ClickHouseClient;
+  quiet: Pick<Quiet, 'isQuiet'>;
   log: Logger;
   signal: AbortSignal;
 }): Pace {
-  const { clickhouse, log, signal } = dependencies;
+  const { clickhouse, quiet, log, signal } = dependencies;
   let lingerMs = MIN_LINGER_MS;
 
   async function watch(): Promise<void> {
     while (!signal.aborted) {
       try {
-        lingerMs = lingerFor(await mostParts(clickhouse));
+        if (!quiet.isQuiet()) lingerMs = lingerFor(await mostParts(clickhouse));
       } catch (error) {
         log.debug({ err: error }, 'failed to count the parts of clicks; keeping the pace');
       }

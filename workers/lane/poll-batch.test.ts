@@ -93,7 +93,7 @@ it('it is quiet after some seconds without an event, and lanes store their progr
   let now = 4_500;
   const quiet = createQuiet(() => now);
   expect(quiet.isQuiet()).toBe(false);
-  expect(quiet.untilStoreMs()).toBe(500);
+  expect(quiet.untilStoreMs()).toBe(5_500);
   now += 60_000;
   expect(quiet.isQuiet()).toBe(true);
   quiet.end();

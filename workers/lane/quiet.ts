@@ -1,6 +1,6 @@
 /**
  * Tells lanes that nothing happens. Heartbeats alone advance the watermark: while no lane of this process reads anything else,
- * they need not be stored four times a second. The first event ends the quiet for all lanes, since the watermark is the
+ * they are stored every ten seconds. The first event ends the quiet for all lanes, since the watermark is the
  * least of all streams.
  */
 export type Quiet = {
@@ -14,7 +14,7 @@ export type Quiet = {
 /** Time without an event after which it is quiet. */
 const QUIET_AFTER_MS = 3_000;
 /** Interval in which quiet lanes store their progress. */
-const STORE_EVERY_MS = 5_000;
+const STORE_EVERY_MS = 10_000;
 
 export function createQuiet(now: () => number = () => performance.now()): Quiet {
   let lastEvent = now();

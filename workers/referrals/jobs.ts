@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
+import type { IdlePause } from '../idle-pause.ts';
 import { type Job, startJob } from '../jobs/job.ts';
 import type { Waiting } from '../jobs/waiting.ts';
 import type { WorkerMetrics } from '../metrics.ts';
@@ -21,8 +22,10 @@ export function startReferralJobs(shared: {
   log: Logger;
   metrics: WorkerMetrics;
   waits: Waiting;
+  /** Of the loops that `waits` serves. */
+  pause: IdlePause;
 }): Job[] {
-  const { waits } = shared;
+  const { waits, pause } = shared;
   const resolvePendingSignups = createSignupResolver(shared);
   const evaluateTrackedOrders = createOrderEvaluator(shared);
   return [
@@ -35,13 +38,13 @@ export function startReferralJobs(shared: {
     startJob({
       ...shared,
       name: 'pending-signups',
-      everyMs: RESOLVE_EVERY_MS,
+      everyMs: () => pause.ms(RESOLVE_EVERY_MS),
       work: async () => (await waits('pendingSignups')) && resolvePendingSignups(new Date()),
     }),
     startJob({
       ...shared,
       name: 'tracked-purchases',
-      everyMs: EVALUATE_EVERY_MS,
+      everyMs: () => pause.ms(EVALUATE_EVERY_MS),
       work: async () => (await waits('trackedPurchases')) && evaluateTrackedOrders(new Date()),
     }),
     startJob({

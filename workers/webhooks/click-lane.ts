@@ -18,6 +18,7 @@ import { pollBatch, type Range } from '../lane/poll-batch.ts';
 import { assertForward, createEndWatch, logBounds } from '../lane/position.ts';
 import type { Decode } from '../lane/prepare.ts';
 import type { WorkerMetrics } from '../metrics.ts';
+import { untilNextTick } from '../next-tick.ts';
 import { causeOf, createRetry } from '../retry.ts';
 import { type ClickDelivery, clickDeliveries } from './clicks.ts';
 import type { Handover } from './handover.ts';
@@ -42,7 +43,7 @@ const CLICK_LANE = {
   idleMs: 1_000,
   /** Progress without deliveries is written this often, and less often while the log hardly grows. */
   advanceEveryMs: 1_000,
-  quietAdvanceEveryMs: 10_000,
+  quietAdvanceEveryMs: 60_000,
   /** Offsets since the last write up to which the log hardly grows: some seconds of heartbeats. */
   quietOffsets: 16_384n,
 } as const;
@@ -188,7 +189,8 @@ export async function runClickLane(
       if (!(await retry('read_webhooks', subscriptions)).wantsClicks) {
         if (end > at) at = end;
         if (at > written && isAdvanceDue(at)) await queue(at, null);
-        await sleep(CLICK_LANE.idleMs, undefined, { signal });
+        // All lanes at one moment, so that they share the query for webhooks.
+        await sleep(untilNextTick(CLICK_LANE.idleMs), undefined, { signal });
         continue;
       }
       const from = at;

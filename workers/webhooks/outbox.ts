@@ -1,14 +1,13 @@
 import type { Logger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { fanOutEvents } from '../../sql/webhooks/outbox-fan-out.ts';
-import { createIdlePause } from '../idle-pause.ts';
+import type { IdlePause } from '../idle-pause.ts';
 import { type Job, startJob } from '../jobs/job.ts';
 import type { Waiting } from '../jobs/waiting.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 const BUSY_MS = 100;
-const IDLE_MS = 500;
 /** Events in one transaction. Few, because each may go to many webhooks. */
 const AT_ONCE = 50;
 
@@ -18,6 +17,7 @@ export function startOutbox(dependencies: {
   log: Logger;
   metrics: WorkerMetrics;
   waits: Waiting;
+  pause: IdlePause;
   subscriptions: () => Promise<Subscriptions>;
   now: () => number;
   /** See `fanOutEvents`. */
@@ -25,16 +25,14 @@ export function startOutbox(dependencies: {
   /** Called when there are new deliveries. */
   made: () => void;
 }): Job {
-  const { pool, log, metrics, waits, subscriptions, now, createdAt, made } = dependencies;
-  const pause = createIdlePause({ busyMs: BUSY_MS, idleMs: IDLE_MS });
+  const { pool, log, metrics, waits, pause, subscriptions, now, createdAt, made } = dependencies;
   return startJob({
     name: 'webhook-outbox',
-    everyMs: pause.ms,
+    everyMs: () => pause.ms(BUSY_MS),
     log,
     metrics,
     async work() {
       if (!(await waits('webhookEvents'))) return false;
-      pause.found();
       const { events, deliveries } = await inTransaction(pool, (tx) =>
         fanOutEvents(tx, AT_ONCE, now(), async () => (await subscriptions()).subscribers, createdAt),
       );

@@ -92,9 +92,9 @@ export function startStored(dependencies: {
 
   async function run(): Promise<void> {
     let fails = false;
-    const pause = createIdlePause({ busyMs: STORED.waitMs, idleMs: STORED.idleMs });
+    const pause = createIdlePause(STORED.idleMs);
     while (!isStopped) {
-      let wait = pause.ms();
+      let wait = pause.ms(STORED.waitMs);
       try {
         if (await attemptDue()) {
           pause.found();

@@ -9,6 +9,7 @@ import { countAllPending } from '../../sql/webhooks/delivery-queue.ts';
 import { type FulfilmentStep, startFulfilments } from '../fulfilments/fulfilments.ts';
 import { createFulfilmentMetrics } from '../fulfilments/metrics.ts';
 import { createStripeAttempt } from '../fulfilments/stripe.ts';
+import type { IdlePause } from '../idle-pause.ts';
 import { startJob } from '../jobs/job.ts';
 import type { Waiting } from '../jobs/waiting.ts';
 import { startLanes } from '../lane/lanes.ts';
@@ -55,6 +56,8 @@ export type WebhooksDependencies = {
   tracing?: Tracing;
   workerMetrics: WorkerMetrics;
   waits: Waiting;
+  /** Of the loops that `waits` serves. */
+  pause: IdlePause;
   options: WebhookOptions;
   patienceMs?: number | undefined;
 };
@@ -84,6 +87,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
     registry,
     workerMetrics,
     waits,
+    pause,
     options,
     tracing = NO_TRACING,
   } = dependencies;
@@ -117,6 +121,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
     log,
     metrics: workerMetrics,
     waits,
+    pause,
     subscriptions,
     now,
     createdAt,

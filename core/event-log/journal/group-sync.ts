@@ -28,7 +28,7 @@ const QUICK_MS = 1;
  * Longest time that heartbeats wait for a sync of their own. A power cut may lose those, and no more: what was written
  * before an event is synced with it.
  */
-const LAZY_MS = 10_000;
+const LAZY_MS = 60_000;
 
 /**
  * Syncs writes in groups. What is written during a sync belongs to the next group. A group starts at once when

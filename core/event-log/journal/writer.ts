@@ -50,7 +50,7 @@ export type JournalFiles = {
 /**
  * Writes a stream's journal. Events are encoded as they come. At the end of the event-loop turn they become one frame
  * and one write, and their appends settle. `written` is safe from the end of this process and, with `syncMs` 0, from
- * a power cut. Heartbeats alone are synced within ten seconds. `lost` means that the budget or the disk rejected them. Each turn tries again, so the journal recovers
+ * a power cut. Heartbeats alone are synced within a minute. `lost` means that the budget or the disk rejected them. Each turn tries again, so the journal recovers
  * once there is room.
  *
  * Events that were written and not synced settle as `lost`, but stay: readers may have them already, and removing

@@ -28,7 +28,7 @@ export type DiskSink = TableSink & {
 /** Bytes of the volume that a new file with more links than memory leaves free. */
 const LEAST_FREE = 512 * 2 ** 20;
 /** Interval of writes that only move the sync point, ms. */
-const SYNC_POINT_EVERY_MS = 10_000;
+const SYNC_POINT_EVERY_MS = 60_000;
 
 /**
  * @param given.memoryHoldsAll the file serves starts and first visits of referral links: one that the disk refuses
