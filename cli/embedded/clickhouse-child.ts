@@ -13,7 +13,7 @@ const QUERY = `SYSTEM START LISTEN HTTP; SELECT * FROM file('stdin','LineAsStrin
 const ERROR = { library: 'chdb', funcName: 'chdb_result_error', paramsType: [DataType.External] };
 
 const [library] = process.argv.slice(2);
-if (library === undefined) throw new Error('usage: clickhouse-child.ts LIBRARY');
+if (library === undefined) throw new Error('usage: clickhouse-child LIBRARY');
 const argv = ['clickhouse', '--config-file=config.xml', '--log-level=warning', `--query=${QUERY}`];
 open({ library: 'chdb', path: library });
 const result = load({

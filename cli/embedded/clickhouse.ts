@@ -4,11 +4,11 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { Logger } from '../../core/tier/log.ts';
 import { endProcess } from '../processes/identity.ts';
 import { overwriteInPlace } from '../processes/overwrite-in-place.ts';
 import { readRecord, writeRecord } from '../processes/record-file.ts';
+import { nodeFlags, programFile } from '../programs/programs.ts';
 import { followLines } from './child-output.ts';
 import { authorization, CLICKHOUSE_USER, configXml, usersXml } from './clickhouse-config.ts';
 import { makeDataDir, makeOwnDirectory } from './data-dir.ts';
@@ -20,7 +20,6 @@ import { type EmbeddedStore, type Exit, type StartableStore, StoreNotStarted } f
 const START_MS = 60_000;
 /** Time to stop before a kill, part of the 10 s of a whole stop. Data on disk survives a kill. */
 const STOP_MS = 3_500;
-const CHILD = fileURLToPath(new URL('./clickhouse-child.ts', import.meta.url));
 
 const OLD_CPU =
   ' (this CPU lacks instructions that the embedded ClickHouse needs, such as AVX2: set CLICKHOUSE_URL to a ClickHouse server)';
@@ -73,7 +72,9 @@ async function start(place: Place, stopping: AbortSignal): Promise<EmbeddedStore
   overwriteInPlace(join(home, 'users.xml'), usersXml(password));
   overwriteInPlace(join(home, 'config.xml'), configXml({ dataPath, port, password }));
 
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', CHILD, library], {
+  // The bundle, if this is one: the compiler of TypeScript would stay in the memory of this process.
+  const program = [...nodeFlags('clickhouse-child'), programFile('clickhouse-child')];
+  const child = spawn(process.execPath, [...program, library], {
     cwd: home,
     // Own process group: Ctrl-C must reach only the supervisor, which stops children in order.
     detached: true,

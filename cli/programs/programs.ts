@@ -8,6 +8,8 @@ export const PROGRAMS = {
   ingest: 'ingest/main.ts',
   workers: 'workers/main.ts',
   api: 'api/main.ts',
+  /** Process of the embedded ClickHouse. */
+  'clickhouse-child': 'cli/embedded/clickhouse-child.ts',
   /** The health check of the image. */
   health: 'cli/health.ts',
   /** Thread of ingest and of the API. */

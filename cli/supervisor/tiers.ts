@@ -6,6 +6,12 @@ import { nodeFlags, programFile } from '../programs/programs.ts';
 import type { Ports } from './ports.ts';
 import type { TierSpec } from './tier.ts';
 
+/**
+ * Settings of glibc's allocator: it returns what is freed to the system, and has few arenas. By default, the memory that
+ * a process needs to start stays with it.
+ */
+const ALLOCATOR = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
+
 export type TierName = 'ingest' | 'workers' | 'api';
 
 /**
@@ -16,6 +22,7 @@ export type TierName = 'ingest' | 'workers' | 'api';
  */
 export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports): Record<TierName, TierSpec> {
   const shared: NodeJS.ProcessEnv = {
+    ...ALLOCATOR,
     // Without the owner's address.
     ...withDatabaseUrls(env, { databaseUrl: config.databaseUrl, clickhouseUrl: config.clickhouseUrl }),
     // `env` already contains the file; later changes apply to the next start.
