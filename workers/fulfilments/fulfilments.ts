@@ -12,6 +12,7 @@ import {
   releaseGrantDelivery,
 } from '../../sql/fulfilments/delivery-queue.ts';
 import { type Grant, grantRecord, grantsById } from '../../sql/referrals/grants.ts';
+import type { IdlePause } from '../idle-pause.ts';
 import { type Job, startJob } from '../jobs/job.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { createRetry } from '../retry.ts';
@@ -28,6 +29,8 @@ export type FulfilmentsDependencies = {
   log: Logger;
   metrics: FulfilmentMetrics;
   workerMetrics: WorkerMetrics;
+  /** Of the loops that poll for work. */
+  pause: IdlePause;
   limit: ConcurrencyLimit;
   /** Calls a webhook. */
   attempt: Attempt;
@@ -61,7 +64,7 @@ type Work = { fulfilment: DueFulfilment; claimed: ClaimedGrantDelivery; grant: G
  * | mark        | mark and outcome are one transaction: nothing, or all of it again                       |
  */
 export function startFulfilments(dependencies: FulfilmentsDependencies): { stop(): Promise<void> } {
-  const { pool, log, metrics, workerMetrics, limit, now, random, onStep = () => undefined } = dependencies;
+  const { pool, log, metrics, workerMetrics, pause, limit, now, random, onStep = () => undefined } = dependencies;
   const end = new AbortController();
   const retry = createRetry({ log, metrics: workerMetrics, signal: end.signal, isFinal: () => false });
   const underWay = new Set<Promise<void>>();
@@ -120,6 +123,8 @@ export function startFulfilments(dependencies: FulfilmentsDependencies): { stop(
   /** @returns whether more may be due at once */
   async function attemptDue(): Promise<boolean> {
     const due = await fulfilmentsWithDueDeliveries(pool, now());
+    if (due.length === 0) return false;
+    pause.found();
     const byId = new Map(due.map((fulfilment) => [fulfilment.id, fulfilment]));
     // At least one for each fulfilment.
     const most = Math.max(1, Math.floor(CLAIM / Math.max(1, due.length)));
@@ -146,7 +151,13 @@ export function startFulfilments(dependencies: FulfilmentsDependencies): { stop(
   }
 
   const jobs: Job[] = [
-    startJob({ name: 'fulfilments', everyMs: EVERY_MS, log, metrics: workerMetrics, work: attemptDue }),
+    startJob({
+      name: 'fulfilments',
+      everyMs: () => pause.ms(EVERY_MS),
+      log,
+      metrics: workerMetrics,
+      work: attemptDue,
+    }),
     startJob({
       name: 'fulfilments_pending',
       everyMs: COUNT_EVERY_MS,

@@ -132,6 +132,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
     log,
     metrics: createFulfilmentMetrics(registry),
     workerMetrics,
+    pause,
     limit,
     attempt,
     attemptStripe: createStripeAttempt({
