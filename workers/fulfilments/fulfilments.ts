@@ -64,7 +64,17 @@ type Work = { fulfilment: DueFulfilment; claimed: ClaimedGrantDelivery; grant: G
  * | mark        | mark and outcome are one transaction: nothing, or all of it again                       |
  */
 export function startFulfilments(dependencies: FulfilmentsDependencies): { stop(): Promise<void> } {
-  const { pool, log, metrics, workerMetrics, pause, limit, now, random, onStep = () => undefined } = dependencies;
+  const {
+    pool,
+    log,
+    metrics,
+    workerMetrics,
+    pause,
+    limit,
+    now,
+    random,
+    onStep = () => undefined,
+  } = dependencies;
   const end = new AbortController();
   const retry = createRetry({ log, metrics: workerMetrics, signal: end.signal, isFinal: () => false });
   const underWay = new Set<Promise<void>>();
