@@ -23,9 +23,9 @@ export async function visitorRoutes(app: Api, deps: ApiDeps): Promise<void> {
       schema: {
         tags: ['Visitors'],
         operationId: 'visitors.list',
-        summary: 'List recent visitors, or visitors with an email',
+        summary: 'List recent visitors, or find some',
         description:
-          'Each visitor has its newest click. Without `email`, bots are excluded. With `email`, visitors are sorted by their last identify with it, newest first.',
+          'Each visitor has its newest click. With `email` or `search`, visitors are sorted by their last identify with the email or user, newest first; those found by the id come first. Bots are found by an email or user only.',
         querystring: VisitorsQuery,
         response: { 200: Visitors },
       },

@@ -11,6 +11,14 @@ export const VisitorsQuery = Type.Object({
       description: 'Only visitors who identified with this email, ignoring case.',
     }),
   ),
+  search: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 254,
+      description:
+        'Only visitors whose email or `external_user_id` contains this text, or whose id ends with it (from four hexadecimal digits on, or the whole id), ignoring case. Not together with `email`.',
+    }),
+  ),
   limit: Limit(100, 50),
 });
 export type VisitorsQuery = Static<typeof VisitorsQuery>;

@@ -42,13 +42,18 @@ const click = (visitorId: string, more: object = {}) => ({
   ...more,
 });
 
-const identify = (visitorId: string, email: string, ts: bigint) =>
+const identify = (
+  visitorId: string,
+  email: string | null,
+  ts: bigint,
+  externalUserId: string | null = null,
+) =>
   upsertIdentities(api.stores.pool, [
     {
       workspaceId: shop.workspace.id,
       visitorId,
       email,
-      externalUserId: null,
+      externalUserId,
       byServer: false,
       ts: Number(ts / 1_000n),
     },
@@ -101,10 +106,39 @@ test('an email finds its visitors, in any case, also without a click', async () 
   expect((found[0]?.last_seen ?? '') > (found[1]?.last_seen ?? '')).toBe(true);
 });
 
+test('a search finds visitors by a part of an email or user id, and by the end of the id, in any case', async () => {
+  const [ann, bob, eve, robot] = [uuidv7(), uuidv7(), uuidv7(), uuidv7()];
+  const now = nextNanos();
+  await storeClicks(api.stores, [
+    click(ann, { tsNanos: now - 40n * DAY, city: 'Oslo' }),
+    click(bob, { tsNanos: now - 2n * DAY }),
+    click(robot, { isBot: true }),
+  ]);
+  await identify(ann, 'ann_100%@shop.example', now - 3n * DAY);
+  await identify(bob, 'bob@shop.example', now - 2n * DAY, 'Customer-77');
+  await identify(eve, null, now - 1n * DAY, 'customer-99');
+  const found = async (text: string) =>
+    (await listed(`search=${encodeURIComponent(text)}`)).map(({ id }) => id);
+  expect(await found('SHOP.ex')).toEqual([bob, ann]);
+  expect(await found('_100%')).toEqual([ann]);
+  expect(await found('customer')).toEqual([eve, bob]);
+  expect(await found('n_1_')).toEqual([]);
+  expect(await found(ann.slice(-8).toUpperCase())).toEqual([ann]);
+  expect(await found(bob)).toEqual([bob]);
+  expect(await found(robot.slice(-8))).toEqual([]);
+  expect(await listed('search=customer-99')).toMatchObject([{ id: eve, email: null, last_click: null }]);
+  expect(await listed(`search=${ann.slice(-12)}`)).toMatchObject([
+    { email: 'ann_100%@shop.example', last_click: { city: 'Oslo' } },
+  ]);
+  expect((await listed('search=shop&limit=1')).map(({ id }) => id)).toEqual([bob]);
+});
+
 test('a malformed email and a limit over 100 are refused by name', async () => {
   for (const [query, path] of [
     ['email=ann', 'email'],
     ['email=', 'email'],
+    ['search=', 'search'],
+    ['search=ann&email=ann@shop.example', 'search'],
     ['limit=101', 'limit'],
     ['limit=0', 'limit'],
   ]) {

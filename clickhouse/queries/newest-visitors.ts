@@ -21,25 +21,43 @@ export async function newestVisitors(
   workspaceId: string,
   limit: number,
 ): Promise<ShownClick[]> {
-  const now = nowNanos();
-  for (const back of LOOKS_BACK) {
-    const clicks = await newestSince(client, workspaceId, clampToStored(now - back), limit);
-    if (clicks.length === limit) return clicks;
-  }
-  return newestSince(client, workspaceId, clampToStored(0n), limit);
+  return newestWithin(client, { workspace: workspaceId, limit, end: '' }, limit);
 }
 
-async function newestSince(
+/**
+ * Returns the newest click of each visitor whose id ends with these digits, newest first, without bots and visits of no
+ * link.
+ *
+ * @param end lower case, at least some digits: every id ends with nothing
+ */
+export function visitorsWithEnd(
   client: ClickHouseClient,
   workspaceId: string,
-  since: bigint,
+  end: string,
   limit: number,
 ): Promise<ShownClick[]> {
+  return newestWithin(client, { workspace: workspaceId, limit, end }, 1);
+}
+
+type Wanted = { workspace: string; limit: number; end: string };
+
+/** Looks further back until there are `enough` visitors. */
+async function newestWithin(client: ClickHouseClient, wanted: Wanted, enough: number): Promise<ShownClick[]> {
+  const now = nowNanos();
+  for (const back of LOOKS_BACK) {
+    const clicks = await newestSince(client, wanted, clampToStored(now - back));
+    if (clicks.length >= enough) return clicks;
+  }
+  return newestSince(client, wanted, clampToStored(0n));
+}
+
+async function newestSince(client: ClickHouseClient, wanted: Wanted, since: bigint): Promise<ShownClick[]> {
   const rows = await runQuery<ShownClickRow>(client, {
     sql: `SELECT ${SHOWN_COLUMNS} FROM clicks
       WHERE workspace_id = {workspace:UUID} AND ts >= fromUnixTimestamp64Nano({since:Int64}, 'UTC') AND ${IS_COUNTED} ${NOT_DELETED}
+        ${wanted.end === '' ? '' : 'AND endsWith(toString(visitor_id), {end:String})'}
       ORDER BY ts DESC LIMIT 1 BY visitor_id LIMIT {limit:UInt32}`,
-    params: { workspace: workspaceId, since, limit },
+    params: { ...wanted, since },
     seconds: 20,
   });
   return rows.map(toShownClick);

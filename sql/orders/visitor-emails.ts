@@ -44,3 +44,27 @@ export async function emailsOfVisitors(
   );
   return rows.map(toVisitorEmail);
 }
+
+/**
+ * Returns visitors whose email or user id contains a text, ignoring case, with their newest such email (empty: found by a
+ * user without one), the most recent first. Reads all names of the workspace.
+ */
+export async function visitorsByName(
+  db: Queryable,
+  workspaceId: string,
+  text: string,
+  limit: number,
+): Promise<VisitorEmail[]> {
+  const { rows } = await db.query<Row>(
+    `SELECT visitor_id, email, last_ts FROM (
+       SELECT DISTINCT ON (visitor_id) visitor_id, email, last_ts FROM (
+         SELECT visitor_id, email, last_ts FROM identities
+         WHERE workspace_id = $1 AND (email LIKE $2 OR lower(external_user_id) LIKE $2)
+         UNION ALL
+         SELECT visitor_id, '', last_ts FROM visitor_users WHERE workspace_id = $1 AND lower(external_user_id) LIKE $2
+       ) AS named ORDER BY visitor_id, last_ts DESC
+     ) AS found ORDER BY last_ts DESC, visitor_id LIMIT $3`,
+    [workspaceId, `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`, limit],
+  );
+  return rows.map(toVisitorEmail);
+}

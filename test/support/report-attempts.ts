@@ -89,9 +89,11 @@ export const REPORT_ATTEMPTS: Attempts = {
     { path: `/clicks/live?seconds=1&since=${YESTERDAY}`, status: 200 },
     { path: `/clicks/live?seconds=1&since=${YESTERDAY}&link_ids=${victim.link}&bots=include`, status: 200 },
   ],
-  'GET /api/v1/visitors': () => [
+  'GET /api/v1/visitors': (victim) => [
     { path: '/visitors', status: 200 },
     { path: `/visitors?email=${SECRET_NAME}@victim.example`, status: 200 },
+    { path: `/visitors?search=${SECRET_NAME}`, status: 200 },
+    { path: `/visitors?search=${victim.visitor.slice(-8)}`, status: 200 },
   ],
   'GET /api/v1/visitors/{id}/journey': (victim) => [
     { path: `/visitors/${victim.visitor}/journey`, status: 404 },

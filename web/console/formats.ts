@@ -33,6 +33,7 @@ const changes = once(
 );
 const instants = once(() => new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }));
 const dates = once(() => new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' }));
+const times = once(() => new Intl.DateTimeFormat(undefined, { timeStyle: 'short' }));
 const ages = once(() => new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' }));
 const countries = once(() => new Intl.DisplayNames(undefined, { type: 'region' }));
 const money = new Map<string, Intl.NumberFormat>();
@@ -65,6 +66,9 @@ export function formatMoney(amount: number, currency: string): string {
 
 /** Day and time, to the second. @param instant ISO 8601 */
 export const formatInstant = (instant: string) => instants().format(new Date(instant));
+
+/** The time of day, to the minute. @param instant ISO 8601 */
+export const formatTime = (instant: string) => times().format(new Date(instant));
 
 /** Day and time of a time zone, to the minute. @param instant ISO 8601 */
 export const formatInstantIn = (instant: string, timeZone: string) =>

@@ -102,6 +102,15 @@ test('a paused list does not move, counts new clicks, and resumes', async () => 
   await expectGood(page, 'live-paused');
   await page.getByRole('button', { name: 'Resume' }).click();
   await expect.poll(() => rows(page).count(), PATIENCE).toBe(before.length + 2);
+
+  await rows(page).first().hover();
+  await click(facebook);
+  await page.getByText('The list holds still while you point at it. 1 new click.').waitFor();
+  expect(await rows(page).count()).toBe(before.length + 2);
+  await page.getByRole('heading', { level: 1 }).hover();
+  await expect.poll(() => rows(page).count(), PATIENCE).toBe(before.length + 3);
+  // Addresses of this machine have no country.
+  await page.getByRole('img', { name: 'Map of the clicks in the list. No known country' }).waitFor();
   await page.close();
 });
 

@@ -31,10 +31,17 @@ test('a program is created on the page, with its field errors, changed and pause
   await question.waitFor({ state: 'detached' });
   expect(await dialog.getByLabel('Name').inputValue()).toBe('Bring a friend');
   await dialog.getByLabel('Destination URL').fill('http://shop.example/join');
+  await expectGood(page, 'referrals-program-new');
+  await dialog.getByRole('button', { name: 'Next: Rewards' }).click();
   await dialog.getByLabel('Percentage of a sale').fill('12.5');
   await dialog.getByLabel('Holding period, in days').fill('0');
   await dialog.getByRole('button', { name: 'Add level 2' }).click();
   await dialog.getByLabel('Level 2, in percent').fill('2.5');
+  const summary = dialog.getByRole('region', { name: 'Summary' });
+  await summary.getByText('Referrers earn 12.5% of every payment, paid out by PayPal.').waitFor();
+  await summary.getByText(/^Example: A customer who pays .* for 12 months brings /).waitFor();
+  await expectGood(page, 'referrals-program-rewards');
+  await dialog.getByRole('button', { name: 'Next: Payouts' }).click();
   await dialog.getByRole('button', { name: 'Create' }).click();
   const url = dialog.getByRole('textbox', { name: 'Destination URL' });
   await expect.poll(() => url.getAttribute('aria-invalid'), PATIENCE).toBe('true');
@@ -101,21 +108,54 @@ test('an empty form names every required field at once', LONG, async () => {
   const page = await site.open('/referrals');
   await page.getByRole('button', { name: 'New program' }).click();
   const dialog = page.getByRole('dialog', { name: 'New program' });
+  const step = (name: string) => dialog.getByRole('button', { name: new RegExp(`^\\d? ?${name}$`) });
+  await step('Rewards').click();
   await dialog.getByLabel('Reward with credits').check();
-  for (const field of await dialog.getByRole('textbox').all()) await field.fill('');
+  for (const name of ['Program', 'Rewards', 'Payouts', 'Protection']) {
+    await step(name).click();
+    for (const field of await dialog.getByRole('textbox').all()) await field.fill('');
+  }
   await dialog.getByRole('button', { name: 'Create' }).click();
   await dialog.getByText('Some fields are invalid. See the messages below them.').waitFor();
   const wrong =
     '[...document.querySelectorAll("[aria-invalid=true]")].map((field) => field.labels[0].textContent)';
-  expect(await page.evaluate(wrong)).toEqual([
-    'Name *',
-    'Destination URL *',
-    'Percentage of a sale *',
-    'Holding period, in days *',
-    'Credit name',
-    'Currency',
-  ]);
-  expect(await dialog.getByText('is required').count()).toBe(6);
+  const wrongIn: Record<string, string[]> = {
+    Program: ['Name *', 'Destination URL *'],
+    Rewards: ['Percentage of a sale *', 'Holding period, in days *', 'Credit name'],
+    Payouts: ['Currency'],
+    Protection: [],
+  };
+  // The first step with an error opens by itself.
+  for (const [name, labels] of Object.entries(wrongIn)) {
+    await expect.poll(() => page.evaluate(wrong), PATIENCE).toEqual(labels);
+    expect([name, await dialog.getByText('is required').count()]).toEqual([name, labels.length]);
+    const next = dialog.getByRole('button', { name: /^Next/ });
+    if (await next.isVisible()) await next.click();
+  }
+  await page.close();
+});
+
+test('a template sets the terms, and the program of two fields is what its summary says', LONG, async () => {
+  const page = await site.open('/referrals');
+  await page.getByRole('button', { name: 'New program' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New program' });
+  await dialog.getByRole('button', { name: 'Give and get credits' }).click();
+  await dialog.getByText('Example: 10 friends who sign up and buy once bring 600 credits.').waitFor();
+  await dialog.getByRole('button', { name: 'Recurring commission' }).click();
+  await dialog
+    .getByText('Referrers earn 20% of every payment for 12 months, paid out by PayPal after 30 days.')
+    .waitFor();
+  await dialog.getByLabel('Name').fill('Of a template');
+  await dialog.getByLabel('Destination URL').fill('https://shop.example/join');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const { programs } = await site.api<{ programs: ProgramRecord[] }>('/programs');
+  expect(programs.find(({ name }) => name === 'Of a template')).toMatchObject({
+    commission_type: 'percent',
+    commission_rate: 20,
+    commission_months: 12,
+    credit_enabled: false,
+  });
   await page.close();
 });
 
@@ -205,6 +245,7 @@ test('numbers are saved as typed, and text that is not a number is rejected at i
   const dialog = page.getByRole('dialog', { name: 'New program' });
   await dialog.getByLabel('Name').fill('Typed');
   await dialog.getByLabel('Destination URL').fill('https://shop.example/join');
+  await dialog.getByRole('button', { name: /^2 ?Rewards$/ }).click();
   await dialog.getByLabel('Reward with credits').check();
   await dialog.getByRole('button', { name: 'Add level 2' }).click();
   await dialog.getByRole('button', { name: 'Add level 3' }).click();
@@ -232,6 +273,7 @@ test('numbers are saved as typed, and text that is not a number is rejected at i
   await type('Level 2, in percent', '1.05');
   await type('For the new user', '10.');
   await type('For a purchase', '.5');
+  await dialog.getByRole('button', { name: 'Next: Payouts' }).click();
   await type('Minimum payout', '12.50');
   await dialog.getByRole('button', { name: 'Create' }).click();
   await dialog.waitFor({ state: 'detached' });

@@ -5778,6 +5778,7 @@ export interface operations {
     parameters: {
       query?: {
         email?: string;
+        search?: string;
         limit?: number;
       };
     };

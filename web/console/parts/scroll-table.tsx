@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 /** A column's heading, right-aligned for numbers; `false`: no such column. */
 export type Column = string | { figure: string } | false;
 
-/** A table that scrolls sideways, by keyboard too. */
+/** A table that scrolls sideways, by keyboard too. On a phone, where it has `columns`, each row is a card. */
 export function ScrollTable({
   label,
   minWidth = 600,
@@ -21,6 +21,7 @@ export function ScrollTable({
       role="region"
       aria-label={label}
       pos="relative"
+      {...(columns && { className: 'card-rows', style: labelsOf(columns) })}
     >
       {/* The library's own ground of a row under the pointer is too bright in the dark for links on it. */}
       <Table verticalSpacing="xs" highlightOnHover highlightOnHoverColor="var(--row-hover)" {...table}>
@@ -37,12 +38,18 @@ export function ScrollTable({
   );
 }
 
+/** The headings as custom properties, which console.css shows beside the cells of a card. */
+function labelsOf(columns: readonly Column[]): Record<string, string> {
+  const shown = columns.filter((column) => column !== false);
+  return Object.fromEntries(
+    shown.map((column, index) => [`--column-${index + 1}`, JSON.stringify(headingOf(column))]),
+  );
+}
+
 /**
  * A cell for texts of any length, such as a slug or a user ID: it breaks anywhere and leaves room for other columns.
  */
-export const LongTextCell = (cell: TableTdProps) => (
-  <Table.Td miw={120} maw={220} style={{ overflowWrap: 'anywhere' }} {...cell} />
-);
+export const LongTextCell = (cell: TableTdProps) => <Table.Td className="long-text" {...cell} />;
 
 const headingOf = (column: Exclude<Column, false>) => (typeof column === 'string' ? column : column.figure);
 

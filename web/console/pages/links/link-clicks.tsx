@@ -1,13 +1,13 @@
-import { Anchor, Button, Center, Skeleton, Stack, Table, Text } from '@mantine/core';
+import { Button, Center, Skeleton, Stack, Table, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link } from 'wouter';
 import { callApi } from '../../api/call.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { channelName, formatInstant } from '../../formats.ts';
-import { deviceOf, placeOf, shortId } from '../../parts/click-words.ts';
+import { deviceOf, placeOf } from '../../parts/click-words.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { FailureNotice } from '../../parts/failure-notice.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { VisitorLink } from '../../parts/visitor-link.tsx';
 
 type Clicks = ResponseOf<'/clicks'>;
 
@@ -61,14 +61,7 @@ const ClicksTable = ({ clicks }: Pick<Clicks, 'clicks'>) => (
         <Table.Tr key={click.id}>
           <Table.Td className="figure">{formatInstant(click.ts)}</Table.Td>
           <Table.Td>
-            <Anchor
-              component={Link}
-              href={`/visitors/${click.visitor_id}`}
-              size="sm"
-              title={click.visitor_id}
-            >
-              {shortId(click.visitor_id)}
-            </Anchor>
+            <VisitorLink id={click.visitor_id} />
           </Table.Td>
           <Table.Td>{channelName(click.channel)}</Table.Td>
           <Table.Td>{placeOf(click)}</Table.Td>

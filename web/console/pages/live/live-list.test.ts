@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Click } from '../../api/click.ts';
-import { addClicks, EMPTY_LIST, MOST_ROWS, perMinute, release } from './live-list.ts';
+import { addClicks, EMPTY_LIST, MOST_ROWS, perMinute, perSecond, release } from './live-list.ts';
 
 const NOW = Date.parse('2026-11-20T10:01:00Z');
 
@@ -66,4 +66,6 @@ test('does not count a click after a minute', () => {
   const list = addClicks(EMPTY_LIST, [click('a', 50), click('b', 70)], false, NOW);
   expect(perMinute(list, NOW)).toBe(1);
   expect(perMinute(list, NOW + 11_000)).toBe(0);
+  const recent = addClicks(EMPTY_LIST, [click('a', 1), click('b', 9), click('c', 10)], false, NOW);
+  expect([perSecond(recent, NOW), perSecond(recent, NOW + 2_000)]).toEqual([0.2, 0.1]);
 });

@@ -1,7 +1,7 @@
 import type { Click } from '../../api/click.ts';
 
 /** Maximum rows; older ones are dropped. */
-export const MOST_ROWS = 200;
+export const MOST_ROWS = 50;
 /** Milliseconds. */
 const MINUTE = 60_000;
 
@@ -49,9 +49,13 @@ export function release({ rows, held, lastMinute }: LiveList): LiveList {
 }
 
 /** The number of clicks in the last minute. @param now milliseconds */
-export function perMinute({ lastMinute }: LiveList, now: number): number {
-  return [...lastMinute.values()].filter((time) => time > now - MINUTE).length;
-}
+export const perMinute = (list: LiveList, now: number) => countSince(list, now - MINUTE);
+
+/** Clicks a second, over the last ten seconds. @param now milliseconds */
+export const perSecond = (list: LiveList, now: number) => countSince(list, now - 10_000) / 10;
+
+const countSince = ({ lastMinute }: LiveList, since: number) =>
+  [...lastMinute.values()].filter((time) => time > since).length;
 
 /** Merges two lists, newest first. Timestamps have one format and compare as strings. */
 function newest(some: readonly Click[], others: readonly Click[]): Click[] {

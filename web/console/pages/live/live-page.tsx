@@ -1,15 +1,17 @@
-import { Button, Group, Paper, SimpleGrid, Stack, Text, VisuallyHidden } from '@mantine/core';
+import { Box, Button, Group, Paper, SimpleGrid, Skeleton, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
-import { useEffect, useRef, useState } from 'react';
+import { Suspense, useEffect, useRef, useState } from 'react';
+import type { Click } from '../../api/click.ts';
 import { formatCount, plural } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { FailureNotice } from '../../parts/failure-notice.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { lazyPage } from '../../shell/lazy-page.tsx';
 import { ConnectionBadge } from './connection-badge.tsx';
 import { LiveFilters } from './live-filters.tsx';
-import { type LiveList, perMinute } from './live-list.ts';
+import { type LiveList, perMinute, perSecond } from './live-list.ts';
 import { LiveTable } from './live-table.tsx';
 import { useLiveFilter } from './live-view.ts';
 import { useLiveClicks } from './use-live-clicks.ts';
@@ -17,10 +19,15 @@ import { useLiveClicks } from './use-live-clicks.ts';
 /** Interval of screen reader announcements. Milliseconds. */
 const TOLD_EVERY = 10_000;
 
-/** Clicks as they arrive. */
+const MAP = lazyPage<{ clicks: readonly Click[] }>(() => import('./live-map.tsx'));
+
+/** Clicks as they arrive. The list holds still under a mouse, and while something in it has the focus. */
 export default function LivePage() {
   const { filter, change } = useLiveFilter();
-  const [isPaused, setPaused] = useState(false);
+  const [isStopped, setStopped] = useState(false);
+  const [isPointed, setPointed] = useState(false);
+  const isPaused = isStopped || isPointed;
+  const [Shapes] = useState(() => MAP.component());
   const { list, state, failure, isLoaded } = useLiveClicks(filter, isPaused);
   const now = useNow();
   return (
@@ -28,11 +35,11 @@ export default function LivePage() {
       <PageHeader title="Live">
         <ConnectionBadge state={state} />
         <Button
-          variant={isPaused ? 'filled' : 'default'}
-          leftSection={isPaused ? <IconPlayerPlay size={18} /> : <IconPlayerPause size={18} />}
-          onClick={() => setPaused(!isPaused)}
+          variant={isStopped ? 'filled' : 'default'}
+          leftSection={isStopped ? <IconPlayerPlay size={18} /> : <IconPlayerPause size={18} />}
+          onClick={() => setStopped(!isStopped)}
         >
-          {isPaused ? 'Resume' : 'Pause'}
+          {isStopped ? 'Resume' : 'Pause'}
         </Button>
       </PageHeader>
       <Stack gap="md">
@@ -40,11 +47,19 @@ export default function LivePage() {
         {failure !== null && <FailureNotice error={failure} />}
         <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
           <Figure label="Clicks in the last minute" value={formatCount(perMinute(list, now))} />
+          <Figure label="Clicks a second" value={formatCount(perSecond(list, now))} />
         </SimpleGrid>
+        {list.rows.length > 0 && (
+          <Paper withBorder p="xs">
+            <Suspense fallback={<Skeleton height={240} role="status" aria-label="Loading" />}>
+              <Shapes clicks={list.rows} />
+            </Suspense>
+          </Paper>
+        )}
         {isPaused && (
           <Group gap="sm" role="status">
             <Text size="sm">
-              The list is paused.{' '}
+              {isStopped ? 'The list is paused.' : 'The list holds still while you point at it.'}{' '}
               {list.heldCount === 0
                 ? 'No new clicks.'
                 : `${plural(list.heldCount, 'new click', 'new clicks')}.`}
@@ -52,7 +67,14 @@ export default function LivePage() {
           </Group>
         )}
         {list.rows.length > 0 ? (
-          <LiveTable clicks={list.rows} />
+          <Box
+            onPointerEnter={({ pointerType }) => setPointed(pointerType === 'mouse')}
+            onPointerLeave={() => setPointed(false)}
+            onFocus={() => setPointed(true)}
+            onBlur={() => setPointed(false)}
+          >
+            <LiveTable clicks={list.rows} />
+          </Box>
         ) : (
           <Paper withBorder>
             <EmptyState title={isLoaded ? 'Waiting for the first click' : 'Loading clicks'}>

@@ -1,10 +1,11 @@
 import { Anchor, Badge, Table, Text } from '@mantine/core';
-import { memo, useDeferredValue } from 'react';
+import { memo } from 'react';
 import { Link } from 'wouter';
 import type { Click } from '../../api/click.ts';
 import { channelName, formatInstant } from '../../formats.ts';
-import { deviceOf, placeOf, shortId } from '../../parts/click-words.ts';
+import { deviceOf, placeOf } from '../../parts/click-words.ts';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
+import { VisitorLink } from '../../parts/visitor-link.tsx';
 import { useLinkNames } from './link-names.ts';
 
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
@@ -15,12 +16,8 @@ const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, {
   minute: '2-digit',
 });
 
-/** Rows of the first render, more than a screen holds; the rest follows at once. */
-const FIRST_ROWS = 30;
-
 /** The clicks, newest first. */
 export function LiveTable({ clicks }: { clicks: readonly Click[] }) {
-  const shown = useDeferredValue(clicks, clicks.slice(0, FIRST_ROWS));
   const names = useLinkNames(clicks.map(({ link_id }) => link_id));
   const today = new Date().toDateString();
   return (
@@ -30,7 +27,7 @@ export function LiveTable({ clicks }: { clicks: readonly Click[] }) {
       columns={['Time', 'Link', 'Channel', 'Place', 'Device', 'Visitor']}
     >
       <Table.Tbody>
-        {shown.map((click) => (
+        {clicks.map((click) => (
           <ClickRow key={click.id} click={click} name={names.get(click.link_id)} today={today} />
         ))}
       </Table.Tbody>
@@ -56,7 +53,7 @@ const ClickRow = memo(function ClickRow({ click, name, today }: RowProps) {
           </Text>
         ) : (
           <Anchor component={Link} href={`/links/${click.link_id}`} size="sm" fw={600}>
-            {name ?? shortId(click.link_id)}
+            {name ?? '…'}
           </Anchor>
         )}
       </LongTextCell>
@@ -70,15 +67,7 @@ const ClickRow = memo(function ClickRow({ click, name, today }: RowProps) {
           </Badge>
         )}
       </Table.Td>
-      <Table.Td>
-        {click.is_bot ? (
-          '–'
-        ) : (
-          <Anchor component={Link} href={`/visitors/${click.visitor_id}`} size="sm" ff="monospace">
-            {shortId(click.visitor_id)}
-          </Anchor>
-        )}
-      </Table.Td>
+      <Table.Td>{click.is_bot ? '–' : <VisitorLink id={click.visitor_id} />}</Table.Td>
     </Table.Tr>
   );
 });

@@ -10,16 +10,21 @@ import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import { changeBody, createBody, type Draft, draftOf, newDraft } from './program-draft.ts';
 import { BasicFields, CommissionFields, CreditFields, PayoutFields } from './program-fields.tsx';
 import { failureText } from './program-problems.ts';
+import { ProgramSteps, StepButtons, stepWithError } from './program-steps.tsx';
 import { TrustFields } from './program-trust-fields.tsx';
 import type { Program } from './responses.ts';
 
-/** Creates or edits a program, with the API's errors at their fields. */
+/**
+ * Creates a program in steps, or edits one, with the API's errors at their fields. What is left out of a new one has the
+ * API's default, so it can be created from each step.
+ */
 export function ProgramDialog({ program, close }: { program: Program | null; close: () => void }) {
   useFocusBack();
   const { workspace } = useSession();
   const isPhone = useMediaQuery('(max-width: 48em)');
   const [before] = useState(() => (program ? draftOf(program) : newDraft(workspace.currency)));
   const [draft, setDraft] = useState(before);
+  const [step, setStep] = useState(0);
   const form = useRef<HTMLFormElement>(null);
   const send = useSend<Record<string, unknown>>(
     (body) =>
@@ -42,8 +47,13 @@ export function ProgramDialog({ program, close }: { program: Program | null; clo
   });
   const { error } = save;
   useEffect(() => {
-    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')?.focus();
+    const wrong = stepWithError(error);
+    if (wrong !== null) setStep(wrong);
   }, [error]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: of a step that was opened by hand the focus stays
+  useEffect(() => {
+    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')?.focus();
+  }, [error, program ?? stepWithError(error) === step]);
 
   const isDirty = !isAlike(draft, before);
   const fields = { draft, error, change: (part: Partial<Draft>) => setDraft({ ...draft, ...part }) };
@@ -70,23 +80,32 @@ export function ProgramDialog({ program, close }: { program: Program | null; clo
         }}
       >
         <Stack gap="md">
-          <BasicFields {...fields} existing={program !== null} />
-          <CommissionFields {...fields} />
-          <CreditFields {...fields} />
-          <PayoutFields {...fields} />
-          <TrustFields {...fields} />
+          {program ? (
+            <>
+              <BasicFields {...fields} existing />
+              <CommissionFields {...fields} />
+              <CreditFields {...fields} />
+              <PayoutFields {...fields} />
+              <TrustFields {...fields} />
+            </>
+          ) : (
+            <ProgramSteps {...fields} step={step} go={setStep} />
+          )}
           {error !== null && (
             <Alert color="red" variant="outline" role="alert" tabIndex={-1} title="Not saved">
               {failureText(error, draft)}
             </Alert>
           )}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={save.isPending}>
-              {program ? 'Save' : 'Create'}
-            </Button>
+          <Group justify="space-between">
+            {program ? <span /> : <StepButtons step={step} go={setStep} />}
+            <Group gap="xs">
+              <Button variant="default" onClick={close}>
+                Cancel
+              </Button>
+              <Button type="submit" loading={save.isPending}>
+                {program ? 'Save' : 'Create'}
+              </Button>
+            </Group>
           </Group>
         </Stack>
       </form>

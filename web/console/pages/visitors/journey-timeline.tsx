@@ -1,22 +1,24 @@
-import { Anchor, Button, Text, Timeline } from '@mantine/core';
+import { Anchor, Badge, Box, Button, Group, Stack, Text, ThemeIcon, Title } from '@mantine/core';
 import { IconClick, IconShoppingCart, IconUser } from '@tabler/icons-react';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
-import type { ResponseOf } from '../../api/responses.ts';
-import { channelName, formatInstant, formatMoney, plural } from '../../formats.ts';
+import { channelName, formatDate, formatInstant, formatMoney, formatTime, plural } from '../../formats.ts';
 import { deviceOf, placeOf } from '../../parts/click-words.ts';
-
-/** A step of a journey, with the details of its clicks. */
-type Entry = ResponseOf<'/visitors/{id}/journey'>['journey'][number];
+import { type ClickEntry, type Day, daysOf, type Entry, type Item, touchesOf } from './visits.ts';
 
 /** Steps shown initially, and added per press. */
 const STEP = 100;
 
-/** A journey, oldest first. A long one shows its newest part, with a button for earlier steps. */
+type Touches = ReturnType<typeof touchesOf>;
+
+/**
+ * A journey by days, oldest first, one line for each visit. A long one shows its newest part, with a button for earlier
+ * steps.
+ */
 export function JourneyTimeline({ entries }: { entries: Entry[] }) {
   const [shown, setShown] = useState(STEP);
   const earlier = Math.max(0, entries.length - shown);
-  const visible = keyed(entries).slice(earlier);
+  const touches = touchesOf(entries);
   return (
     <>
       {earlier > 0 && (
@@ -24,84 +26,110 @@ export function JourneyTimeline({ entries }: { entries: Entry[] }) {
           Show {plural(Math.min(STEP, earlier), 'earlier step', 'earlier steps')} of {earlier}
         </Button>
       )}
-      <Timeline
-        active={visible.length}
-        bulletSize={28}
-        lineWidth={2}
-        role="list"
-        aria-label="Steps of the journey"
-      >
-        {visible.map(({ key, entry }) => (
-          <Step key={key} entry={entry} />
+      <Stack gap="lg">
+        {daysOf(entries.slice(earlier)).map((day) => (
+          <DaySection key={day.key} day={day} touches={touches} />
         ))}
-      </Timeline>
+      </Stack>
     </>
   );
 }
 
-/** Steps with unique keys; several may share instant and type. */
-function keyed(entries: Entry[]): { key: string; entry: Entry }[] {
-  const counts = new Map<string, number>();
-  return entries.map((entry) => {
-    const name = `${entry.ts} ${entry.type}`;
-    const nth = (counts.get(name) ?? 0) + 1;
-    counts.set(name, nth);
-    return { key: `${name} ${nth}`, entry };
-  });
+function DaySection({ day, touches }: { day: Day; touches: Touches }) {
+  const date = formatDate(day.ts);
+  return (
+    <section aria-label={date}>
+      <Title order={3} size="h5" mb="xs">
+        {date}
+      </Title>
+      <ul className="steps">
+        {day.items.map((item) => (
+          <ItemLine key={item.key} item={item} touches={touches} />
+        ))}
+      </ul>
+    </section>
+  );
 }
 
-function Step({ entry }: { entry: Entry }) {
-  const when = (
-    <Text size="xs" c="dimmed" className="figure">
-      <time dateTime={entry.ts}>{formatInstant(entry.ts)}</time>
-    </Text>
+function ItemLine({ item, touches }: { item: Item; touches: Touches }) {
+  if (item.type === 'visit') return <Visit clicks={item.clicks} touches={touches} />;
+  const { entry } = item;
+  return entry.type === 'order' ? (
+    <Line icon={<IconShoppingCart size={16} aria-hidden="true" />} ts={entry.ts} stands>
+      <Text size="sm" fw={600} span>
+        Ordered for <span className="figure">{formatMoney(entry.amount, entry.currency)}</span>
+      </Text>
+    </Line>
+  ) : (
+    <Line icon={<IconUser size={16} aria-hidden="true" />} ts={entry.ts} stands>
+      <Text size="sm" fw={600} span style={{ overflowWrap: 'anywhere' }}>
+        Identified {entry.email === null ? 'by a user ID, without an email' : `as ${entry.email}`}
+      </Text>
+    </Line>
   );
-  switch (entry.type) {
-    case 'click':
-      return (
-        <Timeline.Item
-          role="listitem"
-          bullet={<IconClick size={16} aria-hidden="true" />}
-          title="Clicked a link"
-        >
-          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            <Anchor component={Link} href={`/links/${entry.link_id}`} inherit underline="always">
-              {entry.slug === '' ? 'A deleted link' : entry.slug}
-            </Anchor>{' '}
-            on {channelName(entry.channel)}
-          </Text>
-          <Text size="sm">
-            {placeOf(entry)}. {deviceOf(entry)}.
-          </Text>
-          {entry.referer && (
-            <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-              Referer: {entry.referer}
-            </Text>
-          )}
-          {when}
-        </Timeline.Item>
-      );
-    case 'identify':
-      return (
-        <Timeline.Item role="listitem" bullet={<IconUser size={16} aria-hidden="true" />} title="Identified">
-          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            {entry.email ?? 'User ID of your system, without an email'}
-          </Text>
-          {when}
-        </Timeline.Item>
-      );
-    case 'order':
-      return (
-        <Timeline.Item
-          role="listitem"
-          bullet={<IconShoppingCart size={16} aria-hidden="true" />}
-          title="Ordered"
-        >
-          <Text size="sm" className="figure">
-            {formatMoney(entry.amount, entry.currency)}
-          </Text>
-          {when}
-        </Timeline.Item>
-      );
-  }
+}
+
+/** A line with the time at the left. Orders and identifies stand out. */
+function Line(props: { icon: ReactNode; ts: string; stands?: boolean; children: ReactNode }) {
+  return (
+    <li>
+      <Text size="xs" c="dimmed" className="figure step-time" span>
+        <time dateTime={props.ts} title={formatInstant(props.ts)}>
+          {formatTime(props.ts)}
+        </time>
+      </Text>
+      <ThemeIcon variant={props.stands ? 'filled' : 'default'} size="md" radius="xl">
+        {props.icon}
+      </ThemeIcon>
+      <Box flex={1} miw={0}>
+        {props.children}
+      </Box>
+    </li>
+  );
+}
+
+/** The first click of a visit; the others on demand. */
+function Visit({ clicks, touches }: { clicks: [ClickEntry, ...ClickEntry[]]; touches: Touches }) {
+  const [isOpen, setOpen] = useState(false);
+  const [first, ...others] = clicks;
+  return (
+    <>
+      <ClickLine click={first} touches={touches}>
+        {others.length > 0 && (
+          <Button variant="subtle" size="compact-xs" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            {isOpen ? 'Show less' : `and ${plural(others.length, 'more click', 'more clicks')}`}
+          </Button>
+        )}
+      </ClickLine>
+      {isOpen &&
+        others.map((click, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: clicks of a visit are only ever added at the end
+          <ClickLine key={index} click={click} touches={touches} />
+        ))}
+    </>
+  );
+}
+
+function ClickLine(props: { click: ClickEntry; touches: Touches; children?: ReactNode }) {
+  const { click, touches } = props;
+  return (
+    <Line icon={<IconClick size={16} aria-hidden="true" />} ts={click.ts}>
+      <Group gap="xs">
+        <Text size="sm" span style={{ overflowWrap: 'anywhere' }}>
+          <Anchor component={Link} href={`/links/${click.link_id}`} inherit underline="always">
+            {click.slug === '' ? 'A deleted link' : click.slug}
+          </Anchor>{' '}
+          on {channelName(click.channel)}
+        </Text>
+        {click === touches.first && <Badge variant="outline">First touch</Badge>}
+        {click === touches.last && click !== touches.first && <Badge variant="outline">Last touch</Badge>}
+        {props.children}
+      </Group>
+      <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        {[click.country && placeOf(click), deviceOf(click), click.referer && `from ${click.referer}`]
+          .filter(Boolean)
+          .join(' · ')}
+      </Text>
+    </Line>
+  );
 }

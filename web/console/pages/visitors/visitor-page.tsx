@@ -2,13 +2,14 @@ import { Box, Group, Paper, Stack, Title } from '@mantine/core';
 import { useParams } from 'wouter';
 import { useApi } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
-import { formatAgo, formatInstant } from '../../formats.ts';
+import { channelName, formatAgo, formatInstant } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { JourneyTimeline } from './journey-timeline.tsx';
+import { type ClickEntry, touchesOf } from './visits.ts';
 
 type Journey = ResponseOf<'/visitors/{id}/journey'>;
 
@@ -18,7 +19,7 @@ export default function VisitorPage() {
   const journey = useApi<Journey>(`/visitors/${encodeURIComponent(id)}/journey`, { include: 'details' });
   return (
     <>
-      <PageHeader title="Visitor" />
+      <PageHeader title={journey.data?.visitor.email ?? 'Visitor'} />
       <QueryView query={journey} lines={8}>
         {({ visitor, journey: entries }) => (
           <Stack gap="lg">
@@ -31,6 +32,8 @@ export default function VisitorPage() {
                   </Group>
                 </Fact>
                 <Fact name="Email">{visitor.email ?? 'Unknown'}</Fact>
+                <Fact name="First touch">{touchText(touchesOf(entries).first)}</Fact>
+                <Fact name="Last touch">{touchText(touchesOf(entries).last)}</Fact>
                 <Fact name="First seen">{seen(visitor.first_seen)}</Fact>
                 <Fact name="Last seen">{seen(visitor.last_seen)}</Fact>
               </Facts>
@@ -50,3 +53,8 @@ export default function VisitorPage() {
 }
 
 const seen = (instant: string) => `${formatInstant(instant)} (${formatAgo(instant)})`;
+
+const touchText = (click: ClickEntry | null) =>
+  click === null
+    ? 'None'
+    : `${click.slug === '' ? 'A deleted link' : click.slug} on ${channelName(click.channel)}`;

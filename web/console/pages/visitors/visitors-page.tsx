@@ -1,41 +1,45 @@
-import { Anchor, Button, Group, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { Link, useLocation, useSearchParams } from 'wouter';
+import { useLocation, useSearchParams } from 'wouter';
 import { useApi } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { channelName, formatInstant } from '../../formats.ts';
-import { deviceOf, placeOf, shortId } from '../../parts/click-words.ts';
+import { deviceOf, placeOf } from '../../parts/click-words.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
+import { VisitorLink } from '../../parts/visitor-link.tsx';
 
 type Visitors = ResponseOf<'/visitors'>;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Finds a visitor by ID or email, and lists recent visitors. */
+/** Finds visitors by a part of their email or user ID, or by their ID, and lists recent ones. */
 export default function VisitorsPage() {
-  const [search] = useSearchParams();
-  const email = search.get('email');
-  const visitors = useApi<Visitors>('/visitors', { email, limit: 50 });
+  const [parameters] = useSearchParams();
+  const search = parameters.get('search');
+  const visitors = useApi<Visitors>('/visitors', { search, limit: 50 });
   return (
     <>
       <PageHeader title="Visitors" />
       <Stack gap="md">
-        <Finder key={email} email={email ?? ''} />
+        <Finder key={search} search={search ?? ''} />
         <Text size="sm" c="dimmed">
-          {email ? `Visitors with the email ${email}` : 'The 50 most recent visitors, without bots.'}
+          {search
+            ? `Visitors whose email, user ID or visitor ID matches “${search}”`
+            : 'The 50 most recent visitors, without bots.'}
         </Text>
         <QueryView
           query={visitors}
           lines={8}
           empty={{
             when: (data) => data.visitors.length === 0,
-            show: email ? (
-              <EmptyState title="No visitor has this email">
-                An email is known after your site or the API has identified a visitor with it.
+            show: search ? (
+              <EmptyState title="No matching visitors">
+                Emails and user IDs are known after your site or the API has identified a visitor with them. A
+                visitor ID is found by its last characters, as lists show them, or by all of it.
               </EmptyState>
             ) : (
               <EmptyState title="No visitors yet">They appear here when someone follows a link.</EmptyState>
@@ -50,17 +54,14 @@ export default function VisitorsPage() {
   );
 }
 
-/** An ID opens its visitor; an email lists matching visitors. */
-function Finder({ email }: { email: string }) {
+/** A whole ID opens its visitor; any other text lists the visitors that it matches. */
+function Finder({ search }: { search: string }) {
   const [, navigate] = useLocation();
-  const [text, setText] = useState(email);
-  const [wrong, setWrong] = useState<string | null>(null);
+  const [text, setText] = useState(search);
   const find = () => {
     const wanted = text.trim();
     if (UUID.test(wanted)) navigate(`/visitors/${wanted.toLowerCase()}`);
-    else if (wanted.includes('@')) navigate(`/visitors?email=${encodeURIComponent(wanted)}`);
-    else if (wanted === '') navigate('/visitors');
-    else setWrong('is neither a visitor ID nor an email');
+    else navigate(wanted === '' ? '/visitors' : `/visitors?search=${encodeURIComponent(wanted)}`);
   };
   return (
     <search>
@@ -73,13 +74,11 @@ function Finder({ email }: { email: string }) {
         <Group align="flex-start" gap="xs">
           <TextInput
             type="search"
-            label="Visitor ID or email"
+            label="Email, user ID or visitor ID"
+            placeholder="Any part of an email"
+            maxLength={254}
             value={text}
-            error={wrong}
-            onChange={(event) => {
-              setText(event.currentTarget.value);
-              setWrong(null);
-            }}
+            onChange={(event) => setText(event.currentTarget.value)}
             flex={1}
             maw={460}
           />
@@ -102,9 +101,7 @@ const VisitorsTable = ({ visitors }: { visitors: Visitors['visitors'] }) => (
       {visitors.map(({ id, email, last_seen, last_click }) => (
         <Table.Tr key={id}>
           <Table.Td>
-            <Anchor component={Link} href={`/visitors/${id}`} size="sm" title={id}>
-              {shortId(id)}
-            </Anchor>
+            <VisitorLink id={id} />
           </Table.Td>
           <Table.Td miw={200} style={{ overflowWrap: 'anywhere' }}>
             {email ?? 'Unknown'}
