@@ -8,6 +8,7 @@ import { auditRoutes } from './audit/routes.ts';
 import { bioPageRoutes } from './bio-pages/routes.ts';
 import { channelRoutes } from './channels/routes.ts';
 import { clickRoutes } from './clicks/routes.ts';
+import { connectionRoutes } from './connections/routes.ts';
 import { consoleRoutes } from './console/routes.ts';
 import type { Api, ApiDeps } from './dependencies.ts';
 import { domainRoutes } from './domains/routes.ts';
@@ -108,6 +109,7 @@ const RESOURCES: Routes[] = [
   fulfilmentRoutes,
   commissionRoutes,
   payoutRoutes,
+  connectionRoutes,
   bioPageRoutes,
   partnerRoutes,
   webhookRoutes,

@@ -110,6 +110,12 @@ export function createWorkerMetrics(registry: Registry) {
       help: 'Attempts to write an order that ClickHouse refused. Journeys lack the order until one succeeds.',
       registers,
     }),
+    connectionEvents: new Counter({
+      name: 'hoplog_worker_connection_events_total',
+      help: 'Processed events of billing providers, by provider and outcome; retried: failed, and will be tried again.',
+      labelNames: ['provider', 'status'] as const,
+      registers,
+    }),
     damagedParts: new Gauge({
       name: 'hoplog_worker_damaged_parts',
       help: 'Damaged parts of ClickHouse tables, by table.',

@@ -10,6 +10,7 @@ import type { Pool } from '../sql/database/pool.ts';
 import { attributeOrders } from './attribution/attribute.ts';
 import { attributeLeads } from './attribution/attribute-leads.ts';
 import { storeWaitingReports } from './attribution/store-waiting-reports.ts';
+import { startConnectionJobs } from './connections/jobs.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
 import { createIdlePause } from './idle-pause.ts';
 import { checkDomains } from './jobs/check-domains.ts';
@@ -193,6 +194,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       work: createDamageWatch(shared),
     }),
     ...startReferralJobs(shared),
+    ...startConnectionJobs(shared),
     ...(deadTopic
       ? [
           startJob({

@@ -69,5 +69,14 @@ export const AUDITED: Readonly<Record<string, Audited>> = {
   'webhooks.update': { action: 'webhook.update', target: 'webhook' },
   'webhooks.delete': { action: 'webhook.delete', target: 'webhook' },
   'webhooks.rotateSecret': { action: 'webhook.rotate_secret', target: 'webhook' },
+  'connections.create': { action: 'connection.create', target: 'connection', record: ['provider'] },
+  'connections.update': { action: 'connection.update', target: 'connection' },
+  'connections.delete': { action: 'connection.delete', target: 'connection' },
+  'connections.replayEvent': { action: 'connection.replay_event', target: 'connection' },
+  'connections.assignPurchase': {
+    action: 'connection.assign_purchase',
+    target: 'connection',
+    record: ['partner_id'],
+  },
   'audit.list': { action: 'audit_log.export', target: 'workspace' },
 };

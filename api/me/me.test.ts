@@ -67,6 +67,7 @@ test('it shows the workspace, the plan and the key of the call, with every docum
       'webhooks',
       'analytics',
       'domains',
+      'connections',
     ],
   });
 });

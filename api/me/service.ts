@@ -22,6 +22,7 @@ const FEATURES = [
   'webhooks',
   'analytics',
   'domains',
+  'connections',
 ];
 
 /** Returns the key's workspace, the plan's limits and their usage. */

@@ -87,6 +87,21 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   'DomainVerification.name': '_hoplog.go.shop.example',
   'DomainVerification.value': 'hoplog-verification=2f1a90d4c6557d0c2f6e9a514c388b7e2f1a90d4',
 
+  // Connections
+  'Connection.provider': 'stripe',
+  'Connection.status': 'active',
+  'Connection.webhook_url':
+    'https://api.shop.example/api/v1/connections/019aabf4-3c00-7000-8000-000000000001/webhook',
+  'Connection.event_types': ['checkout.session.completed', 'invoice.paid', 'charge.refunded'],
+  'Connection.signing_secret_set': true,
+  'Connection.restricted_key_set': false,
+  'Connection.last_event_at': '2026-11-20T10:00:00.123456Z',
+  'ConnectionEvent.event_id': 'evt_1Pgc76B7WZ01zgkWwyRHS12y',
+  'ConnectionEvent.type': 'invoice.paid',
+  'ConnectionEvent.status': 'recorded',
+  'ConnectionEvent.reason': null,
+  'ConnectionEvent.order_id': 'stripe:in_1Pgc6tB7WZ01zgkWu9fdqL6I',
+
   // People and texts
   name: 'Autumn sale',
   label: 'checkout server',

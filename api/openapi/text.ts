@@ -27,6 +27,7 @@ const TAGS = [
   },
   { name: 'Commissions', description: 'Commissions, bonuses and claw-backs.' },
   { name: 'Payouts', description: 'Payout files for affiliates.' },
+  { name: 'Connections', description: 'Billing providers whose events report purchases and refunds.' },
   { name: 'Webhooks', description: 'Signed events with retries, and the log of deliveries.' },
   { name: 'Bio pages', description: 'Link-in-bio pages with tracked buttons.' },
   { name: 'Members', description: 'Members of the workspace and their roles.' },

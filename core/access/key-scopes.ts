@@ -22,6 +22,7 @@ const AREAS: Readonly<Record<string, KeyRestriction>> = {
   fulfilments: 'referrals',
   payouts: 'referrals',
   ledger: 'referrals',
+  connections: 'referrals',
   track: 'tracking',
   pixel: 'tracking',
 };

@@ -64,7 +64,8 @@ export function replayCommission(
   let expected = commission.amount_minor - takenBy('refund');
   if (kind === 'sale' && status !== 'rejected') {
     const { refunded_elsewhere_minor: refunded, corrected_elsewhere_minor: corrected } = commission;
-    const isCorrected = corrected !== 0 || entries.some(({ cause }) => cause === 'correction');
+    // Below zero: it gives back what refunds took of a paid one.
+    const isCorrected = corrected > 0 || entries.some(({ cause }) => cause === 'correction');
     // A correction takes all that refunds left, and later refunds find nothing.
     const due = isCorrected ? commission.amount_minor : refundsDue(commission);
     const taken = takenBy('refund') + takenBy('correction') + refunded + corrected;

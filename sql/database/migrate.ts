@@ -8,7 +8,7 @@ import { grantToService, type ServiceRole } from './service-role.ts';
 const FOLDER = new URL('../migrations/', import.meta.url);
 
 /** Secrets made once per deployment and never rotated: 32 random bytes each. */
-const SECRETS = ['visitor_key', 'cookie_key', 'address_key', 'address_hash_key'];
+const SECRETS = ['visitor_key', 'cookie_key', 'address_key', 'address_hash_key', 'seal_key'];
 
 /**
  * Longest wait for a table, in milliseconds: other queries queue behind a waiting migration, and a backup holds every

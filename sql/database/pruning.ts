@@ -13,6 +13,8 @@ const PRUNED = {
   early_refunds: { column: 'reported_at', age: '30 days' },
   // A purchase may be dated a day ahead, and is open to its buyer's signup for 72 hours.
   unmatched_orders: { column: 'created_at', age: '4 days' },
+  // The contract: events of billing providers are kept 30 days.
+  connection_events: { column: 'received_at', age: '30 days' },
   // Console rows that have ended, with a margin.
   sessions: { column: 'last_seen_at', age: '15 days' },
   invites: { column: 'expires_at', age: '1 day' },

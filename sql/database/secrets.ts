@@ -5,9 +5,9 @@ import type { Queryable } from './pool.ts';
 /**
  * The deployment's secrets, 32 bytes each: created once by `migrate`, never rotated.
  * `visitor`: visitor ids. `cookie`: signatures of password cookies. `address`: encryption of addresses in the event
- * log. `addressHash`: self-referral hashes.
+ * log. `addressHash`: self-referral hashes. `seal`: secrets of other services, such as a billing provider's.
  */
-export type DeploymentSecrets = { visitor: Buffer; cookie: Buffer; address: Buffer; addressHash: Buffer };
+export type DeploymentSecrets = Record<'visitor' | 'cookie' | 'address' | 'addressHash' | 'seal', Buffer>;
 
 /**
  * Returns the deployment's secrets.
@@ -28,6 +28,7 @@ export async function readSecrets(db: Queryable): Promise<DeploymentSecrets> {
     cookie: secret('cookie_key'),
     address: secret('address_key'),
     addressHash: secret('address_hash_key'),
+    seal: secret('seal_key'),
   };
 }
 

@@ -19,6 +19,8 @@ export type PendingWork = {
   orderPublications: boolean;
   /** Splits of links that have ended and have no winner. */
   splits: boolean;
+  /** Events of billing providers that are not processed. */
+  connectionEvents: boolean;
   /** Events that are not turned into deliveries of webhooks. */
   webhookEvents: boolean;
 };
@@ -36,6 +38,7 @@ export async function pendingWork(db: Queryable): Promise<PendingWork> {
       EXISTS (SELECT FROM early_refunds) AS "earlyRefunds",
       EXISTS (SELECT FROM order_publications WHERE due_at <= now()) AS "orderPublications",
       EXISTS (SELECT FROM links WHERE ${IS_SPLIT_DUE} AND split_ends_at <= now()) AS splits,
+      EXISTS (SELECT FROM connection_events WHERE status = 'pending' AND due_at <= now()) AS "connectionEvents",
       EXISTS (SELECT FROM webhook_outbox) AS "webhookEvents"`,
   });
   const [row] = rows;

@@ -224,6 +224,37 @@ export async function reversedSoFar(tx: Queryable, commissionId: string): Promis
   return rows[0]?.reversed ?? 0;
 }
 
+/** A commission that refunds reversed as a whole, and how much of it, from which account. */
+export type RefundedCommission = HeldCommission & { reversed_minor: number; account: CashAccount };
+
+/**
+ * Returns the commissions of an order that refunds reversed as a whole, without those that a correction took, locked until
+ * the transaction ends.
+ */
+export async function reversedByRefunds(
+  tx: Queryable,
+  orderInternalId: number,
+): Promise<RefundedCommission[]> {
+  const { rows } = await tx.query<{ id: string; reversed_minor: number; account: CashAccount }>(
+    `SELECT c.id, entry.account,
+       (SELECT -sum(amount) FROM ledger_entries WHERE commission_id = c.id AND cause = 'refund')::bigint AS reversed_minor
+     FROM commissions c CROSS JOIN LATERAL (
+       SELECT account FROM ledger_entries WHERE commission_id = c.id AND cause = 'refund' ORDER BY id DESC LIMIT 1) AS entry
+     WHERE c.order_internal_id = $1 AND c.kind = 'sale' AND c.status = 'reversed'
+       AND NOT EXISTS (SELECT FROM ledger_entries WHERE commission_id = c.id AND cause = 'correction')
+     ORDER BY c.id FOR NO KEY UPDATE OF c`,
+    [orderInternalId],
+  );
+  const held = await withRemaining(
+    tx,
+    rows.map((row) => row.id),
+  );
+  return held.flatMap((commission) => {
+    const row = rows.find(({ id }) => id === commission.id);
+    return row ? [{ ...commission, reversed_minor: row.reversed_minor, account: row.account }] : [];
+  });
+}
+
 /**
  * Returns those of these commissions whose sale earns nothing any more, or was brought by another referrer. Call it
  * with the commissions locked.

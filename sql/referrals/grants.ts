@@ -124,10 +124,18 @@ export async function lockGrantsOfSignup(tx: Queryable, signupId: string): Promi
   return rows;
 }
 
-/** Returns the grants of an order that no correction revoked, locked until the transaction ends. */
+/** SQL: the grant's order is not refunded in full: a refund was given back. */
+const IS_KEPT = `(SELECT coalesce(sum(amount_minor), 0) FROM refunds WHERE order_internal_id = $1)
+  < (SELECT amount_minor FROM purchases WHERE order_internal_id = $1)`;
+
+/**
+ * Returns the grants of an order that no correction revoked, and no refund that was given back, locked until the transaction
+ * ends.
+ */
 export async function lockGrantsOfOrder(tx: Queryable, orderInternalId: number): Promise<Grant[]> {
   const { rows } = await tx.query<Grant>(
-    `SELECT ${COLUMNS} FROM grants WHERE order_internal_id = $1 AND revoked_reason IS DISTINCT FROM 'corrected' ORDER BY id FOR NO KEY UPDATE`,
+    `SELECT ${COLUMNS} FROM grants WHERE order_internal_id = $1 AND revoked_reason IS DISTINCT FROM 'corrected'
+       AND NOT (coalesce(revoked_reason, '') = 'refunded' AND ${IS_KEPT}) ORDER BY id FOR NO KEY UPDATE`,
     [orderInternalId],
   );
   return rows;

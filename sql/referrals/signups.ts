@@ -43,7 +43,10 @@ const COLUMNS = `id, workspace_id, external_user_id, email, device_id, visitor_i
 export type SignupReport = Pick<
   Signup,
   'workspace_id' | 'external_user_id' | 'email' | 'device_id' | 'visitor_id' | 'address_hash' | 'by_server'
->;
+> & {
+  /** When the user signed up, where it is known to be earlier than the report. */
+  reported_at?: Date;
+};
 
 /**
  * Returns the user's signup, locked until the transaction ends. Inserts a pending one when there is none. Waits for a
@@ -65,7 +68,7 @@ export async function lockOrInsertSignup(tx: Queryable, report: SignupReport, no
       report.visitor_id,
       report.address_hash,
       report.by_server,
-      now,
+      report.reported_at ?? now,
     ],
   );
   if (rows[0]) return rows[0];

@@ -31,6 +31,8 @@ export type PurchaseReport = {
   currency: string;
   isRenewal: boolean;
   purchasedAt: Date;
+  /** Left out: unknown. */
+  visitorId?: string | null;
 };
 
 /**
@@ -54,7 +56,7 @@ export async function recordPurchase(
   if (known) return known;
   // The outcome uses what a server tracked of the buyer, but never what a browser said.
   const email = report.email ?? (reported?.source === 'server' ? reported.email : null);
-  const visitor = reported?.source === 'server' ? reported.visitor_id : null;
+  const visitor = report.visitorId ?? (reported?.source === 'server' ? reported.visitor_id : null);
   const order = await putReportedOrder(
     tx,
     {
@@ -124,6 +126,43 @@ export async function qualifyTrackedOrder(
   return null;
 }
 
+/**
+ * Writes a reported order whose buyer names no user, once, and qualifies it as {@link qualifyTrackedOrder} does.
+ *
+ * @returns the order, and its purchase where a referred buyer was found by email or visitor
+ */
+export async function recordUnnamedOrder(
+  tx: Queryable,
+  workspace: Workspace,
+  report: Omit<PurchaseReport, 'externalUserId'>,
+  now: Date,
+): Promise<{ order: ReportedOrder; purchase: Purchase | null }> {
+  const reported = await lockOrder(tx, workspace.id, report.orderId);
+  if (reported?.source === 'server')
+    return { order: reported, purchase: await qualifyTrackedOrder(tx, workspace, reported, now) };
+  const order = await putReportedOrder(
+    tx,
+    {
+      workspace_id: workspace.id,
+      order_id: report.orderId,
+      ts: report.purchasedAt.getTime() * 1_000,
+      visitor_id: report.visitorId ?? null,
+      signup_visitor_id: null,
+      email: report.email,
+      external_user_id: null,
+      amount_minor: report.amountMinor,
+      currency: report.currency,
+      commissionable_minor:
+        report.commissionableMinor === report.amountMinor ? null : report.commissionableMinor,
+      is_renewal: report.isRenewal,
+    },
+    { known: reported !== null, now },
+  );
+  if (!order) return recordUnnamedOrder(tx, workspace, report, now);
+  await queueSale(tx, reported ? 'sale.updated' : 'sale.created', order, null, now);
+  return { order, purchase: await qualifyTrackedOrder(tx, workspace, order, now) };
+}
+
 /** Qualifies a recorded order of a referred buyer. The caller has locked the signup and the order. */
 export async function qualifyOrder(
   tx: Queryable,
@@ -152,9 +191,9 @@ function saleOf(order: ReportedOrder, signup: Signup): Sale {
 
 /**
  * Qualifies the purchase of a referred buyer. Otherwise writes a purchase without a referrer, or one that waits for
- * its signup.
+ * its signup. The caller has locked the signup and the order.
  */
-async function writeOutcome(
+export async function writeOutcome(
   tx: Queryable,
   given: { workspace: Workspace; order: ReportedOrder; signup: Signup | null; sale: Sale; now: Date },
 ): Promise<Purchase> {
@@ -186,7 +225,8 @@ async function writeOutcome(
   return purchase;
 }
 
-async function knownVisitor(tx: Queryable, workspaceId: string, user: string): Promise<string | null> {
+async function knownVisitor(tx: Queryable, workspaceId: string, user: string | null): Promise<string | null> {
+  if (user === null) return null;
   const { rows } = await tx.query<{ visitor_id: string | null }>(
     `SELECT ${visitorOfUser('$1', '$2')} AS visitor_id`,
     [workspaceId, user],
@@ -198,7 +238,7 @@ async function queueSale(
   tx: Queryable,
   type: 'sale.created' | 'sale.updated',
   order: ReportedOrder,
-  externalUserId: string,
+  externalUserId: string | null,
   now: Date,
 ): Promise<void> {
   await queueEvents(tx, order.workspace_id, [

@@ -35,6 +35,26 @@ export const ATTEMPTS: Attempts = {
       status: 202,
     },
   ],
+  'GET /api/v1/connections': () => [{ path: '/connections', status: 200 }],
+  'POST /api/v1/connections': () => [{ path: '/connections', body: { provider: 'stripe' }, status: 201 }],
+  'GET /api/v1/connections/{id}': (victim) => [{ path: `/connections/${victim.connection}`, status: 404 }],
+  'PATCH /api/v1/connections/{id}': (victim) => [
+    { path: `/connections/${victim.connection}`, body: { signing_secret: 'own' }, status: 404 },
+  ],
+  'DELETE /api/v1/connections/{id}': (victim) => [{ path: `/connections/${victim.connection}`, status: 404 }],
+  'GET /api/v1/connections/{id}/events': (victim) => [
+    { path: `/connections/${victim.connection}/events`, status: 404 },
+  ],
+  'POST /api/v1/connections/{id}/events/{event_id}/replay': (victim) => [
+    { path: `/connections/${victim.connection}/events/evt_victims/replay`, body: {}, status: 404 },
+  ],
+  'POST /api/v1/connections/{id}/events/{event_id}/assign': (victim) => [
+    {
+      path: `/connections/${victim.connection}/events/evt_victims/assign`,
+      body: { partner_id: victim.partner },
+      status: 404,
+    },
+  ],
   'GET /api/v1/webhooks': () => [{ path: '/webhooks', status: 200 }],
   'POST /api/v1/webhooks': () => [
     { path: '/webhooks', body: { url: 'https://8.8.8.8/own', events: ['click.created'] }, status: 201 },

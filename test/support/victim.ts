@@ -1,3 +1,5 @@
+import { insertEvent } from '../../sql/connections/events.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
 import { merchant } from '../referrals/support.ts';
 import type { TestApi, TestWorkspace } from './api.ts';
 import { makeDomain } from './domains.ts';
@@ -29,6 +31,7 @@ export type Victim = {
   creditDelivery: string;
   webhook: string;
   delivery: string;
+  connection: string;
   bioPage: string;
   bioSlug: string;
   key: string;
@@ -105,6 +108,7 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
     dashboardToken: dashboard.body.token,
     ...(await plantReferrals(owner)),
     ...(await plantWebhook(owner)),
+    connection: await plantConnection(api, owner),
     ...(await plantMember(api, owner, SECRET_NAME)),
     link,
     destination: created.body.destination_id,
@@ -174,4 +178,22 @@ async function plantWebhook(owner: TestWorkspace) {
   });
   const delivery = await owner.post<{ id: string }>(`/webhooks/${webhook.body.id}/test`);
   return { webhook: webhook.body.id, delivery: delivery.body.id };
+}
+
+/** A Stripe account with an event that was received. */
+async function plantConnection(api: TestApi, owner: TestWorkspace): Promise<string> {
+  const { id } = (
+    await owner.post<{ id: string }>('/connections', { provider: 'stripe', signing_secret: SECRET_NAME })
+  ).body;
+  await inTransaction(api.stores.pool, (tx) =>
+    insertEvent(tx, {
+      workspaceId: owner.workspace.id,
+      connectionId: id,
+      eventId: 'evt_victims',
+      type: SECRET_NAME,
+      customerKey: null,
+      body: '{}',
+    }),
+  );
+  return id;
 }

@@ -1,0 +1,146 @@
+import { type Static, Type } from 'typebox';
+import { CONNECTABLE } from '../../core/connections/connectors.ts';
+import { CONNECTION_MODES, PROVIDERS } from '../../core/connections/providers.ts';
+import { EVENT_STATUSES } from '../../sql/connections/events.ts';
+import {
+  Body,
+  Cursor,
+  Instant,
+  Limit,
+  NextCursor,
+  NextNumberCursor,
+  Nullable,
+  NumberCursor,
+  OneOf,
+  Uuid,
+} from '../schemas.ts';
+
+const SECRET_LIMIT = 500;
+
+export const Provider = OneOf(PROVIDERS, { title: 'BillingProvider' });
+
+export const ConnectionStatus = OneOf(['incomplete', 'waiting', 'active'], {
+  title: 'ConnectionStatus',
+  description:
+    '`incomplete`: no signing secret is set, and events are refused with 503. `waiting`: no event has arrived. `active`: events arrive.',
+});
+export type ConnectionStatus = Static<typeof ConnectionStatus>;
+
+const Mode = OneOf(CONNECTION_MODES, {
+  description: 'Which events count: those of live mode, or those of test mode. The others are ignored.',
+});
+
+const SigningSecret = Nullable(
+  Type.String({
+    minLength: 1,
+    maxLength: SECRET_LIMIT,
+    description:
+      'The secret of the webhook at the provider. It is never returned. Null: none yet; the provider shows it once the address exists.',
+  }),
+);
+const RestrictedKey = Nullable(
+  Type.String({
+    minLength: 1,
+    maxLength: SECRET_LIMIT,
+    description: "A restricted key of the provider's API. It is never returned. Null: the API is not called.",
+  }),
+);
+
+export const ConnectionBody = Body(
+  {
+    provider: OneOf(CONNECTABLE),
+    signing_secret: Type.Optional(SigningSecret),
+    restricted_key: Type.Optional(RestrictedKey),
+    settings: Type.Optional(Body({ mode: Type.Optional(Mode) })),
+  },
+  { title: 'CreateConnection' },
+);
+export type ConnectionBody = Static<typeof ConnectionBody>;
+
+export const ConnectionChange = Body(
+  {
+    signing_secret: Type.Optional(SigningSecret),
+    restricted_key: Type.Optional(RestrictedKey),
+    settings: Type.Optional(Body({ mode: Type.Optional(Mode) })),
+  },
+  { title: 'UpdateConnection' },
+);
+export type ConnectionChange = Static<typeof ConnectionChange>;
+
+export const ConnectionRecord = Type.Object(
+  {
+    id: Uuid,
+    provider: Provider,
+    status: ConnectionStatus,
+    webhook_url: Type.String({
+      format: 'uri',
+      description: 'Where the provider sends its events: enter it there as the address of a webhook.',
+    }),
+    event_types: Type.Array(Type.String(), {
+      description: 'The events to select at the provider. Others are ignored.',
+    }),
+    signing_secret_set: Type.Boolean(),
+    restricted_key_set: Type.Boolean(),
+    settings: Type.Object({ mode: Mode }, { title: 'ConnectionSettings' }),
+    last_event_at: Nullable(Instant),
+    created_at: Instant,
+  },
+  { title: 'Connection' },
+);
+export type ConnectionRecord = Static<typeof ConnectionRecord>;
+
+export const ConnectionQuery = Type.Object({ limit: Limit(100, 50), cursor: Type.Optional(Cursor) });
+
+export const ConnectionList = Type.Object(
+  { connections: Type.Array(ConnectionRecord), next_cursor: NextCursor },
+  { title: 'ConnectionList' },
+);
+
+const EventStatus = OneOf(EVENT_STATUSES, {
+  title: 'ConnectionEventStatus',
+  description:
+    '`pending`: not processed yet. `recorded`: its purchase, refund or customer is recorded. `unmatched`: it is recorded as far as it is known, and its buyer or purchase is not known. `ignored`: it does not matter. `failed`: it could not be processed; it can be replayed.',
+});
+
+export const EventReason = Nullable(
+  Type.String({
+    description:
+      'Why. `ignored`: `test_mode`, `live_mode`, `type_not_used`, `says_nothing`, `nothing_paid`. `unmatched`: `no_buyer` (no one is named), `unknown_buyer` (the named user has no signup), `no_purchase` (no event has told of the payment yet), `waits_for_invoice` (the payment may be of an invoice). `failed`: `amount_too_large`, `reported_for_another_user`, `internal_error`, or what can not be read.',
+  }),
+);
+
+export const ConnectionEvent = Type.Object(
+  {
+    id: Uuid,
+    event_id: Type.String({ description: "The provider's id of the event." }),
+    type: Type.String({ description: "The provider's type." }),
+    status: EventStatus,
+    reason: EventReason,
+    order_id: Nullable(Type.String({ description: 'The order that the event tells of.' })),
+    received_at: Instant,
+  },
+  { title: 'ConnectionEvent' },
+);
+
+export const EventQuery = Type.Object({
+  status: Type.Optional(EventStatus),
+  limit: Limit(100, 50),
+  cursor: Type.Optional(NumberCursor),
+});
+
+export const EventList = Type.Object(
+  { events: Type.Array(ConnectionEvent), next_cursor: NextNumberCursor },
+  { title: 'ConnectionEventList' },
+);
+
+export const EventParams = Type.Object({
+  id: Uuid,
+  event_id: Type.String({ minLength: 1, maxLength: 255, description: "The provider's id of the event." }),
+});
+
+export const AssignBody = Body(
+  { partner_id: Type.String({ format: 'uuid', description: 'The referrer.' }) },
+  { title: 'AssignPurchase' },
+);
+
+export const Received = Type.Object({ received: Type.Literal(true) }, { title: 'ReceivedEvent' });

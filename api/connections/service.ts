@@ -1,0 +1,156 @@
+import type { SecretSealer } from '../../core/access/sealed-secret.ts';
+import { connectorOf } from '../../core/connections/connectors.ts';
+import { providerUserOf } from '../../core/connections/payment-parts.ts';
+import type { Provider } from '../../core/connections/providers.ts';
+import { AppError } from '../../core/errors.ts';
+import {
+  type ConnectionChange as Change,
+  type Connection,
+  connectionById,
+  countConnections,
+  insertConnection,
+  lockConnection,
+  updateConnection,
+} from '../../sql/connections/connections.ts';
+import { eventById, type ShownEvent } from '../../sql/connections/events.ts';
+import { assignPayment, paymentById } from '../../sql/connections/payments.ts';
+import type { PoolClient, Queryable } from '../../sql/database/pool.ts';
+import { lockEnrollment } from '../../sql/referrals/enrollments.ts';
+import { purchaseOfOrder } from '../../sql/referrals/purchases.ts';
+import { signupOfUser } from '../../sql/referrals/signups.ts';
+import { referBuyer } from '../../sql/transactions/payment-buyer.ts';
+import { settlePayment } from '../../sql/transactions/settle-payment.ts';
+import { lockWorkspace, type Workspace } from '../../sql/workspaces/workspaces.ts';
+import type { ConnectionBody, ConnectionChange, ConnectionRecord, ConnectionStatus } from './schemas.ts';
+
+export const noSuchConnection = () => new AppError('not_found', 'the workspace has no such connection');
+export const noSuchEvent = () => new AppError('not_found', 'the connection has no such event');
+
+/** Connections of one workspace. */
+export const MOST_CONNECTIONS = 20;
+
+/** Returns where a provider sends the events of a connection. @param baseUrl of the API */
+export const webhookUrlOf = (baseUrl: string, id: string): string =>
+  `${baseUrl}/api/v1/connections/${id}/webhook`;
+
+/** Returns a connection as the API shows it: without its secrets. */
+export function toRecord(connection: Connection, baseUrl: string): ConnectionRecord {
+  const { id, provider, signing_secret, restricted_key, settings, last_event_at, created_at } = connection;
+  return {
+    id,
+    provider,
+    status: statusOf(connection),
+    webhook_url: webhookUrlOf(baseUrl, id),
+    event_types: eventTypesOf(provider),
+    signing_secret_set: signing_secret !== null,
+    restricted_key_set: restricted_key !== null,
+    settings,
+    last_event_at,
+    created_at,
+  };
+}
+
+function statusOf({ signing_secret, last_event_at }: Connection): ConnectionStatus {
+  if (signing_secret === null) return 'incomplete';
+  return last_event_at === null ? 'waiting' : 'active';
+}
+
+const eventTypesOf = (provider: Provider): string[] => [...connectorOf(provider).eventTypes];
+
+/** Adds a connection. @throws {AppError} `conflict` when the workspace has {@link MOST_CONNECTIONS} */
+export async function createConnection(
+  tx: Queryable,
+  workspaceId: string,
+  body: ConnectionBody,
+  sealer: SecretSealer,
+): Promise<Connection> {
+  await lockWorkspace(tx, workspaceId);
+  if ((await countConnections(tx, workspaceId)) >= MOST_CONNECTIONS)
+    throw new AppError('conflict', `a workspace has at most ${MOST_CONNECTIONS} connections`);
+  const { provider, settings } = body;
+  const made = await insertConnection(tx, workspaceId, {
+    provider,
+    settings: { mode: settings?.mode ?? 'live' },
+  });
+  return (await updateConnection(tx, workspaceId, made.id, sealed(made, body, sealer))) ?? made;
+}
+
+/** Changes the given fields only. @throws {AppError} `not_found` */
+export async function changeConnection(
+  tx: Queryable,
+  workspaceId: string,
+  id: string,
+  change: ConnectionChange,
+  sealer: SecretSealer,
+): Promise<Connection> {
+  const connection = await connectionById(tx, workspaceId, id);
+  if (!connection) throw noSuchConnection();
+  const settings = { ...connection.settings, ...change.settings };
+  const changed = await updateConnection(tx, workspaceId, id, {
+    ...sealed(connection, change, sealer),
+    settings,
+  });
+  if (!changed) throw noSuchConnection();
+  return changed;
+}
+
+function sealed({ id }: Connection, given: ConnectionChange, sealer: SecretSealer): Change {
+  const seal = (secret: string | null | undefined) =>
+    typeof secret === 'string' ? sealer.seal(secret.trim(), id) : secret;
+  const { signing_secret, restricted_key } = given;
+  return {
+    ...(signing_secret !== undefined && { signing_secret: seal(signing_secret) ?? null }),
+    ...(restricted_key !== undefined && { restricted_key: seal(restricted_key) ?? null }),
+  };
+}
+
+/**
+ * Assigns the purchase of an event to a referrer: its buyer, also one whom no one knows, is that referrer's from then on.
+ *
+ * @returns the event as it is now
+ * @throws {AppError} `not_found`; `conflict` when the event tells of no purchase, or its buyer has a referrer
+ */
+export async function assignPurchase(
+  tx: PoolClient,
+  workspace: Workspace,
+  given: { connectionId: string; eventId: string; partnerId: string },
+): Promise<ShownEvent> {
+  const { connectionId, eventId, partnerId } = given;
+  if (!(await connectionById(tx, workspace.id, connectionId))) throw noSuchConnection();
+  const connection = await lockConnection(tx, connectionId);
+  const event = connection && (await eventById(tx, connectionId, eventId));
+  if (!connection || !event) throw noSuchEvent();
+  const enrollment = await lockEnrollment(tx, workspace.id, partnerId);
+  if (!enrollment) throw new AppError('not_found', 'the workspace has no such referrer');
+  const payment = event.payment_id === null ? null : await paymentById(tx, event.payment_id);
+  if (payment?.order_internal_id == null)
+    throw new AppError('conflict', 'the event tells of no recorded purchase');
+  const purchase = await purchaseOfOrder(tx, payment.order_internal_id);
+  const [ref = payment.id] = payment.refs;
+  const user =
+    purchase?.external_user_id ??
+    payment.recorded?.user ??
+    providerUserOf(connection.provider, payment.customer_id, ref);
+  const signup = await signupOfUser(tx, workspace.id, user);
+  if (purchase?.enrollment_id || signup?.enrollment_id)
+    throw new AppError('conflict', 'the buyer of this purchase has a referrer');
+  const now = new Date();
+  const paidAt = purchase?.purchased_at ?? payment.created_at;
+  await referBuyer(
+    tx,
+    { workspace, now },
+    {
+      user,
+      email: null,
+      visitorId: null,
+      enrollmentId: enrollment.id,
+      paidAt,
+    },
+  );
+  await assignPayment(tx, payment.id, user);
+  const context = { workspace, connection, now, clicked: async () => null };
+  await settlePayment(tx, context, { ...payment, assigned_user: user }, { isForced: true });
+  const assigned = await eventById(tx, connectionId, eventId);
+  if (!assigned) throw noSuchEvent();
+  return assigned;
+}

@@ -1,0 +1,129 @@
+import type { Provider } from './providers.ts';
+
+/**
+ * What a billing provider's connector is: the check of its signatures, and the translation of its events into facts
+ * that know no provider. A connector is pure; see the README.
+ */
+export type Connector = {
+  provider: Provider;
+  /** The types of events that are understood: those to select at the provider. */
+  eventTypes: readonly string[];
+  /**
+   * Checks who sent a body.
+   *
+   * @throws {SignatureProblem} when the signature is missing, wrong or too old
+   */
+  verify(delivery: Delivery, secret: string, now: Date): Promise<void>;
+  /**
+   * Reads what every event says, whatever its type.
+   *
+   * @param body as {@link import('./exact-json.ts').parseExact} parsed it
+   * @throws {EventProblem} when the body is no event of the provider
+   */
+  envelope(body: unknown, headers: DeliveryHeaders): Envelope;
+  /**
+   * Reads what an event says of customers and payments.
+   *
+   * @throws {EventProblem} when a field that the type has is missing or of another type
+   */
+  read(body: unknown, envelope: Pick<Envelope, 'type' | 'eventId'>): Reading;
+};
+
+export type DeliveryHeaders = Readonly<Record<string, string | string[] | undefined>>;
+export type Delivery = { body: Buffer; headers: DeliveryHeaders };
+
+export type Envelope = {
+  /** Unique in the connection: an event that is sent twice has it twice. */
+  eventId: string;
+  type: string;
+  /** Events of one key are processed in the order of arrival; null: of no customer. */
+  customer: string | null;
+};
+
+/** What an event says. `mode` is null where the provider does not tell. */
+export type Reading = { at: Date; mode: 'live' | 'test' | null } & (
+  | { facts: readonly Fact[] }
+  | { ignored: string }
+);
+
+export type Fact = TieFact | CodeFact | PaymentFact;
+
+/** A customer of the provider is this buyer. At least one name is given. */
+export type TieFact = Buyer & { kind: 'tie'; customer: string };
+
+/** The names of a buyer. */
+export type Buyer = {
+  externalUserId: string | null;
+  visitorId: string | null;
+  /** A user or a visitor: the field does not say which. */
+  reference: string | null;
+};
+
+/** The text of a discount code. */
+export type CodeFact = { kind: 'code'; codeId: string; code: string };
+
+/** A part of what is known of a payment. See `payment-parts.ts`. */
+export type PaymentFact = {
+  kind: 'payment';
+  /** The payment's ids at the provider, as many as the event names: they all mean one payment. */
+  refs: readonly string[];
+  customer: string | null;
+  subscription: string | null;
+  /** Name of the part: a later event about the same object replaces it. */
+  part: string;
+  is: Part;
+};
+
+/** An amount of money in minor units, as ISO 4217 counts them. */
+export type Money = { minor: number; currency: string };
+
+export type Part = {
+  /** Milliseconds: the event's own time. Of two parts of one name the one of higher `rank`, then the later one, counts. */
+  at: number;
+  rank?: number;
+  /** The names that the event gives the buyer. */
+  buyer?: Buyer;
+  email?: string | null;
+  /** Ids or texts of the discount codes. */
+  codes?: readonly string[];
+  /** What was paid. */
+  sale?: PartSale;
+  /** Parts of the paid total that earn no commission, where the sale itself does not say so. Minor units of `total`. */
+  share?: { totalMinor: number; commissionableMinor: number };
+  /** Whether the payment belongs to an invoice. `unsure`: the event does not tell. */
+  standing?: 'invoice' | 'alone' | 'unsure';
+  /** All that was given back of one charge. */
+  refunded?: Money;
+  /** `taken`: the provider has withdrawn the money; it comes back when the dispute is won. */
+  dispute?: Money & { state: 'inquiry' | 'taken' | 'won' };
+};
+
+export type PartSale = {
+  /** Of several sales of one payment the one of the highest precedence counts. */
+  precedence: number;
+  /** Order id without the provider's name; see `orderIdOf`. */
+  ref: string;
+  amountMinor: number;
+  commissionableMinor: number;
+  currency: string;
+  /** Milliseconds. */
+  paidAt: number;
+  /** `first`: of a subscription. `renewal`: a later one, unless the first was free. `none`: no subscription. */
+  cycle: 'first' | 'renewal' | 'none';
+};
+
+/** A signature that is missing, wrong, or too old. */
+export class SignatureProblem extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'SignatureProblem';
+  }
+}
+
+/** An event that can't be read. Its message names the field. */
+export class EventProblem extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'EventProblem';
+  }
+}

@@ -1,0 +1,101 @@
+import { halfEven } from '../money/money.ts';
+import type { Buyer, Part, PartSale, PaymentFact } from './connector.ts';
+import type { Provider } from './providers.ts';
+
+/** What is known of one payment, by the names of its parts. */
+export type Parts = Readonly<Record<string, Part>>;
+
+/** How long events of a payment may arrive in any order and change its buyer. Milliseconds. */
+export const OPEN_MS = 72 * 3_600_000;
+
+/** Returns the parts with one more. Of two parts of one name the same one stays, in whatever order they come. */
+export function withPart(parts: Parts, { part: name, is }: Pick<PaymentFact, 'part' | 'is'>): Parts {
+  const known = parts[name];
+  return known && compare(known, is) >= 0 ? parts : { ...parts, [name]: is };
+}
+
+/** Returns the parts of two payments that turned out to be one. */
+export function joinedParts(one: Parts, other: Parts): Parts {
+  let parts = one;
+  for (const [name, is] of Object.entries(other)) parts = withPart(parts, { part: name, is });
+  return parts;
+}
+
+function compare(one: Part, other: Part): number {
+  return (one.rank ?? 0) - (other.rank ?? 0) || one.at - other.at || order(textOf(one), textOf(other));
+}
+
+const order = (one: string, other: string) => (one === other ? 0 : one < other ? -1 : 1);
+/** Fields in a fixed order: PostgreSQL does not keep theirs. */
+const textOf = (part: Part) =>
+  JSON.stringify(Object.entries(part).sort(([one], [other]) => order(one, other)));
+
+/** What the parts of a payment say. */
+export type PaymentState = {
+  /** Null: nothing was paid as far as is known, or it is not known yet what it belongs to. */
+  sale: PartSale | null;
+  /** The payment may be of an invoice that is not known yet. */
+  isUnsure: boolean;
+  /** The names of the buyer, the ones to try first in front. */
+  buyers: readonly Buyer[];
+  email: string | null;
+  codes: readonly string[];
+  /** What was given back of the sale, at most its amount. Minor units. */
+  refundedMinor: number;
+};
+
+/**
+ * Returns what the parts of a payment say.
+ *
+ * @param isOver the payment has waited long enough for an invoice: it has none
+ */
+export function paymentState(parts: Parts, isOver: boolean): PaymentState {
+  // By name from the last to the first: a checkout session before the objects that it made.
+  const all = Object.entries(parts)
+    .sort(([one], [other]) => order(other, one))
+    .map(([, part]) => part);
+  const sales = all.flatMap(({ sale }) => sale ?? []).sort((a, b) => b.precedence - a.precedence);
+  const standings = new Set(all.flatMap(({ standing }) => standing ?? []));
+  const ofInvoice = standings.has('invoice');
+  const isUnsure = !ofInvoice && !standings.has('alone') && standings.has('unsure') && !isOver;
+  const [best] = isUnsure ? [] : sales.filter((sale) => !ofInvoice || sale.precedence >= INVOICE);
+  const sale = best ? sharedSale(best, all) : null;
+  return {
+    sale,
+    isUnsure,
+    buyers: all.flatMap(({ buyer }) => buyer ?? []),
+    email: all.find(({ email }) => email)?.email ?? null,
+    codes: [...new Set(all.flatMap(({ codes }) => codes ?? []))],
+    refundedMinor: Math.min(sale?.amountMinor ?? 0, refundedOf(all)),
+  };
+}
+
+/** Precedence of an invoice's sale: what is of an invoice has no other. */
+export const INVOICE = 10;
+
+/** The sale of an invoice knows its own tax and shipping; another one has them from the checkout. */
+function sharedSale(sale: PartSale, all: readonly Part[]): PartSale {
+  const share = all.find((part) => part.share)?.share;
+  if (!share || sale.precedence >= INVOICE || share.totalMinor <= 0) return sale;
+  const part = halfEven(
+    BigInt(sale.amountMinor) * BigInt(Math.max(0, share.commissionableMinor)),
+    BigInt(share.totalMinor),
+  );
+  return { ...sale, commissionableMinor: Math.min(sale.amountMinor, Number(part)) };
+}
+
+function refundedOf(all: readonly Part[]): number {
+  let refunded = 0;
+  for (const { refunded: given, dispute } of all) {
+    if (given) refunded += given.minor;
+    if (dispute?.state === 'taken') refunded += dispute.minor;
+  }
+  return refunded;
+}
+
+/** The order id of a payment: a report by hand with this id is of the same order. */
+export const orderIdOf = (provider: Provider, ref: string): string => `${provider}:${ref}`;
+
+/** The user id of a buyer who has none: a customer of the provider, else the payment itself. */
+export const providerUserOf = (provider: Provider, customer: string | null, ref: string): string =>
+  `${provider}:${customer ?? ref}`;

@@ -1,0 +1,57 @@
+import type { Fact } from '../connector.ts';
+import { type Json, maybeId, maybeInteger, maybeObject, maybeText, objectsIn, textAt } from '../fields.ts';
+import { moneyOf } from './amounts.ts';
+import { buyerOf, metadataOf } from './buyer.ts';
+import { tieFact } from './customer.ts';
+
+/** Reads `checkout.session.completed`: who the customer is, and what of the payment is tax and shipping. */
+export function checkoutFacts(session: Json, at: number): Fact[] {
+  const invoice = maybeId(session, 'invoice');
+  const refs = [invoice, maybeId(session, 'payment_intent')].filter((ref) => ref !== null);
+  const customer = maybeId(session, 'customer');
+  const buyer = buyerOf(metadataOf(session), maybeText(session, 'client_reference_id'));
+  const tie = customer && buyer ? tieFact(customer, buyer) : null;
+  // A session that sets up a later payment has none yet.
+  if (refs.length === 0) return tie ? [tie] : [];
+  const makesInvoice = maybeObject(session, 'invoice_creation')?.enabled === true;
+  const isAlone = session.mode === 'payment' && invoice === null && !makesInvoice;
+  const share = shareOf(session);
+  return [
+    ...(tie ? [tie] : []),
+    {
+      kind: 'payment',
+      refs,
+      customer,
+      subscription: maybeId(session, 'subscription'),
+      part: `session:${textAt(session, 'id')}`,
+      is: {
+        at,
+        ...(isAlone && { standing: 'alone' as const }),
+        ...(invoice !== null && { standing: 'invoice' as const }),
+        ...(buyer && { buyer }),
+        email:
+          maybeText(maybeObject(session, 'customer_details'), 'email') ??
+          maybeText(session, 'customer_email'),
+        codes: objectsIn(session.discounts).flatMap((discount) => [
+          ...[maybeId(discount, 'promotion_code') ?? []].flat(),
+          ...[maybeId(discount, 'coupon') ?? []].flat(),
+        ]),
+        ...(share && { share }),
+      },
+    },
+  ];
+}
+
+function shareOf(session: Json): { totalMinor: number; commissionableMinor: number } | null {
+  const total = maybeInteger(session, 'amount_total');
+  const currency = maybeText(session, 'currency');
+  if (total === null || currency === null) return null;
+  const details = maybeObject(session, 'total_details');
+  // `amount_tax` has the tax of the shipping too, `amount_shipping` is without it.
+  const rest =
+    total - (maybeInteger(details, 'amount_tax') ?? 0) - (maybeInteger(details, 'amount_shipping') ?? 0);
+  return {
+    totalMinor: moneyOf(total, currency).minor,
+    commissionableMinor: moneyOf(Math.max(0, rest), currency).minor,
+  };
+}

@@ -1,0 +1,29 @@
+import { type Connector, type Envelope, EventProblem, type Reading } from '../connector.ts';
+import { integerAt, isObject, type Json, maybeId, maybeText, objectAt, textAt } from '../fields.ts';
+import { EVENT_READERS, EVENT_TYPES } from './event-types.ts';
+import { verifyStripe } from './signature.ts';
+
+/** Stripe: payments and subscriptions by its events. */
+export const stripe: Connector = {
+  provider: 'stripe',
+  eventTypes: EVENT_TYPES,
+  verify: verifyStripe,
+  envelope(body): Envelope {
+    if (!isObject(body)) throw new EventProblem('the body must be a JSON object');
+    const type = textAt(body, 'type');
+    const object = objectOf(body);
+    const customer = object.object === 'customer' ? maybeText(object, 'id') : maybeId(object, 'customer');
+    return { eventId: textAt(body, 'id'), type, customer };
+  },
+  read(body, { type }): Reading {
+    if (!isObject(body)) throw new EventProblem('the body must be a JSON object');
+    const at = integerAt(body, 'created') * 1_000;
+    const head = { at: new Date(at), mode: body.livemode === false ? 'test' : 'live' } as const;
+    const reader = Object.hasOwn(EVENT_READERS, type) ? EVENT_READERS[type] : undefined;
+    if (!reader) return { ...head, ignored: 'type_not_used' };
+    const facts = reader(objectOf(body), at);
+    return facts.length > 0 ? { ...head, facts } : { ...head, ignored: 'says_nothing' };
+  },
+};
+
+const objectOf = (event: Json): Json => objectAt(objectAt(event, 'data'), 'object');

@@ -1,0 +1,126 @@
+import type { PaymentFact } from '../connector.ts';
+import { integerAt, type Json, maybeId, maybeObject, maybeText, objectsIn, textAt } from '../fields.ts';
+import { moneyOf } from './amounts.ts';
+import { buyerOf, metadataOf } from './buyer.ts';
+
+const INTENT = 2;
+const CHARGE = 1;
+
+/** Reads `payment_intent.succeeded`. */
+export function intentFact(intent: Json, at: number): PaymentFact {
+  const id = textAt(intent, 'id');
+  // API versions before 2022-11-15 list the charges.
+  const [charge = null] = objectsIn(maybeObject(intent, 'charges')?.data);
+  const refs = [id, maybeId(intent, 'latest_charge'), maybeId(charge, 'id'), maybeId(intent, 'invoice')];
+  const buyer = buyerOf(metadataOf(intent));
+  const { minor, currency } = moneyOf(integerAt(intent, 'amount_received'), textAt(intent, 'currency'));
+  return {
+    kind: 'payment',
+    refs: refs.filter((ref) => ref !== null),
+    customer: maybeId(intent, 'customer'),
+    subscription: null,
+    part: `intent:${id}`,
+    is: {
+      at,
+      standing: standingOf(intent),
+      ...(buyer && { buyer }),
+      email: maybeText(intent, 'receipt_email') ?? emailOfCharge(charge),
+      sale: {
+        precedence: INTENT,
+        ref: id,
+        amountMinor: minor,
+        commissionableMinor: minor,
+        currency,
+        paidAt: at,
+        cycle: 'none',
+      },
+    },
+  };
+}
+
+/** Reads a captured charge. Null: it is only authorized. */
+export function chargeFact(charge: Json, at: number): PaymentFact | null {
+  if (charge.captured !== true) return null;
+  const id = textAt(charge, 'id');
+  const intent = maybeId(charge, 'payment_intent');
+  const buyer = buyerOf(metadataOf(charge));
+  // API versions before 2020-08-27 have no `amount_captured`: what was not captured was refunded.
+  const { minor, currency } = moneyOf(
+    charge.amount_captured === undefined ? integerAt(charge, 'amount') : integerAt(charge, 'amount_captured'),
+    textAt(charge, 'currency'),
+  );
+  return {
+    ...ofCharge(charge),
+    part: `charge:${id}`,
+    is: {
+      at,
+      standing: standingOf(charge),
+      ...(buyer && { buyer }),
+      email: emailOfCharge(charge) ?? maybeText(charge, 'receipt_email'),
+      sale: {
+        precedence: CHARGE,
+        ref: intent ?? id,
+        amountMinor: minor,
+        commissionableMinor: minor,
+        currency,
+        paidAt: at,
+        cycle: 'none',
+      },
+    },
+  };
+}
+
+/** Reads `charge.refunded`: the charge with the sum of its refunds, whichever of them it is about. */
+export function refundFact(charge: Json, at: number): PaymentFact {
+  const refunded = integerAt(charge, 'amount_refunded');
+  return {
+    ...ofCharge(charge),
+    part: `refund:${textAt(charge, 'id')}`,
+    is: { at, rank: refunded, refunded: moneyOf(refunded, textAt(charge, 'currency')) },
+  };
+}
+
+/** Reads `charge.dispute.*`. */
+export function disputeFact(dispute: Json, at: number): PaymentFact {
+  const state = stateOf(textAt(dispute, 'status'));
+  return {
+    kind: 'payment',
+    refs: [maybeId(dispute, 'charge'), maybeId(dispute, 'payment_intent')].filter((ref) => ref !== null),
+    customer: null,
+    subscription: null,
+    part: `dispute:${textAt(dispute, 'id')}`,
+    is: {
+      at,
+      rank: state.rank,
+      dispute: { ...moneyOf(integerAt(dispute, 'amount'), textAt(dispute, 'currency')), state: state.is },
+    },
+  };
+}
+
+const ofCharge = (charge: Json) => ({
+  kind: 'payment' as const,
+  refs: [textAt(charge, 'id'), maybeId(charge, 'payment_intent'), maybeId(charge, 'invoice')].filter(
+    (ref) => ref !== null,
+  ),
+  customer: maybeId(charge, 'customer'),
+  subscription: null,
+});
+
+const emailOfCharge = (charge: Json | null) => maybeText(maybeObject(charge, 'billing_details'), 'email');
+
+/** Before API version 2025-03-31 an intent and a charge name their invoice, or have null there. Later ones don't tell. */
+function standingOf(object: Json): 'invoice' | 'alone' | 'unsure' {
+  if (maybeId(object, 'invoice') !== null) return 'invoice';
+  return object.invoice === null ? 'alone' : 'unsure';
+}
+
+/**
+ * An inquiry (`warning_*`) and a dispute that was prevented take no money. Of several events about one dispute the state
+ * of the highest rank counts; an appeal may still change one that is closed, so closed states are of one rank.
+ */
+function stateOf(status: string): { rank: number; is: 'inquiry' | 'taken' | 'won' } {
+  if (status === 'won') return { rank: 2, is: 'won' };
+  if (status === 'lost') return { rank: 2, is: 'taken' };
+  if (status.startsWith('warning_') || status === 'prevented') return { rank: 0, is: 'inquiry' };
+  return { rank: 1, is: 'taken' };
+}

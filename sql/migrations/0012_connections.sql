@@ -1,0 +1,90 @@
+-- Connected billing providers: their events as received, and what the events say about customers and payments.
+
+CREATE TABLE connections (
+  id             uuid PRIMARY KEY,
+  workspace_id   uuid NOT NULL REFERENCES workspaces (id),
+  provider       text NOT NULL CHECK (provider IN ('stripe', 'paddle', 'lemonsqueezy', 'polar', 'shopify')),
+  signing_secret bytea,             -- sealed; null: not set yet, events are refused with 503
+  restricted_key bytea,             -- sealed; null: the provider's API is not called
+  settings       jsonb NOT NULL,
+  last_event_at  timestamptz,
+  created_at     timestamptz NOT NULL,
+  updated_at     timestamptz NOT NULL,
+  deleted_at     timestamptz
+);
+-- Creation times are cursors.
+CREATE UNIQUE INDEX connections_listed ON connections (workspace_id, created_at) WHERE deleted_at IS NULL;
+
+-- What events of a connection say about one payment. An event names a payment by the ids of the provider's objects
+-- (invoice, payment, charge); one that names ids of two rows joins them. The purchase follows from `parts` alone, so that
+-- the order of the events does not matter.
+CREATE TABLE connection_payments (
+  id                uuid PRIMARY KEY,
+  workspace_id      uuid NOT NULL REFERENCES workspaces (id),
+  connection_id     uuid NOT NULL REFERENCES connections (id),
+  refs              text[] NOT NULL,
+  customer_id       text,           -- the provider's
+  subscription_id   text,           -- the provider's
+  parts             jsonb NOT NULL, -- by name; see core/connections/payment-parts.ts
+  assigned_user     text,           -- the buyer that a merchant assigned
+  order_internal_id bigint REFERENCES orders (internal_id), -- null: not recorded
+  recorded          jsonb,          -- the facts that this payment wrote; null: none, or a report by hand was first
+  status            text NOT NULL DEFAULT 'unmatched' CHECK (status IN ('recorded', 'ignored', 'unmatched', 'failed')),
+  reason            text,
+  due_at            timestamptz,    -- when it is looked at without an event; null: never
+  created_at        timestamptz NOT NULL
+);
+CREATE INDEX connection_payments_refs ON connection_payments USING gin (refs);
+CREATE INDEX connection_payments_customer ON connection_payments (connection_id, customer_id);
+CREATE INDEX connection_payments_subscription ON connection_payments (connection_id, subscription_id)
+  WHERE subscription_id IS NOT NULL;
+CREATE INDEX connection_payments_due ON connection_payments (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX connection_payments_order ON connection_payments (order_internal_id) WHERE order_internal_id IS NOT NULL;
+
+-- Events as the provider sent them, kept 30 days.
+CREATE TABLE connection_events (
+  internal_id   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  workspace_id  uuid NOT NULL REFERENCES workspaces (id),
+  connection_id uuid NOT NULL REFERENCES connections (id),
+  id            uuid NOT NULL UNIQUE,
+  event_id      text NOT NULL,      -- the provider's
+  type          text NOT NULL,
+  customer_key  text NOT NULL,      -- events of one key are processed in the order of their arrival
+  body          text NOT NULL,      -- text, not jsonb: numbers beyond 2^53 stay exact
+  status        text NOT NULL DEFAULT 'pending'
+    CHECK (status IN ('pending', 'recorded', 'ignored', 'unmatched', 'failed')),
+  reason        text,
+  payment_id    uuid REFERENCES connection_payments (id),
+  is_replay     boolean NOT NULL DEFAULT false,
+  attempts      integer NOT NULL DEFAULT 0,
+  due_at        timestamptz NOT NULL,
+  received_at   timestamptz NOT NULL,
+  UNIQUE (connection_id, event_id)
+);
+CREATE INDEX connection_events_listed ON connection_events (connection_id, internal_id DESC);
+CREATE INDEX connection_events_unfinished ON connection_events (connection_id, status, internal_id DESC)
+  WHERE status IN ('unmatched', 'failed');
+CREATE INDEX connection_events_pending ON connection_events (connection_id, customer_key, internal_id)
+  WHERE status = 'pending';
+CREATE INDEX connection_events_payment ON connection_events (payment_id) WHERE payment_id IS NOT NULL;
+CREATE INDEX connection_events_age ON connection_events (received_at);
+
+-- Which user a customer of the provider is. A payment goes by the newest tie before it, else by the first one after it.
+CREATE TABLE connection_ties (
+  connection_id    uuid NOT NULL REFERENCES connections (id),
+  workspace_id     uuid NOT NULL REFERENCES workspaces (id),
+  customer_id      text NOT NULL,
+  event_id         text NOT NULL,
+  buyer            jsonb NOT NULL,       -- its names; see `Buyer` in core/connections/connector.ts
+  tied_at          timestamptz NOT NULL, -- the event's own time
+  PRIMARY KEY (connection_id, customer_id, event_id)
+);
+
+-- Texts of the provider's discount codes, by their ids.
+CREATE TABLE connection_codes (
+  connection_id uuid NOT NULL REFERENCES connections (id),
+  workspace_id  uuid NOT NULL REFERENCES workspaces (id),
+  code_id       text NOT NULL,
+  code          text NOT NULL,
+  PRIMARY KEY (connection_id, code_id)
+);

@@ -1,0 +1,81 @@
+import type { Sale } from '../../core/referrals/purchase-reward.ts';
+import type { Queryable } from '../database/pool.ts';
+import { nextVersion } from '../orders/orders.ts';
+import { queuePublications } from '../orders/publications.ts';
+import { lockOrderByNumber } from '../orders/reported-orders.ts';
+import { programById } from '../referrals/programs.ts';
+import { type Purchase, purchaseOfOrder } from '../referrals/purchases.ts';
+import { lockBuyer } from '../referrals/referees.ts';
+import { lockSignup, lockSignupOfUser, type Signup } from '../referrals/signups.ts';
+import { insertUnmatchedOrder, removeUnmatchedOrder } from '../referrals/unmatched-orders.ts';
+import type { Workspace } from '../workspaces/workspaces.ts';
+import { qualifyPurchasesOf } from './purchases-of-signup.ts';
+import { writeOutcome } from './record-purchase.ts';
+import { missingRewards } from './undo-rewards.ts';
+
+/**
+ * Changes what a recorded order says: its buyer, what of it earns commission, or whether it is a renewal. What it earned
+ * by its former facts is taken back as far as it is not paid or delivered, and what it earns now is written.
+ *
+ * @param orderInternalId of an order that a server reported
+ * @returns the purchase as it is now; null: its buyer has no name
+ */
+export async function correctPurchase(
+  tx: Queryable,
+  workspace: Workspace,
+  orderInternalId: number,
+  sale: Sale,
+  now: Date,
+): Promise<Purchase | null> {
+  await lockBuyer(tx, workspace.id, { externalUserId: sale.externalUserId, email: null, visitorId: null });
+  const former = (await purchaseOfOrder(tx, orderInternalId))?.signup_id ?? null;
+  const formerSignup = former === null ? null : await lockSignup(tx, workspace.id, former);
+  const { externalUserId } = sale;
+  const signup = externalUserId === null ? null : await lockSignupOfUser(tx, workspace.id, externalUserId);
+  await lockOrderByNumber(tx, orderInternalId);
+  await missingRewards(tx, { internal_id: orderInternalId }, [], { takesBack: true, now });
+  await removeUnmatchedOrder(tx, orderInternalId);
+  await writeFacts(tx, orderInternalId, sale);
+  const order = await lockOrderByNumber(tx, orderInternalId);
+  if (externalUserId === null) {
+    await insertUnmatchedOrder(tx, order, null, now);
+    return null;
+  }
+  const purchase = await writeOutcome(tx, { workspace, order, signup, sale, now });
+  if (formerSignup && formerSignup.id !== signup?.id) await qualifyInOrder(tx, workspace, formerSignup, now);
+  if (signup) await qualifyInOrder(tx, workspace, signup, now);
+  return (await purchaseOfOrder(tx, orderInternalId)) ?? purchase;
+}
+
+async function writeFacts(tx: Queryable, orderInternalId: number, sale: Sale): Promise<void> {
+  const commissionable = sale.commissionableMinor === sale.amountMinor ? null : sale.commissionableMinor;
+  const facts = [orderInternalId, sale.externalUserId, sale.amountMinor, commissionable, sale.isRenewal];
+  await tx.query(
+    `UPDATE orders SET external_user_id = $2, amount_minor = $3, commissionable_minor = $4, is_renewal = $5,
+       version = ${nextVersion('orders')} WHERE internal_id = $1`,
+    facts,
+  );
+  await queuePublications(tx, [orderInternalId]);
+  await tx.query(
+    `UPDATE purchases SET external_user_id = $2, amount_minor = $3, commissionable_minor = $4, is_renewal = $5,
+       signup_id = NULL, enrollment_id = NULL, rewarded = false, ledger_rows = 0, reason = NULL
+     WHERE order_internal_id = $1`,
+    facts,
+  );
+}
+
+/**
+ * Qualifies the purchases of a signup again in the order of their times, where that order matters and one of them was
+ * reported after a later one. The caller has locked the signup.
+ */
+export async function qualifyInOrder(
+  tx: Queryable,
+  workspace: Workspace,
+  signup: Signup,
+  now: Date,
+): Promise<void> {
+  if (signup.state !== 'matched' && signup.state !== 'held') return;
+  const program = await programById(tx, workspace.id, signup.program_id);
+  if (!program || (!program.terms.firstSaleOnly && program.terms.commissionMonths === null)) return;
+  await qualifyPurchasesOf(tx, workspace, signup, now);
+}

@@ -1,0 +1,186 @@
+import type { PartSale } from '../../core/connections/connector.ts';
+import { OPEN_MS, orderIdOf, type PaymentState, paymentState } from '../../core/connections/payment-parts.ts';
+import { AppError } from '../../core/errors.ts';
+import { AMOUNT_LIMIT, toMajor } from '../../core/money/money.ts';
+import { type Outcome, settleEventsOf } from '../connections/events.ts';
+import {
+  type ConnectionPayment,
+  paymentsOfSubscription,
+  type RecordedFacts,
+  recordPaymentOrder,
+  settledPayment,
+} from '../connections/payments.ts';
+import type { Queryable } from '../database/pool.ts';
+import { lockOrder, lockOrderByNumber } from '../orders/reported-orders.ts';
+import { purchaseOfOrder } from '../referrals/purchases.ts';
+import { refundsOfOrder, sumRefunds } from '../referrals/refunds.ts';
+import { lockSignup } from '../referrals/signups.ts';
+import { correctPurchase, qualifyInOrder } from './correct-purchase.ts';
+import { giveBackRefund } from './give-back-refund.ts';
+import { buyerOfPayment, type PaymentBuyer, type PaymentContext } from './payment-buyer.ts';
+import { recordPurchase, recordUnnamedOrder } from './record-purchase.ts';
+import { recordRefund } from './record-refund.ts';
+
+type Sold = PaymentState & { sale: PartSale };
+
+/**
+ * Brings the order of a payment to what its parts say: records it, corrects what events changed, and refunds or gives back
+ * what changed hands. It may be repeated. The caller has locked the connection.
+ *
+ * @param options.isForced also changes the buyer of a payment that events no longer change
+ */
+export async function settlePayment(
+  tx: Queryable,
+  context: PaymentContext,
+  payment: ConnectionPayment,
+  { isForced = false }: { isForced?: boolean } = {},
+): Promise<Outcome> {
+  const endsAt = new Date(payment.created_at.getTime() + OPEN_MS);
+  const isOver = endsAt <= context.now;
+  const state = paymentState(payment.parts, isOver);
+  const outcome = await outcomeOf(tx, context, payment, state, isOver && !isForced);
+  // With a key the provider is asked at once whether the payment has an invoice.
+  const dueAt = context.connection.restricted_key ? context.now : endsAt;
+  await settledPayment(tx, payment.id, { ...outcome, dueAt: state.isUnsure ? dueAt : null });
+  await settleEventsOf(tx, payment.id, outcome);
+  return outcome;
+}
+
+const unmatched = (reason: string): Outcome => ({ status: 'unmatched', reason });
+
+async function outcomeOf(
+  tx: Queryable,
+  context: PaymentContext,
+  payment: ConnectionPayment,
+  state: PaymentState,
+  isClosed: boolean,
+): Promise<Outcome> {
+  const { sale } = state;
+  if (state.isUnsure) return unmatched('waits_for_invoice');
+  if (sale === null) return unmatched('no_purchase');
+  if (sale.amountMinor <= 0) return { status: 'ignored', reason: 'nothing_paid' };
+  if (sale.amountMinor > AMOUNT_LIMIT) return { status: 'failed', reason: 'amount_too_large' };
+  const sold = { ...state, sale };
+  const orderId = orderIdOf(context.connection.provider, sale.ref);
+  let outcome: Outcome = { status: payment.status, reason: payment.reason };
+  let order = payment.order_internal_id;
+  if (order === null || !isClosed) {
+    const buyer = await buyerOfPayment(tx, context, payment, sold);
+    try {
+      order = await writeOrder(tx, context, payment, { orderId, sold, buyer });
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
+      return { status: 'failed', reason: 'reported_for_another_user' };
+    }
+    outcome =
+      buyer.by === null
+        ? unmatched(buyer.user === null ? 'no_buyer' : 'unknown_buyer')
+        : { status: 'recorded', reason: null };
+  }
+  await settleRefunds(tx, context, order, state.refundedMinor);
+  return outcome;
+}
+
+async function writeOrder(
+  tx: Queryable,
+  context: PaymentContext,
+  payment: ConnectionPayment,
+  given: { orderId: string; sold: Sold; buyer: PaymentBuyer },
+): Promise<number> {
+  const { workspace, connection, now } = context;
+  const { orderId, buyer } = given;
+  const { sale } = given.sold;
+  const facts: RecordedFacts = {
+    user: buyer.user,
+    amountMinor: sale.amountMinor,
+    commissionableMinor: sale.commissionableMinor,
+    isRenewal: await isRenewal(tx, connection.id, payment, sale),
+  };
+  const report = {
+    orderId,
+    email: buyer.email,
+    amountMinor: facts.amountMinor,
+    commissionableMinor: facts.commissionableMinor,
+    currency: sale.currency,
+    isRenewal: facts.isRenewal,
+    purchasedAt: new Date(sale.paidAt),
+    visitorId: buyer.visitorId,
+  };
+  const { recorded } = payment;
+  const user = facts.user ?? recorded?.user ?? null;
+  if (payment.order_internal_id === null) {
+    const before = await lockOrder(tx, workspace.id, orderId);
+    const isByHand = before !== null && before.source === 'server';
+    if (user === null) await recordUnnamedOrder(tx, workspace, report, now);
+    else await recordPurchase(tx, workspace, { ...report, externalUserId: user }, now);
+    const order = await lockOrder(tx, workspace.id, orderId);
+    if (!order) throw new Error(`order ${orderId} was not recorded`);
+    await recordPaymentOrder(tx, payment.id, order.internal_id, isByHand ? null : facts);
+    const purchase = await purchaseOfOrder(tx, order.internal_id);
+    const signup = purchase?.signup_id ? await lockSignup(tx, workspace.id, purchase.signup_id) : null;
+    if (signup && !isByHand) await qualifyInOrder(tx, workspace, signup, now);
+    return order.internal_id;
+  }
+  const number = payment.order_internal_id;
+  if (recorded === null || isSame(recorded, { ...facts, user })) return number;
+  // A report by hand, or a signup with the order's email, may have named the buyer since.
+  const buyerNow = user ?? (await purchaseOfOrder(tx, number))?.external_user_id ?? null;
+  await correctPurchase(tx, workspace, number, { ...report, externalUserId: buyerNow }, now);
+  await recordPaymentOrder(tx, payment.id, number, { ...facts, user: buyerNow });
+  return number;
+}
+
+const isSame = (one: RecordedFacts, other: RecordedFacts): boolean =>
+  one.user === other.user &&
+  one.amountMinor === other.amountMinor &&
+  one.commissionableMinor === other.commissionableMinor &&
+  one.isRenewal === other.isRenewal;
+
+/** A later payment of a subscription renews it, unless the first one was free: then the first that cost is the first sale. */
+async function isRenewal(
+  tx: Queryable,
+  connectionId: string,
+  payment: ConnectionPayment,
+  sale: PartSale,
+): Promise<boolean> {
+  if (sale.cycle !== 'renewal') return false;
+  if (payment.subscription_id === null) return true;
+  const others = (await paymentsOfSubscription(tx, connectionId, payment.subscription_id)).filter(
+    ({ id }) => id !== payment.id,
+  );
+  const sales = others.flatMap(({ parts }) => paymentState(parts, false).sale ?? []);
+  if (!sales.some(({ cycle, amountMinor }) => cycle === 'first' && amountMinor <= 0)) return true;
+  return sales.some(
+    (other) =>
+      other.amountMinor > 0 &&
+      (other.paidAt < sale.paidAt || (other.paidAt === sale.paidAt && other.ref < sale.ref)),
+  );
+}
+
+/** Refunds of a payment are ours by their ids: those that were reported by hand stay as they are. */
+async function settleRefunds(
+  tx: Queryable,
+  { workspace, now }: PaymentContext,
+  orderInternalId: number,
+  wantedMinor: number,
+): Promise<void> {
+  const order = await lockOrderByNumber(tx, orderInternalId);
+  const { order_id: orderId } = order;
+  const all = await refundsOfOrder(tx, orderInternalId);
+  const prefix = `${orderId}/`;
+  const own = all.filter((refund) => refund.refund_id.startsWith(prefix));
+  let over = sumRefunds(own) - wantedMinor;
+  if (over < 0) {
+    const { amount_minor: sold, currency } = (await purchaseOfOrder(tx, order.internal_id)) ?? order;
+    const left = Math.min(-over, sold - sumRefunds(all));
+    if (left <= 0) return;
+    const refundId = `${prefix}${own.length + 1}`;
+    await recordRefund(tx, workspace, { refundId, orderId, amount: toMajor(left, currency) }, now);
+  }
+  for (const refund of own.toReversed()) {
+    const amountMinor = Math.min(over, refund.amount_minor);
+    if (amountMinor <= 0) continue;
+    await giveBackRefund(tx, workspace, { refund, amountMinor, now });
+    over -= amountMinor;
+  }
+}

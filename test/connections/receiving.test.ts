@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { invoice, stripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
+import { createPool } from '../../sql/database/pool.ts';
+import { type TestApi, testApi } from '../support/api.ts';
+import { ago, SECRET, stripeShop } from './rig.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await testApi();
+});
+afterAll(() => api.close());
+
+const paid = () => stripeEvent('invoice.paid', invoice('in_1', 1000), ago(0));
+
+test('an event with a right signature is stored once, however often it is sent', async () => {
+  const shop = await stripeShop(api);
+  const event = paid();
+  const answers = await Promise.all([shop.send(event), shop.send(event), shop.send(event)]);
+  expect(answers.map(({ status, body }) => [status, body])).toEqual(Array(3).fill([200, { received: true }]));
+  expect(await shop.outcomes()).toEqual([['invoice.paid', 'pending', null]]);
+});
+
+test('a wrong or missing signature, another body and an old timestamp are 400 and store nothing', async () => {
+  const shop = await stripeShop(api);
+  const event = paid();
+  const wrong = await Promise.all([
+    shop.send(event, { secret: 'whsec_other' }),
+    shop.send(event, { headers: { 'stripe-signature': 't=1,v1=00' } }),
+    shop.send(event, { headers: { 'stripe-signature': '' } }),
+    shop.send(event, { timestamp: ago(301) }),
+    shop.send('not JSON'),
+    shop.send('[1]'),
+    shop.send(JSON.stringify({ id: 'evt_x' })),
+    shop.send(`{"id":"evt_\u0000","type":"a","data":{"object":{}}}`),
+  ]);
+  expect(wrong.map(({ status, body }) => [status, body.error?.code])).toEqual(
+    Array(8).fill([400, 'bad_request']),
+  );
+  for (const { text } of wrong) expect(text).not.toContain(SECRET);
+  expect(wrong[3]?.body.error?.message).toContain('Timestamp outside the tolerance zone');
+  expect((await shop.send(event, { timestamp: ago(290) })).status).toBe(200);
+  expect(await shop.events()).toHaveLength(1);
+});
+
+test('an unknown connection is 404, one without a secret is 503 until it is set', async () => {
+  const unset = await stripeShop(api, { signing_secret: null });
+  const event = paid();
+  const refused = await unset.send(event);
+  expect([refused.status, refused.body.error?.code, refused.headers['retry-after']]).toEqual([
+    503,
+    'unavailable',
+    '1',
+  ]);
+  const path = `/connections/${unset.connectionId}`;
+  expect((await unset.shop.get<{ status: string }>(path)).body.status).toBe('incomplete');
+  const set = await unset.shop.patch<Record<string, unknown>>(path, { signing_secret: SECRET });
+  expect(set.body).toMatchObject({ status: 'waiting', signing_secret_set: true, restricted_key_set: false });
+  expect((await unset.send(event)).status).toBe(200);
+  expect((await unset.shop.get<{ status: string }>(path)).body.status).toBe('active');
+  await unset.shop.delete(path);
+  expect((await unset.send(event)).status).toBe(404);
+  expect((await unset.shop.get(path)).status).toBe(404);
+  const unknown = await api.app.inject({
+    method: 'POST',
+    url: `/api/v1/connections/${crypto.randomUUID()}/webhook`,
+    payload: event,
+  });
+  expect(unknown.statusCode).toBe(404);
+});
+
+test('a body of 5 MB is stored, a larger one is 413', async () => {
+  const shop = await stripeShop(api);
+  const long = { description: randomBytes(2_490_000).toString('hex') };
+  const event = stripeEvent('invoice.paid', invoice('in_1', 1000, long), ago(0));
+  expect(JSON.stringify(event).length).toBeGreaterThan(4_980_000);
+  expect((await shop.send(event)).status).toBe(200);
+  await shop.work();
+  expect(await shop.outcomes()).toEqual([['invoice.paid', 'unmatched', 'no_buyer']]);
+  const longer = { description: randomBytes(2_700_000).toString('hex') };
+  const refused = await shop.send(stripeEvent('invoice.paid', invoice('in_2', 1000, longer), ago(0)));
+  expect([refused.status, refused.body.error?.code]).toEqual([413, 'payload_too_large']);
+});
+
+test('while the database is down an event is 503; the next try is stored once', async () => {
+  const shop = await stripeShop(api);
+  const event = paid();
+  const down = createPool('postgres://127.0.0.1:1/none', { connectTimeoutMs: 1_000 });
+  const other = await testApi(({ pool }) => ({ pool: Object.assign(Object.create(down), { real: pool }) }));
+  try {
+    const payload = JSON.stringify(event);
+    const refused = await other.app.inject({
+      method: 'POST',
+      url: `/api/v1/connections/${shop.connectionId}/webhook`,
+      payload,
+    });
+    expect([refused.statusCode, refused.json().error.code]).toEqual([503, 'unavailable']);
+  } finally {
+    await down.end();
+    await other.close();
+  }
+  expect((await shop.send(event)).status).toBe(200);
+  expect((await shop.send(event)).status).toBe(200);
+  await shop.work();
+  expect(await shop.outcomes()).toEqual([['invoice.paid', 'unmatched', 'no_buyer']]);
+});
+
+test('secrets are sealed in the database and in no response', async () => {
+  const shop = await stripeShop(api, { restricted_key: 'rk_test_secret' });
+  const { rows } = await api.stores.pool.query(
+    'SELECT signing_secret, restricted_key FROM connections WHERE id = $1',
+    [shop.connectionId],
+  );
+  for (const sealed of Object.values(rows[0] ?? {})) {
+    expect((sealed as Buffer).includes(SECRET)).toBe(false);
+    expect((sealed as Buffer).includes('rk_test')).toBe(false);
+  }
+  const shown = [
+    await shop.shop.get('/connections'),
+    await shop.shop.get(`/connections/${shop.connectionId}`),
+    await shop.shop.patch(`/connections/${shop.connectionId}`, { restricted_key: 'rk_test_secret' }),
+  ];
+  for (const { text, status } of shown) {
+    expect(status).toBe(200);
+    expect(text).not.toContain(SECRET);
+    expect(text).not.toContain('rk_test');
+  }
+});
+
+test('a publishable key, a free plan and unknown providers are refused', async () => {
+  const shop = await stripeShop(api);
+  const key = shop.shop.publishableKey;
+  expect((await shop.shop.get('/connections', { key })).status).toBe(403);
+  const free = await api.addWorkspace({ plan: 'free' });
+  expect((await free.post('/connections', { provider: 'stripe' })).status).toBe(402);
+  expect((await shop.shop.post('/connections', { provider: 'square' })).status).toBe(400);
+});

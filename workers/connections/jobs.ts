@@ -1,0 +1,30 @@
+import type { Logger } from '../../core/tier/log.ts';
+import { type Job, startJob } from '../jobs/job.ts';
+import type { Waiting } from '../jobs/waiting.ts';
+import type { WorkerMetrics } from '../metrics.ts';
+import { type ConnectionDependencies, processEvents } from './process-events.ts';
+import { settleDuePayments } from './settle-payments.ts';
+
+const PROCESS_EVERY_MS = 500;
+const SETTLE_EVERY_MS = 5_000;
+
+/** Starts the jobs of connected billing providers. Each may run in several processes at once. */
+export function startConnectionJobs(
+  shared: ConnectionDependencies & { log: Logger; metrics: WorkerMetrics; waits: Waiting },
+): Job[] {
+  const { waits } = shared;
+  return [
+    startJob({
+      ...shared,
+      name: 'connection-events',
+      everyMs: PROCESS_EVERY_MS,
+      work: async () => (await waits('connectionEvents')) && processEvents(shared),
+    }),
+    startJob({
+      ...shared,
+      name: 'connection-payments',
+      everyMs: SETTLE_EVERY_MS,
+      work: () => settleDuePayments(shared),
+    }),
+  ];
+}
