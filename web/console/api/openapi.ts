@@ -45,6 +45,24 @@ export interface paths {
   "/api/v1/commissions/{id}/reject": {
     post: operations["commissions.reject"];
   };
+  "/api/v1/connections": {
+    get: operations["connections.list"];
+    post: operations["connections.create"];
+  };
+  "/api/v1/connections/{id}": {
+    get: operations["connections.get"];
+    delete: operations["connections.delete"];
+    patch: operations["connections.update"];
+  };
+  "/api/v1/connections/{id}/events": {
+    get: operations["connections.listEvents"];
+  };
+  "/api/v1/connections/{id}/events/{event_id}/assign": {
+    post: operations["connections.assignPurchase"];
+  };
+  "/api/v1/connections/{id}/events/{event_id}/replay": {
+    post: operations["connections.replayEvent"];
+  };
   "/api/v1/credits": {
     get: operations["credits.list"];
   };
@@ -481,6 +499,10 @@ export interface components {
       /** Format: date-time */
       to?: string;
     };
+    AssignPurchase: {
+      /** Format: uuid */
+      partner_id: string;
+    };
     /** @enum {string} */
     AttributionModel: "last_click" | "first_click" | "linear";
     AuditActor: {
@@ -520,6 +542,8 @@ export interface components {
     AuthenticatorCode: {
       code: string;
     };
+    /** @enum {string} */
+    BillingProvider: "stripe" | "paddle" | "lemonsqueezy" | "polar" | "shopify";
     BioButton: {
       emoji: string | null;
       id: string;
@@ -819,6 +843,49 @@ export interface components {
       password: boolean;
       provider: string | null;
     };
+    Connection: {
+      /** Format: date-time */
+      created_at: string;
+      event_types: string[];
+      /** Format: uuid */
+      id: string;
+      /** Format: date-time */
+      last_event_at: string | null;
+      provider: components["schemas"]["BillingProvider"];
+      restricted_key_set: boolean;
+      settings: components["schemas"]["ConnectionSettings"];
+      signing_secret_set: boolean;
+      status: components["schemas"]["ConnectionStatus"];
+      /** Format: uri */
+      webhook_url: string;
+    };
+    ConnectionEvent: {
+      event_id: string;
+      /** Format: uuid */
+      id: string;
+      order_id: string | null;
+      reason: string | null;
+      /** Format: date-time */
+      received_at: string;
+      status: components["schemas"]["ConnectionEventStatus"];
+      type: string;
+    };
+    ConnectionEventList: {
+      events: components["schemas"]["ConnectionEvent"][];
+      next_cursor: number | null;
+    };
+    /** @enum {string} */
+    ConnectionEventStatus: "pending" | "recorded" | "ignored" | "unmatched" | "failed";
+    ConnectionList: {
+      connections: components["schemas"]["Connection"][];
+      next_cursor: string | null;
+    };
+    ConnectionSettings: {
+      /** @enum {string} */
+      mode: "live" | "test";
+    };
+    /** @enum {string} */
+    ConnectionStatus: "incomplete" | "waiting" | "active";
     /** @enum {string} */
     CreatableChannel: "facebook" | "instagram" | "youtube" | "linkedin" | "twitter" | "tiktok" | "newsletter" | "website" | "other" | "threads" | "bluesky" | "mastodon" | "pinterest" | "reddit" | "telegram" | "discord" | "tumblr" | "google_business" | "nostr" | "lemmy" | "slack" | "devto" | "x";
     CreateBioPage: {
@@ -843,6 +910,16 @@ export interface components {
       note: string;
       /** Format: uuid */
       program_id?: string | null;
+    };
+    CreateConnection: {
+      /** @enum {string} */
+      provider: "stripe";
+      restricted_key?: string | null;
+      settings?: {
+        /** @enum {string} */
+        mode?: "live" | "test";
+      };
+      signing_secret?: string | null;
     };
     CreatedLinks: {
       /** Format: uuid */
@@ -2762,6 +2839,14 @@ export interface components {
       };
       title?: string;
     };
+    UpdateConnection: {
+      restricted_key?: string | null;
+      settings?: {
+        /** @enum {string} */
+        mode?: "live" | "test";
+      };
+      signing_secret?: string | null;
+    };
     UpdatedCommission: {
       amount: number;
       /** Format: date-time */
@@ -3552,6 +3637,169 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["CommissionRecord"];
+        };
+      };
+    };
+  };
+  "connections.list": {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["ConnectionList"];
+        };
+      };
+    };
+  };
+  "connections.create": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateConnection"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Connection"];
+        };
+      };
+    };
+  };
+  "connections.get": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Connection"];
+        };
+      };
+    };
+  };
+  "connections.delete": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "connections.update": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UpdateConnection"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Connection"];
+        };
+      };
+    };
+  };
+  "connections.listEvents": {
+    parameters: {
+      query?: {
+        status?: components["schemas"]["ConnectionEventStatus"];
+        limit?: number;
+        cursor?: number;
+      };
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["ConnectionEventList"];
+        };
+      };
+    };
+  };
+  "connections.assignPurchase": {
+    parameters: {
+      path: {
+        id: string;
+        event_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["AssignPurchase"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["ConnectionEvent"];
+        };
+      };
+    };
+  };
+  "connections.replayEvent": {
+    parameters: {
+      path: {
+        id: string;
+        event_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["ConnectionEvent"];
         };
       };
     };
