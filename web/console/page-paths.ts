@@ -16,6 +16,8 @@ export const PAGE_PATHS = {
   'bio-pages/bio-pages-page': '/bio-pages',
   'bio-pages/bio-page-page': '/bio-pages/:id',
   'referrals/referrals-page': '/referrals',
+  'connections/connections-page': '/connections',
+  'connections/connection-page': '/connections/:id',
   'webhooks/webhooks-page': '/webhooks',
   'webhooks/webhook-page': '/webhooks/:id',
   'settings/settings-page': '/settings',

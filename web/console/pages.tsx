@@ -5,6 +5,7 @@ import {
   IconGift,
   IconLayoutDashboard,
   IconLink,
+  IconPlugConnected,
   IconSettings,
   IconWebhook,
   IconWorld,
@@ -99,6 +100,17 @@ export const PAGES: Page[] = [
     title: 'Referrals',
     icon: IconGift,
     ...lazyPage(() => import('./pages/referrals/referrals-page.tsx')),
+  },
+  {
+    path: PAGE_PATHS['connections/connections-page'],
+    title: 'Connections',
+    icon: IconPlugConnected,
+    ...lazyPage(() => import('./pages/connections/connections-page.tsx')),
+  },
+  {
+    path: PAGE_PATHS['connections/connection-page'],
+    title: 'Connection',
+    ...lazyPage(() => import('./pages/connections/connection-page.tsx')),
   },
   {
     path: PAGE_PATHS['webhooks/webhooks-page'],

@@ -1,0 +1,101 @@
+import { Alert, Button, Group, Modal, Radio, Stack, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useState } from 'react';
+import { useApi, useSend } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
+import { sentenceOf } from '../../api/sentence.ts';
+import { useFocusBack } from '../../parts/use-focus-back.ts';
+import type { Connection, ConnectionEvent } from './responses.ts';
+
+type Enrollments = ResponseOf<'/enrollments'>;
+
+const MOST = 8;
+/** Wait after the last typed character before it is searched for. Milliseconds. */
+const TYPING = 250;
+
+/** Assigns the purchase of an event to a referrer. */
+export function AssignDialog({
+  connection,
+  event,
+  close,
+}: {
+  connection: Connection;
+  event: ConnectionEvent;
+  close: () => void;
+}) {
+  useFocusBack();
+  const [search, setSearch] = useState('');
+  const [partner, setPartner] = useState<string | null>(null);
+  const [searched] = useDebouncedValue(search.trim(), TYPING);
+  const found = useApi<Enrollments>('/enrollments', {
+    search: searched === '' ? null : searched,
+    limit: MOST,
+  });
+  const assign = useSend<string>(
+    (partner_id) => ({
+      path: `/connections/${connection.id}/events/${encodeURIComponent(event.event_id)}/assign`,
+      body: { partner_id },
+    }),
+    {
+      refresh: ['/connections', '/purchases', '/commissions', '/ledger'],
+      done: 'Purchase assigned',
+      tellFailure: false,
+    },
+  );
+  const rows = found.data?.enrollments ?? [];
+  return (
+    <Modal opened onClose={close} title="Assign to a referrer" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form
+        onSubmit={(submitted) => {
+          submitted.preventDefault();
+          if (partner !== null) assign.mutate(partner, { onSuccess: close });
+        }}
+      >
+        <Stack gap="sm">
+          <Text size="sm">
+            The buyer of {event.order_id} is the referrer's from then on: this purchase and later ones earn
+            what the program pays.
+          </Text>
+          <TextInput
+            label="Referrer"
+            description="User ID, email or name."
+            data-autofocus
+            autoComplete="off"
+            value={search}
+            onChange={(typed) => setSearch(typed.currentTarget.value)}
+          />
+          <Radio.Group aria-label="Referrers" value={partner} onChange={setPartner}>
+            <Stack gap="xs">
+              {rows.map((row) => (
+                <Radio
+                  key={row.partner_id}
+                  value={row.partner_id}
+                  label={row.external_user_id}
+                  description={row.name ?? row.email ?? undefined}
+                />
+              ))}
+            </Stack>
+          </Radio.Group>
+          {found.data && rows.length === 0 && (
+            <Text size="sm" c="dimmed">
+              No referrer matches.
+            </Text>
+          )}
+          {assign.isError && (
+            <Alert color="red" variant="outline" role="alert" title="Not assigned">
+              {sentenceOf(assign.error)}
+            </Alert>
+          )}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={assign.isPending} disabled={partner === null}>
+              Assign
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

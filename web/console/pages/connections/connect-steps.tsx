@@ -1,0 +1,88 @@
+import { Anchor, Code, Group, List, Paper, Stack, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { formatAgo } from '../../formats.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { ConnectionBadge } from './badges.tsx';
+import type { Connection } from './responses.ts';
+import { SecretField } from './secret-field.tsx';
+import { PROVIDER_NAMES } from './words.ts';
+
+/** The three steps of a connection: its address, its secret, and its first event. They stay, to look up and change. */
+export function ConnectSteps({ connection }: { connection: Connection }) {
+  const { provider, status, settings, last_event_at: last } = connection;
+  const name = PROVIDER_NAMES[provider];
+  const mode = settings.mode === 'live' ? 'live mode' : 'test mode';
+  return (
+    <Paper withBorder p="md" component="section" aria-label="Steps of the connection">
+      <Group justify="space-between" mb="sm">
+        <Title order={2} size="h3">
+          Connect {name}
+        </Title>
+        <ConnectionBadge status={status} />
+      </Group>
+      <List
+        type="ordered"
+        spacing="lg"
+        styles={{ itemWrapper: { width: '100%' }, itemLabel: { width: '100%' } }}
+      >
+        <Step title={`Add a webhook in ${name}`}>
+          <Text size="sm">
+            In {name}, in {mode}, open Developers, then Webhooks, and add a destination with this address:
+          </Text>
+          <Group gap="xs" wrap="nowrap">
+            <Code style={{ overflowWrap: 'anywhere' }}>{connection.webhook_url}</Code>
+            <CopyButton value={connection.webhook_url} what="the address" />
+          </Group>
+          <Text size="sm">Select these events there:</Text>
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            {connection.event_types.map((type) => (
+              <Code key={type} mr={6} style={{ display: 'inline-block' }}>
+                {type}
+              </Code>
+            ))}
+          </Text>
+        </Step>
+        <Step title="Enter its secrets here">
+          <SecretField
+            connection={connection}
+            field="signing_secret"
+            label="Signing secret"
+            about={`${name} shows it at the webhook that you have added. It begins with whsec_.`}
+            isSet={connection.signing_secret_set}
+          />
+          <SecretField
+            connection={connection}
+            field="restricted_key"
+            label="Restricted key"
+            about="Optional. A key that may read invoices and promotion codes. It is used where an event does not tell enough."
+            isSet={connection.restricted_key_set}
+          />
+        </Step>
+        <Step title="See the first event arrive">
+          <Text size="sm">
+            {last === null
+              ? `Send an event, or wait for the next payment: it appears below within a second.`
+              : `The newest event arrived ${formatAgo(last)}.`}{' '}
+            <Anchor
+              href="https://github.com/hoplog/hoplog/blob/main/docs/connections.md"
+              target="_blank"
+              rel="noopener"
+              underline="always"
+            >
+              How a purchase finds its buyer
+            </Anchor>
+          </Text>
+        </Step>
+      </List>
+    </Paper>
+  );
+}
+
+const Step = ({ title, children }: { title: string; children: ReactNode }) => (
+  <List.Item>
+    <Stack gap="xs">
+      <Text fw={600}>{title}</Text>
+      {children}
+    </Stack>
+  </List.Item>
+);

@@ -1,0 +1,87 @@
+import { Anchor, Button, Table } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { Link } from 'wouter';
+import { useApi } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { formatAgo, formatDate } from '../../formats.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { ConnectionBadge } from './badges.tsx';
+import { NewConnection } from './new-connection.tsx';
+import type { Connection, Connections } from './responses.ts';
+import { PROVIDER_NAMES } from './words.ts';
+
+const PAGE_SIZE = 50;
+/** Refresh interval of the list. Milliseconds. */
+const REFRESH = 10_000;
+
+/** Connected billing providers. */
+export default function ConnectionsPage() {
+  const { can } = useSession();
+  const connections = useApi<Connections>(
+    '/connections',
+    { limit: PAGE_SIZE, cursor: useCursor() },
+    { every: REFRESH },
+  );
+  const [making, { open, close }] = useDisclosure(false);
+  const mayChange = can('operator');
+  return (
+    <>
+      <PageHeader title="Connections">
+        {mayChange && <Button onClick={open}>Connect a provider</Button>}
+      </PageHeader>
+      <QueryView
+        query={connections}
+        empty={{
+          when: (data) => data.connections.length === 0 && data.next_cursor === null,
+          show: (
+            <EmptyState title="No connections yet">
+              A connected billing provider reports purchases, renewals, refunds and disputes by itself: your
+              server has nothing to report.
+              {!mayChange && ' Operators of the workspace connect providers.'}
+            </EmptyState>
+          ),
+        }}
+      >
+        {(data) => (
+          <>
+            <ScrollTable
+              label="Connections"
+              columns={['Provider', 'Status', 'Counts', 'Last event', 'Created']}
+            >
+              <Table.Tbody>
+                {data.connections.map((connection) => (
+                  <Row key={connection.id} connection={connection} />
+                ))}
+              </Table.Tbody>
+            </ScrollTable>
+            <OlderRows next={data.next_cursor} what="connections" />
+          </>
+        )}
+      </QueryView>
+      {making && <NewConnection close={close} />}
+    </>
+  );
+}
+
+function Row({ connection }: { connection: Connection }) {
+  const { id, provider, status, settings, last_event_at: last, created_at } = connection;
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Anchor component={Link} href={`/connections/${id}`} size="sm" fw={600}>
+          {PROVIDER_NAMES[provider]}
+        </Anchor>
+      </Table.Td>
+      <Table.Td>
+        <ConnectionBadge status={status} />
+      </Table.Td>
+      <Table.Td>{settings.mode === 'live' ? 'Live mode' : 'Test mode'}</Table.Td>
+      <Table.Td>{last === null ? 'None yet' : formatAgo(last)}</Table.Td>
+      <Table.Td>{formatDate(created_at)}</Table.Td>
+    </Table.Tr>
+  );
+}
