@@ -2,7 +2,6 @@ import { Registry } from 'prom-client';
 import Stripe from 'stripe';
 import type { ConnectionRecord } from '../../api/connections/schemas.ts';
 import type { StripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
-import { silentLogger } from '../../core/tier/log.ts';
 import { processEvents } from '../../workers/connections/process-events.ts';
 import { settleDuePayments } from '../../workers/connections/settle-payments.ts';
 import { createWorkerMetrics } from '../../workers/metrics.ts';
@@ -33,7 +32,12 @@ export async function stripeShop(api: TestApi, fields: object = {}) {
   const dependencies = {
     pool: api.stores.pool,
     clickhouse: api.stores.clickhouse,
-    log: silentLogger(),
+    // What is only tried again later would hide in a test.
+    log: {
+      warn({ err }: { err: unknown }) {
+        throw err;
+      },
+    },
     metrics,
   };
   return {
@@ -41,11 +45,11 @@ export async function stripeShop(api: TestApi, fields: object = {}) {
     shop,
     connectionId: id,
     /** Sends an event as Stripe does. */
-    send: (event: StripeEvent | string, change: SentOptions = {}) => send(api, id, event, change),
+    send: (event: StripeEvent | string, change: SentOptions = {}) => stripeCall(api, id, event, change),
     /** Sends events one after the other, and processes each before the next. */
     async tell(...events: StripeEvent[]) {
       for (const event of events) {
-        const answer = await send(api, id, event);
+        const answer = await stripeCall(api, id, event);
         if (answer.status !== 200) throw new Error(answer.text);
         await this.work();
       }
@@ -73,7 +77,8 @@ export async function stripeShop(api: TestApi, fields: object = {}) {
 
 export type SentOptions = { secret?: string; timestamp?: number; headers?: Record<string, string> };
 
-async function send(
+/** Sends an event to a connection as Stripe does. */
+export async function stripeCall(
   api: TestApi,
   connectionId: string,
   event: StripeEvent | string,

@@ -4,7 +4,6 @@ import { EventProblem, type Fact, type Reading } from '../../core/connections/co
 import { connectorOf } from '../../core/connections/connectors.ts';
 import { parseExact } from '../../core/connections/exact-json.ts';
 import { MoneyError } from '../../core/money/money.ts';
-import type { Logger } from '../../core/tier/log.ts';
 import { connectionOfAny, lockConnection } from '../../sql/connections/connections.ts';
 import {
   type DueEvent,
@@ -25,7 +24,7 @@ import type { WorkerMetrics } from '../metrics.ts';
 export type ConnectionDependencies = {
   pool: Pool;
   clickhouse: ClickHouseClient;
-  log: Pick<Logger, 'warn'>;
+  log: { warn(fields: { err: unknown; connection: string; event?: string }, message: string): void };
   metrics: WorkerMetrics;
 };
 
