@@ -117,21 +117,18 @@ export type DueEvent = {
  * Returns the next event that is due, or null. Events of one customer come in the order of their arrival: one that waits
  * for its next attempt holds the later ones.
  *
- * @param given.except events that this run has tried
+ * @param except events that this run has tried
  */
-export async function nextDueEvent(
-  db: Queryable,
-  given: { now: Date; except: readonly number[] },
-): Promise<DueEvent | null> {
+export async function nextDueEvent(db: Queryable, except: readonly number[]): Promise<DueEvent | null> {
   const { rows } = await db.query<DueEvent>(
     `SELECT internal_id, connection_id, event_id, type, body, is_replay, attempts, received_at
      FROM connection_events AS e
-     WHERE status = 'pending' AND due_at <= $1 AND internal_id <> ALL ($2)
+     WHERE status = 'pending' AND due_at <= clock_timestamp() AND internal_id <> ALL ($1)
        AND NOT EXISTS (SELECT FROM connection_events AS earlier
          WHERE earlier.connection_id = e.connection_id AND earlier.customer_key = e.customer_key
            AND earlier.status = 'pending' AND earlier.internal_id < e.internal_id)
      ORDER BY internal_id LIMIT 1`,
-    [given.now, given.except],
+    [except],
   );
   return rows[0] ?? null;
 }

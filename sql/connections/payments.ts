@@ -182,12 +182,12 @@ export async function assignPayment(tx: Queryable, id: string, user: string): Pr
 /** Returns a payment that is due without an event, or null. */
 export async function nextDuePayment(
   db: Queryable,
-  given: { now: Date; except: readonly string[] },
+  except: readonly string[],
 ): Promise<Pick<ConnectionPayment, 'id' | 'connection_id' | 'refs'> | null> {
   const { rows } = await db.query<Pick<ConnectionPayment, 'id' | 'connection_id' | 'refs'>>(
-    `SELECT id, connection_id, refs FROM connection_payments WHERE due_at <= $1 AND id <> ALL ($2)
+    `SELECT id, connection_id, refs FROM connection_payments WHERE due_at <= clock_timestamp() AND id <> ALL ($1)
      ORDER BY due_at LIMIT 1`,
-    [given.now, given.except],
+    [except],
   );
   return rows[0] ?? null;
 }

@@ -46,7 +46,7 @@ export async function processEvents(dependencies: ConnectionDependencies): Promi
   /** An event that waits must not be read again in this run. */
   const tried: number[] = [];
   for (let count = 0; count < CHUNK; count++) {
-    const event = await nextDueEvent(dependencies.pool, { now: new Date(), except: tried });
+    const event = await nextDueEvent(dependencies.pool, tried);
     if (!event) return false;
     tried.push(event.internal_id);
     await processEvent(dependencies, event);

@@ -18,7 +18,7 @@ export async function settleDuePayments(dependencies: ConnectionDependencies): P
   const { pool, log } = dependencies;
   const tried: string[] = [];
   for (let count = 0; count < CHUNK; count++) {
-    const due = await nextDuePayment(pool, { now: new Date(), except: tried });
+    const due = await nextDuePayment(pool, tried);
     if (!due) return false;
     tried.push(due.id);
     try {
