@@ -46,12 +46,14 @@ const RestrictedKey = Nullable(
   }),
 );
 
+const SettingsInput = Body({ mode: Type.Optional(Mode) }, { title: 'ConnectionSettingsInput' });
+
 export const ConnectionBody = Body(
   {
     provider: OneOf(CONNECTABLE),
     signing_secret: Type.Optional(SigningSecret),
     restricted_key: Type.Optional(RestrictedKey),
-    settings: Type.Optional(Body({ mode: Type.Optional(Mode) })),
+    settings: Type.Optional(SettingsInput),
   },
   { title: 'CreateConnection' },
 );
@@ -61,7 +63,7 @@ export const ConnectionChange = Body(
   {
     signing_secret: Type.Optional(SigningSecret),
     restricted_key: Type.Optional(RestrictedKey),
-    settings: Type.Optional(Body({ mode: Type.Optional(Mode) })),
+    settings: Type.Optional(SettingsInput),
   },
   { title: 'UpdateConnection' },
 );

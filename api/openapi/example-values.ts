@@ -271,6 +271,7 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   'EligibleBalanceList.next_cursor': '019aabf4-3c00-7000-8000-000000000006',
   'LedgerEntryList.next_cursor': 90211,
   'PurchaseList.next_cursor': 3120,
+  'ConnectionEventList.next_cursor': 48_120,
   country: 'DE',
   city: 'Berlin',
   device: 'mobile',

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 /** How many random histories each run plays; CONNECTION_HISTORIES=500 plays more. */
-const RUNS = Number(process.env.CONNECTION_HISTORIES ?? 15);
+const RUNS = Number(process.env.CONNECTION_HISTORIES ?? 10);
 const replayed = {
   ...(process.env.HISTORY_SEED !== undefined && { seed: Number(process.env.HISTORY_SEED) }),
   ...(process.env.HISTORY_PATH !== undefined && { path: process.env.HISTORY_PATH }),
