@@ -884,6 +884,10 @@ export interface components {
       /** @enum {string} */
       mode: "live" | "test";
     };
+    ConnectionSettingsInput: {
+      /** @enum {string} */
+      mode?: "live" | "test";
+    };
     /** @enum {string} */
     ConnectionStatus: "incomplete" | "waiting" | "active";
     /** @enum {string} */
@@ -915,10 +919,7 @@ export interface components {
       /** @enum {string} */
       provider: "stripe";
       restricted_key?: string | null;
-      settings?: {
-        /** @enum {string} */
-        mode?: "live" | "test";
-      };
+      settings?: components["schemas"]["ConnectionSettingsInput"];
       signing_secret?: string | null;
     };
     CreatedLinks: {
@@ -2841,10 +2842,7 @@ export interface components {
     };
     UpdateConnection: {
       restricted_key?: string | null;
-      settings?: {
-        /** @enum {string} */
-        mode?: "live" | "test";
-      };
+      settings?: components["schemas"]["ConnectionSettingsInput"];
       signing_secret?: string | null;
     };
     UpdatedCommission: {
