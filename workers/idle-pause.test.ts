@@ -13,6 +13,8 @@ const NOTHING: PendingWork = {
   earlyRefunds: false,
   orderPublications: false,
   splits: false,
+  connectionEvents: false,
+  connectionPayments: false,
   webhookEvents: false,
 };
 

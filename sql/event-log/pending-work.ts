@@ -21,6 +21,8 @@ export type PendingWork = {
   splits: boolean;
   /** Events of billing providers that are not processed. */
   connectionEvents: boolean;
+  /** Payments of billing providers that are due without an event. */
+  connectionPayments: boolean;
   /** Events that are not turned into deliveries of webhooks. */
   webhookEvents: boolean;
 };
@@ -39,6 +41,7 @@ export async function pendingWork(db: Queryable): Promise<PendingWork> {
       EXISTS (SELECT FROM order_publications WHERE due_at <= now()) AS "orderPublications",
       EXISTS (SELECT FROM links WHERE ${IS_SPLIT_DUE} AND split_ends_at <= now()) AS splits,
       EXISTS (SELECT FROM connection_events WHERE status = 'pending' AND due_at <= now()) AS "connectionEvents",
+      EXISTS (SELECT FROM connection_payments WHERE due_at <= now()) AS "connectionPayments",
       EXISTS (SELECT FROM webhook_outbox) AS "webhookEvents"`,
   });
   const [row] = rows;

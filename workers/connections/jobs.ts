@@ -1,4 +1,5 @@
 import type { Logger } from '../../core/tier/log.ts';
+import type { IdlePause } from '../idle-pause.ts';
 import { type Job, startJob } from '../jobs/job.ts';
 import type { Waiting } from '../jobs/waiting.ts';
 import type { WorkerMetrics } from '../metrics.ts';
@@ -10,21 +11,21 @@ const SETTLE_EVERY_MS = 5_000;
 
 /** Starts the jobs of connected billing providers. Each may run in several processes at once. */
 export function startConnectionJobs(
-  shared: ConnectionDependencies & { log: Logger; metrics: WorkerMetrics; waits: Waiting },
+  shared: ConnectionDependencies & { log: Logger; metrics: WorkerMetrics; waits: Waiting; pause: IdlePause },
 ): Job[] {
-  const { waits } = shared;
+  const { waits, pause } = shared;
   return [
     startJob({
       ...shared,
       name: 'connection-events',
-      everyMs: PROCESS_EVERY_MS,
+      everyMs: () => pause.ms(PROCESS_EVERY_MS),
       work: async () => (await waits('connectionEvents')) && processEvents(shared),
     }),
     startJob({
       ...shared,
       name: 'connection-payments',
       everyMs: SETTLE_EVERY_MS,
-      work: () => settleDuePayments(shared),
+      work: async () => (await waits('connectionPayments')) && settleDuePayments(shared),
     }),
   ];
 }
