@@ -1,6 +1,10 @@
+import { totalmem } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import FileOrder from './test/support/file-order.ts';
 import { LIMIT_MS } from './test/support/until.ts';
+
+/** A worker's modules, with the service and the browser that its files share. Bytes. */
+const WORKER_BYTES = 2 * 2 ** 30;
 
 export default defineConfig({
   test: {
@@ -13,9 +17,9 @@ export default defineConfig({
     execArgv: ['--disable-warning=ExperimentalWarning'],
     // A process runs many files: reading the same modules again for each would take a tenth of the time.
     isolate: false,
-    // Each file brings processes of its own, and waits much of its time: for outages, for browsers, for what is stored.
-    // Four on two cores take 13 minutes where three take 15 and two took 20.
-    maxWorkers: 4,
+    // Each file brings processes of its own, and waits two thirds of its time: for outages, for browsers, for what is
+    // stored. Six on two cores, where the memory is enough.
+    maxWorkers: Math.max(4, Math.min(6, Math.floor(totalmem() / WORKER_BYTES))),
     sequence: { sequencer: FileOrder },
     // Bounds for a loaded machine, not expectations: time decides no test. A test may start ten processes.
     testTimeout: 180_000,

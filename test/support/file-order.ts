@@ -15,7 +15,7 @@ const LONG = [
   'test/backup.test.ts',
   'test/faults/kill-everything.test.ts',
   'test/kafka/cluster.test.ts',
-  'test/browser/console/referrals.test.ts',
+  'test/browser/console/dashboard.test.ts',
   'test/kafka/watermark.test.ts',
   'test/browser/console/webhooks.test.ts',
   'test/deploy/deployment.test.ts',
