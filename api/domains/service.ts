@@ -1,8 +1,8 @@
 import { AppError, badRequest } from '../../core/errors.ts';
 import type { BlockedDomains } from '../../core/links/blocked-domains.ts';
-import { DESTINATION_LIMIT } from '../../core/links/destinations.ts';
+import { DESTINATION_LIMIT, isOnOrigin } from '../../core/links/destinations.ts';
 import { PROOF_LABEL, requireDomain } from '../../core/links/domains.ts';
-import { requireWebUrl } from '../../core/links/web-urls.ts';
+import { requireWebUrl, withoutTrailingDot } from '../../core/links/web-urls.ts';
 import type { Config } from '../../core/settings/config.ts';
 import type { PoolClient } from '../../sql/database/pool.ts';
 import {
@@ -13,11 +13,14 @@ import {
   defaultDomain,
   domainsNamed,
   insertDomain,
+  linkHosts,
   lockDomain,
   updateDomain,
 } from '../../sql/domains/domains.ts';
 import { countLinksOn, deleteDomain, deleteLinksOn, moveLinks } from '../../sql/domains/remove-domain.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
+import type { DecidedUrl } from '../links/decided-urls.ts';
+import { refuseHosts } from '../links/domain-choice.ts';
 import { APP_FILE_LIMIT, type DomainBody, type DomainChange, type DomainRecord } from './schemas.ts';
 
 export const MOST_DOMAINS = 100;
@@ -54,6 +57,7 @@ export async function createDomain(
 ): Promise<Domain> {
   const domain = readDomain(body, rules);
   await lockWorkspace(tx, workspaceId);
+  refuseHosts(await linkHosts(tx, workspaceId), addressesOf(body));
   const named = await domainsNamed(tx, domain);
   if (named.some(({ workspace_id }) => workspace_id === workspaceId)) {
     throw new AppError('conflict', `the workspace has ${domain} already`);
@@ -94,6 +98,7 @@ export async function changeDomain(
   const domain = await lockDomain(tx, workspaceId, id);
   if (!domain) throw noSuchDomain();
   checkSettings(change, domain.domain, rules);
+  refuseHosts(await linkHosts(tx, workspaceId), addressesOf(change));
   if (change.is_default === true && domain.status === 'pending') {
     throw new AppError('conflict', `${domain.domain} is not verified; set its DNS record first`);
   }
@@ -145,13 +150,24 @@ export async function removeDomain(
   await deleteDomain(tx, domain);
 }
 
-function checkSettings(given: Omit<DomainChange, 'is_default'>, domain: string, rules: DomainRules): void {
-  for (const field of ['root_url', 'not_found_url', 'expired_url'] as const) {
+/** Returns where a domain leads visitors who open none of its links. */
+function addressesOf(given: Pick<DomainChange, 'root_url' | 'not_found_url' | 'expired_url'>): DecidedUrl[] {
+  return (['root_url', 'not_found_url', 'expired_url'] as const).flatMap((field) => {
     const url = given[field];
-    if (typeof url !== 'string') continue;
+    return typeof url === 'string' ? [[field, url] as const] : [];
+  });
+}
+
+function checkSettings(given: Omit<DomainChange, 'is_default'>, domain: string, rules: DomainRules): void {
+  for (const [field, url] of addressesOf(given)) {
     requireWebUrl(field, url, DESTINATION_LIMIT);
     // A visitor whom it leads back would be redirected without end.
-    if (new URL(url).hostname === domain) throw badRequest(field, 'must not lead back to the domain');
+    if (withoutTrailingDot(new URL(url).hostname) === domain) {
+      throw badRequest(field, 'must not lead back to the domain');
+    }
+    if (isOnOrigin(url, rules.config.shortUrl)) {
+      throw badRequest(field, 'must not lead back to the short-link origin');
+    }
     if (rules.blockedDomains?.blocks(url)) {
       throw badRequest(
         field,

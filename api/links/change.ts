@@ -24,7 +24,8 @@ import { BUTTON_URL_LIMIT } from '../bio-pages/schemas.ts';
 import { requireCode, requireRoomForReferral } from '../referrals/programs/settings.ts';
 import { checkMetadata } from '../schemas.ts';
 import { secondOnChannel } from './create.ts';
-import { type DomainChoice, domainChoice, type WantedDomain } from './domain-choice.ts';
+import { decidedUrls } from './decided-urls.ts';
+import { type DomainChoice, domainChoice, redirectUrls, type WantedDomain } from './domain-choice.ts';
 import { keepToOwnDomain } from './own-domain.ts';
 import type { ChangeBody } from './schemas.ts';
 import { readOwnSettings, readSettings } from './settings.ts';
@@ -98,7 +99,7 @@ export async function changeLink(
   const code = program?.id === link.id ? request.link.slug : undefined;
   if (code !== undefined) requireCode('slug', code);
   const choice = await domainChoice(tx, workspaceId);
-  if (destinationUrl) choice.refuseOwn(destinationUrl);
+  choice.refuseOwn(redirectUrls(destinationUrl, request.link));
   const change = { ...request.link, ...movedTo(choice, link, request.domain, program?.id === link.id) };
   if (destinationUrl && !link.external) await keepToOwnDomain(tx, workspace, [destinationUrl]);
   if (campaign.folder_id && !(await lockFolderShared(tx, workspaceId, campaign.folder_id))) {
@@ -146,13 +147,7 @@ export async function removeLink(db: Queryable, workspaceId: string, id: string)
 /** Requires that a program's links can add `ref` to their destinations. */
 function keepProgramRules({ link, destinationUrl }: ChangeRequest): void {
   if (destinationUrl) requireRoomForReferral('destination_url', destinationUrl);
-  const { targeting, rules, split } = link;
-  const decided: [field: string, url: string][] = [
-    ...Object.entries(targeting ?? {}).map(([name, url]): [string, string] => [`targeting.${name}`, url]),
-    ...urlsIn('rules', rules ?? []),
-    ...urlsIn('split', split ?? []),
-  ];
-  for (const [field, url] of decided) requireRoomForReferral(field, new URL(url));
+  for (const [field, url] of decidedUrls(link)) requireRoomForReferral(field, new URL(url));
 }
 
 /** Returns what a cleared `utm_source` or `utm_medium` becomes: the channel's. */
@@ -161,10 +156,6 @@ function usualUtm({ channel }: Link, change: LinkChange): LinkChange {
     ...(change.utm_source === null && { utm_source: channel }),
     ...(change.utm_medium === null && { utm_medium: channel && utmMediumOf(channel) }),
   };
-}
-
-function urlsIn(field: string, given: { destination_url: string }[]): [string, string][] {
-  return given.map(({ destination_url }, nth) => [`${field}.${nth}.destination_url`, destination_url]);
 }
 
 async function refuseTaken(

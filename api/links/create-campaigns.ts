@@ -16,7 +16,7 @@ import {
 import { countLinks } from '../../sql/workspaces/usage.ts';
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { CreateRequest, NewCampaign } from './create-request.ts';
-import { domainChoice } from './domain-choice.ts';
+import { domainChoice, redirectUrls } from './domain-choice.ts';
 import { keepToOwnDomain } from './own-domain.ts';
 import type { OwnSettings } from './settings.ts';
 import { claimFresh, type Draft, slugDrafts } from './slug-choice.ts';
@@ -125,7 +125,9 @@ async function insertTheirLinks(
   campaigns: Map<CampaignRequest, Destination>,
 ): Promise<Map<CampaignRequest, Link[]>> {
   const choice = await domainChoice(tx, workspaceId);
-  for (const { campaign } of campaigns.keys()) choice.refuseOwn(campaign.destinationUrl);
+  for (const { campaign, settings } of campaigns.keys()) {
+    choice.refuseOwn(redirectUrls(campaign.destinationUrl, settings));
+  }
   const drafts = [...campaigns].flatMap(([request, campaign]) =>
     slugDrafts(draftsOf(request, choice.choose(request.domain)), request.slug).map((draft) => ({
       request,

@@ -7,7 +7,7 @@ import { insertLinks, type Link, linkByExternalId, linksOfDestination } from '..
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import { type Created, createCampaigns, draftsOf, newLink, refuseBeyondCap } from './create-campaigns.ts';
 import type { CreateRequest } from './create-request.ts';
-import { domainChoice } from './domain-choice.ts';
+import { domainChoice, redirectUrls } from './domain-choice.ts';
 import { chooseSlugs } from './slug-choice.ts';
 
 /**
@@ -46,6 +46,7 @@ async function addLinks(
   const siblings = await linksOfDestination(tx, workspace.id, campaign.id);
   refuseSecondOnChannel(request, siblings);
   const choice = await domainChoice(tx, workspace.id);
+  choice.refuseOwn(redirectUrls(null, request.settings));
   const drafts = draftsOf(request, choice.choose(request.domain, domainOf(siblings.at(-1))));
   const slugs = await chooseSlugs(tx, workspace.id, drafts, request.slug, siblings);
   const links = await insertLinks(

@@ -2,7 +2,9 @@ import { badRequest } from '../../core/errors.ts';
 import { withoutTrailingDot } from '../../core/links/web-urls.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
 import { DEPLOYMENT_DOMAIN, type LinkDomain, linkDomains } from '../../sql/domains/domains.ts';
+import type { LinkSettings } from '../../sql/links/link-settings.ts';
 import { OWN_DOMAIN } from '../../sql/links/slugs.ts';
+import { type DecidedUrl, decidedUrls } from './decided-urls.ts';
 
 /** Where a link is to be: a host of the workspace; null: the deployment's own domain; undefined: not sent. */
 export type WantedDomain = string | null | undefined;
@@ -17,14 +19,39 @@ export type DomainChoice = {
    */
   choose(wanted: WantedDomain, otherwise?: LinkDomain): LinkDomain;
   /**
-   * Requires that a destination does not lead back to a domain of the workspace.
+   * Requires that no address leads back to a domain of the workspace: a visitor would be redirected without end.
    *
-   * @throws {AppError} `bad_request`
+   * @throws {AppError} `bad_request` that names the field
    */
-  refuseOwn(destination: URL): void;
+  refuseOwn(urls: Iterable<DecidedUrl>): void;
   /** Returns the number of the wanted domain, of the deployment's own where {@link choose} throws. */
   numberOf(wanted: WantedDomain): number;
 };
+
+/**
+ * Requires that no web address is on one of the hosts.
+ *
+ * @param hosts domains of short links
+ * @throws {AppError} `bad_request` that names the field
+ */
+export function refuseHosts(hosts: readonly string[], urls: Iterable<DecidedUrl>): void {
+  for (const [field, url] of urls) {
+    const { protocol, hostname } = new URL(url);
+    // The host of an app's address names no machine.
+    if (!/^https?:$/.test(protocol) || !hosts.includes(withoutTrailingDot(hostname))) continue;
+    throw badRequest(field, `must not lead back to ${hostname}, a domain of short links`);
+  }
+}
+
+/** Returns every address of a link to which visitors are redirected. Undefined: not sent. */
+export function redirectUrls(destination: URL | null, settings: Partial<LinkSettings>): DecidedUrl[] {
+  const { expired_redirect_url: expired } = settings;
+  return [
+    ...(destination ? [['destination_url', destination.href] as const] : []),
+    ...decidedUrls(settings),
+    ...(expired ? [['expired_redirect_url', expired] as const] : []),
+  ];
+}
 
 export async function domainChoice(db: Queryable, workspaceId: string): Promise<DomainChoice> {
   const domains = await linkDomains(db, workspaceId);
@@ -39,10 +66,12 @@ export async function domainChoice(db: Queryable, workspaceId: string): Promise<
         throw badRequest('domain', 'must be a verified domain of the workspace; see GET /api/v1/domains');
       return found;
     },
-    refuseOwn({ hostname }) {
-      if (domains.some(({ domain }) => domain === withoutTrailingDot(hostname))) {
-        throw badRequest('destination_url', `must not lead back to ${hostname}, a domain of short links`);
-      }
+    refuseOwn(urls) {
+      if (domains.length > 0)
+        refuseHosts(
+          domains.flatMap(({ domain }) => domain ?? []),
+          urls,
+        );
     },
     numberOf(wanted) {
       if (wanted === undefined) return standard.number;
