@@ -28,7 +28,7 @@ export const AUDITED: Readonly<Record<string, Audited>> = {
   'workspace.update': {
     action: 'workspace.update',
     target: 'workspace',
-    record: ['identity_verification', 'payout_hold_days', 'time_zone'],
+    record: ['identity_verification', 'payout_hold_days', 'time_zone', 'default_domain'],
   },
   'workspace.rotateIdentitySecret': { action: 'identity_secret.rotate', target: 'workspace' },
   'partnerWorkspaces.provision': {

@@ -437,6 +437,7 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   scope: { type: 'tag', values: ['autumn'] },
   show_revenue: false,
   time_zone: 'Europe/Berlin',
+  default_domain: 'go.shop.example',
   'SharedDashboard.token': 'Rk9vQm1vYmlsZS1kYXNoYm9hcmQtZXhhbXBsZS10b2tl',
   'SharedDashboard.url': 'https://app.hop.example/shared/Rk9vQm1vYmlsZS1kYXNoYm9hcmQtZXhhbXBsZS10b2tl',
   'SharedDashboard.has_password': false,

@@ -1,10 +1,12 @@
 import { logoUrl, readLogo } from '../../core/qr/logo.ts';
 import { checkTimeZone } from '../../core/time/time-buckets.ts';
 import { inTransaction, type Queryable } from '../../sql/database/pool.ts';
+import { defaultDomain } from '../../sql/domains/domains.ts';
 import { identitySecret, rotateIdentitySecret } from '../../sql/workspaces/identity-secrets.ts';
 import { setWorkspaceLogo, workspaceLogo } from '../../sql/workspaces/logos.ts';
 import { updateWorkspace, type Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
+import { setDefaultDomain } from './default-domain.ts';
 import { IdentitySecret, WorkspaceChange, WorkspaceSettings } from './schemas.ts';
 
 const CONFIG = { scope: 'secret', plan: 'any', role: 'owner', manage: true } as const;
@@ -34,7 +36,8 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
         tags,
         operationId: 'workspace.update',
         summary: "Change the workspace's settings",
-        description: 'Changes the given settings and leaves the others. They apply from the next call.',
+        description:
+          'Changes the given settings and leaves the others. They apply from the next call. 402 for a `default_domain` without a paid plan.',
         body: WorkspaceChange,
         response: { 200: WorkspaceSettings },
       },
@@ -50,6 +53,7 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
           tracking: body.tracking,
           retention_months: body.retention_months,
         });
+        await setDefaultDomain(tx, auth.workspace.id, body.default_domain);
         if (!changed) throw new Error(`workspace ${auth.workspace.id} does not exist`);
         if (logo !== undefined) await setWorkspaceLogo(tx, auth.workspace.id, logo);
         await request.audit(tx);
@@ -92,6 +96,7 @@ async function settingsOf(db: Queryable, workspace: Workspace): Promise<Workspac
     payout_hold_days: workspace.payout_hold_days,
     time_zone: workspace.time_zone,
     tracking: workspace.tracking,
+    default_domain: (await defaultDomain(db, workspace.id)).domain,
     retention_months: workspace.retention_months,
     logo: logo && logoUrl(logo),
     identity_secret_set: (await identitySecret(db, workspace.id)) !== null,

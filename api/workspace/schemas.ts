@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { DOMAIN_LIMIT } from '../../core/links/domains.ts';
 import { LOGO_BYTES, LOGO_SIDE } from '../../core/qr/logo.ts';
 import { TRACKINGS } from '../../core/tracking/tracking.ts';
 import {
@@ -36,6 +37,14 @@ const FIELDS = {
     description:
       'How visitors are told apart. `full`: by a cookie on the short-link origin, and `_vid` on the destination. `cookieless`: neither; the visitor is a hash of address, user agent, workspace and a salt that is discarded each day (UTC). `none`: neither, and each click is a visitor of its own.',
   }),
+  default_domain: Nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: DOMAIN_LIMIT,
+      description:
+        "Where links that name no domain are made: a verified domain of the workspace, as its `is_default` in `/domains`. Null, the default: the deployment's own. A change needs a paid plan.",
+    }),
+  ),
   retention_months: Nullable(
     Type.Integer({
       minimum: 1,
@@ -70,6 +79,7 @@ export const WorkspaceChange = Body(
     payout_hold_days: Type.Optional(FIELDS.payout_hold_days),
     time_zone: Type.Optional(FIELDS.time_zone),
     tracking: Type.Optional(FIELDS.tracking),
+    default_domain: Type.Optional(FIELDS.default_domain),
     retention_months: Type.Optional(FIELDS.retention_months),
     logo: Type.Optional(FIELDS.logo),
   },

@@ -26,6 +26,7 @@ test('settings have defaults, and a change leaves the others', async () => {
     tracking: 'full',
     retention_months: null,
     logo: null,
+    default_domain: null,
     identity_secret_set: false,
   });
   const changed = await shop.patch<WorkspaceSettings>('/workspace', { payout_hold_days: 14 });

@@ -4,6 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { logoUrl, readLogo } from '../../core/qr/logo.ts';
 import { TRACKINGS, type Tracking } from '../../core/tracking/tracking.ts';
 import { inTransaction, type Queryable } from '../../sql/database/pool.ts';
+import { chooseDefaultDomain } from '../../sql/domains/domains.ts';
 import { createKey } from '../../sql/workspaces/keys.ts';
 import { setWorkspaceLogo } from '../../sql/workspaces/logos.ts';
 import {
@@ -15,6 +16,7 @@ import {
   IDENTITY_VERIFICATIONS,
   type IdentityVerification,
   listWorkspaces,
+  lockWorkspace,
   MOST_PAYOUT_HOLD_DAYS,
   MOST_RETENTION_MONTHS,
   PLAN_STATUSES,
@@ -54,6 +56,7 @@ type SetOptions = {
   retentionMonths?: number | null;
   /** A PNG; null removes it. */
   logo?: Buffer | null;
+  defaultDomain?: string;
 };
 
 const describe = (workspace: Workspace) =>
@@ -85,6 +88,14 @@ function logoIn(path: string): Buffer | null {
   } catch (error) {
     throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** @param host `none`: the deployment's own; undefined: no change */
+async function chooseDomain(tx: Queryable, workspaceId: string, host: string | undefined): Promise<void> {
+  if (host === undefined) return;
+  await lockWorkspace(tx, workspaceId);
+  if (await chooseDefaultDomain(tx, workspaceId, host === 'none' ? null : host.toLowerCase())) return;
+  throw new AppError('bad_request', `the workspace has no verified domain ${JSON.stringify(host)}`);
 }
 
 /** `hoplog workspace create | set | suspend | resume | list`. */
@@ -130,7 +141,7 @@ export function workspaceCommands(program: Command): void {
   group
     .command('set')
     .description(
-      "change a workspace's plan, attribution, domain, currency, time zone, tracking, retention, logo, or referral settings",
+      "change a workspace's plan, attribution, domains, currency, time zone, tracking, retention, logo, or referral settings",
     )
     .requiredOption('--workspace <id>', 'id or slug')
     .addOption(new Option('--plan <plan>', 'plan').choices(PLANS))
@@ -160,6 +171,7 @@ export function workspaceCommands(program: Command): void {
       retention,
     )
     .option('--logo <file>', 'a PNG for QR codes, or "none"', logoIn)
+    .option('--default-domain <domain>', 'verified domain of new links that name none, or "none"')
     .action(async (options: SetOptions, command: Command) => {
       const result = await withStores(async ({ pool }) => {
         const { id, currency: present } = await namedWorkspace(pool, options.workspace);
@@ -183,8 +195,8 @@ export function workspaceCommands(program: Command): void {
           tracking: options.tracking,
           retention_months: options.retentionMonths,
         };
-        const given = Object.entries(change).flatMap(([name, value]) =>
-          value === undefined ? [] : [[name, value] as const],
+        const given = Object.entries({ ...change, default_domain: options.defaultDomain }).flatMap(
+          ([name, value]) => (value === undefined ? [] : [[name, value] as const]),
         );
         return inTransaction(pool, async (tx) => {
           const workspace = await updateWorkspace(tx, id, change);
@@ -196,6 +208,7 @@ export function workspaceCommands(program: Command): void {
             target: { type: 'workspace', id },
             details: Object.fromEntries(given),
           });
+          await chooseDomain(tx, id, options.defaultDomain);
           return { workspace };
         });
       });

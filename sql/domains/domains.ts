@@ -156,6 +156,28 @@ export async function updateDomain(tx: Queryable, id: string, change: DomainChan
   return rows[0] ?? null;
 }
 
+/**
+ * Makes a proven domain the default of new links. The caller has locked the workspace.
+ *
+ * @param host null: the deployment's own
+ * @returns false, and nothing changed, when the workspace has no such proven domain
+ */
+export async function chooseDefaultDomain(
+  tx: Queryable,
+  workspaceId: string,
+  host: string | null,
+): Promise<boolean> {
+  const chosen = (await linkDomains(tx, workspaceId)).find(({ domain }) => domain === host);
+  if (host !== null && !chosen) return false;
+  if (chosen?.is_default) return true;
+  await clearDefaultDomain(tx, workspaceId);
+  if (!chosen) return true;
+  await tx.query('UPDATE domains SET is_default = true, updated_at = clock_timestamp() WHERE number = $1', [
+    chosen.number,
+  ]);
+  return true;
+}
+
 /** Makes no domain of the workspace the default of new links. */
 export async function clearDefaultDomain(tx: Queryable, workspaceId: string): Promise<void> {
   await tx.query(
