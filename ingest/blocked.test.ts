@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from '../test/support/api.ts';
 import { makeBioPage } from '../test/support/bio.ts';
+import { makeDomain } from '../test/support/domains.ts';
 import { operator } from '../test/support/hoplog.ts';
 import { makeLink, startTestIngest, type TestIngest } from '../test/support/ingest.ts';
 
@@ -52,6 +53,35 @@ test('a blocked link is 410 with a page that says so, and redirects again once i
   expect(await statusOf(beside.slug)).toBe(302);
   await cli.run('link', 'unblock', link.id);
   await expect.poll(() => statusOf(link.slug), SOON).toBe(302);
+});
+
+test('a link is named by its address where its slug is on several domains', async () => {
+  const slug = `twice-${Date.now()}`;
+  const { number } = await makeDomain(api.stores.pool, shop.workspace.id, 'go.blocked.example');
+  const [own, branded] = [
+    await linkOf(other, 'https://shop.example/', { slug }),
+    await linkOf(shop, 'https://shop.example/', { slug, domain_number: number }),
+  ];
+  const refused = await cli.run('link', 'block', slug);
+  expect(refused.status).toBe(1);
+  for (const { id } of [own, branded]) expect(refused.stderr).toContain(id);
+  expect(refused.stderr).toContain(`https://go.blocked.example/${slug}`);
+  expect(refused.stderr).toContain(`https://hop.example/${slug}`);
+  for (const [name, id] of [
+    [`go.blocked.example/${slug}`, branded.id],
+    [`https://GO.blocked.example/${slug}?x=1`, branded.id],
+    [`https://hop.example/${slug}`, own.id],
+    [own.id, own.id],
+  ] as const) {
+    const { link } = await cli.json<{ link: { id: string } }>('link', 'block', name);
+    expect([name, link.id]).toEqual([name, id]);
+    await cli.json('link', 'unblock', name);
+  }
+  expect((await cli.run('link', 'block', `none.blocked.example/${slug}`)).stderr).toContain('no link has');
+  // A link that has moved away is at its former address too, until another one takes it.
+  await shop.patch(`/links/${branded.id}`, { domain: null, slug: `${slug}-moved` });
+  const { link } = await cli.json<{ link: { id: string } }>('link', 'block', `go.blocked.example/${slug}`);
+  expect(link.id).toBe(branded.id);
 });
 
 test('a suspended workspace: its links, pages and programs are 410, its keys get a clear 403', async () => {
