@@ -8,11 +8,12 @@ const EXAMPLE = 'laptop-only';
 /**
  * Rejects the public default passwords of `docker-compose.yml` unless the ports are on loopback.
  *
- * @param address that the published ports listen on (`LISTEN`)
+ * @param addresses that the published ports listen on (`LISTEN`, `TLS_LISTEN`)
  * @throws {CommandFailed} naming the file to change
  */
-export function refuseExamplePasswords(config: Config, address: string): void {
-  if (isLoopback(address)) return;
+export function refuseExamplePasswords(config: Config, addresses: readonly string[]): void {
+  const address = addresses.find((one) => !isLoopback(one));
+  if (address === undefined) return;
   for (const [file, url] of [
     ['postgres-password', config.databaseOwnerUrl],
     ['postgres-service-password', config.databaseUrl],
@@ -20,7 +21,7 @@ export function refuseExamplePasswords(config: Config, address: string): void {
   ] as const) {
     if (new URL(url).password !== EXAMPLE) continue;
     throw new CommandFailed(
-      `${file} in SECRETS_DIR is "${EXAMPLE}": must be a password of your own while LISTEN=${address} is not loopback (openssl rand -hex 24)`,
+      `${file} in SECRETS_DIR is "${EXAMPLE}": must be a password of your own while ports listen on ${address}, which is not loopback (openssl rand -hex 24)`,
     );
   }
 }

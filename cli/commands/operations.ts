@@ -17,12 +17,12 @@ export function operationCommands(program: Command): void {
     .description('apply pending migrations to PostgreSQL and ClickHouse')
     .option('--wait <seconds>', 'time to retry while a database is unreachable', wholeNumber(0, 3_600))
     .option(
-      '--published-on <address>',
-      'address of the published ports; unless loopback, default passwords are rejected',
-      '127.0.0.1',
+      '--published-on <addresses...>',
+      'addresses of the published ports; unless all are loopback, default passwords are rejected',
+      ['127.0.0.1'],
     )
     .option('--demo', 'create the workspace demo if no workspace exists; its keys are shown once')
-    .action(async (options: { demo?: boolean; wait?: number; publishedOn: string }, command: Command) => {
+    .action(async (options: { demo?: boolean; wait?: number; publishedOn: string[] }, command: Command) => {
       const config = await operatorConfig();
       refuseExamplePasswords(config, options.publishedOn);
       const pool = createPool(config.databaseOwnerUrl, { max: 1, name: 'hoplog-migrate' });

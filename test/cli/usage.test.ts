@@ -97,6 +97,11 @@ test('migrate rejects the passwords of docker-compose.yml where other machines r
     status: 1,
     stderr: expect.stringMatching(refused),
   });
+  const tls = ['migrate', '--published-on', '127.0.0.1', '0.0.0.0'];
+  expect(await hoplog(tls, env('laptop-only', 'own'))).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(refused),
+  });
   expect((await published('0.0.0.0', 'own', 'own')).stderr).toMatch(/ECONNREFUSED/);
   expect((await published('127.0.0.1', 'laptop-only', 'laptop-only')).stderr).toMatch(/ECONNREFUSED/);
 });

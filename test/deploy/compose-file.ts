@@ -7,6 +7,7 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 export type Service = {
   image: string;
+  profiles?: string[];
   build?: { context: string; args: Record<string, string> };
   pull_policy?: string;
   command?: string[];

@@ -95,9 +95,9 @@ test('every service has only the rights, memory and processes that it needs', ()
   expect(writable).toEqual(['clickhouse', 'kafka-1', 'kafka-2', 'kafka-3', 'grafana']);
 });
 
-test('ports are open on loopback alone, for nginx, Grafana and Prometheus; databases have no outgoing network', () => {
+test('ports are open on loopback alone, for nginx, Caddy, Grafana and Prometheus; databases have no outgoing network', () => {
   const open = services.filter(([, service]) => service.ports);
-  expect(open.map(([name]) => name).sort()).toEqual(['grafana', 'nginx', 'prometheus']);
+  expect(open.map(([name]) => name).sort()).toEqual(['caddy', 'grafana', 'nginx', 'prometheus']);
   for (const [name, service] of open) {
     for (const port of service.ports ?? []) expect(port, name).toMatch(/^127\.0\.0\.1:/);
   }
@@ -113,6 +113,8 @@ test('Grafana and Prometheus stay private when the service is public', () => {
   expect(published.map(([, listen, port]) => [port, listen])).toEqual([
     ['REDIRECT_PORT', 'LISTEN'],
     ['API_PORT', 'LISTEN'],
+    ['HTTP_PORT', 'TLS_LISTEN'],
+    ['HTTPS_PORT', 'TLS_LISTEN'],
     ['PROMETHEUS_PORT', 'MONITORING_LISTEN'],
     ['GRAFANA_PORT', 'MONITORING_LISTEN'],
   ]);
@@ -211,6 +213,27 @@ test('nginx proxies to each ingest process and to the API, and Prometheus scrape
   const targets = prometheus.scrape_configs.flatMap(({ static_configs: [first] }) => first?.targets ?? []);
   const processes = services.filter(([name, service]) => isOwn(service) && name !== 'migrate');
   expect(targets.sort()).toEqual(processes.map(([name]) => `${name}:9464`).sort());
+});
+
+test('Caddy starts with its profile alone, and has every setting of its file', () => {
+  const profiles = services.flatMap(([name, service]) => (service.profiles ?? []).map((one) => [name, one]));
+  expect(profiles).toEqual([['caddy', 'caddy']]);
+  const caddyfile = readFileSync(`${ROOT}deploy/caddy/Caddyfile`, 'utf8');
+  const named = new Set([...caddyfile.matchAll(/\{\$(\w+)\}/g)].map(([, name]) => name));
+  const environment = compose.services.caddy?.environment ?? {};
+  expect(Object.keys(environment).sort()).toEqual([...named].sort());
+  const hosts = (setting = '') => setting.split(' ').map((address) => address.split(':')[0]);
+  expect(hosts(environment.REDIRECTS)).toEqual(['ingest-0', 'ingest-1', 'ingest-2']);
+  expect(hosts(environment.API)).toEqual(['api-0', 'api-1']);
+  const { hostname, port } = new URL(environment.TLS_ALLOWED ?? '');
+  expect([hostname, port]).toEqual(['ingest-0', compose.services['ingest-0']?.environment?.METRICS_PORT]);
+  // It reaches them, and they take the visitor's address from it.
+  for (const name of [...hosts(environment.REDIRECTS), ...hosts(environment.API)]) {
+    expect(compose.services[name ?? '']?.networks).toEqual(
+      expect.arrayContaining(compose.services.caddy?.networks ?? []),
+    );
+  }
+  expect(compose.services.caddy?.networks).toEqual(['front']);
 });
 
 function hasDockerCompose(): boolean {
