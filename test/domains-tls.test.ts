@@ -4,14 +4,15 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../cli/embedded/free-port.ts';
-import { serveMetrics } from '../core/tier/metrics.ts';
+import { createPool, type Pool } from '../sql/database/pool.ts';
+import { createKey } from '../sql/workspaces/keys.ts';
+import { createWorkspace } from '../sql/workspaces/workspaces.ts';
+import { storesOf } from './kafka/deployment.ts';
 import { bound } from './support/bound-process.ts';
 import { makeDomain } from './support/domains.ts';
-import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from './support/ingest.ts';
-import { type TestStores, testStores } from './support/stores.ts';
+import { type Service, startService } from './support/service.ts';
 import { until } from './support/until.ts';
 import { BROWSER } from './support/visitors.ts';
 
@@ -40,21 +41,27 @@ const localOptions = (https: number, http: number) => `
   }
 `;
 
-let stores: TestStores;
-let ingest: TestIngest;
-let closeMetrics: (() => Promise<void>) | undefined;
+/** Of the metrics ports: no other test listens there. */
+const METRICS_HOST = '127.0.0.5';
+
+let service: Service;
+let pool: Pool;
 let stopCaddy: (() => Promise<unknown>) | undefined;
 let dir: string;
 let port: number;
 let asked: string;
 
 beforeAll(async () => {
-  stores = await testStores();
-  ingest = await startTestIngest({ ...stores, env: { TRUST_PROXY: '127.0.0.1' } });
   dir = await mkdtemp(join(tmpdir(), 'hoplog-caddy-'));
-  const metrics = await freePort();
-  closeMetrics = await serveMetrics(new Registry(), '127.0.0.1', metrics, undefined, ingest.hasDomain);
-  asked = `http://127.0.0.1:${metrics}/tls/allowed`;
+  const metrics = await freePort(METRICS_HOST);
+  const dataDir = join(dir, 'data');
+  service = await startService({
+    dataDir,
+    env: { TRUST_PROXY: '127.0.0.1', METRICS_HOST, METRICS_PORT: String(metrics) },
+  });
+  pool = createPool(storesOf(dataDir).databaseUrl, { max: 2 });
+  // That of ingest is the next one.
+  asked = `http://${METRICS_HOST}:${metrics + 1}/tls/allowed`;
   if (!hasCaddy) return;
   port = await freePort();
   const shipped = await readFile(new URL('../deploy/caddy/Caddyfile', import.meta.url), 'utf8');
@@ -71,8 +78,8 @@ beforeAll(async () => {
       XDG_CONFIG_HOME: dir,
       SHORT_HOST: 'short.test',
       API_HOST: 'api.test',
-      REDIRECTS: new URL(ingest.url).host,
-      API: '127.0.0.1:1',
+      REDIRECTS: new URL(service.short_url).host,
+      API: new URL(service.api_url).host,
       TLS_ALLOWED: asked,
       EMAIL: 'ops@example.com',
     },
@@ -90,10 +97,8 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await stopCaddy?.();
-  await closeMetrics?.();
-  await ingest?.close();
-  await ingest?.remove();
-  await stores?.close();
+  await pool?.end();
+  await service?.stop();
   if (dir) await rm(dir, { recursive: true, force: true });
 });
 
@@ -118,50 +123,104 @@ async function allowed(domain: string): Promise<number> {
 }
 
 test('a proxy may get a certificate for a proven domain, and for nothing else', async () => {
-  const workspace = (await makeWorkspace(stores.pool)).id;
-  const domain = await makeDomain(stores.pool, workspace, 'ask.brand.example', { status: 'pending' });
+  const workspace = (await createWorkspace(pool, { name: 'Brand', plan: 'pro' })).id;
+  const domain = await makeDomain(pool, workspace, 'ask.brand.example', { status: 'pending' });
   expect(await allowed('ask.brand.example')).toBe(404);
   for (const status of ['verified', 'failing']) {
-    await stores.pool.query('UPDATE domains SET status = $2 WHERE id = $1', [domain.id, status]);
+    await pool.query('UPDATE domains SET status = $2 WHERE id = $1', [domain.id, status]);
     await expect.poll(() => allowed('ask.brand.example')).toBe(200);
   }
   expect(await allowed('ASK.brand.example')).toBe(200);
   for (const other of ['brand.example', 'x.ask.brand.example', 'short.test', '']) {
     expect([other, await allowed(other)]).toEqual([other, 404]);
   }
-  await stores.pool.query('DELETE FROM domains WHERE id = $1', [domain.id]);
+  await pool.query('DELETE FROM domains WHERE id = $1', [domain.id]);
   await expect.poll(() => allowed('ask.brand.example')).toBe(404);
 });
 
-test('two workspaces with the same slugs on two domains each are told apart behind Caddy', async ({
+type Row = { dimensions: { domain?: string }; metrics: { clicks: number } };
+
+/** A workspace, and calls of the API with its key through Caddy's TLS. */
+async function tenant(name: string) {
+  const { id } = await createWorkspace(pool, { name, plan: 'pro' });
+  const { token } = await createKey(pool, { workspaceId: id, kind: 'secret', label: 'tls' });
+  const call = async <T>(path: string, body?: object) => {
+    const response = await fetch(`${service.api_url}${path}`, {
+      method: body ? 'POST' : 'GET',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(`${path} returned ${response.status}: ${await response.text()}`);
+    return (await response.json()) as T;
+  };
+  return {
+    id,
+    call,
+    /** Clicks by domain. @param filters of the query */
+    async clicks(filters: object[] = []): Promise<[domain: string | undefined, clicks: number][]> {
+      const query = { metrics: ['clicks'], dimensions: ['domain'], filters };
+      const { rows } = await call<{ rows: Row[] }>('/analytics/query', query);
+      return rows
+        .map(({ dimensions, metrics }) => [dimensions.domain, metrics.clicks] as const)
+        .toSorted() as [string, number][];
+    },
+  };
+}
+
+test('two workspaces with the same slugs on two domains each see the clicks of their own alone', async ({
   skip,
 }) => {
   skip(!hasCaddy, NO_CADDY);
-  for (const owner of ['brand', 'rival']) {
-    const workspace = (await makeWorkspace(stores.pool)).id;
-    for (const name of ['go', 'to']) {
-      const { number } = await makeDomain(stores.pool, workspace, `${name}.${owner}.example`);
-      await makeLink(stores.pool, workspace, `https://example.com/${owner}/${name}`, {
-        domain_number: number,
+  const [brand, rival] = [await tenant('Brand'), await tenant('Rival')];
+  /** Visits of each domain, by workspace. */
+  const visits = [
+    [brand, { 'go.brand.example': 1, 'to.brand.example': 2 }],
+    [rival, { 'go.rival.example': 3, 'to.rival.example': 4 }],
+  ] as const;
+  for (const [{ id, call }, counts] of visits) {
+    for (const [domain, count] of Object.entries(counts)) {
+      await makeDomain(pool, id, domain);
+      const destination_url = `https://shop.example/${domain}`;
+      await call('/links', {
+        destination_url,
+        name: domain,
+        channel: 'other',
+        external: true,
+        domain,
         slug: 'sale',
       });
+      await expect.poll(() => visit(domain, '/nowhere')).toBe('404');
+      for (let nth = 0; nth < count; nth++) {
+        expect(await visit(domain, '/sale')).toBe(`302 ${destination_url}`);
+      }
     }
   }
-  for (const owner of ['brand', 'rival']) {
-    for (const name of ['go', 'to']) {
-      await expect
-        .poll(() => visit(`${name}.${owner}.example`, '/sale'))
-        .toBe(`302 https://example.com/${owner}/${name}`);
+  for (const [{ call, clicks }, counts] of visits) {
+    const expected = Object.entries(counts);
+    await until(
+      'the clicks are reported',
+      clicks,
+      (rows) => JSON.stringify(rows) === JSON.stringify(expected),
+    );
+    for (const [domain, count] of [...Object.entries(visits[0][1]), ...Object.entries(visits[1][1])]) {
+      const rows = await clicks([{ dimension: 'domain', operator: 'is', values: [domain] }]);
+      expect([domain, rows]).toEqual([domain, domain in counts ? [[domain, count]] : []]);
     }
+    const { clicks: listed } = await call<{ clicks: { slug: string }[] }>('/clicks?limit=100');
+    expect(listed.map(({ slug }) => slug)).toEqual(
+      Array(Object.values<number>(counts).reduce((sum, count) => sum + count)).fill('sale'),
+    );
+    const orphans = await call<{ clicks: { slug: string }[] }>('/clicks?limit=100&orphans=only');
+    expect(new Set(orphans.clicks.map(({ slug }) => slug))).toEqual(new Set(['nowhere']));
   }
 });
 
 test('Caddy gets no certificate for a host that no workspace has proven', async ({ skip }) => {
   skip(!hasCaddy, NO_CADDY);
-  const workspace = (await makeWorkspace(stores.pool)).id;
-  const domain = await makeDomain(stores.pool, workspace, 'late.brand.example', { status: 'pending' });
+  const workspace = (await createWorkspace(pool, { name: 'Brand', plan: 'pro' })).id;
+  const domain = await makeDomain(pool, workspace, 'late.brand.example', { status: 'pending' });
   expect(await visit('late.brand.example', '/')).toMatch(/EPROTO|ECONNRESET|SSL/);
   expect(await visit('nobody.example', '/')).toMatch(/EPROTO|ECONNRESET|SSL/);
-  await stores.pool.query(`UPDATE domains SET status = 'verified' WHERE id = $1`, [domain.id]);
+  await pool.query(`UPDATE domains SET status = 'verified' WHERE id = $1`, [domain.id]);
   await expect.poll(() => visit('late.brand.example', '/')).toBe('404');
 });
