@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { CHANNELS } from '../../core/enrich/channels.ts';
 import { DOMAIN_LIMIT } from '../../core/links/domains.ts';
-import { LINK_STATUSES } from '../../sql/links/link-search.ts';
+import { LINK_KINDS, LINK_STATUSES } from '../../sql/links/link-search.ts';
 import { Figures, Limit, LinkIds, Nullable, OneOf, WINDOW_PARAMETERS, Window } from '../schemas.ts';
 import { LinkRecord } from './schemas.ts';
 
@@ -41,8 +41,16 @@ export const SearchQuery = Type.Object({
         '`expired`: past `expires_at`. `used_up`: `max_clicks` visits were redirected. Else `active`.',
     }),
   ),
+  kind: Type.Optional(
+    OneOf(LINK_KINDS, {
+      description:
+        'Links that a person or a key made (`own`), of referrers (`referral`), of bio buttons (`bio`), or codes of programs (`program`).',
+    }),
+  ),
   archived: Type.Optional(
-    OneOf(['include'], { description: 'Adds archived links, which are left out except by `ids`.' }),
+    OneOf(['include', 'only'], {
+      description: '`include` adds archived links, which are left out except by `ids`. `only`: no others.',
+    }),
   ),
   sort: OneOf(['created', 'name', 'clicks', 'visitors', 'conversions', 'revenue'], {
     default: 'created',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { makeBioPage } from '../../test/support/bio.ts';
 import { nextNanos, storeClicks, storeShares } from '../../test/support/stored-events.ts';
 import type { LinkRecord } from './schemas.ts';
 import type { FoundLinks } from './search-schemas.ts';
@@ -236,6 +237,26 @@ describe('a page', () => {
     expect(answer.status).toBe(400);
     expect(answer.body.error.details?.[0]?.path).toBe(path);
   });
+});
+
+test('links are found by who made them, and archived ones alone', async () => {
+  await make('Ours');
+  await make('Smart', { channel: undefined, smart: true });
+  await make('Old', { archived: true });
+  const program = { name: 'Friends', destination_url: 'https://shop.example/join' };
+  expect((await shop.post('/programs', program)).status).toBe(201);
+  const referrer = { email: 'ada@shop.example', external_user_id: 'ada', tier: 'free' };
+  expect((await shop.post('/referrals/enroll', referrer)).status).toBe(201);
+  await makeBioPage(shop, `found-${Date.now()}`, {
+    links: [{ label: 'Button', url: 'https://shop.example/b' }],
+  });
+  expect(await names('kind=own')).toEqual(['Smart', 'Ours']);
+  expect((await search('kind=referral')).links.map(({ link }) => link.channel)).toEqual(['referral']);
+  expect((await search('kind=bio')).links.map(({ link }) => link.channel)).toEqual(['bio']);
+  expect(await names('kind=program')).toEqual(['Friends']);
+  expect((await search('')).total).toBe(5);
+  expect(await names('archived=only')).toEqual(['Old']);
+  expect((await search('kind=own&archived=include')).total).toBe(3);
 });
 
 test('the tags of all links come with the most used first', async () => {

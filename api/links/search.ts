@@ -85,7 +85,17 @@ export async function findLinks(deps: Stores, auth: Auth, query: SearchQuery): P
   };
 }
 
-function searchOf({ ids, q, channel, domain, folder_id, tag, status, archived }: SearchQuery): LinkSearch {
+function searchOf({
+  ids,
+  q,
+  channel,
+  domain,
+  folder_id,
+  tag,
+  status,
+  kind,
+  archived,
+}: SearchQuery): LinkSearch {
   if (folder_id !== undefined && folder_id !== 'none' && !isUuid(folder_id)) {
     throw badRequest('folder_id', 'must be a UUID or "none"');
   }
@@ -97,6 +107,7 @@ function searchOf({ ids, q, channel, domain, folder_id, tag, status, archived }:
     folder: folder_id === undefined || folder_id === 'none' ? (folder_id ?? null) : { id: folder_id },
     tag: tag ?? null,
     status: status ?? null,
-    withArchived: archived === 'include',
+    kind: kind ?? null,
+    archived: archived ?? 'exclude',
   };
 }

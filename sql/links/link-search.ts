@@ -5,6 +5,13 @@ import type { Queryable } from '../database/pool.ts';
 export const LINK_STATUSES = ['active', 'expired', 'used_up'] as const;
 export type LinkStatus = (typeof LINK_STATUSES)[number];
 
+/**
+ * Who made a link. `own`: a person or a key. `referral`: a referrer's. `bio`: a button of a bio page. `program`: the code of
+ * a program.
+ */
+export const LINK_KINDS = ['own', 'referral', 'bio', 'program'] as const;
+export type LinkKind = (typeof LINK_KINDS)[number];
+
 /** Filters of a search; null: not filtered. */
 export type LinkSearch = {
   /** Only these; unknown ones are left out. */
@@ -19,7 +26,9 @@ export type LinkSearch = {
   folder: { id: string } | 'none' | null;
   tag: string | null;
   status: LinkStatus | null;
-  withArchived: boolean;
+  kind: LinkKind | null;
+  /** Whether archived links are left out, added, or alone. */
+  archived: 'exclude' | 'include' | 'only';
 };
 
 /** Sort order of links. Ties come newest first. */
@@ -76,6 +85,15 @@ export async function searchLinks(
 
 const SORT_KEYS = { created: 'created_at', name: 'lower(name)', figure: 'coalesce(figure.value, 0)' };
 
+const IS_CODE = 'EXISTS (SELECT FROM programs p WHERE p.id = l.id)';
+/** A Smart Link has no channel. */
+const KINDS: Record<LinkKind, string> = {
+  own: `coalesce(l.channel, '') NOT IN ('referral', 'bio') AND NOT ${IS_CODE}`,
+  referral: `l.channel = 'referral' AND NOT ${IS_CODE}`,
+  bio: `l.channel = 'bio'`,
+  program: IS_CODE,
+};
+
 function conditionsOf(search: LinkSearch, parameter: (value: unknown) => string): string {
   const conditions: string[] = [];
   if (search.ids !== null) conditions.push(`l.id = ANY (${parameter(search.ids)})`);
@@ -90,7 +108,9 @@ function conditionsOf(search: LinkSearch, parameter: (value: unknown) => string)
   if (search.domain !== null) conditions.push(domainCondition(search.domain, parameter));
   if (search.folder === 'none') conditions.push('d.folder_id IS NULL');
   else if (search.folder !== null) conditions.push(`d.folder_id = ${parameter(search.folder.id)}`);
-  if (!search.withArchived && search.ids === null) conditions.push('NOT l.archived');
+  if (search.kind !== null) conditions.push(KINDS[search.kind]);
+  if (search.archived === 'only') conditions.push('l.archived');
+  else if (search.archived === 'exclude' && search.ids === null) conditions.push('NOT l.archived');
   if (search.tag !== null) conditions.push(`${parameter(search.tag)} = ANY (d.tags)`);
   return conditions.map((condition) => ` AND ${condition}`).join('');
 }

@@ -11,6 +11,7 @@ export const PAGE_PATHS = {
   'links/import/import-page': '/links/import',
   'links/link-page': '/links/:id',
   'links/edit-link-page': '/links/:id/edit',
+  'domains/domains-page': '/domains',
   'visitors/visitors-page': '/visitors',
   'visitors/visitor-page': '/visitors/:id',
   'bio-pages/bio-pages-page': '/bio-pages',

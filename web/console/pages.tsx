@@ -9,6 +9,7 @@ import {
   IconSettings,
   IconWebhook,
   IconWorld,
+  IconWorldWww,
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import type { Session } from './api/session.ts';
@@ -72,6 +73,12 @@ export const PAGES: Page[] = [
     path: PAGE_PATHS['links/edit-link-page'],
     title: 'Edit link',
     ...lazyPage(() => import('./pages/links/edit-link-page.tsx')),
+  },
+  {
+    path: PAGE_PATHS['domains/domains-page'],
+    title: 'Domains',
+    icon: IconWorldWww,
+    ...lazyPage(() => import('./pages/domains/domains-page.tsx')),
   },
   {
     path: PAGE_PATHS['visitors/visitors-page'],

@@ -47,7 +47,7 @@ export const press = (page: ConsolePage, name: string) =>
 export const field = (page: ConsolePage, name: string) => page.getByRole('textbox', { name, exact: true });
 
 /** Returns the slugs of the table, from top to bottom. */
-export const slugs = (page: ConsolePage) => page.locator('tbody tr td:first-child a').allTextContents();
+export const slugs = (page: ConsolePage) => page.locator('tbody a.link-slug').allTextContents();
 
 export async function expectSlugs(page: ConsolePage, expected: string[]): Promise<void> {
   await expect.poll(() => slugs(page), PATIENCE).toEqual(expected);

@@ -2979,6 +2979,7 @@ export interface components {
       url?: string;
     };
     UpdateWorkspace: {
+      default_domain?: string | null;
       identity_verification?: components["schemas"]["IdentityVerification"];
       logo?: string | null;
       payout_hold_days?: number;
@@ -3098,6 +3099,7 @@ export interface components {
       name: string;
     };
     WorkspaceSettings: {
+      default_domain: string | null;
       /** Format: uuid */
       id: string;
       identity_secret_set: boolean;
@@ -4693,7 +4695,8 @@ export interface operations {
         folder_id?: string;
         tag?: string;
         status?: "active" | "expired" | "used_up";
-        archived?: "include";
+        kind?: "own" | "referral" | "bio" | "program";
+        archived?: "include" | "only";
         sort?: "created" | "name" | "clicks" | "visitors" | "conversions" | "revenue";
         order?: "desc" | "asc";
         figures?: "include" | "exclude";

@@ -1,6 +1,6 @@
 import { TextInput } from '@mantine/core';
-import { useFirstFocus } from '../../../parts/use-first-focus.ts';
 import { cleanAddress } from './clean-address.ts';
+import { useFirstFocus } from './use-first-focus.ts';
 
 type Props = {
   label: string;

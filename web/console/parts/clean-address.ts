@@ -16,10 +16,10 @@ export function cleanAddress(text: string): string {
   return HOST_FIRST.test(bare) ? `https://${bare.replaceAll(' ', '%20')}` : bare;
 }
 
-/** Returns the host of an address, without `www.`; an empty text where there is none. */
+/** Returns the host of an address; an empty text where there is none. */
 export function hostOf(address: string): string {
   const url = URL.parse(cleanAddress(address));
-  return url === null ? '' : url.hostname.replace(/^www\./, '');
+  return url?.hostname ?? '';
 }
 
 /** Returns whether an address is on a site: its domain, or a name below it. */
@@ -38,7 +38,7 @@ export function proposedName(address: string): string {
     .replace(/\.\w{2,5}$/, '')
     .replaceAll(/[-_+\s]+/g, ' ')
     .trim();
-  if (!/\p{L}{2}/u.test(words)) return hostOf(address);
+  if (!/\p{L}{2}/u.test(words)) return url.hostname.replace(/^www\./, '');
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`.slice(0, 200);
 }
 

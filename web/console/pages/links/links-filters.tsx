@@ -1,80 +1,116 @@
-import { Select, SimpleGrid, TextInput } from '@mantine/core';
-import { IconSearch } from '@tabler/icons-react';
+import { Button, Select, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconFilter, IconSearch } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { CHANNELS } from '../../../../core/enrich/channels.ts';
 import { type Folders, type LinkStatus, STATUS_NAMES, type Tags } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
 import { channelName } from '../../formats.ts';
-import type { LinksView } from './links-view.ts';
+import { OWN_HOST } from './form/link-draft.ts';
+import type { Filter, LinksView } from './links-view.ts';
 
 /** Pause in typing before the search runs. Milliseconds. */
 const PAUSE = 300;
 
 type Props = {
   view: LinksView;
+  /** Hosts of the workspace. */
+  hosts: readonly string[];
   change: (changes: Record<string, string | null>, options?: { replace: boolean }) => void;
 };
 
-/** Search and filters of the table. */
-export function LinksFilters({ view: { filters }, change }: Props) {
+type Choice = { name: Filter; label: string; any: string; data: { value: string; label: string }[] };
+
+/** Search and filters of the table. On a phone the filters are behind one button. */
+export function LinksFilters({ view: { filters }, hosts, change }: Props) {
+  const { urls } = useSession();
   const folders = useApi<Folders>('/folders', { limit: 500 });
   const tags = useApi<Tags>('/links/tags');
-  const channels = [
-    { value: 'smart', label: 'Smart Links' },
-    ...CHANNELS.map((key) => ({ value: key, label: channelName(key) })),
+  const [isOpen, { toggle }] = useDisclosure(false);
+  const named = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
+  // A chosen value stays, even if no link has it.
+  const kept = (name: Filter, values: readonly string[]) =>
+    named([...new Set([...(filters[name] ? [filters[name]] : []), ...values])]);
+  const choices: (Choice | false)[] = [
+    {
+      name: 'channel',
+      label: 'Channel',
+      any: 'All channels',
+      data: ['smart', ...CHANNELS].map((value) => ({
+        value,
+        label: value === 'smart' ? 'Smart Links' : channelName(value),
+      })),
+    },
+    (hosts.length > 0 || filters.domain !== undefined) && {
+      name: 'domain',
+      label: 'Domain',
+      any: 'All domains',
+      data: [
+        { value: OWN_HOST, label: new URL(urls.short_url).host },
+        ...kept('domain', hosts).filter(({ value }) => value !== OWN_HOST),
+      ],
+    },
+    {
+      name: 'folder_id',
+      label: 'Folder',
+      any: 'All folders',
+      data: [
+        { value: 'none', label: 'No folder' },
+        ...(folders.data?.folders ?? []).map(({ id, name }) => ({ value: id, label: name })),
+      ],
+    },
+    {
+      name: 'tag',
+      label: 'Tag',
+      any: 'All tags',
+      data: kept(
+        'tag',
+        (tags.data?.tags ?? []).map(({ tag }) => tag),
+      ),
+    },
+    {
+      name: 'status',
+      label: 'Status',
+      any: 'Any status',
+      data: (Object.keys(STATUS_NAMES) as LinkStatus[]).map((value) => ({
+        value,
+        label: STATUS_NAMES[value],
+      })),
+    },
   ];
-  const folderOptions = [
-    { value: 'none', label: 'No folder' },
-    ...(folders.data?.folders ?? []).map(({ id, name }) => ({ value: id, label: name })),
-  ];
-  const tagOptions = (tags.data?.tags ?? []).map(({ tag }) => tag);
+  const count = choices.filter((choice) => choice && filters[choice.name] !== undefined).length;
   return (
-    <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }} spacing="sm" role="search" aria-label="Filters of links">
+    <search className="filters" aria-label="Filters of links">
       <SearchField value={filters.q ?? ''} search={(q) => change({ q }, { replace: true })} />
-      <Select
-        label="Channel"
-        placeholder="All channels"
-        data={channels}
-        value={filters.channel ?? null}
-        onChange={(channel) => change({ channel })}
-        searchable
-        clearable
-        clearButtonProps={{ 'aria-label': 'All channels' }}
-      />
-      <Select
-        label="Folder"
-        placeholder="All folders"
-        data={folderOptions}
-        value={filters.folder_id ?? null}
-        onChange={(folder_id) => change({ folder_id })}
-        searchable
-        clearable
-        clearButtonProps={{ 'aria-label': 'All folders' }}
-      />
-      <Select
-        label="Tag"
-        placeholder="All tags"
-        // Keep the chosen tag even if no link has it.
-        data={[...new Set([...(filters.tag ? [filters.tag] : []), ...tagOptions])]}
-        value={filters.tag ?? null}
-        onChange={(tag) => change({ tag })}
-        searchable
-        clearable
-        clearButtonProps={{ 'aria-label': 'All tags' }}
-      />
-      <Select
-        label="Status"
-        placeholder="Any status"
-        data={(Object.keys(STATUS_NAMES) as LinkStatus[]).map((value) => ({
-          value,
-          label: STATUS_NAMES[value],
-        }))}
-        value={filters.status ?? null}
-        onChange={(status) => change({ status })}
-        clearable
-        clearButtonProps={{ 'aria-label': 'Any status' }}
-      />
-    </SimpleGrid>
+      <Button
+        variant="default"
+        hiddenFrom="sm"
+        leftSection={<IconFilter size={16} />}
+        aria-expanded={isOpen}
+        onClick={toggle}
+      >
+        {count === 0 ? 'Filters' : `Filters (${count})`}
+      </Button>
+      <div className="filters-more" data-open={isOpen || undefined}>
+        {choices.map(
+          (choice) =>
+            choice && (
+              <Select
+                key={choice.name}
+                label={choice.label}
+                placeholder={choice.any}
+                data={choice.data}
+                value={filters[choice.name] ?? null}
+                onChange={(value) => change({ [choice.name]: value })}
+                searchable
+                clearable
+                clearButtonProps={{ 'aria-label': choice.any }}
+              />
+            ),
+        )}
+      </div>
+    </search>
   );
 }
 

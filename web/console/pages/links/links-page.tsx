@@ -11,14 +11,25 @@ import { QueryView } from '../../parts/query-view.tsx';
 import { WindowPicker } from '../../parts/window-picker.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { FoldersButton } from './folders-dialog.tsx';
+import { useLinkDomains } from './form/use-link-domains.ts';
 import { LinksFilters } from './links-filters.tsx';
 import { LinksTable } from './links-table.tsx';
-import { PAGE_SIZE, searchQuery, useLinksView } from './links-view.ts';
+import { NO_FILTERS, PAGE_SIZE, type Shown, searchQuery, useLinksView } from './links-view.ts';
+import { ShownChips } from './shown-chips.tsx';
+
+const NONE_SHOWN: Record<Exclude<Shown, 'own'>, string> = {
+  referral: 'No referral links yet',
+  bio: 'No links of bio pages yet',
+  program: 'No programs yet',
+  archived: 'No archived links',
+  all: 'No links yet',
+};
 
 /** The list of links with search, filters, sorting and paging. */
 export default function LinksPage() {
   const { workspace, can } = useSession();
   const { view, change } = useLinksView();
+  const { hosts } = useLinkDomains();
   const links = useApi<FoundLinks>('/links/search', searchQuery(view, workspace.paid));
   // The page is beyond the end: links were deleted, or the URL was edited.
   const pages = links.data && !links.isPlaceholderData ? Math.ceil(links.data.total / PAGE_SIZE) : null;
@@ -50,12 +61,11 @@ export default function LinksPage() {
         <ExportMenu view={view} withFigures={workspace.paid} />
       </PageHeader>
       <Stack gap="md">
-        <LinksFilters view={view} change={change} />
-        {workspace.paid && (
-          <Group justify="flex-end">
-            <WindowPicker />
-          </Group>
-        )}
+        <LinksFilters view={view} hosts={hosts} change={change} />
+        <Group justify="space-between" gap="sm">
+          <ShownChips view={view} change={change} />
+          {workspace.paid && <WindowPicker />}
+        </Group>
         <QueryView
           query={links}
           lines={8}
@@ -65,18 +75,24 @@ export default function LinksPage() {
               <EmptyState
                 title="No links match these filters"
                 action={
-                  <Button
-                    variant="default"
-                    onClick={() =>
-                      change({ q: null, channel: null, folder_id: null, tag: null, status: null })
-                    }
-                  >
+                  <Button variant="default" onClick={() => change({ ...NO_FILTERS, shown: null })}>
                     Clear filters
                   </Button>
                 }
               />
+            ) : view.shown !== 'own' ? (
+              <EmptyState title={NONE_SHOWN[view.shown]} />
             ) : (
-              <EmptyState title="No links yet">
+              <EmptyState
+                title="No links yet"
+                action={
+                  can('operator') && (
+                    <Button component={Link} href="/links/new">
+                      Create a link
+                    </Button>
+                  )
+                }
+              >
                 {can('operator')
                   ? 'Create the first link, or import links from another service.'
                   : 'Ask an operator of the workspace to create one.'}
@@ -84,7 +100,15 @@ export default function LinksPage() {
             ),
           }}
         >
-          {(data) => <LinksTable data={data} view={view} change={change} withFigures={workspace.paid} />}
+          {(data) => (
+            <LinksTable
+              data={data}
+              view={view}
+              change={change}
+              withFigures={workspace.paid}
+              withDomains={hosts.length > 0}
+            />
+          )}
         </QueryView>
       </Stack>
     </>

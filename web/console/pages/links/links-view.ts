@@ -6,8 +6,15 @@ export const SORTS = ['created', 'name', 'clicks', 'visitors', 'conversions', 'r
 export type Sort = (typeof SORTS)[number];
 
 /** Filters by URL parameter, named as in `GET /links/search`. */
-export const FILTERS = ['q', 'channel', 'folder_id', 'tag', 'status'] as const;
+export const FILTERS = ['q', 'channel', 'domain', 'folder_id', 'tag', 'status'] as const;
 export type Filter = (typeof FILTERS)[number];
+
+/** Which links the table has: those that a person or a key made, those of the system, or archived ones. */
+export const SHOWN = ['own', 'referral', 'bio', 'program', 'archived', 'all'] as const;
+export type Shown = (typeof SHOWN)[number];
+
+/** The changes of the URL that remove every filter. */
+export const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, null]));
 
 /** Links on a page. */
 export const PAGE_SIZE = 25;
@@ -15,6 +22,7 @@ export const PAGE_SIZE = 25;
 /** The table's state, read from the URL. */
 export type LinksView = {
   filters: Partial<Record<Filter, string>>;
+  shown: Shown;
   sort: Sort;
   descending: boolean;
   /** From 1. */
@@ -33,6 +41,7 @@ export function viewOf(search: URLSearchParams): LinksView {
   const page = Number(search.get('page') ?? 1);
   return {
     filters,
+    shown: SHOWN.find((one) => one === search.get('shown')) ?? 'own',
     sort,
     descending: search.get('order') ? search.get('order') !== 'asc' : sort !== 'name',
     page: Number.isInteger(page) && page >= 1 && page <= 10_000 ? page : 1,
@@ -46,12 +55,13 @@ export function viewOf(search: URLSearchParams): LinksView {
  * @param withFigures false on a plan without statistics
  */
 export function searchQuery(
-  { filters, sort, descending, page, window }: LinksView,
+  { filters, shown, sort, descending, page, window }: LinksView,
   withFigures: boolean,
 ): Query {
   const bySelf = sort === 'created' || sort === 'name';
   return {
     ...filters,
+    ...(shown === 'archived' ? { archived: 'only' } : shown !== 'all' && { kind: shown }),
     sort: withFigures || bySelf ? sort : 'created',
     order: descending ? 'desc' : 'asc',
     limit: PAGE_SIZE,

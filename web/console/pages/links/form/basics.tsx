@@ -1,8 +1,8 @@
 import { Checkbox, Stack, TextInput } from '@mantine/core';
 import { useSession } from '../../../api/session.ts';
-import { AddressField } from './address-field.tsx';
+import { AddressField } from '../../../parts/address-field.tsx';
+import { hostOf, isOnSite, proposedName } from '../../../parts/clean-address.ts';
 import { ChannelChips } from './channels.tsx';
-import { hostOf, isOnSite, proposedName } from './clean-address.ts';
 import type { FormFields } from './fields.ts';
 import { SlugField } from './slug-field.tsx';
 

@@ -1,5 +1,5 @@
 import { Stack } from '@mantine/core';
-import { AddressField } from './address-field.tsx';
+import { AddressField } from '../../../parts/address-field.tsx';
 import { type FormFields, joined, type LinkFormSection } from './fields.ts';
 
 /** Targets of a link, in the order in which they decide. */

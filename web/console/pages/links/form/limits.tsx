@@ -1,6 +1,6 @@
 import { Checkbox, PasswordInput, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { formatCount, formatInstantIn, viewerTimeZone } from '../../../formats.ts';
-import { AddressField } from './address-field.tsx';
+import { AddressField } from '../../../parts/address-field.tsx';
 import { type FormFields, joined, type LinkFormSection } from './fields.ts';
 
 const inWords = (local: string) => {

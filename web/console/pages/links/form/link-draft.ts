@@ -2,7 +2,7 @@ import { CREATABLE_CHANNELS } from '../../../../../core/enrich/channels.ts';
 import { type LinkRecord, PIXEL_PLATFORMS, type PixelPlatform } from '../../../api/links.ts';
 import { formatCount } from '../../../formats.ts';
 import { changedFields, isAlike } from '../../../parts/changed-fields.ts';
-import { cleanAddress, proposedName } from './clean-address.ts';
+import { cleanAddress, proposedName } from '../../../parts/clean-address.ts';
 
 /** The domain of a draft that names the deployment's own. */
 export const OWN_HOST = 'none';

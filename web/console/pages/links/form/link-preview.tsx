@@ -1,8 +1,8 @@
 import { Paper, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { formatInstantIn, viewerTimeZone } from '../../../formats.ts';
+import { cleanAddress } from '../../../parts/clean-address.ts';
 import { qrModules, qrSvg } from '../qr-code.ts';
-import { cleanAddress } from './clean-address.ts';
 import { DEVICES } from './devices.tsx';
 import { type LinkDraft, UTM_FIELDS } from './link-draft.ts';
 import { useLinkDomains } from './use-link-domains.ts';

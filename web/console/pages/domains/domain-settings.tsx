@@ -1,0 +1,152 @@
+import { Alert, Button, Checkbox, Group, Modal, Stack, Textarea } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { useEffect, useRef, useState } from 'react';
+import { fieldError } from '../../api/failures.ts';
+import { useSend } from '../../api/queries.ts';
+import { sentenceOf } from '../../api/sentence.ts';
+import { AddressField } from '../../parts/address-field.tsx';
+import { isAlike } from '../../parts/changed-fields.ts';
+import { FormSection } from '../../parts/form-section.tsx';
+import { useFocusBack } from '../../parts/use-focus-back.ts';
+import { LeaveGuard } from '../../shell/leave-guard.tsx';
+import { DOMAIN_READS } from './domain-card.tsx';
+import { changeBody, type DomainDraft, draftOf, jsonProblem } from './domain-draft.ts';
+import type { Domain } from './responses.ts';
+
+const ADDRESSES = [
+  ['root_url', 'Root address', (domain: string) => `Where ${domain} itself leads.`],
+  ['not_found_url', 'Not found address', () => 'Where unknown slugs lead. Without it: a page that says so.'],
+  [
+    'expired_url',
+    'Expired address',
+    () => 'Where expired and used-up links lead that have no address of their own.',
+  ],
+] as const;
+
+const FILES = [
+  ['apple_app_site_association', 'apple-app-site-association', 'For iPhones: which app opens which links.'],
+  ['assetlinks', 'assetlinks.json', 'For Android: which app opens the links.'],
+] as const;
+
+/** Edits the default, the addresses and the app files of a domain. */
+export function DomainSettings({ domain, close }: { domain: Domain; close: () => void }) {
+  useFocusBack();
+  const isPhone = useMediaQuery('(max-width: 48em)');
+  // As it was when the form opened: unchanged fields must not overwrite changes of someone else.
+  const [before] = useState(() => draftOf(domain));
+  const [draft, setDraft] = useState(before);
+  const [isSent, setSent] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  const save = useSend<object, Domain>((body) => ({ path: `/domains/${domain.id}`, method: 'PATCH', body }), {
+    refresh: DOMAIN_READS,
+    done: `${domain.domain} saved`,
+    tellFailure: false,
+  });
+  const error = save.error;
+  useEffect(() => {
+    if (error || isSent)
+      form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')?.focus();
+  }, [error, isSent]);
+  const set = (part: Partial<DomainDraft>) => {
+    setSent(false);
+    setDraft({ ...draft, ...part });
+  };
+  const wrong = (field: keyof DomainDraft): string | null => {
+    const local = field === 'apple_app_site_association' || field === 'assetlinks';
+    return (local && isSent ? jsonProblem(draft[field]) : null) ?? fieldError(error, field);
+  };
+  const fields = Object.keys(before) as (keyof DomainDraft)[];
+  const isAboutAField = fields.some((field) => fieldError(error, field) !== null);
+  const submit = () => {
+    setSent(true);
+    if (FILES.some(([field]) => jsonProblem(draft[field]) !== null)) return;
+    const body = changeBody(before, draft);
+    if (Object.keys(body).length === 0) close();
+    else save.mutate(body, { onSuccess: close });
+  };
+  const isDirty = !isAlike(draft, before);
+  const files = FILES.filter(([field]) => draft[field].trim() !== '').map(([, name]) => name);
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={`Settings of ${domain.domain}`}
+      size="lg"
+      fullScreen={isPhone === true}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+      closeOnClickOutside={!isDirty}
+      closeOnEscape={!isDirty}
+    >
+      <LeaveGuard active={isDirty && !save.isSuccess} withQuery />
+      <form
+        ref={form}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <Stack gap="md">
+          {Boolean(error) && !isAboutAField && (
+            <Alert role="alert" tabIndex={-1} color="red" variant="outline" title="Not saved">
+              {sentenceOf(error)}
+            </Alert>
+          )}
+          <Checkbox
+            label="Default domain"
+            description={
+              domain.status === 'pending'
+                ? 'Once the domain is verified, new links can be made on it by default.'
+                : 'New links that name no domain are made on it, referral links and links of bio buttons too.'
+            }
+            disabled={domain.status === 'pending'}
+            checked={draft.is_default}
+            onChange={(event) => set({ is_default: event.currentTarget.checked })}
+          />
+          {ADDRESSES.map(([field, label, about]) => (
+            <AddressField
+              key={field}
+              label={label}
+              description={about(domain.domain)}
+              value={draft[field]}
+              error={wrong(field)}
+              onChange={(value) => set({ [field]: value })}
+            />
+          ))}
+          <FormSection
+            title="App files"
+            hint="Open links in your app"
+            set={files.length === 0 ? null : files.join(', ')}
+            isWrong={FILES.some(([field]) => wrong(field) !== null)}
+          >
+            <Stack gap="md">
+              {FILES.map(([field, name, about]) => (
+                <Textarea
+                  key={field}
+                  label={name}
+                  description={`${about} JSON, served below https://${domain.domain}/.well-known/.`}
+                  autosize
+                  minRows={4}
+                  maxRows={14}
+                  spellCheck={false}
+                  styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13 } }}
+                  value={draft[field]}
+                  error={wrong(field)}
+                  onChange={(event) => set({ [field]: event.currentTarget.value })}
+                />
+              ))}
+            </Stack>
+          </FormSection>
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,157 @@
+import { Button, Group, Modal, Paper, TagsInput, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { notifications } from '@mantine/notifications';
+import { IconArchive, IconArchiveOff, IconTag, IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { LinkRecord, Tags } from '../../api/links.ts';
+import { useApi, useSend } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
+import { sentence, sentenceOf } from '../../api/sentence.ts';
+import { useSession } from '../../api/session.ts';
+import { plural } from '../../formats.ts';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { useFocusBack } from '../../parts/use-focus-back.ts';
+import { type ChangeResults, useAddTags } from './use-add-tags.ts';
+
+type Props = {
+  /** The selected links. */
+  links: LinkRecord[];
+  clear: () => void;
+};
+
+const refresh = ['/links', '/analytics', '/folders'];
+
+/** Says how a change of several links went. */
+function tell(results: readonly { status: number; body: object }[], done: string): void {
+  const refused = results.filter(({ status }) => status >= 400);
+  const made = results.length - refused.length;
+  if (made > 0) notifications.show({ message: `${plural(made, 'link', 'links')} ${done}`, color: 'hop' });
+  const [first] = refused;
+  if (!first) return;
+  const { error } = first.body as { error?: { message: string } };
+  const why = error?.message ?? 'it was refused';
+  notifications.show({
+    message: `${plural(refused.length, 'link was', 'links were')} not changed. ${sentence(why)}`,
+    color: 'red',
+  });
+}
+
+/** What can be done with the selected links, at the bottom of the window. */
+export function BulkBar({ links, clear }: Props) {
+  const { workspace } = useSession();
+  const ids = links.map(({ id }) => id);
+  const [tagging, { open, close }] = useDisclosure(false);
+  const areArchived = links.every(({ archived }) => archived);
+  const archive = useSend<boolean, { results: ChangeResults }>(
+    (archived) => ({ path: '/links/bulk', method: 'PATCH', body: { ids, set: { archived } } }),
+    { refresh },
+  );
+  const remove = useSend<void, { results: ResponseOf<'/links/bulk', 'delete'>['results'] }>(
+    () => ({ path: '/links/bulk', method: 'DELETE', body: { ids } }),
+    { refresh },
+  );
+  return (
+    <Paper className="bulk-bar" withBorder shadow="md" role="region" aria-label="Selected links">
+      <Text size="sm" fw={600} role="status">
+        {plural(links.length, 'link', 'links')} selected
+      </Text>
+      <Group gap="xs">
+        {workspace.paid && (
+          <>
+            <Button size="xs" variant="default" leftSection={<IconTag size={16} />} onClick={open}>
+              Add tags
+            </Button>
+            <Button
+              size="xs"
+              variant="default"
+              loading={archive.isPending}
+              leftSection={areArchived ? <IconArchiveOff size={16} /> : <IconArchive size={16} />}
+              onClick={() =>
+                archive.mutate(!areArchived, {
+                  onSuccess: ({ results }) => {
+                    tell(results, areArchived ? 'restored' : 'archived');
+                    clear();
+                  },
+                })
+              }
+            >
+              {areArchived ? 'Restore' : 'Archive'}
+            </Button>
+          </>
+        )}
+        <ConfirmButton
+          size="xs"
+          leftSection={<IconTrash size={16} />}
+          question={`Delete ${plural(links.length, 'link', 'links')}?`}
+          consequence="They stop redirecting at once. Their slugs stay reserved. Their clicks stay in the workspace statistics."
+          yes="Delete"
+          pending={remove.isPending}
+          onConfirm={() =>
+            remove.mutateAsync().then(({ results }) => {
+              tell(results, 'deleted');
+              clear();
+            })
+          }
+        >
+          Delete
+        </ConfirmButton>
+        <Button size="xs" variant="subtle" onClick={clear}>
+          Clear
+        </Button>
+      </Group>
+      {tagging && <TagDialog links={links} close={close} done={clear} />}
+    </Paper>
+  );
+}
+
+function TagDialog({ links, close, done }: { links: LinkRecord[]; close: () => void; done: () => void }) {
+  useFocusBack();
+  const known = useApi<Tags>('/links/tags');
+  const [tags, setTags] = useState<string[]>([]);
+  const save = useAddTags(links);
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={`Add tags to ${plural(links.length, 'link', 'links')}`}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate(tags, {
+            onSuccess: (results) => {
+              tell(results, 'tagged');
+              close();
+              done();
+            },
+          });
+        }}
+      >
+        <TagsInput
+          label="Tags"
+          description="Press Enter after each tag. Tags belong to the campaign: all its links get them."
+          data={(known.data?.tags ?? []).map(({ tag }) => tag)}
+          maxTags={50}
+          maxLength={50}
+          value={tags}
+          onChange={setTags}
+          data-autofocus
+        />
+        {save.isError && (
+          <Text size="sm" c="red" role="alert" mt="xs">
+            {sentenceOf(save.error)}
+          </Text>
+        )}
+        <Group justify="flex-end" mt="md">
+          <Button variant="default" onClick={close}>
+            Cancel
+          </Button>
+          <Button type="submit" disabled={tags.length === 0} loading={save.isPending}>
+            Add
+          </Button>
+        </Group>
+      </form>
+    </Modal>
+  );
+}

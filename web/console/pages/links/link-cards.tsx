@@ -1,0 +1,66 @@
+import { Anchor, Checkbox, Group, Paper, Stack, Text } from '@mantine/core';
+import { Link } from 'wouter';
+import { type FoundLinks, STATUS_NAMES } from '../../api/links.ts';
+import { useSession } from '../../api/session.ts';
+import { channelName, formatMoney, plural } from '../../formats.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import type { useSelection } from './use-selection.ts';
+
+type Props = {
+  rows: FoundLinks['links'];
+  /** Host of links without a domain, where cards name their domain; else null. */
+  ownHost: string | null;
+  /** Null: nothing can be selected. */
+  selection: ReturnType<typeof useSelection> | null;
+};
+
+/** The links of a page as cards, for a phone. */
+export function LinkCards({ rows, ownHost, selection }: Props) {
+  const { workspace } = useSession();
+  return (
+    <Stack gap="xs" component="ul" className="plain-list" aria-label="Links">
+      {rows.map(({ link, status, figures }) => (
+        <Paper key={link.id} component="li" withBorder p="sm">
+          <Group gap="sm" wrap="nowrap" align="flex-start">
+            {selection && (
+              <Checkbox
+                mt={2}
+                aria-label={`Select ${link.slug}`}
+                checked={selection.isChosen(link.id)}
+                onChange={() => selection.toggle(link.id)}
+              />
+            )}
+            <div className="link-card">
+              {ownHost !== null && (
+                <Text span size="sm" c="dimmed">
+                  {link.domain ?? ownHost}/
+                </Text>
+              )}
+              <Anchor component={Link} href={`/links/${link.id}`} fw={600} size="sm" className="link-slug">
+                {link.slug}
+              </Anchor>
+              <Text size="sm" truncate dir="auto">
+                {link.name}
+              </Text>
+              <Text size="xs" c="dimmed" truncate>
+                {link.destination}
+              </Text>
+              <Text size="xs" c="dimmed" mt={4}>
+                {link.channel === null ? 'Smart Link' : channelName(link.channel)},{' '}
+                {link.archived ? 'archived' : STATUS_NAMES[status].toLowerCase()}
+              </Text>
+              {figures && (
+                <Text size="sm" mt={2}>
+                  {plural(figures.clicks, 'click', 'clicks')}
+                  {figures.conversions > 0 &&
+                    `, ${plural(figures.conversions, 'conversion', 'conversions')}, ${formatMoney(figures.revenue, workspace.currency)}`}
+                </Text>
+              )}
+            </div>
+            <CopyButton value={link.short_url} what={`the short URL of ${link.slug}`} />
+          </Group>
+        </Paper>
+      ))}
+    </Stack>
+  );
+}
