@@ -101,3 +101,93 @@ test('an export has every link when one is deleted meanwhile', async () => {
   expectClean(page);
   await page.close();
 });
+
+test('selected links are tagged, archived, restored and deleted together', async () => {
+  const names = ['bulk-1', 'bulk-2', 'bulk-3'];
+  const links = names.map((slug, n) => ({
+    ...SHOP,
+    name: slug,
+    slug,
+    smart: true,
+    tags: n ? ['bulk'] : ['bulk', 'x'],
+  }));
+  await site.api('/links/bulk', { links });
+  const page = await site.open('/links?tag=bulk');
+  await expectSlugs(page, names.toReversed());
+  await page.getByRole('checkbox', { name: 'Select bulk-1' }).check();
+  await page.getByRole('checkbox', { name: 'Select bulk-2' }).check();
+  const bar = page.getByRole('region', { name: 'Selected links' });
+  await bar.getByText('2 links selected').waitFor();
+  await expectGood(page, 'links-selected');
+  await bar.getByRole('button', { name: 'Add tags' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add tags to 2 links' });
+  await dialog.getByRole('combobox', { name: 'Tags' }).fill('spring');
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('button', { name: 'Add' }).click();
+  await page.getByText('2 links tagged').waitFor();
+  const tagsOf = async () =>
+    (await records(site, '&slug=bulk-&archived=include')).map(({ slug, tags }) => [slug, tags]).toSorted();
+  expect(await tagsOf()).toEqual([
+    ['bulk-1', ['bulk', 'x', 'spring']],
+    ['bulk-2', ['bulk', 'spring']],
+    ['bulk-3', ['bulk']],
+  ]);
+  await bar.waitFor({ state: 'detached' });
+
+  await page.getByRole('checkbox', { name: 'Select all links of this page' }).check();
+  await bar.getByText('3 links selected').waitFor();
+  await page.getByRole('checkbox', { name: 'Select bulk-3' }).uncheck();
+  await bar.getByRole('button', { name: 'Archive' }).click();
+  await expectSlugs(page, ['bulk-3']);
+  await press(page, 'Archived');
+  await expectSlugs(page, ['bulk-2', 'bulk-1']);
+  expect(new URL(page.url()).search).toBe('?tag=bulk&shown=archived');
+  await page.getByRole('checkbox', { name: 'Select bulk-2' }).check();
+  await bar.getByRole('button', { name: 'Restore' }).click();
+  await expectSlugs(page, ['bulk-1']);
+  await page.getByRole('checkbox', { name: 'Select bulk-1' }).check();
+  await bar.getByRole('button', { name: 'Delete' }).click();
+  const question = page.getByRole('dialog', { name: 'Delete 1 link?' });
+  await question.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('No links match these filters').waitFor();
+  await press(page, 'Your links');
+  await expectSlugs(page, ['bulk-3', 'bulk-2']);
+  expectClean(page);
+  await page.close();
+});
+
+test('links of referrers, bio pages and programs are behind their chips, and a phone folds the filters', async () => {
+  const program = { name: 'Friends', destination_url: 'https://shop.example/join', code: 'chips-join' };
+  await site.api('/programs', program);
+  const referrer = { email: 'ada@shop.example', external_user_id: 'ada', tier: 'free' };
+  await site.api('/referrals/enroll', referrer);
+  await site.api('/bio-pages', {
+    slug: `chips-${Date.now()}`,
+    links: [{ label: 'Button', url: 'https://shop.example/button' }],
+  });
+  await site.api('/links', { ...SHOP, name: 'Ours', slug: 'chips-ours', smart: true });
+  const page = await site.open('/links?q=chips');
+  await expectSlugs(page, ['chips-ours']);
+  await press(page, 'Programs');
+  await expectSlugs(page, ['chips-join']);
+  await press(page, 'All');
+  await expectSlugs(page, ['chips-ours', 'chips-join']);
+  await page.goto(`${site.app}/console/links?shown=referral`);
+  await page.getByText('1 link', { exact: true }).waitFor();
+  await page.getByRole('cell', { name: 'Referral', exact: true }).waitFor();
+  await press(page, 'Bio pages');
+  await page.getByRole('cell', { name: 'Bio page', exact: true }).waitFor();
+  await page.close();
+
+  const phone = await site.open('/links?q=chips&status=active', { width: 390 });
+  const cards = phone.getByRole('list', { name: 'Links' }).getByRole('listitem');
+  await cards.filter({ hasText: 'chips-ours' }).waitFor();
+  const channel = phone.getByRole('combobox', { name: 'Channel', exact: true });
+  expect(await channel.isVisible()).toBe(false);
+  await phone.getByRole('button', { name: 'Filters (1)' }).click();
+  await channel.waitFor();
+  await cards.getByRole('checkbox', { name: 'Select chips-ours' }).check();
+  await phone.getByRole('region', { name: 'Selected links' }).waitFor();
+  await expectGood(phone, 'links-phone');
+  await phone.close();
+});
