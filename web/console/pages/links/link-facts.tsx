@@ -10,10 +10,13 @@ import {
 import { useApi } from '../../api/queries.ts';
 import { channelName, formatCount, formatInstant } from '../../formats.ts';
 import { Fact, Facts } from '../../parts/facts.tsx';
+import { draftOf } from './form/link-draft.ts';
+import { REDIRECT } from './form/redirect.tsx';
 
 /** Settings of a link; unset ones are left out. */
 export function LinkFacts({ link }: { link: LinkRecord }) {
   const folders = useApi<Folders>(link.folder_id ? '/folders' : null, { limit: 500 });
+  const redirect = REDIRECT.words(draftOf(link), null);
   const pixels = PIXEL_PLATFORMS.filter((name) => link.retargeting?.[name]);
   return (
     <Paper withBorder p="md" component="section" aria-label="Settings of the link">
@@ -27,6 +30,7 @@ export function LinkFacts({ link }: { link: LinkRecord }) {
           {link.external && ' (not our own site)'}
         </Fact>
         <Fact name="Channel">{link.channel === null ? 'Smart Link' : channelName(link.channel)}</Fact>
+        {link.domain !== null && <Fact name="Domain">{link.domain}</Fact>}
         {link.utm_campaign !== null && <Fact name="UTM campaign">{link.utm_campaign}</Fact>}
         {link.tags.length > 0 && (
           <Fact name="Tags">
@@ -44,12 +48,14 @@ export function LinkFacts({ link }: { link: LinkRecord }) {
         {link.targeting?.android && <Fact name="On Android">{link.targeting.android}</Fact>}
         {link.targeting?.mobile && <Fact name="On phones and tablets">{link.targeting.mobile}</Fact>}
         {link.targeting?.desktop && <Fact name="On computers">{link.targeting.desktop}</Fact>}
+        {link.starts_at !== null && <Fact name="Starts">{formatInstant(link.starts_at)}</Fact>}
         {link.expires_at !== null && <Fact name="Expires">{formatInstant(link.expires_at)}</Fact>}
         {link.max_clicks !== null && <Fact name="Click limit">{formatCount(link.max_clicks)}</Fact>}
         {link.expired_redirect_url !== null && (
           <Fact name="Destination after expiry">{link.expired_redirect_url}</Fact>
         )}
         {link.password_protected && <Fact name="Password">Visitors are asked for it</Fact>}
+        {redirect !== null && <Fact name="Redirect">{redirect}</Fact>}
         {pixels.length > 0 && (
           <Fact name="Retargeting pixels">{pixels.map((name) => channelName(name)).join(', ')}</Fact>
         )}
