@@ -275,3 +275,30 @@ test('the domain and every switch of a link can be chosen, and changed', async (
   expectClean(page);
   await page.close();
 });
+
+test('an address that is pasted on any page begins a link; one in a field stays there', async () => {
+  const page = await site.open('/visitors');
+  const search = page.getByRole('searchbox').or(page.getByRole('textbox')).first();
+  await search.waitFor();
+  const paste = (selector: string) =>
+    page.evaluate(`(() => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text', '“shop.example/pasted” ');
+      const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+      document.querySelector('${selector}').dispatchEvent(event);
+    })()`);
+  await paste('main input');
+  expect(page.url()).toContain('/visitors');
+  await paste('main');
+  await page.getByRole('heading', { level: 1, name: 'New link' }).waitFor();
+  await expect
+    .poll(() => field(page, 'Destination URL').inputValue(), PATIENCE)
+    .toBe('https://shop.example/pasted');
+  // A whole address replaces that in the field, cleaned; a piece of text is left to the browser.
+  await field(page, 'Destination URL').fill('');
+  await paste('main form input');
+  await expect
+    .poll(() => field(page, 'Destination URL').inputValue(), PATIENCE)
+    .toBe('https://shop.example/pasted');
+  await page.close();
+});

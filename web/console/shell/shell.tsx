@@ -11,6 +11,7 @@ import type { LazyPage } from './lazy-page.tsx';
 import { giveUpUnsaved, leaveBy } from './leaving.ts';
 import { LossBadge } from './loss-badge.tsx';
 import { usePageStart } from './page-start.ts';
+import { usePasteToBegin } from './paste-to-begin.ts';
 import { SchemeSwitch } from './scheme-switch.tsx';
 
 /** Navigation, header and the page between them. */
@@ -20,6 +21,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const { workspace, member } = useSession();
   const main = useRef<HTMLElement>(null);
   usePageStart(main, location);
+  usePasteToBegin();
 
   return (
     <>

@@ -16,11 +16,12 @@ import { LinkForm } from './form/link-form.tsx';
 import { MADE } from './made-notice.tsx';
 import { useLink } from './use-link.ts';
 
-/** Creates a link, or one per channel. `?like=ID` begins with the settings of that link. */
+/** Creates a link, or one per channel. `?like=ID` begins with the settings of that link, `?url=` with a destination. */
 export default function NewLinkPage() {
   const { can } = useSession();
   const [search] = useSearchParams();
   const like = search.get('like');
+  const address = search.get('url') ?? '';
   const model = useLink(can('operator') ? like : null);
   // `Make another` begins again.
   const [made, setMade] = useState<{ links: LinkRecord[]; draft: LinkDraft } | null>(null);
@@ -47,13 +48,17 @@ export default function NewLinkPage() {
     );
   }
   const form = (before: LinkDraft) => (
-    <NewLink key={start.nth} before={before} done={(links, draft) => setMade({ links, draft })} />
+    <NewLink
+      key={`${start.nth} ${address}`}
+      before={before}
+      done={(links, draft) => setMade({ links, draft })}
+    />
   );
   return (
     <>
       <PageHeader title="New link" />
       {like === null || start.nth > 0 ? (
-        form(start.draft)
+        form(start.nth > 0 ? start.draft : { ...EMPTY_DRAFT, destination_url: address })
       ) : (
         <QueryView query={model} lines={8}>
           {(link) => form(draftLike(link))}
