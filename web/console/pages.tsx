@@ -6,10 +6,10 @@ import {
   IconLayoutDashboard,
   IconLink,
   IconPlugConnected,
+  IconServer,
   IconSettings,
   IconWebhook,
   IconWorld,
-  IconWorldWww,
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import type { Session } from './api/session.ts';
@@ -77,7 +77,7 @@ export const PAGES: Page[] = [
   {
     path: PAGE_PATHS['domains/domains-page'],
     title: 'Domains',
-    icon: IconWorldWww,
+    icon: IconServer,
     ...lazyPage(() => import('./pages/domains/domains-page.tsx')),
   },
   {
