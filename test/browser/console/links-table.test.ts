@@ -134,7 +134,7 @@ test('selected links are tagged, archived, restored and deleted together', async
   ]);
   await bar.waitFor({ state: 'detached' });
 
-  await page.getByRole('checkbox', { name: 'Select all links of this page' }).check();
+  await page.getByRole('checkbox', { name: 'Select this page' }).check();
   await bar.getByText('3 links selected').waitFor();
   await page.getByRole('checkbox', { name: 'Select bulk-3' }).uncheck();
   await bar.getByRole('button', { name: 'Archive' }).click();

@@ -108,6 +108,7 @@ function TagDialog({ links, close, done }: { links: LinkRecord[]; close: () => v
   useFocusBack();
   const known = useApi<Tags>('/links/tags');
   const [tags, setTags] = useState<string[]>([]);
+  const [typed, setTyped] = useState('');
   const save = useAddTags(links);
   return (
     <Modal
@@ -136,6 +137,10 @@ function TagDialog({ links, close, done }: { links: LinkRecord[]; close: () => v
           maxLength={50}
           value={tags}
           onChange={setTags}
+          searchValue={typed}
+          onSearchChange={setTyped}
+          // Else the list would cover the buttons.
+          dropdownOpened={typed !== ''}
           data-autofocus
         />
         {save.isError && (

@@ -68,7 +68,7 @@ export function LinksTable({ data: { total, links }, view, change, withFigures, 
               {mayChange && (
                 <Table.Th w={40}>
                   <Checkbox
-                    aria-label="Select all links of this page"
+                    aria-label="Select this page"
                     checked={links.length > 0 && selection.chosen.length === links.length}
                     indeterminate={selection.chosen.length > 0 && selection.chosen.length < links.length}
                     onChange={selection.toggleAll}
