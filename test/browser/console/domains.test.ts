@@ -45,7 +45,7 @@ test('a domain is added, shows the records to set and what is wrong, and is the 
   await expect
     .poll(() => page.evaluate('navigator.clipboard.readText()'), PATIENCE)
     .toBe(made?.verification.value);
-  await press(page, 'Check go.brand.example now');
+  await press(page, 'Check now: go.brand.example');
   await added.getByText(/Checked .*(missing|No answer from DNS)/).waitFor();
   await expectGood(page, 'domains-pending');
 

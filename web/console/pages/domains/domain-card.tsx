@@ -68,9 +68,9 @@ export function DomainCard({ domain }: { domain: Domain }) {
             </Anchor>
           )}
           {isProven && (
-            <button type="button" className="text-press" aria-expanded={shown} onClick={toggle}>
+            <Anchor component="button" type="button" size="sm" aria-expanded={shown} onClick={toggle}>
               {shown ? 'Hide DNS records' : 'DNS records'}
-            </button>
+            </Anchor>
           )}
         </Group>
       </Stack>
@@ -123,7 +123,7 @@ function CheckNow({ domain: { id, domain } }: { domain: Domain }) {
       size="xs"
       variant="default"
       leftSection={<IconRefresh size={14} />}
-      aria-label={`Check ${domain} now`}
+      aria-label={`Check now: ${domain}`}
       loading={check.isPending}
       onClick={() =>
         check.mutate(undefined, {
