@@ -71,11 +71,9 @@ test('a link is named by its address where its slug is on several domains', asyn
     [`go.blocked.example/${slug}`, branded.id],
     [`https://GO.blocked.example/${slug}?x=1`, branded.id],
     [`https://hop.example/${slug}`, own.id],
-    [own.id, own.id],
   ] as const) {
     const { link } = await cli.json<{ link: { id: string } }>('link', 'block', name);
     expect([name, link.id]).toEqual([name, id]);
-    await cli.json('link', 'unblock', name);
   }
   expect((await cli.run('link', 'block', `none.blocked.example/${slug}`)).stderr).toContain('no link has');
   // A link that has moved away is at its former address too, until another one takes it.
