@@ -1,16 +1,16 @@
 import type { Connector } from './connector.ts';
+import { lemonsqueezy } from './lemonsqueezy/connector.ts';
+import { paddle } from './paddle/connector.ts';
+import { polar } from './polar/connector.ts';
 import type { Provider } from './providers.ts';
+import { shopify } from './shopify/connector.ts';
 import { stripe } from './stripe/connector.ts';
 
 /** The connectors, by provider. */
-const CONNECTORS: Partial<Record<Provider, Connector>> = { stripe };
+const CONNECTORS: Readonly<Record<Provider, Connector>> = { stripe, paddle, lemonsqueezy, polar, shopify };
 
 /** The providers that can be connected in this version. */
 export const CONNECTABLE = Object.keys(CONNECTORS) as Provider[];
 
-/** Returns the connector of a provider. @throws Error when this version has none */
-export function connectorOf(provider: Provider): Connector {
-  const connector = CONNECTORS[provider];
-  if (!connector) throw new Error(`no connector of ${provider}`);
-  return connector;
-}
+/** Returns the connector of a provider. */
+export const connectorOf = (provider: Provider): Connector => CONNECTORS[provider];

@@ -106,7 +106,7 @@ export async function forgetBuyersInDeliveries(
   for (const event of SALES) await forget(db, event, 'order', targets);
 }
 
-/** Removes these users' details from their leads, which need not name the visitor. */
+/** Removes these users' details from their leads, which need not name the visitor, and from deliveries of their credits. */
 export async function forgetUsersInDeliveries(
   db: Queryable,
   workspaceId: string,
@@ -115,6 +115,13 @@ export async function forgetUsersInDeliveries(
   if (users.length === 0) return;
   const targets = users.map((targetId) => ({ workspaceId, targetId }));
   for (const event of LEADS) await forget(db, event, 'user', targets);
+  // What receivers of credits responded may name their user in any way.
+  await db.query(
+    `UPDATE grant_deliveries AS delivery SET response_body = NULL FROM grants AS credit
+     WHERE credit.workspace_id = $1 AND credit.external_user_id = ANY ($2) AND delivery.grant_id = credit.id
+       AND response_body IS NOT NULL`,
+    [workspaceId, users],
+  );
 }
 
 async function forget(

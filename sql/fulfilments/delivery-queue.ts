@@ -5,7 +5,7 @@ import { PAID } from '../webhooks/subscriptions.ts';
 /** A fulfilment as the worker needs it. */
 export type DueFulfilment = { id: string; workspaceId: string; programId: string } & (
   | { provider: 'webhook'; url: string; secret: Buffer }
-  | { provider: 'stripe_balance'; restrictedKey: string | null; currency: string; creditValue: number }
+  | { provider: 'stripe_balance'; restrictedKey: Buffer | null; currency: string; creditValue: number }
 );
 
 /**
@@ -21,7 +21,7 @@ export async function fulfilmentsWithDueDeliveries(db: Queryable, now: number): 
     provider: FulfilmentProvider;
     url: string | null;
     secret: Buffer | null;
-    restricted_key: string | null;
+    restricted_key: Buffer | null;
     currency: string | null;
     credit_value: number | null;
   }>({
@@ -89,6 +89,7 @@ export async function claimGrantDeliveries(
          ORDER BY next_attempt_at LIMIT target.room FOR UPDATE SKIP LOCKED) AS due
      )
      UPDATE grant_deliveries AS delivery SET next_attempt_at = to_timestamp(($3::float8 + $4) / 1000),
+       attempt_ends_at = to_timestamp(($3::float8 + $4) / 1000),
        uncertain_since = coalesce(delivery.uncertain_since, to_timestamp($3::float8 / 1000))
      FROM claimed WHERE delivery.id = claimed.id
      RETURNING delivery.id, fulfilment_id, grant_id, attempts, refusals, claimed.uncertain_since, customer`,
@@ -137,7 +138,7 @@ export async function saveGrantDelivery(
   const { rowCount } = await tx.query(
     `UPDATE grant_deliveries SET status = $3, attempts = $4, response_status = $5, response_body = $6, error = $7,
        reference = coalesce($8, reference), next_attempt_at = to_timestamp($9::float8 / 1000),
-       delivered_at = to_timestamp($10::float8 / 1000), refusals = $11,
+       delivered_at = to_timestamp($10::float8 / 1000), refusals = $11, attempt_ends_at = NULL,
        uncertain_since = CASE WHEN $12 THEN NULL ELSE uncertain_since END,
        customer = CASE WHEN $12 THEN NULL ELSE customer END
      WHERE id = $1 AND status <> 'delivered' AND ($3 = 'delivered' OR (status = 'pending' AND attempts = $2))`,
@@ -166,7 +167,7 @@ export async function releaseGrantDelivery(
   now: number,
 ): Promise<void> {
   await tx.query(
-    `UPDATE grant_deliveries SET next_attempt_at = to_timestamp($3::float8 / 1000)
+    `UPDATE grant_deliveries SET next_attempt_at = to_timestamp($3::float8 / 1000), attempt_ends_at = NULL
      WHERE id = $1 AND status = 'pending' AND attempts = $2`,
     [id, attempts, now],
   );

@@ -1,4 +1,3 @@
-import { uuidv7 } from '../../core/ids.ts';
 import type { FulfilmentProvider } from '../../core/referrals/fulfilment.ts';
 import { NOT_AHEAD } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
@@ -7,8 +6,8 @@ import type { Queryable } from '../database/pool.ts';
 /** Settings of a fulfilment; those of the other provider are null. */
 export type FulfilmentSettings = {
   url: string | null;
-  /** Of Stripe. Never shown. */
-  restricted_key: string | null;
+  /** Of Stripe, sealed. Never shown. */
+  restricted_key: Buffer | null;
   /** Lower-case ISO 4217 code. */
   currency: string | null;
   /** Major units of `currency` for one credit. */
@@ -32,6 +31,7 @@ const COLUMNS = `id, provider, program_id, url, currency, credit_value::float8, 
 const OWN = 'workspace_id = $1 AND deleted_at IS NULL';
 
 export type NewFulfilment = FulfilmentSettings & {
+  id: string;
   provider: FulfilmentProvider;
   programId: string;
   /** Of a webhook. */
@@ -54,7 +54,7 @@ export async function insertFulfilment(
      RETURNING ${COLUMNS}`,
     [
       workspaceId,
-      uuidv7(),
+      given.id,
       given.programId,
       given.provider,
       given.url,

@@ -87,13 +87,16 @@ export async function countGrantDeliveries(
   return counts;
 }
 
+/** SQL: now, or the end of an attempt that is under way: two at a time could deliver twice. */
+const DUE = (row: string) => `GREATEST(clock_timestamp(), ${row}.attempt_ends_at)`;
+
 /**
  * Makes a failed or pending delivery due at once; the schedule of a failed one starts over. Returns false when it is
  * delivered or canceled, or its credit is not earned any more.
  */
 export async function retryGrantDelivery(tx: Queryable, workspaceId: string, id: string): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `UPDATE grant_deliveries AS delivery SET status = 'pending', next_attempt_at = clock_timestamp(),
+    `UPDATE grant_deliveries AS delivery SET status = 'pending', next_attempt_at = ${DUE('delivery')},
        attempts = CASE delivery.status WHEN 'pending' THEN attempts ELSE 0 END
      FROM grants AS credit
      WHERE delivery.workspace_id = $1 AND delivery.id = $2 AND delivery.status IN ('pending', 'failed')
@@ -167,7 +170,7 @@ export async function queueEarlierGrants(
        SELECT id, grant_id, $1, $2, clock_timestamp(), clock_timestamp()
        FROM unnest($3::uuid[], $4::bigint[]) AS earlier (id, grant_id)
        ON CONFLICT (grant_id) DO UPDATE SET fulfilment_id = EXCLUDED.fulfilment_id, status = 'pending', attempts = 0,
-         error = NULL, response_status = NULL, response_body = NULL, next_attempt_at = EXCLUDED.next_attempt_at
+         error = NULL, response_status = NULL, response_body = NULL, next_attempt_at = ${DUE('known')}
        WHERE known.status = 'failed' AND EXISTS (
          SELECT FROM fulfilments AS former WHERE former.id = known.fulfilment_id AND former.deleted_at IS NOT NULL
            AND (known.uncertain_since IS NULL OR former.provider = $5))`,

@@ -7,7 +7,7 @@ CREATE TABLE fulfilments (
   provider       text NOT NULL CHECK (provider IN ('stripe_balance', 'webhook')),
   url            text,    -- webhook
   secret         bytea,   -- webhook: signs its calls
-  restricted_key text,    -- stripe_balance; null: not set yet
+  restricted_key bytea,   -- stripe_balance, sealed; null: that of the workspace's Stripe connection
   currency       text,    -- stripe_balance
   credit_value   numeric, -- stripe_balance: major units of the currency for one credit
   created_at     timestamptz NOT NULL,
@@ -39,7 +39,8 @@ CREATE TABLE grant_deliveries (
   response_status integer,
   response_body   text,
   error           text,
-  next_attempt_at timestamptz,                -- while an attempt is under way: when it counts as lost
+  next_attempt_at timestamptz,
+  attempt_ends_at timestamptz,                -- while an attempt is under way: when it counts as lost
   created_at      timestamptz NOT NULL,
   delivered_at    timestamptz,
   CHECK ((status = 'pending') = (next_attempt_at IS NOT NULL)),

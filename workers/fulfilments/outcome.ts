@@ -1,6 +1,9 @@
 import type { GrantDeliveryState } from '../../sql/fulfilments/delivery-queue.ts';
 import { type Outcome, stateAfter } from '../webhooks/outcome.ts';
 
+/** Characters of a response that are stored: a row stays as long as its grant. */
+const BODY_CHARACTERS = 4_096;
+
 /** The outcome of an attempt to deliver a credit. */
 export type FulfilmentOutcome = Outcome & {
   /** Stripe's id of what was made. */
@@ -36,6 +39,7 @@ export function grantStateAfter(
   const { request: _, ...state } = stateAfter(outcome, before, now, random);
   return {
     ...state,
+    responseBody: state.responseBody?.slice(0, BODY_CHARACTERS) ?? null,
     reference: outcome.reference ?? null,
     isRefused: outcome.kind !== 'delivered' && isRefused(outcome),
   };

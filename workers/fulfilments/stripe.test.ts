@@ -1,9 +1,12 @@
+import Stripe from 'stripe';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type StripeStandIn, startStripeStandIn } from '../../test/support/stripe-stand-in.ts';
 import { until } from '../../test/support/until.ts';
 import { createWebhookBench, type WebhookBench } from '../../test/support/webhook-bench.ts';
 import { stripeAmount } from './stripe-amount.ts';
 import { type CreditShop, createCreditShop, type Fulfilment, KEY } from './test-support.ts';
+
+const SECRET = 'whsec_test_of_stripe';
 
 let bench: WebhookBench;
 let stripe: StripeStandIn;
@@ -144,6 +147,46 @@ describe("a fulfilment to Stripe's balances", () => {
     bench.ahead += 3_600_000;
     await shop.untilStatus(fulfilment, 'delivered');
     expect(stripe.transactions).toMatchObject([{ customer: 'cus_one', amount: -500, currency: 'usd' }]);
+  });
+
+  it("takes the key of the workspace's Stripe connection, and the customer that an event tied to the user", async () => {
+    const connection = await shop.shop.post<{ id: string }>('/connections', {
+      provider: 'stripe',
+      signing_secret: SECRET,
+      restricted_key: KEY,
+      settings: { mode: 'test' },
+    });
+    const path = `/connections/${connection.body.id}`;
+    const tie = async (customer: string, user: string, at: number) => {
+      const object = { id: customer, object: 'customer', metadata: { hoplog_user_id: user } };
+      const event = { id: `evt_${customer}_${at}`, type: 'customer.updated', created: at, livemode: false };
+      const payload = JSON.stringify({ ...event, data: { object } });
+      const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret: SECRET });
+      const response = await bench.api.app.inject({
+        method: 'POST',
+        url: `/api/v1${path}/webhook`,
+        headers: { 'content-type': 'application/json', 'stripe-signature': signature },
+        payload,
+      });
+      expect(response.statusCode).toBe(200);
+    };
+    const user = 'referrer-1';
+    const now = Math.floor(Date.now() / 1_000);
+    await tie('cus_tied', user, now - 20);
+    // A customer of someone else since.
+    await tie('cus_former', user, now - 10);
+    await tie('cus_former', 'someone-else', now - 5);
+    bench.work();
+    const recorded = () => shop.shop.get<{ events: unknown[] }>(`${path}/events?status=recorded`);
+    await expect.poll(async () => (await recorded()).body.events.length, { timeout: 60_000 }).toBe(3);
+    stripe.customers.push({ id: 'cus_tied', metadata: {} });
+    const fulfilment = await shop.fulfil('stripe_balance', {});
+    expect(await shop.earn()).toBe(user);
+    await shop.untilStatus(fulfilment, 'delivered');
+    expect(stripe.transactions).toMatchObject([{ customer: 'cus_tied', amount: -500 }]);
+    expect(new Set(stripe.calls.map(({ authorization }) => authorization))).toEqual(
+      new Set([`Bearer ${KEY}`]),
+    );
   });
 
   it('respects the Retry-After of a rate limit', async () => {

@@ -1,15 +1,17 @@
 import type Stripe from 'stripe';
 import { toCredits } from '../../core/referrals/credits.ts';
 import { parseRetryAfter } from '../../core/webhooks/retry-schedule.ts';
+import { createConnectionSealer } from '../../sql/connections/sealer.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import {
   type ClaimedGrantDelivery,
   type DueFulfilment,
   noteCustomer,
 } from '../../sql/fulfilments/delivery-queue.ts';
+import { createFulfilmentSealer } from '../../sql/fulfilments/sealer.ts';
+import { stripeKeyOf, tiedStripeCustomer } from '../../sql/fulfilments/stripe-account.ts';
 import type { Grant } from '../../sql/referrals/grants.ts';
 import type { ConcurrencyLimit } from '../webhooks/concurrency-limit.ts';
-import { SEND } from '../webhooks/send.ts';
 import type { FulfilmentOutcome } from './outcome.ts';
 import { stripeAmount } from './stripe-amount.ts';
 
@@ -27,6 +29,7 @@ const DELIVERY_METADATA = 'hoplog_delivery_id';
 /** A clock here may be ahead of Stripe's. Seconds. */
 const SKEW_S = 3_600;
 const DELIVERED = 200;
+const TIMEOUT_MS = 10_000;
 
 /**
  * One transaction for each grant, whatever ends between the call and the note that it was made:
@@ -49,6 +52,7 @@ export function createStripeAttempt(dependencies: {
   signal: AbortSignal;
 }): StripeAttempt {
   const { pool, apiBase, limit, now, signal } = dependencies;
+  const keys = { fulfilments: createFulfilmentSealer(pool), connections: createConnectionSealer(pool) };
 
   async function once(
     fulfilment: StripeFulfilment,
@@ -56,20 +60,24 @@ export function createStripeAttempt(dependencies: {
     grant: Grant,
   ): Promise<FulfilmentOutcome> {
     if (signal.aborted) return { kind: 'interrupted' };
-    const { restrictedKey, currency } = fulfilment;
-    if (restrictedKey === null) return notSent('no restricted key: set `settings.restricted_key`');
+    const { currency } = fulfilment;
     const amount = stripeAmount(grant.amount, fulfilment.creditValue, currency);
     if (amount === 0) return notSent(`${toCredits(grant.amount)} credits are worth no money in ${currency}`);
     let isCalled = false;
     try {
-      const stripe = await openStripe(restrictedKey, apiBase);
+      const key = await stripeKeyOf(pool, fulfilment, keys);
+      if (key === null) return notSent('no restricted key: set `settings.restricted_key`');
+      const stripe = await openStripe(key, apiBase);
       const before = claimed.uncertainSince;
       const known = before && claimed.customer;
       if (known) {
         const found = await findTransaction(stripe, known, claimed.id, before);
         if (found) return delivered(found);
       }
-      const customer = known || (await findCustomer(stripe, grant.external_user_id));
+      const customer =
+        known ||
+        (await tiedStripeCustomer(pool, fulfilment.workspaceId, grant.external_user_id)) ||
+        (await findCustomer(stripe, grant.external_user_id));
       if (!known) await noteCustomer(pool, claimed.id, customer);
       isCalled = true;
       const made = await stripe.customers.createBalanceTransaction(
@@ -110,7 +118,8 @@ async function openStripe(key: string, apiBase: string): Promise<Stripe> {
     protocol: protocol === 'http:' ? 'http' : 'https',
     host: hostname,
     ...(port !== '' && { port: Number(port) }),
-    timeout: SEND.responseMs,
+    // An attempt makes up to three calls, and must end before its claim does.
+    timeout: TIMEOUT_MS,
     // The schedule retries, and notes each attempt.
     maxNetworkRetries: 0,
     telemetry: false,
@@ -120,7 +129,7 @@ async function openStripe(key: string, apiBase: string): Promise<Stripe> {
 class NoCustomer extends Error {}
 
 /**
- * Returns the Stripe customer of a user: the one whose metadata `hoplog_user_id` names the user.
+ * Returns the Stripe customer of a user that no event tied to one: the one whose metadata `hoplog_user_id` names the user.
  *
  * @throws NoCustomer when there is none, or more than one
  */

@@ -134,6 +134,34 @@ describe('a fulfilment by webhook', () => {
     expect(again).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } });
   });
 
+  it('does not begin a retry while the call is under way', async () => {
+    const fulfilment = await shop.fulfil('webhook', { url: receiver.url });
+    await shop.earn();
+    let answer: () => void = () => undefined;
+    receiver.answer((response) => {
+      answer = () => response.writeHead(200).end();
+    });
+    bench.work();
+    const [call] = await receiver.until(1);
+    const path = `/fulfilments/${fulfilment.id}/deliveries/${call?.id}/retry`;
+    const { body } = await shop.shop.post<{ status: string; next_attempt_at: string }>(path);
+    expect(body.status).toBe('pending');
+    expect(Date.parse(body.next_attempt_at)).toBeGreaterThan(Date.now());
+    answer();
+    await shop.untilStatus(fulfilment, 'delivered');
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('fails at once with a 410, and stores the start of the response', async () => {
+    const fulfilment = await shop.fulfil('webhook', { url: receiver.url });
+    await shop.earn();
+    receiver.answerWith(410, {}, 'gone '.repeat(2_000));
+    bench.work();
+    const [failed] = await shop.untilStatus(fulfilment, 'failed');
+    expect(failed).toMatchObject({ attempts: 1, response_status: 410, error: 'responded with 410' });
+    expect(failed?.response_body).toHaveLength(4_096);
+  });
+
   it('does not call for a credit that was revoked, or marked delivered, before its attempt', async () => {
     const fulfilment = await shop.fulfil('webhook', { url: receiver.url });
     await shop.earn();
@@ -191,6 +219,20 @@ describe('a fulfilment by webhook', () => {
       response_status: 200,
       error: 'delivered, but the credit was revoked meanwhile: take it back at the receiver',
     });
+  });
+
+  it('forgets what a receiver responded when the user is erased', async () => {
+    const fulfilment = await shop.fulfil('webhook', { url: receiver.url });
+    const user = await shop.earn();
+    receiver.answerWith(200, {}, 'given to Ann Other');
+    bench.work();
+    const [delivery] = await shop.untilStatus(fulfilment, 'delivered');
+    expect(delivery?.response_body).toBe('given to Ann Other');
+    const { grants } = await shop.credits(`external_user_id=${user}`);
+    expect((await shop.shop.delete(`/enrollments/${grants[0]?.partner_id}`)).status).toBe(200);
+    expect(await shop.deliveries(fulfilment)).toMatchObject([
+      { id: delivery?.id, status: 'delivered', response_body: null },
+    ]);
   });
 
   it('calls once for each credit with two workers at work', async () => {

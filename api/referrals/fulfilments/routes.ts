@@ -3,6 +3,7 @@ import { createHostResolver } from '../../../core/webhooks/resolve-host.ts';
 import { inTransaction } from '../../../sql/database/pool.ts';
 import { deleteFulfilment, fulfilmentById, listFulfilments } from '../../../sql/fulfilments/fulfilments.ts';
 import { listGrantDeliveries } from '../../../sql/fulfilments/grant-deliveries.ts';
+import { createFulfilmentSealer } from '../../../sql/fulfilments/sealer.ts';
 import type { Api, ApiDeps } from '../../dependencies.ts';
 import { cutPage, cutPageAt, readCursor } from '../../pages.ts';
 import { withIdempotency, withPreparedIdempotency } from '../../plugins/idempotency.ts';
@@ -22,9 +23,9 @@ import {
 } from './schemas.ts';
 import {
   changeFulfilment,
+  checkSettings,
   createFulfilment,
   noSuchFulfilment,
-  readSettings,
   retryNow,
   rotateFulfilmentSecret,
   withCounts,
@@ -37,6 +38,7 @@ const PATH = 'settings.url';
 /** Registers the routes of fulfilments and their deliveries. Secret key, paid plan. The workers deliver. */
 export async function fulfilmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, config } = deps;
+  const sealer = createFulfilmentSealer(pool);
   const rules = {
     resolve: deps.resolveHost ?? createHostResolver(),
     allowPrivate: config.webhookAllowPrivate,
@@ -74,21 +76,23 @@ export async function fulfilmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'fulfilments.create',
         summary: 'Deliver the credits of a program',
         description:
-          'Each credit that the program earns from now on is delivered and then marked delivered. A program has one fulfilment; else 409. The secret of a `webhook` is shown only here and when it is rotated.',
+          'Each credit that the program earns from now on is delivered and then marked delivered. A program has one fulfilment; else 409. A `webhook` gets a `POST` of `{ id, type: "credit.deliver", created_at, data }` with the credit grant, signed as webhooks are; a 2xx means that the user has the credit. Its secret is shown only here and when it is rotated.',
         body: FulfilmentBody,
         response: { 201: FulfilmentWithSecret },
       },
     },
     async (request, reply) => {
       const { provider, settings } = request.body;
-      readSettings(provider, settings);
+      checkSettings(provider, settings);
       const { url } = settings;
       if (provider === 'webhook' && url === undefined) throw badRequest(PATH, 'is required for a webhook');
       // A replay is not checked again: its host may have a new address.
-      const prepare = async () =>
-        url === undefined ? undefined : requireReachable(parseReceiverUrl(url, PATH), rules, PATH);
-      return withPreparedIdempotency(pool, request, reply, prepare, async (tx) => {
-        const made = await createFulfilment(tx, request.auth.workspace.id, request.body);
+      const prepare = async () => {
+        if (url !== undefined) await requireReachable(parseReceiverUrl(url, PATH), rules, PATH);
+        return sealer();
+      };
+      return withPreparedIdempotency(pool, request, reply, prepare, async (tx, opened) => {
+        const made = await createFulfilment(tx, request.auth.workspace.id, request.body, opened);
         await request.audit(tx, { targetId: made.id });
         return secretOnce(201, made);
       });
@@ -139,8 +143,9 @@ export async function fulfilmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
         if (!(await fulfilmentById(pool, auth.workspace.id, params.id))) throw noSuchFulfilment();
         await requireReachable(parsed, rules, PATH);
       }
+      const opened = await sealer();
       return inTransaction(pool, async (tx) => {
-        const changed = await changeFulfilment(tx, auth.workspace.id, params.id, body.settings);
+        const changed = await changeFulfilment(tx, auth.workspace.id, params.id, body.settings, opened);
         await request.audit(tx);
         return changed;
       });

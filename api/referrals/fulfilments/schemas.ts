@@ -41,7 +41,7 @@ const SETTINGS = {
     Type.String({
       pattern: '^(rk|sk)_(live|test)_[A-Za-z0-9_]{1,240}$',
       description:
-        'Of `stripe_balance`: a restricted key of Stripe that may write Customers. It is not shown again. Attempts fail without one.',
+        "Of `stripe_balance`: a restricted key of Stripe that may write Customers. It is not shown again. Without it, the key of the workspace's Stripe connection is used.",
     }),
   ),
   currency: Type.Optional({
@@ -152,7 +152,7 @@ export const CreditDelivery = Type.Object(
       Type.String({ description: 'Of `stripe_balance`: the id of the balance transaction.' }),
     ),
     response_status: Nullable(Type.Integer()),
-    response_body: Nullable(Type.String({ description: 'Of the last attempt: the first 64 KiB.' })),
+    response_body: Nullable(Type.String({ description: 'Of the last attempt: the first 4,096 characters.' })),
     error: Nullable(Type.String({ description: 'Why the last attempt failed, or why there is none.' })),
     next_attempt_at: Nullable(Instant),
     created_at: Instant,

@@ -1,4 +1,6 @@
+import type { SecretSealer } from '../../../core/access/sealed-secret.ts';
 import { AppError, badRequest } from '../../../core/errors.ts';
+import { uuidv7 } from '../../../core/ids.ts';
 import { isCurrency } from '../../../core/money/money.ts';
 import type { FulfilmentProvider } from '../../../core/referrals/fulfilment.ts';
 import { newSecret, printSecret } from '../../../core/webhooks/signature.ts';
@@ -33,13 +35,9 @@ const OF_PROVIDER: Record<FulfilmentProvider, readonly (keyof SettingsInput)[]> 
   stripe_balance: ['restricted_key', 'currency', 'credit_value'],
 };
 
-/**
- * Validates settings; those that are not given are null.
- *
- * @throws {AppError} `bad_request` when one is not the provider's, or is no currency
- */
-export function readSettings(provider: FulfilmentProvider, input: SettingsInput): FulfilmentSettings {
-  for (const name of Object.keys(input)) {
+/** @throws {AppError} `bad_request` when a setting is not the provider's, or is no currency */
+export function checkSettings(provider: FulfilmentProvider, { currency, ...input }: SettingsInput): void {
+  for (const name of Object.keys({ ...input, ...(currency !== undefined && { currency }) })) {
     if (!OF_PROVIDER[provider].some((known) => known === name)) {
       throw badRequest(
         `settings.${name}`,
@@ -47,14 +45,17 @@ export function readSettings(provider: FulfilmentProvider, input: SettingsInput)
       );
     }
   }
-  const { currency } = input;
   if (currency !== undefined && !isCurrency(currency)) {
     throw badRequest('settings.currency', 'must be an ISO 4217 code');
   }
+}
+
+/** Returns checked settings; those that are not given are null. */
+function readSettings(input: SettingsInput, seal: (key: string) => Buffer): FulfilmentSettings {
   return {
     url: input.url ?? null,
-    restricted_key: input.restricted_key ?? null,
-    currency: currency?.toLowerCase() ?? null,
+    restricted_key: input.restricted_key === undefined ? null : seal(input.restricted_key),
+    currency: input.currency?.toLowerCase() ?? null,
     credit_value: input.credit_value ?? null,
   };
 }
@@ -68,6 +69,7 @@ export async function createFulfilment(
   tx: Queryable,
   workspaceId: string,
   body: FulfilmentBody,
+  sealer: SecretSealer,
 ): Promise<FulfilmentRecord & { secret?: string }> {
   const { provider, program_id: programId } = body;
   await lockWorkspace(tx, workspaceId);
@@ -75,7 +77,8 @@ export async function createFulfilment(
   if (!program) throw noSuchProgram();
   const [known] = await listFulfilments(tx, workspaceId, { programId, before: null, limit: 1 });
   if (known) throw new AppError('conflict', `the program has a fulfilment: ${known.id}`);
-  const settings = readSettings(provider, body.settings);
+  const id = uuidv7();
+  const settings = readSettings(body.settings, (key) => sealer.seal(key, id));
   const secret = provider === 'webhook' ? newSecret() : null;
   const made = await insertFulfilment(tx, workspaceId, {
     ...settings,
@@ -83,6 +86,7 @@ export async function createFulfilment(
       currency: settings.currency ?? program.terms.currency,
       credit_value: settings.credit_value ?? 1,
     }),
+    id,
     provider,
     programId,
     secret,
@@ -122,10 +126,17 @@ export async function changeFulfilment(
   workspaceId: string,
   id: string,
   input: SettingsInput,
+  sealer: SecretSealer,
 ): Promise<FulfilmentRecord> {
   const fulfilment = await lockFulfilment(tx, workspaceId, id);
   if (!fulfilment) throw noSuchFulfilment();
-  const changed = await updateFulfilment(tx, workspaceId, id, readSettings(fulfilment.provider, input));
+  checkSettings(fulfilment.provider, input);
+  const changed = await updateFulfilment(
+    tx,
+    workspaceId,
+    id,
+    readSettings(input, (key) => sealer.seal(key, id)),
+  );
   const [record] = changed ? await withCounts(tx, workspaceId, [changed]) : [];
   if (!record) throw noSuchFulfilment();
   return record;

@@ -1,7 +1,7 @@
+import { buyerOf, metadataOf } from '../buyer.ts';
 import type { Fact } from '../connector.ts';
 import { type Json, maybeId, maybeInteger, maybeObject, maybeText, objectsIn, textAt } from '../fields.ts';
 import { moneyOf } from './amounts.ts';
-import { buyerOf, metadataOf } from './buyer.ts';
 import { tieFact } from './customer.ts';
 
 /** Reads `checkout.session.completed`: who the customer is, and what of the payment is tax and shipping. */

@@ -1,6 +1,6 @@
+import { buyerOf, metadataOf } from '../buyer.ts';
 import type { Buyer, TieFact } from '../connector.ts';
 import { type Json, textAt } from '../fields.ts';
-import { buyerOf, metadataOf } from './buyer.ts';
 
 /** Reads `customer.created` and `customer.updated`: a customer's metadata may say which user it is. */
 export function customerFact(customer: Json): TieFact | null {

@@ -1,4 +1,5 @@
 import { halfEven } from '../../money/money.ts';
+import { buyerOf, metadataOf } from '../buyer.ts';
 import type { PaymentFact } from '../connector.ts';
 import {
   integerAt,
@@ -12,7 +13,6 @@ import {
 } from '../fields.ts';
 import { INVOICE } from '../payment-parts.ts';
 import { moneyOf } from './amounts.ts';
-import { buyerOf, metadataOf } from './buyer.ts';
 
 /** Reads `invoice.paid`. API versions before 2025-03-31 name the payment and the subscription in other fields. */
 export function invoiceFact(invoice: Json, at: number): PaymentFact {

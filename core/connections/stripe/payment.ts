@@ -1,7 +1,7 @@
+import { buyerOf, metadataOf } from '../buyer.ts';
 import type { PaymentFact } from '../connector.ts';
 import { integerAt, type Json, maybeId, maybeObject, maybeText, objectsIn, textAt } from '../fields.ts';
 import { moneyOf } from './amounts.ts';
-import { buyerOf, metadataOf } from './buyer.ts';
 
 const INTENT = 2;
 const CHARGE = 1;

@@ -62,7 +62,7 @@ test('credits are delivered by a call: set up, failed, delivered by hand, delete
   await page.getByRole('textbox', { name: 'Restricted key of Stripe' }).fill('rk_test_of_the_shop');
   await expectGood(page, 'fulfilment-stripe-form');
   await page.getByRole('dialog').getByRole('button', { name: 'Deliver credits' }).click();
-  await card.getByText('1 USD for one credit').waitFor();
+  await card.getByText(/^1 USD for one credit/).waitFor();
   await expectGood(page, 'fulfilment-stripe');
   expectClean(page);
   await page.close();

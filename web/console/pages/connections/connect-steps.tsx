@@ -5,13 +5,14 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { ConnectionBadge } from './badges.tsx';
 import type { Connection } from './responses.ts';
 import { SecretField } from './secret-field.tsx';
-import { PROVIDER_NAMES } from './words.ts';
+import { PROVIDER_NAMES, PROVIDER_PLACES } from './words.ts';
 
 /** The three steps of a connection: its address, its secret, and its first event. They stay, to look up and change. */
 export function ConnectSteps({ connection }: { connection: Connection }) {
   const { provider, status, settings, last_event_at: last } = connection;
   const name = PROVIDER_NAMES[provider];
-  const mode = settings.mode === 'live' ? 'live mode' : 'test mode';
+  const { place, secret, hasModes } = PROVIDER_PLACES[provider];
+  const mode = settings.mode === 'live' ? ' in live mode,' : ' in test mode,';
   return (
     <Paper withBorder p="md" component="section" aria-label="Steps of the connection">
       <Group justify="space-between" mb="sm">
@@ -27,7 +28,7 @@ export function ConnectSteps({ connection }: { connection: Connection }) {
       >
         <Step title={`Add a webhook in ${name}`}>
           <Text size="sm">
-            In {name}, in {mode}, open Developers, then Webhooks, and add a destination with this address:
+            In {name},{hasModes && mode} {place}
           </Text>
           <Group gap="xs" wrap="nowrap">
             <Code style={{ overflowWrap: 'anywhere' }}>{connection.webhook_url}</Code>
@@ -47,16 +48,18 @@ export function ConnectSteps({ connection }: { connection: Connection }) {
             connection={connection}
             field="signing_secret"
             label="Signing secret"
-            about={`${name} shows it at the webhook that you have added. It begins with whsec_.`}
+            about={secret}
             isSet={connection.signing_secret_set}
           />
-          <SecretField
-            connection={connection}
-            field="restricted_key"
-            label="Restricted key"
-            about="Optional. A key that may read invoices and promotion codes. It is used where an event does not tell enough."
-            isSet={connection.restricted_key_set}
-          />
+          {provider === 'stripe' && (
+            <SecretField
+              connection={connection}
+              field="restricted_key"
+              label="Restricted key"
+              about="Optional. A key that may read invoices and promotion codes. It is used where an event does not tell enough."
+              isSet={connection.restricted_key_set}
+            />
+          )}
         </Step>
         <Step title="See the first event arrive">
           <Text size="sm">

@@ -5,12 +5,18 @@ import { useSend } from '../../api/queries.ts';
 import { sentenceOf } from '../../api/sentence.ts';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
 import type { Connection } from './responses.ts';
-import { PROVIDER_NAMES } from './words.ts';
+import { PROVIDER_NAMES, PROVIDER_PLACES } from './words.ts';
 
 type Draft = { provider: Connection['provider']; mode: Connection['settings']['mode'] };
 
 /** The providers that this version connects. */
-const CONNECTABLE = ['stripe'] as const satisfies Connection['provider'][];
+const CONNECTABLE = [
+  'stripe',
+  'paddle',
+  'lemonsqueezy',
+  'polar',
+  'shopify',
+] as const satisfies Connection['provider'][];
 
 /** Asks which provider to connect. The steps that follow are on the connection's page. */
 export function NewConnection({ close }: { close: () => void }) {
@@ -43,20 +49,22 @@ export function NewConnection({ close }: { close: () => void }) {
               ))}
             </Stack>
           </Radio.Group>
-          <Radio.Group
-            label="Events that count"
-            value={draft.mode}
-            onChange={(mode) => setDraft({ ...draft, mode: mode === 'test' ? 'test' : 'live' })}
-          >
-            <Stack gap="xs" mt="xs">
-              <Radio value="live" label="Live mode" description="Real payments." />
-              <Radio
-                value="test"
-                label="Test mode"
-                description="Payments of the provider's test mode, to try it."
-              />
-            </Stack>
-          </Radio.Group>
+          {PROVIDER_PLACES[draft.provider].hasModes && (
+            <Radio.Group
+              label="Events that count"
+              value={draft.mode}
+              onChange={(mode) => setDraft({ ...draft, mode: mode === 'test' ? 'test' : 'live' })}
+            >
+              <Stack gap="xs" mt="xs">
+                <Radio value="live" label="Live mode" description="Real payments." />
+                <Radio
+                  value="test"
+                  label="Test mode"
+                  description="Payments of the provider's test mode, to try it."
+                />
+              </Stack>
+            </Radio.Group>
+          )}
           {make.isError && (
             <Alert color="red" variant="outline" role="alert" title="Not connected">
               {sentenceOf(make.error)}

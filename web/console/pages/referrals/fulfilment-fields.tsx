@@ -70,7 +70,7 @@ export function FulfilmentFields({
             description={
               existing?.settings.restricted_key_set
                 ? 'A key is set. Leave this empty to keep it.'
-                : 'It needs write access to Customers. It is not shown again.'
+                : 'It needs write access to Customers, and is not shown again. Empty: the key of your Stripe connection.'
             }
             placeholder="rk_live_…"
             autoComplete="off"

@@ -100,11 +100,6 @@ function FulfilmentFacts({ fulfilment, edit }: { fulfilment: Fulfilment; edit: (
   const isShown = view.get('fulfilment') === fulfilment.id;
   return (
     <>
-      {provider === 'stripe_balance' && !settings.restricted_key_set && (
-        <Alert color="yellow" variant="outline" title="No key of Stripe">
-          Deliveries fail until you set a restricted key.
-        </Alert>
-      )}
       {deliveries.failed > 0 && (
         <Alert color="red" variant="outline" title="Some credits could not be delivered">
           {formatCount(deliveries.failed)} failed. Their users do not have them yet.
@@ -115,7 +110,8 @@ function FulfilmentFacts({ fulfilment, edit }: { fulfilment: Fulfilment; edit: (
           <Fact name="Calls">{settings.url}</Fact>
         ) : (
           <Fact name="Stripe customer balance">
-            {formatExact(settings.credit_value ?? 1)} {settings.currency?.toUpperCase()} for one credit
+            {formatExact(settings.credit_value ?? 1)} {settings.currency?.toUpperCase()} for one credit, with{' '}
+            {settings.restricted_key_set ? 'a key of its own' : 'the key of the Stripe connection'}
           </Fact>
         )}
         <Fact name="Since">{formatDate(fulfilment.created_at)}</Fact>

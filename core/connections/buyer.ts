@@ -1,5 +1,5 @@
-import type { Buyer } from '../connector.ts';
-import { type Json, maybeObject, maybeText } from '../fields.ts';
+import type { Buyer } from './connector.ts';
+import { type Json, maybeObject, maybeText } from './fields.ts';
 
 /**
  * Returns the names that metadata gives the buyer; null when it gives none.

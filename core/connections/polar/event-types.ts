@@ -1,0 +1,16 @@
+import type { Fact } from '../connector.ts';
+import type { Json } from '../fields.ts';
+import { customerFacts, orderFacts, refundedOrderFacts } from './order.ts';
+
+/** The events that are understood. Source of each: https://polar.sh/docs/integrate/webhooks/events */
+export const EVENT_READERS: Readonly<Record<string, (object: Json, at: number) => readonly Fact[]>> = {
+  // "Sent when an order is paid": a purchase, and each cycle of a subscription. `order.created` may not be paid yet.
+  'order.paid': orderFacts,
+  // "Sent when an order is fully or partially refunded". It has the sum of the order's refunds.
+  'order.refunded': refundedOrderFacts,
+  'customer.created': customerFacts,
+  'customer.updated': customerFacts,
+};
+
+/** The types to select at the provider. */
+export const EVENT_TYPES: readonly string[] = Object.keys(EVENT_READERS);

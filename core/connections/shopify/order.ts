@@ -1,0 +1,73 @@
+import { decimalAt } from '../amounts.ts';
+import { buyerOf } from '../buyer.ts';
+import type { Fact, Money } from '../connector.ts';
+import { type Json, maybeObject, maybeText, objectsIn, textAt } from '../fields.ts';
+import { instantAt, maybeInstant } from '../instants.ts';
+import { INVOICE } from '../payment-parts.ts';
+
+/**
+ * Reads `orders/paid`. Amounts are decimals in the store's currency. Source: "The Order resource",
+ * https://shopify.dev/docs/api/admin-rest/latest/resources/order. It does not tell orders of a subscription from others, so none
+ * counts as a renewal.
+ */
+export function orderFacts(order: Json): Fact[] {
+  const id = textAt(order, 'id');
+  const at = maybeInstant(order, 'processed_at') ?? instantAt(order, 'created_at');
+  const customer = maybeText(maybeObject(order, 'customer'), 'id');
+  const buyer = buyerOf(attributesOf(order));
+  const currency = textAt(order, 'currency');
+  const total = decimalAt(order, 'total_price', currency);
+  return [
+    ...(customer && buyer ? [{ kind: 'tie', customer, ...buyer } as const] : []),
+    {
+      kind: 'payment',
+      refs: [id],
+      customer,
+      subscription: null,
+      part: `order:${id}`,
+      is: {
+        at,
+        ...(buyer && { buyer }),
+        email: maybeText(order, 'email') ?? maybeText(maybeObject(order, 'customer'), 'email'),
+        codes: objectsIn(order.discount_codes).flatMap((discount) => maybeText(discount, 'code') ?? []),
+        sale: {
+          precedence: INVOICE,
+          ref: id,
+          amountMinor: total.minor,
+          commissionableMinor: goodsOf(order, total),
+          currency: total.currency,
+          paidAt: at,
+          cycle: 'none',
+        },
+      },
+    },
+  ];
+}
+
+/** Attributes of the cart: a list of names and values. */
+function attributesOf(order: Json): Json {
+  return Object.fromEntries(
+    objectsIn(order.note_attributes).flatMap((attribute) => {
+      const name = maybeText(attribute, 'name');
+      return name === null ? [] : [[name, attribute.value]];
+    }),
+  );
+}
+
+/** What was paid without tax and shipping. */
+function goodsOf(order: Json, { minor, currency }: Money): number {
+  const tax =
+    order.total_tax === undefined || order.total_tax === null
+      ? 0
+      : decimalAt(order, 'total_tax', currency).minor;
+  const shipping = maybeObject(maybeObject(order, 'total_shipping_price_set'), 'shop_money');
+  // The shipping includes its tax where prices include taxes, and then `total_tax` has that part too.
+  const freight = shipping ? decimalAt(shipping, 'amount', currency).minor : 0;
+  const freightTax = order.taxes_included === true ? freightTaxOf(order, currency) : 0;
+  return Math.min(minor, Math.max(0, minor - tax - freight + freightTax));
+}
+
+function freightTaxOf(order: Json, currency: string): number {
+  const lines = objectsIn(order.shipping_lines).flatMap((line) => objectsIn(line.tax_lines));
+  return lines.reduce((sum, line) => sum + decimalAt(line, 'price', currency).minor, 0);
+}

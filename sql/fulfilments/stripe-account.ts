@@ -1,0 +1,55 @@
+import type { SecretSealer } from '../../core/access/sealed-secret.ts';
+import type { Queryable } from '../database/pool.ts';
+
+/** Opens the keys of Stripe: those of fulfilments, and those of connections. */
+export type StripeKeys = {
+  fulfilments: () => Promise<SecretSealer>;
+  connections: () => Promise<SecretSealer>;
+};
+
+/**
+ * Returns the restricted key of a fulfilment: its own, else that of the workspace's oldest Stripe connection that has one,
+ * live mode first. Null: neither has one.
+ */
+export async function stripeKeyOf(
+  db: Queryable,
+  fulfilment: { id: string; workspaceId: string; restrictedKey: Buffer | null },
+  keys: StripeKeys,
+): Promise<string | null> {
+  if (fulfilment.restrictedKey) {
+    return (await keys.fulfilments()).open(fulfilment.restrictedKey, fulfilment.id);
+  }
+  const { rows } = await db.query<{ id: string; restricted_key: Buffer }>(
+    `SELECT id, restricted_key FROM connections
+     WHERE workspace_id = $1 AND provider = 'stripe' AND deleted_at IS NULL AND restricted_key IS NOT NULL
+     ORDER BY settings ->> 'mode' = 'live' DESC, created_at LIMIT 1`,
+    [fulfilment.workspaceId],
+  );
+  const [connection] = rows;
+  return connection ? (await keys.connections()).open(connection.restricted_key, connection.id) : null;
+}
+
+/**
+ * Returns the Stripe customer of a user: the newest that events of the workspace's Stripe connections tied to the user and
+ * to no one else since. Null: none.
+ */
+export async function tiedStripeCustomer(
+  db: Queryable,
+  workspaceId: string,
+  externalUserId: string,
+): Promise<string | null> {
+  const { rows } = await db.query<{ customer_id: string }>(
+    `SELECT tie.customer_id FROM connection_ties AS tie
+       JOIN connections AS connection ON connection.id = tie.connection_id AND connection.provider = 'stripe'
+         AND connection.deleted_at IS NULL
+     WHERE tie.workspace_id = $1 AND coalesce(tie.buyer ->> 'externalUserId', tie.buyer ->> 'reference') = $2
+       AND NOT EXISTS (
+         SELECT FROM connection_ties AS later
+         WHERE later.connection_id = tie.connection_id AND later.customer_id = tie.customer_id
+           AND later.tied_at > tie.tied_at
+           AND coalesce(later.buyer ->> 'externalUserId', later.buyer ->> 'reference') IS DISTINCT FROM $2)
+     ORDER BY tie.tied_at DESC, tie.customer_id LIMIT 1`,
+    [workspaceId, externalUserId],
+  );
+  return rows[0]?.customer_id ?? null;
+}
