@@ -79,6 +79,9 @@ CREATE TABLE connection_ties (
   tied_at          timestamptz NOT NULL, -- the event's own time
   PRIMARY KEY (connection_id, customer_id, event_id)
 );
+-- Fulfilment looks for the customer of a user.
+CREATE INDEX connection_ties_user
+  ON connection_ties (workspace_id, (coalesce(buyer ->> 'externalUserId', buyer ->> 'reference')));
 
 -- Texts of the provider's discount codes, by their ids.
 CREATE TABLE connection_codes (
