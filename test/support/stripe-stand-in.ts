@@ -30,7 +30,7 @@ export type StripeCall = {
 export type Behavior =
   /** Makes it and responds. */
   | 'work'
-  /** Makes it and closes the connection instead of responding. */
+  /** Makes it once and closes each connection instead of responding. */
   | 'lose-response'
   /** Makes it and never responds. */
   | 'hang'
@@ -105,6 +105,8 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
         error: { type: 'idempotency_error', code: 'idempotency_key_in_use' },
       });
     }
+    // The package repeats a call at once whose connection was reset.
+    if (known && behavior === 'lose-response') return void response.destroy();
     if (known) return void send(response, known.status ?? 500, known.body, { 'idempotent-replayed': 'true' });
     const saved: Saved = { parameters, status: null, body: null };
     if (key !== null) keys.set(key, saved);
