@@ -917,7 +917,7 @@ export interface components {
     };
     CreateConnection: {
       /** @enum {string} */
-      provider: "stripe";
+      provider: "stripe" | "paddle" | "lemonsqueezy" | "polar" | "shopify";
       restricted_key?: string | null;
       settings?: components["schemas"]["ConnectionSettingsInput"];
       signing_secret?: string | null;
