@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startService } from '../test/support/service.ts';
 import { canMount, mountSmallDisk } from '../test/support/small-disk.ts';
-import { type AtRest, watchAtRest } from './footprint/rest.ts';
+import { AT_REST_MIB, type AtRest, watchAtRest } from './footprint/rest.ts';
 import { benchmark, progress } from './harness/bench.ts';
 import { bytesByFolder } from './harness/folders.ts';
 import { readOptions } from './harness/options.ts';
@@ -23,7 +23,7 @@ const MIB = 2 ** 20;
 const DISK_BYTES = 4 * 2 ** 30;
 const SECONDS_PER_DAY = 86_400;
 /** Limits of the sum of all parts. */
-const LIMITS = { pssMiB: 550, cpu: 0.01, bytesPerDay: 1e9, flushesPerSecond: 2 };
+const LIMITS = { pssMiB: AT_REST_MIB, cpu: 0.01, bytesPerDay: 1e9, flushesPerSecond: 2 };
 
 await benchmark(async (bench) => {
   const disk = canMount() ? mountSmallDisk(bench.directory, DISK_BYTES) : null;

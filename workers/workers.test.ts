@@ -91,6 +91,7 @@ function spying({ reader }: Rig, freed: bigint[]): Rig['reader'] {
     read: (partition, offset, options) => reader.read(partition, offset, options),
     start: (partition) => reader.start(partition),
     end: (partition) => reader.end(partition),
+    requestHeartbeats: () => reader.requestHeartbeats(),
     async truncate(_partition, offset) {
       freed.push(offset);
     },

@@ -23,6 +23,7 @@ import { publishOrders } from './jobs/publish-orders.ts';
 import { removeExpired } from './jobs/retain.ts';
 import { createWaiting } from './jobs/waiting.ts';
 import { createDamageWatch } from './jobs/watch-damage.ts';
+import { requestingHeartbeats } from './lane/heartbeat-requests.ts';
 import { type LaneDependencies, runLane } from './lane/lane.ts';
 import { startLanes } from './lane/lanes.ts';
 import { keepLeases } from './lane/leases.ts';
@@ -97,7 +98,8 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
   void exposeWatermarkAge(pool, registry);
   const end = new AbortController();
   const pause = createIdlePause(IDLE_POLL_MS);
-  const quiet = waking(dependencies.quiet ?? createQuiet(), () => {
+  const given = requestingHeartbeats(dependencies.quiet ?? createQuiet(), dependencies.reader, end.signal);
+  const quiet = waking(given, () => {
     const wasIdle = pause.isIdle();
     pause.found();
     // From now on they poll at their own intervals.

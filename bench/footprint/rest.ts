@@ -18,6 +18,9 @@ export type DiskAtRest = { bytesPerDay: number; flushesPerSecond: number };
 
 export type AtRest = { parts: Map<string, PartAtRest>; disk: DiskAtRest | null };
 
+/** Limit of the proportional memory of all parts of an idle service, MiB. */
+export const AT_REST_MIB = 550;
+
 const SECTOR_BYTES = 512;
 const SECONDS_PER_DAY = 86_400;
 /** Fields of `/sys/block/<device>/stat`, from 0. */
@@ -45,13 +48,11 @@ export async function watchAtRest(given: {
   const diskAfter = device === null ? null : diskCounts(device);
   const elapsed = (performance.now() - began) / 1_000;
   const parts = new Map<string, PartAtRest>();
-  const running = processesByPart(supervisor);
-  const memory = memoryOf([...running.values()].flat());
-  for (const [part, pids] of running) {
+  for (const [part, { processes, pssBytes }] of memoryByPart(supervisor)) {
     const [then, now] = [before.get(part), after.get(part)];
     parts.set(part, {
-      processes: pids.length,
-      pssBytes: pids.reduce((sum, pid) => sum + (memory.get(pid) ?? 0), 0),
+      processes,
+      pssBytes,
       cpu: ((now?.cpu ?? 0) - (then?.cpu ?? 0)) / elapsed,
       wakeUpsPerSecond: ((now?.wakeUps ?? 0) - (then?.wakeUps ?? 0)) / elapsed,
     });
@@ -62,6 +63,21 @@ export async function watchAtRest(given: {
       flushesPerSecond: (diskAfter.flushes - diskBefore.flushes) / elapsed,
     };
   return { parts, disk };
+}
+
+/** Returns the proportional memory of each part of a service, as if it were alone where this process may know. */
+export function memoryByPart(supervisor: number): Map<string, { processes: number; pssBytes: number }> {
+  const running = processesByPart(supervisor);
+  const memory = memoryOf([...running.values()].flat());
+  return new Map(
+    [...running].map(([part, pids]) => [
+      part,
+      {
+        processes: pids.length,
+        pssBytes: pids.reduce((sum, pid) => sum + (memory.get(pid) ?? 0), 0),
+      },
+    ]),
+  );
 }
 
 /** As if the service were alone on the machine, where this process may know. */

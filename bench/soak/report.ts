@@ -1,3 +1,4 @@
+import { AT_REST_MIB } from '../footprint/rest.ts';
 import { number, report } from '../harness/report.ts';
 import { quantile } from '../harness/statistics.ts';
 import type { Account } from './account.ts';
@@ -105,19 +106,38 @@ export function reportSoak(soaked: {
 /**
  * Prints the memory of an idle deployment and writes it to `soak-idle.txt`.
  *
- * @returns whether no heap grew over the limit
+ * @param soaked.rest proportional memory of the parts of `npm start`, bytes
+ * @returns whether no heap grew over the limit, and the memory at rest is below its limit
  */
-export function reportIdle(soaked: { folder: string; minutes: number; memory: Memory }): boolean {
+export function reportIdle(soaked: {
+  folder: string;
+  minutes: number;
+  memory: Memory;
+  rest: ReadonlyMap<string, number>;
+}): boolean {
   const { courses, limit, warmUpMs } = soaked.memory;
-  const leaks = grown(courses, limit);
+  const all = [...soaked.rest.values()].reduce((sum, bytes) => sum + bytes, 0) / 2 ** 20;
+  const problems = grown(courses, limit);
+  if (all > AT_REST_MIB)
+    problems.push(`npm start takes ${number(all, 1)} MiB at rest, more than ${AT_REST_MIB}`);
   report(soaked.folder, {
     name: 'soak-idle',
     title: `Does a process grow in ${soaked.minutes} minutes in which nothing happens?`,
     versions: [],
-    tables: [memoryTable(courses, warmUpMs)],
-    notes: leaks,
+    tables: [
+      memoryTable(courses, warmUpMs),
+      {
+        title: 'npm start at the end, as if it were alone',
+        header: ['Part', 'PSS, MiB'],
+        rows: [
+          ...[...soaked.rest].map(([part, bytes]) => [part, number(bytes / 2 ** 20, 1)]),
+          ['all', number(all, 1)],
+        ],
+      },
+    ],
+    notes: problems,
   });
-  return leaks.length === 0;
+  return problems.length === 0;
 }
 
 /** Returns the sorted delays from redirect to poll of clicks in quiet times, milliseconds. */

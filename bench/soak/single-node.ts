@@ -3,12 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ProcessRecord } from '../../cli/processes/identity.ts';
 import { type Service, startService } from '../../test/support/service.ts';
+import { memoryByPart } from '../footprint/rest.ts';
 import { probedAt } from './inspector.ts';
 
 /** A service of `npm start` in its own directory. */
 export type SingleNode = {
   /** Returns the running supervisor and tiers. */
   processes(): { name: string; pid: number }[];
+  /** Returns the proportional memory of each part, databases included. Bytes. */
+  memory(): Map<string, number>;
   log(): string;
   close(): Promise<void>;
 };
@@ -32,6 +35,8 @@ export async function startSingleNode(): Promise<SingleNode> {
       const all = [{ name: 'npm start: supervisor', pid: supervisor.pid ?? 0 }, ...tiers];
       return all.filter(({ pid }) => pid > 0);
     },
+    memory: () =>
+      new Map([...memoryByPart(supervisor.pid ?? 0)].map(([part, { pssBytes }]) => [part, pssBytes])),
     log,
     async close() {
       await stop();

@@ -8,7 +8,7 @@ import { chooseFault, type Fault, type Touched } from './faults.ts';
 import { createHeapProbe, probedAt } from './inspector.ts';
 import type { MemoryCourse } from './memory.ts';
 import { createRandom } from './random.ts';
-import { reportSoak } from './report.ts';
+import { reportIdle, reportSoak } from './report.ts';
 
 let folder: string;
 
@@ -102,6 +102,23 @@ test('the soak fails when a heap has grown by more than a tenth since its proces
   const text = readFileSync(join(folder, 'soak.txt'), 'utf8');
   expect(text).toMatch(/\nworkers-0 +50\.0 +100\.0 +111\.0 +11\.0 %/);
   expect(text).toContain('the heap of workers-0 (7) grew by 11.0 %, more than 10.0 %');
+});
+
+test('the idle soak fails when `npm start` takes more memory than its limit at rest', () => {
+  const memory = { courses: [], limit: 0.05, warmUpMs: 0 };
+  const idle = (mib: number) =>
+    reportIdle({
+      folder,
+      minutes: 1,
+      memory,
+      rest: new Map([
+        ['api', mib * 2 ** 20],
+        ['workers', 2 ** 20],
+      ]),
+    });
+  expect(idle(549)).toBe(true);
+  expect(idle(550)).toBe(false);
+  expect(readFileSync(join(folder, 'soak-idle.txt'), 'utf8')).toContain('551.0 MiB at rest, more than 550');
 });
 
 test('the heap of a running process is measured with its threads, without what is no longer needed', async () => {

@@ -117,6 +117,11 @@ export interface EventLogReader {
   start(partition: string): Promise<bigint>;
   /** Returns the end of the log. `end - next_offset` is the lag, in bytes (journal) or records (Kafka). */
   end(partition: string): Promise<bigint>;
+  /**
+   * Requests heartbeats of all writers at short intervals for some seconds. A writer without events may rest otherwise,
+   * and holds the watermark meanwhile.
+   */
+  requestHeartbeats(): void;
   /** Truncates the log below `offset`, the least offset of all consumers. */
   truncate(partition: string, offset: bigint): Promise<void>;
   close(): Promise<void>;

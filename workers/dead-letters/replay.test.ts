@@ -279,6 +279,7 @@ describe('replaying dead letters', () => {
       partitions: () => rig.reader.partitions(),
       start: (partition) => rig.reader.start(partition),
       end: (partition) => rig.reader.end(partition),
+      requestHeartbeats: () => rig.reader.requestHeartbeats(),
       truncate: (partition, offset) => rig.reader.truncate(partition, offset),
       close: () => rig.reader.close(),
       async read(partition, offset, options) {

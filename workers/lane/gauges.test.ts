@@ -52,6 +52,7 @@ function dependencies() {
     partitions: () => reader.partitions(),
     read: (...given) => reader.read(...given),
     start: (partition) => reader.start(partition),
+    requestHeartbeats: () => undefined,
     truncate: (...given) => reader.truncate(...given),
     close: async () => undefined,
     async end(partition) {

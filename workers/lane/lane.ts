@@ -83,6 +83,7 @@ export type LaneControl = {
 export const LANE_DEFAULTS = {
   maxEvents: 50_000,
   waitMs: 500,
+  quietWaitMs: 2_000,
   drainWaitMs: 50,
   /** Interval in which the log is truncated and its end is checked. */
   keepUpMs: 500,
@@ -205,6 +206,8 @@ export async function runLane(
     }
   }
 
+  const waitMs = () => (quiet?.isQuiet() ? LANE_DEFAULTS.quietWaitMs : LANE_DEFAULTS.waitMs);
+
   let storing = settledPromise();
   let stored = lane.nextOffset;
   let hasResumed = false;
@@ -231,7 +234,7 @@ export async function runLane(
       const range = await retry('read_log', () =>
         pollBatch(reader, lane.partition, at, {
           maxEvents: LANE_DEFAULTS.maxEvents,
-          waitMs: drainTo === null ? LANE_DEFAULTS.waitMs : LANE_DEFAULTS.drainWaitMs,
+          waitMs: drainTo === null ? waitMs() : LANE_DEFAULTS.drainWaitMs,
           lingerMs: drainTo === null ? pace.lingerMs() : 0,
           settled: storing.quiet,
           ...(quiet && drainTo === null && { quiet }),

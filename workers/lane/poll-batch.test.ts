@@ -91,9 +91,12 @@ describe('a batch that is polled while it is quiet', () => {
 
 it('it is quiet after some seconds without an event, and lanes store their progress together', () => {
   let now = 4_500;
-  const quiet = createQuiet(() => now);
+  const quiet = createQuiet(
+    () => now,
+    () => now,
+  );
   expect(quiet.isQuiet()).toBe(false);
-  expect(quiet.untilStoreMs()).toBe(5_500);
+  expect(quiet.untilStoreMs()).toBe(6_000);
   now += 60_000;
   expect(quiet.isQuiet()).toBe(true);
   quiet.end();

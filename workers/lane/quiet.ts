@@ -15,15 +15,16 @@ export type Quiet = {
 const QUIET_AFTER_MS = 3_000;
 /** Interval in which quiet lanes store their progress. */
 const STORE_EVERY_MS = 10_000;
+const AFTER_HEARTBEATS_MS = 500;
 
-export function createQuiet(now: () => number = () => performance.now()): Quiet {
+export function createQuiet(now: () => number = () => performance.now(), wall = Date.now): Quiet {
   let lastEvent = now();
   return {
     end() {
       lastEvent = now();
     },
     isQuiet: () => now() - lastEvent >= QUIET_AFTER_MS,
-    // Multiples of the interval: what lanes store at the same moment may share one flush of the disk.
-    untilStoreMs: () => STORE_EVERY_MS - (now() % STORE_EVERY_MS),
+    // Soon after the heartbeats of resting writers: the file system then writes for all of them at once.
+    untilStoreMs: () => STORE_EVERY_MS - ((wall() - AFTER_HEARTBEATS_MS) % STORE_EVERY_MS),
   };
 }

@@ -31,7 +31,7 @@ export class ClockWatch {
     this.#options = options;
   }
 
-  /** Checks the clock; call it four times a second. */
+  /** Checks the clock; call it four times a second, and before an event after a rest. */
   look(): void {
     const { clock, log, nextSequence, keepJump } = this.#options;
     if (this.#owed) this.#write(this.#owed);

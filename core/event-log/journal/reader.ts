@@ -1,8 +1,9 @@
-import { readdirSync } from 'node:fs';
+import { type FSWatcher, readdirSync, watch } from 'node:fs';
 import { open, unlink } from 'node:fs/promises';
 import { linkSignals } from '../../tier/linked-signal.ts';
 import type { EventLogReader } from '../port.ts';
 import { Arena } from './arena.ts';
+import { requestHeartbeats } from './heartbeats.ts';
 import { LIVE_SEARCH_BYTES, type ScanOptions, type SegmentScan, scanSegment } from './segment-scan.ts';
 import {
   journalDirectory,
@@ -15,21 +16,25 @@ import {
 import { LIST_MS, type Tail, TailFiles } from './tail-files.ts';
 
 const POLL_MS = 20;
-/** Poll interval of a consumer that expects nothing soon: each poll wakes its process. */
+/** Poll interval of a consumer that expects nothing soon, where it is not told of a write. */
 const QUIET_POLL_MS = 100;
+/** The same where the system tells it: in case that it does not. */
+const WATCHED_POLL_MS = 1_000;
 
 /**
- * Heartbeats move a live stream every 250 ms. After a standstill this long, the reader searches for a frame behind
- * the end: damage there would delay it until the segment is full.
+ * After a standstill this long in a file that is written to, the reader searches for a frame behind the end: damage
+ * there would delay it until the segment is full.
  */
 const SEARCH_AFTER_MS = 1000;
+/** The same in a file that is not written to. Longer than a resting stream stands still. */
+const SEARCH_UNWRITTEN_AFTER_MS = 15_000;
 
 type ReadResult = Awaited<ReturnType<EventLogReader['read']>>;
 
 type Waiter = { partition: string; offset: bigint; until: number; pollMs: number; go(): void };
 
 /** Where a partition's reader stands still, and when to search behind that position. */
-type Standstill = { offset: bigint; searchAt: number };
+type Standstill = { offset: bigint; since: number; searchAt: number; modifiedMs: number };
 
 /**
  * Reads the journals under `dataDir` while they are written, by this process or others. A partition is a stream's
@@ -57,6 +62,10 @@ export class JournalReader implements EventLogReader {
 
   async partitions(): Promise<string[]> {
     this.#tails.forgetOld();
+    return this.#partitions();
+  }
+
+  #partitions(): string[] {
     const directory = journalDirectory(this.#dataDir);
     return ifExists(() => readdirSync(directory, { withFileTypes: true }))
       .filter((entry) => entry.isDirectory())
@@ -81,7 +90,8 @@ export class JournalReader implements EventLogReader {
         const left = deadline - performance.now();
         if (left <= 0 || signal.aborted) return result;
         await this.#untilMore(
-          { partition, offset, pollMs: options.isQuiet ? QUIET_POLL_MS : POLL_MS },
+          { partition, offset },
+          options.isQuiet === true,
           Math.min(left, LIST_MS),
           signal,
         );
@@ -96,21 +106,40 @@ export class JournalReader implements EventLogReader {
    * serves all waiting reads: each check reads four bytes of a file that stays open.
    */
   #untilMore(
-    place: Pick<Waiter, 'partition' | 'offset' | 'pollMs'>,
+    place: Pick<Waiter, 'partition' | 'offset'>,
+    isQuiet: boolean,
     withinMs: number,
     signal: AbortSignal,
   ): Promise<void> {
     return new Promise((resolve) => {
       const go = () => {
+        watcher?.close();
         this.#waiters.delete(waiter);
         signal.removeEventListener('abort', go);
         resolve();
       };
-      const waiter: Waiter = { ...place, until: performance.now() + withinMs, go };
+      const watcher = isQuiet ? this.#watchTail(place.partition, go) : null;
+      const pollMs = !isQuiet ? POLL_MS : watcher === null ? QUIET_POLL_MS : WATCHED_POLL_MS;
+      const waiter: Waiter = { ...place, pollMs, until: performance.now() + withinMs, go };
       this.#waiters.add(waiter);
+      // Written between the read and the watch.
+      if (watcher !== null && this.#hasMore(waiter)) go();
       signal.addEventListener('abort', go);
       this.#lookWithin(waiter.pollMs);
     });
+  }
+
+  /** @param go called when the stream's last segment is written to @returns null where it cannot be watched */
+  #watchTail(partition: string, go: () => void): FSWatcher | null {
+    const path = this.#tails.pathOf(partition);
+    if (path === null) return null;
+    try {
+      const watcher = watch(path, { persistent: false }, go);
+      watcher.on('error', go);
+      return watcher;
+    } catch {
+      return null;
+    }
   }
 
   #lookWithin(ms: number): void {
@@ -133,9 +162,14 @@ export class JournalReader implements EventLogReader {
     this.#lookWithin(Math.min(...[...this.#waiters].map(({ pollMs }) => pollMs)));
   };
 
-  #mayHaveMore({ partition, offset }: Waiter): boolean {
+  /** Whether something is at the offset; true as well where that is not known. */
+  #mayHaveMore(waiter: Waiter): boolean {
+    return this.#tails.at(waiter.partition, waiter.offset) === null || this.#hasMore(waiter);
+  }
+
+  #hasMore({ partition, offset }: Waiter): boolean {
     try {
-      return this.#tails.at(partition, offset)?.isEmptyAt(offset) !== true;
+      return this.#tails.at(partition, offset)?.isEmptyAt(offset) === false;
     } catch {
       return true;
     }
@@ -159,6 +193,10 @@ export class JournalReader implements EventLogReader {
     }
     this.#noteEnd(partition, end);
     return end;
+  }
+
+  requestHeartbeats(): void {
+    for (const partition of this.#partitions()) requestHeartbeats(this.#directory(partition));
   }
 
   async truncate(partition: string, offset: bigint): Promise<void> {
@@ -185,7 +223,7 @@ export class JournalReader implements EventLogReader {
 
   async #list(
     partition: string,
-  ): Promise<{ segments: Segment[]; last: { tail: Tail; size: number } | null }> {
+  ): Promise<{ segments: Segment[]; last: { tail: Tail; size: number; modifiedMs: number } | null }> {
     const listedAt = performance.now();
     // Not in the pool's threads: an idle reader lists each second, and each call would wake a thread and this one.
     const segments = ifExists(() => listSegmentsNow(this.#directory(partition)));
@@ -216,7 +254,13 @@ export class JournalReader implements EventLogReader {
       const sealed = index < segments.length - 1;
       const scan = sealed
         ? await scanSealed(segment, from, { memory: this.#arena.take, maxBytes })
-        : last && (await this.#scanTail(last.tail, from, maxBytes, this.#searchBytes(partition, from)));
+        : last &&
+          (await this.#scanTail(
+            last.tail,
+            from,
+            maxBytes,
+            this.#searchBytes(partition, from, last.modifiedMs),
+          ));
       const found = foundIn(segment.start, scan);
       if (found) return found;
       // Without a scan the segment was removed meanwhile: list again.
@@ -237,19 +281,20 @@ export class JournalReader implements EventLogReader {
     );
   }
 
-  #searchBytes(partition: string, from: bigint): number {
-    return this.#searchIsDue(partition, from) ? LIVE_SEARCH_BYTES : 0;
+  #searchBytes(partition: string, from: bigint, modifiedMs: number): number {
+    return this.#searchIsDue(partition, from, modifiedMs) ? LIVE_SEARCH_BYTES : 0;
   }
 
-  #searchIsDue(partition: string, offset: bigint): boolean {
+  #searchIsDue(partition: string, offset: bigint, modifiedMs: number): boolean {
     const now = performance.now();
     const known = this.#standstills.get(partition);
     if (known && offset < known.offset) return false; // this consumer is only behind
     if (known?.offset !== offset) {
-      this.#standstills.set(partition, { offset, searchAt: now + SEARCH_AFTER_MS });
+      this.#standstills.set(partition, { offset, since: now, searchAt: now + SEARCH_AFTER_MS, modifiedMs });
       return false;
     }
     if (now < known.searchAt) return false;
+    if (modifiedMs === known.modifiedMs && now < known.since + SEARCH_UNWRITTEN_AFTER_MS) return false;
     known.searchAt = now + 5 * SEARCH_AFTER_MS;
     return true;
   }

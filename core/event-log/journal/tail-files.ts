@@ -20,7 +20,7 @@ export type Tail = {
   use<T>(work: (file: SegmentBytes) => Promise<T>): Promise<T | null>;
 };
 
-type OpenTail = { tail: Tail; inode: number; listedAt: number; giveUp(): void };
+type OpenTail = { tail: Tail; path: string; inode: number; listedAt: number; giveUp(): void };
 
 /**
  * Keeps the last segments of streams open between reads. Nearly every read is of what was just written there;
@@ -37,29 +37,34 @@ export class TailFiles {
     return offset >= recent.tail.start ? recent.tail : null;
   }
 
+  /** Returns the path of the stream's last segment as it was listed last; null when there is none. */
+  pathOf(partition: string): string | null {
+    return this.#open.get(partition)?.path ?? null;
+  }
+
   /**
    * Records which segment is a stream's last.
    *
    * @param listedAt time before the listing, of `performance.now()`
-   * @returns it with its size in bytes, and whether it continues the one recorded before, which a replaced journal
+   * @returns it with its size in bytes, the time of its last write, and whether it continues the one recorded before, which a replaced journal
    *   does not; null when it is gone
    */
   async note(
     partition: string,
     last: Segment | undefined,
     listedAt: number,
-  ): Promise<{ tail: Tail; size: number; continues: boolean } | null> {
+  ): Promise<{ tail: Tail; size: number; modifiedMs: number; continues: boolean } | null> {
     const stats = last && statSync(last.path, { throwIfNoEntry: false });
     if (!stats) {
       this.#giveUp(partition);
       return null;
     }
-    const { size, ino } = stats;
+    const { size, ino, mtimeMs: modifiedMs } = stats;
     const known = this.#open.get(partition);
     // An open file keeps its inode: the same number is the same file.
     if (known?.tail.start === last.start && known.inode === ino) {
       known.listedAt = Math.max(known.listedAt, listedAt);
-      return { tail: known.tail, size, continues: true };
+      return { tail: known.tail, size, modifiedMs, continues: true };
     }
     const file = await open(last.path, 'r').catch(missingIsNull);
     if (!file) return null;
@@ -69,8 +74,13 @@ export class TailFiles {
     }
     const opened = tailOf(last.start, file);
     this.#giveUp(partition);
-    this.#open.set(partition, { ...opened, inode: fstatSync(file.fd).ino, listedAt });
-    return { tail: opened.tail, size, continues: known !== undefined && known.tail.start < last.start };
+    this.#open.set(partition, { ...opened, path: last.path, inode: fstatSync(file.fd).ino, listedAt });
+    return {
+      tail: opened.tail,
+      size,
+      modifiedMs,
+      continues: known !== undefined && known.tail.start < last.start,
+    };
   }
 
   forgetOld(): void {

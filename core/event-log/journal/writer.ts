@@ -9,15 +9,13 @@ import { ClockWatch } from './clock-watch.ts';
 import type { EpochFile } from './epoch-file.ts';
 import { FRAME_HEADER_BYTES, MAX_PAYLOAD_BYTES } from './frame.ts';
 import { GroupSync, type Settled } from './group-sync.ts';
+import { Heartbeats } from './heartbeats.ts';
 import { LossReport } from './loss-report.ts';
 import { createJournalMetrics, type JournalMetrics, type LossCause } from './metrics.ts';
 import type { Recovered } from './recovery.ts';
 import { finishSegment, type SegmentFile, writeFrame } from './segment-file.ts';
 import type { SegmentSupply } from './segment-supply.ts';
 import { type ClockCorrection, StreamClock } from './stream-clock.ts';
-
-/** Interval at which the watermark of an idle stream advances. */
-const HEARTBEAT_MS = 250;
 
 /** Heartbeats between two counts of the segments while no event is written. */
 const QUIET_RECOUNT_BEATS = 8;
@@ -67,7 +65,7 @@ export class JournalWriter implements EventLogWriter {
   readonly #clockWatch: ClockWatch;
   readonly #batch: BatchBuffer;
   readonly #sync: GroupSync;
-  readonly #heartbeat: NodeJS.Timeout;
+  readonly #heartbeats: Heartbeats;
   readonly #syncFirst: boolean;
   readonly #segmentAgeMs: number;
   /** When the current segment got its first event, by the monotonic clock. Null: it has heartbeats at most. */
@@ -121,15 +119,16 @@ export class JournalWriter implements EventLogWriter {
     });
     this.#syncFirst = options.syncMs === 0;
     this.#segmentAgeMs = options.segmentAgeMs;
-    this.#heartbeat = setInterval(() => {
+    this.#heartbeats = new Heartbeats(options.directory, () => {
       this.#clockWatch.look();
       this.#closeOldSegment();
       this.#beat();
-    }, HEARTBEAT_MS).unref();
+    });
     files.supply.prepare();
   }
 
   append(event: Unstamped, settled: Settled): Appended {
+    if (this.#heartbeats.isResting) this.#rouse();
     const ts = this.#clock.next();
     const sequence = this.#closed ? 'closed' : this.#add(event, ts);
     this.#turnEnd ??= setImmediate(this.flush);
@@ -165,7 +164,7 @@ export class JournalWriter implements EventLogWriter {
 
   async close(): Promise<void> {
     if (this.#closed) return;
-    clearInterval(this.#heartbeat);
+    this.#heartbeats.close();
     this.#beat();
     this.#closed = true;
     const { supply, epochFile, lock } = this.#files;
@@ -215,6 +214,12 @@ export class JournalWriter implements EventLogWriter {
     }
   }
 
+  /** The clock was not checked for some seconds; the machine may have slept. */
+  #rouse(): void {
+    this.#heartbeats.rouse();
+    this.#clockWatch.look();
+  }
+
   #beat(): void {
     this.#add(HEARTBEAT, this.#clock.next());
     this.flush();
@@ -246,6 +251,7 @@ export class JournalWriter implements EventLogWriter {
       return;
     }
     this.#hasNews = true;
+    this.#heartbeats.noteEvent();
     this.#firstEventAt ??= performance.now();
     if (this.#syncFirst) {
       this.#sync.writtenFor(segment, appends, atTurnEnd);

@@ -98,6 +98,9 @@ export class KafkaReader implements EventLogReader {
     return BigInt((await this.#offsets(partition)).high);
   }
 
+  /** Does nothing: writers with a shipper do not rest. */
+  requestHeartbeats(): void {}
+
   /** Does nothing: the topic's retention truncates. */
   async truncate(): Promise<void> {}
 

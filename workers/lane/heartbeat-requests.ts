@@ -1,0 +1,36 @@
+import type { EventLogReader } from '../../core/event-log/port.ts';
+import type { Quiet } from './quiet.ts';
+
+/** Shorter than the time for which writers answer a request. */
+const REQUEST_EVERY_MS = 1_000;
+
+/**
+ * Requests heartbeats of all writers while it is not quiet: the watermark waits for streams without events. The end of a
+ * quiet time requests them at once.
+ *
+ * @returns the same quiet, for the lanes
+ */
+export function requestingHeartbeats(
+  quiet: Quiet,
+  reader: Pick<EventLogReader, 'requestHeartbeats'>,
+  signal: AbortSignal,
+): Quiet {
+  let timer: NodeJS.Timeout | null = null;
+
+  function request(): void {
+    reader.requestHeartbeats();
+    timer = setTimeout(() => {
+      timer = null;
+      if (!signal.aborted && !quiet.isQuiet()) request();
+    }, REQUEST_EVERY_MS).unref();
+  }
+  request();
+
+  return {
+    ...quiet,
+    end() {
+      quiet.end();
+      if (timer === null && !signal.aborted) request();
+    },
+  };
+}
