@@ -119,11 +119,11 @@ export class JournalReader implements EventLogReader {
         resolve();
       };
       const watcher = isQuiet ? this.#watchTail(place.partition, go) : null;
-      const pollMs = !isQuiet ? POLL_MS : watcher === null ? QUIET_POLL_MS : WATCHED_POLL_MS;
+      // Written between the read and the watch, or damage: not at once, because a read may return nothing.
+      const isDue = !isQuiet || this.#isWritten(place);
+      const pollMs = isDue ? POLL_MS : watcher === null ? QUIET_POLL_MS : WATCHED_POLL_MS;
       const waiter: Waiter = { ...place, pollMs, until: performance.now() + withinMs, go };
       this.#waiters.add(waiter);
-      // Written between the read and the watch.
-      if (watcher !== null && this.#hasMore(waiter)) go();
       signal.addEventListener('abort', go);
       this.#lookWithin(waiter.pollMs);
     });
@@ -162,16 +162,19 @@ export class JournalReader implements EventLogReader {
     this.#lookWithin(Math.min(...[...this.#waiters].map(({ pollMs }) => pollMs)));
   };
 
-  /** Whether something is at the offset; true as well where that is not known. */
-  #mayHaveMore(waiter: Waiter): boolean {
-    return this.#tails.at(waiter.partition, waiter.offset) === null || this.#hasMore(waiter);
-  }
-
-  #hasMore({ partition, offset }: Waiter): boolean {
+  #mayHaveMore({ partition, offset }: Waiter): boolean {
     try {
-      return this.#tails.at(partition, offset)?.isEmptyAt(offset) === false;
+      return this.#tails.at(partition, offset)?.isEmptyAt(offset) !== true;
     } catch {
       return true;
+    }
+  }
+
+  #isWritten({ partition, offset }: Pick<Waiter, 'partition' | 'offset'>): boolean {
+    try {
+      return this.#tails.at(partition, offset)?.isWrittenAt(offset) === true;
+    } catch {
+      return false;
     }
   }
 

@@ -16,6 +16,8 @@ export type Tail = {
   start: bigint;
   /** Whether nothing is at this offset yet: zeros that the writer prepared, in a file that was not cut. */
   isEmptyAt(offset: bigint): boolean;
+  /** Whether something was written at this offset. Neither, at the end of a file that was cut. */
+  isWrittenAt(offset: bigint): boolean;
   /** Reads from the file, which stays open meanwhile. @returns null when it is no longer the last segment */
   use<T>(work: (file: SegmentBytes) => Promise<T>): Promise<T | null>;
 };
@@ -108,14 +110,18 @@ function tailOf(start: bigint, file: FileHandle): { tail: Tail; giveUp(): void }
     if (isGivenUp && readers === 0) file.close().catch(() => undefined); // it was only read
   }
 
+  /** Returns the first bytes of a frame at an offset as a number; null at the end of the file. */
+  function beginningAt(offset: bigint): number | null {
+    if (isGivenUp) return null;
+    const bytes = readSync(file.fd, first, 0, first.length, Number(offset - start));
+    return bytes === first.length ? first.readUInt32LE(0) : null;
+  }
+
   return {
     tail: {
       start,
-      isEmptyAt(offset) {
-        if (isGivenUp) return false;
-        const bytes = readSync(file.fd, first, 0, first.length, Number(offset - start));
-        return bytes === first.length && first.readUInt32LE(0) === 0;
-      },
+      isEmptyAt: (offset) => beginningAt(offset) === 0,
+      isWrittenAt: (offset) => (beginningAt(offset) ?? 0) !== 0,
       async use(work) {
         if (isGivenUp) return null;
         readers += 1;

@@ -1,0 +1,79 @@
+import { appendFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  appendClicks,
+  openTestJournal,
+  TEST_STREAM_NAME,
+  temporaryDataDir,
+} from '../../../test/support/journal.ts';
+import { JournalReader } from './reader.ts';
+import { listSegments, streamDirectory } from './segments.ts';
+
+const listed = vi.hoisted(() => ({ times: 0 }));
+vi.mock('./segments.ts', async (original) => {
+  const segments = await original<typeof import('./segments.ts')>();
+  return {
+    ...segments,
+    listSegmentsNow(directory: string) {
+      listed.times += 1;
+      return segments.listSegmentsNow(directory);
+    },
+  };
+});
+
+let dataDir: string;
+let remove: () => void;
+let reader: JournalReader;
+beforeEach(() => {
+  ({ dataDir, remove } = temporaryDataDir());
+  reader = new JournalReader(dataDir);
+});
+afterEach(async () => {
+  await reader.close();
+  remove();
+});
+
+const read = (offset: bigint, waitMs: number) =>
+  reader.read(TEST_STREAM_NAME, offset, { maxBytes: 1 << 20, waitMs, isQuiet: true });
+
+/** Reads to the end of the log. */
+async function endOfLog(): Promise<bigint> {
+  for (let at = 0n; ; ) {
+    const { batches, nextOffset } = await read(at, 0);
+    if (batches.length === 0) return at;
+    at = nextOffset;
+  }
+}
+
+describe('a reader that expects nothing soon', () => {
+  it('returns what is written while it waits', async () => {
+    const writer = await openTestJournal(dataDir);
+    await appendClicks(writer, ['before']);
+    const waiting = read(await endOfLog(), 60_000);
+    await appendClicks(writer, ['after']);
+    expect((await waiting).batches).not.toEqual([]);
+    await writer.close();
+  });
+
+  it('waits at the end of a file that was cut', async () => {
+    const writer = await openTestJournal(dataDir);
+    await appendClicks(writer, ['a']);
+    await writer.close();
+    const end = await endOfLog();
+    listed.times = 0;
+    expect(await read(end, 1_500)).toEqual({ batches: [], damage: [], nextOffset: end });
+    expect(listed.times).toBeLessThan(100);
+  });
+
+  it('waits at damage that nothing follows', async () => {
+    const writer = await openTestJournal(dataDir);
+    await appendClicks(writer, ['a']);
+    await writer.close();
+    const end = await endOfLog();
+    const [last] = (await listSegments(streamDirectory(dataDir, TEST_STREAM_NAME))).slice(-1);
+    appendFileSync(last?.path ?? '', 'damage');
+    listed.times = 0;
+    expect((await read(end, 1_500)).batches).toEqual([]);
+    expect(listed.times).toBeLessThan(200);
+  });
+});
