@@ -216,6 +216,8 @@ function serverFlags(port: number, durable: boolean): string[] {
     wal_writer_delay: '10s',
     bgwriter_delay: '1s',
     checkpoint_timeout: '15min',
+    // Each minute by default, which writes to the disk for small tables that are updated each second.
+    autovacuum_naptime: '5min',
     // Without processes for parallel reads from disk and for logical replication, which nothing here uses.
     io_method: 'sync',
     max_logical_replication_workers: 0,
