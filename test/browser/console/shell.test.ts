@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { visit } from '../../support/visitors.ts';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsoleSite, consoleSite, expectGood } from './console-site.ts';
 
@@ -49,8 +50,8 @@ test('a page begins at its top, and by keyboard with its content; the back butto
   expect(await place()).toBe(0);
   await page.goBack();
   await expect.poll(place, PATIENCE).toBe(600);
-  await page.getByRole('link', { name: 'New link' }).press('Enter');
-  await page.getByRole('heading', { level: 1, name: 'New link' }).waitFor();
+  await page.getByRole('navigation').getByRole('link', { name: 'Visitors' }).press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Visitors' }).waitFor();
   expect(await page.evaluate('document.activeElement.id')).toBe('main');
   await page.close();
 });
@@ -73,6 +74,54 @@ test('a dialog returns the focus to the button that opened it', async () => {
     await expect.poll(() => button.and(page.locator(':focus')).count(), PATIENCE).toBe(1);
     await page.close();
   }
+});
+
+test('Ctrl K finds pages, links, people, and actions, and an address there begins a link', async () => {
+  await site.api('/links', {
+    destination_url: 'https://shop.example/',
+    name: 'Found',
+    channel: 'other',
+    slug: 'black-friday',
+  });
+  const { short_url } = site.service;
+  const visited = await visit(`${short_url}/black-friday`);
+  const visitor_id = visited.location?.searchParams.get('_vid') ?? '';
+  await site.api('/track/identify', { visitor_id, email: 'friday@mail.example' });
+  const found = () => site.api<{ visitors: object[] }>('/visitors?search=friday%40');
+  await expect.poll(async () => (await found()).visitors.length, PATIENCE).toBe(1);
+
+  const page = await site.open('/');
+  const palette = page.getByRole('dialog', { name: 'Search' });
+  const field = palette.getByRole('searchbox', { name: 'Pages, links, people, actions' });
+  const option = (name: string) => palette.getByRole('button', { name });
+  await page.getByRole('button', { name: 'Search' }).press('Enter');
+  await option('Invite a colleague').waitFor();
+  await expectGood(page, 'palette');
+  await page.keyboard.press('Escape');
+  await palette.waitFor({ state: 'detached' });
+  expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Search');
+
+  await page.keyboard.press('Control+k');
+  await field.fill('friday');
+  await option('black-friday').waitFor();
+  await option('friday@mail.example').waitFor();
+  await expectGood(page, 'palette-found');
+  await option('friday@mail.example').click();
+  await page.getByRole('heading', { level: 1, name: 'friday@mail.example' }).waitFor();
+
+  await page.keyboard.press('Control+k');
+  await field.fill('webho');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
+  await palette.waitFor({ state: 'detached' });
+
+  await page.keyboard.press('Control+k');
+  await field.fill('shop.example/winter-sale');
+  await option('Shorten https://shop.example/winter-sale').click();
+  await page.getByRole('heading', { level: 1, name: 'New link' }).waitFor();
+  expect(await page.getByLabel('Destination URL').inputValue()).toBe('https://shop.example/winter-sale');
+  await page.close();
 });
 
 test('the navigation opens on a phone, and closes when a page is chosen', async () => {

@@ -11,6 +11,7 @@ import type { LazyPage } from './lazy-page.tsx';
 import { giveUpUnsaved, leaveBy } from './leaving.ts';
 import { LossBadge } from './loss-badge.tsx';
 import { usePageStart } from './page-start.ts';
+import { Palette } from './palette.tsx';
 import { usePasteToBegin } from './paste-to-begin.ts';
 import { SchemeSwitch } from './scheme-switch.tsx';
 
@@ -47,6 +48,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </Group>
         <Group gap="xs" wrap="nowrap">
           <LossBadge />
+          <Palette />
           <SchemeSwitch />
           <SignOut who={member.email} />
         </Group>
