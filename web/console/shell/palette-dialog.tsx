@@ -15,7 +15,6 @@ import { useSession } from '../api/session.ts';
 import { PAGES } from '../pages.tsx';
 import { cleanAddress } from '../parts/clean-address.ts';
 import { shortId } from '../parts/click-words.ts';
-import { useFocusBack } from '../parts/use-focus-back.ts';
 
 /** Links and people found by a text. */
 const FOUND = 5;
@@ -39,7 +38,6 @@ const ACTIONS: readonly (Action & { role: 'operator' | 'owner' })[] = [
 
 /** Finds pages, links, people, and actions; an address begins a link. Open as long as it is rendered. */
 export default function PaletteDialog({ close }: { close: () => void }) {
-  useFocusBack();
   useEffect(() => {
     spotlight.open();
     return spotlight.close;
@@ -111,7 +109,7 @@ export default function PaletteDialog({ close }: { close: () => void }) {
       onQueryChange={setQuery}
       // Already filtered.
       filter={(_, all) => all}
-      actions={groups.flatMap(([group, actions]) => toGroup(group, actions, (path) => navigate(path), close))}
+      actions={groups.flatMap(([group, actions]) => toGroup(group, actions, (path) => navigate(path)))}
       nothingFound="Nothing found"
       transitionProps={{ duration: 0 }}
       attributes={{ content: { 'aria-label': 'Search' } }}
@@ -136,21 +134,13 @@ const matching = (query: string, actions: Action[]): Action[] => {
   return actions.filter(({ label }) => words.every((word) => label.toLowerCase().includes(word)));
 };
 
-function toGroup(
-  group: string,
-  actions: Action[],
-  go: (path: string) => void,
-  close: () => void,
-): SpotlightActionGroupData[] {
+function toGroup(group: string, actions: Action[], go: (path: string) => void): SpotlightActionGroupData[] {
   if (actions.length === 0) return [];
   const shown: SpotlightActionData[] = actions.map(({ label, description, path }) => ({
     id: `${group} ${path}`,
     label,
     ...(description !== undefined && { description }),
-    onClick: () => {
-      close();
-      go(path);
-    },
+    onClick: () => go(path),
   }));
   return [{ group, actions: shown }];
 }

@@ -1,7 +1,8 @@
 import { ActionIcon } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
-import { Suspense, useState } from 'react';
+import { Suspense, useEffect, useRef, useState } from 'react';
+import { useLocation } from 'wouter';
 import { lazyPage } from './lazy-page.tsx';
 
 const DIALOG = lazyPage<{ close: () => void }>(() => import('./palette-dialog.tsx'));
@@ -9,8 +10,21 @@ const DIALOG = lazyPage<{ close: () => void }>(() => import('./palette-dialog.ts
 /** The button of the command palette, which Ctrl K (Command K) opens too. Its code loads at the first use. */
 export function Palette() {
   const [isOpen, setOpen] = useState(false);
+  const [location] = useLocation();
+  const opened = useRef<{ focus: Element | null; location: string } | null>(null);
+  const open = () => {
+    opened.current ??= { focus: document.activeElement, location };
+    setOpen(true);
+  };
   // In fields too: no tag is ignored.
-  useHotkeys([['mod+K', () => setOpen(true)]], []);
+  useHotkeys([['mod+K', open]], []);
+  // On another page the focus is where that page begins.
+  useEffect(() => {
+    if (isOpen || opened.current === null) return;
+    const { focus, location: before } = opened.current;
+    opened.current = null;
+    if (before === location && focus instanceof HTMLElement) focus.focus();
+  }, [isOpen, location]);
   return (
     <>
       <ActionIcon
@@ -20,7 +34,7 @@ export function Palette() {
         aria-keyshortcuts="Control+K"
         title="Search (Ctrl K)"
         onPointerEnter={() => void DIALOG.load().catch(() => undefined)}
-        onClick={() => setOpen(true)}
+        onClick={open}
       >
         <IconSearch size={18} stroke={1.6} />
       </ActionIcon>
