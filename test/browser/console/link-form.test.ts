@@ -1,0 +1,150 @@
+import { expect, test, vi } from 'vitest';
+import { inChromium } from '../in-chromium.ts';
+import { type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
+import { field, LONG, openSection, PATIENCE, press, records, setDomain } from './link-desk.ts';
+
+// Each test looks at several states, on a machine that may have other things to do.
+vi.setConfig({ testTimeout: LONG });
+
+let site: ConsoleSite;
+
+inChromium(async () => {
+  site = await consoleSite();
+  await setDomain(site);
+  return site.close;
+});
+
+test('an address without a scheme becomes a link by Enter alone, and then another one like it', async () => {
+  const page = await site.open('/links/new');
+  const destination = field(page, 'Destination URL').and(page.locator(':focus'));
+  await destination.fill('<shop.example/autumn-sale>');
+  await page.keyboard.press('Tab');
+  await expect
+    .poll(() => field(page, 'Destination URL').inputValue(), PATIENCE)
+    .toBe('https://shop.example/autumn-sale');
+  await field(page, 'Slug').fill('autumn');
+  const preview = page.getByRole('complementary', { name: 'Preview' });
+  await preview.getByRole('img', { name: /^QR code that leads to http:.*\/autumn$/ }).waitFor();
+  await preview.getByText('https://shop.example/autumn-sale').waitFor();
+  await expectGood(page, 'links-new-typed');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'autumn' }).waitFor();
+  await page.getByText('The link is ready').waitFor();
+  const copy = page.getByRole('button', { name: 'Copy the link' });
+  await copy.and(page.locator(':focus')).waitFor();
+  await expectGood(page, 'link-made');
+  const [made] = await records(site, '&slug=autumn');
+  expect(made).toMatchObject({
+    name: 'Autumn sale',
+    destination: 'https://shop.example/autumn-sale',
+    smart: true,
+  });
+  await page.getByRole('link', { name: 'Make another like it' }).click();
+  await expect.poll(() => field(page, 'Name').inputValue(), PATIENCE).toBe('Autumn sale');
+  expect(await field(page, 'Slug').inputValue()).toBe('');
+  await field(page, 'Slug').fill('autumn-2');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'autumn-2' }).waitFor();
+  expectClean(page);
+  await page.close();
+});
+
+test('the domain and every switch of a link can be chosen, and changed', async () => {
+  for (const domain of ['go.brand.example', 'to.brand.example']) {
+    await site.api('/domains', { domain });
+    await site.hoplog(
+      'domain',
+      'verify',
+      '--force',
+      '--workspace',
+      site.service.demo?.workspace_id ?? '',
+      domain,
+    );
+  }
+  const page = await site.open('/links/new');
+  await field(page, 'Destination URL').fill('https://shop.example/switched');
+  await page.getByRole('combobox', { name: 'Domain' }).selectOption('go.brand.example');
+  await field(page, 'Slug').fill('switched');
+  await page.getByText('go.brand.example/switched', { exact: true }).waitFor();
+  await openSection(page, 'Start and expiry');
+  await page.getByLabel('Starts').fill('2024-05-06T07:08');
+  await openSection(page, 'Campaign and UTM');
+  await field(page, 'UTM source').fill('spring');
+  await field(page, 'UTM content').fill('banner');
+  await openSection(page, 'Redirect');
+  await page.getByRole('combobox', { name: 'Status' }).selectOption('308');
+  for (const name of ['Pass the query on', 'Add UTM parameters', 'Add the visitor ID']) {
+    await page.getByRole('checkbox', { name }).uncheck();
+  }
+  await page.getByRole('checkbox', { name: 'Pass the path on' }).check();
+  await page.getByRole('checkbox', { name: 'Archived' }).check();
+  await expectGood(page, 'links-new-switches');
+  await press(page, 'Create');
+  await page.getByText('https://go.brand.example/switched').first().waitFor();
+  const switched = {
+    domain: 'go.brand.example',
+    starts_at: new Date('2024-05-06T07:08').toISOString(),
+    utm_source: 'spring',
+    utm_content: 'banner',
+    redirect_status: 308,
+    forward_query: false,
+    forward_path: true,
+    append_utm: false,
+    append_visitor: false,
+    archived: true,
+  };
+  expect(await records(site, '&slug=switched')).toMatchObject([switched]);
+
+  await page.getByRole('link', { name: 'Edit' }).click();
+  await page
+    .getByText('308, without the query, path passed on, no UTM parameters, no visitor ID, archived')
+    .waitFor();
+  await page.getByRole('combobox', { name: 'Domain' }).selectOption('none');
+  await openSection(page, 'Start and expiry');
+  await page.getByLabel('Starts').fill('');
+  await openSection(page, 'Redirect');
+  await page.getByRole('combobox', { name: 'Status' }).selectOption('302');
+  await page.getByRole('checkbox', { name: 'Archived' }).uncheck();
+  await page.getByRole('checkbox', { name: 'Pass the query on' }).check();
+  await press(page, 'Save');
+  await page.getByRole('heading', { level: 1, name: 'switched' }).waitFor();
+  expect(await records(site, '&slug=switched')).toMatchObject([
+    {
+      ...switched,
+      domain: null,
+      starts_at: null,
+      redirect_status: 302,
+      archived: false,
+      forward_query: true,
+    },
+  ]);
+  expectClean(page);
+  await page.close();
+});
+
+test('an address that is pasted on any page begins a link; one in a field stays there', async () => {
+  const page = await site.open('/visitors');
+  const search = page.getByRole('searchbox').or(page.getByRole('textbox')).first();
+  await search.waitFor();
+  const paste = (selector: string) =>
+    page.evaluate(`(() => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text', '“shop.example/pasted” ');
+      const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+      document.querySelector('${selector}').dispatchEvent(event);
+    })()`);
+  await paste('main input');
+  expect(page.url()).toContain('/visitors');
+  await paste('main');
+  await page.getByRole('heading', { level: 1, name: 'New link' }).waitFor();
+  await expect
+    .poll(() => field(page, 'Destination URL').inputValue(), PATIENCE)
+    .toBe('https://shop.example/pasted');
+  // A whole address replaces that in the field, cleaned; a piece of text is left to the browser.
+  await field(page, 'Destination URL').fill('');
+  await paste('main form input');
+  await expect
+    .poll(() => field(page, 'Destination URL').inputValue(), PATIENCE)
+    .toBe('https://shop.example/pasted');
+  await page.close();
+});
