@@ -32,8 +32,9 @@ export function jsonProblem(text: string): string | null {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? null : 'must be a JSON object or array';
   } catch (error) {
-    // Such as: Unexpected token '}', ... in JSON at position 17 (line 2 column 3)
-    return `is not valid JSON: ${error instanceof Error ? error.message : 'unknown'}`;
+    // V8 repeats the text and ends with the same words.
+    const [why = ''] = (error instanceof Error ? error.message : '').split(/, (?:\.\.\.)?"/);
+    return `is not valid JSON: ${why}`;
   }
 }
 
