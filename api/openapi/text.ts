@@ -110,9 +110,10 @@ nothing. A response with a token is never stored: there the header is validated,
 ## Webhooks
 A delivery is a \`POST\` of \`{ "id", "type", "created_at", "data" }\`, signed as the
 [Standard Webhooks](https://www.standardwebhooks.com) specification defines; any of its libraries verifies it. Deliveries
-are at least once: drop a \`webhook-id\` that you have seen. A 2xx within 20 seconds is a success. Network errors, 429
-and 5xx are retried after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h (plus up to 20 % jitter, or as \`Retry-After\` says if
-that is longer). Every other status is final, redirects too. A webhook with nothing but failures for five days is disabled.
+are at least once: drop a \`webhook-id\` that you have seen. A 2xx within 20 seconds is a success. Network errors
+and every response but 2xx and 410 are retried after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h (plus up to 20 % jitter,
+or as \`Retry-After\` of a 429 or 503 says if that is longer). Redirects are not followed. A 410 is final, and disables the
+webhook. A webhook with nothing but failures for five days is disabled.
 The payload of each event is in the section \`webhooks\` of this document.
 
 ## Data
