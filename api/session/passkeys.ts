@@ -1,12 +1,8 @@
 import { isIP } from 'node:net';
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-  type WebAuthnCredential,
+import type {
+  AuthenticationResponseJSON,
+  RegistrationResponseJSON,
+  WebAuthnCredential,
 } from '@simplewebauthn/server';
 import { AppError, badRequest } from '../../core/errors.ts';
 import type { Config } from '../../core/settings/config.ts';
@@ -21,6 +17,9 @@ import type { Pool } from '../../sql/database/pool.ts';
 import { databaseError } from '../plugins/database-errors.ts';
 
 const NAME = 'Hoplog';
+
+/** Loaded by the first passkey: its parsers of certificates would take a tenth of the API's start. */
+const webAuthn = () => import('@simplewebauthn/server');
 
 /** The owner of a new passkey. */
 export type PasskeyOwner = { memberId: string; email: string | null; workspaceName: string };
@@ -51,6 +50,7 @@ export function createPasskeys(pool: Pool, { appUrl }: Pick<Config, 'appUrl'>): 
   return {
     async creationOptions({ memberId, email, workspaceName }) {
       const known = await listPasskeys(pool, memberId);
+      const { generateRegistrationOptions } = await webAuthn();
       const options = await generateRegistrationOptions({
         rpName: NAME,
         rpID: requireParty().id,
@@ -68,6 +68,7 @@ export function createPasskeys(pool: Pool, { appUrl }: Pick<Config, 'appUrl'>): 
 
     async checkNew(memberId, answer) {
       const { id, origins } = requireParty();
+      const { verifyRegistrationResponse } = await webAuthn();
       const checked = await verifyRegistrationResponse({
         response: answer as RegistrationResponseJSON,
         expectedChallenge: (challenge) => consumeChallenge(pool, challenge, memberId),
@@ -84,6 +85,7 @@ export function createPasskeys(pool: Pool, { appUrl }: Pick<Config, 'appUrl'>): 
     },
 
     async signInOptions() {
+      const { generateAuthenticationOptions } = await webAuthn();
       const options = await generateAuthenticationOptions({
         rpID: requireParty().id,
         userVerification: 'required',
@@ -97,6 +99,7 @@ export function createPasskeys(pool: Pool, { appUrl }: Pick<Config, 'appUrl'>): 
       const response = answer as AuthenticationResponseJSON;
       const passkey = await passkeyByCredential(pool, response.id);
       if (!passkey) return null;
+      const { verifyAuthenticationResponse } = await webAuthn();
       const checked = await verifyAuthenticationResponse({
         response,
         expectedChallenge: (challenge) => consumeChallenge(pool, challenge, null),

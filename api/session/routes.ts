@@ -33,6 +33,9 @@ import { createWeakPasswords } from './weak-passwords.ts';
 const tags = ['Sessions'];
 const MEMBER = { scope: 'member', plan: 'any', role: 'analyst', console: true } as const;
 
+/** When the word lists for passwords are loaded, unless one is set earlier: not within the start. Milliseconds. */
+const WORDS_AFTER = 10_000;
+
 /** Registers the console's sign-in and sign-out, and the routes of a member's credentials and sessions. */
 export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, config } = deps;
@@ -41,7 +44,9 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const browsers = createKnownBrowsers(key, config.appUrl);
   const passkeys = createPasskeys(pool, config);
   const weak = createWeakPasswords();
-  app.addHook('onListen', async () => void (await weak.load()));
+  app.addHook('onListen', async () => {
+    setTimeout(weak.load, WORDS_AFTER).unref();
+  });
   const passwords = createMemberPasswords(pool, key, weak, deps.passwordCost);
   const onRequest = ownPage(config);
   const PUBLIC = { scope: 'public', plan: 'any', console: true } as const;
