@@ -47,6 +47,7 @@ import { addUnknownPaths } from './plugins/unknown-paths.ts';
 import { addValidation } from './plugins/validation.ts';
 import { addWorkspaceQueue } from './plugins/workspace-queue.ts';
 import { commissionRoutes } from './referrals/commissions/routes.ts';
+import { couponRoutes } from './referrals/coupons/routes.ts';
 import { creditRoutes } from './referrals/credits/routes.ts';
 import { enrollmentRoutes } from './referrals/enrollments/routes.ts';
 import { fulfilmentRoutes } from './referrals/fulfilments/routes.ts';
@@ -104,6 +105,7 @@ const RESOURCES: Routes[] = [
   enrollmentRoutes,
   signupRoutes,
   purchaseRoutes,
+  couponRoutes,
   ledgerRoutes,
   creditRoutes,
   fulfilmentRoutes,

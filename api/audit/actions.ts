@@ -41,6 +41,8 @@ export const AUDITED: Readonly<Record<string, Audited>> = {
   'domains.verify': { action: 'domain.verify', target: 'domain' },
   'domains.delete': { action: 'domain.delete', target: 'domain', record: ['links'] },
   'clicks.export': { action: 'clicks.export', target: 'workspace', record: ['format'] },
+  'coupons.create': { action: 'coupon.create', target: 'coupon', record: ['code'] },
+  'coupons.delete': { action: 'coupon.delete', target: 'coupon' },
   'payouts.export': { action: 'payouts.export', target: 'workspace', record: ['format'] },
   'payouts.markPaid': { action: 'payout.mark_paid', target: 'payout' },
   'payouts.failLine': { action: 'payout.fail_line', target: 'payout' },

@@ -311,6 +311,10 @@ export const Stats = Type.Object(
     program_id: Uuid,
     status: EnrollmentStatus,
     referral_link: Url,
+    coupons: Type.Array(Type.String(), {
+      description:
+        'Discount codes of the referrer, newest first, at most 20: an order with one belongs to the referrer.',
+    }),
     window: Type.Object({ from: Instant, to: Instant, days: Type.Integer() }, { title: 'ReferralWindow' }),
     stats: Type.Object(
       {

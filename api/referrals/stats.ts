@@ -4,6 +4,7 @@ import { toMajor } from '../../core/money/money.ts';
 import { toCredits } from '../../core/referrals/credits.ts';
 import { NANOS_PER_MILLI } from '../../core/time/timestamps.ts';
 import { recentCommissions } from '../../sql/referrals/commission-list.ts';
+import { codesOf } from '../../sql/referrals/coupons.ts';
 import type { Enrollment } from '../../sql/referrals/enrollments.ts';
 import { type Account, type Balance, balancesOf } from '../../sql/referrals/ledger.ts';
 import { payoutsOf } from '../../sql/referrals/payouts.ts';
@@ -16,7 +17,7 @@ import { savedMethod } from './payout-method.ts';
 import type { Stats } from './schemas.ts';
 
 const DAY_MS = 86_400_000;
-/** Number of commissions and payouts on a dashboard. */
+/** Number of commissions, payouts and coupons on a dashboard. */
 const RECENT = 20;
 
 /**
@@ -34,7 +35,7 @@ export async function referralStats(
   const midnight = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
   const from = new Date(midnight - (days - 1) * DAY_MS);
   const nanos = (date: Date) => BigInt(date.getTime()) * NANOS_PER_MILLI;
-  const [program, clicks, activity, balances, commissions, payouts] = await Promise.all([
+  const [program, clicks, activity, balances, commissions, payouts, coupons] = await Promise.all([
     programById(pool, workspaceId, enrollment.program_id),
     referralLinkIds(pool, enrollment.id).then((linkIds) =>
       clicksByDay(clickhouse, { workspaceId, linkIds, span: { from: nanos(from), to: nanos(now) } }),
@@ -43,6 +44,7 @@ export async function referralStats(
     balancesOf(pool, workspaceId, enrollment.external_user_id),
     recentCommissions(pool, enrollment.id, RECENT),
     payoutsOf(pool, enrollment.id, RECENT),
+    codesOf(pool, enrollment.id, RECENT),
   ]);
   if (!program) throw new Error(`program ${enrollment.program_id} is gone`);
   const { currency } = program.terms;
@@ -50,6 +52,7 @@ export async function referralStats(
   const cash = cashOf(balances, currency);
   return {
     ...partnerOf(enrollment, address, config.shortUrl),
+    coupons,
     window: { from: from.toISOString(), to: now.toISOString(), days },
     stats: totalsOf(series),
     rewards: {

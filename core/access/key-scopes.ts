@@ -16,6 +16,7 @@ const AREAS: Readonly<Record<string, KeyRestriction>> = {
   programs: 'referrals',
   enrollments: 'referrals',
   commissions: 'referrals',
+  coupons: 'referrals',
   purchases: 'referrals',
   signups: 'referrals',
   credits: 'referrals',

@@ -42,13 +42,14 @@ export const BEFORE_SIGNUP_MS = 72 * 3_600_000;
 export type PurchaseFacts = {
   terms: Terms;
   tracksCommission: boolean;
-  /** Set when the buyer's signup was blocked. */
+  /** Set when the buyer's signup was blocked, or the buyer of a coupon's order would be. */
   blockReason: BlockReason | null;
   /** Level 1 first; at least one. A referrer who appears twice is paid once. */
   earners: Earner[];
   sale: Sale;
   signupEmail: string | null;
-  signedUpAt: Date;
+  /** Null: a coupon brought the order, and no signup did. */
+  signedUpAt: Date | null;
   /** The buyer's other purchases that were rewarded. */
   earlier: {
     rewarded: boolean;
@@ -85,7 +86,7 @@ export function purchaseRewards(facts: PurchaseFacts): PurchaseOutcome {
   if (facts.blockReason === 'suspended' || referrer.status === 'suspended') return nothing('suspended');
   if (facts.blockReason !== null) return nothing(reasonOfBlocked(facts.blockReason));
   if (isBuyer(referrer, facts)) return nothing('self_referral');
-  if (sale.purchasedAt.getTime() < facts.signedUpAt.getTime() - BEFORE_SIGNUP_MS)
+  if (facts.signedUpAt && sale.purchasedAt.getTime() < facts.signedUpAt.getTime() - BEFORE_SIGNUP_MS)
     return nothing('before_signup');
   if (terms.status === 'paused') return nothing('program_paused');
   const paysCommission = earnsCommission(terms, referrer.rewardMode);

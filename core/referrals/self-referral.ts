@@ -11,9 +11,10 @@ export type ReferrerTraits = {
   addressHash: Buffer | null;
 };
 
-/** What is known of the person who signs up. */
+/** What is known of the person who signs up, or who buys with a coupon. */
 export type SignupTraits = {
-  externalUserId: string;
+  /** Null: the buyer of an order that names no user. */
+  externalUserId: string | null;
   email: string | null;
   deviceId: string | null;
   /** Whether the visitor behind the signup is known to be the referrer. */

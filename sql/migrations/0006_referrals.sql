@@ -130,12 +130,13 @@ CREATE INDEX signups_visitor ON signups (workspace_id, visitor_id) WHERE visitor
 
 -- The outcome of an order that may be a referred purchase, one row per order. A purchase whose buyer's signup is
 -- pending has that signup and no enrollment yet, and is qualified with it. One that is `held` is qualified when its
--- buyer's signup is reviewed.
+-- buyer's signup is reviewed. A coupon brings an order to its owner without a signup.
 CREATE TABLE purchases (
   order_internal_id bigint PRIMARY KEY REFERENCES orders (internal_id),
   workspace_id      uuid NOT NULL REFERENCES workspaces (id),
-  signup_id         uuid REFERENCES signups (id),       -- null: the buyer was not referred
-  enrollment_id     uuid REFERENCES enrollments (id),
+  signup_id         uuid REFERENCES signups (id),       -- null: no signup brought the order
+  coupon_id         uuid, -- of 0013_coupons.sql: a coupon of the order; it counts where `signup_id` is null
+  enrollment_id     uuid REFERENCES enrollments (id),   -- the referrer
   external_user_id  text,
   email             text, -- of the purchase's report, while it waits for the buyer's signup
   amount_minor      bigint NOT NULL CHECK (amount_minor >= 0),
@@ -149,7 +150,7 @@ CREATE TABLE purchases (
   reason            text,
   purchased_at      timestamptz NOT NULL,
   created_at        timestamptz NOT NULL,
-  CHECK (signup_id IS NOT NULL OR enrollment_id IS NULL),
+  CHECK (signup_id IS NOT NULL OR coupon_id IS NOT NULL OR enrollment_id IS NULL),
   CHECK (rewarded = (ledger_rows > 0))
 );
 CREATE INDEX purchases_workspace ON purchases (workspace_id, order_internal_id DESC);
@@ -207,9 +208,9 @@ CREATE TABLE grants (
   program_id               uuid NOT NULL REFERENCES programs (id),
   enrollment_id            uuid NOT NULL REFERENCES enrollments (id), -- the referrer, also of a referee's credit
   external_user_id         text NOT NULL,                             -- the user who gets it
-  referee_external_user_id text NOT NULL,
+  referee_external_user_id text,                                      -- null: a coupon's order that names no user
   cause                    text NOT NULL CHECK (cause IN ('signup', 'referee', 'purchase')),
-  signup_id                uuid NOT NULL REFERENCES signups (id),
+  signup_id                uuid REFERENCES signups (id),              -- null: of a coupon's order
   order_internal_id        bigint REFERENCES orders (internal_id),
   credit_kind              text NOT NULL,
   amount                   bigint NOT NULL CHECK (amount >= 0),
@@ -219,6 +220,7 @@ CREATE TABLE grants (
   delivered_at             timestamptz,
   created_at               timestamptz NOT NULL,
   CHECK ((cause = 'purchase') = (order_internal_id IS NOT NULL)),
+  CHECK (cause = 'purchase' OR (signup_id IS NOT NULL AND referee_external_user_id IS NOT NULL)),
   CHECK ((status = 'revoked') = (revoked_reason IS NOT NULL)),
   CHECK ((status = 'delivered') = (delivered_at IS NOT NULL))
 );

@@ -20,7 +20,8 @@ export type Grant = {
   revoked_reason: string | null;
   /** The user who gets it. */
   external_user_id: string;
-  referee_external_user_id: string;
+  /** Null: a coupon's order that names no user. */
+  referee_external_user_id: string | null;
   earned_at: Date | null;
   delivered_at: Date | null;
   created_at: Date;
@@ -40,7 +41,7 @@ export type GrantRecord = {
   status: GrantStatus;
   revoked_reason: string | null;
   external_user_id: string;
-  referee_external_user_id: string;
+  referee_external_user_id: string | null;
   earned_at: string | null;
   delivered_at: string | null;
   created_at: string;
@@ -69,9 +70,10 @@ export type NewGrant = {
   programId: string;
   enrollmentId: string;
   externalUserId: string;
-  refereeExternalUserId: string;
+  refereeExternalUserId: string | null;
   cause: SignupGrant['cause'] | 'purchase';
-  signupId: string;
+  /** Null: of a coupon's order. */
+  signupId: string | null;
   orderInternalId: number | null;
   creditKind: string;
   amount: number;

@@ -24,6 +24,8 @@ export type ListedPurchase = {
   rewarded: boolean;
   ledger_rows: number;
   reason: PurchaseReason | null;
+  /** The code of a referrer's coupon that the order used. */
+  coupon: string | null;
   purchased_at: string;
 };
 
@@ -62,7 +64,8 @@ export async function listPurchases(
        e.external_user_id AS referrer_external_user_id, p.amount_minor,
        (SELECT coalesce(sum(amount_minor), 0)::bigint FROM refunds r
         WHERE r.order_internal_id = p.order_internal_id) AS refunded_minor,
-       p.commissionable_minor, p.currency, p.is_renewal, p.held, p.rewarded, p.ledger_rows, p.reason, ${isoMicros('p.purchased_at')} AS purchased_at
+       p.commissionable_minor, p.currency, p.is_renewal, p.held, p.rewarded, p.ledger_rows, p.reason,
+       (SELECT code FROM coupons c WHERE c.id = p.coupon_id) AS coupon, ${isoMicros('p.purchased_at')} AS purchased_at
      FROM purchases p JOIN orders o ON o.internal_id = p.order_internal_id
      LEFT JOIN enrollments e ON e.id = p.enrollment_id
      WHERE p.workspace_id = $1${text()} ORDER BY p.order_internal_id DESC LIMIT ${parameter(filter.limit)}`,

@@ -5,8 +5,10 @@ import type { Queryable } from '../database/pool.ts';
 export type Purchase = {
   order_internal_id: number;
   workspace_id: string;
-  /** Null: the buyer was not referred. */
+  /** Null: no signup brought the order. */
   signup_id: string | null;
+  /** A referrer's coupon that the order used. It counts where `signup_id` is null. */
+  coupon_id: string | null;
   /** Null with a signup: that signup is pending, and the purchase is qualified with it. */
   enrollment_id: string | null;
   external_user_id: string | null;
@@ -27,8 +29,8 @@ export type Purchase = {
   purchased_at: Date;
 };
 
-const COLUMNS = `order_internal_id, workspace_id, signup_id, enrollment_id, external_user_id, email, amount_minor,
-  currency, commissionable_minor, is_renewal, held, without_rate, rewarded, ledger_rows, reason, purchased_at`;
+const COLUMNS = `order_internal_id, workspace_id, signup_id, coupon_id, enrollment_id, external_user_id, email,
+  amount_minor, currency, commissionable_minor, is_renewal, held, without_rate, rewarded, ledger_rows, reason, purchased_at`;
 
 /** SQL: whether a purchase counts as the referrer's. */
 export const IS_COUNTED = `NOT held AND (reason IS NULL OR reason NOT IN (${UNCOUNTED_REASONS.map((reason) => `'${reason}'`).join(', ')}))`;
@@ -45,15 +47,16 @@ export async function purchaseOfOrder(tx: Queryable, orderInternalId: number): P
 export async function upsertPurchase(tx: Queryable, purchase: Purchase, now: Date): Promise<void> {
   await tx.query(
     `INSERT INTO purchases (${COLUMNS}, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
      ON CONFLICT (order_internal_id) DO UPDATE SET signup_id = excluded.signup_id,
-       enrollment_id = excluded.enrollment_id, email = excluded.email, held = excluded.held,
+       coupon_id = excluded.coupon_id, enrollment_id = excluded.enrollment_id, email = excluded.email, held = excluded.held,
        without_rate = excluded.without_rate, rewarded = excluded.rewarded, ledger_rows = excluded.ledger_rows,
        reason = excluded.reason`,
     [
       purchase.order_internal_id,
       purchase.workspace_id,
       purchase.signup_id,
+      purchase.coupon_id,
       purchase.enrollment_id,
       purchase.external_user_id,
       purchase.email,
@@ -72,19 +75,18 @@ export async function upsertPurchase(tx: Queryable, purchase: Purchase, now: Dat
   );
 }
 
-/** Returns whether another purchase of the buyer was rewarded, and when the first such purchase was. */
-export async function rewardedPurchases(
+/** Returns when the first of a signup's other purchases was rewarded, or null. */
+export async function firstRewardedOfSignup(
   tx: Queryable,
   signupId: string,
   exceptOrder: number,
-): Promise<{ rewarded: boolean; firstAt: Date | null }> {
+): Promise<Date | null> {
   const { rows } = await tx.query<{ first_at: Date | null }>(
     `SELECT min(purchased_at) AS first_at FROM purchases
      WHERE signup_id = $1 AND rewarded AND order_internal_id <> $2`,
     [signupId, exceptOrder],
   );
-  const firstAt = rows[0]?.first_at ?? null;
-  return { rewarded: firstAt !== null, firstAt };
+  return rows[0]?.first_at ?? null;
 }
 
 /** Returns the purchases of a signup, oldest first. */

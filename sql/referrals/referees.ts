@@ -7,9 +7,11 @@ import type { Queryable } from '../database/pool.ts';
  * same time see each other.
  */
 
-type Person = {
+/** A person who may be a referee. */
+export type Person = {
   workspace_id: string;
-  external_user_id: string;
+  /** Null: the buyer of an order that names no user. */
+  external_user_id: string | null;
   email: string | null;
   device_id: string | null;
   visitor_id: string | null;
@@ -22,7 +24,7 @@ const REFERRED = `state IN ('held', 'matched') AND block_reason IS NULL`;
 
 /**
  * Locks what makes a person unique, and the referrer, until the transaction ends. The caller has locked the person's
- * signup. Signups of one referrer don't wait for each other, unless they are counted.
+ * signup, if there is one. Signups of one referrer don't wait for each other, unless they are counted.
  *
  * @param referrer `counted`: the program limits the referrer's signups
  */
@@ -31,7 +33,8 @@ export async function lockReferee(
   person: Person,
   referrer: { externalUserId: string; isCounted: boolean },
 ): Promise<void> {
-  const exclusive = [`user/${person.external_user_id}`];
+  const exclusive = [];
+  if (person.external_user_id !== null) exclusive.push(`user/${person.external_user_id}`);
   if (person.email !== null) exclusive.push(`mailbox/${selfReferralEmail(person.email)}`);
   if (person.device_id !== null) exclusive.push(`device/${person.device_id}`);
   if (person.visitor_id !== null) exclusive.push(`visitor/${person.visitor_id}`);
@@ -74,7 +77,7 @@ async function takeLocks(
 /** Returns whether the person's mailbox, device or visitor is a referee of the workspace under another id. */
 export async function isKnownReferee(tx: Queryable, person: Person): Promise<boolean> {
   const { rows } = await tx.query<{ found: boolean }>(
-    `SELECT EXISTS (SELECT FROM signups WHERE workspace_id = $1 AND external_user_id <> $2 AND ${REFERRED}
+    `SELECT EXISTS (SELECT FROM signups WHERE workspace_id = $1 AND external_user_id IS DISTINCT FROM $2 AND ${REFERRED}
        AND (mailbox = $3 OR device_id = $4 OR visitor_id = $5)) AS found`,
     [
       person.workspace_id,

@@ -1,10 +1,12 @@
 import type { Queryable } from '../database/pool.ts';
 import { forgetUsersInDeliveries } from '../erasure/erased-deliveries.ts';
+import { deleteCouponsOf } from '../referrals/coupons.ts';
 import type { ChangeOrigin, Enrollment } from '../referrals/enrollments.ts';
 
 /**
  * Erases a locked enrollment: name, emails, device and addresses go, also from the user's own signup, from payout files
- * and from the history. Ids and amounts stay, for the ledger. The link still redirects, but brings the user nothing.
+ * and from the history. Ids and amounts stay, for the ledger. The link still redirects, but brings the user nothing, and
+ * coupons end.
  */
 export async function deleteEnrollment(
   tx: Queryable,
@@ -28,6 +30,7 @@ export async function deleteEnrollment(
      WHERE enrollment_id = $1 AND field IN ('email', 'payout_method')`,
     [id],
   );
+  await deleteCouponsOf(tx, id, now);
   await forgetSignupOf(tx, workspaceId, user);
 }
 

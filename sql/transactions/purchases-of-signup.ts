@@ -1,6 +1,7 @@
 import { BEFORE_SIGNUP_MS } from '../../core/referrals/purchase-reward.ts';
 import type { Queryable } from '../database/pool.ts';
 import { lockOrderByNumber, lockUnlockedOrder } from '../orders/reported-orders.ts';
+import { couponById } from '../referrals/coupons.ts';
 import { clearOutcomes, purchasesOfSignup, upsertPurchase } from '../referrals/purchases.ts';
 import { type ReferredSignup, type Signup, userOfOrder } from '../referrals/signups.ts';
 import {
@@ -28,35 +29,45 @@ export async function qualifyPurchasesOf(
   // The first sale is determined again, in the order of the purchases.
   await clearOutcomes(tx, signup.id);
   for (const purchase of purchases) {
-    await qualifyPendingPurchase(tx, workspace, signup, { ...purchase, rewarded: false }, now);
+    const referral = { signup, couponId: purchase.coupon_id };
+    await qualifyPendingPurchase(tx, workspace, referral, { ...purchase, rewarded: false }, now);
   }
 }
 
-/** Makes the purchases of a signup unmatched and takes back what they earned. The caller has locked the signup. */
+/**
+ * Takes a signup's purchases, and what they earned, from its referrer. One with a coupon becomes its owner's, the others
+ * unmatched. The caller has locked the signup.
+ */
 export async function releasePurchases(
   tx: Queryable,
   workspace: Workspace,
   signup: Signup,
   now: Date,
 ): Promise<void> {
-  for (const purchase of await purchasesOfSignup(tx, signup.id)) {
+  const purchases = await purchasesOfSignup(tx, signup.id);
+  await clearOutcomes(tx, signup.id);
+  for (const purchase of purchases) {
     const order = await lockOrderByNumber(tx, purchase.order_internal_id);
     await missingRewards(tx, order, [], { takesBack: true, now });
-    await upsertPurchase(
-      tx,
-      {
-        ...purchase,
-        signup_id: null,
-        enrollment_id: null,
-        email: null,
-        held: false,
-        without_rate: false,
-        rewarded: false,
-        ledger_rows: 0,
-        reason: null,
-      },
-      now,
-    );
+    const released = {
+      ...purchase,
+      signup_id: null,
+      enrollment_id: null,
+      email: null,
+      held: false,
+      without_rate: false,
+      rewarded: false,
+      ledger_rows: 0,
+      reason: null,
+    };
+    await upsertPurchase(tx, released, now);
+    const { coupon_id: couponId } = purchase;
+    if (couponId !== null) {
+      const coupon = await couponById(tx, workspace.id, couponId);
+      if (!coupon) throw new Error(`coupon ${couponId} does not exist`);
+      await qualifyPendingPurchase(tx, workspace, { signup: null, couponId, coupon }, released, now);
+      continue;
+    }
     await insertUnmatchedOrder(tx, { ...order, workspace_id: workspace.id }, purchase.external_user_id, now);
   }
 }

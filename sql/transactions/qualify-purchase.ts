@@ -8,22 +8,24 @@ import { lockEarnersShared } from '../referrals/enrollments.ts';
 import { grantRecord, insertGrant } from '../referrals/grants.ts';
 import { appendEntries, type Entry } from '../referrals/ledger.ts';
 import { lockProgramShared, type Program } from '../referrals/programs.ts';
-import { type Purchase, rewardedPurchases, upsertPurchase } from '../referrals/purchases.ts';
+import { type Purchase, upsertPurchase } from '../referrals/purchases.ts';
 import { refundsOfOrder } from '../referrals/refunds.ts';
 import type { ReferredSignup } from '../referrals/signups.ts';
 import { queueEvents, type RecordEvent } from '../webhooks/outbox.ts';
 import { readRates } from '../workspaces/currency-rates.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
 import { commissionData } from './move-commissions.ts';
+import { buyerFacts, type Referral } from './order-referral.ts';
 import { reverseCommissions } from './reverse-commissions.ts';
 import { missingRewards } from './undo-rewards.ts';
 
 const DAY_MS = 86_400_000;
 
 /**
- * Evaluates the purchase of a referred buyer: writes the outcome and the rewards, and reverses what earlier refunds
+ * Evaluates an order that a referrer brought: writes the outcome and the rewards, and reverses what earlier refunds
  * undo. Of a purchase that was evaluated before it writes the rewards that are missing, and takes back the others.
- * One whose buyer's signup is under review waits for it. The caller has locked the order and the buyer's signup.
+ * One whose buyer's signup is under review waits for it. The caller has locked the order, and the buyer's signup or
+ * names.
  *
  * @returns the purchase with its outcome
  */
@@ -32,46 +34,48 @@ export async function qualifyPurchase(
   given: {
     workspace: Workspace;
     order: ReportedOrder;
-    signup: ReferredSignup;
+    referral: Referral;
     sale: Sale;
     /** The same purchase, which was rewarded: its rewards stay, and missing ones are added. */
     rewarded?: Purchase;
     now: Date;
   },
 ): Promise<Purchase> {
-  const { workspace, order, signup, sale, rewarded: before, now } = given;
-  const program = await lockProgramShared(tx, workspace.id, signup.program_id);
+  const { workspace, order, referral, sale, rewarded: before, now } = given;
+  const { signup } = referral;
+  const { program_id: programId, enrollment_id: enrollmentId } = referral.signup ?? referral.coupon;
+  const held = signup !== null && (signup.state === 'held' || signup.rewards_held);
+  // First: it takes advisory locks, which come before those of the program and its referrers.
+  const buyer = held ? null : await buyerFacts(tx, referral, { order, sale });
+  const program = await lockProgramShared(tx, workspace.id, programId);
   const { terms } = program;
   const earners = await lockEarnersShared(tx, {
     workspaceId: workspace.id,
     programId: program.id,
-    enrollmentId: signup.enrollment_id,
+    enrollmentId,
     levels: 1 + terms.levels.length,
   });
   const pays = earners.some((earner) => earnsCommission(terms, earner.rewardMode));
   const rateOf = pays && sale.currency !== terms.currency ? await readRates(tx) : () => 1;
-  const held = signup.state === 'held' || signup.rewards_held;
-  const { rewards, reason, withoutRate } = held
-    ? { rewards: [], reason: null, withoutRate: false }
-    : purchaseRewards({
+  const { rewards, reason, withoutRate } = buyer
+    ? purchaseRewards({
+        ...buyer,
         terms,
         tracksCommission: limitsOf(workspace).commission !== 0,
-        blockReason: signup.block_reason,
         earners,
         sale,
-        signupEmail: signup.email,
-        signedUpAt: signup.reported_at,
-        earlier: await rewardedPurchases(tx, signup.id, order.internal_id),
         rate: rateOf(sale.currency, terms.currency),
-      });
+      })
+    : { rewards: [], reason: null, withoutRate: false };
   if (before && rewards.length === 0) return before;
   const missing = await missingRewards(tx, order, rewards, { takesBack: !before, now });
   const ledgerRows = before ? before.ledger_rows + missing.length : rewards.length;
   const purchase: Purchase = {
     order_internal_id: order.internal_id,
     workspace_id: workspace.id,
-    signup_id: signup.id,
-    enrollment_id: signup.enrollment_id,
+    signup_id: signup?.id ?? null,
+    coupon_id: referral.couponId,
+    enrollment_id: enrollmentId,
     external_user_id: sale.externalUserId,
     email: held ? sale.email : null,
     amount_minor: sale.amountMinor,
@@ -90,7 +94,7 @@ export async function qualifyPurchase(
   for (const reward of missing) {
     const earner = earners.find(({ enrollmentId }) => enrollmentId === reward.enrollmentId);
     if (!earner)
-      throw new Error(`reward for enrollment ${reward.enrollmentId}, which is not a referrer of the buyer`);
+      throw new Error(`reward for enrollment ${reward.enrollmentId}, which is not a referrer of the order`);
     const holder = { enrollmentId: earner.enrollmentId, externalUserId: earner.externalUserId };
     events.push(await writeReward(tx, { program, order, signup, sale, holder, reward, now }));
   }
@@ -114,7 +118,7 @@ async function applyRefunds(tx: Queryable, purchase: Purchase, now: Date): Promi
 type RewardContext = {
   program: Program;
   order: ReportedOrder;
-  signup: ReferredSignup;
+  signup: ReferredSignup | null;
   sale: Sale;
   holder: Pick<Entry, 'enrollmentId' | 'externalUserId'>;
   reward: PurchaseReward;
@@ -132,9 +136,9 @@ async function writeReward(tx: Queryable, context: RewardContext): Promise<Recor
       {
         programId: program.id,
         ...holder,
-        refereeExternalUserId: signup.external_user_id,
+        refereeExternalUserId: signup?.external_user_id ?? sale.externalUserId,
         cause: 'purchase',
-        signupId: signup.id,
+        signupId: signup?.id ?? null,
         orderInternalId: order.internal_id,
         creditKind: terms.creditKind,
         amount: reward.amount,
@@ -186,11 +190,11 @@ async function writeReward(tx: Queryable, context: RewardContext): Promise<Recor
   };
 }
 
-/** Qualifies a purchase that was recorded before: its buyer's referrer was unknown, or was another one. */
+/** Qualifies a purchase that was recorded before: its referrer was unknown, or was another one. */
 export async function qualifyPendingPurchase(
   tx: Queryable,
   workspace: Workspace,
-  signup: ReferredSignup,
+  referral: Referral,
   known: Purchase,
   now: Date,
 ): Promise<Purchase> {
@@ -204,6 +208,6 @@ export async function qualifyPendingPurchase(
     isRenewal: known.is_renewal,
     purchasedAt: known.purchased_at,
   };
-  const given = { workspace, order, signup, sale, now };
+  const given = { workspace, order, referral, sale, now };
   return qualifyPurchase(tx, known.rewarded ? { ...given, rewarded: known } : given);
 }

@@ -4,6 +4,7 @@ import type { Sale } from '../../core/referrals/purchase-reward.ts';
 import type { Queryable } from '../database/pool.ts';
 import { lockOrder, markEvaluated, putReportedOrder, type ReportedOrder } from '../orders/reported-orders.ts';
 import { visitorOfUser } from '../orders/user-visitors.ts';
+import { type Coupon, couponOfBuyer } from '../referrals/coupons.ts';
 import { type Purchase, purchaseOfOrder, upsertPurchase } from '../referrals/purchases.ts';
 import { lockBuyer } from '../referrals/referees.ts';
 import {
@@ -22,7 +23,8 @@ import { qualifyPendingPurchase, qualifyPurchase } from './qualify-purchase.ts';
 /** A purchase as reported to `report-purchase`. */
 export type PurchaseReport = {
   orderId: string;
-  externalUserId: string;
+  /** The buyer. Null: unknown, which only a coupon makes a purchase. */
+  externalUserId: string | null;
   /** As addresses identify a person: `normalizeEmail`. */
   email: string | null;
   amountMinor: number;
@@ -33,7 +35,16 @@ export type PurchaseReport = {
   purchasedAt: Date;
   /** Left out: unknown. */
   visitorId?: string | null;
+  /** The referrer's coupon that the order used: of `referrerOfCoupon`. */
+  coupon?: UsedCoupon | null;
 };
+
+/**
+ * A coupon of an order.
+ * `yields`: a referrer of the buyer comes first. A buyer whom the provider's metadata or a tied customer named, in
+ * contrast to one who was found by an email.
+ */
+export type UsedCoupon = { coupon: Coupon; yields: boolean };
 
 /**
  * Writes a reported purchase once: the order, the program's outcome, and the rewards. The first report of an order
@@ -50,7 +61,7 @@ export async function recordPurchase(
   const reported = await lockOrder(tx, workspace.id, report.orderId);
   const known = reported && (await purchaseOfOrder(tx, reported.internal_id));
   const buyer = known?.external_user_id ?? (reported?.source === 'server' ? reported.external_user_id : null);
-  if (buyer !== null && buyer !== report.externalUserId) {
+  if (buyer !== null && report.externalUserId !== null && buyer !== report.externalUserId) {
     throw new AppError('conflict', `the order ${report.orderId} was reported for another user`);
   }
   if (known) return known;
@@ -66,9 +77,7 @@ export async function recordPurchase(
       // The visitor that the pixel saw is stored in its own column. Without it and without the signup's visitor,
       // attribution looks the buyer up later: an earlier `identify` may still be in the log.
       visitor_id: visitor,
-      signup_visitor_id: visitor
-        ? null
-        : ((await signupOfUser(tx, workspace.id, report.externalUserId))?.visitor_id ?? null),
+      signup_visitor_id: visitor ? null : await visitorOfSignup(tx, workspace.id, report.externalUserId),
       email,
       external_user_id: report.externalUserId,
       amount_minor: report.amountMinor,
@@ -86,11 +95,30 @@ export async function recordPurchase(
     await queueSale(tx, type, order, report.externalUserId, now);
   }
   await removeUnmatchedOrder(tx, order.internal_id);
-  await lockBuyer(tx, workspace.id, { externalUserId: report.externalUserId, email: null, visitorId: null });
-  const signup = await lockSignupOfUser(tx, workspace.id, report.externalUserId);
-  const purchase = await writeOutcome(tx, { workspace, order, signup, sale: { ...report, email }, now });
+  const { externalUserId } = report;
+  // A coupon's order has its buyer's email in common with others, where no signup has.
+  await lockBuyer(tx, workspace.id, { externalUserId, email: report.coupon ? email : null, visitorId: null });
+  const signup = externalUserId === null ? null : await lockSignupOfUser(tx, workspace.id, externalUserId);
+  const sale: Sale = { ...report, email };
+  const used = report.coupon ?? (await couponOfRenewal(tx, workspace.id, sale));
+  const purchase = await writeOutcome(tx, { workspace, order, signup, used, sale, now });
   await markEvaluated(tx, order.internal_id, now);
   return purchase;
+}
+
+/** A renewal of a coupon's order is the same referrer's, unless the buyer has one. */
+async function couponOfRenewal(tx: Queryable, workspaceId: string, sale: Sale): Promise<UsedCoupon | null> {
+  const coupon = sale.isRenewal ? await couponOfBuyer(tx, workspaceId, sale) : null;
+  return coupon && { coupon, yields: true };
+}
+
+async function visitorOfSignup(
+  tx: Queryable,
+  workspaceId: string,
+  externalUserId: string | null,
+): Promise<string | null> {
+  if (externalUserId === null) return null;
+  return (await signupOfUser(tx, workspaceId, externalUserId))?.visitor_id ?? null;
 }
 
 /**
@@ -120,7 +148,7 @@ export async function qualifyTrackedOrder(
     (await userOfOrder(tx, workspace.id, { email: order.email, visitorId: order.visitor_id }));
   const signup = user === null ? null : await lockSignupOfUser(tx, workspace.id, user);
   if (signup && signup.state !== 'unmatched') {
-    return writeOutcome(tx, { workspace, order, signup, sale: saleOf(order, signup), now });
+    return writeOutcome(tx, { workspace, order, signup, used: null, sale: saleOf(order, signup), now });
   }
   await insertUnmatchedOrder(tx, order, order.external_user_id, now);
   return null;
@@ -172,8 +200,8 @@ export async function qualifyOrder(
   now: Date,
 ): Promise<Purchase> {
   const known = await purchaseOfOrder(tx, order.internal_id);
-  if (known) return qualifyPendingPurchase(tx, workspace, signup, known, now);
-  return writeOutcome(tx, { workspace, order, signup, sale: saleOf(order, signup), now });
+  if (known) return qualifyPendingPurchase(tx, workspace, { signup, couponId: known.coupon_id }, known, now);
+  return writeOutcome(tx, { workspace, order, signup, used: null, sale: saleOf(order, signup), now });
 }
 
 /** An order of the event log as a sale to the signed-up user. */
@@ -190,22 +218,37 @@ function saleOf(order: ReportedOrder, signup: Signup): Sale {
 }
 
 /**
- * Qualifies the purchase of a referred buyer. Otherwise writes a purchase without a referrer, or one that waits for
- * its signup. The caller has locked the signup and the order.
+ * Qualifies the purchase of a referred buyer, or of a coupon. Otherwise writes a purchase without a referrer, or one
+ * that waits for its signup. The caller has locked the signup and the order.
  */
 export async function writeOutcome(
   tx: Queryable,
-  given: { workspace: Workspace; order: ReportedOrder; signup: Signup | null; sale: Sale; now: Date },
+  given: {
+    workspace: Workspace;
+    order: ReportedOrder;
+    signup: Signup | null;
+    used: UsedCoupon | null;
+    sale: Sale;
+    now: Date;
+  },
 ): Promise<Purchase> {
-  const { order, signup, sale, now } = given;
+  const { order, signup, used, sale, now } = given;
   await adoptEarlyRefunds(tx, order, sale);
-  if (signup?.state === 'matched' || signup?.state === 'held')
-    return qualifyPurchase(tx, { ...given, signup });
-  const isPending = signup?.state === 'pending';
+  const couponId = used?.coupon.id ?? null;
+  const asksSignup = used === null || used.yields;
+  if (asksSignup && (signup?.state === 'matched' || signup?.state === 'held')) {
+    return qualifyPurchase(tx, { ...given, referral: { signup, couponId } });
+  }
+  const isPending = asksSignup && signup?.state === 'pending';
+  if (used && !isPending) {
+    const { coupon } = used;
+    return qualifyPurchase(tx, { ...given, referral: { signup: null, couponId: coupon.id, coupon } });
+  }
   const purchase: Purchase = {
     order_internal_id: order.internal_id,
     workspace_id: given.workspace.id,
     signup_id: isPending ? signup.id : null,
+    coupon_id: couponId,
     enrollment_id: null,
     external_user_id: sale.externalUserId,
     email: isPending ? sale.email : null,

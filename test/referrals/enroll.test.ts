@@ -157,6 +157,7 @@ describe('stats', () => {
       program_id: id,
       status: 'approved',
       referral_link,
+      coupons: [],
       window: { from: expect.stringMatching(/T00:00:00\.000Z$/), to: expect.any(String), days: 30 },
       stats: { clicks: 0, signups: 0, purchases: 0, conversion_rate: 0 },
       rewards: { cash: { currency: 'usd', pending: 0, paid: 0, total: 0 }, credits: {} },

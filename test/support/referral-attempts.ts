@@ -14,6 +14,16 @@ export const REFERRAL_ATTEMPTS: Attempts = {
   'POST /api/v1/credits/{id}/revoke': (victim) => [
     { path: `/credits/${victim.grant}/revoke`, body: { reason: 'theft' }, status: 404 },
   ],
+  'GET /api/v1/coupons': (victim) => [
+    { path: `/coupons?cursor=${LAST_ID}`, status: 200 },
+    { path: `/coupons?partner_id=${victim.partner}`, status: 200 },
+    { path: `/coupons?program_id=${victim.program}&external_user_id=${victim.referrer}`, status: 200 },
+    { path: `/coupons?code=${victim.couponCode}`, status: 200 },
+  ],
+  'POST /api/v1/coupons': (victim) => [
+    { path: '/coupons', body: { code: 'OWN', external_user_id: victim.referrer }, status: 404 },
+  ],
+  'DELETE /api/v1/coupons/{id}': (victim) => [{ path: `/coupons/${victim.coupon}`, status: 404 }],
   'GET /api/v1/commissions': (victim) => [
     { path: `/commissions?cursor=${LAST_ID}`, status: 200 },
     { path: `/commissions?partner_id=${victim.partner}`, status: 200 },

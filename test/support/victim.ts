@@ -26,6 +26,8 @@ export type Victim = {
   signup: string;
   internalOrder: number;
   commission: string;
+  coupon: string;
+  couponCode: string;
   payoutExport: string;
   fulfilment: string;
   creditDelivery: string;
@@ -144,6 +146,11 @@ async function plantReferrals(owner: TestWorkspace) {
   await shop.address(enrolled.partner_id, SECRET_NAME);
   const bonus = { external_user_id: referrer, amount: 10, note: SECRET_NAME };
   const commission = await owner.post<{ id: string }>('/commissions', bonus);
+  const couponCode = `${SECRET_NAME}-20`;
+  const coupon = await owner.post<{ id: string }>('/coupons', {
+    code: couponCode,
+    external_user_id: referrer,
+  });
   const payouts = await owner.get('/payouts/export');
   const fulfilment = await owner.post<{ id: string }>('/fulfilments', {
     provider: 'webhook',
@@ -164,6 +171,8 @@ async function plantReferrals(owner: TestWorkspace) {
     signup: signups[0]?.id ?? '',
     internalOrder: purchase.body.internal_order_id,
     commission: commission.body.id,
+    coupon: coupon.body.id,
+    couponCode,
     payoutExport: String(payouts.headers['x-export-id']),
     fulfilment: fulfilment.body.id,
     creditDelivery: creditDeliveries.body.deliveries[0]?.id ?? '',

@@ -1,6 +1,7 @@
 import type { RefObject } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { ActivityCard } from './activity.tsx';
+import { CouponCard } from './coupon-card.tsx';
 import { explain, type Failure } from './failures.ts';
 import { Figures } from './figures.tsx';
 import { LinkCard } from './link-card.tsx';
@@ -74,6 +75,7 @@ export function Dashboard(props: Props) {
         </p>
       )}
       <LinkCard link={stats.referral_link} />
+      {stats.coupons.length > 0 && <CouponCard codes={stats.coupons} />}
       <Figures stats={stats.stats} days={days} />
       <ActivityCard series={stats.series} days={days} />
       {(affiliate.allowed || mayGoBack || hasGoneBack) && (

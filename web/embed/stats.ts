@@ -33,6 +33,8 @@ export type Affiliate = {
 export type Stats = {
   status: string;
   referral_link: string;
+  /** Discount codes that bring orders to the user. */
+  coupons: string[];
   window: { from: string; to: string; days: number };
   stats: { clicks: number; signups: number; purchases: number; conversion_rate: number };
   rewards: {

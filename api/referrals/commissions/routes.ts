@@ -1,15 +1,14 @@
-import { AppError, badRequest } from '../../../core/errors.ts';
+import { badRequest } from '../../../core/errors.ts';
 import { toMajor } from '../../../core/money/money.ts';
 import { inTransaction, type Queryable } from '../../../sql/database/pool.ts';
 import { type ListedCommission, listCommissions } from '../../../sql/referrals/commission-list.ts';
-import { lockEnrollmentOfUser } from '../../../sql/referrals/enrollments.ts';
-import { lockProgramShared, programById } from '../../../sql/referrals/programs.ts';
+import { lockProgramShared } from '../../../sql/referrals/programs.ts';
 import { addManualCommission, rejectCommission } from '../../../sql/transactions/manual-commission.ts';
 import type { Api, ApiDeps } from '../../dependencies.ts';
 import { cutPageAt } from '../../pages.ts';
 import { withIdempotency } from '../../plugins/idempotency.ts';
 import { IdParams } from '../../schemas.ts';
-import { noSuchProgram } from '../programs/service.ts';
+import { referrerInProgram } from '../enrollments/referrer-in-program.ts';
 import { readMoney } from '../programs/settings.ts';
 import {
   CommissionBody,
@@ -97,13 +96,7 @@ export async function commissionRoutes(app: Api, { pool }: ApiDeps): Promise<voi
 
 /** Returns the id of the new commission. */
 async function create(tx: Queryable, workspaceId: string, body: CommissionBody, now: Date): Promise<string> {
-  const enrollment = await lockEnrollmentOfUser(tx, workspaceId, body.external_user_id);
-  if (!enrollment) throw new AppError('not_found', 'this user is not enrolled');
-  const { program_id: given = null } = body;
-  if (given !== null && given !== enrollment.program_id) {
-    if (!(await programById(tx, workspaceId, given))) throw noSuchProgram();
-    throw badRequest('program_id', `must be the referrer's program, ${enrollment.program_id}`);
-  }
+  const enrollment = await referrerInProgram(tx, workspaceId, body);
   const { terms } = await lockProgramShared(tx, workspaceId, enrollment.program_id);
   const amountMinor = readMoney('amount', body.amount, terms.currency);
   if (amountMinor === 0) throw badRequest('amount', 'must not be 0');

@@ -27,7 +27,9 @@ export const GrantRecord = Type.Object(
       }),
     ),
     external_user_id: Type.String({ description: 'The user who gets the credit.' }),
-    referee_external_user_id: Type.String({ description: 'The referred user.' }),
+    referee_external_user_id: Nullable(
+      Type.String({ description: "The referred user. Null: a coupon's order that names no user." }),
+    ),
     earned_at: Nullable(Instant),
     delivered_at: Nullable(Instant),
     created_at: Instant,

@@ -7,6 +7,7 @@ import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
 import { EnrollmentActions } from './enrollment-actions.tsx';
+import { EnrollmentCoupons } from './enrollment-coupons.tsx';
 import { EnrollmentHistory } from './enrollment-history.tsx';
 import { EnrollmentStatus, StatusButton } from './enrollment-status.tsx';
 import { usePrograms } from './filters.tsx';
@@ -77,6 +78,7 @@ function Details({ enrollment, close }: { enrollment: Enrollment; close: () => v
         <Figure label="Blocked" value={formatCount(totals.blocked_signups)} />
         <Figure label="Purchases" value={formatCount(totals.purchases)} />
       </SimpleGrid>
+      <EnrollmentCoupons enrollment={enrollment} />
       <section aria-labelledby="balances">
         <Title order={2} size="h5" id="balances" mb="xs">
           Balances

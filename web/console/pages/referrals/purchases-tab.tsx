@@ -93,8 +93,13 @@ function Row({ purchase }: { purchase: Purchase }) {
             Renewal
           </Text>
         )}
+        {purchase.coupon !== null && (
+          <Text size="xs" c="dimmed">
+            Coupon {purchase.coupon}
+          </Text>
+        )}
       </LongTextCell>
-      <LongTextCell>{purchase.external_user_id ?? 'Erased'}</LongTextCell>
+      <LongTextCell>{purchase.external_user_id ?? 'Unknown'}</LongTextCell>
       <LongTextCell>
         <Anchor
           component="button"

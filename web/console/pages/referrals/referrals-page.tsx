@@ -1,6 +1,7 @@
 import { Tabs } from '@mantine/core';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { CommissionsTab } from './commissions-tab.tsx';
+import { CouponsTab } from './coupons-tab.tsx';
 import { EnrollmentsTab } from './enrollments-tab.tsx';
 import { FulfilmentTab } from './fulfilment-tab.tsx';
 import { LedgerTab } from './ledger-tab.tsx';
@@ -14,6 +15,7 @@ import { useViewState } from './view-state.ts';
 const TABS = [
   { key: 'programs', title: 'Programs', Content: ProgramsTab },
   { key: 'enrollments', title: 'Enrollments', Content: EnrollmentsTab },
+  { key: 'coupons', title: 'Coupons', Content: CouponsTab },
   { key: 'ledger', title: 'Ledger', Content: LedgerTab },
   { key: 'signups', title: 'Signups', Content: SignupsTab },
   { key: 'purchases', title: 'Purchases', Content: PurchasesTab },

@@ -9,6 +9,8 @@ export type Enrollments = ResponseOf<'/enrollments'>;
 export type EnrollmentHistory = ResponseOf<'/enrollments/{id}/history'>;
 export type Commissions = ResponseOf<'/commissions'>;
 export type Commission = Commissions['commissions'][number];
+export type Coupons = ResponseOf<'/coupons'>;
+export type Coupon = Coupons['coupons'][number];
 export type Grants = ResponseOf<'/credits'>;
 
 export type Entries = ResponseOf<'/ledger'>;

@@ -1,0 +1,171 @@
+import { uuidv7 } from '../../core/ids.ts';
+import { couponKey } from '../../core/referrals/coupon-code.ts';
+import { conditionsAfter } from '../database/conditions.ts';
+import { isoMicros } from '../database/instants.ts';
+import type { Queryable } from '../database/pool.ts';
+
+/** A coupon that brings orders to its referrer. */
+export type Coupon = {
+  id: string;
+  enrollment_id: string;
+  /** The referrer's present program. */
+  program_id: string;
+  /** The referrer. */
+  external_user_id: string;
+};
+
+const COUPON = `c.id, c.enrollment_id, e.program_id, e.external_user_id
+  FROM coupons c JOIN enrollments e ON e.id = c.enrollment_id`;
+
+/**
+ * Returns the coupon of the workspace that an order used, or null: the first of its codes that a referrer has. Codes are
+ * compared without regard to case.
+ */
+export async function referrerOfCoupon(
+  db: Queryable,
+  workspaceId: string,
+  codes: readonly string[],
+): Promise<Coupon | null> {
+  if (codes.length === 0) return null;
+  const { rows } = await db.query<Coupon>(
+    `SELECT ${COUPON} JOIN unnest($2::text[]) WITH ORDINALITY AS used (code_key, nth) USING (code_key)
+     WHERE c.workspace_id = $1 AND c.deleted_at IS NULL ORDER BY nth LIMIT 1`,
+    [workspaceId, codes.map(couponKey)],
+  );
+  return rows[0] ?? null;
+}
+
+/** Returns the coupon with this id in the workspace, also a deleted one, or null. */
+export async function couponById(db: Queryable, workspaceId: string, id: string): Promise<Coupon | null> {
+  const { rows } = await db.query<Coupon>(`SELECT ${COUPON} WHERE c.workspace_id = $1 AND c.id = $2`, [
+    workspaceId,
+    id,
+  ]);
+  return rows[0] ?? null;
+}
+
+/** A buyer is known by the user's id, else by the email of the order. */
+export type Buyer = { externalUserId: string | null; email: string | null };
+
+/**
+ * The purchases of buyer ($2, $3) in workspace $1 that coupons brought. Those of an email are found where one of the two
+ * names no user.
+ */
+const OF_BUYER = `(
+  SELECT p.order_internal_id, p.coupon_id, p.purchased_at, p.rewarded FROM purchases p
+  WHERE p.workspace_id = $1 AND p.external_user_id = $2 AND p.signup_id IS NULL AND p.coupon_id IS NOT NULL
+  UNION ALL
+  SELECT p.order_internal_id, p.coupon_id, p.purchased_at, p.rewarded
+  FROM orders o JOIN purchases p ON p.order_internal_id = o.internal_id
+  WHERE o.workspace_id = $1 AND o.source = 'server' AND o.email = $3 AND p.signup_id IS NULL
+    AND p.coupon_id IS NOT NULL AND (p.external_user_id IS NULL OR $2::text IS NULL)
+) AS bought`;
+
+/**
+ * Returns the coupon of the buyer's latest order that a coupon brought, also a deleted one, or null: a renewal of that
+ * order belongs to the same referrer.
+ */
+export async function couponOfBuyer(
+  db: Queryable,
+  workspaceId: string,
+  { externalUserId, email }: Buyer,
+): Promise<Coupon | null> {
+  const { rows } = await db.query<Coupon>(
+    `SELECT ${COUPON} WHERE c.id = (
+       SELECT coupon_id FROM ${OF_BUYER} ORDER BY purchased_at DESC, order_internal_id DESC LIMIT 1)`,
+    [workspaceId, externalUserId, email],
+  );
+  return rows[0] ?? null;
+}
+
+/** Returns when the first of the buyer's other orders that coupons brought was rewarded, or null. */
+export async function firstRewardedByCoupon(
+  tx: Queryable,
+  workspaceId: string,
+  { externalUserId, email }: Buyer,
+  exceptOrder: number,
+): Promise<Date | null> {
+  const { rows } = await tx.query<{ first_at: Date | null }>(
+    `SELECT min(purchased_at) AS first_at FROM ${OF_BUYER} WHERE rewarded AND order_internal_id <> $4`,
+    [workspaceId, externalUserId, email, exceptOrder],
+  );
+  return rows[0]?.first_at ?? null;
+}
+
+/** A coupon as the API lists it. */
+export type ListedCoupon = Coupon & { code: string; created_at: string };
+
+export type CouponFilter = {
+  id: string | null;
+  code: string | null;
+  externalUserId: string | null;
+  enrollmentId: string | null;
+  programId: string | null;
+  /** A coupon's id: only older ones. */
+  before: string | null;
+  limit: number;
+};
+
+/** Returns the coupons of a workspace that pass the filter, newest first, without deleted ones. */
+export async function listCoupons(
+  db: Queryable,
+  workspaceId: string,
+  filter: CouponFilter,
+): Promise<ListedCoupon[]> {
+  const { add, parameter, text, values } = conditionsAfter(workspaceId);
+  add((p) => `c.id = ${p}`, filter.id);
+  add((p) => `c.code_key = ${p}`, filter.code === null ? null : couponKey(filter.code));
+  add((p) => `e.external_user_id = ${p}`, filter.externalUserId);
+  add((p) => `c.enrollment_id = ${p}`, filter.enrollmentId);
+  add((p) => `e.program_id = ${p}`, filter.programId);
+  add((p) => `c.id < ${p}`, filter.before);
+  const { rows } = await db.query<ListedCoupon>(
+    `SELECT c.code, ${isoMicros('c.created_at')} AS created_at, ${COUPON}
+     WHERE c.workspace_id = $1 AND c.deleted_at IS NULL${text()} ORDER BY c.id DESC LIMIT ${parameter(filter.limit)}`,
+    values,
+  );
+  return rows;
+}
+
+/** Returns the codes of a referrer, newest first. */
+export async function codesOf(db: Queryable, enrollmentId: string, limit: number): Promise<string[]> {
+  const { rows } = await db.query<{ code: string }>(
+    'SELECT code FROM coupons WHERE enrollment_id = $1 AND deleted_at IS NULL ORDER BY id DESC LIMIT $2',
+    [enrollmentId, limit],
+  );
+  return rows.map((row) => row.code);
+}
+
+/** Gives a referrer a code. Returns the coupon's id, or null when a referrer of the workspace has the code. */
+export async function insertCoupon(
+  tx: Queryable,
+  given: { workspaceId: string; enrollmentId: string; code: string; now: Date },
+): Promise<string | null> {
+  const { rows } = await tx.query<{ id: string }>(
+    `INSERT INTO coupons (id, workspace_id, enrollment_id, code, code_key, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+     ON CONFLICT (workspace_id, code_key) WHERE deleted_at IS NULL DO NOTHING RETURNING id`,
+    [uuidv7(), given.workspaceId, given.enrollmentId, given.code, couponKey(given.code), given.now],
+  );
+  return rows[0]?.id ?? null;
+}
+
+/** Ends a coupon: later orders with its code are no one's. Returns false when the workspace has no such coupon. */
+export async function deleteCoupon(
+  tx: Queryable,
+  workspaceId: string,
+  { id, now }: { id: string; now: Date },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    'UPDATE coupons SET deleted_at = $3 WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL',
+    [workspaceId, id, now],
+  );
+  return rowCount === 1;
+}
+
+/** Ends all coupons of a referrer. */
+export async function deleteCouponsOf(tx: Queryable, enrollmentId: string, now: Date): Promise<void> {
+  await tx.query('UPDATE coupons SET deleted_at = $2 WHERE enrollment_id = $1 AND deleted_at IS NULL', [
+    enrollmentId,
+    now,
+  ]);
+}

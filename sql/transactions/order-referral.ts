@@ -1,0 +1,71 @@
+import type { PurchaseFacts, Sale } from '../../core/referrals/purchase-reward.ts';
+import type { Queryable } from '../database/pool.ts';
+import type { ReportedOrder } from '../orders/reported-orders.ts';
+import { type Coupon, firstRewardedByCoupon } from '../referrals/coupons.ts';
+import { firstRewardedOfSignup } from '../referrals/purchases.ts';
+import { type ReferredSignup, signupOfUser } from '../referrals/signups.ts';
+import { blockReasonForBuyer } from './check-signup.ts';
+
+/** How an order came to its referrer: through its buyer's signup, or through a coupon alone. */
+export type Referral =
+  | { signup: ReferredSignup; couponId: string | null }
+  | { signup: null; couponId: string; coupon: Coupon };
+
+/** What makes the buyer of an order the referrer's, or not. */
+export type BuyerFacts = Pick<PurchaseFacts, 'blockReason' | 'signupEmail' | 'signedUpAt' | 'earlier'>;
+
+/**
+ * Returns what is known of the buyer of a referred order. It holds until the transaction ends. The caller has locked the
+ * order, and the buyer's signup or names.
+ */
+export async function buyerFacts(
+  tx: Queryable,
+  referral: Referral,
+  { order, sale }: { order: ReportedOrder; sale: Sale },
+): Promise<BuyerFacts> {
+  const { workspace_id: workspaceId, internal_id: orderId } = order;
+  const firstByCoupon = (externalUserId: string | null, email: string | null) =>
+    firstRewardedByCoupon(tx, workspaceId, { externalUserId, email }, orderId);
+  if (referral.signup) {
+    const { signup } = referral;
+    return {
+      blockReason: signup.block_reason,
+      signupEmail: signup.email,
+      signedUpAt: signup.reported_at,
+      earlier: earliest(
+        await firstRewardedOfSignup(tx, signup.id, orderId),
+        await firstByCoupon(signup.external_user_id, sale.email),
+      ),
+    };
+  }
+  const { externalUserId, email } = sale;
+  const { coupon } = referral;
+  // The buyer's own signup may have another referrer, or none: the order is the coupon's all the same.
+  const own = externalUserId === null ? null : await signupOfUser(tx, workspaceId, externalUserId);
+  return {
+    blockReason: await blockReasonForBuyer(
+      tx,
+      {
+        workspace_id: workspaceId,
+        external_user_id: externalUserId,
+        email: email ?? own?.email ?? null,
+        device_id: own?.device_id ?? null,
+        visitor_id: order.visitor_id ?? own?.visitor_id ?? null,
+      },
+      { enrollmentId: coupon.enrollment_id, externalUserId: coupon.external_user_id },
+    ),
+    signupEmail: own?.email ?? null,
+    signedUpAt: null,
+    earlier: earliest(
+      own && (await firstRewardedOfSignup(tx, own.id, orderId)),
+      await firstByCoupon(externalUserId, email),
+    ),
+  };
+}
+
+function earliest(...times: (Date | null)[]): PurchaseFacts['earlier'] {
+  const [firstAt = null] = times
+    .filter((time) => time !== null)
+    .toSorted((a, b) => a.getTime() - b.getTime());
+  return { rewarded: firstAt !== null, firstAt };
+}

@@ -1,0 +1,99 @@
+import { Anchor, Button, Group, Table } from '@mantine/core';
+import { useState } from 'react';
+import { useApi } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { formatInstant } from '../../formats.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { OlderRows } from '../../parts/older-rows.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
+import { CouponDialog } from './coupon-dialog.tsx';
+import { DeleteCouponButton } from './delete-coupon-button.tsx';
+import { ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
+import { OneReferrer } from './one-referrer.tsx';
+import type { Coupon, Coupons } from './responses.ts';
+import { useViewState } from './view-state.ts';
+
+const PAGE = 50;
+
+/** Discount codes of referrers. */
+export function CouponsTab() {
+  const view = useViewState();
+  const { can } = useSession();
+  const [isOpen, setOpen] = useState(false);
+  const coupons = useApi<Coupons>('/coupons', {
+    code: view.get('code'),
+    program_id: view.get('program'),
+    partner_id: view.get('by'),
+    cursor: view.get('cursor'),
+    limit: PAGE,
+  });
+  return (
+    <>
+      <Group gap="sm" align="flex-end" mb="md">
+        <TextFilter name="code" label="Code" placeholder="Exact code" />
+        <ProgramFilter />
+        <OneReferrer />
+        {can('operator') && (
+          <Button size="xs" onClick={() => setOpen(true)}>
+            Add a coupon
+          </Button>
+        )}
+      </Group>
+      <QueryView
+        query={coupons}
+        empty={{
+          when: (data) => data.coupons.length === 0,
+          show: (
+            <EmptyState title="No coupons">
+              An order with a referrer's code belongs to that referrer, without a click or a signup.
+            </EmptyState>
+          ),
+        }}
+      >
+        {(data) => (
+          <>
+            <ScrollTable
+              label="Coupons"
+              minWidth={640}
+              columns={['Code', 'Referrer', 'Program', 'Created', '']}
+            >
+              <Table.Tbody>
+                {data.coupons.map((coupon) => (
+                  <Row key={coupon.id} coupon={coupon} />
+                ))}
+              </Table.Tbody>
+            </ScrollTable>
+            <OlderRows next={data.next_cursor} what="coupons" />
+          </>
+        )}
+      </QueryView>
+      {isOpen && <CouponDialog user={null} close={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function Row({ coupon }: { coupon: Coupon }) {
+  const view = useViewState();
+  const program = usePrograms().find(({ id }) => id === coupon.program_id);
+  return (
+    <Table.Tr>
+      <LongTextCell>{coupon.code}</LongTextCell>
+      <LongTextCell>
+        <Anchor
+          component="button"
+          size="sm"
+          ta="left"
+          onClick={() => view.show('enrollments', { partner: coupon.partner_id })}
+        >
+          {coupon.external_user_id}
+        </Anchor>
+      </LongTextCell>
+      <LongTextCell>{program?.name}</LongTextCell>
+      <Table.Td>{formatInstant(coupon.created_at)}</Table.Td>
+      <Table.Td>
+        <DeleteCouponButton coupon={coupon} />
+      </Table.Td>
+    </Table.Tr>
+  );
+}
