@@ -13,6 +13,8 @@ import type { DeploymentSecrets } from '../sql/database/secrets.ts';
 import { createBioPageHandler } from './bio/handler.ts';
 import { createCollectHandlers } from './collect/handler.ts';
 import { createKeyUses } from './collect/key-uses.ts';
+import { createRecordVisit } from './collect/record-visit.ts';
+import { createReferralCodes } from './collect/referral-codes.ts';
 import { createReportLog } from './collect/report-log.ts';
 import { createHealth } from './health.ts';
 import { createClientAddresses } from './http/client-address.ts';
@@ -90,7 +92,6 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
   const app = uws.App();
   const addresses = createClientAddresses(app, config.trustProxy);
   const exchanges = createExchanges(log);
-  const pixelScript = createPixelScript(deps.pixelPath ?? PIXEL_PATH, exchanges, config.shortUrl);
   const linkTable = await openLinkTable({
     pool,
     databaseUrl: config.databaseUrl,
@@ -173,6 +174,12 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     }),
     endTurn: () => eventLog.flush(),
   });
+  const pixelScript = createPixelScript(deps.pixelPath ?? PIXEL_PATH, {
+    exchanges,
+    resolver,
+    policies,
+    origin: config.shortUrl,
+  });
   const reportLog = createReportLog({ pool, log });
   const health = createHealth(
     {
@@ -213,6 +220,16 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
       policies,
       keyUses: createKeyUses({ pool, log }),
       reportLog,
+      clientAddress: addresses.byFirstLine,
+      recordVisit: createRecordVisit({
+        eventLog,
+        codes: createReferralCodes({ pool }),
+        policies,
+        visitorIds,
+        identify,
+        agentKinds,
+        metrics,
+      }),
       metrics,
       log,
     }),

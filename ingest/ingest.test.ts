@@ -121,7 +121,12 @@ test.each([
 
 test('a missing pixel is an error that says how to build it', () => {
   expect(() =>
-    createPixelScript('/nowhere/pixel.js', createExchanges(silentLogger()), 'http://go.example'),
+    createPixelScript('/nowhere/pixel.js', {
+      exchanges: createExchanges(silentLogger()),
+      resolver: { key: async () => null },
+      policies: { linkParametersOf: () => [] },
+      origin: 'http://go.example',
+    }),
   ).toThrow(/pixel\.js is missing: build it with "node web\/build\.ts"/);
 });
 

@@ -1,25 +1,39 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Exchanges, Headers } from './http/exchange.ts';
+import { uuidToBytes } from '../core/ids.ts';
+import { LINK_PARAMETERS } from '../core/referrals/link-parameters.ts';
+import type { Exchange, Exchanges, Headers } from './http/exchange.ts';
+import type { Resolver } from './link-table/resolver.ts';
+import type { WorkspacePolicies } from './link-table/workspace-policies.ts';
 
-const PUBLISHABLE_KEY = /(?:^|&)key=(pk_live_[0-9a-f]{8}_[0-9a-f]{48})(?:&|$)/;
+const PUBLISHABLE_KEY = /(?:^|&)key=(pk_live_([0-9a-f]{8})_[0-9a-f]{48})(?:&|$)/;
+
+/** Written in where no parameter names a referrer. */
+const NONE = '-';
 
 /**
- * Serves the built pixel from memory. The short links' origin, and the key of the request, are written into it: they
- * remain when an optimizer copies the script into another file, or a tag manager changes its element.
+ * Serves the built pixel from memory. The short links' origin, the key of the request, and the link parameters of its
+ * workspace are written into it. Origin and key remain when an optimizer copies the script into another file, or a tag
+ * manager changes its element.
  *
  * @param path the file that `web/build.ts` writes
- * @param origin of the short links
+ * @param given.origin of the short links
  * @throws Error when it has not been built
  */
 export function createPixelScript(
   path: string,
-  exchanges: Exchanges,
-  origin: string,
+  given: {
+    exchanges: Exchanges;
+    resolver: Pick<Resolver, 'key'>;
+    policies: Pick<WorkspacePolicies, 'linkParametersOf'>;
+    origin: string;
+  },
 ): (res: HttpResponse, req: HttpRequest, head: boolean) => void {
-  const script = Buffer.from(readScript(path).toString('utf8').replaceAll('{{hoplog:origin}}', origin));
-  const etag = `"${createHash('sha256').update(script).digest('base64url').slice(0, 22)}"`;
+  const { exchanges, resolver, policies, origin } = given;
+  const script = readScript(path).toString('utf8').replaceAll('{{hoplog:origin}}', origin);
+  const plain = script.replaceAll('{{hoplog:parameters}}', LINK_PARAMETERS.join());
+  const etag = createHash('sha256').update(script).digest('base64url').slice(0, 22);
   const headersOf = (etag: string): Headers => [
     ['Content-Type', 'text/javascript; charset=utf-8'],
     // Cached for an hour, and for another day while a new one is fetched: sites never wait for it.
@@ -30,17 +44,33 @@ export function createPixelScript(
     ['X-Content-Type-Options', 'nosniff'],
   ];
 
+  /** Returns the default ones for an unknown key, and while no one can tell. */
+  async function parametersOf(lookup: string): Promise<string> {
+    const known = await resolver.key(lookup).catch(() => null);
+    return known === null
+      ? LINK_PARAMETERS.join()
+      : policies.linkParametersOf(uuidToBytes(known.workspaceId)).join() || NONE;
+  }
+
+  function respond(exchange: Exchange, own: string, known: string[], body: string): void {
+    if (known.includes(own)) exchanges.reply(exchange, '304 Not Modified', headersOf(own));
+    else exchanges.reply(exchange, '200 OK', headersOf(own), body);
+  }
+
   return (res, req, head) => {
     const known = req
       .getHeader('if-none-match')
       .split(',')
       .map((tag) => tag.trim().replace(/^W\//, ''));
-    const [, key] = PUBLISHABLE_KEY.exec(req.getQuery()) ?? [];
-    const own = key === undefined ? etag : `${etag.slice(0, -1)}-${key.slice(-8)}"`;
+    const [, key, lookup] = PUBLISHABLE_KEY.exec(req.getQuery()) ?? [];
     const exchange = exchanges.open(res, head);
-    if (known.includes(own)) return exchanges.reply(exchange, '304 Not Modified', headersOf(own));
-    const body = key === undefined ? script : script.toString('utf8').replaceAll('{{hoplog:key}}', key);
-    exchanges.reply(exchange, '200 OK', headersOf(own), body);
+    if (key === undefined || lookup === undefined) return respond(exchange, `"${etag}"`, known, plain);
+    exchanges.after(exchange, parametersOf(lookup), (parameters) => {
+      const isUsual = parameters === LINK_PARAMETERS.join();
+      const own = `"${etag}-${key.slice(-8)}${isUsual ? '' : `-${parameters}`}"`;
+      const served = script.replaceAll('{{hoplog:parameters}}', parameters).replaceAll('{{hoplog:key}}', key);
+      respond(exchange, own, known, served);
+    });
   };
 }
 

@@ -93,6 +93,15 @@ async function withApp() {
   await browser.call('POST', '/two-factor', { body: { code: generateSync({ secret }) } });
   return browser;
 }
+/** The body of a coupon for a new referrer. */
+async function coupon() {
+  const m = merchant(shop);
+  await m.program();
+  const external_user_id = crypto.randomUUID();
+  await m.enroll(external_user_id);
+  return { code: external_user_id.slice(0, 8), external_user_id };
+}
+
 async function payout() {
   const workspace = await api.addWorkspace();
   const m = merchant(workspace);
@@ -217,6 +226,14 @@ const CALLS: Record<string, () => Promise<Run>> = {
   },
   'clicks.export': async () => () => shop.get('/clicks/export?format=csv'),
   'payouts.export': async () => () => shop.get('/payouts/export?format=csv'),
+  'coupons.create': async () => {
+    const body = await coupon();
+    return () => shop.post('/coupons', body);
+  },
+  'coupons.delete': async () => {
+    const { id } = (await shop.post<{ id: string }>('/coupons', await coupon())).body;
+    return () => shop.delete(`/coupons/${id}`);
+  },
   'payouts.markPaid': async () => {
     const { m, id } = await payout();
     return () => m.pay(id);

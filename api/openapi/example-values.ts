@@ -324,6 +324,7 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   previous_status: 'pending',
   note: null,
   'ReferralStats.coupons': 'ANNA20',
+  link_parameters: 'via',
   'Coupon.code': 'ANNA20',
   'Coupon.id': '019aabf4-3c00-7000-8000-00000000000c',
   'CreateCoupon.code': 'ANNA20',

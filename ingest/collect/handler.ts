@@ -6,14 +6,18 @@ import type { EventLogWriter } from '../../core/event-log/port.ts';
 import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { readBody } from '../http/body.ts';
+import type { ClientAddress } from '../http/client-address.ts';
 import type { Exchange, Exchanges, Headers } from '../http/exchange.ts';
 import { LookupUnavailable } from '../link-table/coalesced-queries.ts';
 import type { Resolver } from '../link-table/resolver.ts';
 import type { WorkspacePolicies } from '../link-table/workspace-policies.ts';
 import type { IngestMetrics } from '../metrics.ts';
+import { readBrowser } from '../redirect/visit.ts';
 import type { KeyUses } from './key-uses.ts';
+import type { Browser, RecordVisit } from './record-visit.ts';
 import { badReport, type ReportBody, ReportRefused, readReport } from './report.ts';
 import type { ReportLog } from './report-log.ts';
+import { readVisitReport } from './visit-report.ts';
 
 /** Bytes of a body. */
 const BODY_LIMIT = 16 * 1024;
@@ -43,7 +47,10 @@ const STATUS: Partial<Record<ErrorCode, string>> = {
 
 type RouteHandler = (res: HttpResponse, req: HttpRequest) => void;
 
-/** Handles `POST /collect` of the pixel: responds 202 once the event is in the journal. */
+/**
+ * Handles `POST /collect` of the pixel: responds 202 once the event is in the journal. The response to a visit has the
+ * visitor id that the page is to store.
+ */
 export function createCollectHandlers(given: {
   eventLog: EventLogWriter;
   exchanges: Exchanges;
@@ -51,10 +58,13 @@ export function createCollectHandlers(given: {
   policies: WorkspacePolicies;
   keyUses: KeyUses;
   reportLog: ReportLog;
+  clientAddress: ClientAddress;
+  recordVisit: RecordVisit;
   metrics: IngestMetrics;
   log: Logger;
 }): { post: RouteHandler; preflight: RouteHandler; other: RouteHandler } {
-  const { eventLog, exchanges, resolver, policies, keyUses, reportLog, metrics, log } = given;
+  const { eventLog, exchanges, resolver, policies, keyUses, reportLog } = given;
+  const { clientAddress, recordVisit, metrics, log } = given;
 
   function send(
     exchange: Exchange,
@@ -102,9 +112,19 @@ export function createCollectHandlers(given: {
     return workspaceId;
   }
 
-  async function collect(bytes: Buffer): Promise<void> {
+  /** @returns the body of the response */
+  async function collect(bytes: Buffer, browser: Browser): Promise<object> {
     const body = parseBody(bytes);
     const workspaceId = await workspaceOf(body);
+    if (body.type === 'visit') {
+      const visitorId = await recordVisit(workspaceId, readVisitReport(body), browser);
+      return { ok: true, visitor_id: visitorId };
+    }
+    await collectReport(body, workspaceId);
+    return { ok: true };
+  }
+
+  async function collectReport(body: ReportBody, workspaceId: Uint8Array): Promise<void> {
     try {
       const { event, mended } = readReport(body, workspaceId);
       if (event !== null) {
@@ -131,6 +151,8 @@ export function createCollectHandlers(given: {
       const mediaType = req.getHeader('content-type').split(';', 1)[0]?.trim().toLowerCase() ?? '';
       const exchange = exchanges.open(res, false);
       const requestId = uuidv7();
+      // Before the body: the request is gone when its handler has returned.
+      const browser = readBrowser(req, res, clientAddress);
       readBody(res, BODY_LIMIT, (bytes) => {
         if (bytes === null) {
           return fail(exchange, requestId, new AppError('payload_too_large', `at most ${BODY_LIMIT} bytes`));
@@ -139,8 +161,8 @@ export function createCollectHandlers(given: {
           const message = 'send JSON as application/json or text/plain';
           return fail(exchange, requestId, new AppError('unsupported_media_type', message));
         }
-        collect(bytes).then(
-          () => send(exchange, '202 Accepted', [], requestId, { ok: true }),
+        collect(bytes, browser).then(
+          (answer) => send(exchange, '202 Accepted', [], requestId, answer),
           (error: unknown) => fail(exchange, requestId, error),
         );
       });

@@ -116,8 +116,12 @@ export function encodeOther(row: OtherSlugRow): Buffer {
 }
 
 /** Encodes the policy of a workspace, under a name that no slug has. */
-export function encodePolicy({ id, suspended, tracking }: WorkspacePolicyRow): Buffer {
-  const policy: WorkspacePolicy = { suspended, tracking };
+export function encodePolicy({ id, suspended, tracking, link_parameters }: WorkspacePolicyRow): Buffer {
+  const policy: WorkspacePolicy = {
+    suspended,
+    tracking,
+    ...(link_parameters !== null && { linkParameters: link_parameters }),
+  };
   return encode('workspace', { id, workspace_id: id }, policySlug(id), JSON.stringify(policy));
 }
 

@@ -1,14 +1,22 @@
 import { bytesToUuid } from '../../core/ids.ts';
+import { LINK_PARAMETERS } from '../../core/referrals/link-parameters.ts';
 import type { Tracking } from '../../core/tracking/tracking.ts';
 import type { LinkTable } from './table.ts';
 
 /** What the operator or the workspace has set for all of its links. */
-export type WorkspacePolicy = { suspended: boolean; tracking: Tracking };
+export type WorkspacePolicy = {
+  suspended: boolean;
+  tracking: Tracking;
+  /** Query parameters of pages that name a referrer; left out: the default ones. */
+  linkParameters?: readonly string[];
+};
 
-/** The workspaces that are suspended, or track less than `full`. */
+/** The workspaces that are suspended, track less than `full`, or have other link parameters. */
 export type WorkspacePolicies = {
   isSuspended(workspaceId: Uint8Array): boolean;
   trackingOf(workspaceId: Uint8Array): Tracking;
+  /** Returns the query parameters of pages that name a referrer. */
+  linkParametersOf(workspaceId: Uint8Array): readonly string[];
 };
 
 /**
@@ -36,6 +44,7 @@ export function createWorkspacePolicies(table: LinkTable): WorkspacePolicies {
   return {
     isSuspended: (workspaceId) => policyOf(workspaceId)?.suspended === true,
     trackingOf: (workspaceId) => policyOf(workspaceId)?.tracking ?? 'full',
+    linkParametersOf: (workspaceId) => policyOf(workspaceId)?.linkParameters ?? LINK_PARAMETERS,
   };
 }
 

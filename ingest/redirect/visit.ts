@@ -73,6 +73,20 @@ export function readVisit(
   };
 }
 
+/** Reads what a request says of its browser. Call it within the request's handler. */
+export function readBrowser(
+  req: HttpRequest,
+  res: HttpResponse,
+  clientAddress: ClientAddress,
+): Pick<Visit, 'userAgent' | 'acceptLanguage' | 'gpc' | 'address'> {
+  return {
+    userAgent: req.getHeader(USER_AGENT).slice(0, USER_AGENT_LIMIT),
+    acceptLanguage: req.getHeader(ACCEPT_LANGUAGE),
+    gpc: req.getHeader(SEC_GPC) === '1',
+    address: clientAddress(req, res),
+  };
+}
+
 /** Returns where the slug ends in a path: before the second slash. Editors append a slash. */
 function endOfSlug(path: string): number {
   const slash = path.indexOf('/', 1);

@@ -23,7 +23,14 @@ export type Identified = {
 };
 
 /** Identifies visitors as their workspace's `tracking` allows. */
-export type IdentifyVisitor = (visitors: WorkspaceVisitors, visit: Visit, isBot: boolean) => Identified;
+export type IdentifyVisitor = (
+  visitors: WorkspaceVisitors,
+  visit: IdentifiableVisit,
+  isBot: boolean,
+) => Identified;
+
+/** What tells visitors apart. */
+export type IdentifiableVisit = Pick<Visit, 'cookie' | 'gpc' | 'address' | 'userAgent'>;
 
 /** @param given.secure whether the short-link origin is https */
 export function createIdentifyVisitor(given: {
@@ -34,12 +41,17 @@ export function createIdentifyVisitor(given: {
   const { policies, dailyVisitors, secure } = given;
 
   /** @param fresh a new visitor's cookie; null when the visitor has one */
-  function cookieHeader(visit: Visit, fresh: string | null): string | null {
+  function cookieHeader(visit: IdentifiableVisit, fresh: string | null): string | null {
     if (visit.gpc) return hasVisitorCookie(visit.cookie) ? clearedVisitorCookie(secure) : null;
     return fresh === null ? null : visitorCookie(fresh, secure);
   }
 
-  function identifiedBy(visitors: WorkspaceVisitors, visit: Visit, tracking: Tracking, isBot: boolean) {
+  function identifiedBy(
+    visitors: WorkspaceVisitors,
+    visit: IdentifiableVisit,
+    tracking: Tracking,
+    isBot: boolean,
+  ) {
     const cookie = visit.gpc || tracking === 'none' ? null : parseVisitorCookie(visit.cookie);
     let idText: string | null;
     let id: Uint8Array;

@@ -56,8 +56,17 @@ export type DomainRow = {
   assetlinks: string | null;
 };
 
-/** A workspace whose links don't simply redirect and track: it is suspended, or tracks less. */
-export type WorkspacePolicyRow = { id: string; suspended: boolean; tracking: Tracking };
+/**
+ * A workspace whose links don't simply redirect and track: it is suspended, tracks less, or has programs with other link
+ * parameters than the default ones.
+ */
+export type WorkspacePolicyRow = {
+  id: string;
+  suspended: boolean;
+  tracking: Tracking;
+  /** Of all programs. Null: the default ones. */
+  link_parameters: string[] | null;
+};
 
 /** A publishable key that has not been revoked. */
 export type PublishableKeyRow = { id: string; lookup: string; hash: Buffer; workspace_id: string };
@@ -176,16 +185,22 @@ export async function domainsWithIds(db: Queryable, ids: string[]): Promise<Doma
   return rows;
 }
 
-const POLICIES = `SELECT id, suspended_at IS NOT NULL AS suspended, tracking FROM workspaces
-  WHERE (suspended_at IS NOT NULL OR tracking <> 'full')`;
+const POLICIES = `SELECT id, suspended_at IS NOT NULL AS suspended, tracking, link_parameters
+  FROM workspaces CROSS JOIN LATERAL (
+    SELECT CASE WHEN bool_or(p.link_parameters <> '{ref,via}') THEN
+        ARRAY(SELECT DISTINCT unnest(q.link_parameters) FROM programs q WHERE q.workspace_id = workspaces.id ORDER BY 1)
+      END AS link_parameters
+    FROM programs p WHERE p.workspace_id = workspaces.id
+  ) AS of_programs
+  WHERE (suspended_at IS NOT NULL OR tracking <> 'full' OR link_parameters IS NOT NULL)`;
 
-/** Returns every workspace that is suspended or tracks less than `full`. */
+/** Returns every workspace with a policy. */
 export async function workspacePolicies(db: Queryable): Promise<WorkspacePolicyRow[]> {
   const { rows } = await db.query<WorkspacePolicyRow>(POLICIES);
   return rows;
 }
 
-/** Returns those among these workspaces that are suspended or track less than `full`. */
+/** Returns those among these workspaces that have a policy. */
 export async function policiesAmong(db: Queryable, ids: string[]): Promise<WorkspacePolicyRow[]> {
   const { rows } = await db.query<WorkspacePolicyRow>(`${POLICIES} AND id = ANY ($1)`, [ids]);
   return rows;

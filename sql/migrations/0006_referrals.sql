@@ -32,10 +32,24 @@ CREATE TABLE programs (
   max_signups_per_day     integer CHECK (max_signups_per_day >= 1),      -- of one referrer; null: no limit
   review                  text NOT NULL DEFAULT 'none' CHECK (review IN ('none', 'signups', 'rewards')),
   revoke_credits_on_refund boolean NOT NULL DEFAULT true,
+  -- Query parameters of pages that name a referrer, as in ?ref=code: the pixel counts such a visit as a click.
+  link_parameters         text[] NOT NULL DEFAULT '{ref,via}' CHECK (cardinality(link_parameters) <= 10),
   created_at              timestamptz NOT NULL,
   updated_at              timestamptz NOT NULL
 );
 CREATE INDEX programs_workspace ON programs (workspace_id, created_at DESC, id DESC);
+
+-- The pixel of a workspace is served with the parameters of its programs.
+CREATE FUNCTION record_workspace_of_program() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO link_changes (kind, target_id) VALUES ('workspace', NEW.workspace_id);
+  PERFORM pg_notify('link_changes', '');
+  RETURN NULL;
+END $$;
+CREATE TRIGGER programs_added AFTER INSERT ON programs FOR EACH ROW
+  WHEN (NEW.link_parameters <> '{ref,via}') EXECUTE FUNCTION record_workspace_of_program();
+CREATE TRIGGER programs_changed AFTER UPDATE OF link_parameters ON programs FOR EACH ROW
+  WHEN (NEW.link_parameters <> OLD.link_parameters) EXECUTE FUNCTION record_workspace_of_program();
 
 -- A referrer. The id is the API's `partner_id`. One user has one enrollment in a workspace. A deleted one keeps its ids,
 -- which the ledger needs.
@@ -74,6 +88,15 @@ CREATE TABLE referral_links (
   enrollment_id uuid NOT NULL REFERENCES enrollments (id)
 );
 CREATE INDEX referral_links_enrollment ON referral_links (enrollment_id);
+
+-- Codes of referrers beside their slugs: those that an earlier program gave them. A slug of the same text comes first.
+CREATE TABLE referral_codes (
+  workspace_id  uuid NOT NULL REFERENCES workspaces (id),
+  code_key      text NOT NULL CHECK (length(code_key) BETWEEN 1 AND 200), -- in lower case
+  enrollment_id uuid NOT NULL REFERENCES enrollments (id),
+  PRIMARY KEY (workspace_id, code_key)
+);
+CREATE INDEX referral_codes_enrollment ON referral_codes (enrollment_id);
 
 -- A referral link adds ref=<slug>, also after its slug changed.
 CREATE FUNCTION keep_ref_of_slug() RETURNS trigger LANGUAGE plpgsql AS $$

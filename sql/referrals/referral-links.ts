@@ -144,8 +144,8 @@ export async function referralLinkIds(db: Queryable, enrollmentId: string): Prom
 }
 
 /**
- * Returns the referrer whose link has or had this slug, case-insensitive, or null. A visitor may still have a `ref`
- * of a former slug or a deleted link.
+ * Returns the referrer whose link has or had this slug, or whose code at an earlier program it was, case-insensitive, or
+ * null. A visitor may still have a `ref` of a former slug or a deleted link.
  */
 export async function enrollmentOfRef(
   db: Queryable,
@@ -156,7 +156,11 @@ export async function enrollmentOfRef(
     `SELECT r.enrollment_id FROM slugs s JOIN referral_links r ON r.link_id = s.target_id
      JOIN enrollments e ON e.id = r.enrollment_id AND e.deleted_at IS NULL
      WHERE s.slug = $1 AND s.kind IN ('link', 'alias') AND s.workspace_id = $2
-       AND s.domain_number IN (SELECT 0 UNION ALL SELECT number FROM domains WHERE workspace_id = $2)`,
+       AND s.domain_number IN (SELECT 0 UNION ALL SELECT number FROM domains WHERE workspace_id = $2)
+     UNION ALL
+     SELECT c.enrollment_id FROM referral_codes c JOIN enrollments e ON e.id = c.enrollment_id AND e.deleted_at IS NULL
+     WHERE c.workspace_id = $2 AND c.code_key = $1
+     LIMIT 1`,
     [slugKey(ref), workspaceId],
   );
   return rows[0]?.enrollment_id ?? null;

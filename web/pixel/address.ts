@@ -1,3 +1,5 @@
+import { attempt } from './attempt.ts';
+
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 /** Query parameters of ours: the visitor that a redirect names, and a test that the console runs. */
 export const [VISITOR, TEST] = ['_vid', 'hoplog_test'];
@@ -5,6 +7,27 @@ export const [VISITOR, TEST] = ['_vid', 'hoplog_test'];
 /** Returns the text if it is a UUID in lower case, else null. */
 export function uuidOf(text: string | null | undefined): string | null {
   return text && UUID.test(text) ? text : null;
+}
+
+/** A referrer's code in an address, and the UTM parameters beside it as they stand there. */
+export type Code = { parameter: string; code: string; utm: string };
+
+/** Returns the pieces of a URL's query. */
+const piecesOf = (href: string) => (href.split('#')[0] || '').split('?').slice(1).join('?').split('&');
+
+/** Returns the first of these parameters that a URL has with a value, or null. */
+export function codeIn(href: string, names: readonly string[]): Code | null {
+  const pieces = piecesOf(href);
+  const [found] = pieces
+    .map((piece) => piece.split('='))
+    .filter(([name = '', value]) => value && names.indexOf(name) >= 0);
+  if (!found) return null;
+  const [parameter = '', value = ''] = found;
+  return {
+    parameter,
+    code: attempt(() => decodeURIComponent(value.replace(/\+/g, ' '))) || value,
+    utm: pieces.filter((piece) => piece.indexOf('utm_') === 0).join('&'),
+  };
 }
 
 /** A URL without our parameters, and the first valid value of each. */

@@ -12,12 +12,13 @@
  *         order(fields) { this.q.push(['order', fields]) } };
  *     </script>
  */
-import { TEST, takeParameters, uuidOf, VISITOR } from './address.ts';
+import { codeIn, TEST, takeParameters, uuidOf, VISITOR } from './address.ts';
 import { attempt, tell } from './attempt.ts';
 import { cleanAddress } from './clean-address.ts';
 import { type Call, type Identify, messageOf, type Order } from './message.ts';
 import { readSettings, type Settings } from './script.ts';
 import { post, watchPolicy } from './send.ts';
+import { createVisits } from './visit.ts';
 import { createVisitorIds } from './visitor-ids.ts';
 
 type Hoplog = {
@@ -78,6 +79,9 @@ function start(first: Settings): void {
   const opened = now();
   const href = attempt(() => location.href) || '';
   const taken = takeParameters(href);
+  const visits = createVisits(codeIn(href, first.parameters));
+  /** A short link led here, now or before consent: its redirect has counted the click. */
+  let isCounted = taken.visitorId !== null;
   let address = taken.visitorId;
   const test = taken.test || fromSession(TEST).id;
   if (taken.test) toSession(TEST, { id: test, at: opened });
@@ -87,13 +91,19 @@ function start(first: Settings): void {
   const settle = () => {
     if (privacyControl) return ids.clear();
     let kept = fromSession(VISITOR);
+    if (kept.id) isCounted = true;
     if (address && address !== kept.id) kept = { id: address, at: opened };
     toSession(VISITOR, consent === null ? kept : NONE);
     if (consent === null) return;
     if (kept.id) ids.add(kept.id, kept.at);
     address = null;
   };
-  const send = (site: Settings, call: Call) => {
+  const visit = (site: Settings) =>
+    visits.report(site, (!privacyControl && ids.all()[0]) || null, isCounted, (id) => {
+      if (consent && !privacyControl) ids.add(id, now());
+    });
+  const send = (site: Settings, call: Call) => visits.after(() => deliver(site, call));
+  const deliver = (site: Settings, call: Call) => {
     try {
       const message = messageOf(call, {
         key: site.key,
@@ -116,7 +126,9 @@ function start(first: Settings): void {
     if (sites.some(({ key }) => key === site.key)) return;
     sites.push(site);
     watchPolicy(site.endpoints);
-    if (consent) for (const call of calls) send(site, call);
+    if (!consent) return;
+    visit(site);
+    for (const call of calls) send(site, call);
   };
 
   const hoplog: Hoplog = {
@@ -132,7 +144,9 @@ function start(first: Settings): void {
         return ids.clear();
       }
       settle();
-      if (began) for (const call of calls) for (const site of sites) send(site, call);
+      if (!began) return;
+      for (const site of sites) visit(site);
+      for (const call of calls) for (const site of sites) send(site, call);
     },
     visitor: () => (consent && !privacyControl && ids.all()[0]) || null,
     push: (call) => take([call[0], call[1]] as Call),

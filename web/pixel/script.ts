@@ -1,11 +1,13 @@
 import { attempt, tell } from './attempt.ts';
 
 /**
- * The short links' origin and the key of the request, written in by ingest where the script is served: they remain when
+ * The short links' origin, the key of the request, and what its workspace has set, written in by ingest where the script is served: they remain when
  * an optimizer copies the script into another file. As they are here in a file that was not served.
  */
 const SERVED_BY = '{{hoplog:origin}}';
 const SERVED_FOR = '{{hoplog:key}}';
+/** Query parameters of pages that name a referrer, joined by commas. */
+const SERVED_WITH = '{{hoplog:parameters}}';
 const served = (value: string) => (value[0] === '{' ? '' : value);
 
 const OURS = /\/(pixel|p)\.js([?#]|$)/;
@@ -18,6 +20,8 @@ export type Settings = {
   endpoints: string[];
   waitsForConsent: boolean;
   keepsAddress: boolean;
+  /** Query parameters of pages that name a referrer. */
+  parameters: string[];
 };
 
 /**
@@ -66,6 +70,7 @@ export function readSettings(): Settings | null {
     endpoints: endpoints.filter((endpoint, index) => endpoints.indexOf(endpoint) === index),
     waitsForConsent: optionOf(mine, 'data-consent') === 'wait',
     keepsAddress: optionOf(mine, 'data-keep-address') !== null,
+    parameters: (optionOf(mine, 'data-link-parameters') || served(SERVED_WITH) || 'ref,via').split(/[ ,]+/),
   };
 }
 

@@ -49,3 +49,16 @@ export function post(endpoints: string[], message: string, isSeen: boolean): voi
       .catch(() => null),
   );
 }
+
+/** Posts a message and returns the response's body. Rejects unless it is a success. */
+export function ask(endpoints: string[], message: string): Promise<{ visitor_id?: string | null }> {
+  const [url = ''] = endpoints;
+  return fetch(url, { method: 'POST', body: message, credentials: 'omit', keepalive: true }).then(
+    (response) => {
+      if (response.ok) return response.json();
+      if (response.status !== 404 || endpoints.length < 2) throw response.status;
+      endpoints.shift();
+      return ask(endpoints, message);
+    },
+  );
+}

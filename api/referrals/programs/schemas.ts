@@ -34,6 +34,7 @@ const SignupsFrom = OneOf(SIGNUP_SOURCES, {
   description:
     '`server`: signups of this program count only when a server reports them; a report with a publishable key is a 403. Default `any`.',
 });
+const LinkParameter = Type.String({ pattern: '^[A-Za-z0-9_.-]{1,40}$' });
 const Review = OneOf(REVIEWS, {
   title: 'Review',
   description:
@@ -142,6 +143,14 @@ const FIELDS = {
     ),
   ),
   review: Type.Optional(Review),
+  link_parameters: Type.Optional(
+    Type.Array(LinkParameter, {
+      maxItems: 10,
+      uniqueItems: true,
+      description:
+        'Query parameters of your pages that name a referrer, such as `?ref=code`: with the pixel, a visit with one is a click of that referrer\'s link. Letters\' case counts. Default `["ref", "via"]`; empty: none.',
+    }),
+  ),
 };
 
 const Name = Type.String({ minLength: 1, maxLength: 100, pattern: ONE_LINE });
@@ -186,6 +195,7 @@ export const ProgramRecord = Type.Object(
     signups_from: SignupsFrom,
     max_signups_per_day: Nullable(Type.Integer()),
     review: Review,
+    link_parameters: Type.Array(Type.String()),
     created_at: Instant,
     updated_at: Instant,
   },

@@ -144,6 +144,7 @@ export function programRecord(program: Program): ProgramRecord {
     signups_from: terms.signupsFrom,
     max_signups_per_day: terms.maxSignupsPerDay,
     review: terms.review,
+    link_parameters: program.link_parameters,
     created_at: program.created_at.toISOString(),
     updated_at: program.updated_at.toISOString(),
   };

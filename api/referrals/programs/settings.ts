@@ -3,9 +3,13 @@ import { type DestinationRules, requireDestination } from '../../../core/links/d
 import { programCodeProblem } from '../../../core/links/slugs.ts';
 import { isCurrency, MoneyError, toMajor, toMinor } from '../../../core/money/money.ts';
 import { toHundredths } from '../../../core/referrals/credits.ts';
+import { LINK_PARAMETERS } from '../../../core/referrals/link-parameters.ts';
 import type { CommissionType } from '../../../core/referrals/terms.ts';
 import type { ProgramSettings } from '../../../sql/referrals/programs.ts';
 import type { ProgramChange } from './schemas.ts';
+
+/** Parameters of Hoplog's own. */
+const OWN_PARAMETERS: ReadonlySet<string> = new Set(['_vid', 'hoplog_test']);
 
 /** Returns the default settings of a new program. */
 export function defaultSettings(code: string, currency: string): ProgramSettings {
@@ -33,6 +37,7 @@ export function defaultSettings(code: string, currency: string): ProgramSettings
     payout_methods: ['paypal'],
     min_payout_minor: 0,
     revoke_credits_on_refund: true,
+    link_parameters: [...LINK_PARAMETERS],
   };
 }
 
@@ -75,8 +80,13 @@ export function changedSettings(current: ProgramSettings, change: ProgramChange)
     payout_methods: change.payout_methods ?? current.payout_methods,
     min_payout_minor: readMoney('min_payout', minPayout, currency),
     revoke_credits_on_refund: change.revoke_credits_on_refund ?? current.revoke_credits_on_refund,
+    link_parameters: change.link_parameters ?? current.link_parameters,
   };
   requireCode('code', settings.code);
+  for (const [index, name] of settings.link_parameters.entries()) {
+    if (OWN_PARAMETERS.has(name))
+      throw badRequest(`link_parameters.${index}`, `must not be ${name}, which Hoplog uses`);
+  }
   const { commissionType, commissionRate, levels } = settings.terms;
   requireRate('commission_rate', commissionType, commissionRate, currency);
   for (const [index, rate] of levels.entries())

@@ -27,6 +27,8 @@ export type Draft = {
   max_signups_per_day: string;
   review: 'none' | 'signups' | 'rewards';
   revoke_credits_on_refund: boolean;
+  /** Names, separated by commas. */
+  link_parameters: string;
 };
 
 /** Defaults of a new program, as in the API. */
@@ -55,6 +57,7 @@ export function newDraft(currency: string): Draft {
     max_signups_per_day: '',
     review: 'none',
     revoke_credits_on_refund: true,
+    link_parameters: 'ref, via',
   };
 }
 
@@ -72,6 +75,7 @@ export function draftOf(program: Program): Draft {
     hold_days: String(program.hold_days),
     min_payout: String(program.min_payout),
     max_signups_per_day: String(program.max_signups_per_day ?? ''),
+    link_parameters: program.link_parameters.join(', '),
     levels: levels.map((rate, key) => ({ key, rate: String(rate) })),
   };
 }
@@ -171,6 +175,7 @@ function fieldsOf(draft: Draft, { codeRequired = false } = {}): Record<string, u
     max_signups_per_day: numberAt('max_signups_per_day', draft.max_signups_per_day, { whole: true }),
     review: draft.review,
     revoke_credits_on_refund: draft.revoke_credits_on_refund,
+    link_parameters: draft.link_parameters.split(/[\s,]+/).filter(Boolean),
   };
   if (wrong.size > 0) throw new WrongFields(wrong);
   return fields;

@@ -44,6 +44,13 @@ export function BasicFields({ draft, error, change, existing }: Props & { existi
         onChange={(event) => change({ destination_url: event.currentTarget.value })}
       />
       <TextInput
+        label="Link parameters"
+        description="With the pixel, a page opened with one of them, such as ?ref=code, counts as a click of that referrer's link."
+        value={draft.link_parameters}
+        error={linkParametersError(error)}
+        onChange={(event) => change({ link_parameters: event.currentTarget.value })}
+      />
+      <TextInput
         label="Code"
         description={`The end of the program's own link.${existing ? '' : ' Leave empty to generate one.'}`}
         required={existing}
@@ -238,4 +245,10 @@ export function PayoutFields({ draft, error, change }: Props) {
       />
     </Fieldset>
   );
+}
+
+/** The API names the parameter that is wrong. */
+function linkParametersError(error: unknown): string | null {
+  const paths = ['link_parameters', ...Array.from({ length: 10 }, (_, index) => `link_parameters.${index}`)];
+  return paths.map((path) => wrongWith(error, path)).find((message) => message !== null) ?? null;
 }

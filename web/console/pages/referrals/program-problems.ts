@@ -27,6 +27,7 @@ export function failureText(error: unknown, { credit_enabled, levels }: Draft): 
   const hidden = details.filter(({ path }) => {
     const [name = '', index] = path.split('.');
     if (name === 'levels') return !(Number(index) < levels.length);
+    if (name === 'link_parameters') return false;
     return !(SHOWN.has(path) || (credit_enabled && SHOWN_OF_CREDITS.has(path)));
   });
   if (hidden.length === 0) return details.length === 1 ? AT_A_FIELD : AT_FIELDS;
@@ -53,6 +54,7 @@ const SHOWN = new Set([
   'min_payout',
   'payout_methods',
   'max_signups_per_day',
+  'link_parameters',
 ]);
 const SHOWN_OF_CREDITS = new Set([
   'credit_kind',

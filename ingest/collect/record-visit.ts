@@ -1,0 +1,93 @@
+import type { AgentKinds } from '../../core/enrich/agent-kinds.ts';
+import { preferredLanguage } from '../../core/enrich/languages.ts';
+import { cleanReferer } from '../../core/enrich/referer.ts';
+import { AppError } from '../../core/errors.ts';
+import type { EventLogWriter } from '../../core/event-log/port.ts';
+import { NO_LABELS } from '../../core/events/click-labels.ts';
+import { bytesToUuid, uuidToBytes } from '../../core/ids.ts';
+import type { VisitorIds } from '../../core/tracking/visitors.ts';
+import type { CodeLink } from '../../sql/referrals/referral-codes.ts';
+import type { WorkspacePolicies } from '../link-table/workspace-policies.ts';
+import type { IngestMetrics } from '../metrics.ts';
+import { utmLabels } from '../redirect/redirect-url.ts';
+import type { Visit } from '../redirect/visit.ts';
+import type { IdentifyVisitor } from '../visitors/identify.ts';
+import type { ReferralCodes } from './referral-codes.ts';
+import type { VisitReport } from './visit-report.ts';
+
+/** What the request of a report says of its browser. */
+export type Browser = Pick<Visit, 'userAgent' | 'acceptLanguage' | 'gpc' | 'address'>;
+
+/** Channel of referral links. */
+const CHANNEL = 'referral';
+
+/**
+ * Records a page's visit with a referrer's code as a click of the referrer's link, once it is in the journal.
+ *
+ * @returns the visitor id that the page is to store; null: no click, or the workspace gives pages none
+ */
+export type RecordVisit = (
+  workspaceId: Uint8Array,
+  report: VisitReport,
+  browser: Browser,
+) => Promise<string | null>;
+
+export function createRecordVisit(given: {
+  eventLog: EventLogWriter;
+  codes: ReferralCodes;
+  policies: WorkspacePolicies;
+  visitorIds: VisitorIds;
+  identify: IdentifyVisitor;
+  agentKinds: AgentKinds;
+  metrics: IngestMetrics;
+}): RecordVisit {
+  const { eventLog, codes, policies, visitorIds, identify, agentKinds, metrics } = given;
+
+  /**
+   * Whether the redirect has counted this visit: it adds `ref=<slug>` to the page's address, and where it adds no
+   * visitor id, nothing else tells the page so.
+   */
+  function isCounted(workspaceId: Uint8Array, { parameter }: VisitReport, link: CodeLink): boolean {
+    const names = link.append_visitor && policies.trackingOf(workspaceId) === 'full';
+    return !names && parameter === 'ref' && link.is_slug;
+  }
+
+  function visitorOf(workspaceId: Uint8Array, report: VisitReport, browser: Browser) {
+    const isFull = policies.trackingOf(workspaceId) === 'full';
+    if (isFull && !browser.gpc && report.visitorId !== null) {
+      return { id: report.visitorId, idText: bytesToUuid(report.visitorId) };
+    }
+    const isBot = agentKinds(browser.userAgent).bot;
+    return identify(visitorIds.forWorkspace(workspaceId), { ...browser, cookie: '' }, isBot);
+  }
+
+  return async (workspaceId, report, browser) => {
+    if (!policies.linkParametersOf(workspaceId).includes(report.parameter)) return null;
+    const link = await codes.linkOf(workspaceId, report.parameter, report.code);
+    if (link === null || isCounted(workspaceId, report, link)) return null;
+    const { id, idText } = visitorOf(workspaceId, report, browser);
+    const outcome = await new Promise((resolve) =>
+      eventLog.append(
+        {
+          kind: 'click',
+          workspaceId,
+          linkId: uuidToBytes(link.link_id),
+          visitorId: id,
+          labels: { ...NO_LABELS, domain: link.domain ?? '', slug: link.slug, ...utmLabels(report.utm) },
+          channel: CHANNEL,
+          referer: cleanReferer(report.referrer),
+          userAgent: browser.userAgent,
+          language: preferredLanguage(browser.acceptLanguage),
+          address: browser.address,
+          flags: 0,
+        },
+        resolve,
+      ),
+    );
+    if (outcome === 'lost') {
+      metrics.countLost('click');
+      throw new AppError('unavailable', 'the journal is full; try again');
+    }
+    return browser.gpc ? null : idText;
+  };
+}
