@@ -323,7 +323,7 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   remaining: 49.9,
   previous_status: 'pending',
   note: null,
-  'ReferralStats.coupons': 'ANNA20',
+  'ReferralStats.coupons': ['ANNA20'],
   link_parameters: 'via',
   'Coupon.code': 'ANNA20',
   'Coupon.id': '019aabf4-3c00-7000-8000-00000000000c',

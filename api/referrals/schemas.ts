@@ -286,7 +286,7 @@ const ReferralDay = Type.Object(
 const RecentCommission = Type.Object(
   {
     date: Instant,
-    type: OneOf(['sale', 'renewal', 'refund', 'correction', 'manual'], {
+    type: OneOf(['sale', 'renewal', 'refund', 'correction', 'manual', 'imported'], {
       description:
         '`correction`: taken back because another referrer brought the buyer, or given back when positive. `manual`: a bonus, or a claw-back when negative.',
     }),

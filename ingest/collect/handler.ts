@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { isUtf8 } from 'node:buffer';
 import { keyMatches, parseKey } from '../../core/access/keys.ts';
+import { refererHost } from '../../core/enrich/referer.ts';
 import { AppError, badRequest, type ErrorCode, SUSPENDED } from '../../core/errors.ts';
 import type { EventLogWriter } from '../../core/event-log/port.ts';
 import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
@@ -152,7 +153,10 @@ export function createCollectHandlers(given: {
       const exchange = exchanges.open(res, false);
       const requestId = uuidv7();
       // Before the body: the request is gone when its handler has returned.
-      const browser = readBrowser(req, res, clientAddress);
+      const browser = {
+        ...readBrowser(req, res, clientAddress),
+        host: refererHost(req.getHeader('origin')),
+      };
       readBody(res, BODY_LIMIT, (bytes) => {
         if (bytes === null) {
           return fail(exchange, requestId, new AppError('payload_too_large', `at most ${BODY_LIMIT} bytes`));

@@ -1,6 +1,6 @@
 import type { AgentKinds } from '../../core/enrich/agent-kinds.ts';
 import { preferredLanguage } from '../../core/enrich/languages.ts';
-import { cleanReferer } from '../../core/enrich/referer.ts';
+import { cleanReferer, refererHost } from '../../core/enrich/referer.ts';
 import { AppError } from '../../core/errors.ts';
 import type { EventLogWriter } from '../../core/event-log/port.ts';
 import { NO_LABELS } from '../../core/events/click-labels.ts';
@@ -9,14 +9,16 @@ import type { VisitorIds } from '../../core/tracking/visitors.ts';
 import type { CodeLink } from '../../sql/referrals/referral-codes.ts';
 import type { WorkspacePolicies } from '../link-table/workspace-policies.ts';
 import type { IngestMetrics } from '../metrics.ts';
-import { utmLabels } from '../redirect/redirect-url.ts';
 import type { Visit } from '../redirect/visit.ts';
 import type { IdentifyVisitor } from '../visitors/identify.ts';
 import type { ReferralCodes } from './referral-codes.ts';
 import type { VisitReport } from './visit-report.ts';
 
 /** What the request of a report says of its browser. */
-export type Browser = Pick<Visit, 'userAgent' | 'acceptLanguage' | 'gpc' | 'address'>;
+export type Browser = Pick<Visit, 'userAgent' | 'acceptLanguage' | 'gpc' | 'address'> & {
+  /** Host of the page; empty: unknown. */
+  host: string;
+};
 
 /** Channel of referral links. */
 const CHANNEL = 'referral';
@@ -73,9 +75,9 @@ export function createRecordVisit(given: {
           workspaceId,
           linkId: uuidToBytes(link.link_id),
           visitorId: id,
-          labels: { ...NO_LABELS, domain: link.domain ?? '', slug: link.slug, ...utmLabels(report.utm) },
+          labels: { ...NO_LABELS, domain: link.domain ?? '', slug: link.slug },
           channel: CHANNEL,
-          referer: cleanReferer(report.referrer),
+          referer: refererHost(report.referrer) === browser.host ? '' : cleanReferer(report.referrer),
           userAgent: browser.userAgent,
           language: preferredLanguage(browser.acceptLanguage),
           address: browser.address,

@@ -9,32 +9,31 @@ export type VisitReport = {
   code: string;
   /** The newest id that the page has for the visitor; null: none. */
   visitorId: Uint8Array | null;
-  /** URL of the page before; empty: none, or one of the same site. */
+  /** URL of the page before; empty: none. */
   referrer: string;
-  /** The page's UTM parameters, as in its address. */
-  utm: URLSearchParams;
 };
 
-/** Longest query string of UTM parameters, in UTF-16 code units. */
-const UTM_LIMIT = 2_048;
+/** Longest code, in UTF-16 code units, and longest `name=value` before it is decoded. */
+const CODE_LIMIT = 200;
+const SENT_LIMIT = 1_000;
 
-/** @throws {AppError} `bad_request` that names the field */
-export function readVisitReport(body: ReportBody): VisitReport {
-  const { visitor_id: visitor, referrer, utm } = body;
+/**
+ * Reads a report whose `code` is a parameter as it stands in the page's address: `via=anna`.
+ *
+ * @throws {AppError} `bad_request` that names the field
+ */
+export function readVisitReport({ code: sent, visitor_id: visitor, referrer }: ReportBody): VisitReport {
+  const pair = typeof sent === 'string' && sent.length <= SENT_LIMIT ? sent : '';
+  const [parameter = '', value = ''] = [...new URLSearchParams(pair)][0] ?? [];
+  const code = value.trim();
+  const isText = code.length <= CODE_LIMIT && !code.includes('\0') && code.isWellFormed();
+  if (parameter === '' || code === '' || !isText) {
+    throw badRequest('code', `must be a query parameter whose value has 1 to ${CODE_LIMIT} characters`);
+  }
   return {
-    parameter: textOf(body, 'parameter', 40),
-    code: textOf(body, 'code', 200),
+    parameter,
+    code,
     visitorId: typeof visitor === 'string' && isUuid(visitor) ? uuidToBytes(visitor) : null,
     referrer: typeof referrer === 'string' ? referrer : '',
-    utm: new URLSearchParams(typeof utm === 'string' ? utm.slice(0, UTM_LIMIT) : ''),
   };
-}
-
-function textOf(body: ReportBody, field: string, limit: number): string {
-  const value = body[field];
-  const text = typeof value === 'string' ? value.trim() : '';
-  if (text === '' || text.length > limit || text.includes('\0') || !text.isWellFormed()) {
-    throw badRequest(field, `must be text of 1 to ${limit} characters`);
-  }
-  return text;
 }

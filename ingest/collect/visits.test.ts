@@ -94,12 +94,7 @@ describe('a visit of a page with a referrer’s code', () => {
       language: 'de',
       flags: 0,
     });
-    expect(click?.labels).toMatchObject({
-      slug: referrer.slug,
-      domain: '',
-      utmSource: 'blog',
-      utmTerm: 'a b',
-    });
+    expect(click?.labels).toMatchObject({ slug: referrer.slug, domain: '' });
     expect(click && bytesToUuid(click.linkId)).toBe(referrer.linkId);
     expect(click && bytesToUuid(click.visitorId)).toBe(answer.body.visitor_id);
   });
@@ -113,14 +108,20 @@ describe('a visit of a page with a referrer’s code', () => {
 
   test('takes slugs as codes, with either parameter', async () => {
     const referrer = await makeReferrer();
-    await report(referrer, { parameter: 'ref', code: referrer.slug.toUpperCase() });
-    await report(referrer, { code: referrer.slug });
-    expect(await clicksOf(referrer)).toHaveLength(2);
+    const from = { referrer: 'https://shop.example/home' };
+    await report(
+      referrer,
+      { code: `ref=${referrer.slug.toUpperCase()}`, ...from },
+      { origin: 'https://shop.example' },
+    );
+    await report(referrer, { code: `via=${referrer.slug}` });
+    // A page of the same site is no source.
+    expect((await clicksOf(referrer)).map((click) => click.referer)).toEqual(['', '']);
   });
 
   test.each([
-    ['an unknown code', { code: 'nobody' }],
-    ['a parameter that the program does not take', { parameter: 'aff' }],
+    ['an unknown code', { code: 'via=nobody' }],
+    ['a parameter that the program does not take', { code: 'aff=anna' }],
   ])('does nothing with %s', async (_, fields) => {
     const referrer = await makeReferrer();
     expect(await report(referrer, fields)).toEqual({ status: 202, body: { ok: true, visitor_id: null } });
@@ -129,7 +130,7 @@ describe('a visit of a page with a referrer’s code', () => {
 
   test('does nothing with the code of another workspace, or of a deleted link', async () => {
     const [referrer, other] = [await makeReferrer(), await makeReferrer()];
-    expect((await report(referrer, { code: other.slug })).body.visitor_id).toBeNull();
+    expect((await report(referrer, { code: `via=${other.slug}` })).body.visitor_id).toBeNull();
     await stores.pool.query('UPDATE links SET deleted_at = now() WHERE id = $1', [other.linkId]);
     expect((await report(other)).body.visitor_id).toBeNull();
     expect([...(await clicksOf(referrer)), ...(await clicksOf(other))]).toEqual([]);
@@ -145,7 +146,7 @@ describe('a visit of a page with a referrer’s code', () => {
     );
     expect(await pixel('')).not.toContain('partner');
     expect((await report(referrer)).body.visitor_id).toBeNull();
-    expect((await report(referrer, { parameter: 'partner' })).body.visitor_id).toMatch(UUID);
+    expect((await report(referrer, { code: 'partner=anna' })).body.visitor_id).toMatch(UUID);
     await stores.pool.query(`UPDATE programs SET link_parameters = '{}' WHERE workspace_id = $1`, [
       referrer.workspace.id,
     ]);
@@ -167,7 +168,7 @@ describe('a visit of a page with a referrer’s code', () => {
     const before = (await clicksOf(referrer)).length;
     expect(before).toBeGreaterThan(0);
     // The redirect of the link has counted this visit, and could not say so in the address.
-    expect((await report(referrer, { parameter: 'ref', code: referrer.slug })).body.visitor_id).toBeNull();
+    expect((await report(referrer, { code: `ref=${referrer.slug}` })).body.visitor_id).toBeNull();
     expect(await clicksOf(referrer)).toHaveLength(before);
   });
 
@@ -181,10 +182,11 @@ describe('a visit of a page with a referrer’s code', () => {
 
   test.each([
     ['no code', { code: undefined }],
-    ['an empty code', { code: ' ' }],
-    ['a long code', { code: 'x'.repeat(201) }],
-    ['NUL in a code', { code: 'a\0b' }],
-    ['no parameter', { parameter: 7 }],
+    ['an empty code', { code: 'via=+' }],
+    ['a long code', { code: `via=${'x'.repeat(201)}` }],
+    ['NUL in a code', { code: 'via=a%00b' }],
+    ['no text', { code: 7 }],
+    ['no parameter', { code: '=anna' }],
   ])('is refused with %s', async (_, fields) => {
     expect((await report(await makeReferrer(), fields)).status).toBe(400);
   });

@@ -164,11 +164,7 @@ type UtmLabels = Pick<ClickLabels, 'utmSource' | 'utmMedium' | 'utmCampaign' | '
 /** Returns the UTM parameters of a URL, decoded. Of a repeated one the first counts. */
 function utmOf(url: string): UtmLabels {
   const mark = url.indexOf('?');
-  return utmLabels(new URLSearchParams(mark < 0 ? '' : url.slice(mark).split('#', 1)[0]));
-}
-
-/** Returns the UTM labels of a click whose destination has these parameters. */
-export function utmLabels(parameters: URLSearchParams): UtmLabels {
+  const parameters = new URLSearchParams(mark < 0 ? '' : url.slice(mark).split('#', 1)[0]);
   const value = (name: string) => cleanText(parameters.get(name) ?? '', UTM_LIMIT);
   return {
     utmSource: value('utm_source'),

@@ -256,7 +256,8 @@ CREATE INDEX grants_enrollment ON grants (enrollment_id, id);
 CREATE INDEX grants_holder ON grants (workspace_id, external_user_id, id);
 
 -- Cash rewards. `amount_minor` is what was earned; negative where it reverses a paid one, and positive again where a
--- `correction` gives back what another took. `manual`: a bonus, or a claw-back, by the merchant.
+-- `correction` gives back what another took. `manual`: a bonus, or a claw-back, by the merchant. `imported`: earned and
+-- not paid at an earlier referral program.
 CREATE TABLE commissions (
   id                uuid PRIMARY KEY,
   workspace_id      uuid NOT NULL REFERENCES workspaces (id),
@@ -264,20 +265,23 @@ CREATE TABLE commissions (
   enrollment_id     uuid NOT NULL REFERENCES enrollments (id),
   order_internal_id bigint REFERENCES orders (internal_id),
   level             smallint CHECK (level >= 1),
-  kind              text NOT NULL CHECK (kind IN ('sale', 'refund', 'correction', 'manual')),
+  kind              text NOT NULL CHECK (kind IN ('sale', 'refund', 'correction', 'manual', 'imported')),
   refund_id         uuid REFERENCES refunds (id),
   refunds           uuid REFERENCES commissions (id), -- the paid commission that this one reverses
   amount_minor      bigint NOT NULL,
   currency          text NOT NULL,
   status            text NOT NULL CHECK (status IN ('pending', 'eligible', 'paid', 'reversed', 'rejected')),
   note              text CHECK (length(note) BETWEEN 1 AND 500), -- of a manual one
+  import_key        text CHECK (length(import_key) BETWEEN 1 AND 300), -- of an imported one: its id in its source
   eligible_at       timestamptz NOT NULL,
   created_at        timestamptz NOT NULL,
   paid_at           timestamptz,
-  CHECK ((kind = 'manual') = (order_internal_id IS NULL)),
-  CHECK ((kind = 'manual') = (level IS NULL)),
+  CHECK ((kind IN ('manual', 'imported')) = (order_internal_id IS NULL)),
+  CHECK ((kind IN ('manual', 'imported')) = (level IS NULL)),
   CHECK ((kind = 'manual') = (note IS NOT NULL)),
+  CHECK ((kind = 'imported') = (import_key IS NOT NULL)),
   CHECK (CASE kind WHEN 'sale' THEN amount_minor > 0 AND refund_id IS NULL AND refunds IS NULL
+                   WHEN 'imported' THEN amount_minor <> 0 AND refund_id IS NULL AND refunds IS NULL
                    WHEN 'manual' THEN amount_minor <> 0 AND refund_id IS NULL AND refunds IS NULL
                    WHEN 'refund' THEN amount_minor < 0 AND refund_id IS NOT NULL AND refunds IS NOT NULL
                    ELSE amount_minor <> 0 AND refund_id IS NULL AND refunds IS NOT NULL END),
@@ -285,6 +289,7 @@ CREATE TABLE commissions (
 );
 CREATE UNIQUE INDEX commissions_sale_once ON commissions (order_internal_id, level, enrollment_id)
   WHERE kind = 'sale' AND status <> 'reversed';
+CREATE UNIQUE INDEX commissions_imported_once ON commissions (workspace_id, import_key) WHERE import_key IS NOT NULL;
 CREATE UNIQUE INDEX commissions_refund_once ON commissions (refund_id, refunds) WHERE kind = 'refund';
 CREATE INDEX commissions_enrollment ON commissions (enrollment_id, created_at DESC, id DESC);
 CREATE INDEX commissions_order ON commissions (order_internal_id);
@@ -354,7 +359,7 @@ CREATE TABLE ledger_entries (
   unit             text NOT NULL, -- a currency, or a kind of credit
   amount           bigint NOT NULL CHECK (amount <> 0),
   cause            text NOT NULL CHECK (cause IN
-    ('signup', 'referee', 'purchase', 'delivery', 'revocation', 'sale', 'manual', 'hold_over', 'refund', 'correction',
+    ('signup', 'referee', 'purchase', 'delivery', 'revocation', 'sale', 'manual', 'imported', 'hold_over', 'refund', 'correction',
      'rejection', 'payout', 'payout_failed')),
   grant_id         bigint REFERENCES grants (id),
   commission_id    uuid REFERENCES commissions (id),

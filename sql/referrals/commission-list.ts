@@ -48,9 +48,9 @@ export async function listCommissions(
 /** A commission as the referrer's dashboard lists it. */
 export type RecentCommission = {
   created_at: Date;
-  type: 'sale' | 'renewal' | 'refund' | 'correction' | 'manual';
+  type: 'sale' | 'renewal' | 'refund' | 'correction' | 'manual' | 'imported';
   level: number | null;
-  /** Minor units of the order, negative for its refund, in the order's currency. Of a manual one: its own amount. */
+  /** Minor units of the order, negative for its refund, in the order's currency. Of a manual or imported one: its own amount. */
   sale_minor: number;
   sale_currency: string;
   /** What is left of the commission after refunds. */
@@ -80,7 +80,10 @@ export async function recentCommissions(
   return rows;
 }
 
-/** Returns the commission that a workspace's sales earned in `[from, to)` by currency, net of refunds. Minor units. */
+/**
+ * Returns the commission that a workspace's sales earned in `[from, to)` by currency, net of refunds. Minor units. What was
+ * imported was earned elsewhere.
+ */
 export async function commissionEarned(
   db: Queryable,
   workspaceId: string,
@@ -90,7 +93,7 @@ export async function commissionEarned(
   const { rows } = await db.query<{ currency: string; amount_minor: number }>(
     `SELECT e.unit AS currency, sum(e.amount)::bigint AS amount_minor
      FROM commissions c JOIN ledger_entries e ON e.commission_id = c.id
-     WHERE c.workspace_id = $1 AND c.created_at >= $2 AND c.created_at < $3 GROUP BY e.unit`,
+     WHERE c.workspace_id = $1 AND c.created_at >= $2 AND c.created_at < $3 AND c.kind <> 'imported' GROUP BY e.unit`,
     [workspaceId, from, to],
   );
   return rows;

@@ -6,17 +6,17 @@ import type { CashAccount } from './ledger.ts';
 /**
  * A commission. Its amount never changes. `refund`: the negative commission that reverses a paid one. `correction`: the
  * same, because its referrer was the wrong one; a positive one gives that back. `manual`: a bonus, or a claw-back when
- * negative.
+ * negative. `imported`: earned and not paid at an earlier referral program.
  */
 export type Commission = {
   id: string;
   workspace_id: string;
   program_id: string;
   enrollment_id: string;
-  /** Null: manual. */
+  /** Null: manual or imported. */
   order_internal_id: number | null;
   level: number | null;
-  kind: 'sale' | 'refund' | 'correction' | 'manual';
+  kind: 'sale' | 'refund' | 'correction' | 'manual' | 'imported';
   amount_minor: number;
   currency: string;
   status: CommissionStatus;

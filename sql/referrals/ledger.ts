@@ -13,6 +13,7 @@ export const ENTRY_CAUSES = [
   'revocation',
   'sale',
   'manual',
+  'imported',
   'hold_over',
   'refund',
   'correction',

@@ -52,6 +52,7 @@ describe('a program', () => {
         signups_from: 'any',
         max_signups_per_day: null,
         review: 'none',
+        link_parameters: ['ref', 'via'],
         created_at: expect.any(String),
         updated_at: expect.any(String),
       },

@@ -12,7 +12,7 @@ describe('taking the visitor’s id out of an address', () => {
     [`/p?_vid=${VID}`, '/p'],
     [`https://a.example/?_vid=junk&_vid=${VID}&_vid=${VID.replace('5b', '6b')}`, 'https://a.example/'],
   ])('%s leaves %s', (href, rest) => {
-    expect(takeParameters(href)).toEqual({ href: rest, visitorId: VID, test: null });
+    expect(takeParameters(href)).toEqual({ href: rest, visitorId: VID, test: null, code: null });
   });
 
   test.each([
@@ -22,7 +22,7 @@ describe('taking the visitor’s id out of an address', () => {
     `https://a.example/#?_vid=${VID}`,
     'https://a.example/?a=%zz&&b',
   ])('%s has none and stays as it is', (href) => {
-    expect(takeParameters(href)).toEqual({ href, visitorId: null, test: null });
+    expect(takeParameters(href)).toEqual({ href, visitorId: null, test: null, code: null });
   });
 
   test.each(['', 'x', VID.toUpperCase(), `${VID}0`, '<script>'])(
@@ -32,6 +32,7 @@ describe('taking the visitor’s id out of an address', () => {
         href: 'https://a.example/?a=1',
         visitorId: null,
         test: null,
+        code: null,
       });
     },
   );
@@ -41,6 +42,16 @@ describe('taking the visitor’s id out of an address', () => {
       href: 'https://a.example/?a=1',
       visitorId: null,
       test: VID,
+      code: null,
     });
+  });
+
+  test.each([
+    [`https://a.example/?via=anna&_vid=${VID}`, 'https://a.example/?via=anna', 'via=anna'],
+    ['https://a.example/?a=1&ref=%C3%A4+b#ref=no', 'https://a.example/?a=1&ref=%C3%A4+b#ref=no', 'ref=%C3%A4+b'],
+    ['https://a.example/?ref=&via=two&ref=three', 'https://a.example/?ref=&via=two&ref=three', 'via=two'],
+    ['https://a.example/?aff=anna', 'https://a.example/?aff=anna', null],
+  ])('finds the code of a referrer in %s, and leaves it there', (href, rest, code) => {
+    expect(takeParameters(href, ['ref', 'via'])).toMatchObject({ href: rest, code });
   });
 });

@@ -4,12 +4,20 @@ export type Identify = { email?: string; external_user_id?: string | number };
 /** An order that was just placed. `amount` is in major units. */
 export type Order = Identify & { order_id: string | number; amount: number | string; currency?: string };
 
-export type Call = readonly ['identify', Identify] | readonly ['order', Order] | readonly ['test', object];
+/** A page that was opened with a referrer's code: `code` is the parameter as in the address, `via=anna`. */
+export type Visit = { code: string; referrer: string };
+
+export type Call =
+  | readonly ['identify', Identify]
+  | readonly ['order', Order]
+  | readonly ['visit', Visit]
+  | readonly ['test', object];
 
 /** The only fields that are sent: shops pass whole carts. */
 const FIELDS: Record<string, readonly string[]> = {
   identify: ['email', 'external_user_id'],
   order: ['order_id', 'amount', 'currency', 'email', 'external_user_id'],
+  visit: ['code', 'referrer'],
 };
 /** Those that name no person. */
 const ANONYMOUS = 3;

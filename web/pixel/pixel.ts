@@ -12,13 +12,12 @@
  *         order(fields) { this.q.push(['order', fields]) } };
  *     </script>
  */
-import { codeIn, TEST, takeParameters, uuidOf, VISITOR } from './address.ts';
+import { TEST, takeParameters, uuidOf, VISITOR } from './address.ts';
 import { attempt, tell } from './attempt.ts';
 import { cleanAddress } from './clean-address.ts';
 import { type Call, type Identify, messageOf, type Order } from './message.ts';
 import { readSettings, type Settings } from './script.ts';
-import { post, watchPolicy } from './send.ts';
-import { createVisits } from './visit.ts';
+import { type Answer, post, watchPolicy } from './send.ts';
 import { createVisitorIds } from './visitor-ids.ts';
 
 type Hoplog = {
@@ -68,6 +67,8 @@ const toSession = (name: string, { id, at }: Kept) =>
     id ? sessionStorage.setItem(name, `${id}.${at.toString(36)}`) : sessionStorage.removeItem(name),
   );
 const NONE: Kept = { id: null, at: 0 };
+/** Name in the tab's storage of the code whose visit was reported. */
+const REPORTED = 'hoplog_ref';
 
 function start(first: Settings): void {
   const privacyControl = navigator.globalPrivacyControl === true;
@@ -78,10 +79,18 @@ function start(first: Settings): void {
 
   const opened = now();
   const href = attempt(() => location.href) || '';
-  const taken = takeParameters(href);
-  const visits = createVisits(codeIn(href, first.parameters));
-  /** A short link led here, now or before consent: its redirect has counted the click. */
-  let isCounted = taken.visitorId !== null;
+  const taken = takeParameters(href, first.parameters);
+  const { code } = taken;
+  /** The visit is a click already: the redirect of a short link led here, or another page of the session reported it. */
+  let isCounted = !!taken.visitorId || attempt(() => sessionStorage.getItem(REPORTED)) === code;
+  /** Visits without a response. Calls wait for them: they have the visitor's id. */
+  let open = 0;
+  let held: (() => void)[] = [];
+  const release = () => {
+    const due = held;
+    held = [];
+    for (const one of due) one();
+  };
   let address = taken.visitorId;
   const test = taken.test || fromSession(TEST).id;
   if (taken.test) toSession(TEST, { id: test, at: opened });
@@ -98,12 +107,7 @@ function start(first: Settings): void {
     if (kept.id) ids.add(kept.id, kept.at);
     address = null;
   };
-  const visit = (site: Settings) =>
-    visits.report(site, (!privacyControl && ids.all()[0]) || null, isCounted, (id) => {
-      if (consent && !privacyControl) ids.add(id, now());
-    });
-  const send = (site: Settings, call: Call) => visits.after(() => deliver(site, call));
-  const deliver = (site: Settings, call: Call) => {
+  const deliver = (site: Settings, call: Call, done?: (answer: Answer) => void) => {
     try {
       const message = messageOf(call, {
         key: site.key,
@@ -112,10 +116,29 @@ function start(first: Settings): void {
         privacyControl,
         test,
       });
-      if (message !== null) post(site.endpoints, message, test !== null);
+      if (message !== null) post(site.endpoints, message, test !== null || !!done, done);
     } catch (error) {
       tell(`a call failed: ${error}`);
     }
+  };
+  const send = (site: Settings, call: Call) => {
+    if (open) held.push(() => deliver(site, call));
+    else deliver(site, call);
+  };
+  /** Reports that the page was opened with a referrer's code, once a session. */
+  const visit = (site: Settings) => {
+    if (!code) return;
+    const keep = () => attempt(() => sessionStorage.setItem(REPORTED, code));
+    if (isCounted) {
+      keep();
+      return;
+    }
+    open++;
+    deliver(site, ['visit', { code, referrer: document.referrer }], ({ ok, visitor_id }) => {
+      if (ok) keep();
+      if (consent && !privacyControl && uuidOf(visitor_id)) ids.add(visitor_id as string, now());
+      if (!--open) release();
+    });
   };
   const take = (call: Call) => {
     if (consent === false) return;
@@ -145,7 +168,7 @@ function start(first: Settings): void {
       }
       settle();
       if (!began) return;
-      for (const site of sites) visit(site);
+      sites.forEach(visit);
       for (const call of calls) for (const site of sites) send(site, call);
     },
     visitor: () => (consent && !privacyControl && ids.all()[0]) || null,
@@ -154,6 +177,7 @@ function start(first: Settings): void {
   };
 
   settle();
+  attempt(() => addEventListener('pagehide', release));
   const queued = queueOf(window.hoplog);
   // `typeof` also finds what `window.tracker` does not show: a `const` of the page.
   const isFree = typeof tracker === 'undefined';

@@ -70,7 +70,7 @@ export function readSettings(): Settings | null {
     endpoints: endpoints.filter((endpoint, index) => endpoints.indexOf(endpoint) === index),
     waitsForConsent: optionOf(mine, 'data-consent') === 'wait',
     keepsAddress: optionOf(mine, 'data-keep-address') !== null,
-    parameters: (optionOf(mine, 'data-link-parameters') || served(SERVED_WITH) || 'ref,via').split(/[ ,]+/),
+    parameters: (optionOf(mine, 'data-parameters') || served(SERVED_WITH) || 'ref,via').split(/[ ,]+/),
   };
 }
 

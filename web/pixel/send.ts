@@ -11,6 +11,9 @@ export function watchPolicy(endpoints: readonly string[]): void {
   );
 }
 
+/** The response to a call. `visitor_id`: of a visit, for the page to store. */
+export type Answer = { ok?: boolean; visitor_id?: string | null };
+
 const originOf = (url: string) => url.split('/').slice(0, 3).join('/');
 
 /**
@@ -19,8 +22,14 @@ const originOf = (url: string) => url.split('/').slice(0, 3).join('/');
  *
  * @param endpoints the first that is no 404; of several the response must be seen, so no beacon
  * @param isSeen whether the response is to be seen, and a refusal said
+ * @param done gets the body of a response that is seen, or an empty one when there is none
  */
-export function post(endpoints: string[], message: string, isSeen: boolean): void {
+export function post(
+  endpoints: string[],
+  message: string,
+  isSeen: boolean,
+  done: (answer: Answer) => void = () => {},
+): void {
   const [url = ''] = endpoints;
   const mayBeacon = endpoints.length === 1 && !isSeen;
   if (mayBeacon && attempt(() => navigator.sendBeacon(url, message))) return;
@@ -33,32 +42,19 @@ export function post(endpoints: string[], message: string, isSeen: boolean): voi
       endpoints[0] === url
     ) {
       endpoints.shift();
-      post(endpoints, message, isSeen);
-    } else if (response.status >= 400 && response.status < 500) {
-      response.json().then(
-        (body) => tell(`a call was refused: ${body.error.message}`),
-        () => tell(`a call was refused with status ${response.status}`),
-      );
+      post(endpoints, message, isSeen, done);
+      return;
     }
+    return response.json().then((body) => {
+      if (response.status < 500 && body.error) tell(`a call was refused: ${body.error.message}`);
+      done(body);
+    });
   };
   attempt(() =>
     request(true)
       .catch(() => request(false))
       .then(seen)
-      // Offline or blocked.
-      .catch(() => null),
-  );
-}
-
-/** Posts a message and returns the response's body. Rejects unless it is a success. */
-export function ask(endpoints: string[], message: string): Promise<{ visitor_id?: string | null }> {
-  const [url = ''] = endpoints;
-  return fetch(url, { method: 'POST', body: message, credentials: 'omit', keepalive: true }).then(
-    (response) => {
-      if (response.ok) return response.json();
-      if (response.status !== 404 || endpoints.length < 2) throw response.status;
-      endpoints.shift();
-      return ask(endpoints, message);
-    },
+      // Offline, blocked, or not from our server.
+      .catch(() => done({})),
   );
 }

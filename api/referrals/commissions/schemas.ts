@@ -24,9 +24,14 @@ export const COMMISSION_FIELDS = {
   id: Uuid,
   program_id: Uuid,
   partner_id: Type.String({ format: 'uuid', description: 'The referrer.' }),
-  order_id: Nullable(Type.String({ description: 'Null for a bonus or claw-back.' })),
+  order_id: Nullable(
+    Type.String({ description: 'Null for a bonus, a claw-back, or an imported commission.' }),
+  ),
   level: Nullable(
-    Type.Integer({ description: '1 is the direct referrer of the buyer. Null for a bonus or claw-back.' }),
+    Type.Integer({
+      description:
+        '1 is the direct referrer of the buyer. Null for a bonus, a claw-back, or an imported commission.',
+    }),
   ),
   amount: Type.Number({
     description: 'As earned, in major units of `currency`. Negative for a refund or claw-back.',
@@ -41,10 +46,10 @@ export const CommissionRecord = Type.Object(
   {
     ...COMMISSION_FIELDS,
     external_user_id: ExternalUserId,
-    kind: OneOf(['sale', 'refund', 'correction', 'manual'], {
+    kind: OneOf(['sale', 'refund', 'correction', 'manual', 'imported'], {
       title: 'CommissionKind',
       description:
-        '`refund` and `correction` reverse a paid commission: the order was refunded, or another referrer brought the buyer. A positive `correction` gives back what another took. `manual` is a bonus, or a claw-back when negative.',
+        '`refund` and `correction` reverse a paid commission: the order was refunded, or another referrer brought the buyer. A positive `correction` gives back what another took. `manual` is a bonus, or a claw-back when negative. `imported` was earned and not paid at an earlier referral program.',
     }),
     note: Nullable(Type.String({ description: 'The note of a bonus or claw-back.' })),
   },

@@ -63,7 +63,7 @@ export async function couponRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
         operationId: 'coupons.create',
         summary: 'Give a referrer a coupon',
         description:
-          "A payment provider's order with this code belongs to the referrer, without a click or a signup, unless the provider named a buyer who has a referrer. A renewal of such an order belongs to the same referrer. `external_user_id` is the referrer's. A code that a referrer of the workspace has is a 409.",
+          "A payment provider's order with this code belongs to the referrer, without a click or a signup, unless the provider named a buyer with another referrer. A renewal of such an order belongs to the same referrer. `external_user_id` is the referrer's. A code that a referrer of the workspace has is a 409.",
         body: CouponBody,
         response: { 201: CouponRecord },
       },

@@ -795,7 +795,7 @@ export interface components {
       type: "commission.created";
     };
     /** @enum {string} */
-    CommissionKind: "sale" | "refund" | "correction" | "manual";
+    CommissionKind: "sale" | "refund" | "correction" | "manual" | "imported";
     CommissionList: {
       commissions: components["schemas"]["CommissionRecord"][];
       next_cursor: string | null;
@@ -1028,6 +1028,7 @@ export interface components {
       first_sale_only?: boolean;
       hold_days?: number;
       levels?: number[];
+      link_parameters?: string[];
       max_signups_per_day?: number | null;
       min_payout?: number;
       name: string;
@@ -1841,7 +1842,7 @@ export interface components {
       balances: components["schemas"]["LedgerBalance"][];
     };
     /** @enum {string} */
-    LedgerCause: "signup" | "referee" | "purchase" | "delivery" | "revocation" | "sale" | "manual" | "hold_over" | "refund" | "correction" | "rejection" | "payout" | "payout_failed";
+    LedgerCause: "signup" | "referee" | "purchase" | "delivery" | "revocation" | "sale" | "manual" | "imported" | "hold_over" | "refund" | "correction" | "rejection" | "payout" | "payout_failed";
     LedgerEntry: {
       amount: number;
       cause: components["schemas"]["LedgerCause"];
@@ -2320,6 +2321,7 @@ export interface components {
       /** Format: uuid */
       id: string;
       levels: number[];
+      link_parameters: string[];
       max_signups_per_day: number | null;
       min_payout: number;
       name: string;
@@ -2385,7 +2387,7 @@ export interface components {
       earnings: number;
       status: components["schemas"]["CommissionStatus"];
       /** @enum {string} */
-      type: "sale" | "renewal" | "refund" | "correction" | "manual";
+      type: "sale" | "renewal" | "refund" | "correction" | "manual" | "imported";
     };
     RecoveryCodes: {
       recovery_codes: string[];
@@ -2951,6 +2953,7 @@ export interface components {
       first_sale_only?: boolean;
       hold_days?: number;
       levels?: number[];
+      link_parameters?: string[];
       max_signups_per_day?: number | null;
       min_payout?: number;
       name?: string;

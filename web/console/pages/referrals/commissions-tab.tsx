@@ -20,7 +20,8 @@ const KINDS = { sale: 'Order', refund: 'Refund of order', correction: 'Correctio
 
 /** A commission that reverses another is rejected with that one. */
 const isRejectable = ({ kind, status }: Commission) =>
-  (kind === 'sale' || kind === 'manual') && (status === 'pending' || status === 'eligible');
+  (kind === 'sale' || kind === 'manual' || kind === 'imported') &&
+  (status === 'pending' || status === 'eligible');
 
 /** Commissions; one that is not paid can be rejected. */
 export function CommissionsTab() {
@@ -92,7 +93,9 @@ function Row({ commission }: { commission: Commission }) {
         </Anchor>
       </LongTextCell>
       <LongTextCell>
-        {commission.kind === 'manual' ? (
+        {commission.kind === 'imported' ? (
+          'Imported'
+        ) : commission.kind === 'manual' ? (
           <>
             {amount < 0 ? 'Claw-back' : 'Bonus'}
             <Text size="xs" c="dimmed">
