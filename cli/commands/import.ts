@@ -1,4 +1,3 @@
-import cliProgress from 'cli-progress';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ImportResult, importLinks } from '../../api/link-imports/import-links.ts';
 import { CREATABLE_CHANNELS, creatableChannel } from '../../core/enrich/channels.ts';
@@ -7,9 +6,11 @@ import { isHoplogColumn } from '../../core/link-imports/formats/hoplog.ts';
 import { UnknownFormat } from '../../core/link-imports/formats/known.ts';
 import { jsonRows } from '../../core/link-imports/json-rows.ts';
 import { linkHosts } from '../../sql/domains/domains.ts';
+import { createProgressBar } from '../import/progress-bar.ts';
 import { openTextFile, readText } from '../import/text-file.ts';
 import { CommandFailed, printResult, table } from '../output.ts';
 import { withStores } from '../stores.ts';
+import { referralImportCommand } from './import-referrals.ts';
 import { namedWorkspace } from './workspace.ts';
 
 /** Most errors in the text output; `--json` prints all. */
@@ -17,11 +18,11 @@ const SHOWN_ERRORS = 20;
 
 type Options = { workspace: string; channel: string; appendUtm: boolean };
 
-/** `hoplog import links`. */
+/** `hoplog import links` and `hoplog import referrals`. */
 export function importCommands(program: Command): void {
-  program
-    .command('import')
-    .description('import exports of other systems')
+  const imports = program.command('import').description('import exports of other systems');
+  referralImportCommand(imports);
+  imports
     .command('links')
     .description(
       'create links from a CSV with the fields of POST /links, or an export of Bitly, Dub, YOURLS, Shlink, or Kutt; run it again to resume after an interruption',
@@ -51,7 +52,7 @@ async function run(path: string, options: Options): Promise<ImportResult> {
   const file = await openTextFile(path);
   return withStores(async ({ pool, config }) => {
     const workspace = await namedWorkspace(pool, options.workspace);
-    const progress = progressBar(file.size);
+    const progress = createProgressBar(file.size, '{created} created, {skipped} skipped, {errors} errors');
     const text = readText(file, (bytes) => progress.read(bytes));
     let done = 0;
     try {
@@ -67,7 +68,8 @@ async function run(path: string, options: Options): Promise<ImportResult> {
         onFormat: ({ name }, columns) => progress.note(notesOn(name, columns, workspace.primary_domain)),
         onProgress: (result) => {
           done = result.created + result.skipped;
-          progress.show(result);
+          const { created, skipped, errors } = result;
+          progress.show({ created, skipped, errors: errors.length });
         },
       });
     } catch (error) {
@@ -92,31 +94,6 @@ function notesOn(format: string, columns: string[], domain: string | null): stri
     );
   }
   return notes;
-}
-
-/** Shows a progress bar of bytes read on a terminal, and notes anywhere. Writes to standard error. */
-function progressBar(bytes: number) {
-  const isTerminal = process.stderr.isTTY === true;
-  const bar = new cliProgress.SingleBar({
-    format:
-      '{bar} {percentage}% | {created} created, {skipped} skipped, {errors} errors | {eta_formatted} left',
-    stream: process.stderr,
-    hideCursor: true,
-  });
-  const counts = { created: 0, skipped: 0, errors: 0 };
-  if (isTerminal) bar.start(bytes, 0, counts);
-  return {
-    read: (more: number) => bar.increment(isTerminal ? more : 0),
-    show: ({ created, skipped, errors }: Readonly<ImportResult>) => {
-      if (isTerminal) bar.update({ created, skipped, errors: errors.length });
-    },
-    note(lines: string[]) {
-      for (const line of lines) process.stderr.write(`${isTerminal ? '\r\x1b[K' : ''}hoplog: ${line}\n`);
-    },
-    stop() {
-      if (isTerminal) bar.stop();
-    },
-  };
 }
 
 function describe({ read, created, skipped, errors }: ImportResult): string {

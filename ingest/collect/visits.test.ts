@@ -62,8 +62,7 @@ async function report(referrer: Referrer, fields: object = {}, headers: Record<s
     body: JSON.stringify({
       key: referrer.workspace.publishable.token,
       type: 'visit',
-      parameter: 'via',
-      code: 'anna',
+      code: 'via=anna',
       ...fields,
     }),
   });

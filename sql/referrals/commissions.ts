@@ -63,6 +63,15 @@ export async function insertCommission(tx: Queryable, given: NewCommission, now:
   return rows[0];
 }
 
+/** Returns the commissions with these ids. */
+export async function commissionsWithIds(tx: Queryable, ids: readonly string[]): Promise<Commission[]> {
+  const { rows } = await tx.query<Commission>(
+    `SELECT ${COLUMNS} FROM commissions WHERE id = ANY ($1) ORDER BY id`,
+    [ids],
+  );
+  return rows;
+}
+
 /** A commission with its referrer and order, and what is left of it: the sum of its entries. */
 export type HeldCommission = Commission & {
   external_user_id: string;

@@ -1,6 +1,6 @@
 import { utmMediumOf } from '../../core/enrich/channels.ts';
 import type { LinkAddress } from '../../core/links/short-urls.ts';
-import { generateSlug, slugKey } from '../../core/links/slugs.ts';
+import { generateSlug, linkSlugProblem, slugKey } from '../../core/links/slugs.ts';
 import type { Queryable } from '../database/pool.ts';
 import { defaultDomain } from '../domains/domains.ts';
 import { newLinkId } from '../links/links.ts';
@@ -76,19 +76,20 @@ export async function updateCodeLink(
 /**
  * Creates a referrer's link: a short link of the program's campaign under a generated slug, which adds `ref=<slug>`
  * to the destination, on the workspace's default domain. The caller has locked the workspace.
+ *
+ * @param wanted a slug to use instead, if it is free
  */
 export async function createReferralLink(
   tx: Queryable,
   program: Pick<Program, 'workspace_id' | 'destination_id' | 'name'>,
   enrollmentId: string,
+  wanted: string | null = null,
 ): Promise<LinkAddress> {
   const id = newLinkId();
   const { number: domainNumber, domain } = await defaultDomain(tx, program.workspace_id);
-  const slug = await claimGeneratedSlug(tx, {
-    domainNumber,
-    targetId: id,
-    workspaceId: program.workspace_id,
-  });
+  const claim = { domainNumber, targetId: id, workspaceId: program.workspace_id };
+  const slug =
+    (wanted !== null && (await claimWanted(tx, claim, wanted))) || (await claimGeneratedSlug(tx, claim));
   await insertReferralLink(tx, {
     id,
     workspaceId: program.workspace_id,
@@ -100,6 +101,17 @@ export async function createReferralLink(
   });
   await tx.query('INSERT INTO referral_links (link_id, enrollment_id) VALUES ($1, $2)', [id, enrollmentId]);
   return { domain, slug };
+}
+
+/** @returns null when the slug is taken, or can't be one */
+async function claimWanted(
+  tx: Queryable,
+  claim: Omit<SlugClaim, 'slug' | 'kind'>,
+  slug: string,
+): Promise<string | null> {
+  if (linkSlugProblem(slug) !== null) return null;
+  const claimed = await claimSlugs(tx, [{ ...claim, slug, kind: 'link' }]);
+  return claimed.length === 1 ? slug : null;
 }
 
 async function claimGeneratedSlug(tx: Queryable, claim: Omit<SlugClaim, 'slug' | 'kind'>): Promise<string> {

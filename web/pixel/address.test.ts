@@ -48,7 +48,11 @@ describe('taking the visitor’s id out of an address', () => {
 
   test.each([
     [`https://a.example/?via=anna&_vid=${VID}`, 'https://a.example/?via=anna', 'via=anna'],
-    ['https://a.example/?a=1&ref=%C3%A4+b#ref=no', 'https://a.example/?a=1&ref=%C3%A4+b#ref=no', 'ref=%C3%A4+b'],
+    [
+      'https://a.example/?a=1&ref=%C3%A4+b#ref=no',
+      'https://a.example/?a=1&ref=%C3%A4+b#ref=no',
+      'ref=%C3%A4+b',
+    ],
     ['https://a.example/?ref=&via=two&ref=three', 'https://a.example/?ref=&via=two&ref=three', 'via=two'],
     ['https://a.example/?aff=anna', 'https://a.example/?aff=anna', null],
   ])('finds the code of a referrer in %s, and leaves it there', (href, rest, code) => {

@@ -1,0 +1,54 @@
+/** What a file holds: referrers, the customers they brought, or what they earned. */
+export const KINDS = ['partners', 'customers', 'commissions'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** Fields of rows. Those with `partner` say who the referrer is: in a file of partners, the row itself. */
+export const FIELDS = [
+  'partner_id',
+  'partner_email',
+  'partner_code',
+  'user_id',
+  'name',
+  'first_name',
+  'last_name',
+  'codes',
+  'coupons',
+  'paypal_email',
+  'wise_email',
+  'state',
+  'customer_id',
+  'customer_key',
+  'customer_email',
+  'created_at',
+  'commission_id',
+  'amount',
+  'amount_minor',
+  'currency',
+  'unit',
+  'status',
+  'paid_at',
+  'is_paid',
+  'due_at',
+] as const;
+export type Field = (typeof FIELDS)[number];
+
+/** What becomes of a commission. `over`: paid, refunded or refused, so that nothing of it is to be paid. */
+export type Fate = 'pending' | 'eligible' | 'over';
+
+/**
+ * The export of a referral program. Columns are compared without case, blanks and punctuation: `Affiliate Email` is
+ * `affiliate_email`.
+ */
+export type ReferralFormat = {
+  name: string;
+  /** Names of the columns of each field in each kind of file, the first that has a value counts. */
+  columns: Record<Kind, Partial<Record<Field, readonly string[]>>>;
+  /** Column whose presence tells a kind of file, checked in this order. */
+  marks: readonly { kind: Kind; column: string }[];
+  /** By status in lower case. */
+  fates: Readonly<Record<string, Fate>>;
+  /** Whether whole numbers in `amount` are minor units, as in the system's API. With a point they are major units. */
+  wholeIsMinor: boolean;
+  /** States, in lower case, of referrers who may not earn. */
+  suspended: readonly string[];
+};

@@ -1,0 +1,58 @@
+import { delimitedRows } from '../link-imports/delimited.ts';
+import { type ReadRow, RowProblem, sourceRow } from '../link-imports/source-row.ts';
+import { unstorableIn } from '../text/storable.ts';
+import type { Kind, ReferralFormat } from './format.ts';
+
+/** A file whose first row was read. */
+export type ReferralFile = { kind: Kind; columns: string[]; rows: AsyncGenerator<ReadRow> };
+
+/** Returns a column's name for comparison, without case, blanks and punctuation. */
+export const fieldKey = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+
+/**
+ * Reads the names of columns, which tell what the file holds.
+ *
+ * @returns null when the file has no row
+ */
+export async function openReferralFile(
+  format: ReferralFormat,
+  text: AsyncIterable<string>,
+  form: { delimiter: string; firstLine: number },
+): Promise<ReferralFile | null> {
+  const rows = delimitedRows(text, form);
+  for (;;) {
+    const next = await rows.next();
+    if (next.done) return null;
+    if ('problem' in next.value) throw new RowProblem(null, next.value.problem);
+    const columns = next.value.values.map((name) => name.trim());
+    if (columns.every((name) => name === '')) continue;
+    return { kind: kindOf(format, columns), columns, rows: read(rows, columns) };
+  }
+}
+
+function kindOf(format: ReferralFormat, columns: string[]): Kind {
+  const keys = new Set(columns.map(fieldKey));
+  return format.marks.find(({ column }) => keys.has(fieldKey(column)))?.kind ?? 'partners';
+}
+
+async function* read(rows: ReturnType<typeof delimitedRows>, columns: string[]): AsyncGenerator<ReadRow> {
+  for await (const row of rows) {
+    const { line } = row;
+    if ('problem' in row) {
+      yield { line, problem: new RowProblem(null, row.problem) };
+      continue;
+    }
+    const { values } = row;
+    if (values.every((value) => value.trim() === '')) continue;
+    if (values.length < columns.length || values.slice(columns.length).some((value) => value.trim() !== '')) {
+      const message = `has ${values.length} values for ${columns.length} columns: quote values that hold the delimiter or a newline`;
+      yield { line, problem: new RowProblem(null, message) };
+      continue;
+    }
+    const named = Object.fromEntries(columns.map((name, column) => [name, values[column] ?? '']));
+    const unstorable = unstorableIn(named);
+    yield unstorable
+      ? { line, problem: new RowProblem(unstorable.path || null, unstorable.message) }
+      : sourceRow('csv', line, named);
+  }
+}

@@ -1,0 +1,293 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { CommissionRecord } from '../../api/referrals/commissions/schemas.ts';
+import { importReferrals, type ReferralImport } from '../../cli/import/import-referrals.ts';
+import { verifyLedger } from '../../cli/verify-ledger.ts';
+import { REFERRAL_FORMATS } from '../../core/referral-imports/formats/known.ts';
+import { programById } from '../../sql/referrals/programs.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { countRows, type Merchant, merchant, PAID_AT_ONCE, queuedEvents } from './support.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+let m: Merchant;
+let programId: string;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await api.addWorkspace();
+  m = merchant(shop);
+  programId = (await m.program(PAID_AT_ONCE)).id;
+});
+afterEach(async () => {
+  expect((await verifyLedger(api.stores.pool, [shop.workspace.id])).wrong).toEqual([]);
+});
+afterAll(() => api.close());
+
+async function* pieces(text: string) {
+  yield text;
+}
+
+/** Imports files, each given as its text. */
+async function run(from: string, files: Record<string, string>, options: { dryRun?: boolean } = {}) {
+  const { pool } = api.stores;
+  const program = await programById(pool, shop.workspace.id, programId);
+  const format = REFERRAL_FORMATS[from];
+  if (!program || !format) throw new Error('no program or format');
+  const progress: number[] = [];
+  const report = await importReferrals({
+    pool,
+    workspace: shop.workspace,
+    program,
+    from,
+    format,
+    dryRun: options.dryRun ?? false,
+    now: new Date(),
+    files: Object.entries(files).map(([name, text]) => ({
+      name,
+      form: { delimiter: ',', firstLine: 1 },
+      text: () => pieces(text),
+    })),
+    onProgress: ({ partners, customers, commissions }) =>
+      progress.push(partners.created + customers.created + commissions.created),
+  });
+  return { ...report, progress };
+}
+
+const fixture = (from: string) =>
+  // In the wrong order: partners come first whatever the order of files.
+  Object.fromEntries(
+    ['commissions', 'customers', 'partners'].map((kind) => [
+      kind,
+      readFileSync(
+        new URL(`../../core/referral-imports/fixtures/${from}-${kind}.csv`, import.meta.url),
+        'utf8',
+      ),
+    ]),
+  );
+
+const counts = ({ partners, customers, commissions }: ReferralImport) => [
+  [partners.created, partners.existing],
+  [customers.created, customers.existing],
+  [commissions.created, commissions.existing, commissions.skipped],
+];
+const imported = async () =>
+  (await shop.get<{ commissions: CommissionRecord[] }>('/commissions')).body.commissions;
+
+/** What each file of `fixtures/` is worth: unpaid commissions, and a code with its referrer. */
+const EXPECTED = {
+  rewardful: {
+    sum: 42.5,
+    commissions: [2, 0, 1],
+    code: 'adam',
+    user: 'rewardful:d0ed8392-8880-4f39-8715-60230f9eceab',
+  },
+  tolt: { sum: 20, commissions: [2, 0, 1], code: 'michael', user: 'tolt:part_s7mbzRGn46BhVgNFHD6fDgXW' },
+  firstpromoter: { sum: 14.7, commissions: [1, 0, 3], code: 'jon', user: 'jon-17' },
+  partnerstack: { sum: 32, commissions: [2, 0, 1], code: 'adaking', user: 'partnerstack:adaking' },
+  tapfiliate: { sum: 10, commissions: [2, 0, 1], code: 'jane', user: 'tapfiliate:af_1' },
+  csv: { sum: 54.9, commissions: [3, 0, 1], code: 'ann', user: 'user-ann' },
+};
+
+describe.each(Object.entries(EXPECTED))('an export of %s', (from, expected) => {
+  test('is imported once: referrers with codes, customers, and commissions that sum to the file’s', async () => {
+    const first = await run(from, fixture(from));
+    expect(first.errors).toEqual([]);
+    expect(counts(first)).toEqual([[2, 0], [2, 0], expected.commissions]);
+    expect(first.sum).toEqual({ currency: 'usd', files: expected.sum, ledger: expected.sum });
+    const commissions = await imported();
+    expect(commissions.reduce((sum, { amount }) => sum + amount, 0)).toBeCloseTo(expected.sum, 6);
+    expect(new Set(commissions.map(({ kind }) => kind))).toEqual(new Set(['imported']));
+
+    const again = await run(from, fixture(from));
+    const [created = 0, , skipped = 0] = expected.commissions;
+    expect(counts(again)).toEqual([
+      [0, 2],
+      [0, 2],
+      [0, created, skipped],
+    ]);
+    expect(again.sum).toEqual(first.sum);
+    expect(await countRows(api, shop, 'enrollments')).toBe(2);
+    expect(await countRows(api, shop, 'signups')).toBe(2);
+
+    // The old code still names the referrer, whatever the case, and is the slug of the link.
+    const signup = await m.signup('new-user', {
+      ref_code: `https://shop.example/?via=${expected.code.toUpperCase()}`,
+    });
+    const [enrollment] = (
+      await shop.get<{ enrollments: { partner_id: string; referral_link: string }[] }>(
+        `/enrollments?search=${encodeURIComponent(expected.user)}`,
+      )
+    ).body.enrollments;
+    expect(signup.body).toMatchObject({ matched: true, partner_id: enrollment?.partner_id });
+  });
+});
+
+describe('importing referrals', () => {
+  const partners = 'partner_id,email,codes,coupons\n1,ann@example.com,ann,ANN\n2,bob@example.com,bob,';
+
+  test('in a dry run reports the same and changes nothing', async () => {
+    const dry = await run('csv', fixture('csv'), { dryRun: true });
+    for (const table of [
+      'enrollments',
+      'signups',
+      'commissions',
+      'ledger_entries',
+      'coupons',
+      'referral_codes',
+    ]) {
+      expect([table, await countRows(api, shop, table)]).toEqual([table, 0]);
+    }
+    const { progress: _, dry_run, ...real } = await run('csv', fixture('csv'));
+    expect(dry_run).toBe(false);
+    expect(dry).toMatchObject({ ...real, dry_run: true });
+  });
+
+  test('gives referrers their slugs, coupons, payout addresses and states', async () => {
+    await run('csv', fixture('csv'));
+    const { enrollments } = (await shop.get<{ enrollments: Record<string, unknown>[] }>('/enrollments')).body;
+    expect(enrollments).toMatchObject([
+      { external_user_id: 'csv:2', status: 'suspended', referral_link: 'https://hop.example/bob' },
+      {
+        external_user_id: 'user-ann',
+        status: 'approved',
+        name: 'Ann',
+        email: 'ann@example.com',
+        referral_link: 'https://hop.example/ann',
+        payout_method: { method: 'paypal' },
+      },
+    ]);
+    expect((await shop.get<{ coupons: object[] }>('/coupons')).body.coupons).toMatchObject([
+      { code: 'ANN15', external_user_id: 'user-ann' },
+    ]);
+    const old = await m.signup('by-old-code', { ref_code: 'Ann-Old' });
+    expect(old.body).toMatchObject({ matched: true });
+  });
+
+  test('lets customers’ later purchases earn, except those of the referrer', async () => {
+    await run('csv', fixture('csv'));
+    expect((await m.purchase('c-1', 'o1', 100)).body).toMatchObject({ matched: true, rewarded: true });
+    expect((await m.purchase('c-2', 'o2', 100)).body).toMatchObject({
+      rewarded: false,
+      reason: 'self_referral',
+    });
+  });
+
+  test('evaluates orders that waited for a customer', async () => {
+    await m.purchase('c-1', 'o1', 100);
+    const now = new Date().toISOString();
+    await run('csv', {
+      partners,
+      customers: `customer_id,partner_id,created_at\nc-1,1,${now}`,
+    });
+    expect((await m.purchase('c-1', 'o1', 100)).body).toMatchObject({ matched: true, rewarded: true });
+  });
+
+  test('commissions are paid, rejected and listed as any other', async () => {
+    await run('csv', fixture('csv'));
+    expect(await m.balance('user-ann')).toEqual({ pending: 0, eligible: 44.9, paid: 0 });
+    expect((await m.stats('user-ann')).affiliate.recent_commissions).toMatchObject([
+      { type: 'imported', status: 'eligible' },
+      { type: 'imported', status: 'eligible' },
+    ]);
+    const events = (await queuedEvents(api, shop)).map(({ type }) => type);
+    expect(events).toEqual(['commission.created', 'commission.created', 'commission.created']);
+    const file = await m.exportPayouts();
+    expect(file.lines).toMatchObject([{ amount: '44.90', commissions: '2' }]);
+    await m.pay(file.id);
+    expect(await m.balance('user-ann')).toEqual({ pending: 0, eligible: 0, paid: 44.9 });
+    const pending = (await imported()).find(({ status }) => status === 'pending');
+    expect((await shop.post(`/commissions/${pending?.id}/reject`)).status).toBe(200);
+    const { entries } = (await shop.get<{ entries: { cause: string }[] }>('/ledger?cause=imported')).body;
+    expect(entries).toHaveLength(3);
+    // Paid in the meantime, and imported again: nothing changes.
+    expect(counts(await run('csv', fixture('csv')))[2]).toEqual([0, 3, 1]);
+    // What was earned elsewhere is not of this plan.
+    const me = await shop.get<{ plan: { limits: { commission: { used: number } } } }>('/me');
+    expect(me.body.plan.limits.commission.used).toBe(0);
+  });
+
+  test('names every mistake of a row with its line, and imports the rest', async () => {
+    const report = await run('csv', {
+      partners: `${partners}\n3,no-email,x,\n,,,`,
+      customers: 'customer_id,customer_email,partner_id,created_at\n,bad,1,yesterday\nc-9,c@example.com,9,',
+      commissions:
+        'commission_id,amount,currency,status,partner_id\nx-1,ten,eur,lost,1\nx-2,5,usd,eligible,7\nx-3,1.005,usd,eligible,1\nx-4,2,usd,eligible,1',
+    });
+    expect(
+      report.errors.map(({ file, line, column, message }) => `${file} ${line} ${column}: ${message}`),
+    ).toEqual([
+      'partners 4 email: must be an email address',
+      'customers 2 customer_id: is required: it names the customer',
+      'customers 2 customer_email: must be an email address',
+      expect.stringMatching(/^customers 2 created_at: must be an ISO 8601 time/),
+      expect.stringMatching(/^customers 3 null: no referrer of the workspace is 9/),
+      'commissions 2 status: must be one of pending, eligible, paid',
+      expect.stringMatching(/^commissions 2 currency: must be the program's, usd/),
+      'commissions 2 amount: must be a number with a point, such as 49.90',
+      expect.stringMatching(/^commissions 3 null: no referrer of the workspace is 7/),
+    ]);
+    expect(counts(report)).toEqual([
+      [2, 0],
+      [0, 0],
+      [2, 0, 0],
+    ]);
+    // The sum tells that a commission is missing.
+    expect(report.sum).toEqual({ currency: 'usd', files: 8, ledger: 3 });
+  });
+
+  test('notes a code or coupon that another referrer has, and keeps it there', async () => {
+    await run('csv', { partners });
+    const more = 'partner_id,email,codes,coupons\n5,eve@example.com,"ANN, eve",ann';
+    const report = await run('csv', { more });
+    expect(report.notes.map(({ line, message }) => [line, message])).toEqual([
+      [2, 'another referrer has the code ANN: it keeps naming that one'],
+      [2, 'another referrer has the code ann: it keeps naming that one'],
+    ]);
+    expect(report.partners).toMatchObject({ created: 1 });
+  });
+
+  test('takes customers and commissions of referrers that an earlier import made', async () => {
+    await run('csv', { partners });
+    const later = await run('csv', {
+      customers: 'customer_id,partner_email\nc-1,ANN@example.com',
+      commissions: 'amount,partner_code\n5,Bob\n5,bob\n5,bob',
+    });
+    expect([later.errors, counts(later)]).toEqual([
+      [],
+      [
+        [0, 0],
+        [1, 0],
+        [3, 0, 0],
+      ],
+    ]);
+    // Without ids, equal commissions are told apart by their order.
+    expect(counts(await run('csv', { commissions: 'amount,partner_code\n5,Bob\n5,bob\n5,bob' }))[2]).toEqual([
+      0, 3, 0,
+    ]);
+  });
+
+  test('takes a program of 1,000 partners and 10,000 customers in few transactions, with progress', async () => {
+    const many = Array.from({ length: 1_000 }, (_, index) => `${index},p${index}@example.com,code-${index},`);
+    const customers = Array.from(
+      { length: 10_000 },
+      (_, index) => `c-${index},c${index}@example.com,${index % 1_000}`,
+    );
+    const report = await run('csv', {
+      partners: `partner_id,email,codes,coupons\n${many.join('\n')}`,
+      customers: `customer_id,customer_email,partner_id\n${customers.join('\n')}`,
+    });
+    expect([report.errors, counts(report).slice(0, 2)]).toEqual([
+      [],
+      [
+        [1_000, 0],
+        [10_000, 0],
+      ],
+    ]);
+    // A transaction of each batch: 20 of 50 referrers, 20 of 500 customers, and what is left of each file.
+    expect(report.progress).toHaveLength(42);
+    expect(report.progress.toSorted((a, b) => a - b)).toEqual(report.progress);
+  });
+});
