@@ -41,6 +41,27 @@ async function addReferrer(id: string, mode: 'referrer' | 'affiliate'): Promise<
   });
 }
 
+test('the referrer sees and copies their coupons', async () => {
+  await site.api<Stats>(site.keys, '/referrals/stats?external_user_id=coupons');
+  for (const code of ['SPRING-10', 'ANNA20']) {
+    await site.api(site.keys, '/coupons', { code, external_user_id: 'coupons' });
+  }
+  const page = await site.open(site.script('data-user-id="coupons"'), { clipboard: true });
+  const frame = await dashboardIn(page);
+  await frame.waitForSelector('h2:text-is("Your coupons")');
+  expect(
+    await frame
+      .locator('.codes input')
+      .evaluateAll((fields) => fields.map((field) => (field as { value?: string }).value)),
+  ).toEqual(['ANNA20', 'SPRING-10']);
+  await frame.locator('.codes button').first().click();
+  await frame.waitForSelector('.codes button:has-text("Copied")');
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe('ANNA20');
+  expect(await frame.textContent('[role=status]')).toBe('Code copied.');
+  expect(await axeViolations(frame)).toEqual([]);
+  await page.close();
+});
+
 test('with the keyboard alone: copy the link, switch to cash, save a payout method, see it masked', async () => {
   const page = await site.open(site.script('data-user-id="keys"'), { clipboard: true });
   const frame = await dashboardIn(page);

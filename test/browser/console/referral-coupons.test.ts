@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { inChromium } from '../in-chromium.ts';
+import { type ConsoleSite, consoleSite, expectGood } from './console-site.ts';
+import { expectRows, LONG, merchantOf, row, type Shop } from './referral-shop.ts';
+
+let site: ConsoleSite;
+let shop: Shop;
+
+inChromium(async () => {
+  site = await consoleSite();
+  shop = merchantOf(site);
+  return site.close;
+});
+
+test(
+  'a coupon is given to a referrer, refused where it is taken, shown at the referrer, and deleted',
+  LONG,
+  async () => {
+    const program = await shop.program({ name: 'Coupons' });
+    const ann = await shop.enroll('ann', program);
+    await shop.enroll('ben', program);
+    const page = await site.open('/referrals?tab=coupons');
+    await page.getByText('No coupons').waitFor({ timeout: 120_000 });
+    const dialog = page.getByRole('dialog', { name: 'Add a coupon' });
+    const add = async (code: string, user: string) => {
+      await page.getByRole('button', { name: 'Add a coupon' }).click();
+      await dialog.getByLabel('Code').fill(code);
+      await dialog.getByLabel('Referrer').fill(user);
+      await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    };
+    await add('ANNA20', 'ann');
+    await dialog.waitFor({ state: 'detached' });
+    await row(page, 'Coupons', 'ANNA20').getByRole('button', { name: 'ann', exact: true }).waitFor();
+    await add('anna20', 'ben');
+    await dialog.getByRole('alert').waitFor();
+    expect(await dialog.getByRole('alert').textContent()).toContain('anna20');
+    await expectGood(page, 'referrals-coupon-taken');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await expectGood(page, 'referrals-coupons');
+
+    await row(page, 'Coupons', 'ANNA20').getByRole('button', { name: 'ann', exact: true }).click();
+    const drawer = page.getByRole('dialog', { name: 'Referrer ann' });
+    await drawer.getByRole('button', { name: 'Copy the coupon ANNA20' }).waitFor();
+    await expectGood(page, 'referrals-drawer-coupons');
+    await page.keyboard.press('Escape');
+    await page.getByRole('tab', { name: 'Coupons' }).click();
+    await page.getByRole('button', { name: 'Delete the coupon ANNA20' }).click();
+    await page
+      .getByRole('dialog', { name: 'Delete the coupon ANNA20?' })
+      .getByRole('button', { name: 'Delete' })
+      .click();
+    await page.getByText('No coupons').waitFor();
+    expect(await site.api(`/coupons?partner_id=${ann.partner_id}`)).toMatchObject({ coupons: [] });
+    await page.close();
+  },
+);
+
+test('the filter finds a code in any case', LONG, async () => {
+  const program = await shop.program({ name: 'Filtered' });
+  await shop.enroll('cat', program);
+  await site.api('/coupons', { code: 'CAT10', external_user_id: 'cat' });
+  await site.api('/coupons', { code: 'CAT20', external_user_id: 'cat' });
+  const page = await site.open('/referrals?tab=coupons');
+  await expectRows(page, 'Coupons', 2);
+  await page.getByLabel('Code').fill('cat20');
+  await expectRows(page, 'Coupons', 1);
+  await page.close();
+});
