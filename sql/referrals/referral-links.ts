@@ -165,14 +165,14 @@ export async function enrollmentOfRef(
   ref: string,
 ): Promise<string | null> {
   const { rows } = await db.query<{ enrollment_id: string }>(
-    `SELECT r.enrollment_id FROM slugs s JOIN referral_links r ON r.link_id = s.target_id
+    `SELECT r.enrollment_id, 0 AS rank FROM slugs s JOIN referral_links r ON r.link_id = s.target_id
      JOIN enrollments e ON e.id = r.enrollment_id AND e.deleted_at IS NULL
      WHERE s.slug = $1 AND s.kind IN ('link', 'alias') AND s.workspace_id = $2
        AND s.domain_number IN (SELECT 0 UNION ALL SELECT number FROM domains WHERE workspace_id = $2)
      UNION ALL
-     SELECT c.enrollment_id FROM referral_codes c JOIN enrollments e ON e.id = c.enrollment_id AND e.deleted_at IS NULL
+     SELECT c.enrollment_id, 1 FROM referral_codes c JOIN enrollments e ON e.id = c.enrollment_id AND e.deleted_at IS NULL
      WHERE c.workspace_id = $2 AND c.code_key = $1
-     LIMIT 1`,
+     ORDER BY rank LIMIT 1`,
     [slugKey(ref), workspaceId],
   );
   return rows[0]?.enrollment_id ?? null;

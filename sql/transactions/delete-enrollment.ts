@@ -6,7 +6,7 @@ import type { ChangeOrigin, Enrollment } from '../referrals/enrollments.ts';
 /**
  * Erases a locked enrollment: name, emails, device and addresses go, also from the user's own signup, from payout files
  * and from the history. Ids and amounts stay, for the ledger. The link still redirects, but brings the user nothing, and
- * coupons end.
+ * coupons and old codes end.
  */
 export async function deleteEnrollment(
   tx: Queryable,
@@ -31,6 +31,7 @@ export async function deleteEnrollment(
     [id],
   );
   await deleteCouponsOf(tx, id, now);
+  await tx.query('DELETE FROM referral_codes WHERE enrollment_id = $1', [id]);
   await forgetSignupOf(tx, workspaceId, user);
 }
 

@@ -7,6 +7,7 @@ const TYPES: Record<string, string> = {
   refund: 'Refund',
   correction: 'Correction',
   manual: 'Adjustment',
+  imported: 'Earned before',
 };
 
 /** The newest commissions. */

@@ -46,6 +46,7 @@ const CAUSES: Record<string, string> = {
   sale: 'Commission of a sale',
   hold_over: 'Holding period ended',
   manual: 'Bonus or claw-back',
+  imported: 'Earned at an earlier program',
   payout: 'Paid out',
   payout_failed: 'Payment failed',
   refund: 'Refund',
