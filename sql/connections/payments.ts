@@ -28,6 +28,8 @@ export type RecordedFacts = {
   amountMinor: number;
   commissionableMinor: number;
   isRenewal: boolean;
+  /** Id of the coupon that the order used. */
+  coupon?: string | null;
 };
 
 const COLUMNS = `id, workspace_id, connection_id, refs, customer_id, subscription_id, parts, assigned_user,

@@ -10,7 +10,7 @@ import { lockSignup, lockSignupOfUser, type Signup } from '../referrals/signups.
 import { insertUnmatchedOrder, removeUnmatchedOrder } from '../referrals/unmatched-orders.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
 import { qualifyPurchasesOf } from './purchases-of-signup.ts';
-import { writeOutcome } from './record-purchase.ts';
+import { type UsedCoupon, writeOutcome } from './record-purchase.ts';
 import { missingRewards } from './undo-rewards.ts';
 
 /**
@@ -18,16 +18,22 @@ import { missingRewards } from './undo-rewards.ts';
  * by its former facts is taken back as far as it is not paid or delivered, and what it earns now is written.
  *
  * @param orderInternalId of an order that a server reported
+ * @param given.used the coupon that it used
  * @returns the purchase as it is now; null: its buyer has no name
  */
 export async function correctPurchase(
   tx: Queryable,
   workspace: Workspace,
   orderInternalId: number,
-  sale: Sale,
+  { used, ...sale }: Sale & { used: UsedCoupon | null },
   now: Date,
 ): Promise<Purchase | null> {
-  await lockBuyer(tx, workspace.id, { externalUserId: sale.externalUserId, email: null, visitorId: null });
+  const { email } = sale;
+  await lockBuyer(tx, workspace.id, {
+    externalUserId: sale.externalUserId,
+    email: used ? email : null,
+    visitorId: null,
+  });
   const former = (await purchaseOfOrder(tx, orderInternalId))?.signup_id ?? null;
   const formerSignup = former === null ? null : await lockSignup(tx, workspace.id, former);
   const { externalUserId } = sale;
@@ -37,11 +43,11 @@ export async function correctPurchase(
   await removeUnmatchedOrder(tx, orderInternalId);
   await writeFacts(tx, orderInternalId, sale);
   const order = await lockOrderByNumber(tx, orderInternalId);
-  if (externalUserId === null) {
+  if (externalUserId === null && used === null) {
     await insertUnmatchedOrder(tx, order, null, now);
     return null;
   }
-  const purchase = await writeOutcome(tx, { workspace, order, signup, sale, now });
+  const purchase = await writeOutcome(tx, { workspace, order, signup, used, sale, now });
   if (formerSignup && formerSignup.id !== signup?.id) await qualifyInOrder(tx, workspace, formerSignup, now);
   if (signup) await qualifyInOrder(tx, workspace, signup, now);
   return (await purchaseOfOrder(tx, orderInternalId)) ?? purchase;
@@ -58,7 +64,7 @@ async function writeFacts(tx: Queryable, orderInternalId: number, sale: Sale): P
   await queuePublications(tx, [orderInternalId]);
   await tx.query(
     `UPDATE purchases SET external_user_id = $2, amount_minor = $3, commissionable_minor = $4, is_renewal = $5,
-       signup_id = NULL, enrollment_id = NULL, rewarded = false, ledger_rows = 0, reason = NULL
+       signup_id = NULL, coupon_id = NULL, enrollment_id = NULL, rewarded = false, ledger_rows = 0, reason = NULL
      WHERE order_internal_id = $1`,
     facts,
   );

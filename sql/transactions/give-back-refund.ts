@@ -13,6 +13,7 @@ import { purchaseOfOrder } from '../referrals/purchases.ts';
 import { type Refund, refundsOfOrder, sumRefunds } from '../referrals/refunds.ts';
 import { lockSignup } from '../referrals/signups.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
+import { referralOfPurchase } from './order-referral.ts';
 import { qualifyPendingPurchase } from './qualify-purchase.ts';
 import { addReversingCommission } from './reversing-commission.ts';
 
@@ -81,8 +82,9 @@ export async function giveBackRefund(
       now,
     );
   }
-  if (signup?.state !== 'matched' && signup?.state !== 'held') return;
-  await qualifyPendingPurchase(tx, workspace, signup, { ...purchase, rewarded: false }, now);
+  const referral = await referralOfPurchase(tx, purchase, signup);
+  if (!referral) return;
+  await qualifyPendingPurchase(tx, workspace, referral, { ...purchase, rewarded: false }, now);
 }
 
 const entryOf = (commission: {

@@ -1,15 +1,29 @@
 import type { PurchaseFacts, Sale } from '../../core/referrals/purchase-reward.ts';
 import type { Queryable } from '../database/pool.ts';
 import type { ReportedOrder } from '../orders/reported-orders.ts';
-import { type Coupon, firstRewardedByCoupon } from '../referrals/coupons.ts';
-import { firstRewardedOfSignup } from '../referrals/purchases.ts';
-import { type ReferredSignup, signupOfUser } from '../referrals/signups.ts';
+import { type Coupon, couponById, firstRewardedByCoupon } from '../referrals/coupons.ts';
+import { firstRewardedOfSignup, type Purchase } from '../referrals/purchases.ts';
+import { type ReferredSignup, type Signup, signupOfUser } from '../referrals/signups.ts';
 import { blockReasonForBuyer } from './check-signup.ts';
 
 /** How an order came to its referrer: through its buyer's signup, or through a coupon alone. */
 export type Referral =
   | { signup: ReferredSignup; couponId: string | null }
   | { signup: null; couponId: string; coupon: Coupon };
+
+/** Returns what makes a purchase a referrer's now, or null. A coupon that brought it stays. */
+export async function referralOfPurchase(
+  tx: Queryable,
+  purchase: Purchase,
+  signup: Signup | null,
+): Promise<Referral | null> {
+  const { coupon_id: couponId, workspace_id: workspaceId } = purchase;
+  if (couponId !== null && purchase.signup_id === null) {
+    const coupon = await couponById(tx, workspaceId, couponId);
+    return coupon && { signup: null, couponId, coupon };
+  }
+  return signup?.state === 'matched' || signup?.state === 'held' ? { signup, couponId } : null;
+}
 
 /** What makes the buyer of an order the referrer's, or not. */
 export type BuyerFacts = Pick<PurchaseFacts, 'blockReason' | 'signupEmail' | 'signedUpAt' | 'earlier'>;

@@ -100,14 +100,18 @@ export async function recordPurchase(
   await lockBuyer(tx, workspace.id, { externalUserId, email: report.coupon ? email : null, visitorId: null });
   const signup = externalUserId === null ? null : await lockSignupOfUser(tx, workspace.id, externalUserId);
   const sale: Sale = { ...report, email };
-  const used = report.coupon ?? (await couponOfRenewal(tx, workspace.id, sale));
+  const used = report.coupon ?? null;
   const purchase = await writeOutcome(tx, { workspace, order, signup, used, sale, now });
   await markEvaluated(tx, order.internal_id, now);
   return purchase;
 }
 
 /** A renewal of a coupon's order is the same referrer's, unless the buyer has one. */
-async function couponOfRenewal(tx: Queryable, workspaceId: string, sale: Sale): Promise<UsedCoupon | null> {
+export async function couponOfRenewal(
+  tx: Queryable,
+  workspaceId: string,
+  sale: Pick<Sale, 'isRenewal' | 'externalUserId' | 'email'>,
+): Promise<UsedCoupon | null> {
   const coupon = sale.isRenewal ? await couponOfBuyer(tx, workspaceId, sale) : null;
   return coupon && { coupon, yields: true };
 }
@@ -232,8 +236,10 @@ export async function writeOutcome(
     now: Date;
   },
 ): Promise<Purchase> {
-  const { order, signup, used, sale, now } = given;
+  const { order, signup, sale, now } = given;
   await adoptEarlyRefunds(tx, order, sale);
+  const isReferred = signup?.state === 'matched' || signup?.state === 'held';
+  const used = given.used ?? (isReferred ? null : await couponOfRenewal(tx, given.workspace.id, sale));
   const couponId = used?.coupon.id ?? null;
   const asksSignup = used === null || used.yields;
   if (asksSignup && (signup?.state === 'matched' || signup?.state === 'held')) {

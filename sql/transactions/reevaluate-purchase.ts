@@ -1,12 +1,11 @@
 import { AppError } from '../../core/errors.ts';
 import { inTransaction, type Pool, type Queryable } from '../database/pool.ts';
 import { lockOrderByNumber } from '../orders/reported-orders.ts';
-import { couponById } from '../referrals/coupons.ts';
 import { type Purchase, purchaseOfOrder, purchasesWithoutRate } from '../referrals/purchases.ts';
-import { lockSignupOfUser, type Signup } from '../referrals/signups.ts';
+import { lockSignupOfUser } from '../referrals/signups.ts';
 import { removeUnmatchedOrder } from '../referrals/unmatched-orders.ts';
 import { type Workspace, workspaceById } from '../workspaces/workspaces.ts';
-import type { Referral } from './order-referral.ts';
+import { referralOfPurchase } from './order-referral.ts';
 import { qualifyPendingPurchase } from './qualify-purchase.ts';
 
 /**
@@ -33,24 +32,10 @@ export async function reevaluatePurchase(
   const purchase = await purchaseOfOrder(tx, orderInternalId);
   if (!purchase) throw new Error(`purchase ${orderInternalId} is gone`);
   if (purchase.rewarded && !purchase.without_rate) return purchase;
-  const referral = await referralOf(tx, purchase, signup);
+  const referral = await referralOfPurchase(tx, purchase, signup);
   if (!referral) return purchase;
   await removeUnmatchedOrder(tx, orderInternalId);
   return qualifyPendingPurchase(tx, workspace, referral, purchase, now);
-}
-
-/** Returns what makes the purchase a referrer's now, or null. A coupon that brought it stays. */
-async function referralOf(
-  tx: Queryable,
-  purchase: Purchase,
-  signup: Signup | null,
-): Promise<Referral | null> {
-  const { coupon_id: couponId, workspace_id: workspaceId } = purchase;
-  if (couponId !== null && purchase.signup_id === null) {
-    const coupon = await couponById(tx, workspaceId, couponId);
-    return coupon && { signup: null, couponId, coupon };
-  }
-  return signup?.state === 'matched' || signup?.state === 'held' ? { signup, couponId } : null;
 }
 
 const BATCH = 200;

@@ -2,6 +2,7 @@ import type { PartSale } from '../../core/connections/connector.ts';
 import { OPEN_MS, orderIdOf, type PaymentState, paymentState } from '../../core/connections/payment-parts.ts';
 import { AppError } from '../../core/errors.ts';
 import { AMOUNT_LIMIT, toMajor } from '../../core/money/money.ts';
+import { textsOfCodes } from '../connections/customers.ts';
 import { type Outcome, settleEventsOf } from '../connections/events.ts';
 import {
   type ConnectionPayment,
@@ -12,13 +13,14 @@ import {
 } from '../connections/payments.ts';
 import type { Queryable } from '../database/pool.ts';
 import { lockOrder, lockOrderByNumber } from '../orders/reported-orders.ts';
+import { couponById, referrerOfCoupon } from '../referrals/coupons.ts';
 import { purchaseOfOrder } from '../referrals/purchases.ts';
 import { refundsOfOrder, sumRefunds } from '../referrals/refunds.ts';
 import { lockSignup } from '../referrals/signups.ts';
 import { correctPurchase, qualifyInOrder } from './correct-purchase.ts';
 import { giveBackRefund } from './give-back-refund.ts';
 import { buyerOfPayment, type PaymentBuyer, type PaymentContext } from './payment-buyer.ts';
-import { recordPurchase, recordUnnamedOrder } from './record-purchase.ts';
+import { couponOfRenewal, recordPurchase, recordUnnamedOrder, type UsedCoupon } from './record-purchase.ts';
 import { recordRefund } from './record-refund.ts';
 
 type Sold = PaymentState & { sale: PartSale };
@@ -72,8 +74,9 @@ async function outcomeOf(
       if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
       return { status: 'failed', reason: 'reported_for_another_user' };
     }
+    const hasCoupon = ((await purchaseOfOrder(tx, order))?.coupon_id ?? null) !== null;
     outcome =
-      buyer.by === null
+      buyer.by === null && !hasCoupon
         ? unmatched(buyer.user === null ? 'no_buyer' : 'unknown_buyer')
         : { status: 'recorded', reason: null };
   }
@@ -96,6 +99,8 @@ async function writeOrder(
     commissionableMinor: sale.commissionableMinor,
     isRenewal: await isRenewal(tx, connection.id, payment, sale),
   };
+  const used = await couponOfPayment(tx, context, payment, { sold: given.sold, buyer, facts });
+  facts.coupon = used?.coupon.id ?? null;
   const report = {
     orderId,
     email: buyer.email,
@@ -111,8 +116,8 @@ async function writeOrder(
   if (payment.order_internal_id === null) {
     const before = await lockOrder(tx, workspace.id, orderId);
     const isByHand = before !== null && before.source === 'server';
-    if (user === null) await recordUnnamedOrder(tx, workspace, report, now);
-    else await recordPurchase(tx, workspace, { ...report, externalUserId: user }, now);
+    if (user === null && used === null) await recordUnnamedOrder(tx, workspace, report, now);
+    else await recordPurchase(tx, workspace, { ...report, externalUserId: user, coupon: used }, now);
     const order = await lockOrder(tx, workspace.id, orderId);
     if (!order) throw new Error(`order ${orderId} was not recorded`);
     await recordPaymentOrder(tx, payment.id, order.internal_id, isByHand ? null : facts);
@@ -125,7 +130,7 @@ async function writeOrder(
   if (recorded === null || isSame(recorded, { ...facts, user })) return number;
   // A report by hand, or a signup with the order's email, may have named the buyer since.
   const buyerNow = user ?? (await purchaseOfOrder(tx, number))?.external_user_id ?? null;
-  await correctPurchase(tx, workspace, number, { ...report, externalUserId: buyerNow }, now);
+  await correctPurchase(tx, workspace, number, { ...report, externalUserId: buyerNow, used }, now);
   await recordPaymentOrder(tx, payment.id, number, { ...facts, user: buyerNow });
   return number;
 }
@@ -134,7 +139,32 @@ const isSame = (one: RecordedFacts, other: RecordedFacts): boolean =>
   one.user === other.user &&
   one.amountMinor === other.amountMinor &&
   one.commissionableMinor === other.commissionableMinor &&
-  one.isRenewal === other.isRenewal;
+  one.isRenewal === other.isRenewal &&
+  (one.coupon ?? null) === (other.coupon ?? null);
+
+/**
+ * Returns the referrer's coupon that a payment used, or that brought what it renews. A coupon that was deleted since stays
+ * with the order that it brought.
+ */
+async function couponOfPayment(
+  tx: Queryable,
+  { workspace, connection }: PaymentContext,
+  { recorded }: ConnectionPayment,
+  { sold, buyer, facts }: { sold: Sold; buyer: PaymentBuyer; facts: RecordedFacts },
+): Promise<UsedCoupon | null> {
+  const codes = await textsOfCodes(tx, connection.id, sold.codes);
+  const coupon =
+    (await referrerOfCoupon(tx, workspace.id, codes)) ??
+    (recorded?.coupon ? await couponById(tx, workspace.id, recorded.coupon) : null);
+  if (coupon) return { coupon, yields: buyer.by !== 'email' };
+  return facts.user === null
+    ? couponOfRenewal(tx, workspace.id, {
+        isRenewal: facts.isRenewal,
+        externalUserId: null,
+        email: buyer.email,
+      })
+    : null;
+}
 
 /** A later payment of a subscription renews it, unless the first one was free: then the first that cost is the first sale. */
 async function isRenewal(

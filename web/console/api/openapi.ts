@@ -63,6 +63,13 @@ export interface paths {
   "/api/v1/connections/{id}/events/{event_id}/replay": {
     post: operations["connections.replayEvent"];
   };
+  "/api/v1/coupons": {
+    get: operations["coupons.list"];
+    post: operations["coupons.create"];
+  };
+  "/api/v1/coupons/{id}": {
+    delete: operations["coupons.delete"];
+  };
   "/api/v1/credits": {
     get: operations["credits.list"];
   };
@@ -890,6 +897,22 @@ export interface components {
     };
     /** @enum {string} */
     ConnectionStatus: "incomplete" | "waiting" | "active";
+    Coupon: {
+      code: string;
+      /** Format: date-time */
+      created_at: string;
+      external_user_id: string;
+      /** Format: uuid */
+      id: string;
+      /** Format: uuid */
+      partner_id: string;
+      /** Format: uuid */
+      program_id: string;
+    };
+    CouponList: {
+      coupons: components["schemas"]["Coupon"][];
+      next_cursor: string | null;
+    };
     /** @enum {string} */
     CreatableChannel: "facebook" | "instagram" | "youtube" | "linkedin" | "twitter" | "tiktok" | "newsletter" | "website" | "other" | "threads" | "bluesky" | "mastodon" | "pinterest" | "reddit" | "telegram" | "discord" | "tumblr" | "google_business" | "nostr" | "lemmy" | "slack" | "devto" | "x";
     CreateBioPage: {
@@ -921,6 +944,12 @@ export interface components {
       restricted_key?: string | null;
       settings?: components["schemas"]["ConnectionSettingsInput"];
       signing_secret?: string | null;
+    };
+    CreateCoupon: {
+      code: string;
+      external_user_id: string;
+      /** Format: uuid */
+      program_id?: string | null;
     };
     CreatedLinks: {
       /** Format: uuid */
@@ -1132,7 +1161,7 @@ export interface components {
       partner_id: string;
       /** Format: uuid */
       program_id: string;
-      referee_external_user_id: string;
+      referee_external_user_id: string | null;
       revoked_reason: string | null;
       status: components["schemas"]["CreditStatus"];
     };
@@ -2354,6 +2383,7 @@ export interface components {
     Purchase: {
       amount: number;
       commissionable_amount: number;
+      coupon: string | null;
       currency: string;
       external_user_id: string | null;
       held: boolean;
@@ -2420,6 +2450,7 @@ export interface components {
     };
     ReferralStats: {
       affiliate: components["schemas"]["Affiliate"];
+      coupons: string[];
       /** Format: uuid */
       partner_id: string;
       /** Format: uuid */
@@ -3803,6 +3834,69 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["ConnectionEvent"];
+        };
+      };
+    };
+  };
+  "coupons.list": {
+    parameters: {
+      query?: {
+        code?: string;
+        external_user_id?: string;
+        partner_id?: string;
+        program_id?: string;
+        limit?: number;
+        cursor?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["CouponList"];
+        };
+      };
+    };
+  };
+  "coupons.create": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateCoupon"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Coupon"];
+        };
+      };
+    };
+  };
+  "coupons.delete": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
         };
       };
     };
