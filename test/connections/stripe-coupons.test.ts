@@ -1,0 +1,122 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { verifyLedger } from '../../cli/verify-ledger.ts';
+import {
+  checkout,
+  invoice,
+  stripeEvent,
+  stripeObject,
+} from '../../core/connections/stripe/fixtures/events.ts';
+import { type TestApi, testApi } from '../support/api.ts';
+import { ago, stripeShop } from './rig.ts';
+
+/** Payments with a referrer's coupon. The referrer `r` brought the user `n`; `owner` has the coupon ANNA20. */
+
+let api: TestApi;
+let shop: Awaited<ReturnType<typeof stripeShop>>;
+let referrer: string;
+let owner: string;
+let coupon: string;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await stripeShop(api);
+  const program = { commission_rate: 20, hold_days: 0 };
+  referrer = (await shop.referral(program, { email: 'n@mail.example' })).partner_id;
+  owner = (await shop.enroll('owner')).partner_id;
+  const made = await shop.shop.post<{ id: string }>('/coupons', {
+    code: 'Anna20',
+    external_user_id: 'owner',
+  });
+  coupon = made.body.id;
+});
+afterEach(async () => {
+  expect(await verifyLedger(api.stores.pool, [shop.shop.workspace.id])).toMatchObject({ ok: true });
+});
+afterAll(() => api.close());
+
+const code = (at = ago(90)) =>
+  stripeEvent(
+    'promotion_code.created',
+    stripeObject('promotion_code', { id: 'promo_1', code: 'ANNA20' }),
+    at,
+  );
+const paid = (id: string, fields: object = {}, at = ago(60)) =>
+  stripeEvent(
+    'invoice.paid',
+    invoice(id, 2_000, { subscription: 'sub_1', discounts: [{ promotion_code: 'promo_1' }], ...fields }),
+    at,
+  );
+
+/** By order: whose it is, its coupon, and whether it was rewarded. */
+async function orders() {
+  const { purchases } = (
+    await shop.shop.get<{
+      purchases: { order_id: string; partner_id: string | null; coupon: string | null; rewarded: boolean }[];
+    }>('/purchases')
+  ).body;
+  return Object.fromEntries(
+    purchases.map(({ order_id, partner_id, coupon: used, rewarded }) => [
+      order_id,
+      [partner_id, used, rewarded],
+    ]),
+  );
+}
+
+test('a payment with a coupon belongs to its owner, without a known buyer, and its renewal too', async () => {
+  await shop.tell(
+    code(),
+    paid('in_1', { customer_email: 'new@mail.example' }),
+    paid(
+      'in_2',
+      { customer_email: 'new@mail.example', billing_reason: 'subscription_cycle', discounts: [] },
+      ago(30),
+    ),
+  );
+  expect(await orders()).toEqual({
+    'stripe:in_1': [owner, 'Anna20', true],
+    'stripe:in_2': [owner, 'Anna20', true],
+  });
+  expect(await shop.outcomes()).toEqual([
+    ['promotion_code.created', 'recorded', null],
+    ['invoice.paid', 'recorded', null],
+    ['invoice.paid', 'recorded', null],
+  ]);
+});
+
+test('the coupon is found when Stripe tells its text after the payment', async () => {
+  await shop.tell(paid('in_1', { customer_email: 'new@mail.example' }), code(ago(10)));
+  expect(await orders()).toEqual({ 'stripe:in_1': [owner, 'Anna20', true] });
+});
+
+test('a buyer with a referrer, named by metadata, comes before the coupon; one found by email does not', async () => {
+  await shop.tell(
+    code(),
+    stripeEvent(
+      'checkout.session.completed',
+      checkout('cs_1', {
+        metadata: { hoplog_user_id: 'n' },
+        mode: 'subscription',
+        invoice: 'in_1',
+        subscription: 'sub_1',
+      }),
+      ago(60),
+    ),
+    paid('in_1'),
+    paid('in_2', { customer: 'cus_2', customer_email: 'n@mail.example', subscription: 'sub_2' }),
+  );
+  expect(await orders()).toEqual({
+    'stripe:in_1': [referrer, 'Anna20', true],
+    'stripe:in_2': [owner, 'Anna20', true],
+  });
+});
+
+test('an order stays its owner’s when the coupon is deleted and a later event tells of the payment again', async () => {
+  await shop.tell(code(), paid('in_1', { customer_email: 'new@mail.example' }));
+  await shop.shop.delete(`/coupons/${coupon}`);
+  await shop.tell(paid('in_1', { customer_email: 'new@mail.example' }, ago(20)), paid('in_9', {}, ago(10)));
+  const found = await orders();
+  expect(found['stripe:in_1']).toEqual([owner, 'Anna20', true]);
+  expect(found['stripe:in_9']?.[1] ?? null).toBeNull();
+});
