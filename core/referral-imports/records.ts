@@ -198,7 +198,7 @@ export function createReader(format: ReferralFormat, kind: Kind) {
   ): number | null {
     const minor = text('amount_minor');
     const field = minor === null ? 'amount' : 'amount_minor';
-    const value = (minor ?? text('amount') ?? '').replace(/^[$€£¥]\s*|\s*[A-Za-z]{3}$/g, '');
+    const value = (minor ?? text('amount') ?? '').replace(/^[$€£¥]\s*|(?<=\d)\s*[A-Za-z]{3}$/g, '');
     if (value === '') return wrong('amount', 'is required');
     if (!/^-?\d{1,15}(\.\d{1,6})?$/.test(value)) {
       return wrong(field, 'must be a number with a point, such as 49.90');

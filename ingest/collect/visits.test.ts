@@ -80,7 +80,7 @@ describe('a visit of a page with a referrer’s code', () => {
     const referrer = await makeReferrer();
     const answer = await report(
       referrer,
-      { code: ' ANNA ', referrer: 'https://blog.example/post', utm: 'utm_source=blog&utm_term=a%20b' },
+      { code: 'via=%20ANNA+', referrer: 'https://blog.example/post' },
       { 'user-agent': 'Browser/1', 'accept-language': 'de-AT,de;q=0.9' },
     );
     expect(answer).toEqual({ status: 202, body: { ok: true, visitor_id: expect.stringMatching(UUID) } });

@@ -146,23 +146,33 @@ describe('importing referrals', () => {
   });
 
   test('gives referrers their slugs, coupons, payout addresses and states', async () => {
-    await run('csv', fixture('csv'));
+    // Slugs of their own: other tests of this file have taken `ann`.
+    const own = crypto.randomUUID().slice(0, 8);
+    const header = 'partner_id,email,external_user_id,name,codes,coupons,paypal_email,status';
+    await run('csv', {
+      partners: `${header}\n1,ann@example.com,user-ann,Ann,"ann-${own}, old-${own}",ANN15,ann@pay.example,\n2,,,,bob-${own},,,suspended`,
+    });
     const { enrollments } = (await shop.get<{ enrollments: Record<string, unknown>[] }>('/enrollments')).body;
     expect(enrollments).toMatchObject([
-      { external_user_id: 'csv:2', status: 'suspended', referral_link: 'https://hop.example/bob' },
+      {
+        external_user_id: 'csv:2',
+        status: 'suspended',
+        email: null,
+        referral_link: `https://hop.example/bob-${own}`,
+      },
       {
         external_user_id: 'user-ann',
         status: 'approved',
         name: 'Ann',
         email: 'ann@example.com',
-        referral_link: 'https://hop.example/ann',
+        referral_link: `https://hop.example/ann-${own}`,
         payout_method: { method: 'paypal' },
       },
     ]);
     expect((await shop.get<{ coupons: object[] }>('/coupons')).body.coupons).toMatchObject([
       { code: 'ANN15', external_user_id: 'user-ann' },
     ]);
-    const old = await m.signup('by-old-code', { ref_code: 'Ann-Old' });
+    const old = await m.signup('by-old-code', { ref_code: `OLD-${own}` });
     expect(old.body).toMatchObject({ matched: true });
   });
 
