@@ -36,7 +36,9 @@ export default function DetailsDialog({ tab, close }: { tab: Tab; close: () => v
   const { dimension } = tab;
   const title = tab.map ? 'Countries' : tab.title;
   const metrics = metricsFor(source);
-  const query = useAnalytics(breakdownBody(view, source, dimension, { limit: ROWS, offset: page * ROWS }));
+  const query = useAnalytics(
+    breakdownBody(view, source, dimension, { metrics, limit: ROWS, offset: page * ROWS }),
+  );
   const save = async () => {
     setExporting(true);
     try {

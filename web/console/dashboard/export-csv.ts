@@ -26,9 +26,10 @@ export async function exportShown(
   view: View,
   search: URLSearchParams,
 ): Promise<void> {
-  // The reads of the page itself: the file has the figures that the page shows.
   const read = (body: AnalyticsBody) => queries.ensureQueryData<Result>(analyticsOptions(source.path, body));
+  // The page's own read: the file has the figures that the page shows.
   const overTime = await read(overTimeBody(view, source));
+  const metrics = metricsFor(source);
   const time: Dimension = `time:${unitOf(view)}`;
   const withBefore = overTime.compared_window !== undefined;
   const lines = [
@@ -48,7 +49,9 @@ export async function exportShown(
     const tab = tabs.find((one) => tabKey(one) === search.get(parameter)) ?? tabs[0];
     if (!tab) continue;
     const { dimension, map } = tab;
-    const result = await read(map ? mapBody(view, source) : breakdownBody(view, source, dimension));
+    const result = await read(
+      map ? mapBody(view, source, { metrics }) : breakdownBody(view, source, dimension, { metrics }),
+    );
     lines.push(...linesOf(result, dimension, source, withBefore));
   }
   save('dashboard', view, csvText(['Report', 'Value', 'Name', ...headings(source, withBefore)], lines));
@@ -64,7 +67,8 @@ export async function exportList(
   const lines: string[][] = [];
   let withBefore = false;
   for (let offset = 0; ; offset += ROWS_AT_ONCE) {
-    const body = breakdownBody(view, source, dimension, { limit: ROWS_AT_ONCE, offset });
+    const options = { metrics: metricsFor(source), limit: ROWS_AT_ONCE, offset };
+    const body = breakdownBody(view, source, dimension, options);
     const result = await queries.fetchQuery(analyticsOptions(source.path, body));
     withBefore = result.compared_window !== undefined;
     lines.push(...linesOf(result, dimension, source, withBefore));

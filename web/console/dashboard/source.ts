@@ -69,7 +69,7 @@ export function useAnalytics(body: AnalyticsBody | null): UseQueryResult<Result>
   return useQuery<Result>({
     ...analyticsOptions(path, body ?? EMPTY),
     enabled: body !== null,
-    // Rows of another dimension have other values.
+    // Rows of another dimension have other values, those of other metrics lack the chosen one.
     placeholderData: (last, query) =>
       kindOf(query?.queryKey[1] as AnalyticsBody | undefined) === kindOf(body) ? last : undefined,
     refetchInterval: REFRESHED_EVERY,
@@ -78,7 +78,7 @@ export function useAnalytics(body: AnalyticsBody | null): UseQueryResult<Result>
 
 /** What the rows of a query are: all steps of time are alike. */
 const kindOf = (body: AnalyticsBody | null | undefined): string =>
-  String(body?.dimensions).replace(/^time:.*/, 'time');
+  `${body?.metrics} ${String(body?.dimensions).replace(/^time:.*/, 'time')}`;
 
 const EMPTY: AnalyticsBody = { metrics: ['clicks'], window: { days: 1 }, time_zone: 'UTC' };
 
@@ -130,18 +130,23 @@ export const LISTED_ROWS = 8;
 /** Countries on the map: all of them. */
 const MOST_COUNTRIES = 300;
 
-/** The query behind a list of values, or behind the map. */
+/**
+ * The query behind a list of values, or behind the map.
+ *
+ * @param options.metrics left out: those that a list on the page shows. Visitors and orders take most of a query's time.
+ */
 export function breakdownBody(
   view: View,
-  source: Pick<Source, 'zone' | 'withRevenue'>,
+  source: Pick<Source, 'zone'>,
   dimension: Dimension,
-  { limit = LISTED_ROWS, offset = 0 }: { limit?: number; offset?: number } = {},
+  options: { metrics?: readonly Metric[]; limit?: number; offset?: number } = {},
 ): AnalyticsBody {
   // Rows with equal figures, and those without the chosen metric, are sorted by clicks.
-  const by = [...new Set([view.metric, 'clicks'])];
+  const by = [...new Set<Metric>([view.metric, 'clicks'])];
+  const { metrics = by, limit = LISTED_ROWS, offset = 0 } = options;
   return {
     ...baseOf(view, source),
-    metrics: metricsFor(source),
+    metrics,
     dimensions: [dimension],
     order_by: by.map((metric) => ({ by: metric, direction: 'desc' as const })),
     limit,
@@ -150,5 +155,8 @@ export function breakdownBody(
 }
 
 /** {@link breakdownBody} of the map. */
-export const mapBody = (view: View, source: Pick<Source, 'zone' | 'withRevenue'>) =>
-  breakdownBody(view, source, 'country', { limit: MOST_COUNTRIES });
+export const mapBody = (
+  view: View,
+  source: Pick<Source, 'zone'>,
+  options: { metrics?: readonly Metric[] } = {},
+) => breakdownBody(view, source, 'country', { ...options, limit: MOST_COUNTRIES });
