@@ -18,6 +18,7 @@ import { cleanAddress } from './clean-address.ts';
 import { type Call, type Identify, messageOf, type Order } from './message.ts';
 import { readSettings, type Settings } from './script.ts';
 import { type Answer, post, watchPolicy } from './send.ts';
+import { referCheckouts } from './stripe.ts';
 import { createVisitorIds } from './visitor-ids.ts';
 
 type Hoplog = {
@@ -137,6 +138,7 @@ function start(first: Settings): void {
     deliver(site, ['visit', { code, referrer: document.referrer }], ({ ok, visitor_id }) => {
       if (ok) keep();
       if (consent && !privacyControl && uuidOf(visitor_id)) ids.add(visitor_id as string, now());
+      refer();
       if (!--open) release();
     });
   };
@@ -167,6 +169,7 @@ function start(first: Settings): void {
         return ids.clear();
       }
       settle();
+      refer();
       if (!began) return;
       sites.forEach(visit);
       for (const call of calls) for (const site of sites) send(site, call);
@@ -176,6 +179,7 @@ function start(first: Settings): void {
     alsoFor: join,
   };
 
+  const refer = referCheckouts(hoplog.visitor);
   settle();
   attempt(() => addEventListener('pagehide', release));
   const queued = queueOf(window.hoplog);
@@ -188,6 +192,7 @@ function start(first: Settings): void {
   });
   window.hoplog = hoplog;
   join(first);
+  refer();
   if (test) take(['test', {}]);
   for (const call of queued) attempt(() => hoplog.push(call));
 }
