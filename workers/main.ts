@@ -73,6 +73,7 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
     tracing,
     webhooks: { allowPrivate: config.webhookAllowPrivate, stripeApiBase: config.stripeApiBase },
     lookUpTxt: createTxtLookup(config.dnsServers),
+    stripeApiBase: config.stripeApiBase,
   });
   // A topic that is too small is a wrong setting; brokers that do not respond are waited for.
   reader.partitions().catch((error: unknown) => {

@@ -6,6 +6,7 @@ import type { DeadTopic } from '../core/event-log/open.ts';
 import type { EventLogReader } from '../core/event-log/port.ts';
 import type { Logger } from '../core/tier/log.ts';
 import type { Tracing } from '../core/tier/tracing.ts';
+import { createConnectionSealer } from '../sql/connections/sealer.ts';
 import type { Pool } from '../sql/database/pool.ts';
 import { attributeOrders } from './attribution/attribute.ts';
 import { attributeLeads } from './attribution/attribute-leads.ts';
@@ -56,6 +57,8 @@ export type WorkersDependencies = {
   deadTopic?: DeadTopic | null;
   /** Left out: this process delivers no webhooks. */
   webhooks?: WebhookOptions;
+  /** Origin of Stripe's API; left out: Stripe's own. */
+  stripeApiBase?: string;
   /** Left out: this process checks no domains. */
   lookUpTxt?: LookUpTxt;
   /** For tests: when nothing happens. */
@@ -75,6 +78,7 @@ export type Workers = {
 };
 
 const DRAIN_MS = 2_000;
+const STRIPE_API = 'https://api.stripe.com';
 const ATTRIBUTE_EVERY_MS = 500;
 const STORE_REPORTS_EVERY_MS = 200;
 const ERASE_EVERY_MS = 10_000;
@@ -196,7 +200,11 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       work: createDamageWatch(shared),
     }),
     ...startReferralJobs(shared),
-    ...startConnectionJobs(shared),
+    ...startConnectionJobs({
+      ...shared,
+      sealer: createConnectionSealer(pool),
+      stripeApiBase: dependencies.stripeApiBase ?? STRIPE_API,
+    }),
     ...(deadTopic
       ? [
           startJob({

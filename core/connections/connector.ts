@@ -27,7 +27,20 @@ export type Connector = {
    * @throws {EventProblem} when a field that the type has is missing or of another type
    */
   read(body: unknown, envelope: Pick<Envelope, 'type' | 'eventId'>): Reading;
+  /** Asks the provider about a payment whose events leave open what it belongs to. Left out: they never do. */
+  lookUp?: Lookup;
 };
+
+/**
+ * Asks a provider's API about a payment, with the connection's restricted key.
+ *
+ * @param refs of the payment
+ * @returns what it knows; null when these ids can't be asked about
+ */
+export type Lookup = (
+  refs: readonly string[],
+  api: { key: string; apiBase: string; now: Date },
+) => Promise<PaymentFact | null>;
 
 export type DeliveryHeaders = Readonly<Record<string, string | string[] | undefined>>;
 export type Delivery = { body: Buffer; headers: DeliveryHeaders };

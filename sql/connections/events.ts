@@ -23,10 +23,14 @@ export type ShownEvent = {
   received_at: string;
 };
 
-const SHOWN = `e.internal_id, e.id, e.event_id, e.type, e.status, e.reason, o.order_id,
-  ${isoMicros('e.received_at')} AS received_at`;
+/** SQL: a signup that was reported later has claimed the event's order. */
+const IS_CLAIMED = `(e.status = 'unmatched' AND sold.enrollment_id IS NOT NULL)`;
+const STATUS = `CASE WHEN ${IS_CLAIMED} THEN 'recorded' ELSE e.status END`;
+const SHOWN = `e.internal_id, e.id, e.event_id, e.type, ${STATUS} AS status,
+  CASE WHEN NOT ${IS_CLAIMED} THEN e.reason END AS reason, o.order_id, ${isoMicros('e.received_at')} AS received_at`;
 const FROM = `connection_events e LEFT JOIN connection_payments p ON p.id = e.payment_id
-  LEFT JOIN orders o ON o.internal_id = p.order_internal_id`;
+  LEFT JOIN orders o ON o.internal_id = p.order_internal_id
+  LEFT JOIN purchases sold ON sold.order_internal_id = p.order_internal_id`;
 
 export type ReceivedEvent = {
   workspaceId: string;
@@ -68,7 +72,7 @@ export async function listEvents(
   page: { status: EventStatus | null; before: number | null; limit: number },
 ): Promise<ShownEvent[]> {
   const { add, parameter, text, values } = conditionsAfter(connectionId);
-  add((p) => `e.status = ${p}`, page.status);
+  add((p) => `${STATUS} = ${p}`, page.status);
   add((p) => `e.internal_id < ${p}`, page.before);
   const { rows } = await db.query<ShownEvent>(
     `SELECT ${SHOWN} FROM ${FROM} WHERE e.connection_id = $1${text()}

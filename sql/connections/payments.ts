@@ -181,13 +181,12 @@ export async function assignPayment(tx: Queryable, id: string, user: string): Pr
   await tx.query('UPDATE connection_payments SET assigned_user = $2 WHERE id = $1', [id, user]);
 }
 
+export type DuePayment = Pick<ConnectionPayment, 'id' | 'connection_id' | 'refs' | 'created_at'>;
+
 /** Returns a payment that is due without an event, or null. */
-export async function nextDuePayment(
-  db: Queryable,
-  except: readonly string[],
-): Promise<Pick<ConnectionPayment, 'id' | 'connection_id' | 'refs'> | null> {
-  const { rows } = await db.query<Pick<ConnectionPayment, 'id' | 'connection_id' | 'refs'>>(
-    `SELECT id, connection_id, refs FROM connection_payments WHERE due_at <= clock_timestamp() AND id <> ALL ($1)
+export async function nextDuePayment(db: Queryable, except: readonly string[]): Promise<DuePayment | null> {
+  const { rows } = await db.query<DuePayment>(
+    `SELECT id, connection_id, refs, created_at FROM connection_payments WHERE due_at <= clock_timestamp() AND id <> ALL ($1)
      ORDER BY due_at LIMIT 1`,
     [except],
   );

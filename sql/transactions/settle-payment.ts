@@ -30,19 +30,20 @@ type Sold = PaymentState & { sale: PartSale };
  * what changed hands. It may be repeated. The caller has locked the connection.
  *
  * @param options.isForced also changes the buyer of a payment that events no longer change
+ * @param options.isAsked the provider was asked about the payment
  */
 export async function settlePayment(
   tx: Queryable,
   context: PaymentContext,
   payment: ConnectionPayment,
-  { isForced = false }: { isForced?: boolean } = {},
+  { isForced = false, isAsked = false }: { isForced?: boolean; isAsked?: boolean } = {},
 ): Promise<Outcome> {
   const endsAt = new Date(payment.created_at.getTime() + OPEN_MS);
   const isOver = endsAt <= context.now;
   const state = paymentState(payment.parts, isOver);
   const outcome = await outcomeOf(tx, context, payment, state, isOver && !isForced);
   // With a key the provider is asked at once whether the payment has an invoice.
-  const dueAt = context.connection.restricted_key ? context.now : endsAt;
+  const dueAt = context.connection.restricted_key && !isAsked ? context.now : endsAt;
   await settledPayment(tx, payment.id, { ...outcome, dueAt: state.isUnsure ? dueAt : null });
   await settleEventsOf(tx, payment.id, outcome);
   return outcome;

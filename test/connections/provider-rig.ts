@@ -1,4 +1,3 @@
-import { Registry } from 'prom-client';
 import type { ConnectionRecord } from '../../api/connections/schemas.ts';
 import { signLemonSqueezy } from '../../core/connections/lemonsqueezy/fixtures/events.ts';
 import { signPaddle } from '../../core/connections/paddle/fixtures/events.ts';
@@ -6,12 +5,10 @@ import { signPolar } from '../../core/connections/polar/fixtures/events.ts';
 import type { Provider } from '../../core/connections/providers.ts';
 import type { SentEvent } from '../../core/connections/sent-event.ts';
 import { signShopify } from '../../core/connections/shopify/fixtures/events.ts';
-import { silentLogger } from '../../core/tier/log.ts';
 import { processEvents } from '../../workers/connections/process-events.ts';
-import { createWorkerMetrics } from '../../workers/metrics.ts';
 import { merchant } from '../referrals/support.ts';
 import type { TestApi } from '../support/api.ts';
-import { ledgerOf, type ShownEvent } from './rig.ts';
+import { ledgerOf, type ShownEvent, workerDependencies } from './rig.ts';
 
 type OtherProvider = Exclude<Provider, 'stripe'>;
 
@@ -36,12 +33,7 @@ export async function providerShop(api: TestApi, provider: OtherProvider, settin
     settings,
   });
   if (made.status !== 201) throw new Error(made.text);
-  const dependencies = {
-    pool: api.stores.pool,
-    clickhouse: api.stores.clickhouse,
-    log: silentLogger(),
-    metrics: createWorkerMetrics(new Registry()),
-  };
+  const dependencies = workerDependencies(api);
   const path = `/connections/${made.body.id}`;
 
   async function send(event: SentEvent, { secret = SECRET, at, headers = {} }: Sent = {}) {

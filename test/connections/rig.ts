@@ -2,7 +2,8 @@ import { Registry } from 'prom-client';
 import Stripe from 'stripe';
 import type { ConnectionRecord } from '../../api/connections/schemas.ts';
 import type { StripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
-import { processEvents } from '../../workers/connections/process-events.ts';
+import { createConnectionSealer } from '../../sql/connections/sealer.ts';
+import { type ConnectionDependencies, processEvents } from '../../workers/connections/process-events.ts';
 import { settleDuePayments } from '../../workers/connections/settle-payments.ts';
 import { createWorkerMetrics } from '../../workers/metrics.ts';
 import { merchant } from '../referrals/support.ts';
@@ -18,8 +19,28 @@ export type ShownEvent = {
 
 export const SECRET = 'whsec_test_of_stripe';
 
+/** What a worker processes events with. An attempt that fails throws: what is only tried again later would hide in a test. */
+export function workerDependencies(
+  api: TestApi,
+  stripeApiBase = 'http://127.0.0.1:1',
+): ConnectionDependencies {
+  const { pool, clickhouse } = api.stores;
+  return {
+    pool,
+    clickhouse,
+    log: {
+      warn({ err }) {
+        throw err;
+      },
+    },
+    metrics: createWorkerMetrics(new Registry()),
+    sealer: createConnectionSealer(pool),
+    stripeApiBase,
+  };
+}
+
 /** A workspace whose Stripe account is connected. Times of events are seconds. */
-export async function stripeShop(api: TestApi, fields: object = {}) {
+export async function stripeShop(api: TestApi, fields: object = {}, stripeApiBase?: string) {
   const shop = await api.addWorkspace();
   const made = await shop.post<ConnectionRecord>('/connections', {
     provider: 'stripe',
@@ -28,18 +49,7 @@ export async function stripeShop(api: TestApi, fields: object = {}) {
   });
   if (made.status !== 201) throw new Error(made.text);
   const { id } = made.body;
-  const metrics = createWorkerMetrics(new Registry());
-  const dependencies = {
-    pool: api.stores.pool,
-    clickhouse: api.stores.clickhouse,
-    // What is only tried again later would hide in a test.
-    log: {
-      warn({ err }: { err: unknown }) {
-        throw err;
-      },
-    },
-    metrics,
-  };
+  const dependencies = workerDependencies(api, stripeApiBase);
   return {
     ...merchant(shop),
     shop,

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { referralLinksClicked } from '../../clickhouse/queries/referral-clicks.ts';
+import type { SecretSealer } from '../../core/access/sealed-secret.ts';
 import { EventProblem, type Fact, type Reading } from '../../core/connections/connector.ts';
 import { connectorOf } from '../../core/connections/connectors.ts';
 import { parseExact } from '../../core/connections/exact-json.ts';
@@ -26,6 +27,10 @@ export type ConnectionDependencies = {
   clickhouse: ClickHouseClient;
   log: { warn(fields: { err: unknown; connection: string; event?: string }, message: string): void };
   metrics: WorkerMetrics;
+  /** Opens the secrets of connections. */
+  sealer: () => Promise<SecretSealer>;
+  /** Origin of Stripe's API, or of a stand-in. */
+  stripeApiBase: string;
 };
 
 /** Events of one run. */

@@ -1,5 +1,14 @@
-import { connectionOfAny, lockConnection } from '../../sql/connections/connections.ts';
-import { nextDuePayment, paymentById, postponePayment } from '../../sql/connections/payments.ts';
+import type { PaymentFact } from '../../core/connections/connector.ts';
+import { connectorOf } from '../../core/connections/connectors.ts';
+import { OPEN_MS } from '../../core/connections/payment-parts.ts';
+import { type Connection, connectionOfAny, lockConnection } from '../../sql/connections/connections.ts';
+import {
+  type DuePayment,
+  nextDuePayment,
+  paymentById,
+  postponePayment,
+  putPaymentFact,
+} from '../../sql/connections/payments.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { settlePayment } from '../../sql/transactions/settle-payment.ts';
 import { workspaceById } from '../../sql/workspaces/workspaces.ts';
@@ -10,7 +19,7 @@ const CHUNK = 50;
 const AGAIN_AFTER = 300_000;
 
 /**
- * Settles payments that have waited long enough for an event that never came. Several workers may run it.
+ * Settles payments that have waited long enough for an event that never came, or whose provider can be asked. Several workers may run it.
  *
  * @returns whether more may be due
  */
@@ -31,18 +40,33 @@ export async function settleDuePayments(dependencies: ConnectionDependencies): P
   return true;
 }
 
-async function settle(
-  dependencies: ConnectionDependencies,
-  due: { id: string; connection_id: string },
-): Promise<void> {
+async function settle(dependencies: ConnectionDependencies, due: DuePayment): Promise<void> {
   const { pool } = dependencies;
-  if (!(await connectionOfAny(pool, due.connection_id))) return postponePayment(pool, due.id, null);
+  const known = await connectionOfAny(pool, due.connection_id);
+  if (!known) return postponePayment(pool, due.id, null);
+  const found = await lookUp(dependencies, known, due);
   await inTransaction(pool, async (tx) => {
     const connection = await lockConnection(tx, due.connection_id);
-    const payment = connection && (await paymentById(tx, due.id));
+    const payment =
+      connection &&
+      (found ? await putPaymentFact(tx, connection, found, new Date()) : await paymentById(tx, due.id));
     const workspace = connection && (await workspaceById(tx, connection.workspace_id));
     if (!connection || !payment || !workspace) return;
     const clicked = createClickLookup(dependencies, workspace.id);
-    await settlePayment(tx, { workspace, connection, now: new Date(), clicked }, payment);
+    await settlePayment(tx, { workspace, connection, now: new Date(), clicked }, payment, { isAsked: true });
   });
+}
+
+/** Asks the provider what a payment belongs to, with the connection's key. */
+async function lookUp(
+  { sealer, stripeApiBase }: ConnectionDependencies,
+  { id, provider, restricted_key: sealed }: Connection,
+  { refs, created_at }: DuePayment,
+): Promise<PaymentFact | null> {
+  const ask = connectorOf(provider).lookUp;
+  // A payment that has waited long enough does not depend on the provider's response.
+  const isOver = created_at.getTime() + OPEN_MS <= Date.now();
+  if (!ask || sealed === null || isOver) return null;
+  const key = (await sealer()).open(sealed, id);
+  return ask(refs, { key, apiBase: stripeApiBase, now: new Date() });
 }

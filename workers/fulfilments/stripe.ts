@@ -1,4 +1,5 @@
 import type Stripe from 'stripe';
+import { openStripe } from '../../core/connections/stripe/client.ts';
 import { toCredits } from '../../core/referrals/credits.ts';
 import { parseRetryAfter } from '../../core/webhooks/retry-schedule.ts';
 import { createConnectionSealer } from '../../sql/connections/sealer.ts';
@@ -67,7 +68,7 @@ export function createStripeAttempt(dependencies: {
     try {
       const key = await stripeKeyOf(pool, fulfilment, keys);
       if (key === null) return notSent('no restricted key: set `settings.restricted_key`');
-      const stripe = await openStripe(key, apiBase);
+      const stripe = await openStripe(key, apiBase, TIMEOUT_MS);
       const before = claimed.uncertainSince;
       const known = before && claimed.customer;
       if (known) {
@@ -108,22 +109,6 @@ export function createStripeAttempt(dependencies: {
 function idempotencyKey({ id, grantId, refusals }: ClaimedGrantDelivery): string {
   const key = `hoplog-credit-${grantId}-${id}`;
   return refusals === 0 ? key : `${key}-${refusals}`;
-}
-
-/** Loads the package when the first credit is delivered to Stripe: most workers never need it. */
-async function openStripe(key: string, apiBase: string): Promise<Stripe> {
-  const { default: Client } = await import('stripe');
-  const { protocol, hostname, port } = new URL(apiBase);
-  return new Client(key, {
-    protocol: protocol === 'http:' ? 'http' : 'https',
-    host: hostname,
-    ...(port !== '' && { port: Number(port) }),
-    // An attempt makes up to three calls, and must end before its claim does.
-    timeout: TIMEOUT_MS,
-    // The schedule retries, and notes each attempt.
-    maxNetworkRetries: 0,
-    telemetry: false,
-  });
 }
 
 class NoCustomer extends Error {}

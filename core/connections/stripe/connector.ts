@@ -1,6 +1,7 @@
 import { type Connector, type Envelope, EventProblem, type Reading } from '../connector.ts';
 import { integerAt, isObject, type Json, maybeId, maybeText, objectAt, textAt } from '../fields.ts';
 import { EVENT_READERS, EVENT_TYPES } from './event-types.ts';
+import { lookUpInvoice } from './lookup.ts';
 import { verifyStripe } from './signature.ts';
 
 /** Stripe: payments and subscriptions by its events. */
@@ -15,6 +16,7 @@ export const stripe: Connector = {
     const customer = object.object === 'customer' ? maybeText(object, 'id') : maybeId(object, 'customer');
     return { eventId: textAt(body, 'id'), type, customer };
   },
+  lookUp: lookUpInvoice,
   read(body, { type }): Reading {
     if (!isObject(body)) throw new EventProblem('the body must be a JSON object');
     const at = integerAt(body, 'created') * 1_000;
