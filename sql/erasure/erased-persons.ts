@@ -45,6 +45,7 @@ export async function forgetPerson(
     'UPDATE payouts SET payout_email = NULL WHERE workspace_id = $1 AND lower(payout_email) = $2',
     [workspaceId, email],
   );
+  await forgetInConnections(tx, workspaceId, email);
   return {
     enrollments: enrolled.length,
     signups: await forgetSignups(tx, workspaceId, email),
@@ -88,6 +89,22 @@ async function forgetOrders(tx: Queryable, workspaceId: string, email: string): 
     rows.map((row) => ({ workspaceId, orderId: row.order_id })),
   );
   return rows.length;
+}
+
+/** What billing providers said of the person: the email in payments, and events as they were received. */
+async function forgetInConnections(tx: Queryable, workspaceId: string, email: string): Promise<void> {
+  await tx.query(
+    `UPDATE connection_payments SET parts = (
+       SELECT jsonb_object_agg(name, CASE WHEN lower(part ->> 'email') = $2 THEN part - 'email' ELSE part END)
+       FROM jsonb_each(parts) AS known (name, part))
+     WHERE workspace_id = $1
+       AND EXISTS (SELECT FROM jsonb_each(parts) AS known (name, part) WHERE lower(part ->> 'email') = $2)`,
+    [workspaceId, email],
+  );
+  await tx.query(
+    `UPDATE connection_events SET body = '{}' WHERE workspace_id = $1 AND position($2 IN lower(body)) > 0`,
+    [workspaceId, email],
+  );
 }
 
 /** A removed member keeps the row, because it invited others; it no longer names a person. */

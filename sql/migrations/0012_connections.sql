@@ -64,6 +64,7 @@ CREATE TABLE connection_events (
 CREATE INDEX connection_events_listed ON connection_events (connection_id, internal_id DESC);
 CREATE INDEX connection_events_unfinished ON connection_events (connection_id, status, internal_id DESC)
   WHERE status IN ('unmatched', 'failed');
+CREATE INDEX connection_events_due ON connection_events (internal_id) WHERE status = 'pending';
 CREATE INDEX connection_events_pending ON connection_events (connection_id, customer_key, internal_id)
   WHERE status = 'pending';
 CREATE INDEX connection_events_payment ON connection_events (payment_id) WHERE payment_id IS NOT NULL;

@@ -11,6 +11,8 @@ import {
   stripeEvent,
   stripeObject,
 } from '../../core/connections/stripe/fixtures/events.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
+import { forgetPerson } from '../../sql/erasure/erased-persons.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { ago, stripeShop } from './rig.ts';
 
@@ -355,6 +357,10 @@ describe('who bought', () => {
     await shop.signup('late', { ref_code: r2.ref, email: 'late@mail.example' });
     await shop.signup('late2', { ref_code: r2.ref });
     expect((await shop.balance('r2')).eligible).toBe(8);
+    expect((await shop.outcomes()).map(([, status, reason]) => [status, reason])).toEqual(
+      Array(2).fill(['recorded', null]),
+    );
+    expect(await shop.events('?status=unmatched')).toEqual([]);
   });
 
   test('two customers with one email are the users that they are tied to', async () => {
@@ -497,6 +503,22 @@ describe('an event', () => {
     await shop.tell(...events());
     expect((await shop.outcomes()).at(-1)).toEqual(['invoice.paid', 'failed', 'reported_for_another_user']);
   });
+});
+
+test('erasing a person removes the email from payments and received events', async () => {
+  const mine = { customer_email: 'Gone@mail.example' };
+  await shop.tell(paid('in_1', 2_000, mine), paid('in_2', 2_000, { customer_email: 'n@mail.example' }));
+  const origin = { now: new Date(), by: 'operator' };
+  await inTransaction(api.stores.pool, (tx) =>
+    forgetPerson(tx, shop.shop.workspace.id, 'gone@mail.example', origin),
+  );
+  const { rows } = await api.stores.pool.query<{ stored: string }>(
+    `SELECT parts::text AS stored FROM connection_payments WHERE connection_id = $1
+     UNION ALL SELECT body FROM connection_events WHERE connection_id = $1`,
+    [shop.connectionId],
+  );
+  expect(rows.filter(({ stored }) => /gone@/i.test(stored))).toEqual([]);
+  expect(rows.filter(({ stored }) => stored.includes('n@mail.example'))).toHaveLength(2);
 });
 
 /** Lets hours pass for all payments of the shop. */
