@@ -130,7 +130,7 @@ function Row({
                 size="xs"
                 variant="default"
                 onClick={assign}
-                aria-label={`Assign ${event.event_id} to a referrer`}
+                aria-label={`Assign to referrer: ${event.event_id}`}
               >
                 Assign to referrer
               </Button>

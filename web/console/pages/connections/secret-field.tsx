@@ -53,7 +53,7 @@ export function SecretField({ connection, field, label, about, isSet }: Props) {
           variant="default"
           loading={save.isPending}
           disabled={value.trim() === ''}
-          aria-label={`Save the ${label.toLowerCase()}`}
+          aria-label={`${isSet ? 'Replace' : 'Save'} the ${label.toLowerCase()}`}
         >
           {isSet ? 'Replace' : 'Save'}
         </Button>
