@@ -48,7 +48,7 @@ async function hiddenOf(page: ConsolePage, table: string): Promise<number> {
   await page.setViewportSize({ width: 1_280, height: 900 });
   return page
     .getByRole('region', { name: table })
-    .evaluate((region) => region.scrollWidth - region.clientWidth);
+    .evaluate('(region) => region.scrollWidth - region.clientWidth');
 }
 
 test('a long slug stays in its cell wherever links are listed', async () => {

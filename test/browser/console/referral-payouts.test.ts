@@ -160,11 +160,11 @@ test('the sign of an amount stays before it in the ledger', LONG, async () => {
   const page = await site.open(`/referrals?tab=ledger&program=${program.id}`, { width: 390 });
   const amount = page.getByRole('cell', { name: /-US/ }).first();
   await amount.waitFor(PATIENCE);
-  const lines = await amount.evaluate((cell) => {
-    const range = cell.ownerDocument.createRange();
+  const lines: number = await amount.evaluate(`(cell) => {
+    const range = document.createRange();
     range.selectNodeContents(cell);
     return range.getClientRects().length;
-  });
+  }`);
   expect(lines).toBe(1);
   await page.close();
 });
