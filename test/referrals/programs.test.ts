@@ -192,6 +192,9 @@ describe('a program', () => {
     ['payout_methods', { payout_methods: ['wise', 'wise'] }],
     ['min_payout', { min_payout: 0.001 }],
     ['currency', { currency: 'zzz' }],
+    ['link_parameters.0', { link_parameters: ['_vid'] }],
+    ['link_parameters.1', { link_parameters: ['ref', 'a b'] }],
+    ['link_parameters', { link_parameters: ['via', 'via'] }],
   ])('with a wrong %s returns 400: %j', async (path, fields) => {
     const answer = await shop.post('/programs', { ...BODY, code: freshCode(), ...fields });
     expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, path]);
