@@ -21,7 +21,7 @@ export type PixelDesk = {
   context: BrowserContext;
   page: Page;
   /** Messages of the console, and errors that the page threw. */
-  said: string[];
+  messages: string[];
 };
 
 let pages = 0;
@@ -45,10 +45,10 @@ export function pixelDesk(): PixelDesk {
   beforeEach(async () => {
     desk.context = await browser.newContext({ userAgent: PERSON });
     desk.page = await desk.context.newPage();
-    const said: string[] = [];
-    desk.said = said;
-    desk.page.on('console', (message) => said.push(message.text()));
-    desk.page.on('pageerror', (error) => said.push(`thrown: ${error.message}`));
+    const messages: string[] = [];
+    desk.messages = messages;
+    desk.page.on('console', (message) => messages.push(message.text()));
+    desk.page.on('pageerror', (error) => messages.push(`thrown: ${error.message}`));
   });
   afterEach(() => desk.context?.close());
   return desk;

@@ -102,7 +102,7 @@ describe('an order arrives', () => {
       `?_vid=${VID(2)}`,
     );
     await arrived(orderId, desk.served);
-    expect(desk.said.filter((text) => text.startsWith('thrown'))).toEqual([]);
+    expect(desk.messages.filter((text) => text.startsWith('thrown'))).toEqual([]);
   });
 
   test('while 64 KiB of another script’s beacons are under way', async () => {
@@ -135,7 +135,7 @@ describe('the names in the page', () => {
     const orderId = nextOrder();
     await desk.page.evaluate(callOf(orderId));
     await arrived(orderId, desk.served);
-    expect(desk.said).toEqual([]);
+    expect(desk.messages).toEqual([]);
   });
 
   test('two keys get each call once, also one from before the second script', async () => {
@@ -204,7 +204,7 @@ describe('the pixel finds itself', () => {
     const orderId = nextOrder();
     await desk.page.evaluate(callOf(orderId));
     await arrived(orderId, desk.served);
-    expect(desk.said.filter((text) => text.includes('[hoplog]'))).toEqual([]);
+    expect(desk.messages.filter((text) => text.includes('[hoplog]'))).toEqual([]);
   });
 
   test.each([
@@ -239,7 +239,7 @@ describe('the pixel finds itself', () => {
   ])('and says once why it can’t work with %s', async (_what, html, headers, why) => {
     await open(desk, await html(), headers as Record<string, string>);
     await expect
-      .poll(() => desk.said.filter((text) => text.startsWith('[hoplog]')))
+      .poll(() => desk.messages.filter((text) => text.startsWith('[hoplog]')))
       .toEqual([expect.stringMatching(why)]);
   });
 });
