@@ -42,7 +42,7 @@ test('checkouts of Stripe on the page get the visitor, unless the page names one
   };
   expect(await checkouts()).toEqual(marked);
   expect(await checkouts()).toEqual(marked);
-  expect(desk.said).toEqual([]);
+  expect(desk.messages).toEqual([]);
 });
 
 test('before consent, and without a visitor, they stay as they are', async () => {
