@@ -1,6 +1,8 @@
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { invoice, stripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
 import { createPartner } from '../../sql/workspaces/partners.ts';
+import { ago, stripeShop } from '../../test/connections/rig.ts';
 import { merchant, PAID_AT_ONCE } from '../../test/referrals/support.ts';
 import { type Answer, type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { authenticator } from '../../test/support/authenticator.ts';
@@ -111,6 +113,20 @@ async function payout() {
   await m.signup('n', { ref_code: ref });
   await m.purchase('n', 'o', 500);
   return { workspace, m, partnerId: partner_id, id: (await m.exportPayouts()).id };
+}
+
+/** An event of a connection whose purchase no one is known to have made. */
+async function unmatched() {
+  const connected = await stripeShop(api);
+  await connected.program();
+  const { partner_id: partnerId } = await connected.enroll('r');
+  const event = stripeEvent('invoice.paid', invoice('in_1', 1_000), ago(10));
+  await connected.tell(event);
+  return {
+    shop: connected.shop,
+    partnerId,
+    path: `/connections/${connected.connectionId}/events/${event.id}`,
+  };
 }
 
 const DASHBOARD = { name: 'Autumn', scope: { type: 'tag', values: ['autumn'] } };
@@ -278,6 +294,23 @@ const CALLS: Record<string, () => Promise<Run>> = {
     await merchant(shop).signup('credited-referee', { ref_code: ref });
     const { body } = await shop.get<{ deliveries: { id: string }[] }>(`/fulfilments/${id}/deliveries`);
     return () => shop.post(`/fulfilments/${id}/deliveries/${body.deliveries[0]?.id}/retry`);
+  },
+  'connections.create': async () => () => shop.post('/connections', { provider: 'stripe' }),
+  'connections.update': async () => {
+    const { shop: connected, connectionId: id } = await stripeShop(api);
+    return () => connected.patch(`/connections/${id}`, { signing_secret: 'whsec_new' });
+  },
+  'connections.delete': async () => {
+    const { shop: connected, connectionId: id } = await stripeShop(api);
+    return () => connected.delete(`/connections/${id}`);
+  },
+  'connections.replayEvent': async () => {
+    const { shop: connected, path } = await unmatched();
+    return () => connected.post(`${path}/replay`);
+  },
+  'connections.assignPurchase': async () => {
+    const { shop: connected, path, partnerId } = await unmatched();
+    return () => connected.post(`${path}/assign`, { partner_id: partnerId });
   },
   'webhooks.create': async () => () =>
     shop.post(
