@@ -59,9 +59,12 @@ export async function insertEvent(tx: Queryable, event: ReceivedEvent): Promise<
       event.body,
     ],
   );
-  await tx.query('UPDATE connections SET last_event_at = clock_timestamp() WHERE id = $1', [
-    event.connectionId,
-  ]);
+  // A worker holds the row while it applies an event: the provider must not wait for that.
+  await tx.query(
+    `UPDATE connections SET last_event_at = clock_timestamp() WHERE id = (
+       SELECT id FROM connections WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED)`,
+    [event.connectionId],
+  );
   return rowCount === 1;
 }
 

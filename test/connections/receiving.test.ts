@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { invoice, stripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
-import { createPool } from '../../sql/database/pool.ts';
+import { lockConnection } from '../../sql/connections/connections.ts';
+import { createPool, inTransaction } from '../../sql/database/pool.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { ago, SECRET, stripeCall, stripeShop } from './rig.ts';
 
@@ -98,6 +99,16 @@ test('while the database is down an event is 503; the next try is stored once', 
   }
   expect((await shop.send(event)).status).toBe(200);
   expect((await shop.send(event)).status).toBe(200);
+  await shop.work();
+  expect(await shop.outcomes()).toEqual([['invoice.paid', 'unmatched', 'no_buyer']]);
+});
+
+test('an event is stored while a worker applies another one', async () => {
+  const shop = await stripeShop(api);
+  await inTransaction(api.stores.pool, async (tx) => {
+    await lockConnection(tx, shop.connectionId);
+    expect((await shop.send(paid())).status).toBe(200);
+  });
   await shop.work();
   expect(await shop.outcomes()).toEqual([['invoice.paid', 'unmatched', 'no_buyer']]);
 });
