@@ -59,5 +59,5 @@ test('the console loads at first what its first page needs, and other components
   expect(await foundIn('Button', first)).not.toContain(false);
   expect(await foundIn('Switch', first)).not.toContain(true);
   expect(await foundIn('Switch', all)).not.toContain(false);
-  expect(await foundIn('Stepper', all)).not.toContain(true);
+  expect(await foundIn('Timeline', all)).not.toContain(true);
 });

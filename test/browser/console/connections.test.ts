@@ -1,0 +1,90 @@
+import type { Page } from 'playwright-core';
+import Stripe from 'stripe';
+import { expect, test } from 'vitest';
+import { invoice, type StripeEvent, stripeEvent } from '../../../core/connections/stripe/fixtures/events.ts';
+import { inChromium } from '../in-chromium.ts';
+import { type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
+
+let site: ConsoleSite;
+inChromium(async () => {
+  site = await consoleSite();
+  return () => site.close();
+});
+
+const LONG = { timeout: 400_000 };
+const SECRET = 'whsec_of_the_console';
+
+const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).click();
+const textShown = (page: Page, text: string) => page.getByText(text).first().waitFor();
+const rows = (page: Page) => page.getByRole('region', { name: 'Received events' }).locator('tbody tr');
+
+async function send(url: string, event: StripeEvent): Promise<number> {
+  const payload = JSON.stringify(event);
+  const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret: SECRET });
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'stripe-signature': signature },
+    body: payload,
+  });
+  return response.status;
+}
+
+test('Stripe is connected in three steps, and an unmatched purchase is assigned', LONG, async () => {
+  const program = {
+    name: 'Friends',
+    code: `friends-${Date.now()}`,
+    destination_url: 'https://shop.example/',
+  };
+  await site.api('/programs', { ...program, commission_rate: 20 });
+  await site.api('/referrals/enroll', { external_user_id: 'ada', email: 'ada@mail.example', tier: 'free' });
+  const page = await site.open('/connections', { role: 'operator' });
+  await textShown(page, 'No connections yet');
+  await expectGood(page, 'connections-empty');
+  await press(page, 'Connect a provider');
+  await page.getByRole('dialog', { name: 'Connect a provider' }).waitFor();
+  await expectGood(page, 'connections-new');
+  await press(page, 'Continue');
+  await page.getByRole('heading', { level: 1, name: 'Connection to Stripe' }).waitFor();
+  await textShown(page, 'Not finished');
+  const address = (await page.locator('code', { hasText: '/webhook' }).textContent()) ?? '';
+  const now = Math.floor(Date.now() / 1_000);
+  const event = stripeEvent('invoice.paid', invoice('in_console', 5_000), now);
+  expect(await send(address, event)).toBe(503);
+  await page.getByRole('textbox', { name: 'Signing secret' }).fill(SECRET);
+  await press(page, 'Save the signing secret');
+  await textShown(page, 'Waits for an event');
+  await expectGood(page, 'connections-steps');
+
+  expect(await send(address, event)).toBe(200);
+  await textShown(page, 'Neither its metadata nor its customer nor its email is of a known user.');
+  await textShown(page, 'stripe:in_console');
+  await expectGood(page, 'connections-unmatched');
+  await press(page, /^Assign to referrer/);
+  const dialog = page.getByRole('dialog', { name: 'Assign to a referrer' });
+  await dialog.getByRole('textbox', { name: 'Referrer' }).fill('ada');
+  await dialog.getByRole('radio', { name: 'ada' }).check();
+  await expectGood(page, 'connections-assign');
+  await dialog.getByRole('button', { name: 'Assign' }).click();
+  await textShown(page, 'Recorded');
+  await expect.poll(() => page.getByRole('button', { name: /^Assign to referrer/ }).count()).toBe(0);
+  const { commissions } = await site.api<{ commissions: { amount: number }[] }>('/commissions');
+  expect(commissions.map(({ amount }) => amount)).toEqual([10]);
+
+  await press(page, /^Replay /);
+  await textShown(page, 'Event is processed again');
+  await expect.poll(() => rows(page).getByText('Recorded').count()).toBe(1);
+  await page.getByRole('combobox', { name: 'Outcome' }).click();
+  await page.getByRole('option', { name: 'Failed' }).click();
+  await textShown(page, 'No matching events');
+  expectClean(page);
+  await page.close();
+});
+
+test('an analyst sees events and changes nothing', LONG, async () => {
+  const page = await site.open('/connections', { role: 'analyst' });
+  await page.getByRole('link', { name: 'Stripe' }).first().click();
+  await rows(page).first().waitFor();
+  expect(await page.getByRole('button', { name: /Save|Replay|Assign|Delete/ }).count()).toBe(0);
+  expectClean(page);
+  await page.close();
+});
