@@ -33,11 +33,16 @@ describe('a value from while the clock was ahead', () => {
 
   it('does not keep a dead worker alive', async () => {
     const { pool } = stores;
-    const given = { consumer: 'store', liveMs: 2_000 };
+    const given = { consumers: ['store', 'webhooks'], liveMs: 2_000 };
     await recordHeartbeat(pool, { ...given, holder: 'dead' });
     await pool.query(`UPDATE live_workers SET live_until = ${AHEAD}`);
     expect((await liveWorkers(pool)).live).toBe(0);
-    expect(await recordHeartbeat(pool, { ...given, holder: 'alive' })).toEqual(['alive']);
+    expect(await recordHeartbeat(pool, { ...given, holder: 'alive' })).toEqual(
+      new Map([
+        ['store', ['alive']],
+        ['webhooks', ['alive']],
+      ]),
+    );
     expect((await liveWorkers(pool)).live).toBe(1);
   });
 

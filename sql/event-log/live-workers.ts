@@ -4,29 +4,36 @@ import type { Queryable } from '../database/pool.ts';
 const LIVES = `live_until > clock_timestamp() AND live_until < clock_timestamp() + interval '1 hour'`;
 
 /**
- * Records that a worker lives for another `liveMs`, and removes workers that have been silent for long.
+ * Records that a worker lives for another `liveMs`, for each consumer that it runs, and removes workers that have been
+ * silent for long.
  *
- * @returns the holders that are alive, this one included
+ * @returns the holders of each consumer that are alive, this one included
  */
 export async function recordHeartbeat(
   db: Queryable,
-  given: { consumer: string; holder: string; liveMs: number },
-): Promise<string[]> {
-  const { rows } = await db.query<{ holder: string }>({
+  given: { consumers: readonly string[]; holder: string; liveMs: number },
+): Promise<Map<string, string[]>> {
+  const { rows } = await db.query<{ consumer: string; holder: string }>({
     name: 'note_live_worker',
     text: `WITH noted AS (
        INSERT INTO live_workers (consumer, holder, live_until)
-       VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
+       SELECT consumer, $2, clock_timestamp() + $3 * interval '1 millisecond' FROM unnest($1::text[]) AS consumer
        ON CONFLICT (consumer, holder) DO UPDATE SET live_until = EXCLUDED.live_until
      ), forgotten AS (
        DELETE FROM live_workers WHERE live_until < clock_timestamp() - interval '1 hour'
-         OR (live_until > clock_timestamp() + interval '1 hour' AND (consumer, holder) <> ($1, $2))
+         OR (live_until > clock_timestamp() + interval '1 hour' AND NOT (consumer = ANY ($1) AND holder = $2))
      )
-     SELECT holder FROM live_workers
-     WHERE consumer = $1 AND holder <> $2 AND ${LIVES}`,
-    values: [given.consumer, given.holder, given.liveMs],
+     SELECT consumer, holder FROM live_workers
+     WHERE consumer = ANY ($1) AND holder <> $2 AND ${LIVES}`,
+    values: [given.consumers, given.holder, given.liveMs],
   });
-  return [given.holder, ...rows.map((row) => row.holder)];
+  const others = Map.groupBy(rows, ({ consumer }) => consumer);
+  return new Map(
+    given.consumers.map((consumer) => [
+      consumer,
+      [given.holder, ...(others.get(consumer) ?? []).map(({ holder }) => holder)],
+    ]),
+  );
 }
 
 /**

@@ -82,11 +82,7 @@ describe('migrate and status', () => {
   test('status names every component, and exits with 1 while one is down', async () => {
     const env = { ...cli.env, BASE_URL: address, SHORT_URL: address };
     const worker = (holder: string, liveMs: number) =>
-      Promise.all(
-        ['store', 'webhooks'].map((consumer) =>
-          recordHeartbeat(api.stores.pool, { consumer, holder, liveMs }),
-        ),
-      );
+      recordHeartbeat(api.stores.pool, { consumers: ['store', 'webhooks'], holder, liveMs });
     const { streamId } = await registerStream(api.stores.pool, 'ingest-0');
     const payload = Buffer.from([1, 0, 0, 0, 99]);
     const letter = {
@@ -140,7 +136,7 @@ describe('migrate and status', () => {
       1,
       { ok: false, detail: 'no worker is alive' },
     ]);
-    await recordHeartbeat(api.stores.pool, { consumer: 'store', holder: 'a/1', liveMs: 0 });
+    await recordHeartbeat(api.stores.pool, { consumers: ['store'], holder: 'a/1', liveMs: 0 });
     const silent = await status();
     expect([silent.status, JSON.parse(silent.stdout).parts.workers]).toEqual([
       1,

@@ -4,8 +4,9 @@ import { linkSignals } from '../../core/tier/linked-signal.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { type Lane, LaneLost, laneHolder, releaseLane, takeLane } from '../../sql/event-log/lanes.ts';
-import { recordHeartbeat, removeLiveWorker } from '../../sql/event-log/live-workers.ts';
+import { removeLiveWorker } from '../../sql/event-log/live-workers.ts';
 import type { WorkerMetrics } from '../metrics.ts';
+import { untilNextTick } from '../next-tick.ts';
 import { hasDied, holderName } from './holder.ts';
 import type { LaneControl } from './lane.ts';
 import { LEASE, type Leases } from './leases.ts';
@@ -76,7 +77,7 @@ export function startLanes(dependencies: LanesDependencies): Lanes {
   async function search(): Promise<void> {
     const partitions = await reader.partitions();
     const leaseMs = LEASE.lengthMs;
-    const live = await recordHeartbeat(pool, { consumer, holder, liveMs: leaseMs });
+    const live = await leases.recordLive(consumer, holder);
     const workers = live.filter((other) => other === holder || !hasDied(other)).length;
     const share = Math.ceil(partitions.length / workers);
     releaseLanes(running.size - share);
@@ -117,7 +118,8 @@ export function startLanes(dependencies: LanesDependencies): Lanes {
         if (!searchFails) log.warn({ err: error }, 'failed to look for lanes; will retry');
         searchFails = true;
       }
-      await sleep(LOOK_EVERY_MS, undefined, { signal: drain.signal }).catch(() => undefined);
+      // All consumers at one moment, so that they share a statement.
+      await sleep(untilNextTick(LOOK_EVERY_MS), undefined, { signal: drain.signal }).catch(() => undefined);
     }
   }
 

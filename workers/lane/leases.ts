@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../sql/database/pool.ts';
 import { type Lane, LaneLost, renewLanes } from '../../sql/event-log/lanes.ts';
+import { recordHeartbeat } from '../../sql/event-log/live-workers.ts';
+import { untilNextTick } from '../next-tick.ts';
 
 /** The lease of a lane that this process holds. */
 export type Lease = {
@@ -10,10 +12,16 @@ export type Lease = {
   renew(): Promise<void>;
 };
 
-/** The leases of the lanes of this process. */
+/** The leases of the lanes of this process, and the record that it is alive. */
 export type Leases = {
   /** Renews the lease of a lane from now on. @param onLost called when another worker has taken the lane */
   keep(lane: Lane, onLost: (error: LaneLost) => void): Lease & { end(): void };
+  /**
+   * Records that a holder lives, for one of its consumers. Calls of one turn of the event loop share a statement.
+   *
+   * @returns the holders of this consumer that are alive, this one included
+   */
+  recordLive(consumer: string, holder: string): Promise<string[]>;
   stop(): Promise<void>;
 };
 
@@ -28,6 +36,7 @@ type Kept = { lane: Lane; until: number; lost: LaneLost | null; onLost: (error: 
 /** Keeps the leases of this process's lanes renewed, in one statement for all of them. */
 export function keepLeases(pool: Pool): Leases {
   const kept = new Set<Kept>();
+  const recording = new Map<string, { consumers: string[]; live: Promise<Map<string, string[]>> }>();
   const stopping = new AbortController();
 
   async function renew(leases: readonly Kept[]): Promise<void> {
@@ -47,9 +56,26 @@ export function keepLeases(pool: Pool): Leases {
     }
   }
 
+  function recordLive(consumer: string, holder: string): Promise<string[]> {
+    let shared = recording.get(holder);
+    if (!shared) {
+      const consumers: string[] = [];
+      const live = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+        recording.delete(holder);
+        return recordHeartbeat(pool, { consumers, holder, liveMs: LEASE.lengthMs });
+      });
+      shared = { consumers, live };
+      recording.set(holder, shared);
+    }
+    shared.consumers.push(consumer);
+    return shared.live.then((live) => live.get(consumer) ?? [holder]);
+  }
+
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await sleep(LEASE.renewEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      await sleep(untilNextTick(LEASE.renewEveryMs), undefined, { signal: stopping.signal }).catch(
+        () => undefined,
+      );
       // While PostgreSQL is down no worker can take a lane, and the lanes themselves log it.
       await renew([...kept]).catch(() => undefined);
     }
@@ -70,6 +96,7 @@ export function keepLeases(pool: Pool): Leases {
         end: () => void kept.delete(lease),
       };
     },
+    recordLive,
     async stop() {
       stopping.abort();
       await running;

@@ -27,7 +27,7 @@ export const STORED = {
   leaseMs: 90_000,
   /** Poll interval while nothing is due; the longer one after ten seconds without a delivery. */
   waitMs: 200,
-  idleMs: 1_000,
+  idleMs: 2_000,
   busyMs: 50,
   restMs: 1_000,
   /** Deliveries claimed at once. */
