@@ -26,6 +26,11 @@ export type PoolOptions = {
 
 /** Silence on a connection before TCP keep-alive probes it. Milliseconds. */
 const KEEP_ALIVE_MS = 10_000;
+/**
+ * Time without use after which a connection is closed. Milliseconds. A new one costs both sides some milliseconds of
+ * CPU, so loops that now and then run at once must not open and close some all the time.
+ */
+const IDLE_MS = 60_000;
 /** Message, without a code, of pg's timeout for `responseTimeoutMs` (pg 8, `client.js`). */
 const RESPONSE_TIMEOUT = 'Query read timeout';
 
@@ -42,6 +47,7 @@ export function createPool(url: string, options: PoolOptions = {}): Pool {
     connectionString: url,
     max: options.max ?? 10,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+    idleTimeoutMillis: IDLE_MS,
     statement_timeout: options.statementTimeoutMs ?? 30_000,
     ...(options.responseTimeoutMs !== undefined && { query_timeout: options.responseTimeoutMs }),
     keepAlive: true,
