@@ -18,11 +18,11 @@ const QUICK = {
 };
 
 /**
- * For records of some hundred clicks at most, which repeat little within themselves: 2.5 bytes a click less for 2 µs.
- * Below this size there are 25 records a second at most: a busier stream fills larger ones.
+ * For records of some hundred clicks at most, which repeat little within themselves: 2.5 bytes a click less for 2 µs
+ * (`bench/notes.md`). There are 25 such records a second at most: a busier stream fills larger ones.
  */
 const THOROUGH = { ...CHECKSUM, [constants.ZSTD_c_compressionLevel]: 6 };
-const THOROUGH_BELOW_BYTES = 48 * 1024;
+const THOROUGH_BELOW_BYTES = 128 * 1024;
 
 /** Limit of decompressed bytes. A record is below 900 KB; a batch of several is at most 16 MiB. */
 const DECOMPRESSED_MAX_BYTES = 64 * 1024 * 1024;
