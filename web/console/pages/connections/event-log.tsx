@@ -106,18 +106,22 @@ function Row({
     <Table.Tr>
       <Table.Td>{formatInstant(event.received_at)}</Table.Td>
       <Table.Td>
-        <Text size="sm">{event.type}</Text>
-        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {event.event_id}
-        </Text>
+        <div>
+          <Text size="sm">{event.type}</Text>
+          <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+            {event.event_id}
+          </Text>
+        </div>
       </Table.Td>
       <Table.Td maw={280}>
-        <EventBadge status={event.status} />
-        {reason && (
-          <Text size="xs" c="dimmed" mt={4}>
-            {reason}
-          </Text>
-        )}
+        <div>
+          <EventBadge status={event.status} />
+          {reason && (
+            <Text size="xs" c="dimmed" mt={4}>
+              {reason}
+            </Text>
+          )}
+        </div>
       </Table.Td>
       <Table.Td maw={200} style={{ overflowWrap: 'anywhere' }}>
         {event.order_id}
