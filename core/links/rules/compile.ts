@@ -1,4 +1,3 @@
-import type { City } from '../../enrich/geo.ts';
 import { parseInstant } from '../../time/timestamps.ts';
 import { zoneClock } from '../../time/zone-clock.ts';
 import { systemOf } from './systems.ts';
@@ -14,7 +13,8 @@ import type {
 
 /** What a rule can ask of a visit. A getter is computed when a condition needs it. */
 export type RuleVisit = {
-  readonly place: City;
+  /** Codes as in `enrich/geo.ts`; empty when unknown. */
+  readonly place: { readonly country: string; readonly continent: string; readonly region: string };
   /** Most preferred language with its region, such as `de-AT`; empty when unknown. */
   readonly language: string;
   /** As reports name them. */

@@ -1,5 +1,4 @@
-import { isMobileDevice } from '../../enrich/devices.ts';
-import type { UserAgentProfile } from '../../enrich/user-agents.ts';
+import { type Device, isMobileDevice } from '../../enrich/devices.ts';
 import { compileRules, type RuleVisit } from './compile.ts';
 import { variantOf } from './split.ts';
 import { systemOf } from './systems.ts';
@@ -16,7 +15,7 @@ export type Decision = {
 
 /** What decides between the destinations of a link. */
 export type DecidingVisit = RuleVisit & {
-  readonly agent: UserAgentProfile;
+  readonly agent: RuleVisit['agent'] & { readonly device: Device };
   /** 16 bytes. */
   readonly visitorId: Uint8Array;
 };
@@ -74,7 +73,7 @@ function decided(url: string, by: Partial<Decision> = {}): Decision {
 }
 
 /** Returns the names in `targeting` that fit a visitor, the most specific first. A television has none. */
-function targetsOf({ os, device }: UserAgentProfile): (keyof Targeting)[] {
+function targetsOf({ os, device }: DecidingVisit['agent']): (keyof Targeting)[] {
   const system = systemOf(os);
   const names: (keyof Targeting)[] = system === 'ios' || system === 'android' ? [system] : [];
   if (isMobileDevice(device)) names.push('mobile');

@@ -6,7 +6,7 @@ import { readRules, readSplit } from './read-rules.ts';
 import { variantOf } from './split.ts';
 
 const VISIT: RuleVisit = {
-  place: { country: 'DE', city: 'Berlin', continent: 'EU', region: 'DE-BE' },
+  place: { country: 'DE', continent: 'EU', region: 'DE-BE' },
   language: 'de-AT',
   agent: { device: 'desktop', os: 'Ubuntu', browser: 'Firefox' },
   channel: 'newsletter',
@@ -16,7 +16,7 @@ const VISIT: RuleVisit = {
 };
 const UNKNOWN: RuleVisit = {
   ...VISIT,
-  place: { country: '', city: '', continent: '', region: '' },
+  place: { country: '', continent: '', region: '' },
   language: '',
   agent: { device: 'tv', os: 'Other', browser: 'Other' },
   query: '',

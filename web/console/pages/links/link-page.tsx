@@ -19,6 +19,7 @@ import { LinkStats } from './link-stats.tsx';
 import { MadeNotice } from './made-notice.tsx';
 import { QrCard } from './qr-card.tsx';
 import { ShortUrl } from './short-url.tsx';
+import { DecisionResults } from './split/decision-results.tsx';
 import { useLink } from './use-link.ts';
 
 /** A link's settings and, on a paid plan, its statistics. */
@@ -75,6 +76,7 @@ function Activity({ link }: { link: LinkRecord }) {
         <WindowPicker />
       </Group>
       <LinkStats linkId={link.id} />
+      <DecisionResults link={link} />
       <LinkBreakdowns link={link} />
       <Box>
         <Title order={2} size="h3" mb="sm">

@@ -3,6 +3,9 @@ import { type LinkRecord, PIXEL_PLATFORMS, type PixelPlatform } from '../../../a
 import { formatCount } from '../../../formats.ts';
 import { changedFields, isAlike } from '../../../parts/changed-fields.ts';
 import { cleanAddress, proposedName } from '../../../parts/clean-address.ts';
+import { NO_PREVIEW, type PreviewDraft } from '../preview/preview-draft.ts';
+import { type RuleDraft, ruleDrafts, rulesBody } from '../rules/rule-drafts.ts';
+import { NO_SPLIT, type SplitDraft, splitBody, splitDraft } from '../split/split-drafts.ts';
 
 /** The domain of a draft that names the deployment's own. */
 export const OWN_HOST = 'none';
@@ -46,6 +49,9 @@ export type LinkDraft = {
   append_visitor: boolean;
   archived: boolean;
   retargeting: Record<PixelPlatform, string>;
+  rules: RuleDraft[];
+  split: SplitDraft;
+  preview: PreviewDraft;
   external_id: string;
   /** JSON. */
   metadata: string;
@@ -84,6 +90,9 @@ export const EMPTY_DRAFT: LinkDraft = {
   append_visitor: true,
   archived: false,
   retargeting: NO_PIXELS,
+  rules: [],
+  split: NO_SPLIT,
+  preview: NO_PREVIEW,
   external_id: '',
   metadata: '',
 };
@@ -120,6 +129,9 @@ export function draftOf(link: LinkRecord): LinkDraft {
     append_visitor: link.append_visitor,
     archived: link.archived,
     retargeting: { ...NO_PIXELS, ...link.retargeting },
+    rules: ruleDrafts(link.rules),
+    split: splitDraft(link),
+    preview: { ...NO_PREVIEW, ...link.preview },
     external_id: link.external_id ?? '',
     metadata: link.metadata ? JSON.stringify(link.metadata, null, 2) : '',
   };
@@ -236,6 +248,9 @@ function sharedFields(draft: LinkDraft): Record<string, unknown> {
     append_visitor: draft.append_visitor,
     archived: draft.archived,
     retargeting: objectOrNull(draft.retargeting),
+    rules: rulesBody(draft.rules),
+    ...splitBody(draft.split),
+    preview: objectOrNull(draft.preview),
     external_id: textOrNull(draft.external_id),
     metadata: metadataOf(draft.metadata),
   };

@@ -1,3 +1,6 @@
+import { PREVIEW } from '../preview/preview-fields.tsx';
+import { RULES } from '../rules/rule-fields.tsx';
+import { SPLIT } from '../split/split-fields.tsx';
 import { API_FIELDS } from './api-fields.tsx';
 import { CAMPAIGN } from './campaign.tsx';
 import { DEVICE_TARGETS } from './devices.tsx';
@@ -11,8 +14,11 @@ export const SECTIONS: readonly LinkFormSection[] = [
   CAMPAIGN,
   SCHEDULE,
   LIMITS,
+  RULES,
   DEVICE_TARGETS,
+  SPLIT,
   REDIRECT,
+  PREVIEW,
   PIXELS,
   API_FIELDS,
 ];

@@ -1,0 +1,72 @@
+import { Stack, Text, Textarea, TextInput } from '@mantine/core';
+import { PREVIEW_DESCRIPTION_LIMIT, PREVIEW_TITLE_LIMIT } from '../../../../../core/links/preview.ts';
+import { type FormFields, joined, type LinkFormSection } from '../form/fields.ts';
+import type { PreviewDraft } from './preview-draft.ts';
+
+function PreviewFields({ draft, set, wrong }: FormFields) {
+  const { preview } = draft;
+  const change = (fields: Partial<PreviewDraft>) => set('preview', { ...preview, ...fields });
+  return (
+    <Stack gap="md">
+      <Text size="sm" c="dimmed">
+        Networks and messengers show this card for the short link. People are redirected as before.
+      </Text>
+      <TextInput
+        label="Card title"
+        description="X shows 70 characters of it."
+        maxLength={PREVIEW_TITLE_LIMIT}
+        value={preview.title}
+        error={wrong('preview.title')}
+        onChange={(event) => change({ title: event.currentTarget.value })}
+      />
+      <Textarea
+        label="Card description"
+        description="X shows 200 characters of it."
+        autosize
+        minRows={2}
+        maxLength={PREVIEW_DESCRIPTION_LIMIT}
+        value={preview.description}
+        error={wrong('preview.description')}
+        onChange={(event) => change({ description: event.currentTarget.value.replaceAll(/\s*\n\s*/g, ' ') })}
+      />
+      <TextInput
+        label="Card image"
+        description="The address of a PNG or JPEG of 1200 × 630 pixels, at most 600 KB. Networks fetch it."
+        spellCheck={false}
+        inputMode="url"
+        value={preview.image_url}
+        error={wrong('preview.image_url')}
+        onChange={(event) => change({ image_url: event.currentTarget.value })}
+      />
+      <Card preview={preview} />
+    </Stack>
+  );
+}
+
+/** The card as most networks draw it. The image is not loaded: its site would learn who edits the link. */
+function Card({ preview: { title, description, image_url } }: { preview: PreviewDraft }) {
+  if (title.trim() === '' && description.trim() === '' && image_url.trim() === '') return null;
+  return (
+    <figure className="preview-card" aria-label="The card">
+      {image_url.trim() !== '' && <div className="preview-card-image">1200 × 630</div>}
+      <figcaption>
+        <strong>{title || 'The short address'}</strong>
+        <span>{description || 'The short address'}</span>
+      </figcaption>
+    </figure>
+  );
+}
+
+/** The card of link-preview bots. */
+export const PREVIEW: LinkFormSection = {
+  title: 'Social preview',
+  hint: 'The card that networks and messengers show',
+  paths: /^preview(\.|$)/,
+  words: ({ preview }) =>
+    joined(
+      preview.title.trim() !== '' && 'title',
+      preview.description.trim() !== '' && 'description',
+      preview.image_url.trim() !== '' && 'image',
+    ),
+  Fields: PreviewFields,
+};
