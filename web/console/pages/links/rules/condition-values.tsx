@@ -8,7 +8,7 @@ import {
   RULE_VISITORS,
   type ValueType,
 } from '../../../../../core/links/rules/types.ts';
-import { conditionValueName, languageName } from './condition-words.ts';
+import { conditionValueName } from './condition-words.ts';
 
 /** Languages that the list offers; any other can be typed. */
 const LANGUAGES =
@@ -85,9 +85,6 @@ function knownValues(type: ValueType): readonly string[] | null {
       return null;
   }
 }
-
-/** What a language tag means, for a hint below the field. */
-export const languagesIn = (tags: readonly string[]) => tags.map(languageName).join(', ');
 
 const byName = (values: readonly string[], nameOf: (value: string) => string) =>
   values.toSorted((one, other) => nameOf(one).localeCompare(nameOf(other)));
