@@ -62,7 +62,7 @@ test('rules are built in words, refused at their fields, tried before they are s
   await field(page, 'Destination of rule 1').fill('http://shop.example/alpen');
   await press(page, 'Save');
   // The API names the first field at fault.
-  await page.getByText('must have at least one value').waitFor();
+  await page.getByText('must be a list of 1 to 250 items').waitFor();
   await expectGood(page, 'link-rules-refused');
   const language = page.getByRole('combobox', { name: 'Condition 2 of rule 1: values' });
   await language.fill('de');
