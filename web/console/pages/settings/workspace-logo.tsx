@@ -1,6 +1,6 @@
 import { Button, FileButton, Group, Text } from '@mantine/core';
 import { IconUpload } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { fieldDetail } from '../../api/failures.ts';
 import { useApi, useSend } from '../../api/queries.ts';
 import { sentenceOf } from '../../api/sentence.ts';
@@ -18,9 +18,12 @@ export function WorkspaceLogo() {
     refresh: ['/workspace'],
     done: 'Logo saved',
   });
+  const reset = useRef<() => void>(null);
   const [unread, setUnread] = useState<string | null>(null);
   const choose = async (file: File | null) => {
     if (!file) return;
+    // Else a browser does not tell when the same file is chosen again.
+    reset.current?.();
     setUnread(null);
     try {
       save.mutate(await dataUrlOf(file));
@@ -41,7 +44,7 @@ export function WorkspaceLogo() {
             )}
             {can('owner') && (
               <>
-                <FileButton accept="image/png" onChange={(file) => void choose(file)}>
+                <FileButton accept="image/png" resetRef={reset} onChange={(file) => void choose(file)}>
                   {(button) => (
                     <Button
                       {...button}

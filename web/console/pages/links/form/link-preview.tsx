@@ -1,5 +1,6 @@
 import { Paper, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { qrAddress } from '../../../../../core/qr/layout.ts';
 import { formatInstantIn, viewerTimeZone } from '../../../formats.ts';
 import { cleanAddress } from '../../../parts/clean-address.ts';
 import { qrModules, qrSvg } from '../qr-code.ts';
@@ -42,7 +43,7 @@ export function LinkPreview({ draft }: { draft: LinkDraft }) {
 function PreviewCode({ address }: { address: string }) {
   const code = useQuery({
     queryKey: ['qr', address],
-    queryFn: () => qrModules(address),
+    queryFn: () => qrModules(qrAddress(address)),
     staleTime: Number.POSITIVE_INFINITY,
   });
   if (!code.data) return <Skeleton width={WIDTH} height={WIDTH} />;

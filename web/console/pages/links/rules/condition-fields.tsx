@@ -117,6 +117,7 @@ function QueryFields(parts: Parts) {
       <OperatorField {...parts} operators={QUERY_OPERATORS} />
       {condition.operator !== 'exists' && (
         <TagsInput
+          className="rule-query-values"
           aria-label={`${label}: values`}
           {...(condition.values.length === 0 && { placeholder: 'Enter after each value' })}
           value={condition.values}

@@ -49,7 +49,7 @@ export function TryIt({ draft }: { draft: LinkDraft }) {
   const tried = decideDraft(draft, { ...visitor, channel }, draft.split.winner);
   return (
     <Paper withBorder p="sm" component="section" aria-label="Try it">
-      <Title order={3} size="h5">
+      <Title order={2} size="h5">
         Try it
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
