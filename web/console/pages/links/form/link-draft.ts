@@ -159,6 +159,7 @@ export function draftLike(link: LinkRecord): LinkDraft {
     slug: '',
     external_id: '',
     archived: false,
+    split: { ...known.split, winner: null },
     ...(link.utm_source === channel && { utm_source: '', utm_medium: '' }),
   };
 }

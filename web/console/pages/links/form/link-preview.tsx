@@ -1,9 +1,11 @@
 import { Paper, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { qrAddress } from '../../../../../core/qr/layout.ts';
-import { formatInstantIn, viewerTimeZone } from '../../../formats.ts';
+import { formatInstantIn, formatPercent, viewerTimeZone } from '../../../formats.ts';
 import { cleanAddress } from '../../../parts/clean-address.ts';
 import { qrModules, qrSvg } from '../qr-code.ts';
+import { ruleWords } from '../rules/condition-words.ts';
+import { sharesOf, variantsOf } from '../rules/decide-draft.ts';
 import { DEVICES } from './devices.tsx';
 import { type LinkDraft, UTM_FIELDS } from './link-draft.ts';
 import { useLinkDomains } from './use-link-domains.ts';
@@ -69,6 +71,8 @@ function Ways({ draft }: { draft: LinkDraft }) {
   const targets = DEVICES.flatMap(([field, label]) =>
     draft[field].trim() === '' ? [] : [[label, cleanAddress(draft[field])] as const],
   );
+  const shares = sharesOf(variantsOf(draft));
+  const isDecided = targets.length > 0 || draft.rules.length > 0;
   const starts = localInstant(draft.starts_at);
   const expires = localInstant(draft.expires_at);
   const added = [
@@ -78,14 +82,24 @@ function Ways({ draft }: { draft: LinkDraft }) {
   return (
     <dl className="preview-ways">
       {starts !== null && <Way to="Not found">Before {starts}</Way>}
+      {draft.rules.map((rule) => (
+        <Way key={rule.key} to={rule.destination_url.trim() === '' ? '…' : rule.destination_url}>
+          {rule.name || ruleWords(rule)}
+        </Way>
+      ))}
       {targets.map(([label, to]) => (
         <Way key={label} to={to}>
           {label}
         </Way>
       ))}
-      <Way to={destination === '' ? '…' : destination}>
-        {targets.length > 0 ? 'Everyone else' : 'Leads to'}
-      </Way>
+      {shares.map(({ id, url, share }) => (
+        <Way key={id} to={url.trim() === '' ? '…' : url}>
+          {formatPercent(share)} of {isDecided ? 'everyone else' : 'all'}
+        </Way>
+      ))}
+      {shares.length === 0 && (
+        <Way to={destination === '' ? '…' : destination}>{isDecided ? 'Everyone else' : 'Leads to'}</Way>
+      )}
       {(expires !== null || draft.max_clicks.trim() !== '') && (
         <Way to={cleanAddress(draft.expired_redirect_url) || 'A notice'}>
           {expires === null ? 'Once its clicks are used up' : `After ${expires}`}

@@ -102,7 +102,8 @@ function problemIn(error: AppError): string {
   return `${detail.path.replaceAll('.', ', ').replaceAll('_', ' ')} ${detail.message}`;
 }
 
-function variantsOf({ split }: LinkDraft): SplitVariant[] {
+/** The variants of a draft; a new one has its place as id. */
+export function variantsOf({ split }: Pick<LinkDraft, 'split'>): SplitVariant[] {
   return split.variants.map(({ id, destination_url, weight }, nth) => ({
     id: id ?? `variant ${nth + 1}`,
     destination_url,
