@@ -222,7 +222,7 @@ test('a split shows its shares, is refused at its fields, and its results have i
   const result = page.getByRole('status', { name: 'Result' });
   await result.getByText('No rule and no device decides: the split does').waitFor();
   await press(page, 'Save');
-  await page.getByRole('heading', { name: 'split' }).waitFor();
+  await page.getByRole('heading', { name: 'split', exact: true }).waitFor();
   const saved = await recordOf(link);
   expect(saved).toMatchObject({
     split: [

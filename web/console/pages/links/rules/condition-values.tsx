@@ -41,7 +41,15 @@ type Props = {
 
 /** The values of a condition: chosen from all there are, or typed where there are too many. */
 export function ConditionValues({ type, values, label, error, onChange }: Props) {
-  const field = { 'aria-label': label, value: values, error, onChange, clearable: true };
+  const field = {
+    'aria-label': label,
+    value: values,
+    error,
+    onChange,
+    clearable: true,
+    // The field with an error gets the focus: its list would hide the message.
+    openOnFocus: false,
+  };
   const known = knownValues(type);
   if (known === null) {
     const { placeholder, data } = TYPED[type === 'region' || type === 'browser' ? type : 'language'];

@@ -45,7 +45,7 @@ export function RuleCard(props: Props) {
       ref={ref}
       aria-label={`Rule ${index + 1} of ${count}`}
     >
-      <Group wrap="nowrap" gap={4} align="flex-start">
+      <Group className="rule-head" gap={4} align="flex-start">
         <ActionIcon
           variant="subtle"
           color="gray"
@@ -80,7 +80,7 @@ export function RuleCard(props: Props) {
             </Text>
           </span>
         </button>
-        <Group gap={0} wrap="nowrap">
+        <Group gap={0} wrap="nowrap" ml="auto">
           <ActionIcon
             variant="subtle"
             color="gray"
