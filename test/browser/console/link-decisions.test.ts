@@ -240,6 +240,16 @@ test('a split shows its shares, is refused at its fields, and its results have i
   const results = page.getByRole('region', { name: 'Results of split test' }).first();
   // No conversion in n clicks: the interval ends at z²/(n + z²).
   await expect.poll(() => results.textContent(), PATIENCE).toMatch(/0% – \d+(\.\d)?%/);
+
+  // Its end is over: workers decide, and ingest sends everyone there. With few clicks the first variant wins.
+  await site.api(`/links/${link.id}`, { split_ends_at: '2020-01-01T00:00:00Z' }, 'PATCH');
+  const winner = async () => (await recordOf(link))?.split_winner;
+  await expect.poll(winner, PATIENCE).toBe(saved?.split?.[0]?.id);
+  const destinations = () =>
+    Promise.all(Array.from({ length: 8 }, async () => (await visit(link.short_url)).location?.pathname));
+  await expect.poll(async () => [...new Set(await destinations())], PATIENCE).toEqual(['/']);
+  await page.reload();
+  await results.getByText('Winner').waitFor();
   await expectGood(page, 'link-split-results');
   expectClean(page);
   await page.close();

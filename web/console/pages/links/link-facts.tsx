@@ -8,7 +8,7 @@ import {
   STATUS_NAMES,
 } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
-import { channelName, formatCount, formatInstant } from '../../formats.ts';
+import { channelName, formatCount, formatInstant, plural } from '../../formats.ts';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { draftOf } from './form/link-draft.ts';
 import { REDIRECT } from './form/redirect.tsx';
@@ -44,10 +44,12 @@ export function LinkFacts({ link }: { link: LinkRecord }) {
           </Fact>
         )}
         {link.folder_id !== null && <Fact name="Folder">{folderName(folders, link.folder_id)}</Fact>}
+        {link.rules && <Fact name="Rules">{plural(link.rules.length, 'rule', 'rules')}</Fact>}
         {link.targeting?.ios && <Fact name="On iPhones and iPads">{link.targeting.ios}</Fact>}
         {link.targeting?.android && <Fact name="On Android">{link.targeting.android}</Fact>}
         {link.targeting?.mobile && <Fact name="On phones and tablets">{link.targeting.mobile}</Fact>}
         {link.targeting?.desktop && <Fact name="On computers">{link.targeting.desktop}</Fact>}
+        {link.split && <Fact name="Split test">{link.split.map(({ weight }) => weight).join(' : ')}</Fact>}
         {link.starts_at !== null && <Fact name="Starts">{formatInstant(link.starts_at)}</Fact>}
         {link.expires_at !== null && <Fact name="Expires">{formatInstant(link.expires_at)}</Fact>}
         {link.max_clicks !== null && <Fact name="Click limit">{formatCount(link.max_clicks)}</Fact>}
@@ -56,6 +58,11 @@ export function LinkFacts({ link }: { link: LinkRecord }) {
         )}
         {link.password_protected && <Fact name="Password">Visitors are asked for it</Fact>}
         {redirect !== null && <Fact name="Redirect">{redirect}</Fact>}
+        {link.preview && (
+          <Fact name="Social preview">
+            {link.preview.title ?? link.preview.description ?? link.preview.image_url}
+          </Fact>
+        )}
         {pixels.length > 0 && (
           <Fact name="Retargeting pixels">{pixels.map((name) => channelName(name)).join(', ')}</Fact>
         )}

@@ -17,6 +17,7 @@ export function WorkspaceLogo() {
   const save = useSend<string | null>((logo) => ({ path: '/workspace', method: 'PATCH', body: { logo } }), {
     refresh: ['/workspace'],
     done: 'Logo saved',
+    tellFailure: false,
   });
   const reset = useRef<() => void>(null);
   const [unread, setUnread] = useState<string | null>(null);
