@@ -1,4 +1,4 @@
-import { Badge, Paper, Stack, Table, Text, Title } from '@mantine/core';
+import { Paper, Stack, Table, Text, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { type Interval, wilsonInterval } from '../../../../../core/analytics/wilson.ts';
@@ -9,6 +9,7 @@ import { analyticsOptions, type Figures, type Result } from '../../../dashboard/
 import { formatCount, formatInstant, formatMoney, formatPercent } from '../../../formats.ts';
 import { QueryView } from '../../../parts/query-view.tsx';
 import { ScrollTable } from '../../../parts/scroll-table.tsx';
+import { StatusBadge } from '../../../parts/status-badge.tsx';
 import { useWindow } from '../../../parts/use-window.ts';
 import { useChartZone } from '../link-analytics.ts';
 import { ruleWords } from '../rules/condition-words.ts';
@@ -91,7 +92,7 @@ function Results(props: {
     refetchInterval: READ_EVERY,
   });
   return (
-    <Paper withBorder p="md" component="section" aria-label={`Results of ${title.toLowerCase()}`}>
+    <Paper withBorder p="md">
       <Title order={3} size="h5">
         {title}
       </Title>
@@ -149,12 +150,7 @@ function ResultTable({
         {rows.map(({ id, name, note, of, clicks, rate, range }) => (
           <Table.Tr key={id}>
             <Table.Td miw={160} maw={280} style={{ overflowWrap: 'anywhere' }}>
-              {name}{' '}
-              {winner !== null && id === winner && (
-                <Badge variant="outline" color="green" size="sm">
-                  Winner
-                </Badge>
-              )}
+              {name} {winner !== null && id === winner && <StatusBadge sign="good">Winner</StatusBadge>}
               {note && (
                 <Text size="xs" c="dimmed">
                   {note}
