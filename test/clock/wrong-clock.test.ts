@@ -32,36 +32,31 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
   let service: Service | undefined;
   let key: string;
   let link: Link;
-  let made: Made[];
+  const made: Made[] = [];
 
   beforeAll(async () => {
-    if (mode === 'Kafka' && NO_KAFKA === false) kafka = await startKafka(1);
-  }, 120_000);
-  afterAll(() => kafka?.close());
-
-  let topics = 0;
-  beforeEach(async (context) => {
-    context.skip(mode === 'Kafka' && NO_KAFKA !== false, String(NO_KAFKA));
+    if (mode === 'Kafka' && NO_KAFKA !== false) return;
+    if (mode === 'Kafka') kafka = await startKafka(1);
     directory = mkdtempSync(join(tmpdir(), 'hoplog-clock-'));
     dataDir = join(directory, 'data');
     clock = shiftedClock(directory);
     env = {
       ...clock.env,
       LOG_LEVEL: 'info',
-      ...(kafka && {
-        KAFKA_BROKERS: kafka.brokers,
-        KAFKA_REPLICATION: '1',
-        KAFKA_PARTITIONS: '4',
-        KAFKA_TOPIC: `clock.${++topics}`,
-      }),
+      ...(kafka && { KAFKA_BROKERS: kafka.brokers, KAFKA_REPLICATION: '1', KAFKA_PARTITIONS: '4' }),
     };
-    made = [];
-  });
-  afterEach(async () => {
-    if (service) await service.stop();
-    service = undefined;
+  }, 120_000);
+  afterAll(async () => {
+    await service?.stop();
+    await kafka?.close();
     if (directory) rmSync(directory, { recursive: true, force: true });
   }, 60_000);
+
+  beforeEach((context) => context.skip(mode === 'Kafka' && NO_KAFKA !== false, String(NO_KAFKA)));
+  afterEach(() => clock?.shift(0));
+
+  /** Returns the service that the tests share: each leaves it running, with right times. */
+  const running = () => service ?? start();
 
   async function start(): Promise<Service> {
     service = await startService({ dataDir, env });
@@ -73,8 +68,14 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     return service;
   }
 
+  async function stop(): Promise<number | null | undefined> {
+    const status = await service?.stop();
+    service = undefined;
+    return status;
+  }
+
   async function restart(): Promise<Service> {
-    expect(await service?.stop()).toBe(0);
+    expect(await stop()).toBe(0);
     return start();
   }
 
@@ -146,7 +147,7 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
   test('ten years ahead for five seconds without a visitor: no time in a stream follows it', {
     timeout: 240_000,
   }, async () => {
-    await start();
+    await running();
     await click();
     clock.shift(TEN_YEARS);
     await delay(5_000);
@@ -166,7 +167,7 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
   test('ahead for more than a minute: clicks made meanwhile get their right time once the clock is right', {
     timeout: 360_000,
   }, async () => {
-    await start();
+    await running();
     await click();
     clock.shift(TEN_YEARS);
     await click();
@@ -191,9 +192,9 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
   test('a machine that boots hours ahead has right times as soon as its clock is set', {
     timeout: 240_000,
   }, async () => {
-    await start();
+    await running();
     await click();
-    await service?.stop();
+    await stop();
     clock.shift(THREE_HOURS);
     await start();
     await click();
@@ -209,13 +210,13 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
   test('"hoplog stream reset-clock" reports and corrects marks left by a wrong clock', {
     timeout: 240_000,
   }, async () => {
-    await start();
+    await running();
     await click();
-    await service?.stop();
+    await stop();
     clock.shift(TEN_YEARS);
     await start();
     await click();
-    await service?.stop();
+    await stop();
     clock.shift(0);
     await start();
     await click();
