@@ -61,12 +61,10 @@ export function newNetworkFile(built = NETWORK_FILE): Uint8Array<ArrayBuffer> | 
 type PackagePaths = { v4: string; v6: string; version: string };
 
 function packagePaths(): PackagePaths {
-  const require = createRequire(import.meta.url);
-  const [v4, v6] = [4, 6].map((family) =>
-    require.resolve(`@ip-location-db/asn/asn-ipv${family}-num.csv`),
-  ) as [string, string];
-  const { version } = JSON.parse(readFileSync(join(dirname(v4), 'package.json'), 'utf8'));
-  return { v4, v6, version };
+  const manifest = createRequire(import.meta.url).resolve('@ip-location-db/asn/package.json');
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8'));
+  const tableOf = (family: 4 | 6) => join(dirname(manifest), `asn-ipv${family}-num.csv`);
+  return { v4: tableOf(4), v6: tableOf(6), version };
 }
 
 function readTables({ v4, v6 }: PackagePaths): NetworkTables {

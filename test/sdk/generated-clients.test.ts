@@ -106,6 +106,7 @@ test('a Python client of openapi-python-client reads every row', async ({ skip }
     'generate',
     ...['--url', `${url}/api/v1/openapi.json`],
     ...['--output-path', join(folder, 'hoplog_client')],
+    ...['--config', here('openapi-python-client.yaml')],
     ...['--meta', 'none', '--overwrite'],
   ]);
   // The generator skips what it can't read, with a warning.

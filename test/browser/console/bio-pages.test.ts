@@ -19,7 +19,7 @@ test('an empty list says what a bio page is, also to a workspace whose pages wer
   const page = await site.open('/bio-pages');
   await page.getByText('No bio pages yet').waitFor();
   expect(await page.getByText('Of the API').count()).toBe(0);
-  expect(await page.getByLabel('Search').count()).toBe(0);
+  expect(await page.getByRole('searchbox', { name: 'Search' }).count()).toBe(0);
   await expectGood(page, 'bio-pages-none');
   await page.goto(`${site.app}/console/bio-pages/${id}`);
   await page.getByText('Not found').waitFor();
@@ -88,7 +88,7 @@ test('the list counts the clicks of a page, is searched by title and address, an
   await page.getByRole('link', { name: 'Clara Ceramics' }).waitFor();
   expect(new URL(page.url()).searchParams.has('cursor')).toBe(true);
 
-  const search = page.getByLabel('Search');
+  const search = page.getByRole('searchbox', { name: 'Search' });
   await search.fill('later');
   await page.getByRole('link', { name: 'Later 10' }).waitFor();
   await search.fill('nowhere');

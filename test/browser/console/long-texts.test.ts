@@ -48,7 +48,10 @@ async function hiddenOf(page: ConsolePage, table: string): Promise<number> {
   await page.setViewportSize({ width: 1_280, height: 900 });
   return page
     .getByRole('region', { name: table })
-    .evaluate('(region) => region.scrollWidth - region.clientWidth');
+    .evaluate(
+      ({ scrollWidth, clientWidth }: { scrollWidth: number; clientWidth: number }) =>
+        scrollWidth - clientWidth,
+    );
 }
 
 test('a long slug stays in its cell wherever links are listed', async () => {

@@ -149,6 +149,9 @@ test('the page does not claim that nothing is due while the amount is unknown', 
   await page.close();
 });
 
+/** A range of a page, whose types the tests do not have. */
+type TextRange = { selectNodeContents(of: unknown): void; getClientRects(): { length: number } };
+
 test('the sign of an amount stays before it in the ledger', LONG, async () => {
   const program = await shop.program({ name: 'Much', hold_days: 0 });
   const user = 'max'.repeat(20);
@@ -160,11 +163,11 @@ test('the sign of an amount stays before it in the ledger', LONG, async () => {
   const page = await site.open(`/referrals?tab=ledger&program=${program.id}`, { width: 390 });
   const amount = page.getByRole('cell', { name: /-US/ }).first();
   await amount.waitFor(PATIENCE);
-  const lines: number = await amount.evaluate(`(cell) => {
-    const range = document.createRange();
+  const lines = await amount.evaluate((cell: { ownerDocument: { createRange(): TextRange } }) => {
+    const range = cell.ownerDocument.createRange();
     range.selectNodeContents(cell);
     return range.getClientRects().length;
-  }`);
+  });
   expect(lines).toBe(1);
   await page.close();
 });
