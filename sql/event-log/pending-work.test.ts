@@ -20,6 +20,8 @@ const NOTHING = {
   earlyRefunds: false,
   orderPublications: false,
   splits: false,
+  connectionEvents: false,
+  connectionPayments: false,
   webhookEvents: false,
 };
 
@@ -51,6 +53,27 @@ test('each kind of work is reported while it is pending, and not after', async (
   );
   expect(await pendingWork(pool)).toEqual({ ...NOTHING, waitingReports: true });
   await pool.query('DELETE FROM waiting_reports');
+
+  const connection = randomUUID();
+  await pool.query(
+    `INSERT INTO connections (id, workspace_id, provider, settings, created_at, updated_at)
+     VALUES ($1, $2, 'stripe', '{}', now(), now())`,
+    [connection, workspace],
+  );
+  await pool.query(
+    `INSERT INTO connection_events (workspace_id, connection_id, id, event_id, type, customer_key, body, due_at, received_at)
+     VALUES ($1, $2, gen_random_uuid(), 'evt_1', 'invoice.paid', '', '{}', now(), now())`,
+    [workspace, connection],
+  );
+  expect(await pendingWork(pool)).toEqual({ ...NOTHING, connectionEvents: true });
+  await pool.query("UPDATE connection_events SET status = 'recorded'");
+  await pool.query(
+    `INSERT INTO connection_payments (id, workspace_id, connection_id, refs, parts, due_at, created_at)
+     VALUES (gen_random_uuid(), $1, $2, '{}', '{}', now(), now())`,
+    [workspace, connection],
+  );
+  expect(await pendingWork(pool)).toEqual({ ...NOTHING, connectionPayments: true });
+  await pool.query('UPDATE connection_payments SET due_at = NULL');
 
   await pool.query(
     `INSERT INTO leads (workspace_id, ts, stream_ordinal, visitor_id, attribution_model, attribution_window)

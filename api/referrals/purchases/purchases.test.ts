@@ -48,6 +48,7 @@ test('purchases are listed with their referrer, outcome and reason', async () =>
       rewarded: true,
       ledger_rows: 1,
       reason: null,
+      coupon: null,
       purchased_at: expect.any(String),
     },
   ]);

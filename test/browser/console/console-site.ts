@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Role } from '../../../core/access/roles.ts';
 import { inviteUrl } from '../../../core/access/session-tokens.ts';
@@ -246,6 +246,16 @@ export async function expectCellsFit(page: Page): Promise<void> {
     .poll(() => page.evaluate(`${wide}.map((cell) => cell.textContent)`), { timeout: PATIENCE })
     .toEqual([]);
 }
+
+/** Returns an attribute of each element that a locator finds. */
+export const attributesOf = (found: Locator, name: string): Promise<(string | null)[]> =>
+  found.evaluateAll(
+    (all, attribute) =>
+      all.map((one) =>
+        (one as unknown as { getAttribute(name: string): string | null }).getAttribute(attribute),
+      ),
+    name,
+  );
 
 /** Writes a screenshot of the page to `SCREENSHOT_DIR`, where that is set. @param name without an extension */
 export async function screenshot(page: Page, name: string): Promise<void> {

@@ -2,7 +2,14 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { inChromium } from '../in-chromium.ts';
-import { type ConsolePage, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
+import {
+  attributesOf,
+  type ConsolePage,
+  type ConsoleSite,
+  consoleSite,
+  expectClean,
+  expectGood,
+} from './console-site.ts';
 
 const PATIENCE = { timeout: 60_000 };
 const DESKTOP =
@@ -48,8 +55,7 @@ async function click(link: Link, count = 1, userAgent = DESKTOP): Promise<void> 
 }
 
 const rows = (page: ConsolePage) => page.locator('tr[data-click]');
-const shownIds = (page: ConsolePage) =>
-  rows(page).evaluateAll((all) => all.map((row) => row.getAttribute('data-click')));
+const shownIds = (page: ConsolePage) => attributesOf(rows(page), 'data-click');
 
 test('before the first click the page says what to do', async () => {
   const page = await site.open('/live');

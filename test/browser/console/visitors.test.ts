@@ -5,7 +5,14 @@ import { expect, test } from 'vitest';
 import type { LinkRecord } from '../../../api/links/schemas.ts';
 import { BROWSER, PHONE, visit } from '../../support/visitors.ts';
 import { inChromium } from '../in-chromium.ts';
-import { type ConsolePage, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
+import {
+  attributesOf,
+  type ConsolePage,
+  type ConsoleSite,
+  consoleSite,
+  expectClean,
+  expectGood,
+} from './console-site.ts';
 
 /** Each test looks at several states, on a machine that may have other things to do. */
 const LONG = { timeout: 400_000 };
@@ -137,9 +144,7 @@ test(
     await page.getByRole('button', { name: 'and 1 more click' }).press('Enter');
     await expect.poll(() => steps.count(), PATIENCE).toBe(4);
     expect(await steps.nth(1).textContent()).toMatch(/winter on YouTube.*Last touch.*Safari on iOS, mobile/);
-    const times = await steps
-      .locator('time')
-      .evaluateAll((all) => all.map((one) => one.getAttribute('datetime')));
+    const times = await attributesOf(steps.locator('time'), 'datetime');
     expect(times).toEqual(times.toSorted());
     await page.getByRole('heading', { level: 1, name: 'ada@mail.example' }).waitFor();
     await page.getByText('ada@mail.example').first().waitFor();
