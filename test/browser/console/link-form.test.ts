@@ -50,7 +50,7 @@ test('an address without a scheme becomes a link by Enter alone, and then anothe
 });
 
 test('the domain and every switch of a link can be chosen, and changed', async () => {
-  for (const domain of ['go.brand.example', 'to.brand.example']) {
+  for (const domain of ['go.form.example', 'to.form.example']) {
     await site.api('/domains', { domain });
     await site.hoplog(
       'domain',
@@ -63,9 +63,9 @@ test('the domain and every switch of a link can be chosen, and changed', async (
   }
   const page = await site.open('/links/new');
   await field(page, 'Destination URL').fill('https://shop.example/switched');
-  await page.getByRole('combobox', { name: 'Domain' }).selectOption('go.brand.example');
+  await page.getByRole('combobox', { name: 'Domain' }).selectOption('go.form.example');
   await field(page, 'Slug').fill('switched');
-  await page.getByText('go.brand.example/switched', { exact: true }).waitFor();
+  await page.getByText('go.form.example/switched', { exact: true }).waitFor();
   await openSection(page, 'Start and expiry');
   await page.getByLabel('Starts').fill('2024-05-06T07:08');
   await openSection(page, 'Campaign and UTM');
@@ -80,9 +80,9 @@ test('the domain and every switch of a link can be chosen, and changed', async (
   await page.getByRole('checkbox', { name: 'Archived' }).check();
   await expectGood(page, 'links-new-switches');
   await press(page, 'Create');
-  await page.getByText('https://go.brand.example/switched').first().waitFor();
+  await page.getByText('https://go.form.example/switched').first().waitFor();
   const switched = {
-    domain: 'go.brand.example',
+    domain: 'go.form.example',
     starts_at: new Date('2024-05-06T07:08').toISOString(),
     utm_source: 'spring',
     utm_content: 'banner',
