@@ -40,3 +40,21 @@ test('twelve reports of a workspace at once all get their response', async () =>
   );
   expect(new Set(reports.map(({ status }) => status))).toEqual(new Set([200]));
 });
+
+test('a report waits while its workspace has no place, and one of another workspace does not', async () => {
+  const busy = await api.addWorkspace();
+  const other = await api.addWorkspace();
+  const { reportLimit } = api.app;
+  const places = await Promise.all(Array.from({ length: 8 }, () => reportLimit.take(busy.workspace.id)));
+  let early: number | null = null;
+  const waiting = busy.get('/channels').then(({ status }) => {
+    early = status;
+  });
+  // Time for the first one to be answered, if it did not wait.
+  for (const days of [1, 2, 3]) expect((await other.get(`/channels?days=${days}`)).status).toBe(200);
+  // On a machine that took seconds for that, the wait is over with a 503.
+  expect([null, 503]).toContain(early);
+  for (const release of places) release();
+  await waiting;
+  expect((await busy.get('/channels')).status).toBe(200);
+});

@@ -16,6 +16,12 @@ export type ReportLimit = {
   take(workspaceId: string): Promise<() => void>;
 };
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    reportLimit: ReportLimit;
+  }
+}
+
 /** Shares the reads of clicks by workspace: many reports of one do not delay those of others. */
 export function createReportLimit(atATime = AT_A_TIME, longestWait = LONGEST_WAIT): ReportLimit {
   const places = new Map<string, { taken: number; waiting: Set<() => void> }>();
@@ -62,6 +68,7 @@ function untilPassedOn(waiting: Set<() => void>, longestWait: number): Promise<v
  * of their own for the time after that.
  */
 export function addReportLimit(app: Api, limit: ReportLimit = createReportLimit()): void {
+  app.decorate('reportLimit', limit);
   const held = new WeakMap<FastifyRequest, () => void>();
   app.addHook('preHandler', async (request, reply) => {
     if (request.routeOptions.config.readsClicks === undefined) return;

@@ -64,7 +64,7 @@ describe('a file for PayPal', () => {
 });
 
 test('a file for Wise has the columns of its template for recipients by email', async () => {
-  await sale('a', 617.25, { method: 'wise', name: '=Ünal, "Ü"' });
+  await sale('a', 617.25, { method: 'wise', name: '=Ünal,\u2028"Ü"' });
   const response = await shop.get<string>('/payouts/export?format=wise');
   const id = String(response.headers['x-export-id']);
   expect(rowsOf(response.text)).toEqual([
