@@ -192,3 +192,9 @@ function canonicalJson(value: unknown): string {
       : part,
   );
 }
+
+/** Returns a response whose secret a replay lacks: another member may send it. */
+export function secretOnce<T extends { secret?: string }>(status: number, body: T) {
+  const { secret: _, ...replayBody } = body;
+  return { status, body, replayBody };
+}

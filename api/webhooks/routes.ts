@@ -4,7 +4,7 @@ import { listDeliveries } from '../../sql/webhooks/deliveries.ts';
 import { deleteWebhook, listWebhooks, webhookById } from '../../sql/webhooks/webhooks.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPage, readCursor } from '../pages.ts';
-import { withIdempotency, withPreparedIdempotency } from '../plugins/idempotency.ts';
+import { secretOnce, withIdempotency, withPreparedIdempotency } from '../plugins/idempotency.ts';
 import { IdParams, Ok } from '../schemas.ts';
 import { parseReceiverUrl, requireReachable } from './receiver-url.ts';
 import {
@@ -271,10 +271,4 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
     async ({ auth, params }) =>
       inTransaction(pool, (tx) => redeliverNow(tx, auth.workspace.id, params.id, params.delivery_id)),
   );
-}
-
-/** Returns a response whose secret a replay lacks: another member may send it. */
-function secretOnce<T extends { secret: string }>(status: number, body: T) {
-  const { secret: _, ...replayBody } = body;
-  return { status, body, replayBody };
 }

@@ -2,13 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createCreditShop, KEY } from '../../test/support/credit-shop.ts';
 import { type Receiver, startReceiver } from '../../test/support/receiver.ts';
 import { type StripeStandIn, startStripeStandIn } from '../../test/support/stripe-stand-in.ts';
 import { until } from '../../test/support/until.ts';
 import { createWebhookBench, type WebhookBench } from '../../test/support/webhook-bench.ts';
 import { STORED } from '../webhooks/stored.ts';
 import type { FulfilmentStep } from './fulfilments.ts';
-import { createCreditShop, KEY } from './test-support.ts';
 
 const SCRIPT = fileURLToPath(new URL('../test-support/killed-deliverer.ts', import.meta.url));
 

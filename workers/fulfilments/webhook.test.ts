@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RETRY_WAITS } from '../../core/webhooks/retry-schedule.ts';
 import { insertGrant } from '../../sql/referrals/grants.ts';
+import { type CreditShop, createCreditShop } from '../../test/support/credit-shop.ts';
 import { isGenuine, type Receiver, startReceiver } from '../../test/support/receiver.ts';
 import { until } from '../../test/support/until.ts';
 import { createWebhookBench, type WebhookBench } from '../../test/support/webhook-bench.ts';
-import { type CreditShop, createCreditShop } from './test-support.ts';
 
 let bench: WebhookBench;
 let receiver: Receiver;

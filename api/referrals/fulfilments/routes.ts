@@ -6,7 +6,7 @@ import { listGrantDeliveries } from '../../../sql/fulfilments/grant-deliveries.t
 import { createFulfilmentSealer } from '../../../sql/fulfilments/sealer.ts';
 import type { Api, ApiDeps } from '../../dependencies.ts';
 import { cutPage, cutPageAt, readCursor } from '../../pages.ts';
-import { withIdempotency, withPreparedIdempotency } from '../../plugins/idempotency.ts';
+import { secretOnce, withIdempotency, withPreparedIdempotency } from '../../plugins/idempotency.ts';
 import { IdParams, Ok } from '../../schemas.ts';
 import { parseReceiverUrl, requireReachable } from '../../webhooks/receiver-url.ts';
 import {
@@ -244,10 +244,4 @@ export async function fulfilmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
         return retried;
       }),
   );
-}
-
-/** Returns a response whose secret a replay lacks: another member may send it. */
-function secretOnce<T extends { secret?: string }>(status: number, body: T) {
-  const { secret: _, ...replayBody } = body;
-  return { status, body, replayBody };
 }

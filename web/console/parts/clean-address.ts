@@ -16,6 +16,12 @@ export function cleanAddress(text: string): string {
   return HOST_FIRST.test(bare) ? `https://${bare.replaceAll(' ', '%20')}` : bare;
 }
 
+/** Returns the http(s) URL that a text means, as {@link cleanAddress} does; null for any other text. */
+export function webAddressIn(text: string): string | null {
+  const address = cleanAddress(text);
+  return /^https?:\/\/\S+$/.test(address) && URL.canParse(address) ? address : null;
+}
+
 /** Returns the host of an address; an empty text where there is none. */
 export function hostOf(address: string): string {
   const url = URL.parse(cleanAddress(address));

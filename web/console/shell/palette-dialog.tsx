@@ -13,7 +13,7 @@ import { useApi } from '../api/queries.ts';
 import type { ResponseOf } from '../api/responses.ts';
 import { useSession } from '../api/session.ts';
 import { PAGES } from '../pages.tsx';
-import { cleanAddress } from '../parts/clean-address.ts';
+import { webAddressIn } from '../parts/clean-address.ts';
 import { shortId } from '../parts/click-words.ts';
 
 /** Links and people found by a text. */
@@ -46,7 +46,7 @@ export default function PaletteDialog({ close }: { close: () => void }) {
   const { can, workspace } = useSession();
   const [query, setQuery] = useState('');
   const [asked] = useDebouncedValue(query.trim(), 200);
-  const isAsked = asked.length >= LEAST && addressIn(asked) === null;
+  const isAsked = asked.length >= LEAST && webAddressIn(asked) === null;
   const links = useApi<LinkRecords>(isAsked ? '/links' : null, {
     view: 'records',
     slug: asked,
@@ -57,7 +57,7 @@ export default function PaletteDialog({ close }: { close: () => void }) {
     limit: FOUND,
   });
 
-  const url = addressIn(query);
+  const url = webAddressIn(query);
   const mayCreate = can('operator');
   const groups: [string, Action[]][] = [
     [
@@ -121,12 +121,6 @@ export default function PaletteDialog({ close }: { close: () => void }) {
       }}
     />
   );
-}
-
-/** The address that a text is, with its scheme; null for any other text. */
-function addressIn(text: string): string | null {
-  const address = cleanAddress(text);
-  return /^https?:\/\/\S+$/.test(address) && URL.canParse(address) ? address : null;
 }
 
 const matching = (query: string, actions: Action[]): Action[] => {

@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import { useLocation } from 'wouter';
 import { useSession } from '../api/session.ts';
-import { cleanAddress } from '../parts/clean-address.ts';
+import { webAddressIn } from '../parts/clean-address.ts';
 import { leaveBy } from './leaving.ts';
 
 /** Begins a new link when an address is pasted outside of a field, on any page. */
@@ -14,8 +14,8 @@ export function usePasteToBegin(): void {
       const isField =
         target instanceof Element && target.closest('input, textarea, select, [contenteditable]');
       if (defaultPrevented || isField || document.querySelector('[role="dialog"]')) return;
-      const address = cleanAddress(clipboardData?.getData('text') ?? '');
-      if (!/^https?:\/\/\S+$/.test(address) || URL.parse(address) === null) return;
+      const address = webAddressIn(clipboardData?.getData('text') ?? '');
+      if (address === null) return;
       leaveBy(() => navigate(`/links/new?url=${encodeURIComponent(address)}`));
     };
     document.addEventListener('paste', onPaste);

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { channelName, formatDate, formatInstant, formatMoney, formatTime, plural } from '../../formats.ts';
 import { deviceOf, placeOf } from '../../parts/click-words.ts';
-import { type ClickEntry, type Day, daysOf, type Entry, type Item, touchesOf } from './visits.ts';
+import { type ClickEntry, type Day, daysOf, type Entry, type Item, type touchesOf } from './visits.ts';
 
 /** Steps shown initially, and added per press. */
 const STEP = 100;
@@ -15,10 +15,9 @@ type Touches = ReturnType<typeof touchesOf>;
  * A journey by days, oldest first, one line for each visit. A long one shows its newest part, with a button for earlier
  * steps.
  */
-export function JourneyTimeline({ entries }: { entries: Entry[] }) {
+export function JourneyTimeline({ entries, touches }: { entries: Entry[]; touches: Touches }) {
   const [shown, setShown] = useState(STEP);
   const earlier = Math.max(0, entries.length - shown);
-  const touches = touchesOf(entries);
   return (
     <>
       {earlier > 0 && (

@@ -21,34 +21,39 @@ export default function VisitorPage() {
     <>
       <PageHeader title={journey.data?.visitor.email ?? 'Visitor'} />
       <QueryView query={journey} lines={8}>
-        {({ visitor, journey: entries }) => (
-          <Stack gap="lg">
-            <Paper withBorder p="md" component="section" aria-label="The visitor">
-              <Facts>
-                <Fact name="Visitor ID">
-                  <Group gap="xs" wrap="nowrap">
-                    <span>{visitor.id}</span>
-                    <CopyButton value={visitor.id} what="the visitor ID" />
-                  </Group>
-                </Fact>
-                <Fact name="Email">{visitor.email ?? 'Unknown'}</Fact>
-                <Fact name="First touch">{touchText(touchesOf(entries).first)}</Fact>
-                <Fact name="Last touch">{touchText(touchesOf(entries).last)}</Fact>
-                <Fact name="First seen">{seen(visitor.first_seen)}</Fact>
-                <Fact name="Last seen">{seen(visitor.last_seen)}</Fact>
-              </Facts>
-            </Paper>
-            <Box>
-              <Title order={2} size="h3" mb="md">
-                Journey
-              </Title>
-              <JourneyTimeline entries={entries} />
-              <GeoCredit />
-            </Box>
-          </Stack>
-        )}
+        {({ visitor, journey: entries }) => <Visitor visitor={visitor} entries={entries} />}
       </QueryView>
     </>
+  );
+}
+
+function Visitor({ visitor, entries }: { visitor: Journey['visitor']; entries: Journey['journey'] }) {
+  const touches = touchesOf(entries);
+  return (
+    <Stack gap="lg">
+      <Paper withBorder p="md" component="section" aria-label="The visitor">
+        <Facts>
+          <Fact name="Visitor ID">
+            <Group gap="xs" wrap="nowrap">
+              <span>{visitor.id}</span>
+              <CopyButton value={visitor.id} what="the visitor ID" />
+            </Group>
+          </Fact>
+          <Fact name="Email">{visitor.email ?? 'Unknown'}</Fact>
+          <Fact name="First touch">{touchText(touches.first)}</Fact>
+          <Fact name="Last touch">{touchText(touches.last)}</Fact>
+          <Fact name="First seen">{seen(visitor.first_seen)}</Fact>
+          <Fact name="Last seen">{seen(visitor.last_seen)}</Fact>
+        </Facts>
+      </Paper>
+      <Box>
+        <Title order={2} size="h3" mb="md">
+          Journey
+        </Title>
+        <JourneyTimeline entries={entries} touches={touches} />
+        <GeoCredit />
+      </Box>
+    </Stack>
   );
 }
 

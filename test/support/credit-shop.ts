@@ -1,9 +1,9 @@
 import type { GrantDelivery } from '../../sql/fulfilments/grant-deliveries.ts';
-import type { Merchant } from '../../test/referrals/support.ts';
-import { merchant } from '../../test/referrals/support.ts';
-import type { TestWorkspace } from '../../test/support/api.ts';
-import { until } from '../../test/support/until.ts';
-import type { WebhookBench } from '../../test/support/webhook-bench.ts';
+import type { Merchant } from '../referrals/support.ts';
+import { merchant } from '../referrals/support.ts';
+import type { TestWorkspace } from './api.ts';
+import { until } from './until.ts';
+import type { WebhookBench } from './webhook-bench.ts';
 
 export const KEY = 'rk_test_fulfilment';
 
