@@ -1,9 +1,18 @@
 import { expect, test } from 'vitest';
-import { formatMoney } from './formats.ts';
+import { formatMoney, formatPlanned } from './formats.ts';
 
 test('formats money with the decimals of the ledger', () => {
   expect(formatMoney(1.5, 'usd')).toMatch(/1[.,]50/);
   expect(formatMoney(12.75, 'rsd')).toMatch(/12[.,]75/);
   expect(formatMoney(1.125, 'iqd')).toMatch(/1[.,]125/);
   expect(formatMoney(500, 'jpy')).toMatch(/500(?![.,]\d)/);
+});
+
+test('says of something planned when it takes place, and nothing else once its time has come', () => {
+  const now = Date.parse('2026-11-26T05:00:00Z');
+  const at = (seconds: number) => new Date(now + seconds * 1_000).toISOString();
+  expect(formatPlanned(at(300), now)).toMatch(/in 5/);
+  for (const seconds of [0.7, 0.3, 0, -0.3, -5, -4_000]) {
+    expect(formatPlanned(at(seconds), now)).toBe('under way');
+  }
 });

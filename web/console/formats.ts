@@ -93,6 +93,12 @@ export function formatAgo(instant: string, now = Date.now()): string {
   return ages().format(Math.trunc(seconds / size), unit);
 }
 
+/** When something planned takes place: `in 5 minutes`, and `under way` once its time has come. */
+export function formatPlanned(instant: string, now = Date.now()): string {
+  // Less than a second ahead, `formatAgo` may say "now".
+  return Date.parse(instant) < now + 1_000 ? 'under way' : formatAgo(instant, now);
+}
+
 /** `1 click`, `2 clicks`. */
 export const plural = (count: number, one: string, many: string) =>
   `${formatCount(count)} ${count === 1 ? one : many}`;

@@ -1,7 +1,7 @@
 import { Button, Group, Table, Text, Title } from '@mantine/core';
 import { useApi, useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
-import { formatAgo, formatCount, formatExact, formatInstant } from '../../formats.ts';
+import { formatCount, formatExact, formatInstant, formatPlanned } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
@@ -97,7 +97,7 @@ function Row({ delivery, path }: { delivery: CreditDelivery; path: string }) {
         <StateBadge delivery={delivery} />
         {next && delivery.attempts > 0 && (
           <Text size="xs" c="dimmed" title={formatInstant(next)}>
-            Next attempt {formatAgo(next)}
+            Next attempt {formatPlanned(next)}
           </Text>
         )}
       </Table.Td>

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useApi, useSend } from '../../api/queries.ts';
 import { sentence } from '../../api/sentence.ts';
 import { useSession } from '../../api/session.ts';
-import { formatAgo, formatCount, formatInstant } from '../../formats.ts';
+import { formatCount, formatInstant, formatPlanned } from '../../formats.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
@@ -80,7 +80,7 @@ function Facts({ delivery }: { delivery: DeliveryDetail }) {
     ['Attempts', formatCount(attempts)],
     ['Last attempt', sent && formatInstant(sent)],
     ['Delivered', delivered && formatInstant(delivered)],
-    ['Next attempt', attempts > 0 && next ? `${formatAgo(next)} (${formatInstant(next)})` : null],
+    ['Next attempt', attempts > 0 && next ? `${formatPlanned(next)} (${formatInstant(next)})` : null],
   ];
   return (
     <Stack gap="sm">

@@ -1,6 +1,6 @@
 import { Anchor, Group, Select, Table, Text, Title } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
-import { formatAgo, formatCount, formatInstant } from '../../formats.ts';
+import { formatCount, formatInstant, formatPlanned } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
@@ -133,7 +133,7 @@ function Row({ delivery, open }: { delivery: Delivery; open: () => void }) {
         {formatCount(delivery.attempts)}
       </Table.Td>
       <Table.Td title={next ? formatInstant(next) : undefined}>
-        {next && delivery.attempts > 0 ? formatAgo(next) : ''}
+        {next && delivery.attempts > 0 ? formatPlanned(next) : ''}
       </Table.Td>
     </Table.Tr>
   );

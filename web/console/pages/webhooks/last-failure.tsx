@@ -1,7 +1,7 @@
 import { Alert, Anchor, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useApi } from '../../api/queries.ts';
-import { formatAgo, formatInstant } from '../../formats.ts';
+import { formatAgo, formatInstant, formatPlanned } from '../../formats.ts';
 import { useDeliveriesView } from './deliveries-view.ts';
 import { eventName } from './events.ts';
 import { failureWords } from './failure-words.ts';
@@ -47,7 +47,7 @@ export function LastFailure({ webhook }: { webhook: ShownWebhook }) {
 /** The next attempt of a delivery as a sentence; empty when there is none. */
 function nextAttempt({ next_attempt_at: next }: Delivery): string {
   if (next === null) return '';
-  return `The next attempt is ${Date.parse(next) > Date.now() ? formatAgo(next) : 'under way'}. `;
+  return `The next attempt is ${formatPlanned(next)}. `;
 }
 
 function newest(deliveries: readonly Delivery[]): Delivery | null {
