@@ -27,3 +27,6 @@ export function qrAddress(shortUrl: string): string {
 export function logoSpan(modules: QrModules): number {
   return 2 * Math.floor(modules.length * 0.12) + 1;
 }
+
+/** Returns the width of the logo itself, in modules: half a module of its square stays free on each side. */
+export const logoSide = (modules: QrModules): number => logoSpan(modules) - 1;

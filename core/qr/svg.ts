@@ -1,5 +1,5 @@
 import { type Color, cssColor } from './colors.ts';
-import { logoSpan, type QrModules } from './layout.ts';
+import { logoSide, logoSpan, type QrModules } from './layout.ts';
 
 /** How a code is drawn. */
 export type QrLook = {
@@ -45,13 +45,14 @@ function pathOf(modules: QrModules, margin: number): string {
   return path;
 }
 
-/** The logo on the background, with half a module around it. */
+/** The logo on the background. */
 function middle(modules: QrModules, margin: number, background: string, logo: string): string {
   const span = logoSpan(modules);
   const at = margin + (modules.length - span) / 2;
+  const side = logoSide(modules);
   return (
     `<path fill="${background}" d="M${at} ${at}h${span}v${span}h-${span}z"/>` +
-    `<image href="${escaped(logo)}" x="${at + 0.5}" y="${at + 0.5}" width="${span - 1}" height="${span - 1}"/>`
+    `<image href="${escaped(logo)}" x="${at + (span - side) / 2}" y="${at + (span - side) / 2}" width="${side}" height="${side}"/>`
   );
 }
 

@@ -1,6 +1,6 @@
 import { ApiFailure } from '../../api/failures.ts';
+import { isColor } from '../../parts/css-colors.ts';
 import type { Field } from './changes.ts';
-import { isColor } from './colors.ts';
 import { type Draft, isMetadata, isWebUrl } from './draft.ts';
 import type { Theme } from './responses.ts';
 import { GRADIENTS, PLATFORMS } from './theme-choices.ts';

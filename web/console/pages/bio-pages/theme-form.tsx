@@ -1,6 +1,6 @@
 import { Input, NativeSelect, SegmentedControl, SimpleGrid, Stack, TextInput, Title } from '@mantine/core';
 import { type ReactNode, useId, useState } from 'react';
-import { ColorField } from './color-field.tsx';
+import { ColorField } from '../../parts/color-field.tsx';
 import type { PartProps } from './editor.tsx';
 import { GradientChoice } from './gradient-choice.tsx';
 import type { Wrong } from './problems.ts';

@@ -10,7 +10,7 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { STAYS } from '../../parts/secret-made.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
-import { qrModules, qrSvg } from '../links/qr-code.ts';
+import { qrModules, qrSvg, svgUrl } from '../links/qr-code.ts';
 import type { RecoveryCodes } from './own-two-factor.tsx';
 
 type AppSecret = ResponseOf<'/two-factor/setup', 'post'>;
@@ -103,12 +103,7 @@ function QrCode({ uri }: { uri: string }) {
   return (
     <Center>
       {code.data ? (
-        <img
-          src={`data:image/svg+xml,${encodeURIComponent(qrSvg(code.data, alt))}`}
-          alt={alt}
-          width={200}
-          height={200}
-        />
+        <img src={svgUrl(qrSvg(code.data, alt))} alt={alt} width={200} height={200} />
       ) : (
         <Skeleton width={200} height={200} />
       )}

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { qrAddress } from '../../../../../core/qr/layout.ts';
 import { formatInstantIn, formatPercent, viewerTimeZone } from '../../../formats.ts';
 import { cleanAddress } from '../../../parts/clean-address.ts';
-import { qrModules, qrSvg } from '../qr-code.ts';
+import { qrModules, qrSvg, svgUrl } from '../qr-code.ts';
 import { ruleWords } from '../rules/condition-words.ts';
 import { sharesOf, variantsOf } from '../rules/decide-draft.ts';
 import { DEVICES } from './devices.tsx';
@@ -50,14 +50,7 @@ function PreviewCode({ address }: { address: string }) {
   });
   if (!code.data) return <Skeleton width={WIDTH} height={WIDTH} />;
   const alt = `QR code that leads to ${address}`;
-  return (
-    <img
-      src={`data:image/svg+xml,${encodeURIComponent(qrSvg(code.data, alt))}`}
-      alt={alt}
-      width={WIDTH}
-      height={WIDTH}
-    />
-  );
+  return <img src={svgUrl(qrSvg(code.data, alt))} alt={alt} width={WIDTH} height={WIDTH} />;
 }
 
 const localInstant = (local: string) => {

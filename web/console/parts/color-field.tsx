@@ -1,15 +1,18 @@
 import { TextInput } from '@mantine/core';
-import { hexOf, isColor } from './colors.ts';
+import { hexOf, isColor } from './css-colors.ts';
 
 /** A color picker with a text field for CSS colors. */
 export function ColorField({
   label,
   value,
   onChange,
+  error = null,
 }: {
   label: string;
   value: string;
   onChange: (color: string) => void;
+  /** What is wrong with a color that is one. */
+  error?: string | null;
 }) {
   return (
     <TextInput
@@ -28,7 +31,7 @@ export function ColorField({
           onChange={(event) => onChange(event.currentTarget.value)}
         />
       }
-      error={isColor(value) ? null : 'Not a color'}
+      error={isColor(value) ? error : 'Not a color'}
       onChange={(event) => onChange(event.currentTarget.value)}
     />
   );

@@ -1,0 +1,55 @@
+import { Anchor, Button, Group, Stack, Switch, Text } from '@mantine/core';
+import { Link } from 'wouter';
+import { ColorField } from '../../parts/color-field.tsx';
+import { PLAIN_STYLE, type QrStyle } from './qr-code.ts';
+
+type QrStyleFormProps = {
+  style: QrStyle;
+  onChange(style: QrStyle): void;
+  /** Whether the workspace has a logo; null: not known yet. */
+  hasLogo: boolean | null;
+  /** A color that scanners could not read. */
+  wrong: { field: 'color' | 'background'; message: string } | null;
+};
+
+/** Colors and logo of a QR code. */
+export function QrStyleForm({ style, onChange, hasLogo, wrong }: QrStyleFormProps) {
+  const isPlain = JSON.stringify(style) === JSON.stringify(PLAIN_STYLE);
+  return (
+    <Stack gap="xs" w="100%">
+      <Group grow gap="xs" align="start">
+        {(['color', 'background'] as const).map((field) => (
+          <ColorField
+            key={field}
+            label={field === 'color' ? 'Color' : 'Background'}
+            value={style[field]}
+            onChange={(value) => onChange({ ...style, [field]: value })}
+            error={wrong?.field === field ? `This color ${wrong.message}` : null}
+          />
+        ))}
+      </Group>
+      <Group justify="space-between" gap="xs">
+        <Switch
+          size="xs"
+          label="Logo in the middle"
+          checked={style.hasLogo && hasLogo !== false}
+          disabled={!hasLogo}
+          onChange={({ currentTarget }) => onChange({ ...style, hasLogo: currentTarget.checked })}
+        />
+        {!isPlain && (
+          <Button size="compact-xs" variant="subtle" onClick={() => onChange(PLAIN_STYLE)}>
+            Black on white
+          </Button>
+        )}
+      </Group>
+      {hasLogo === false && (
+        <Text size="xs" c="dimmed">
+          The workspace has no logo.{' '}
+          <Anchor component={Link} href="/settings" size="xs">
+            Upload one
+          </Anchor>
+        </Text>
+      )}
+    </Stack>
+  );
+}
