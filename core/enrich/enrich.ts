@@ -1,4 +1,5 @@
 import { createByteCache } from '../caching/byte-cache.ts';
+import { ADDRESS_BYTES } from '../events/address-seal.ts';
 import type { ClickLabels } from '../events/click-labels.ts';
 import { ReadClick } from '../events/click-reader.ts';
 import { CLICK_FLAGS, type ClickEvent, type Trigger } from '../events/types.ts';
@@ -47,11 +48,14 @@ export function createEnricher(dependencies: { geo: Geo; userAgents?: UserAgents
     read: (...at) => storedReferer(text(...at)),
   });
 
+  /** The address of the click that is being enriched. An array for each click would be garbage. */
+  const address = new Uint8Array(ADDRESS_BYTES);
+
   function enrichClick(click: ClickEvent): EnrichedClick {
     const isRead = click instanceof ReadClick;
     const agent = isRead ? click.userAgentIn(agents) : userAgents.profileOf(click.userAgent);
     return {
-      place: geo.placeOf(click.address),
+      place: geo.placeOf(isRead ? click.addressInto(address) : click.address),
       agent,
       referer: isRead ? click.refererIn(referers) : storedReferer(click.referer),
       labels: click.labels,

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { isMappedIpv4 } from '../addresses/mapped-ipv4.ts';
 import { type BoundedCache, createBoundedCache } from '../caching/bounded-cache.ts';
 import { continentOf } from './continents.ts';
 import { openMaxMindFile } from './maxmind-file.ts';
@@ -91,7 +92,7 @@ export function createGeo(
   const places = createBoundedCache<string, Place>(SHARED_PLACES);
 
   function placeOf(address: Uint8Array): Place {
-    const mapped = isMappedV4(address);
+    const mapped = isMappedIpv4(address);
     const key = mapped ? v4Key(address) : v6Key(address);
     const known = cache.get(key);
     if (known !== undefined) return known;
@@ -146,11 +147,6 @@ function shared(places: BoundedCache<string, Place>, city: City, asn: number): P
 function withoutDistrict(city: string): string {
   const at = city.indexOf('(');
   return at < 0 ? city : city.slice(0, at).trimEnd();
-}
-
-function isMappedV4(address: Uint8Array): boolean {
-  for (let at = 0; at < 10; at++) if (address[at] !== 0) return false;
-  return address[10] === 0xff && address[11] === 0xff;
 }
 
 function v4Key(address: Uint8Array): number {

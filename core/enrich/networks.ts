@@ -2,6 +2,7 @@ import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isMappedIpv4 } from '../addresses/mapped-ipv4.ts';
 import { type NetworkTables, networkFile, readNetworkFile } from './network-file.ts';
 
 /** Autonomous systems by address. */
@@ -85,13 +86,13 @@ export function noNetworks(): Networks {
 export function createNetworks(v4: NetworkTable, v6: NetworkTable): Networks {
   return {
     asnOf(address) {
-      const mapped = isMappedV4(address);
+      const mapped = isMappedIpv4(address);
       const { asn } = mapped ? v4 : v6;
       return asn[mapped ? find(v4, number(address, 12, 4)) : find(v6, number(address, 0, 6))] ?? 0;
     },
     // Keys of IPv6 are whole /48 networks.
     isUniform(address) {
-      if (!isMappedV4(address)) return true;
+      if (!isMappedIpv4(address)) return true;
       const first = number(address, 12, 3) * 256;
       return find(v4, first) === find(v4, first + 255);
     },
@@ -191,11 +192,6 @@ function find({ keys }: NetworkTable, key: number): number {
     else high = middle - 1;
   }
   return low;
-}
-
-function isMappedV4(address: Uint8Array): boolean {
-  for (let at = 0; at < 10; at++) if (address[at] !== 0) return false;
-  return address[10] === 0xff && address[11] === 0xff;
 }
 
 function number(address: Uint8Array, from: number, bytes: number): number {

@@ -1,19 +1,30 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { applyPad, createAddressSealer } from './address-seal.ts';
+import { anyAddress } from '../../test/support/any-clicks.ts';
+import { createAddressSealer, openAddress, sealAddress } from './address-seal.ts';
 
 const stream = '01900000-0000-7000-8000-000000000001';
 const other = '01900000-0000-7000-8000-000000000002';
 const sealer = createAddressSealer(Buffer.alloc(32, 1));
 
 describe('address pads', () => {
-  test('seal an address and open it again', () => {
-    const address = Buffer.from('00000000000000000000ffffc0000217', 'hex');
-    const bytes = Buffer.from(address);
+  test('seal any address and open it again', () => {
+    const pads = sealer.pads(stream, 77n, 3);
+    fc.assert(
+      fc.property(anyAddress, fc.nat({ max: 2 }), (address, at) => {
+        const [sealed] = Object.values(sealAddress(address, pads, at * 16));
+        expect(Buffer.from(address).includes(sealed as Buffer)).toBe(false);
+        expect(openAddress(sealAddress(address, pads, at * 16), pads, at * 16)).toEqual(Buffer.from(address));
+      }),
+    );
+  });
+
+  test('an IPv4 address has four bytes in the log, any other sixteen', () => {
     const pads = sealer.pads(stream, 77n, 1);
-    applyPad(bytes, 0, pads, 0);
-    expect(bytes.equals(address)).toBe(false);
-    applyPad(bytes, 0, pads, 0);
-    expect(bytes).toEqual(address);
+    const bytesOf = (hex: string) => Object.values(sealAddress(Buffer.from(hex, 'hex'), pads, 0))[0]?.length;
+    expect(bytesOf('00000000000000000000ffffc0000217')).toBe(4);
+    expect(bytesOf('00000000000000000000fffec0000217')).toBe(16);
+    expect(bytesOf('20010db8000000000000000000000001')).toBe(16);
   });
 
   test('are the same for a sequence, however many are made at a time', () => {

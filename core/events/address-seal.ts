@@ -1,8 +1,14 @@
 import { createCipheriv, createHmac } from 'node:crypto';
+import { IPV4_AT, isMappedIpv4 } from '../addresses/mapped-ipv4.ts';
 import { uuidToBytes } from '../ids.ts';
 
 /** Bytes of an address, and of the pad that seals it. */
 export const ADDRESS_BYTES = 16;
+/** Bytes of an IPv4 address in the log. Its pad is the last four bytes of an address's. */
+export const IPV4_BYTES = ADDRESS_BYTES - IPV4_AT;
+
+/** A sealed address as avsc writes and reads it: by the name of its type in the schema of clicks. */
+export type SealedAddress = { 'hoplog.SealedIpv4': Buffer } | { 'hoplog.SealedAddress': Buffer };
 
 /**
  * Encrypts addresses, which are never stored in clear. Each is XORed with a pad of its own: AES-256 in counter mode
@@ -36,19 +42,47 @@ export function createAddressSealer(key: Uint8Array): AddressSealer {
 }
 
 /**
- * XORs the 16 bytes of `buffer` at `position` with the pad at `padPosition`, which seals or opens an address.
+ * XORs `count` bytes of `from` with those of the pads, which seals or opens an address, or its IPv4 part.
  *
- * @param into receives the result from `intoPosition` on; by default it replaces the input
+ * @param into receives the result from `intoAt` on
  */
 export function applyPad(
-  buffer: Uint8Array,
-  position: number,
+  from: Uint8Array,
+  fromAt: number,
   pads: Uint8Array,
-  padPosition: number,
-  into = buffer,
-  intoPosition = position,
+  padAt: number,
+  into: Uint8Array,
+  intoAt: number,
+  count: number,
 ): void {
-  for (let i = 0; i < ADDRESS_BYTES; i++) {
-    into[intoPosition + i] = (buffer[position + i] ?? 0) ^ (pads[padPosition + i] ?? 0);
-  }
+  for (let i = 0; i < count; i++) into[intoAt + i] = (from[fromAt + i] ?? 0) ^ (pads[padAt + i] ?? 0);
+}
+
+/** Seals an address of 16 bytes with the pad at `padAt`. */
+export function sealAddress(address: Uint8Array, pads: Uint8Array, padAt: number): SealedAddress {
+  const isIpv4 = isMappedIpv4(address);
+  const skipped = isIpv4 ? IPV4_AT : 0;
+  const sealed = Buffer.alloc(address.length - skipped);
+  applyPad(address, skipped, pads, padAt + skipped, sealed, 0, sealed.length);
+  return isIpv4 ? { 'hoplog.SealedIpv4': sealed } : { 'hoplog.SealedAddress': sealed };
+}
+
+/** Opens an address that {@link sealAddress} sealed, or one of an earlier version: 16 bytes. */
+export function openAddress(sealed: SealedAddress, pads: Uint8Array, padAt: number): Uint8Array {
+  const address = Buffer.alloc(ADDRESS_BYTES);
+  if ('hoplog.SealedIpv4' in sealed) openIpv4(sealed['hoplog.SealedIpv4'], 0, pads, padAt, address);
+  else applyPad(sealed['hoplog.SealedAddress'], 0, pads, padAt, address, 0, ADDRESS_BYTES);
+  return address;
+}
+
+/** Opens the sealed IPv4 address of `bytes` at `at`, mapped into the 16 bytes of `into`. */
+export function openIpv4(
+  bytes: Uint8Array,
+  at: number,
+  pads: Uint8Array,
+  padAt: number,
+  into: Uint8Array,
+): void {
+  for (let n = 0; n < IPV4_AT; n++) into[n] = n < 10 ? 0 : 0xff;
+  applyPad(bytes, at, pads, padAt + IPV4_AT, into, IPV4_AT, IPV4_BYTES);
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyClick } from '../../test/support/any-clicks.ts';
-import { applyPad } from './address-seal.ts';
+import { sealAddress } from './address-seal.ts';
 import { CLICK_BODY_VERSION, writeClickBody } from './click-body.ts';
 import { NO_LABELS, SharedLabels } from './click-labels.ts';
 import { releasedRegistry } from './schema-registry.ts';
@@ -24,8 +24,7 @@ const times = fc.oneof(
 );
 
 function byAvsc(event: Unstamped<ClickEvent>, ts: number, pads: Uint8Array, padAt: number): Buffer {
-  const address = Buffer.from(event.address);
-  applyPad(address, 0, pads, padAt);
+  const address = sealAddress(event.address, pads, padAt);
   const { workspaceId, linkId, visitorId } = event;
   return type.toBuffer({
     ...event,

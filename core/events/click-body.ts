@@ -1,16 +1,19 @@
+import { IPV4_AT, isMappedIpv4 } from '../addresses/mapped-ipv4.ts';
 import { ADDRESS_BYTES, applyPad } from './address-seal.ts';
 import { ID_BYTES, linkBytes, requireId } from './click-labels.ts';
 import type { ClickEvent, Unstamped } from './types.ts';
 
 /** The version of the click's schema that {@link writeClickBody} writes. */
-export const CLICK_BODY_VERSION = 2;
+export const CLICK_BODY_VERSION = 3;
+/** The numbers of the types of an address in the schema, as Avro writes them. */
+export const ADDRESS_TYPES = { ipv4: 0, any: 2 } as const;
 
 /** Half of a time: 28 bits, or four digits of a base-128 number. */
 const HALF = 2 ** 28;
 const LENGTH_BYTES = 5;
 
 /**
- * Writes the Avro body of a click (`schemas/click.v2.avsc`), field by field, with its address sealed. Written by hand
+ * Writes the Avro body of a click (`schemas/click.v3.avsc`), field by field, with its address sealed. Written by hand
  * because every redirect pays for it (`bench/journal.ts`). A test compares it with avsc byte for byte.
  *
  * @param pads with 16 bytes at `padAt` that seal the address
@@ -39,10 +42,14 @@ export function writeClickBody(
   at = writeText(referer, buffer, at);
   if (at >= 0) at = writeText(userAgent, buffer, at);
   if (at >= 0) at = writeText(language, buffer, at);
-  if (at < 0 || at + ADDRESS_BYTES + 1 > buffer.length) return -1;
-  applyPad(address, 0, pads, padAt, buffer, at);
-  buffer[at + ADDRESS_BYTES] = flags << 1;
-  return at + ADDRESS_BYTES + 1;
+  const isIpv4 = isMappedIpv4(address);
+  const skipped = isIpv4 ? IPV4_AT : 0;
+  const bytes = ADDRESS_BYTES - skipped;
+  if (at < 0 || at + 1 + bytes + 1 > buffer.length) return -1;
+  buffer[at++] = isIpv4 ? ADDRESS_TYPES.ipv4 : ADDRESS_TYPES.any;
+  applyPad(address, skipped, pads, padAt + skipped, buffer, at, bytes);
+  buffer[at + bytes] = flags << 1;
+  return at + bytes + 1;
 }
 
 /** Writes a `long`: zigzag, seven bits a byte, the lowest first. */

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyClick } from '../../test/support/any-clicks.ts';
-import { applyPad } from './address-seal.ts';
-import { writeClickBody } from './click-body.ts';
+import { openAddress, type SealedAddress } from './address-seal.ts';
+import { CLICK_BODY_VERSION, writeClickBody } from './click-body.ts';
 import { readClickBody } from './click-reader.ts';
 import { KIND_CODES, releasedRegistry } from './schema-registry.ts';
 import type { ClickEvent } from './types.ts';
 
-const registered = releasedRegistry().reader(KIND_CODES.click, 2);
+const registered = releasedRegistry().reader(KIND_CODES.click, CLICK_BODY_VERSION);
 if (typeof registered === 'string') throw new Error(registered);
 const byAvsc = registered.read;
 
@@ -35,10 +35,8 @@ function fieldsOf(click: Omit<ClickEvent, 'kind'>) {
 }
 
 function avscFields(value: unknown) {
-  const read = value as Omit<ClickEvent, 'kind'>;
-  const address = Uint8Array.from(read.address);
-  applyPad(address, 0, PADS, 0);
-  return fieldsOf({ ...read, address });
+  const read = value as Omit<ClickEvent, 'kind' | 'address'> & { address: SealedAddress };
+  return fieldsOf({ ...read, address: openAddress(read.address, PADS, 0) });
 }
 
 function written(click: Parameters<typeof writeClickBody>[0], ts: number): Buffer {

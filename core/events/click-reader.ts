@@ -1,5 +1,6 @@
 import { type ByteCache, createByteCache } from '../caching/byte-cache.ts';
-import { ADDRESS_BYTES, applyPad } from './address-seal.ts';
+import { ADDRESS_BYTES, applyPad, IPV4_BYTES, openIpv4 } from './address-seal.ts';
+import { ADDRESS_TYPES } from './click-body.ts';
 import { type ClickLabels, ID_BYTES, LABEL_NAMES, NO_LABELS } from './click-labels.ts';
 import type { ClickEvent } from './types.ts';
 
@@ -7,8 +8,11 @@ import type { ClickEvent } from './types.ts';
 export const VISITOR_AT = 0;
 export const WORKSPACE_AT = ID_BYTES;
 export const LINK_AT = 2 * ID_BYTES;
-/** Bytes around the texts: three ids, the address, the flags, and at least one of the time and of each length. */
-const LEAST_BYTES = 1 + 3 * ID_BYTES + LABEL_NAMES.length + 4 + ADDRESS_BYTES + 1;
+/**
+ * Bytes around the texts: three ids, an IPv4 address and its type, the flags, and at least one of the time and of each
+ * length.
+ */
+const LEAST_BYTES = 1 + 3 * ID_BYTES + LABEL_NAMES.length + 4 + 1 + IPV4_BYTES + 1;
 
 /**
  * A click in the memory of its batch. Ids, user agent and address are read on demand, so a worker with fifty thousand
@@ -100,9 +104,15 @@ export class ReadClick implements ClickEvent {
   }
 
   get address(): Uint8Array {
-    const address = new Uint8Array(ADDRESS_BYTES);
-    applyPad(this.ids, this.#addressAt, this.#pads, this.#padAt, address, 0);
-    return address;
+    return this.addressInto(new Uint8Array(ADDRESS_BYTES));
+  }
+
+  /** Writes the address into 16 bytes, and returns them. */
+  addressInto(into: Uint8Array): Uint8Array {
+    const at = this.#addressAt;
+    if (this.ids[at - 1] === ADDRESS_TYPES.ipv4) openIpv4(this.ids, at, this.#pads, this.#padAt, into);
+    else applyPad(this.ids, at, this.#pads, this.#padAt, into, 0, ADDRESS_BYTES);
+    return into;
   }
 }
 
@@ -118,7 +128,7 @@ export function clickKey(click: Pick<ClickEvent, 'ts' | 'workspaceId' | 'linkId'
 let at = 0;
 
 /**
- * Reads the Avro body of a click (`schemas/click.v2.avsc`). Written by hand because a worker reads every click. A
+ * Reads the Avro body of a click (`schemas/click.v3.avsc`). Written by hand because a worker reads every click. A
  * test compares it with avsc.
  *
  * @param end where the body must end
@@ -148,10 +158,15 @@ export function readClickBody(
   const userAgentEnd = textEnd(bytes, refererEnd, end);
   if (userAgentEnd < 0) return null;
   const userAgentAt = at;
-  const addressAt = textEnd(bytes, userAgentEnd, end);
-  if (addressAt < 0 || addressAt + ADDRESS_BYTES >= end) return null;
+  const languageEnd = textEnd(bytes, userAgentEnd, end);
+  if (languageEnd < 0) return null;
   const languageAt = at;
-  const flags = readNumber(bytes, addressAt + ADDRESS_BYTES);
+  const addressType = bytes[languageEnd];
+  if (addressType !== ADDRESS_TYPES.ipv4 && addressType !== ADDRESS_TYPES.any) return null;
+  const addressAt = languageEnd + 1;
+  const addressEnd = addressAt + (addressType === ADDRESS_TYPES.ipv4 ? IPV4_BYTES : ADDRESS_BYTES);
+  if (addressEnd >= end) return null;
+  const flags = readNumber(bytes, addressEnd);
   if (at !== end) return null;
   return new ReadClick(
     bytes,
@@ -159,7 +174,7 @@ export function readClickBody(
     ts,
     labelsOf(bytes, labelsAt, labelsEnd),
     textOf(bytes, channelAt, channelEnd),
-    textOf(bytes, languageAt, addressAt),
+    textOf(bytes, languageAt, languageEnd),
     flags,
     refererAt,
     refererEnd,

@@ -115,7 +115,8 @@ describe('the event codec', () => {
 
   test('writes no address in clear', () => {
     const address = Buffer.from('00000000000000000000ffffc0000217', 'hex');
-    expect(batchOf([{ ...CLICK, address }]).payload.includes(address)).toBe(false);
+    const { payload } = batchOf([{ ...CLICK, address }]);
+    expect([payload.includes(address), payload.includes(address.subarray(12))]).toEqual([false, false]);
   });
 
   test('reports when an event does not fit, at every size that is too small', () => {

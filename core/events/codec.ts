@@ -1,5 +1,11 @@
 import type { DecodedEvent, LogBatch } from '../event-log/port.ts';
-import { ADDRESS_BYTES, type AddressSealer, applyPad } from './address-seal.ts';
+import {
+  ADDRESS_BYTES,
+  type AddressSealer,
+  openAddress,
+  type SealedAddress,
+  sealAddress,
+} from './address-seal.ts';
 import { asBuffer } from './as-buffer.ts';
 import { CLICK_BODY_VERSION, writeClickBody } from './click-body.ts';
 import { readClickBody } from './click-reader.ts';
@@ -63,8 +69,7 @@ function envelop(buffer: Buffer, position: number, end: number, kind: number, ve
 function bodyOf(event: Unstamped, ts: number, pad: Pad): object {
   switch (event.kind) {
     case 'click': {
-      const address = Buffer.from(event.address);
-      applyPad(address, 0, pad.bytes, pad.position);
+      const address = sealAddress(event.address, pad.bytes, pad.position);
       const { workspaceId, linkId, visitorId, userAgent } = event;
       const ids = {
         workspaceId: asBuffer(workspaceId),
@@ -147,7 +152,9 @@ export function decodeEvents(
       undecodable.push({ sequence, reason: outcome, bytes: payload.subarray(position, end) });
     } else {
       if (click === null && outcome.kind === 'click' && pads) {
-        applyPad(outcome.address, 0, pads, index * ADDRESS_BYTES);
+        // As avsc reads it.
+        const sealed: unknown = outcome.address;
+        outcome.address = openAddress(sealed as SealedAddress, pads, index * ADDRESS_BYTES);
       }
       events.push({ sequence, event: outcome });
     }

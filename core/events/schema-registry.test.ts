@@ -44,7 +44,7 @@ function withNextClick(field: { name: string; type: string; default?: unknown })
   const released = releasedSchemas();
   const click = released.findLast(({ kind }) => kind === 'click')?.schema as schema.RecordType;
   const next = { ...click, fields: [...click.fields, field] };
-  return [...released, { kind: 'click', version: 3, schema: next }];
+  return [...released, { kind: 'click', version: 4, schema: next }];
 }
 
 describe('records of an earlier version', () => {
@@ -109,7 +109,11 @@ describe('the schema registry', () => {
       name: 'click.v2',
       fingerprint: 'ac7bee79e8ac2ee35f6d950b16c4314bf742ca50d2b301faf8aae7ced15dd3fe',
     });
-    expect([registry.schema(1, 3), registry.schema(99, 1)]).toEqual([null, null]);
+    expect(registry.schema(1, 3)).toMatchObject({
+      name: 'click.v3',
+      fingerprint: '02ac50911c237edccc4a77c49eec0897bd822364e42a8cc2a9cb6800492a04fc',
+    });
+    expect([registry.schema(1, 4), registry.schema(99, 1)]).toEqual([null, null]);
   });
 
   test('computes fingerprints of the canonical form, without documentation and defaults', () => {
@@ -148,7 +152,7 @@ describe('the schema registry', () => {
     const payload = Buffer.concat([buffer.subarray(0, end), batch.payload]);
     const { events, undecodable } = decodeEvents({ ...batch, payload, count: batch.count + 1 }, sealer);
     expect(undecodable).toMatchObject([
-      { sequence: batch.firstSequence, reason: 'click of version 3: no such schema here' },
+      { sequence: batch.firstSequence, reason: 'click of version 4: no such schema here' },
     ]);
     expect(events).toHaveLength(5);
   });

@@ -103,6 +103,7 @@ function bodyReader(type: avro.Type, writtenWith: avro.Type | null): BodyReader 
 const SCHEMA_FILES: readonly { kind: EventKind; version: number }[] = [
   { kind: 'click', version: 1 },
   { kind: 'click', version: 2 },
+  { kind: 'click', version: 3 },
   { kind: 'identify', version: 1 },
   { kind: 'identify', version: 2 },
   { kind: 'order', version: 1 },

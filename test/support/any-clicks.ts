@@ -5,6 +5,24 @@ import type { ClickEvent, Unstamped } from '../../core/events/types.ts';
 /** Generates any sixteen bytes. */
 export const anyId = fc.uint8Array({ minLength: 16, maxLength: 16 });
 
+/** Generates addresses: of IPv4, of IPv6, and any bytes. */
+export const anyAddress = fc.oneof(
+  fc.uint8Array({ minLength: 4, maxLength: 4 }).map(mapped),
+  anyId,
+  // Almost mapped.
+  fc.uint8Array({ minLength: 4, maxLength: 4 }).chain((ipv4) =>
+    fc.nat({ max: 11 }).map((at) => {
+      const address = mapped(ipv4);
+      address[at] = (address[at] ?? 0) ^ 1;
+      return address;
+    }),
+  ),
+);
+
+function mapped(ipv4: Uint8Array): Uint8Array {
+  return Uint8Array.of(...Array<number>(10).fill(0), 0xff, 0xff, ...ipv4);
+}
+
 /** Generates labels of any texts. */
 export function anyLabels(text: fc.Arbitrary<string>): fc.Arbitrary<ClickLabels> {
   return fc.record({
@@ -40,7 +58,7 @@ export function anyClick(
     referer: text,
     userAgent: text,
     language: text,
-    address: id,
+    address: anyAddress.map((bytes) => Buffer.from(bytes)),
     flags: fc.integer({ min: 0, max: mostFlags }),
   });
 }
