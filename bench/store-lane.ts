@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { nodeFlags } from '../cli/programs/programs.ts';
 import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
 import { migrate } from '../clickhouse/migrate.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
@@ -155,6 +156,7 @@ function startWorker(
 ) {
   return startTier(bench, {
     script: 'workers/main.ts',
+    flags: nodeFlags('workers'),
     cores: '0',
     profile: options.profile,
     env: {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { nodeFlags } from '../programs/programs.ts';
 import { configXml } from './clickhouse-config.ts';
 import { memoryPlan, memoryWarning } from './memory.ts';
 
@@ -26,6 +27,12 @@ test('below 2 GiB, heaps and buffers are limited; above, they have their own lim
     nodeFlags: ['--max-old-space-size=256', '--max-semi-space-size=4'],
   });
   expect(memoryPlan(2048 * MIB)).toMatchObject({ isSmall: false, sharedBuffersMiB: 128, nodeFlags: [] });
+});
+
+test('workers get memory that saves CPU from 4 GiB on, as a machine of that size reports it', () => {
+  const flags = (mib: number) => nodeFlags('workers', memoryPlan(mib * MIB).isRoomy);
+  for (const mib of [960, 2048, 3584]) expect(flags(mib)).not.toContain('--max-semi-space-size=64');
+  for (const mib of [3850, 24_105]) expect(flags(mib)).toContain('--max-semi-space-size=64');
 });
 
 test('a machine with too little memory is named in one sentence', () => {

@@ -10,6 +10,10 @@ const GIB = 2 ** 30;
 export const LEAST_MEMORY_BYTES = 900 * MIB;
 /** Below this, each part gets less than it would take. */
 const SMALL_BYTES = 2 * GIB;
+/** From here on, workers get memory that only saves CPU: 144 MiB. */
+const ROOMY_BYTES = 4 * GIB;
+/** What a kernel keeps of the memory that a machine is sold with. */
+const KERNEL_BYTES = 128 * MIB;
 /**
  * What all processes take beside the data of ClickHouse's queries, with room for an export and for pages of files:
  * Node.js 230 MiB at rest, PostgreSQL 50, ClickHouse itself 130.
@@ -23,6 +27,8 @@ export type MemoryPlan = {
   clickhouseBytes: number;
   /** Whether ClickHouse runs few queries at a time, each in small blocks: more wait instead of failing. */
   isSmall: boolean;
+  /** Whether there is memory to save CPU with. */
+  isRoomy: boolean;
   sharedBuffersMiB: number;
   /** V8's flags of each process; none where its own limits fit. */
   nodeFlags: readonly string[];
@@ -38,10 +44,11 @@ export function machineMemory(): number {
 /** Divides the memory of a machine among the parts of `npm start`. */
 export function memoryPlan(total = machineMemory()): MemoryPlan {
   const left = Math.max(LEAST_CLICKHOUSE_BYTES, total - OTHERS_BYTES);
-  const isSmall = total < SMALL_BYTES - 128 * MIB;
+  const isSmall = total < SMALL_BYTES - KERNEL_BYTES;
   return {
     clickhouseBytes: Math.floor(Math.min(total / 2, left)),
     isSmall,
+    isRoomy: total >= ROOMY_BYTES - 2 * KERNEL_BYTES,
     sharedBuffersMiB: isSmall ? 32 : 128,
     // A heap grows before it is collected. Objects of one request fit into the young generation.
     nodeFlags: isSmall

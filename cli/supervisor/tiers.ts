@@ -39,8 +39,8 @@ export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports):
     configured: metricsPort,
   });
   const urls = (port: number, path: string) => originsOf(host, port).map((origin) => `${origin}${path}`);
-  const { nodeFlags: limits } = memoryPlan();
-  const flagsOf = (name: TierName) => [...limits, ...nodeFlags(name)];
+  const { nodeFlags: limits, isRoomy } = memoryPlan();
+  const flagsOf = (name: TierName) => [...limits, ...nodeFlags(name, isRoomy)];
   const withMetrics = (port: number) => ({ ...shared, METRICS_PORT: String(port) });
   return {
     ingest: {

@@ -10,7 +10,6 @@ import {
   boolColumn,
   enum8Column,
   nativeBlock,
-  textColumn,
   timeColumn,
   uint64Column,
   uuidColumn,
@@ -37,8 +36,9 @@ export function clickBlock(rows: readonly ClickRow[]): Uint8Array[] {
   const language = lowCardinalityColumn('language', size);
   const trigger = enum8Column('trigger', size, TRIGGERS);
   const isBot = boolColumn('is_bot', size);
-  const referer = textColumn('referer', size);
-  const referers = sharedColumns<StoredReferer>(size, { texts: { referer_host: ({ host }) => host } });
+  const referers = sharedColumns<StoredReferer>(size, {
+    texts: { referer: ({ text }) => text, referer_host: ({ host }) => host },
+  });
   const places = sharedColumns<Place>(size, {
     texts: {
       country: ({ country }) => country,
@@ -79,14 +79,13 @@ export function clickBlock(rows: readonly ClickRow[]): Uint8Array[] {
     language.put(row, enriched.language);
     trigger.put(row, enriched.trigger);
     isBot.put(row, enriched.isBot);
-    referer.put(row, enriched.referer.text);
     referers.put(row, enriched.referer);
     places.put(row, enriched.place);
     agents.put(row, enriched.agent);
     labels.put(row, enriched.labels);
     row += 1;
   }
-  const own = [workspace, ts, link, visitor, sequence, channel, language, trigger, isBot, referer];
+  const own = [workspace, ts, link, visitor, sequence, channel, language, trigger, isBot];
   const shared = [referers, places, agents, labels].flatMap(({ columns }) => columns);
   return nativeBlock([...own, ...shared], size);
 }

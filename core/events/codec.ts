@@ -132,8 +132,8 @@ export function decodeEvents(
   const byHand = readsByHand(registry, batch.schemas);
   let pads: Buffer | undefined;
   let position = 0;
-  for (let index = 0; index < batch.count; index++) {
-    const sequence = batch.firstSequence + BigInt(index);
+  let sequence = batch.firstSequence;
+  for (let index = 0; index < batch.count; index++, sequence++) {
     const end = eventEnd(payload, position);
     if (end < 0) {
       const reason = `event ${index + 1} of ${batch.count} runs past its batch`;

@@ -75,13 +75,30 @@ test('no settings of the build machine get into it', () => {
   expect(rules.filter((rule) => rule.startsWith('!') && rule.includes('.env'))).toEqual([]);
 });
 
-test('ingest gets the same flags in containers and by npm as from the supervisor', () => {
-  const flags = nodeFlags('ingest');
-  const [, always] = /NODE_OPTIONS=(\S+)/.exec(text) ?? [];
-  for (const command of [readComposeFile().services['ingest-0']?.command ?? [], json('CMD')]) {
-    expect(command.at(-1)).toBe('dist/ingest.js');
-    expect([always, ...command.slice(0, -1)].sort()).toEqual([...flags].sort());
-  }
-  const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
-  expect(scripts['start:ingest']).toBe(`exec node ${flags.join(' ')} dist/ingest.js`);
-});
+test.each(['ingest', 'workers', 'api'] as const)(
+  '%s has the same flags in containers, in the chart, and by npm',
+  (name) => {
+    const flags = nodeFlags(name);
+    const [, always] = /NODE_OPTIONS=(\S+)/.exec(text) ?? [];
+    const { services } = readComposeFile();
+    const commands = [
+      services[`${name}-0`]?.command,
+      chartArguments(name),
+      ...(name === 'ingest' ? [json('CMD')] : []),
+    ];
+    for (const command of commands) {
+      expect(command?.at(-1)).toBe(`dist/${name}.js`);
+      expect([always, ...(command?.slice(0, -1) ?? [])].sort()).toEqual([...flags].sort());
+    }
+    const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
+    expect(scripts[`start:${name}`]).toBe(`exec node ${flags.join(' ')} dist/${name}.js`);
+  },
+);
+
+/** Arguments of a tier's container in the templates of the chart. */
+function chartArguments(name: string): string[] {
+  const file = name === 'workers' ? 'workers.yaml' : 'writers.yaml';
+  const template = readFileSync(`${ROOT}deploy/helm/hoplog/templates/${file}`, 'utf8');
+  const [, list = ''] = new RegExp(`args: \\[(.*dist/${name}\\.js)\\]`).exec(template) ?? [];
+  return list.split(', ');
+}
