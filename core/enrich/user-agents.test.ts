@@ -39,6 +39,12 @@ test.each(['Android', 'android', 'ANDROID'])('the system %s is Android', (name) 
   expect(parseUserAgent(userAgent).os).toBe('Android');
 });
 
+test.each(['Firefox', 'firefox', 'FIREFOX'])('the browser %s is Firefox', (name) => {
+  expect(
+    parseUserAgent(`Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 ${name}/130.0`).browser,
+  ).toBe('Firefox');
+});
+
 test('an unknown browser or system is Other, never undefined', () => {
   expect(parseUserAgent('x')).toEqual({ browser: 'Other', os: 'Other', device: 'other', bot: true });
   expect(parseUserAgent('')).toEqual({ browser: 'Other', os: 'Other', device: 'other', bot: true });
