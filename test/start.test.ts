@@ -65,7 +65,8 @@ function postmaster(): number {
 
 test('a first start prints working keys, returns a click, hides the data from other users, and rejects a second start', async () => {
   const metricsPort = await freePort();
-  const service = await start({ env: { METRICS_PORT: String(metricsPort), METRICS_HOST: '127.0.0.3' } });
+  const env = { METRICS_PORT: String(metricsPort), METRICS_HOST: '127.0.0.3' };
+  const service = await start({ empty: true, env });
   const key = keyOf(service);
   const link = await makeLink(service, key, 'first');
   const response = await follow(link);

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { getContainerRuntimeClient } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
 import { clickhouseLibrary } from '../../cli/embedded/clickhouse.ts';
@@ -36,6 +38,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const scratch = scratchInMemory(process.env);
   // Test processes, and all that they start, inherit it through the environment.
   if (scratch !== null) process.env.TMPDIR = scratch.directory;
+  process.env.TEST_PREPARED_DATA = join(tmpdir(), `hoplog-prepared-${process.pid}`);
   await buildPrograms();
   // Services that root starts run as another user, who writes there too.
   mkdirSync(COMPILED, { recursive: true });
@@ -65,6 +68,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await admin.query(`DROP DATABASE IF EXISTS ${templateDatabase} WITH (FORCE)`);
     await admin.end();
     await servers.stop();
+    rmSync(process.env.TEST_PREPARED_DATA ?? '', { recursive: true, force: true });
     scratch?.remove();
   };
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Command } from '../../cli/embedded/unprivileged.ts';
+import { prepareDataDir } from './prepared-data.ts';
 import { PROGRAM_ENV, programArguments } from './program.ts';
 
 const READY_MS = 90_000;
@@ -32,6 +33,9 @@ export type ServiceOptions = {
   as?: Command;
 };
 
+/** The progress message after the migrations. */
+const MIGRATED = 'starting redirects';
+
 /** A start that may not be ready yet. */
 export type BegunService = Omit<Service, keyof Ready> & {
   /** The content of its ready line; null once it has ended without one. */
@@ -58,11 +62,22 @@ export function beginService(options: ServiceOptions): BegunService {
 }
 
 /**
- * Starts it and waits for its ready line.
+ * Starts it and waits for its ready line. A DATA_DIR that does not exist begins with databases as a first start leaves
+ * them that was interrupted after the migrations; see `prepared-data.ts`.
  *
+ * @param options.empty true: it begins with an empty DATA_DIR
  * @throws Error with its output when it ends before it is ready
  */
-export async function startService(options: ServiceOptions): Promise<Service> {
+export async function startService(options: ServiceOptions & { empty?: boolean }): Promise<Service> {
+  const { dataDir, env = {}, as, empty = false } = options;
+  const hasOwnStores = env.DATABASE_URL === undefined && env.CLICKHOUSE_URL === undefined;
+  if (!empty && hasOwnStores && as === undefined) {
+    await prepareDataDir(dataDir, async (making) => {
+      const { status } = await interruptedStart({ dataDir: making, at: MIGRATED, signal: 'SIGTERM' });
+      if (status !== 0)
+        throw new Error(`the start that is interrupted after the migrations exited with ${status}`);
+    });
+  }
   const { ready, ...service } = beginService(options);
   const line = await Promise.race([ready, timeout(READY_MS)]);
   if (line === null) {
