@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { BlockList, isIPv4 } from 'node:net';
 import { Ajv } from 'ajv';
 import { DCLinter } from 'dclint';
 import { expect, test } from 'vitest';
@@ -105,6 +106,17 @@ test('ports are open on loopback alone, for nginx, Caddy, Grafana and Prometheus
   for (const store of ['postgres', 'clickhouse', 'kafka-1', 'kafka-2', 'kafka-3']) {
     expect(compose.services[store]?.networks, store).toEqual(['back']);
   }
+});
+
+test('the network of the proxies is none that Docker gives to other networks', () => {
+  const [given] = compose.networks.front?.ipam?.config ?? [];
+  const [address = '', bits] = (given?.subnet ?? '').split('/');
+  expect([isIPv4(address), bits]).toEqual([true, '24']);
+  // Docker's default-address-pools.
+  const pools = new BlockList();
+  for (let second = 17; second <= 31; second++) pools.addSubnet(`172.${second}.0.0`, 16);
+  pools.addSubnet('192.168.0.0', 16);
+  expect(pools.check(address)).toBe(false);
 });
 
 test('Grafana and Prometheus stay private when the service is public', () => {
