@@ -6,7 +6,7 @@ import { accountFor } from '../faults/accounting.ts';
 import { clickLinks } from '../support/clicker.ts';
 import { makeLink } from '../support/first-click.ts';
 import { hoplog } from '../support/hoplog.ts';
-import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
+import { kafkaHost, NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
 import { type KafkaSecurity, makeAuthority, makeKafkaSecurity } from '../support/kafka-security.ts';
 import { type Service, startService } from '../support/service.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
@@ -23,7 +23,7 @@ const answered: string[] = [];
 beforeAll(async () => {
   if (NO_KAFKA !== false) return;
   directory = mkdtempSync(join(tmpdir(), 'hoplog-secure-'));
-  security = makeKafkaSecurity(directory);
+  security = makeKafkaSecurity(directory, await kafkaHost());
   [kafka, stores] = await Promise.all([startKafka(1, security), testStores()]);
 }, 240_000);
 

@@ -47,6 +47,11 @@ export async function startKafkaContainers(count: 1 | 3, security?: KafkaSecurit
   };
 }
 
+/** Returns where the engine publishes ports: not loopback if the engine is on another host, or this is a container. */
+export async function engineHost(): Promise<string> {
+  return (await getContainerRuntimeClient()).info.containerRuntime.host;
+}
+
 type Cluster = {
   ids: readonly number[];
   network: StartedNetwork;
@@ -60,7 +65,7 @@ async function startBroker(
   onOutput: (text: string) => void,
 ): Promise<{ container: StartedTestContainer; broker: TestBroker }> {
   const runtime = await getContainerRuntimeClient();
-  const { host } = runtime.info.containerRuntime;
+  const host = await engineHost();
   const port = await freePort();
   const properties = serverProperties(
     {

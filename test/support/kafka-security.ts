@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 
 /** What a broker requires of its clients: TLS with a certificate of its own, and a user's name and password. */
@@ -39,12 +40,13 @@ export function makeAuthority(directory: string, name: string): string {
   return certificate;
 }
 
-/** Creates an authority, and a certificate of it for a broker on 127.0.0.1. */
-export function makeKafkaSecurity(directory: string): KafkaSecurity {
+/** Creates an authority, and a certificate of it for a broker at this address or name, and on loopback. */
+export function makeKafkaSecurity(directory: string, host: string): KafkaSecurity {
   const authority = makeAuthority(directory, 'authority');
   const { key, certificate } = filesOf(directory, 'broker');
   const [request, keystore] = [join(directory, 'broker.csr'), join(directory, 'broker.p12')];
-  const names = ['-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost'];
+  const own = isIP(host) === 0 ? `DNS:${host}` : `IP:${host}`;
+  const names = ['-addext', `subjectAltName=IP:127.0.0.1,DNS:localhost,${own}`];
   openssl(['req', '-new', ...EC_KEY, ...names, '-subj', '/CN=broker', '-keyout', key, '-out', request]);
   const signer = ['-CA', authority, '-CAkey', filesOf(directory, 'authority').key, '-CAcreateserial'];
   openssl([

@@ -80,6 +80,11 @@ export type TestKafka = {
   close(): Promise<void>;
 };
 
+/** Returns the address or name of the brokers of `startKafka`. */
+export async function kafkaHost(): Promise<string> {
+  return WITH_CONTAINERS ? await (await import('./kafka-containers.ts')).engineHost() : '127.0.0.1';
+}
+
 /**
  * Starts a cluster of real Apache Kafka brokers, as processes on loopback or as containers, and waits until each one
  * responds.
