@@ -1,54 +1,30 @@
-import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROOT, readComposeFile } from '../deploy/compose-file.ts';
 import { readStages } from '../deploy/dockerfile-stages.ts';
 import { blocksOf, readDocument } from '../docs/markdown.ts';
 import { accountFor } from '../faults/accounting.ts';
+import { LOCAL_ROOT, NO_CERTIFICATE, visitOverTls } from '../support/caddy.ts';
 import { clickLinks } from '../support/clicker.ts';
 import { type Link, makeLink } from '../support/first-click.ts';
+import { until } from '../support/until.ts';
+import { CADDY, createDeployment } from './deployment.ts';
 
 /** Size of the image's layers over its base, bytes. */
 const LIMIT = 250e6;
 const CLICKS = 500;
 /** Clicks while a part is killed: 15 a second over three connections. */
-const LIGHT = { connections: 3, paceMs: 200, newConnections: true };
+const LIGHT = { connections: 3, paceMs: 200, newConnections: true, timeoutMs: 60_000 };
 
 const service = { api_url: 'http://127.0.0.1:3000/api/v1', short_url: 'http://127.0.0.1:8080' };
 let key = '';
 let link: Link;
-let directory: string;
 /** Visitors that were redirected, over all tests. */
 const answered: string[] = [];
 
-const run = promisify(execFile);
-
-/** Vitest sets a `BASE_URL` of its own, which Compose would use as a setting. */
-const { BASE_URL: _, ...environment } = process.env;
-const FILES = (environment.COMPOSE_FILE ?? 'docker-compose.yml').split(':').map((file) => join(ROOT, file));
-environment.COMPOSE_FILE = FILES.join(':');
-
-async function docker(...words: string[]): Promise<string> {
-  const { stdout } = await run('docker', words, { cwd: ROOT, env: environment, maxBuffer: 64 * 2 ** 20 });
-  return stdout.trim();
-}
-/** Returns the id of a service's container. A recreated container has another one. */
-const containerOf = (name: string) => docker('compose', 'ps', '--quiet', name);
-const compose = (...words: string[]) => docker('compose', '--progress', 'quiet', ...words);
-
-/** Runs commands of the guide as an operator would, and returns their output. `$name` is the backup's name, which goes into this test's directory. */
-async function shell(commands: string): Promise<string> {
-  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', commands], {
-    cwd: directory,
-    maxBuffer: 64 * 2 ** 20,
-    env: { ...environment, name: 'backup' },
-  });
-  return stdout;
-}
+const deployment = createDeployment();
+const { docker, compose, containerOf, shell } = deployment;
 
 /** Returns the shell commands of a section of the guide. */
 function guide(file: string, heading: string): string[] {
@@ -72,42 +48,32 @@ async function clickDuring(happening: () => Promise<unknown>) {
   return clicked;
 }
 
-/** Makes passwords with characters that URLs and shells treat specially. @returns their directory */
-function makeSecrets(): string {
-  const secrets = join(directory, 'secrets');
-  mkdirSync(secrets);
-  for (const name of ['postgres', 'postgres-service', 'clickhouse', 'grafana']) {
-    const file = join(secrets, `${name}-password`);
-    writeFileSync(file, `${name} of/our:own@%20"$HOME'#?\n`);
-    chmodSync(file, 0o444);
-  }
-  return secrets;
+const startsWith = (status: number) => (response: string) => response.startsWith(`${status}`);
+
+/** Sends a request to the API. @returns the body of its response */
+async function send(path: string, body: object): Promise<unknown> {
+  const response = await fetch(`${service.api_url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (response.status !== 201)
+    throw new Error(`${path} returned ${response.status}: ${await response.text()}`);
+  return await response.json();
 }
 
-/** Makes the next `docker compose build` build another image, as a new version would. */
-function changeImage(): void {
-  const file = join(directory, 'new-version.yml');
-  writeFileSync(file, 'services: { migrate: { build: { labels: { new: version } } } }\n');
-  environment.COMPOSE_FILE = [...FILES, file].join(':');
-}
-
-beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'hoplog-containers-'));
-  environment.SECRETS_DIR = makeSecrets();
-  await compose('down', '--volumes', '--remove-orphans');
-});
+beforeAll(() => deployment.down());
 afterAll(async () => {
-  environment.COMPOSE_FILE = FILES.join(':');
   // A deployment that stays needs its passwords.
   if (process.env.KEEP === 'true') return;
-  await compose('down', '--volumes');
-  rmSync(directory, { recursive: true, force: true });
+  await deployment.down();
+  deployment.removeFiles();
 });
 
 test('the image is built by one service, and is small', async () => {
   await compose('build');
   const sizeOf = async (image: string) =>
-    Number(await docker('image', 'inspect', image, '--format', '{{.Size}}'));
+    Number(await docker(['image', 'inspect', image, '--format', '{{.Size}}']));
   const base = await sizeOf(readStages().at(-1)?.from ?? '');
   const over = (await sizeOf('hoplog:local')) - base;
   console.info(`the image is ${(over / 1e6).toFixed(0)} MB over its base`);
@@ -116,31 +82,33 @@ test('the image is built by one service, and is small', async () => {
 
 test('the image runs hoplog, and as a numeric user that is not root', async () => {
   const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
-  expect(await docker('run', '--rm', 'hoplog:local', 'hoplog', '--version')).toBe(version);
-  const failed = docker('run', '--rm', '--network', 'none', 'hoplog:local', 'hoplog', 'status');
+  expect(await docker(['run', '--rm', 'hoplog:local', 'hoplog', '--version'])).toBe(version);
+  const failed = docker(['run', '--rm', '--network', 'none', 'hoplog:local', 'hoplog', 'status']);
   await expect(failed).rejects.toThrow(/no running service in DATA_DIR/);
-  expect(await docker('image', 'inspect', 'hoplog:local', '--format', '{{.Config.User}}')).toBe('1000:1000');
+  expect(await docker(['image', 'inspect', 'hoplog:local', '--format', '{{.Config.User}}'])).toBe(
+    '1000:1000',
+  );
 });
 
 test('its health check fails while its process is not ready', async () => {
   const settings = ['DATABASE_URL=postgres://none@127.0.0.1:9/none', 'CLICKHOUSE_URL=http://127.0.0.1:9'];
   for (const tier of ['ingest', 'workers', 'api']) {
     const words = ['--rm', '--detach', '--network', 'none', ...settings.flatMap((one) => ['--env', one])];
-    const id = await docker('run', ...words, 'hoplog:local', `dist/${tier}.js`);
+    const id = await docker(['run', ...words, 'hoplog:local', `dist/${tier}.js`]);
     try {
-      await expect(docker('exec', id, 'node', 'dist/health.js'), tier).rejects.toMatchObject({ code: 1 });
+      await expect(docker(['exec', id, 'node', 'dist/health.js']), tier).rejects.toMatchObject({ code: 1 });
+      expect(await docker(['inspect', id, '--format', '{{.State.Running}}']), tier).toBe('true');
     } finally {
-      await docker('rm', '--force', id);
+      await docker(['rm', '--force', id]);
     }
   }
 });
 
 test('the passwords of the checkout are rejected where other machines reach the ports', async () => {
-  const { SECRETS_DIR: _own, ...rest } = environment;
   const words = ['compose', 'run', '--rm', '--no-deps', 'migrate'];
-  const started = run('docker', words, { cwd: ROOT, env: { ...rest, LISTEN: '0.0.0.0' } });
+  const started = docker(words, { SECRETS_DIR: undefined, LISTEN: '0.0.0.0' });
   await expect(started).rejects.toThrow(
-    /postgres-password in SECRETS_DIR is "laptop-only": must be a password of your own while LISTEN=0\.0\.0\.0/,
+    /postgres-password in SECRETS_DIR is "laptop-only": must be a password of your own while ports listen on 0\.0\.0\.0/,
   );
 });
 
@@ -161,8 +129,12 @@ test(`${CLICKS} clicks through nginx are stored once each`, async () => {
   expect(await accountFor(service, key, answered)).toBe(CLICKS);
 });
 
-const PARTS = Object.keys(readComposeFile().services).filter(
-  (name) => !['migrate', 'nginx', 'prometheus', 'grafana'].includes(name),
+/** Services that start without a profile and that the engine has an image for. */
+const SERVICES = Object.entries(readComposeFile().services).filter(
+  ([name, { profiles }]) => !profiles && name !== 'grafana',
+);
+const PARTS = SERVICES.map(([name]) => name).filter(
+  (name) => !['migrate', 'nginx', 'prometheus'].includes(name),
 );
 
 test.each(PARTS)('killing %s: every visitor is redirected and every click stored once', async (part) => {
@@ -177,10 +149,44 @@ test.each(PARTS)('killing %s: every visitor is redirected and every click stored
   await accountFor(service, key, answered);
 });
 
+test('with its profile, Caddy gets a certificate for a proven domain and for no other host', async () => {
+  deployment.setLocalAuthority();
+  await compose(...CADDY, 'up', '--detach', '--wait', '--no-build', '--no-recreate');
+  const ca = await until(
+    'Caddy has a local authority',
+    () => compose(...CADDY, 'exec', '-T', 'caddy', 'cat', `/data/${LOCAL_ROOT}`).catch(() => ''),
+    Boolean,
+  );
+  const visit = (host: string, path: string) => visitOverTls({ host, path, port: 443, ca });
+  const host = 'go.brand.example';
+  const domain = await send('/domains', { domain: host });
+  expect(domain).toMatchObject({ status: 'pending' });
+  await until(
+    'Caddy serves the host of SHORT_URL',
+    () => visit('short.localhost', '/nowhere'),
+    startsWith(404),
+  );
+  expect(await visit(host, '/sale')).toMatch(NO_CERTIFICATE);
+
+  const verify = ['hoplog', 'domain', 'verify', '--force', '--workspace', 'demo', host];
+  await compose('exec', '-T', 'api-0', ...verify);
+  const address = { name: 'sale', channel: 'other', external: true, domain: host, slug: 'sale' };
+  await send('/links', { destination_url: 'https://example.com/landing', ...address });
+  // Any ingest process tells Caddy which domains are proven.
+  await compose('kill', 'ingest-0');
+  const led = await until('the proven domain redirects', () => visit(host, '/sale'), startsWith(302));
+  answered.push(new URL(led.slice('302 '.length)).searchParams.get('_vid') ?? led);
+  expect(await visit('x.brand.example', '/sale')).toMatch(NO_CERTIFICATE);
+  await compose('up', '--detach', '--wait', '--no-build', '--no-recreate', 'ingest-0');
+  await accountFor(service, key, answered);
+  await compose(...CADDY, 'rm', '--stop', '--force', 'caddy');
+  deployment.setShippedFile();
+});
+
 test('the upgrade of the guide fails no redirect', async () => {
   const [commands = ''] = guide('upgrades.md', 'Cluster, without downtime');
   expect(commands).toContain('docker compose build');
-  changeImage();
+  deployment.changeImage();
   const ids = () =>
     Promise.all(['ingest-0', 'workers-1', 'api-1', 'nginx', 'postgres', 'kafka-1'].map(containerOf));
   const before = await ids();
@@ -193,19 +199,28 @@ test('the upgrade of the guide fails no redirect', async () => {
 });
 
 test('after the upgrade up recreates nothing, and with a new image the processes of the image alone', async () => {
-  const services = Object.entries(readComposeFile().services).filter(([name]) => name !== 'grafana');
-  const names = services.map(([name]) => name).filter((name) => name !== 'migrate');
+  const names = SERVICES.map(([name]) => name).filter((name) => name !== 'migrate');
   const ids = () => Promise.all(names.map(containerOf));
   const before = await ids();
   await compose('up', '--detach', '--wait', '--build');
   expect(await ids()).toEqual(before);
-  environment.COMPOSE_FILE = FILES.join(':');
+  deployment.setShippedFile();
   await compose('up', '--detach', '--wait', '--build');
   const recreated = (await ids()).flatMap((id, at) => (id === before[at] ? [] : [names[at]]));
-  const own = services.flatMap(([name, { image }]) =>
+  const own = SERVICES.flatMap(([name, { image }]) =>
     image === 'hoplog:local' && name !== 'migrate' ? [name] : [],
   );
   expect(recreated).toEqual(own);
+  await accountFor(service, key, answered);
+});
+
+test('after a restart of all services at once, migrations have waited for their databases', async () => {
+  await compose('restart');
+  const migrate = await docker(['compose', 'ps', '--all', '--quiet', 'migrate']);
+  expect(await docker(['wait', migrate])).toBe('0');
+  await compose('up', '--detach', '--wait', '--no-build', '--no-recreate');
+  const clicked = await clickDuring(() => delay(2_000));
+  expect(clicked).toMatchObject({ refused: new Map(), unanswered: [] });
   await accountFor(service, key, answered);
 });
 

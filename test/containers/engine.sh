@@ -72,9 +72,21 @@ inside() {
   exec dockerd -H unix:///run/engine/docker.sock --cgroup-parent hoplog-engine --pidfile /run/engine/docker.pid
 }
 
+# The kernel divides processors among the engine as a whole and each process outside. With the weight of one process,
+# brokers and databases starve beside other work; this is that of five.
+weigh() {
+  local v1=/sys/fs/cgroup/cpu v2=/sys/fs/cgroup
+  if [ -e "$v1/cpu.shares" ]; then
+    mkdir -p "$v1/hoplog-engine" && echo 5120 >"$v1/hoplog-engine/cpu.shares"
+  elif grep -qw cpu "$v2/cgroup.subtree_control" 2>/dev/null; then
+    mkdir -p "$v2/hoplog-engine" && echo 500 >"$v2/hoplog-engine/cpu.weight"
+  fi
+}
+
 answers() { [ -S "$RUN/docker.sock" ] && [ "$(curl -s --unix-socket "$RUN/docker.sock" http://engine/_ping)" = OK ]; }
 
 start() {
+  weigh
   answers && return
   mkdir -p "$RUN" "$ENGINE_DIR/data"
   make_root

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# npm run test:containers: builds the image and runs the whole docker-compose.yml. Uses the running engine, else one of
+# npm run test:containers: builds the image and runs the whole docker-compose.yml, then a test on containers. Uses the running engine, else one of
 # Debian's (engine.sh), and images from their registries, else stand-ins (stand-ins.sh).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -27,4 +27,11 @@ done
 
 # Volumes of its own. Its ports and its network are those of any deployment: no other may run on this engine.
 export COMPOSE_PROJECT_NAME=hoplog-test-containers
-exec "${run[@]}" npx vitest run --config test/containers/vitest.config.ts "$@"
+"${run[@]}" npx vitest run --config test/containers/vitest.config.ts "$@"
+
+# The tests' own brokers and databases as containers: TLS and SASL, which docker-compose.yml does not use. Ryuk is an
+# image that cleans up after a run that was killed.
+if [ $# -eq 0 ]; then
+  npm run --silent build
+  TEST_STORES=containers TESTCONTAINERS_RYUK_DISABLED=true "${run[@]}" npx vitest run test/kafka/secure.test.ts
+fi

@@ -64,6 +64,7 @@ ca_file() {
 
 prepare_postgres() { debian forky; }
 prepare_nginx() { debian forky; }
+prepare_caddy() { debian forky; }
 prepare_prometheus() { debian forky; }
 
 # The broker and its tools from Maven Central.
@@ -91,11 +92,12 @@ one() {
     kafka) build kafka apache/kafka ;;
     clickhouse) build clickhouse clickhouse/clickhouse-server ;;
     nginx) build nginx nginxinc/nginx-unprivileged ;;
+    caddy) build caddy caddy ;;
     prometheus) build prometheus prom/prometheus ;;
     *) sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   esac
 }
 
-for name in "${@:-node postgres kafka clickhouse nginx prometheus}"; do
+for name in "${@:-node postgres kafka clickhouse nginx caddy prometheus}"; do
   for each in $name; do one "$each"; done
 done

@@ -23,7 +23,7 @@ export type Service = {
   pids_limit?: number;
   ports?: string[];
   volumes?: string[];
-  networks?: string[];
+  networks?: string[] | Record<string, { aliases?: string[] }>;
   depends_on?: Record<string, { condition: string }>;
 };
 

@@ -13,6 +13,8 @@ export type ClickerOptions = {
   /** Pause of each connection after a response, milliseconds. */
   paceMs?: number;
   headers?: (index: number) => Record<string, string>;
+  /** Longest silence of a connection, milliseconds; 10 s by default. */
+  timeoutMs?: number;
 };
 
 export type Clicked = {
@@ -30,7 +32,7 @@ export type Clicked = {
  * is retried after 20 ms.
  */
 export async function clickLinks(options: ClickerOptions): Promise<Clicked> {
-  const { urls, count = Number.POSITIVE_INFINITY, connections = 16 } = options;
+  const { urls, count = Number.POSITIVE_INFINITY, connections = 16, timeoutMs = 10_000 } = options;
   const agent = new Agent({
     keepAlive: !options.newConnections,
     maxSockets: connections,
@@ -46,7 +48,8 @@ export async function clickLinks(options: ClickerOptions): Promise<Clicked> {
       const index = started++;
       const url = urls[index % urls.length] ?? '';
       try {
-        const { status, location } = await request(url, agent, options.headers?.(index) ?? BROWSER);
+        const headers = options.headers?.(index) ?? BROWSER;
+        const { status, location } = await request(url, { agent, headers, timeout: timeoutMs });
         const visitor = status === 302 && location ? new URL(location).searchParams.get('_vid') : null;
         if (visitor) clicked.answered.push(visitor);
         else clicked.refused.set(status, (clicked.refused.get(status) ?? 0) + 1);
@@ -73,15 +76,15 @@ const BROWSER = {
     'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
 };
 
-function request(url: string, agent: Agent, headers: Record<string, string>) {
+function request(url: string, options: { agent: Agent; headers: Record<string, string>; timeout: number }) {
   return new Promise<{ status: number; location: string | undefined }>((resolve, reject) => {
-    const sent = get(url, { agent, headers, timeout: 10_000 }, (response) => {
+    const sent = get(url, options, (response) => {
       const { statusCode: status = 0 } = response;
       response.once('error', reject);
       response.once('end', () => resolve({ status, location: response.headers.location }));
       response.resume();
     });
-    sent.once('timeout', () => sent.destroy(new Error('no answer within 10 s')));
+    sent.once('timeout', () => sent.destroy(new Error(`no answer within ${options.timeout / 1_000} s`)));
     sent.once('error', reject);
   });
 }
