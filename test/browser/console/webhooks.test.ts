@@ -63,7 +63,7 @@ test('a webhook is created, its errors at their fields, its secret shown once', 
   await textShown(page, 'Must be a full URL that begins with https:// or http://.');
   const address = field(page, 'Address');
   expect(await address.getAttribute('aria-invalid')).toBe('true');
-  await expect.poll(() => page.evaluate('document.activeElement.type')).toBe('url');
+  await expect.poll(() => page.evaluate('document.activeElement.inputMode')).toBe('url');
   await expectGood(page, 'webhooks-refused');
   await address.fill(receiver.url);
   await field(page, 'Description').fill('The shop');

@@ -1,11 +1,13 @@
 import { NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import { RangeForm } from '../parts/range-form.tsx';
+import { calendarPeriods } from './calendar-periods.ts';
+import { useSource } from './source.ts';
 import { useView } from './use-view.ts';
 import { comparisonText } from './view.ts';
 
 const RANGE = 'range';
-/** Time ranges, by the parameter `days`. */
+/** Time ranges that end now, by the parameter `days`. */
 const PERIODS = [
   { value: 'hour', label: 'Last hour' },
   { value: '1', label: 'Last 24 hours' },
@@ -15,14 +17,21 @@ const PERIODS = [
   { value: '365', label: 'Last 12 months' },
 ];
 
+/** Today in a time zone, such as `2026-02-28`. */
+const dayIn = (zone: string) => new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(new Date());
+
 /** Chooses the time range. */
 export function PeriodSelect() {
   const { view, change } = useView();
+  const { zone } = useSource();
   const [isOpen, setOpen] = useState(false);
   const { window } = view;
   const chosen = window.kind === 'range' ? window : null;
+  const calendar = calendarPeriods(dayIn(zone));
+  const named = chosen && calendar.find(({ from, to }) => from === chosen.from && to === chosen.to);
   const days = window.kind === 'days' ? String(window.days) : 'hour';
   const isKnown = chosen !== null || PERIODS.some(({ value }) => value === days);
+  const custom = chosen && !named ? `${chosen.from} to ${chosen.to}` : null;
   return (
     <>
       <NativeSelect
@@ -32,15 +41,18 @@ export function PeriodSelect() {
         data={[
           ...PERIODS,
           ...(isKnown ? [] : [{ value: days, label: `Last ${days} days` }]),
-          { value: RANGE, label: chosen ? `${chosen.from} to ${chosen.to}` : 'Custom range' },
-          ...(chosen ? [{ value: 'another', label: 'Another range' }] : []),
+          ...calendar.map(({ value, label }) => ({ value, label })),
+          { value: RANGE, label: custom ?? 'Custom range' },
+          ...(custom ? [{ value: 'another', label: 'Another range' }] : []),
         ]}
-        value={isOpen && !chosen ? RANGE : chosen ? RANGE : days}
+        value={(isOpen && !custom) || custom ? RANGE : (named?.value ?? days)}
         onChange={(event) => {
           const { value } = event.currentTarget;
+          const period = calendar.find((one) => one.value === value);
           const isCustom = value === RANGE || value === 'another';
           setOpen(isCustom);
-          if (!isCustom) change({ days: value, from: null, to: null, by: null });
+          if (period) change({ days: null, from: period.from, to: period.to, by: null });
+          else if (!isCustom) change({ days: value, from: null, to: null, by: null });
         }}
       />
       {isOpen && (

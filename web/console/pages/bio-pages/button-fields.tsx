@@ -2,6 +2,7 @@ import { ActionIcon, Button, Group, Modal, Paper, SimpleGrid, Text, TextInput } 
 import { useDisclosure } from '@mantine/hooks';
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { AddressField } from '../../parts/address-field.tsx';
 import { keptTo } from './character-limit.ts';
 import type { DraftButton } from './draft.ts';
 import { fieldKey, type Wrong } from './problems.ts';
@@ -67,14 +68,13 @@ export function ButtonFields({ button, place, wrong, hasHistory, change, move, r
           onChange={keptTo(LABEL_MOST, button.label, (label) => change({ label }))}
         />
         {isLink && (
-          <TextInput
+          <AddressField
             label="Destination URL"
-            type="url"
             placeholder="https://"
             maxLength={2048}
             value={button.url}
             error={problem('url')}
-            onChange={(event) => change({ url: event.currentTarget.value })}
+            onChange={(address) => change({ url: address })}
           />
         )}
         <TextInput
@@ -84,14 +84,13 @@ export function ButtonFields({ button, place, wrong, hasHistory, change, move, r
           onChange={keptTo(EMOJI_MOST, button.emoji, (emoji) => change({ emoji }))}
         />
         {isLink && (
-          <TextInput
+          <AddressField
             label="Image"
-            type="url"
             placeholder="https://"
             maxLength={1024}
             value={button.image_url}
             error={problem('image_url')}
-            onChange={(event) => change({ image_url: event.currentTarget.value })}
+            onChange={(address) => change({ image_url: address })}
           />
         )}
       </SimpleGrid>

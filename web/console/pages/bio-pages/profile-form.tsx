@@ -1,4 +1,5 @@
 import { Stack, Textarea, TextInput } from '@mantine/core';
+import { AddressField } from '../../parts/address-field.tsx';
 import { charactersOf, keptTo, TITLE_MOST } from './character-limit.ts';
 import type { PartProps } from './editor.tsx';
 
@@ -24,15 +25,14 @@ export function ProfileForm({ draft, change, wrong }: PartProps) {
         error={wrong('bio')}
         onChange={keptTo(ABOUT_MOST, draft.bio, (bio) => change({ bio }))}
       />
-      <TextInput
+      <AddressField
         label="Picture"
         description="Image URL. Without one, the first letter of the title is shown."
-        type="url"
         placeholder="https://"
         maxLength={1024}
         value={draft.avatar_url}
         error={wrong('avatar_url')}
-        onChange={(event) => change({ avatar_url: event.currentTarget.value })}
+        onChange={(address) => change({ avatar_url: address })}
       />
     </Stack>
   );

@@ -1,5 +1,6 @@
-import { Input, NativeSelect, SegmentedControl, SimpleGrid, Stack, TextInput, Title } from '@mantine/core';
+import { Input, NativeSelect, SegmentedControl, SimpleGrid, Stack, Title } from '@mantine/core';
 import { type ReactNode, useId, useState } from 'react';
+import { AddressField } from '../../parts/address-field.tsx';
 import { ColorField } from '../../parts/color-field.tsx';
 import type { PartProps } from './editor.tsx';
 import { GradientChoice } from './gradient-choice.tsx';
@@ -55,15 +56,14 @@ export function ThemeForm({ draft, change, wrong }: PartProps) {
         <ButtonLook theme={theme} set={set} />
       </Part>
       <Part title="Footer">
-        <TextInput
+        <AddressField
           label="Image"
           description="Image URL, such as a logo."
-          type="url"
           placeholder="https://"
           maxLength={1024}
           value={theme.footerImage ?? ''}
           error={wrong('theme.footerImage') ?? wrong('theme')}
-          onChange={(event) => set({ footerImage: event.currentTarget.value || null })}
+          onChange={(address) => set({ footerImage: address || null })}
         />
       </Part>
     </Stack>
@@ -97,15 +97,14 @@ function CanvasFields({ theme, set, wrong }: ThemeProps & { wrong: Wrong }) {
       )}
       {theme.canvasMode === 'gradient' && <GradientChoice value={theme.canvasValue} onChange={value} />}
       {theme.canvasMode === 'image' && (
-        <TextInput
+        <AddressField
           label="Picture"
           description="Image URL. The image fills the page."
-          type="url"
           placeholder="https://"
           maxLength={1024}
           value={theme.canvasValue}
           error={wrong('theme.canvasValue')}
-          onChange={(event) => value(event.currentTarget.value)}
+          onChange={value}
         />
       )}
     </>

@@ -1,4 +1,4 @@
-import { Button, Group, List, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Button, Group, List, Stack, Table, Text } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import { useState } from 'react';
 import { fieldError } from '../../api/failures.ts';
@@ -6,6 +6,7 @@ import { useApi, useSend } from '../../api/queries.ts';
 import { sentence, sentenceOf } from '../../api/sentence.ts';
 import { useSession } from '../../api/session.ts';
 import { formatInstant, formatMoney } from '../../formats.ts';
+import { AddressField } from '../../parts/address-field.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { Section } from '../../parts/section.tsx';
@@ -51,16 +52,13 @@ export function PixelTestSection() {
           }}
         >
           <Group align="flex-start" gap="sm">
-            <TextInput
+            <AddressField
               label="Address of the page"
-              type="url"
-              inputMode="url"
               placeholder="https://shop.example/"
-              autoComplete="off"
               flex="1 1 16rem"
               value={url}
               error={wrong ? sentence(wrong) : failure}
-              onChange={(event) => setUrl(event.currentTarget.value)}
+              onChange={setUrl}
             />
             <Button type="submit" loading={start.isPending} mt={25}>
               Start a test

@@ -1,18 +1,16 @@
-import { Anchor, Box, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { Link, useLocation, useSearchParams } from 'wouter';
+import { useLocation, useSearchParams } from 'wouter';
 import type { CreatedLinks, LinkRecord } from '../../api/links.ts';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
-import { channelName, plural } from '../../formats.ts';
 import { isAlike } from '../../parts/changed-fields.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import { createBody, DraftProblem, draftLike, EMPTY_DRAFT, type LinkDraft } from './form/link-draft.ts';
 import { LinkForm } from './form/link-form.tsx';
+import { MadeLinks } from './made-links.tsx';
 import { MADE } from './made-notice.tsx';
 import { useLink } from './use-link.ts';
 
@@ -40,7 +38,7 @@ export default function NewLinkPage() {
       setStart({ draft, nth: start.nth + 1 });
     };
     return (
-      <Made
+      <MadeLinks
         links={made.links}
         again={() => again(EMPTY_DRAFT)}
         alike={() => again({ ...made.draft, slug: '', external_id: '' })}
@@ -116,43 +114,6 @@ function NewLink({ before: given, done }: NewLinkProps) {
         label="Create"
         back="/links"
       />
-    </>
-  );
-}
-
-/** Lists several created links. */
-function Made({ links, again, alike }: { links: LinkRecord[]; again: () => void; alike: () => void }) {
-  return (
-    <>
-      <PageHeader title={`${plural(links.length, 'link', 'links')} made`} />
-      <Stack maw={720} gap="sm">
-        {links.map((link) => (
-          <Paper key={link.id} withBorder p="sm">
-            <Group justify="space-between" wrap="nowrap">
-              <Box miw={0}>
-                <Text fw={600} size="sm">
-                  {link.channel === null ? 'Smart Link' : channelName(link.channel)}
-                </Text>
-                <Anchor size="sm" truncate display="block" component={Link} href={`/links/${link.id}`}>
-                  {link.short_url}
-                </Anchor>
-              </Box>
-              <CopyButton value={link.short_url} what={`the short URL of ${link.slug}`} />
-            </Group>
-          </Paper>
-        ))}
-        <Group>
-          <Button component={Link} href="/links">
-            All links
-          </Button>
-          <Button variant="default" onClick={alike}>
-            Make another like it
-          </Button>
-          <Button variant="default" onClick={again}>
-            Make another
-          </Button>
-        </Group>
-      </Stack>
     </>
   );
 }

@@ -45,7 +45,7 @@ export function QrStyleForm({ style, onChange, hasLogo, wrong }: QrStyleFormProp
       {hasLogo === false && (
         <Text size="xs" c="dimmed">
           The workspace has no logo.{' '}
-          <Anchor component={Link} href="/settings" size="xs">
+          <Anchor component={Link} href="/settings" size="xs" underline="always">
             Upload one
           </Anchor>
         </Text>

@@ -1,6 +1,7 @@
 import { Checkbox, NumberInput, PasswordInput, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { fieldError } from '../../api/failures.ts';
 import { sentence } from '../../api/sentence.ts';
+import { AddressField } from '../../parts/address-field.tsx';
 import type { FulfilmentDraft } from './fulfilment-draft.ts';
 import type { Fulfilment } from './responses.ts';
 
@@ -51,17 +52,15 @@ export function FulfilmentFields({
         </Radio.Group>
       )}
       {draft.provider === 'webhook' ? (
-        <TextInput
-          type="url"
+        <AddressField
           label="Address"
           description="Where your server receives the calls."
           placeholder="https://you.example/credits"
-          autoComplete="off"
           required
           maxLength={2_048}
           value={draft.url}
           error={wrong('settings.url')}
-          onChange={(event) => change({ url: event.currentTarget.value })}
+          onChange={(address) => change({ url: address })}
         />
       ) : (
         <>

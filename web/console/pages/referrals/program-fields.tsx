@@ -13,6 +13,7 @@ import {
   TextInput,
 } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
+import { AddressField } from '../../parts/address-field.tsx';
 import type { Draft } from './program-draft.ts';
 import { wrongWith } from './program-problems.ts';
 import { METHOD_CHOICES } from './words.ts';
@@ -34,14 +35,13 @@ export function BasicFields({ draft, error, change, existing }: Props & { existi
         error={wrongWith(error, 'name')}
         onChange={(event) => change({ name: event.currentTarget.value })}
       />
-      <TextInput
+      <AddressField
         label="Destination URL"
-        description="The page where new users sign up. Starts with https://"
+        description="The page where new users sign up"
         required
-        inputMode="url"
         value={draft.destination_url}
         error={wrongWith(error, 'destination_url')}
-        onChange={(event) => change({ destination_url: event.currentTarget.value })}
+        onChange={(address) => change({ destination_url: address })}
       />
       <TextInput
         label="Link parameters"

@@ -2,6 +2,7 @@ import { Alert, Button, Checkbox, Code, Group, Stack, TextInput } from '@mantine
 import { useEffect, useRef } from 'react';
 import { fieldError } from '../../api/failures.ts';
 import { sentence, sentenceOf } from '../../api/sentence.ts';
+import { AddressField } from '../../parts/address-field.tsx';
 import { EVENTS } from './events.ts';
 
 export type WebhookDraft = { url: string; events: string[]; description: string };
@@ -40,18 +41,16 @@ export function WebhookForm({ draft, onChange, error, pending, submit, cancel, l
       }}
     >
       <Stack gap="md">
-        <TextInput
-          type="url"
+        <AddressField
           label="Address"
           description="Where your server receives messages. It must respond with a status from 200 to 299 within 20 seconds."
           placeholder="https://you.example/hoplog"
-          autoComplete="off"
-          data-autofocus
+          isFirst
           required
           maxLength={2_048}
           value={draft.url}
           error={wrong.url && sentence(wrong.url)}
-          onChange={(event) => change({ url: event.currentTarget.value })}
+          onChange={(address) => change({ url: address })}
         />
         <Checkbox.Group
           label="Events"
