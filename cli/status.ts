@@ -3,9 +3,11 @@ import { type DamagedPart, damagedParts, describeDamage } from '../clickhouse/da
 import type { Config } from '../core/settings/config.ts';
 import { directGet } from '../core/tier/direct-get.ts';
 import type { LossBody } from '../core/tier/health.ts';
+import { connectionTroubles } from '../sql/connections/connection-troubles.ts';
 import { createPool, type Pool } from '../sql/database/pool.ts';
 import { liveWorkers } from '../sql/event-log/live-workers.ts';
 import { type Progress, readProgress } from '../sql/event-log/progress.ts';
+import { describeTrouble } from './connection-troubles.ts';
 import { diskStatus } from './disk-status.ts';
 import type { OperatorConfig } from './stores.ts';
 
@@ -17,7 +19,7 @@ export type PartStatus = { ok: boolean; isWarning?: boolean; detail: string };
 export type Status = {
   /**
    * Always redirects, api, workers, postgres, clickhouse; `disk` where `DATA_DIR` is on this machine; `clock` while
-   * PostgreSQL is up; `kafka` if configured.
+   * PostgreSQL is up; `kafka` if configured; `connections` if billing providers are connected.
    */
   parts: Record<string, PartStatus>;
   /** Null while PostgreSQL is down. */
@@ -55,7 +57,7 @@ export async function readStatus(config: OperatorConfig): Promise<Status> {
   });
   let progress: StatusProgress | null = null;
   try {
-    const [redirects, api, workers, postgres, store, kafka, disk] = await Promise.all([
+    const [redirects, api, workers, postgres, store, kafka, disk, connections] = await Promise.all([
       part(() => health(config.shortUrl, config.health?.ingest)),
       part(() => health(config.baseUrl, config.health?.api)),
       part(() => workersAlive(pool)),
@@ -74,6 +76,8 @@ export async function readStatus(config: OperatorConfig): Promise<Status> {
       }),
       config.kafkaBrokers.length === 0 ? null : part(() => reachableBrokers(config)),
       diskStatus(config.dataDir),
+      // The check of PostgreSQL says that it is down.
+      connectionsStatus(pool).catch(() => null),
     ]);
     const read = progress as StatusProgress | null; // The compiler does not see the assignment in the closure.
     const clock = read && clockStatus(read);
@@ -86,6 +90,7 @@ export async function readStatus(config: OperatorConfig): Promise<Status> {
       ...(kafka && { kafka }),
       ...(disk && { disk: { ok: true, isWarning: disk.isLow, detail: disk.detail } }),
       ...(clock && { clock }),
+      ...(connections && { connections }),
     };
     return { parts, progress };
   } finally {
@@ -113,7 +118,15 @@ function clockStatus({ streams, clock_corrections: corrections }: StatusProgress
   };
 }
 
-/** Most damaged parts named in the message. */
+/** Null: no billing provider is connected. */
+async function connectionsStatus(pool: Pool): Promise<PartStatus | null> {
+  const { connected, troubles } = await connectionTroubles(pool, NAMED);
+  if (connected === 0) return null;
+  const detail = troubles.map((trouble) => describeTrouble(trouble).message).join('; ');
+  return { ok: true, isWarning: troubles.length > 0, detail: detail || `${connected} receive events` };
+}
+
+/** Most damaged parts, or connections, named in the message. */
 const NAMED = 5;
 
 function assertWhole(damaged: DamagedPart[]): void {

@@ -10,6 +10,7 @@ import { freePort } from '../cli/embedded/free-port.ts';
 import type { Command } from '../cli/embedded/unprivileged.ts';
 import { EpochFile } from '../core/event-log/journal/epoch-file.ts';
 import { canLimitMemory, makeMemoryGroup } from './support/control-group.ts';
+import { createWorkspace } from '../sql/workspaces/workspaces.ts';
 import { hoplog, run } from './support/hoplog.ts';
 import { startTestIngest, type TestIngest } from './support/ingest.ts';
 import { programArguments } from './support/program.ts';
@@ -150,6 +151,60 @@ test('data of another PostgreSQL version', async () => {
   mkdirSync(join(dataDir, 'postgres'));
   writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '14\n');
   await expectFound('version', /is of PostgreSQL 14/);
+});
+
+test('connections of billing providers without a secret, refused, silent, behind, or with failed events', async () => {
+  const { pool, databaseUrl, clickhouseUrl, clickhouseDatabase } = stores;
+  const env = {
+    DATABASE_URL: databaseUrl,
+    CLICKHOUSE_URL: clickhouseUrl,
+    CLICKHOUSE_DATABASE: clickhouseDatabase,
+  };
+  const troubles = async () =>
+    (await examine(env)).wrong.flatMap(({ check, message }) => (check === 'connections' ? [message] : []));
+  const { id: workspace, slug } = await createWorkspace(pool, { name: 'Sells', plan: 'pro' });
+  const secret = Buffer.from('sealed');
+  const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
+  const connect = async (fields: { updated_at?: Date; signing_secret?: Buffer | null; [name: string]: unknown }) => {
+    const id = crypto.randomUUID();
+    const all = { id, workspace_id: workspace, provider: 'stripe', settings: '{}', signing_secret: secret, ...fields };
+    const row = { created_at: ago(60 - made++ / 1_000), updated_at: new Date(), ...all };
+    const names = Object.keys(row);
+    const places = names.map((_, index) => `$${index + 1}`);
+    await pool.query(`INSERT INTO connections (${names}) VALUES (${places})`, Object.values(row));
+    return id;
+  };
+  let made = 0;
+  await connect({ last_event_at: ago(1), refused_at: ago(2) });
+  await connect({ signing_secret: null });
+  expect(await troubles()).toEqual([]);
+  await connect({ signing_secret: null, updated_at: ago(2) });
+  await connect({ last_event_at: ago(2), refused_at: ago(1) });
+  await connect({ updated_at: ago(2), provider: 'paddle' });
+  await connect({ last_event_at: ago(15) });
+  const behind = await connect({ last_event_at: ago(0) });
+  for (const [id, status] of Object.entries({ a: 'pending', b: 'failed' }))
+    await pool.query(
+      `INSERT INTO connection_events (workspace_id, connection_id, id, event_id, type, customer_key, body, status, due_at,
+         received_at)
+       VALUES ($1, $2, gen_random_uuid(), $3, 'invoice.paid', '', '{}', $4, now(), now() - interval '1 hour')`,
+      [workspace, behind, id, status],
+    );
+  const found = (await troubles()).map((message) => message.replace(/ \([0-9a-f-]{36}\)/, ''));
+  expect(found).toEqual([
+    `Stripe of workspace ${slug} has had no signing secret for a day: its events are refused`,
+    `Stripe of workspace ${slug} gets calls with a wrong signature, and no event since`,
+    `Paddle of workspace ${slug} has had no event for 14 days, or none since it was connected`,
+    `Stripe of workspace ${slug} has had no event for 14 days, or none since it was connected`,
+    `Stripe of workspace ${slug} has events that have waited for more than 10 minutes: 1`,
+    `Stripe of workspace ${slug} has events of the last day that could not be processed: 1`,
+  ]);
+  const status = JSON.parse((await hoplog(['status', '--json'], env)).stdout);
+  expect(status.parts.connections).toMatchObject({
+    ok: true,
+    isWarning: true,
+    detail: expect.stringContaining('wrong signature'),
+  });
 });
 
 test('tiers that connect to PostgreSQL as the owner of the tables', async () => {

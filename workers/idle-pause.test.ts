@@ -15,6 +15,7 @@ const NOTHING: PendingWork = {
   splits: false,
   connectionEvents: false,
   connectionPayments: false,
+  promotionCodes: false,
   webhookEvents: false,
 };
 

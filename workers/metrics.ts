@@ -116,6 +116,12 @@ export function createWorkerMetrics(registry: Registry) {
       labelNames: ['provider', 'status'] as const,
       registers,
     }),
+    promotionCodes: new Counter({
+      name: 'hoplog_worker_promotion_codes_total',
+      help: 'Attempts to make or end the discount code of a coupon at a billing provider, by outcome.',
+      labelNames: ['outcome'] as const,
+      registers,
+    }),
     damagedParts: new Gauge({
       name: 'hoplog_worker_damaged_parts',
       help: 'Damaged parts of ClickHouse tables, by table.',

@@ -42,6 +42,7 @@ export const AUDITED: Readonly<Record<string, Audited>> = {
   'domains.delete': { action: 'domain.delete', target: 'domain', record: ['links'] },
   'clicks.export': { action: 'clicks.export', target: 'workspace', record: ['format'] },
   'coupons.create': { action: 'coupon.create', target: 'coupon', record: ['code'] },
+  'coupons.createPromotionCode': { action: 'coupon.create_promotion_code', target: 'coupon' },
   'coupons.delete': { action: 'coupon.delete', target: 'coupon' },
   'payouts.export': { action: 'payouts.export', target: 'workspace', record: ['format'] },
   'payouts.markPaid': { action: 'payout.mark_paid', target: 'payout' },

@@ -246,6 +246,11 @@ const CALLS: Record<string, () => Promise<Run>> = {
     const body = await coupon();
     return () => shop.post('/coupons', body);
   },
+  'coupons.createPromotionCode': async () => {
+    await shop.post('/connections', { provider: 'stripe', restricted_key: 'rk_test_of_coupons' });
+    const { id } = (await shop.post<{ id: string }>('/coupons', await coupon())).body;
+    return () => shop.post(`/coupons/${id}/promotion-code`, { percent_off: 10 });
+  },
   'coupons.delete': async () => {
     const { id } = (await shop.post<{ id: string }>('/coupons', await coupon())).body;
     return () => shop.delete(`/coupons/${id}`);

@@ -10,10 +10,11 @@ export const AuditEntry = Type.Object(
     actor: Type.Object(
       {
         type: OneOf(ACTORS),
-        id: Nullable(Uuid),
+        id: Nullable({ ...Uuid, description: 'Of a billing provider: its connection.' }),
         name: Nullable(
           Type.String({
-            description: 'Label of the key, name of the partner, or masked email of the member.',
+            description:
+              'Label of the key, name of the partner or billing provider, or masked email of the member.',
           }),
         ),
       },

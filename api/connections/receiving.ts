@@ -6,7 +6,7 @@ import { type Envelope, EventProblem, SignatureProblem } from '../../core/connec
 import { connectorOf } from '../../core/connections/connectors.ts';
 import { parseExact } from '../../core/connections/exact-json.ts';
 import { AppError } from '../../core/errors.ts';
-import { type Connection, connectionOfAny } from '../../sql/connections/connections.ts';
+import { type Connection, connectionOfAny, noteRefusal } from '../../sql/connections/connections.ts';
 import { insertEvent } from '../../sql/connections/events.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
@@ -107,6 +107,7 @@ export async function receivingRoute(
       text = body.toString('utf8');
       envelope = connector.envelope(parseExact(text), headers);
     } catch (error) {
+      if (error instanceof SignatureProblem) await noteRefusal(pool, connection.id);
       if (error instanceof SignatureProblem || error instanceof EventProblem)
         throw new AppError('bad_request', error.message);
       if (error instanceof SyntaxError) throw new AppError('bad_request', 'the body must be JSON');

@@ -85,6 +85,11 @@ export const ConnectionRecord = Type.Object(
     restricted_key_set: Type.Boolean(),
     settings: Type.Object({ mode: Mode }, { title: 'ConnectionSettings' }),
     last_event_at: Nullable(Instant),
+    last_refused_at: Nullable({
+      ...Instant,
+      description:
+        'When a call was last refused for its signature, to the minute. If it is later than `last_event_at`, the signing secret may be wrong.',
+    }),
     created_at: Instant,
   },
   { title: 'Connection' },

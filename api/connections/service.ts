@@ -35,7 +35,8 @@ export const webhookUrlOf = (baseUrl: string, id: string): string =>
 
 /** Returns a connection as the API shows it: without its secrets. */
 export function toRecord(connection: Connection, baseUrl: string): ConnectionRecord {
-  const { id, provider, signing_secret, restricted_key, settings, last_event_at, created_at } = connection;
+  const { id, provider, signing_secret, restricted_key, settings, last_event_at, refused_at, created_at } =
+    connection;
   return {
     id,
     provider,
@@ -46,6 +47,7 @@ export function toRecord(connection: Connection, baseUrl: string): ConnectionRec
     restricted_key_set: restricted_key !== null,
     settings,
     last_event_at,
+    last_refused_at: refused_at,
     created_at,
   };
 }
@@ -148,7 +150,7 @@ export async function assignPurchase(
     },
   );
   await assignPayment(tx, payment.id, user);
-  const context = { workspace, connection, now, clicked: async () => null };
+  const context = { workspace, connection, now, eventId: null, clicked: async () => null };
   await settlePayment(tx, context, { ...payment, assigned_user: user }, { isForced: true });
   const assigned = await eventById(tx, connectionId, eventId);
   if (!assigned) throw noSuchEvent();

@@ -4,9 +4,11 @@ import { createClickHouse } from '../../clickhouse/client.ts';
 import { EpochFile } from '../../core/event-log/journal/epoch-file.ts';
 import { journalDirectory } from '../../core/event-log/journal/segments.ts';
 import type { Config } from '../../core/settings/config.ts';
+import { connectionTroubles } from '../../sql/connections/connection-troubles.ts';
 import { createPool, type Pool } from '../../sql/database/pool.ts';
 import { listBackups, timeOf } from '../backup/manifest.ts';
 import { openTarget } from '../backup/target.ts';
+import { describeTrouble } from '../connection-troubles.ts';
 import { MOST_AHEAD_SECONDS } from '../status.ts';
 import { type Finding, findingsOf } from './finding.ts';
 
@@ -75,11 +77,13 @@ export async function checkDatabases(config: Config): Promise<Finding[]> {
         return Number((await result.json<{ now: string }>())[0]?.now ?? 0);
       },
     };
-    return await Promise.all([
+    const [postgres, store, role, connections] = await Promise.all([
       checkClock('PostgreSQL', clocks.postgres),
       checkClock('ClickHouse', clocks.clickhouse),
       checkRole(pool),
+      checkConnections(pool),
     ]);
+    return [postgres, store, role, ...connections];
   } finally {
     await Promise.all([pool.end(), clickhouse.close()]);
   }
@@ -100,6 +104,24 @@ async function checkRole(pool: Pool): Promise<Finding> {
     `ingest, workers, and API connect to PostgreSQL as ${role.name}, which owns the tables: it can change the ledger and the audit log`,
     'set DATABASE_OWNER_URL to this role and DATABASE_URL to a new one, then run: npx hoplog migrate',
   );
+}
+
+/** Most connections that are named. */
+const NAMED_CONNECTIONS = 20;
+
+/** Checks that connected billing providers send events, and that these are processed. */
+async function checkConnections(pool: Pool): Promise<Finding[]> {
+  const { ok, warning } = findingsOf('connections');
+  const { connected, troubles } = await connectionTroubles(pool, NAMED_CONNECTIONS).catch(() => ({
+    connected: 0, // the check of its clock says that PostgreSQL is down
+    troubles: [],
+  }));
+  if (connected === 0) return [];
+  if (troubles.length === 0) return [ok(`${connected} billing providers are connected and send events`)];
+  return troubles.map((trouble) => {
+    const { message, fix } = describeTrouble(trouble);
+    return warning(message, fix);
+  });
 }
 
 async function checkClock(name: string, read: () => Promise<number>): Promise<Finding> {

@@ -1,3 +1,4 @@
+import type { PromotionCodes } from './promotion-codes.ts';
 import type { Provider } from './providers.ts';
 
 /**
@@ -29,6 +30,8 @@ export type Connector = {
   read(body: unknown, envelope: Pick<Envelope, 'type' | 'eventId'>): Reading;
   /** Asks the provider about a payment whose events leave open what it belongs to. Left out: they never do. */
   lookUp?: Lookup;
+  /** Makes discount codes at the provider. Left out: they are made by hand. */
+  promotionCodes?: PromotionCodes;
 };
 
 /**

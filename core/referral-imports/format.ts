@@ -43,6 +43,8 @@ export type ReferralFormat = {
   name: string;
   /** Names of the columns of each field in each kind of file, the first that has a value counts. */
   columns: Record<Kind, Partial<Record<Field, readonly string[]>>>;
+  /** Names of columns that a document of the program states, of its CSV or its API. Left out: all, as in our own files. */
+  documented?: readonly string[];
   /** Column whose presence tells a kind of file, checked in this order. */
   marks: readonly { kind: Kind; column: string }[];
   /** By status in lower case. */
@@ -52,3 +54,10 @@ export type ReferralFormat = {
   /** States, in lower case, of referrers who may not earn. */
   suspended: readonly string[];
 };
+
+/** Returns the names of columns that are assumed: no document of the program states them. */
+export function assumedColumns({ columns, documented }: ReferralFormat): string[] {
+  if (documented === undefined) return [];
+  const names = KINDS.flatMap((kind) => Object.values(columns[kind]).flat());
+  return [...new Set(names)].filter((name) => !documented.includes(name));
+}

@@ -2,10 +2,14 @@ import { uuidv7 } from '../../core/ids.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** Who did something. The identity provider, the operator and the service have no id. */
+/**
+ * Who did something. A billing provider has the id of its connection. The identity provider, the operator and the service
+ * have no id.
+ */
 export type AuditActor =
   | { type: 'member' | 'key' | 'partner'; id: string }
-  | { type: 'provider' | 'operator' | 'service'; id: null };
+  | { type: 'provider'; id: string | null }
+  | { type: 'operator' | 'service'; id: null };
 
 /** An entry to record. It has no secret, password, email or network address. */
 export type NewAuditEntry = {
@@ -26,7 +30,7 @@ export type AuditEntry = {
   created_at: string;
   actor_type: AuditActor['type'];
   actor_id: string | null;
-  /** Label of the key, email of the member or name of the partner; null: unknown or without one. */
+  /** Label of the key, email of the member, name of the partner or billing provider; null: unknown or without one. */
   actor_name: string | null;
   action: string;
   target_type: string;
@@ -87,12 +91,13 @@ export async function listAuditEntries(
 ): Promise<AuditEntry[]> {
   const { rows } = await db.query<AuditEntry>(
     `SELECT a.id, ${isoMicros('a.at')} AS created_at, a.actor_type, a.actor_id,
-       coalesce(k.label, m.email, p.name) AS actor_name, a.action, a.target_type, a.target_id,
+       coalesce(k.label, m.email, p.name, c.provider) AS actor_name, a.action, a.target_type, a.target_id,
        encode(a.ip_hash, 'hex') AS ip_hash, a.details
      FROM audit_entries a
        LEFT JOIN api_keys k ON a.actor_type = 'key' AND k.id = a.actor_id
        LEFT JOIN members m ON a.actor_type = 'member' AND m.id = a.actor_id
        LEFT JOIN partners p ON a.actor_type = 'partner' AND p.id = a.actor_id
+       LEFT JOIN connections c ON a.actor_type = 'provider' AND c.id = a.actor_id
      WHERE a.workspace_id IS NOT DISTINCT FROM $1::uuid AND ($2::timestamptz IS NULL OR a.at < $2)
      ORDER BY a.at DESC LIMIT $3`,
     [workspaceId, page.before, page.limit],

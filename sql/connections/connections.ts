@@ -15,11 +15,14 @@ export type Connection = {
   restricted_key: Buffer | null;
   settings: ConnectionSettings;
   last_event_at: string | null;
+  /** When a call was last refused for its signature, to the minute. */
+  refused_at: string | null;
   created_at: string;
 };
 
 const COLUMNS = `id, workspace_id, provider, signing_secret, restricted_key, settings,
-  ${isoMicros('last_event_at')} AS last_event_at, ${isoMicros('created_at')} AS created_at`;
+  ${isoMicros('last_event_at')} AS last_event_at,
+  ${isoMicros('refused_at')} AS refused_at, ${isoMicros('created_at')} AS created_at`;
 
 /** Returns the connections of a workspace, newest first. @param page.before ISO 8601 with microseconds */
 export async function listConnections(
@@ -45,6 +48,21 @@ export async function connectionById(
   const { rows } = await db.query<Connection>(
     `SELECT ${COLUMNS} FROM connections WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL`,
     [workspaceId, id],
+  );
+  return rows[0] ?? null;
+}
+
+/** Returns the workspace's oldest connection of a provider that has a restricted key, live mode first, or null. */
+export async function connectionWithKey(
+  db: Queryable,
+  workspaceId: string,
+  provider: Provider,
+): Promise<Connection | null> {
+  const { rows } = await db.query<Connection>(
+    `SELECT ${COLUMNS} FROM connections
+     WHERE workspace_id = $1 AND provider = $2 AND deleted_at IS NULL AND restricted_key IS NOT NULL
+     ORDER BY settings ->> 'mode' = 'live' DESC, connections.created_at LIMIT 1`,
+    [workspaceId, provider],
   );
   return rows[0] ?? null;
 }
@@ -96,6 +114,20 @@ export async function insertConnection(
   const [made] = rows;
   if (!made) throw new Error('the connection was not inserted');
   return made;
+}
+
+/**
+ * Notes that a call was refused for its signature. Strangers can cause it: it writes once a minute at most, and waits for no
+ * worker.
+ */
+export async function noteRefusal(db: Queryable, id: string): Promise<void> {
+  await db.query(
+    `UPDATE connections SET refused_at = clock_timestamp() WHERE id = (
+       SELECT id FROM connections
+       WHERE id = $1 AND (refused_at IS NULL OR refused_at < clock_timestamp() - interval '1 minute')
+       FOR NO KEY UPDATE SKIP LOCKED)`,
+    [id],
+  );
 }
 
 export type ConnectionChange = Partial<Pick<Connection, 'signing_secret' | 'restricted_key' | 'settings'>>;

@@ -2,18 +2,19 @@ import type { Buyer, CodeFact, TieFact } from '../../core/connections/connector.
 import type { Queryable } from '../database/pool.ts';
 import type { Connection } from './connections.ts';
 
-/** Ties a customer of the provider to a buyer, from the event's time on. */
+/** Ties a customer of the provider to a buyer, from the event's time on. @returns false when the event has done so already */
 export async function tieCustomer(
   tx: Queryable,
   connection: Connection,
   { kind: _, customer, ...buyer }: TieFact,
   given: { eventId: string; at: Date },
-): Promise<void> {
-  await tx.query(
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
     `INSERT INTO connection_ties (connection_id, workspace_id, customer_id, event_id, buyer, tied_at)
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
     [connection.id, connection.workspace_id, customer, given.eventId, buyer, given.at],
   );
+  return rowCount === 1;
 }
 
 /** Returns the buyer of a customer at a time: by the newest tie before it, else by the first one after it. */

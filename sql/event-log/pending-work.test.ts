@@ -22,6 +22,7 @@ const NOTHING = {
   splits: false,
   connectionEvents: false,
   connectionPayments: false,
+  promotionCodes: false,
   webhookEvents: false,
 };
 

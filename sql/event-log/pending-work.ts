@@ -23,6 +23,8 @@ export type PendingWork = {
   connectionEvents: boolean;
   /** Payments of billing providers that are due without an event. */
   connectionPayments: boolean;
+  /** Discount codes that are to be made or ended at a provider. */
+  promotionCodes: boolean;
   /** Events that are not turned into deliveries of webhooks. */
   webhookEvents: boolean;
 };
@@ -42,6 +44,7 @@ export async function pendingWork(db: Queryable): Promise<PendingWork> {
       EXISTS (SELECT FROM links WHERE ${IS_SPLIT_DUE} AND split_ends_at <= now()) AS splits,
       EXISTS (SELECT FROM connection_events WHERE status = 'pending' AND due_at <= now()) AS "connectionEvents",
       EXISTS (SELECT FROM connection_payments WHERE due_at <= now()) AS "connectionPayments",
+      EXISTS (SELECT FROM promotion_codes WHERE next_attempt_at <= now()) AS "promotionCodes",
       EXISTS (SELECT FROM webhook_outbox) AS "webhookEvents"`,
   });
   const [row] = rows;

@@ -1,4 +1,5 @@
 import type { SecretSealer } from '../../core/access/sealed-secret.ts';
+import { connectionWithKey } from '../connections/connections.ts';
 import type { Queryable } from '../database/pool.ts';
 
 /** Opens the keys of Stripe: those of fulfilments, and those of connections. */
@@ -19,14 +20,9 @@ export async function stripeKeyOf(
   if (fulfilment.restrictedKey) {
     return (await keys.fulfilments()).open(fulfilment.restrictedKey, fulfilment.id);
   }
-  const { rows } = await db.query<{ id: string; restricted_key: Buffer }>(
-    `SELECT id, restricted_key FROM connections
-     WHERE workspace_id = $1 AND provider = 'stripe' AND deleted_at IS NULL AND restricted_key IS NOT NULL
-     ORDER BY settings ->> 'mode' = 'live' DESC, created_at LIMIT 1`,
-    [fulfilment.workspaceId],
-  );
-  const [connection] = rows;
-  return connection ? (await keys.connections()).open(connection.restricted_key, connection.id) : null;
+  const connection = await connectionWithKey(db, fulfilment.workspaceId, 'stripe');
+  if (!connection?.restricted_key) return null;
+  return (await keys.connections()).open(connection.restricted_key, connection.id);
 }
 
 /**

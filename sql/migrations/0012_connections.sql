@@ -8,6 +8,7 @@ CREATE TABLE connections (
   restricted_key bytea,             -- sealed; null: the provider's API is not called
   settings       jsonb NOT NULL,
   last_event_at  timestamptz,
+  refused_at     timestamptz,       -- when a call was last refused for its signature, to the minute
   created_at     timestamptz NOT NULL,
   updated_at     timestamptz NOT NULL,
   deleted_at     timestamptz

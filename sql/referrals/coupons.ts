@@ -1,5 +1,6 @@
 import { uuidv7 } from '../../core/ids.ts';
 import { couponKey } from '../../core/referrals/coupon-code.ts';
+import { endPromotionCodes, type PromotionCode } from '../connections/promotion-codes.ts';
 import { conditionsAfter } from '../database/conditions.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
@@ -93,7 +94,17 @@ export async function firstRewardedByCoupon(
 }
 
 /** A coupon as the API lists it. */
-export type ListedCoupon = Coupon & { code: string; created_at: string };
+export type ListedCoupon = Coupon & {
+  code: string;
+  created_at: string;
+  /** The code that the service makes at a connected provider; null: none. */
+  promotion_code: PromotionCode | null;
+};
+
+const PROMOTION_CODE = `(
+  SELECT jsonb_build_object('connection_id', p.connection_id, 'status', p.status, 'discount', p.discount,
+    'reference', p.reference, 'error', p.error)
+  FROM promotion_codes p WHERE p.coupon_id = c.id)`;
 
 export type CouponFilter = {
   id: string | null;
@@ -120,7 +131,7 @@ export async function listCoupons(
   add((p) => `e.program_id = ${p}`, filter.programId);
   add((p) => `c.id < ${p}`, filter.before);
   const { rows } = await db.query<ListedCoupon>(
-    `SELECT c.code, ${isoMicros('c.created_at')} AS created_at, ${COUPON}
+    `SELECT c.code, ${isoMicros('c.created_at')} AS created_at, ${PROMOTION_CODE} AS promotion_code, ${COUPON}
      WHERE c.workspace_id = $1 AND c.deleted_at IS NULL${text()} ORDER BY c.id DESC LIMIT ${parameter(filter.limit)}`,
     values,
   );
@@ -149,7 +160,10 @@ export async function insertCoupon(
   return rows[0]?.id ?? null;
 }
 
-/** Ends a coupon: later orders with its code are no one's. Returns false when the workspace has no such coupon. */
+/**
+ * Ends a coupon, and its code at a provider: later orders with its code are no one's. Returns false when the workspace has no
+ * such coupon.
+ */
 export async function deleteCoupon(
   tx: Queryable,
   workspaceId: string,
@@ -159,13 +173,20 @@ export async function deleteCoupon(
     'UPDATE coupons SET deleted_at = $3 WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL',
     [workspaceId, id, now],
   );
-  return rowCount === 1;
+  if (rowCount !== 1) return false;
+  await endPromotionCodes(tx, [id], now);
+  return true;
 }
 
-/** Ends all coupons of a referrer. */
+/** Ends all coupons of a referrer, and their codes at providers. */
 export async function deleteCouponsOf(tx: Queryable, enrollmentId: string, now: Date): Promise<void> {
-  await tx.query('UPDATE coupons SET deleted_at = $2 WHERE enrollment_id = $1 AND deleted_at IS NULL', [
-    enrollmentId,
+  const { rows } = await tx.query<{ id: string }>(
+    'UPDATE coupons SET deleted_at = $2 WHERE enrollment_id = $1 AND deleted_at IS NULL RETURNING id',
+    [enrollmentId, now],
+  );
+  await endPromotionCodes(
+    tx,
+    rows.map(({ id }) => id),
     now,
-  ]);
+  );
 }

@@ -10,6 +10,7 @@ import {
   putPaymentFact,
 } from '../connections/payments.ts';
 import type { Queryable } from '../database/pool.ts';
+import { auditProvider } from './audit-provider.ts';
 import type { PaymentContext } from './payment-buyer.ts';
 import { settlePayment } from './settle-payment.ts';
 
@@ -36,7 +37,8 @@ export async function applyEvent(
   let own: string | null = null;
   for (const fact of reading.facts) {
     if (fact.kind === 'tie') {
-      await tieCustomer(tx, connection, fact, { eventId: event.event_id, at: reading.at });
+      if (await tieCustomer(tx, connection, fact, { eventId: event.event_id, at: reading.at }))
+        await auditProvider(tx, context, 'customer.tie', { customer: fact.customer });
       const payments = await openPaymentsOfCustomer(tx, connection.id, fact.customer, since);
       for (const payment of payments) concerned.add(payment.id);
     } else if (fact.kind === 'code') {

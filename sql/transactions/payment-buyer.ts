@@ -14,6 +14,8 @@ export type PaymentContext = {
   workspace: Workspace;
   connection: Connection;
   now: Date;
+  /** The provider's id of the event that is applied; null: none. */
+  eventId: string | null;
   /** Returns the enrollment whose link the visitor clicked last, or null. */
   clicked(visitorId: string): Promise<string | null>;
 };

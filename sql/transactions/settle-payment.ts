@@ -17,6 +17,7 @@ import { couponById, referrerOfCoupon } from '../referrals/coupons.ts';
 import { purchaseOfOrder } from '../referrals/purchases.ts';
 import { refundsOfOrder, sumRefunds } from '../referrals/refunds.ts';
 import { lockSignup } from '../referrals/signups.ts';
+import { auditProvider } from './audit-provider.ts';
 import { correctPurchase, qualifyInOrder } from './correct-purchase.ts';
 import { giveBackRefund } from './give-back-refund.ts';
 import { buyerOfPayment, type PaymentBuyer, type PaymentContext } from './payment-buyer.ts';
@@ -132,6 +133,7 @@ async function writeOrder(
   // A report by hand, or a signup with the order's email, may have named the buyer since.
   const buyerNow = user ?? (await purchaseOfOrder(tx, number))?.external_user_id ?? null;
   await correctPurchase(tx, workspace, number, { ...report, externalUserId: buyerNow, used }, now);
+  await auditProvider(tx, context, 'purchase.correct', { order_id: orderId });
   await recordPaymentOrder(tx, payment.id, number, { ...facts, user: buyerNow });
   return number;
 }
@@ -191,10 +193,11 @@ async function isRenewal(
 /** Refunds of a payment are ours by their ids: those that were reported by hand stay as they are. */
 async function settleRefunds(
   tx: Queryable,
-  { workspace, now }: PaymentContext,
+  context: PaymentContext,
   orderInternalId: number,
   wantedMinor: number,
 ): Promise<void> {
+  const { workspace, now } = context;
   const order = await lockOrderByNumber(tx, orderInternalId);
   const { order_id: orderId } = order;
   const all = await refundsOfOrder(tx, orderInternalId);
@@ -206,12 +209,17 @@ async function settleRefunds(
     const left = Math.min(-over, sold - sumRefunds(all));
     if (left <= 0) return;
     const refundId = `${prefix}${own.length + 1}`;
-    await recordRefund(tx, workspace, { refundId, orderId, amount: toMajor(left, currency) }, now);
+    const amount = toMajor(left, currency);
+    await recordRefund(tx, workspace, { refundId, orderId, amount }, now);
+    await auditProvider(tx, context, 'refund.record', { order_id: orderId, amount, currency });
   }
   for (const refund of own.toReversed()) {
     const amountMinor = Math.min(over, refund.amount_minor);
     if (amountMinor <= 0) continue;
     await giveBackRefund(tx, workspace, { refund, amountMinor, now });
+    const { currency } = (await purchaseOfOrder(tx, orderInternalId)) ?? order;
+    const amount = toMajor(amountMinor, currency);
+    await auditProvider(tx, context, 'refund.give_back', { order_id: orderId, amount, currency });
     over -= amountMinor;
   }
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { importReferrals } from '../../cli/import/import-referrals.ts';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import {
   charge,
@@ -10,14 +11,21 @@ import {
   invoicePayment,
   type StripeEvent,
   stripeEvent,
+  stripeObject,
 } from '../../core/connections/stripe/fixtures/events.ts';
+import { REFERRAL_FORMATS } from '../../core/referral-imports/formats/known.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
+import { referrerOfCoupon } from '../../sql/referrals/coupons.ts';
+import { latestProgram } from '../../sql/referrals/programs.ts';
+import { type PurchaseReport, recordPurchase } from '../../sql/transactions/record-purchase.ts';
 import { merchant } from '../referrals/support.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { ago, ledgerOf, stripeShop } from './rig.ts';
 
 /**
  * A history of purchases is told twice: by Stripe's events, in any order and more than once, and by hand in the order of
- * its times. Both must end with the same purchases and balances.
+ * its times. Both must end with the same purchases and balances. Payments may use the coupon of the referrer `owner`, and
+ * referrers and customers of the shop that hears events may have come by an import.
  */
 
 let api: TestApi;
@@ -51,6 +59,7 @@ const payment = fc.record({
   ),
   /** An API version before 2025-03-31. */
   isOld: fc.boolean(),
+  hasCoupon: fc.constantFrom(false, false, true),
 });
 type Payment = typeof payment extends fc.Arbitrary<infer T> ? T : never;
 
@@ -64,19 +73,32 @@ const history = fc.record({
     { credit_enabled: true, purchase_credit: 5, first_sale_only: true },
   ),
   hasTrial: fc.boolean(),
+  isImported: fc.boolean(),
   payments: fc.array(payment, { minLength: 1, maxLength: 5 }),
   /** The order in which events arrive. Events beyond its length come in theirs. */
   shuffle: fc.array(fc.nat({ max: 1_000 }), { maxLength: 60 }),
   repeated: fc.array(fc.nat({ max: 1_000 }), { maxLength: 6 }),
 });
 
-type Told = { events: StripeEvent[]; byHand: { at: number; order: object; refunded: number; id: string }[] };
+type Told = { events: StripeEvent[]; byHand: ByHand[] };
+type ByHand = {
+  order: Omit<PurchaseReport, 'coupon'>;
+  refunded: number;
+  /** Null: it used no coupon. `yields`: a referrer of the buyer comes first. */
+  coupon: { yields: boolean } | null;
+};
 
 /** What the history is in Stripe's events, and in reports by hand. */
 function tell({ payments, hasTrial }: { payments: Payment[]; hasTrial: boolean }): Told {
   const events: StripeEvent[] = [];
   const byHand: Told['byHand'] = [];
   const subscribed = new Set<string>();
+  /** Users whom an event ties to their customer. */
+  const tied = new Set<string>();
+  if (payments.some(({ hasCoupon }) => hasCoupon)) {
+    const code = stripeObject('promotion_code', { id: 'promo_1', code: 'ANNA20' });
+    events.push(stripeEvent('promotion_code.created', code, ago(70 * HOUR)));
+  }
   for (const [index, one] of payments.entries()) {
     const at = ago(60 * HOUR - index * HOUR);
     const amount = one.amount + one.tax;
@@ -85,6 +107,7 @@ function tell({ payments, hasTrial }: { payments: Payment[]; hasTrial: boolean }
     const metadata = one.named === 'metadata' ? { hoplog_user_id: one.user } : {};
     const email = `${one.user}@mail.example`;
     const ofInvoice = one.kind === 'invoice';
+    const discounts = one.hasCoupon ? [{ promotion_code: 'promo_1' }] : [];
     const older = one.isOld ? { invoice: ofInvoice ? inv : null } : {};
     const isFirst = ofInvoice && !subscribed.has(one.user);
     if (ofInvoice) {
@@ -101,6 +124,7 @@ function tell({ payments, hasTrial }: { payments: Payment[]; hasTrial: boolean }
         total_excluding_tax: one.amount,
         customer_email: email,
         status_transitions: { paid_at: at },
+        discounts,
         ...(one.isOld && { payment_intent: pi, charge: ch }),
       });
       events.push(stripeEvent('invoice.paid', bill, at));
@@ -119,9 +143,12 @@ function tell({ payments, hasTrial }: { payments: Payment[]; hasTrial: boolean }
       currency: 'usd',
       total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: one.tax },
       customer_details: { email },
+      discounts,
     });
-    if (!ofInvoice || isFirst || one.named === 'customer')
+    if (!ofInvoice || isFirst || one.named === 'customer') {
       events.push(stripeEvent('checkout.session.completed', session, at + 1));
+      if (one.named !== 'email') tied.add(one.user);
+    }
     events.push(
       stripeEvent(
         'payment_intent.succeeded',
@@ -144,22 +171,23 @@ function tell({ payments, hasTrial }: { payments: Payment[]; hasTrial: boolean }
         events.push(stripeEvent('charge.dispute.closed', dispute(id, ch, taken, end), at + 300));
       if (end !== 'won') refunded = Math.min(amount, refunded + taken);
     }
-    const id = `stripe:${ofInvoice ? inv : pi}`;
     byHand.push({
-      at,
-      id,
       refunded,
+      coupon: one.hasCoupon ? { yields: one.named === 'metadata' } : null,
       order: {
-        external_user_id: one.user,
-        order_id: id,
-        amount: amount / 100,
-        commissionable_amount: one.amount / 100,
-        is_renewal: ofInvoice && !isFirst,
-        purchased_at: new Date(at * 1_000).toISOString(),
+        orderId: `stripe:${ofInvoice ? inv : pi}`,
+        externalUserId: one.user,
         email,
+        amountMinor: amount,
+        commissionableMinor: one.amount,
+        currency: 'usd',
+        isRenewal: ofInvoice && !isFirst,
+        purchasedAt: new Date(at * 1_000),
       },
     });
   }
+  for (const { coupon, order } of byHand)
+    if (coupon && tied.has(order.externalUserId ?? '')) coupon.yields = true;
   return { events, byHand };
 }
 
@@ -173,28 +201,86 @@ function disordered(events: readonly StripeEvent[], shuffle: readonly number[], 
 async function enrolled(m: ReturnType<typeof merchant>, program: object) {
   await m.program(program);
   const r = await m.enroll('r', { email: 'r@own.example' });
+  await m.enroll('owner', { email: 'owner@own.example' });
   for (const user of ['n', 'm']) await m.signup(user, { ref_code: r.ref, email: `${user}@mail.example` });
   await m.signup('stranger', { email: 'stranger@mail.example' });
 }
 
+/** The same, from the files of another program. */
+async function imported(m: ReturnType<typeof merchant>, { workspace }: TestWorkspace, program: object) {
+  await m.program(program);
+  const { pool } = api.stores;
+  const found = await latestProgram(pool, workspace.id);
+  const format = REFERRAL_FORMATS.csv;
+  if (!found || !format) throw new Error('no program or format');
+  const files = {
+    partners: 'partner_id,external_user_id,email\n1,r,r@own.example\n2,owner,owner@own.example',
+    customers: 'customer_id,customer_email,partner_id\nn,n@mail.example,1\nm,m@mail.example,1',
+  };
+  const { errors } = await importReferrals({
+    pool,
+    workspace,
+    program: found,
+    from: 'csv',
+    format,
+    dryRun: false,
+    now: new Date(),
+    files: Object.entries(files).map(([name, text]) => ({
+      name,
+      form: { delimiter: ',', firstLine: 1 },
+      async *text() {
+        yield text;
+      },
+    })),
+  });
+  expect(errors).toEqual([]);
+  await m.signup('stranger', { email: 'stranger@mail.example' });
+}
+
+/** Reports a purchase by hand. No call reports a coupon: such an order is written as a connector does. */
+async function report(shop: TestWorkspace, { order, coupon }: ByHand): Promise<void> {
+  if (coupon === null) {
+    const body = {
+      external_user_id: order.externalUserId,
+      order_id: order.orderId,
+      amount: order.amountMinor / 100,
+      commissionable_amount: order.commissionableMinor / 100,
+      is_renewal: order.isRenewal,
+      purchased_at: order.purchasedAt.toISOString(),
+      email: order.email,
+    };
+    expect((await shop.post('/referrals/report-purchase', body)).status).toBe(200);
+    return;
+  }
+  await inTransaction(api.stores.pool, async (tx) => {
+    const used = await referrerOfCoupon(tx, shop.workspace.id, ['ANNA20']);
+    if (!used) throw new Error('no coupon ANNA20');
+    await recordPurchase(tx, shop.workspace, { ...order, coupon: { coupon: used, ...coupon } }, new Date());
+  });
+}
+
 test('money by events equals money by hand', async () => {
   await fc.assert(
-    fc.asyncProperty(history, async ({ program, shuffle, repeated, ...given }) => {
+    fc.asyncProperty(history, async ({ program, shuffle, repeated, isImported, ...given }) => {
       const { events, byHand } = tell(given);
       const shop = await stripeShop(api);
-      await enrolled(shop, program);
+      const other = await api.addWorkspace();
+      if (isImported) await imported(shop, shop.shop, program);
+      else await enrolled(shop, program);
+      await enrolled(merchant(other), program);
+      for (const one of [shop.shop, other])
+        await one.post('/coupons', { code: 'anna20', external_user_id: 'owner' });
       for (const event of disordered(events, shuffle, repeated)) {
         expect((await shop.send(event)).status).toBe(200);
         await shop.work();
       }
       expect((await shop.events('?status=failed')).map(({ reason }) => reason)).toEqual([]);
 
-      const other = await api.addWorkspace();
-      await enrolled(merchant(other), program);
-      for (const { order, id, refunded } of byHand) {
-        expect((await other.post('/referrals/report-purchase', order)).status).toBe(200);
-        if (refunded === 0) continue;
-        const refund = { refund_id: `refund of ${id}`, order_id: id, amount: refunded / 100 };
+      for (const one of byHand) {
+        await report(other, one);
+        if (one.refunded === 0) continue;
+        const { orderId } = one.order;
+        const refund = { refund_id: `refund of ${orderId}`, order_id: orderId, amount: one.refunded / 100 };
         expect((await other.post('/referrals/report-refund', refund)).status).toBe(200);
       }
       expect(await ledgerOf(api, shop.shop)).toEqual(await ledgerOf(api, other));

@@ -44,6 +44,20 @@ test('a wrong or missing signature, another body and an old timestamp are 400 an
   expect(await shop.events()).toHaveLength(1);
 });
 
+test('a refused signature is noted at the connection', async () => {
+  const shop = await stripeShop(api);
+  const path = `/connections/${shop.connectionId}`;
+  type Shown = { last_event_at: string | null; last_refused_at: string | null };
+  expect((await shop.shop.get<Shown>(path)).body.last_refused_at).toBeNull();
+  await shop.send('not JSON');
+  expect((await shop.shop.get<Shown>(path)).body.last_refused_at).toBeNull();
+  await shop.send(paid(), { secret: 'whsec_other' });
+  const noted = (await shop.shop.get<Shown>(path)).body;
+  expect(noted).toMatchObject({ last_event_at: null, last_refused_at: expect.any(String) });
+  await shop.send(paid(), { secret: 'whsec_other' });
+  expect((await shop.shop.get<Shown>(path)).body).toEqual(noted);
+});
+
 test('an unknown connection is 404, one without a secret is 503 until it is set', async () => {
   const unset = await stripeShop(api, { signing_secret: null });
   const event = paid();

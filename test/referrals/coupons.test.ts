@@ -80,6 +80,7 @@ describe('coupons over the API', () => {
       program_id: programId,
       partner_id: partner,
       external_user_id: 'r',
+      promotion_code: null,
       created_at: expect.any(String),
     });
     await m.enroll('other');

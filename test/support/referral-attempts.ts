@@ -23,6 +23,9 @@ export const REFERRAL_ATTEMPTS: Attempts = {
   'POST /api/v1/coupons': (victim) => [
     { path: '/coupons', body: { code: 'OWN', external_user_id: victim.referrer }, status: 404 },
   ],
+  'POST /api/v1/coupons/{id}/promotion-code': (victim) => [
+    { path: `/coupons/${victim.coupon}/promotion-code`, body: { percent_off: 10 }, status: 404 },
+  ],
   'DELETE /api/v1/coupons/{id}': (victim) => [{ path: `/coupons/${victim.coupon}`, status: 404 }],
   'GET /api/v1/commissions': (victim) => [
     { path: `/commissions?cursor=${LAST_ID}`, status: 200 },

@@ -27,6 +27,9 @@ export type ServedWorkspace = {
   close(): Promise<void>;
 };
 
+/** No test may call Stripe itself. */
+const SETTINGS = { WEBHOOK_ALLOW_PRIVATE: 'true', STRIPE_API_BASE: 'http://127.0.0.1:1' };
+
 type Shared = { service: Service; dataDir: string; pool: Pool; end(): Promise<void> };
 
 let shared: Promise<Shared> | null = null;
@@ -80,7 +83,7 @@ function endIdleService(): void {
 async function start(): Promise<Shared> {
   const directory = mkdtempSync(join(tmpdir(), 'hoplog-shared-'));
   const dataDir = join(directory, 'data');
-  const service = await startService({ dataDir, env: { WEBHOOK_ALLOW_PRIVATE: 'true' } });
+  const service = await startService({ dataDir, env: SETTINGS });
   const { databaseUrl } = storesOf(dataDir);
   const pool = createPool(databaseUrl, { max: 2 });
   // The process may run its last file before that delay ends.

@@ -3,10 +3,12 @@ import type { IdlePause } from '../idle-pause.ts';
 import { type Job, startJob } from '../jobs/job.ts';
 import type { Waiting } from '../jobs/waiting.ts';
 import type { WorkerMetrics } from '../metrics.ts';
+import { makePromotionCodes } from './make-promotion-codes.ts';
 import { type ConnectionDependencies, processEvents } from './process-events.ts';
 import { settleDuePayments } from './settle-payments.ts';
 
 const PROCESS_EVERY_MS = 500;
+const PROMOTE_EVERY_MS = 500;
 const SETTLE_EVERY_MS = 5_000;
 
 /** Starts the jobs of connected billing providers. Each may run in several processes at once. */
@@ -26,6 +28,12 @@ export function startConnectionJobs(
       name: 'connection-payments',
       everyMs: SETTLE_EVERY_MS,
       work: async () => (await waits('connectionPayments')) && settleDuePayments(shared),
+    }),
+    startJob({
+      ...shared,
+      name: 'promotion-codes',
+      everyMs: () => pause.ms(PROMOTE_EVERY_MS),
+      work: async () => (await waits('promotionCodes')) && makePromotionCodes(shared),
     }),
   ];
 }

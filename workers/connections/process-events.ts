@@ -142,7 +142,7 @@ function apply(
     const workspace = await workspaceById(tx, connection.workspace_id);
     if (!workspace) throw new Error(`workspace ${connection.workspace_id} does not exist`);
     const clicked = createClickLookup(dependencies, workspace.id);
-    const context = { workspace, connection, now: new Date(), clicked };
+    const context = { workspace, connection, now: new Date(), eventId: event.event_id, clicked };
     const outcome = await applyEvent(tx, context, event, reading);
     await finishEvent(tx, event.internal_id, outcome);
     return outcome;

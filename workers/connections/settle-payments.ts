@@ -53,7 +53,8 @@ async function settle(dependencies: ConnectionDependencies, due: DuePayment): Pr
     const workspace = connection && (await workspaceById(tx, connection.workspace_id));
     if (!connection || !payment || !workspace) return;
     const clicked = createClickLookup(dependencies, workspace.id);
-    await settlePayment(tx, { workspace, connection, now: new Date(), clicked }, payment, { isAsked: true });
+    const context = { workspace, connection, now: new Date(), eventId: null, clicked };
+    await settlePayment(tx, context, payment, { isAsked: true });
   });
 }
 

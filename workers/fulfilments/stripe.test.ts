@@ -1,10 +1,10 @@
 import Stripe from 'stripe';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { stripeAmount } from '../../core/connections/stripe/stripe-amount.ts';
 import { type CreditShop, createCreditShop, type Fulfilment, KEY } from '../../test/support/credit-shop.ts';
 import { type StripeStandIn, startStripeStandIn } from '../../test/support/stripe-stand-in.ts';
 import { until } from '../../test/support/until.ts';
 import { createWebhookBench, type WebhookBench } from '../../test/support/webhook-bench.ts';
-import { stripeAmount } from './stripe-amount.ts';
 
 const SECRET = 'whsec_test_of_stripe';
 

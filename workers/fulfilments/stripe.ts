@@ -1,5 +1,6 @@
 import type Stripe from 'stripe';
 import { openStripe } from '../../core/connections/stripe/client.ts';
+import { stripeAmount } from '../../core/connections/stripe/stripe-amount.ts';
 import { toCredits } from '../../core/referrals/credits.ts';
 import { parseRetryAfter } from '../../core/webhooks/retry-schedule.ts';
 import { createConnectionSealer } from '../../sql/connections/sealer.ts';
@@ -14,7 +15,6 @@ import { stripeKeyOf, tiedStripeCustomer } from '../../sql/fulfilments/stripe-ac
 import type { Grant } from '../../sql/referrals/grants.ts';
 import type { ConcurrencyLimit } from '../webhooks/concurrency-limit.ts';
 import type { FulfilmentOutcome } from './outcome.ts';
-import { stripeAmount } from './stripe-amount.ts';
 
 export type StripeFulfilment = Extract<DueFulfilment, { provider: 'stripe_balance' }>;
 

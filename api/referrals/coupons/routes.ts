@@ -1,29 +1,14 @@
-import { AppError, badRequest } from '../../../core/errors.ts';
-import { inTransaction, type Queryable } from '../../../sql/database/pool.ts';
-import {
-  type CouponFilter,
-  deleteCoupon,
-  insertCoupon,
-  type ListedCoupon,
-  listCoupons,
-} from '../../../sql/referrals/coupons.ts';
+import { inTransaction } from '../../../sql/database/pool.ts';
+import { deleteCoupon, listCoupons } from '../../../sql/referrals/coupons.ts';
 import type { Api, ApiDeps } from '../../dependencies.ts';
 import { cutPageAt } from '../../pages.ts';
 import { withIdempotency } from '../../plugins/idempotency.ts';
 import { IdParams, Ok } from '../../schemas.ts';
-import { referrerInProgram } from '../enrollments/referrer-in-program.ts';
-import { CouponBody, CouponList, CouponQuery, CouponRecord, type CouponRecord as Record } from './schemas.ts';
+import { CouponBody, CouponList, CouponQuery, CouponRecord, PromotionCodeInput } from './schemas.ts';
+import { ANY, couponOf, couponRecord, createCoupon, makePromotionCode, noSuchCoupon } from './service.ts';
 
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Coupons'];
-const ANY: Omit<CouponFilter, 'limit'> = {
-  id: null,
-  code: null,
-  externalUserId: null,
-  enrollmentId: null,
-  programId: null,
-  before: null,
-};
 
 /** Registers the routes of referrers' coupons. Secret key, paid plan. */
 export async function couponRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
@@ -63,7 +48,7 @@ export async function couponRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
         operationId: 'coupons.create',
         summary: 'Give a referrer a coupon',
         description:
-          "A payment provider's order with this code belongs to the referrer, without a click or a signup, unless the provider named a buyer with another referrer. A renewal of such an order belongs to the same referrer. `external_user_id` is the referrer's. A code that a referrer of the workspace has is a 409.",
+          "A payment provider's order with this code belongs to the referrer, without a click or a signup, unless the provider named a buyer with another referrer. A renewal of such an order belongs to the same referrer. `external_user_id` is the referrer's. A code that a referrer of the workspace has is a 409. With `promotion_code` the promotion code is made in Stripe within seconds; else make the discount at the provider yourself.",
         body: CouponBody,
         response: { 201: CouponRecord },
       },
@@ -71,12 +56,36 @@ export async function couponRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
     async (request, reply) =>
       withIdempotency(pool, request, reply, async (tx) => {
         const { auth, body } = request;
-        const id = await create(tx, auth.workspace.id, body, new Date());
+        const id = await createCoupon(tx, auth.workspace.id, body, new Date());
         await request.audit(tx, { targetId: id });
-        const [coupon] = await listCoupons(tx, auth.workspace.id, { ...ANY, id, limit: 1 });
-        if (!coupon) throw new Error(`coupon ${id} is gone`);
-        return { status: 201, body: couponRecord(coupon) };
+        return { status: 201, body: await couponOf(tx, auth.workspace.id, id) };
       }),
+  );
+
+  app.post(
+    '/coupons/:id/promotion-code',
+    {
+      config: { ...CONFIG, errors: ['conflict'] },
+      schema: {
+        tags,
+        operationId: 'coupons.createPromotionCode',
+        summary: 'Make the promotion code of a coupon in Stripe',
+        description:
+          'For a coupon without one, and for one whose attempts failed: it is tried again at once, with these terms. A promotion code that is made, or being made, is a 409.',
+        params: IdParams,
+        body: PromotionCodeInput,
+        response: { 200: CouponRecord },
+      },
+    },
+    async (request) => {
+      const { auth, params, body } = request;
+      return inTransaction(pool, async (tx) => {
+        const coupon = await couponOf(tx, auth.workspace.id, params.id);
+        await makePromotionCode(tx, auth.workspace.id, coupon, { body, path: '', now: new Date() });
+        await request.audit(tx);
+        return couponOf(tx, auth.workspace.id, params.id);
+      });
+    },
   );
 
   app.delete(
@@ -88,7 +97,7 @@ export async function couponRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
         operationId: 'coupons.delete',
         summary: 'Delete a coupon',
         description:
-          "Later orders with its code have no referrer. Earlier ones stay the referrer's, with their renewals. The code is free again.",
+          "Later orders with its code have no referrer. Earlier ones stay the referrer's, with their renewals. The code is free again. A promotion code that was made for it is deactivated.",
         params: IdParams,
         response: { 200: Ok },
       },
@@ -97,24 +106,10 @@ export async function couponRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
       inTransaction(pool, async (tx) => {
         const { id } = request.params;
         if (!(await deleteCoupon(tx, request.auth.workspace.id, { id, now: new Date() }))) {
-          throw new AppError('not_found', 'the workspace has no such coupon');
+          throw noSuchCoupon();
         }
         await request.audit(tx);
         return { ok: true as const };
       }),
   );
-}
-
-/** Returns the id of the new coupon. */
-async function create(tx: Queryable, workspaceId: string, body: CouponBody, now: Date): Promise<string> {
-  const code = body.code.trim();
-  if (code === '') throw badRequest('code', 'must not be blank');
-  const { id: enrollmentId } = await referrerInProgram(tx, workspaceId, body);
-  const id = await insertCoupon(tx, { workspaceId, enrollmentId, code, now });
-  if (id === null) throw new AppError('conflict', `a referrer of the workspace has the code ${code}`);
-  return id;
-}
-
-function couponRecord({ enrollment_id, ...coupon }: ListedCoupon): Record {
-  return { ...coupon, partner_id: enrollment_id };
 }

@@ -1,12 +1,16 @@
 import { type Static, Type } from 'typebox';
+import { DISCOUNT_DURATIONS } from '../../../core/connections/promotion-codes.ts';
 import {
   Body,
+  Currency,
+  CurrencyInput,
   ExternalUserId,
   Instant,
   Limit,
   NextUuidCursor,
   Nullable,
   ONE_LINE,
+  OneOf,
   Uuid,
   UuidCursor,
 } from '../../schemas.ts';
@@ -19,6 +23,58 @@ const Code = Type.String({
     'The discount code as customers enter it. Codes are compared without regard to case, and one referrer of the workspace has a code.',
 });
 
+const Duration = OneOf(DISCOUNT_DURATIONS, {
+  title: 'DiscountDuration',
+  description: 'How long the discount lasts on a subscription; `repeating`: for `duration_in_months`.',
+});
+const LONGEST_MONTHS = 120;
+
+export const PromotionCodeInput = Body(
+  {
+    connection_id: Type.Optional({
+      ...Uuid,
+      description:
+        'A Stripe connection with a restricted key. By default the oldest one, live mode before test mode.',
+    }),
+    percent_off: Type.Optional(
+      Type.Number({ exclusiveMinimum: 0, maximum: 100, description: 'This, or `amount_off`.' }),
+    ),
+    amount_off: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: 1_000_000,
+        description: 'Major units of `currency`.',
+      }),
+    ),
+    currency: Type.Optional({ ...CurrencyInput, description: 'Of `amount_off`, required. ISO 4217 code.' }),
+    duration: Type.Optional(Duration),
+    duration_in_months: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: LONGEST_MONTHS, description: 'Of `repeating`, required.' }),
+    ),
+  },
+  { title: 'PromotionCodeInput' },
+);
+export type PromotionCodeInput = Static<typeof PromotionCodeInput>;
+
+const PromotionCode = Type.Object(
+  {
+    connection_id: Uuid,
+    status: OneOf(['pending', 'active', 'failed'], {
+      title: 'PromotionCodeStatus',
+      description:
+        '`pending`: being made; `error` is of the last attempt. `failed`: the provider refused it, or every attempt failed.',
+    }),
+    reference: Nullable(Type.String({ description: "The provider's id of the promotion code." })),
+    error: Nullable(Type.String()),
+    percent_off: Nullable(Type.Number()),
+    amount_off: Nullable(Type.Number({ description: 'Major units of `currency`.' })),
+    currency: Nullable(Currency),
+    duration: Duration,
+    duration_in_months: Nullable(Type.Integer()),
+  },
+  { title: 'PromotionCode' },
+);
+
 export const CouponRecord = Type.Object(
   {
     id: Uuid,
@@ -26,6 +82,10 @@ export const CouponRecord = Type.Object(
     program_id: Type.String({ format: 'uuid', description: "The referrer's program." }),
     partner_id: Type.String({ format: 'uuid', description: 'The referrer.' }),
     external_user_id: ExternalUserId,
+    promotion_code: Nullable({
+      ...PromotionCode,
+      description: 'The promotion code that is made at a connected provider. Null: none.',
+    }),
     created_at: Instant,
   },
   { title: 'Coupon' },
@@ -52,6 +112,13 @@ export const CouponBody = Body(
     external_user_id: ExternalUserId,
     program_id: Type.Optional(
       Nullable(Type.String({ format: 'uuid', description: "The referrer's program; another is a 400." })),
+    ),
+    promotion_code: Type.Optional(
+      Nullable({
+        ...PromotionCodeInput,
+        description:
+          'Also make the promotion code in Stripe, with these terms. The code must then be of letters, digits, and hyphens.',
+      }),
     ),
   },
   { title: 'CreateCoupon' },

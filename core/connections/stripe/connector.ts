@@ -2,6 +2,7 @@ import { type Connector, type Envelope, EventProblem, type Reading } from '../co
 import { integerAt, isObject, type Json, maybeId, maybeText, objectAt, textAt } from '../fields.ts';
 import { EVENT_READERS, EVENT_TYPES } from './event-types.ts';
 import { lookUpInvoice } from './lookup.ts';
+import { stripePromotionCodes } from './promotion-code.ts';
 import { verifyStripe } from './signature.ts';
 
 /** Stripe: payments and subscriptions by its events. */
@@ -17,6 +18,7 @@ export const stripe: Connector = {
     return { eventId: textAt(body, 'id'), type, customer };
   },
   lookUp: lookUpInvoice,
+  promotionCodes: stripePromotionCodes,
   read(body, { type }): Reading {
     if (!isObject(body)) throw new EventProblem('the body must be a JSON object');
     const at = integerAt(body, 'created') * 1_000;

@@ -43,6 +43,17 @@ export const tolt: ReferralFormat = {
       created_at: ['created_at'],
     },
   },
+  documented: [
+    'id',
+    'email',
+    'first_name',
+    'last_name',
+    'status',
+    'value',
+    'customer_id',
+    'created_at',
+    'amount',
+  ],
   marks: [
     { kind: 'commissions', column: 'amount' },
     { kind: 'commissions', column: 'commission' },

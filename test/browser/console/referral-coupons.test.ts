@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { createPool } from '../../../sql/database/pool.ts';
+import { storesOf } from '../../kafka/deployment.ts';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsoleSite, consoleSite, expectGood } from './console-site.ts';
 import { expectRows, LONG, merchantOf, row, type Shop } from './referral-shop.ts';
@@ -64,5 +66,49 @@ test('the filter finds a code in any case', LONG, async () => {
   await expectRows(page, 'Coupons', 2);
   await page.getByLabel('Code').fill('cat20');
   await expectRows(page, 'Coupons', 1);
+  await page.close();
+});
+
+test('a promotion code is made in Stripe, its failure is shown, and it is tried again', LONG, async () => {
+  const program = await shop.program({ name: 'Promoted' });
+  await shop.enroll('dan', program);
+  await site.api('/connections', { provider: 'stripe', restricted_key: 'rk_test_of_the_console' });
+  const pool = createPool(storesOf(site.dataDir).databaseUrl, { max: 1 });
+  /** Ends the attempts of the workers, which reach no Stripe. */
+  const end = (status: 'active' | 'failed', error: string | null) =>
+    pool.query(
+      `UPDATE promotion_codes SET status = $1, error = $2, next_attempt_at = NULL
+       FROM coupons WHERE coupons.id = coupon_id AND code = 'DAN10'`,
+      [status, error],
+    );
+  const page = await site.open('/referrals?tab=coupons&code=DAN10');
+  await page.getByRole('button', { name: 'Add a coupon' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add a coupon' });
+  await dialog.getByLabel('Code').fill('DAN10');
+  await dialog.getByLabel('Referrer').fill('dan');
+  await dialog.getByLabel('Make the promotion code in Stripe').check();
+  await dialog.getByRole('textbox', { name: 'Percent off' }).fill('0');
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+  await dialog.getByText(/must be/).waitFor();
+  await expectGood(page, 'referrals-coupon-promotion');
+  await dialog.getByRole('textbox', { name: 'Percent off' }).fill('12.5');
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const shown = row(page, 'Coupons', 'DAN10');
+  await shown.getByText('Being made').waitFor();
+  await end('failed', 'An active promotion code with `code: DAN10` already exists.');
+  await shown.getByText('Not in Stripe').waitFor();
+  await expectGood(page, 'referrals-coupons-promotion');
+  await shown.getByRole('button', { name: 'Try again: DAN10' }).click();
+  const again = page.getByRole('dialog', { name: 'Make DAN10 in Stripe' });
+  await again.getByText('already exists').waitFor();
+  expect(await again.getByRole('textbox', { name: 'Percent off' }).inputValue()).toBe('12.5 %');
+  await expectGood(page, 'referrals-promotion-again');
+  await again.getByRole('button', { name: 'Make the promotion code' }).click();
+  await again.waitFor({ state: 'detached' });
+  await shown.getByText('Being made').waitFor();
+  await end('active', null);
+  await shown.getByText('In Stripe', { exact: true }).waitFor();
+  await pool.end();
   await page.close();
 });

@@ -70,6 +70,9 @@ export interface paths {
   "/api/v1/coupons/{id}": {
     delete: operations["coupons.delete"];
   };
+  "/api/v1/coupons/{id}/promotion-code": {
+    post: operations["coupons.createPromotionCode"];
+  };
   "/api/v1/credits": {
     get: operations["credits.list"];
   };
@@ -858,6 +861,8 @@ export interface components {
       id: string;
       /** Format: date-time */
       last_event_at: string | null;
+      /** Format: date-time */
+      last_refused_at: string | null;
       provider: components["schemas"]["BillingProvider"];
       restricted_key_set: boolean;
       settings: components["schemas"]["ConnectionSettings"];
@@ -908,6 +913,7 @@ export interface components {
       partner_id: string;
       /** Format: uuid */
       program_id: string;
+      promotion_code: components["schemas"]["PromotionCode"] | null;
     };
     CouponList: {
       coupons: components["schemas"]["Coupon"][];
@@ -950,6 +956,7 @@ export interface components {
       external_user_id: string;
       /** Format: uuid */
       program_id?: string | null;
+      promotion_code?: components["schemas"]["PromotionCodeInput"] | null;
     };
     CreatedLinks: {
       /** Format: uuid */
@@ -1261,6 +1268,8 @@ export interface components {
       /** Format: uuid */
       webhook_id: string;
     };
+    /** @enum {string} */
+    DiscountDuration: "once" | "repeating" | "forever";
     Domain: {
       apple_app_site_association: {
         [key: string]: unknown;
@@ -2370,6 +2379,29 @@ export interface components {
     };
     /** @enum {string} */
     ProgramStatus: "active" | "paused";
+    PromotionCode: {
+      amount_off: number | null;
+      /** Format: uuid */
+      connection_id: string;
+      currency: string | null;
+      duration: components["schemas"]["DiscountDuration"];
+      duration_in_months: number | null;
+      error: string | null;
+      percent_off: number | null;
+      reference: string | null;
+      status: components["schemas"]["PromotionCodeStatus"];
+    };
+    PromotionCodeInput: {
+      amount_off?: number;
+      /** Format: uuid */
+      connection_id?: string;
+      currency?: string;
+      duration?: components["schemas"]["DiscountDuration"];
+      duration_in_months?: number;
+      percent_off?: number;
+    };
+    /** @enum {string} */
+    PromotionCodeStatus: "pending" | "active" | "failed";
     ProvisionedWorkspace: {
       key: string | null;
       workspace: components["schemas"]["PartnerWorkspace"];
@@ -3897,6 +3929,29 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "coupons.createPromotionCode": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PromotionCodeInput"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Coupon"];
         };
       };
     };

@@ -1,15 +1,15 @@
-import { Anchor, Code, Group, List, Paper, Stack, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Code, Group, List, Paper, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { formatAgo } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { ConnectionBadge } from './badges.tsx';
+import { ConnectionBadge, isRefusing } from './badges.tsx';
 import type { Connection } from './responses.ts';
 import { SecretField } from './secret-field.tsx';
 import { PROVIDER_NAMES, PROVIDER_PLACES } from './words.ts';
 
 /** The three steps of a connection: its address, its secret, and its first event. They stay, to look up and change. */
 export function ConnectSteps({ connection }: { connection: Connection }) {
-  const { provider, status, settings, last_event_at: last } = connection;
+  const { provider, settings, last_event_at: last, last_refused_at: refused } = connection;
   const name = PROVIDER_NAMES[provider];
   const { place, secret, hasModes } = PROVIDER_PLACES[provider];
   const mode = settings.mode === 'live' ? ' in live mode,' : ' in test mode,';
@@ -19,7 +19,7 @@ export function ConnectSteps({ connection }: { connection: Connection }) {
         <Title order={2} size="h3">
           Connect {name}
         </Title>
-        <ConnectionBadge status={status} />
+        <ConnectionBadge connection={connection} />
       </Group>
       <List
         type="ordered"
@@ -44,6 +44,12 @@ export function ConnectSteps({ connection }: { connection: Connection }) {
           </Text>
         </Step>
         <Step title="Enter its secrets here">
+          {refused !== null && isRefusing(connection) && (
+            <Alert color="red" variant="outline" title="A call had a wrong signature">
+              The last one came {formatAgo(refused)}, and no event since. Copy the signing secret of the
+              webhook at {name} again.
+            </Alert>
+          )}
           <SecretField
             connection={connection}
             field="signing_secret"
@@ -56,7 +62,7 @@ export function ConnectSteps({ connection }: { connection: Connection }) {
               connection={connection}
               field="restricted_key"
               label="Restricted key"
-              about="Optional. A key that may read invoices and promotion codes. It is used where an event does not tell enough."
+              about="Optional. A key that may read invoices, where an event does not tell enough, and that may write coupons, promotion codes, and customers, to make promotion codes and to deliver credits."
               isSet={connection.restricted_key_set}
             />
           )}

@@ -68,7 +68,7 @@ export default function ConnectionsPage() {
 }
 
 function Row({ connection }: { connection: Connection }) {
-  const { id, provider, status, settings, last_event_at: last, created_at } = connection;
+  const { id, provider, settings, last_event_at: last, created_at } = connection;
   return (
     <Table.Tr>
       <Table.Td>
@@ -77,7 +77,7 @@ function Row({ connection }: { connection: Connection }) {
         </Anchor>
       </Table.Td>
       <Table.Td>
-        <ConnectionBadge status={status} />
+        <ConnectionBadge connection={connection} />
       </Table.Td>
       <Table.Td>{settings.mode === 'live' ? 'Live mode' : 'Test mode'}</Table.Td>
       <Table.Td>{last === null ? 'None yet' : formatAgo(last)}</Table.Td>

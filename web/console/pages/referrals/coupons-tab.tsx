@@ -11,23 +11,30 @@ import { CouponDialog } from './coupon-dialog.tsx';
 import { DeleteCouponButton } from './delete-coupon-button.tsx';
 import { ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
+import { PromotionState } from './promotion-state.tsx';
 import type { Coupon, Coupons } from './responses.ts';
 import { useViewState } from './view-state.ts';
 
 const PAGE = 50;
+/** Refresh interval while a promotion code is being made. Milliseconds. */
+const REFRESH = 3_000;
 
 /** Discount codes of referrers. */
 export function CouponsTab() {
   const view = useViewState();
   const { can } = useSession();
   const [isOpen, setOpen] = useState(false);
-  const coupons = useApi<Coupons>('/coupons', {
-    code: view.get('code'),
-    program_id: view.get('program'),
-    partner_id: view.get('by'),
-    cursor: view.get('cursor'),
-    limit: PAGE,
-  });
+  const coupons = useApi<Coupons>(
+    '/coupons',
+    {
+      code: view.get('code'),
+      program_id: view.get('program'),
+      partner_id: view.get('by'),
+      cursor: view.get('cursor'),
+      limit: PAGE,
+    },
+    { every: (data) => (data?.coupons.some(isBeingMade) ? REFRESH : false) },
+  );
   return (
     <>
       <Group gap="sm" align="flex-end" mb="md">
@@ -55,8 +62,8 @@ export function CouponsTab() {
           <>
             <ScrollTable
               label="Coupons"
-              minWidth={640}
-              columns={['Code', 'Referrer', 'Program', 'Created', '']}
+              minWidth={760}
+              columns={['Code', 'Referrer', 'Program', 'Promotion code', 'Created', '']}
             >
               <Table.Tbody>
                 {data.coupons.map((coupon) => (
@@ -72,6 +79,8 @@ export function CouponsTab() {
     </>
   );
 }
+
+const isBeingMade = ({ promotion_code: made }: Coupon) => made?.status === 'pending';
 
 function Row({ coupon }: { coupon: Coupon }) {
   const view = useViewState();
@@ -90,6 +99,9 @@ function Row({ coupon }: { coupon: Coupon }) {
         </Anchor>
       </LongTextCell>
       <LongTextCell>{program?.name}</LongTextCell>
+      <Table.Td>
+        <PromotionState coupon={coupon} />
+      </Table.Td>
       <Table.Td>{formatInstant(coupon.created_at)}</Table.Td>
       <Table.Td>
         <DeleteCouponButton coupon={coupon} />

@@ -6,6 +6,7 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { CouponDialog } from './coupon-dialog.tsx';
 import { DeleteCouponButton } from './delete-coupon-button.tsx';
+import { PromotionState } from './promotion-state.tsx';
 import type { Coupons, Enrollment } from './responses.ts';
 
 /** The coupons of a referrer. */
@@ -37,11 +38,12 @@ export function EnrollmentCoupons({ enrollment }: { enrollment: Enrollment }) {
             style={{ listStyle: 'none', padding: 0, margin: 0 }}
           >
             {data.coupons.map((coupon) => (
-              <Group key={coupon.id} component="li" gap="xs" wrap="nowrap">
+              <Group key={coupon.id} component="li" gap="xs">
                 <Text ff="monospace" style={{ overflowWrap: 'anywhere' }}>
                   {coupon.code}
                 </Text>
                 <CopyButton value={coupon.code} what={`the coupon ${coupon.code}`} />
+                <PromotionState coupon={coupon} />
                 <DeleteCouponButton coupon={coupon} />
               </Group>
             ))}

@@ -64,7 +64,8 @@ function EntryRow({ entry: { at, actor, action, target, details } }: { entry: En
     <Table.Tr>
       <Table.Td title={formatInstant(at)}>{formatAgo(at)}</Table.Td>
       <Table.Td maw={240} style={{ overflowWrap: 'anywhere' }} title={actor.id ?? undefined}>
-        {ACTORS[actor.type]}
+        {/* An identity provider has no id, a billing provider that of its connection. */}
+        {actor.type === 'provider' && actor.id !== null ? 'Billing provider' : ACTORS[actor.type]}
         <Text size="xs" c="dimmed">
           {actor.name}
         </Text>

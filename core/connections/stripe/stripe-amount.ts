@@ -1,4 +1,4 @@
-import { exponentOf, halfEven } from '../../core/money/money.ts';
+import { exponentOf, halfEven } from '../../money/money.ts';
 
 /**
  * Digits after the point with which Stripe counts amounts, where they differ from ISO 4217. Source:

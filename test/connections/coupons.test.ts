@@ -6,7 +6,13 @@ import {
   stripeEvent,
   stripeObject,
 } from '../../core/connections/stripe/fixtures/events.ts';
+import * as paddle from '../../core/connections/paddle/fixtures/events.ts';
+import * as polar from '../../core/connections/polar/fixtures/events.ts';
+import type { SentEvent } from '../../core/connections/sent-event.ts';
+import * as shopify from '../../core/connections/shopify/fixtures/events.ts';
 import { type TestApi, testApi } from '../support/api.ts';
+import { providerShop } from './provider-rig.ts';
+import { later } from './provider-stories.ts';
 import { ago, stripeShop } from './rig.ts';
 
 /** Payments with a referrer's coupon. The referrer `r` brought the user `n`; `owner` has the coupon ANNA20. */
@@ -119,4 +125,60 @@ test('an order stays its owner’s when the coupon is deleted and a later event 
   const found = await orders();
   expect(found['stripe:in_1']).toEqual([owner, 'Anna20', true]);
   expect(found['stripe:in_9']?.[1] ?? null).toBeNull();
+});
+
+const paddleOrder = (id: string) =>
+  paddle.paddleEvent(
+    'transaction.completed',
+    {
+      ...paddle.transaction,
+      id,
+      custom_data: null,
+      discount_id: paddle.discount.id,
+      details: paddle.totals('USD', { total: 11_900, tax: 1_900 }),
+      billed_at: later(1),
+    },
+    later(1),
+  );
+const paddleCode = () =>
+  paddle.paddleEvent('discount.created', { ...paddle.discount, code: 'ANNA20' }, later(0));
+
+test.each<[string, Parameters<typeof providerShop>[1], string, () => SentEvent[]]>([
+  ['Paddle', 'paddle', 'paddle:txn_1', () => [paddleCode(), paddleOrder('txn_1')]],
+  ['Paddle, told after the payment,', 'paddle', 'paddle:txn_1', () => [paddleOrder('txn_1'), paddleCode()]],
+  [
+    'Polar',
+    'polar',
+    'polar:order-1',
+    () => [
+      polar.polarEvent(
+        'order.paid',
+        { ...polar.order, id: 'order-1', metadata: {}, discount_id: 'd-1', discount: { id: 'd-1', code: 'ANNA20' } },
+        later(1),
+      ),
+    ],
+  ],
+  [
+    'Shopify',
+    'shopify',
+    'shopify:820982911946154508',
+    () => [
+      shopify.shopifyEvent('orders/paid', {
+        ...shopify.order,
+        test: false,
+        note_attributes: [],
+        discount_codes: [{ code: 'anna20', amount: '20.00', type: 'fixed_amount' }],
+      }),
+    ],
+  ],
+])('a code that an event of %s names brings the order to its owner', async (_, provider, orderId, events) => {
+  const other = await providerShop(api, provider);
+  const { partner_id: own } = await other.enroll('owner');
+  await other.shop.post('/coupons', { code: 'Anna20', external_user_id: 'owner' });
+  await other.tell(...events());
+  type Purchases = { purchases: { order_id: string; partner_id: string; coupon: string; rewarded: boolean }[] };
+  const { purchases } = (await other.shop.get<Purchases>('/purchases')).body;
+  expect(purchases).toMatchObject([
+    { order_id: orderId, partner_id: own, coupon: 'Anna20', rewarded: true },
+  ]);
 });

@@ -1,0 +1,127 @@
+import type { Discount } from '../../../core/connections/promotion-codes.ts';
+import { AppError, badRequest } from '../../../core/errors.ts';
+import { isCurrency } from '../../../core/money/money.ts';
+import { connectionById, connectionWithKey } from '../../../sql/connections/connections.ts';
+import { requestPromotionCode } from '../../../sql/connections/promotion-codes.ts';
+import type { Queryable } from '../../../sql/database/pool.ts';
+import {
+  type CouponFilter,
+  insertCoupon,
+  type ListedCoupon,
+  listCoupons,
+} from '../../../sql/referrals/coupons.ts';
+import { referrerInProgram } from '../enrollments/referrer-in-program.ts';
+import type { CouponBody, CouponRecord, PromotionCodeInput } from './schemas.ts';
+
+export const noSuchCoupon = () => new AppError('not_found', 'the workspace has no such coupon');
+
+/** A filter that every coupon passes. */
+export const ANY: Omit<CouponFilter, 'limit'> = {
+  id: null,
+  code: null,
+  externalUserId: null,
+  enrollmentId: null,
+  programId: null,
+  before: null,
+};
+
+/** Of Stripe's promotion codes: https://docs.stripe.com/api/promotion_codes/create#create_promotion_code-code */
+const STRIPE_CODE = /^[A-Za-z0-9-]+$/;
+
+/** Returns a coupon as the API shows it. @throws {AppError} `not_found` */
+export async function couponOf(tx: Queryable, workspaceId: string, id: string): Promise<CouponRecord> {
+  const [coupon] = await listCoupons(tx, workspaceId, { ...ANY, id, limit: 1 });
+  if (!coupon) throw noSuchCoupon();
+  return couponRecord(coupon);
+}
+
+export function couponRecord({ enrollment_id, promotion_code: made, ...coupon }: ListedCoupon): CouponRecord {
+  return { ...coupon, partner_id: enrollment_id, promotion_code: made && shownPromotionCode(made) };
+}
+
+function shownPromotionCode({
+  discount,
+  status,
+  ...made
+}: NonNullable<ListedCoupon['promotion_code']>): NonNullable<CouponRecord['promotion_code']> {
+  if (status === 'ending' || status === 'ended') throw new Error('the promotion code of a coupon has ended');
+  return { ...made, status, ...discount };
+}
+
+/** Gives a referrer a coupon, and has its promotion code made if that is asked for. @returns the coupon's id */
+export async function createCoupon(
+  tx: Queryable,
+  workspaceId: string,
+  body: CouponBody,
+  now: Date,
+): Promise<string> {
+  const code = body.code.trim();
+  if (code === '') throw badRequest('code', 'must not be blank');
+  const { id: enrollmentId } = await referrerInProgram(tx, workspaceId, body);
+  const id = await insertCoupon(tx, { workspaceId, enrollmentId, code, now });
+  if (id === null) throw new AppError('conflict', `a referrer of the workspace has the code ${code}`);
+  if (body.promotion_code)
+    await makePromotionCode(
+      tx,
+      workspaceId,
+      { id, code },
+      { body: body.promotion_code, path: 'promotion_code', now },
+    );
+  return id;
+}
+
+/**
+ * Has the promotion code of a coupon made in Stripe.
+ *
+ * @param given.path of the body's fields in the request
+ * @throws {AppError} `bad_request` for terms that contradict each other, or when no connection can make it; `conflict`
+ * when it is made, or being made
+ */
+export async function makePromotionCode(
+  tx: Queryable,
+  workspaceId: string,
+  { id, code }: { id: string; code: string },
+  { body, path, now }: { body: PromotionCodeInput; path: string; now: Date },
+): Promise<void> {
+  const refuse = (field: string, message: string) =>
+    badRequest([path, field].filter((part) => part !== '').join('.'), message);
+  if (!STRIPE_CODE.test(code))
+    throw badRequest('code', 'must be of letters, digits, and hyphens to be a promotion code of Stripe');
+  const discount = readDiscount(body, refuse);
+  const { connection_id: named } = body;
+  const connection = named
+    ? await connectionById(tx, workspaceId, named)
+    : await connectionWithKey(tx, workspaceId, 'stripe');
+  if (named && !connection) throw refuse('connection_id', 'must be a connection of the workspace');
+  if (connection?.provider !== 'stripe' || connection.restricted_key === null)
+    throw refuse('connection_id', 'must be a Stripe connection that has a restricted key');
+  const given = { workspaceId, couponId: id, connectionId: connection.id, discount, now };
+  if (!(await requestPromotionCode(tx, given)))
+    throw new AppError('conflict', `the promotion code ${code} is made, or being made`);
+}
+
+function readDiscount(
+  {
+    percent_off: percent,
+    amount_off: amount,
+    currency,
+    duration = 'once',
+    duration_in_months: months,
+  }: PromotionCodeInput,
+  refuse: (field: string, message: string) => AppError,
+): Discount {
+  if ((percent === undefined) === (amount === undefined))
+    throw refuse('percent_off', 'must be given, or `amount_off`, and not both');
+  if ((amount === undefined) !== (currency === undefined))
+    throw refuse('currency', 'must be given with `amount_off`, and only then');
+  if (currency !== undefined && !isCurrency(currency)) throw refuse('currency', 'must be an ISO 4217 code');
+  if ((duration === 'repeating') !== (months !== undefined))
+    throw refuse('duration_in_months', 'must be given with `duration` `repeating`, and only then');
+  return {
+    percent_off: percent ?? null,
+    amount_off: amount ?? null,
+    currency: currency?.toLowerCase() ?? null,
+    duration,
+    duration_in_months: months ?? null,
+  };
+}

@@ -1,0 +1,130 @@
+import type { Discount } from '../../core/connections/promotion-codes.ts';
+import type { Provider } from '../../core/connections/providers.ts';
+import { uuidv7 } from '../../core/ids.ts';
+import type { Queryable } from '../database/pool.ts';
+
+/** `ending`: the coupon is deleted, and its code is to be ended at the provider. */
+export type PromotionCodeStatus = 'pending' | 'active' | 'failed' | 'ending' | 'ended';
+
+/** A coupon's code at a provider, as it is listed. */
+export type PromotionCode = {
+  connection_id: string;
+  status: PromotionCodeStatus;
+  discount: Discount;
+  /** The provider's id of the code. */
+  reference: string | null;
+  error: string | null;
+};
+
+/**
+ * Has the code of a coupon made at a provider. One whose attempts failed is tried again now; with other terms it is another
+ * object at the provider.
+ *
+ * @returns false when the coupon's code is made, or being made
+ */
+export async function requestPromotionCode(
+  tx: Queryable,
+  given: { workspaceId: string; couponId: string; connectionId: string; discount: Discount; now: Date },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `INSERT INTO promotion_codes AS p (id, workspace_id, coupon_id, connection_id, discount, next_attempt_at)
+     VALUES ($1, $2, $3, $4, $5, $6)
+     ON CONFLICT (coupon_id) DO UPDATE SET
+       id = CASE WHEN p.discount = excluded.discount AND p.connection_id = excluded.connection_id THEN p.id
+            ELSE excluded.id END,
+       connection_id = excluded.connection_id, discount = excluded.discount, status = 'pending', attempts = 0,
+       error = NULL, next_attempt_at = excluded.next_attempt_at
+     WHERE p.status = 'failed' OR (p.status = 'pending' AND p.attempts > 0 AND p.attempt_ends_at IS NULL)`,
+    [uuidv7(), given.workspaceId, given.couponId, given.connectionId, given.discount, given.now],
+  );
+  return rowCount === 1;
+}
+
+/** Ends the codes of coupons at their providers. One whose making is under way is ended when that attempt is over. */
+export async function endPromotionCodes(
+  tx: Queryable,
+  couponIds: readonly string[],
+  now: Date,
+): Promise<void> {
+  await tx.query(
+    `UPDATE promotion_codes SET status = 'ending', attempts = 0, error = NULL,
+       next_attempt_at = GREATEST(attempt_ends_at, $2)
+     WHERE coupon_id = ANY ($1) AND status IN ('pending', 'active', 'failed')`,
+    [couponIds, now],
+  );
+}
+
+/** A code that this worker makes or ends. */
+export type ClaimedPromotionCode = {
+  id: string;
+  workspace_id: string;
+  coupon_id: string;
+  connection_id: string;
+  provider: Provider;
+  /** Sealed; null: the connection is deleted, or has none. */
+  restricted_key: Buffer | null;
+  is_connected: boolean;
+  code: string;
+  discount: Discount;
+  status: 'pending' | 'ending';
+  reference: string | null;
+  attempts: number;
+  refusals: number;
+};
+
+/**
+ * Claims the code that is due longest, or returns null. No other worker claims it for `leaseMs`; then the attempt counts as
+ * lost and is made again.
+ */
+export async function claimPromotionCode(
+  db: Queryable,
+  now: Date,
+  leaseMs: number,
+): Promise<ClaimedPromotionCode | null> {
+  const { rows } = await db.query<ClaimedPromotionCode>(
+    `WITH claimed AS (
+       UPDATE promotion_codes SET next_attempt_at = $2, attempt_ends_at = $2
+       WHERE id = (SELECT id FROM promotion_codes WHERE next_attempt_at <= $1 ORDER BY next_attempt_at LIMIT 1
+                   FOR UPDATE SKIP LOCKED)
+       RETURNING *)
+     SELECT p.id, p.workspace_id, p.coupon_id, p.connection_id, connection.provider, connection.restricted_key,
+       connection.deleted_at IS NULL AS is_connected, coupon.code, p.discount, p.status, p.reference, p.attempts, p.refusals
+     FROM claimed p JOIN connections connection ON connection.id = p.connection_id
+       JOIN coupons coupon ON coupon.id = p.coupon_id`,
+    [now, new Date(now.getTime() + leaseMs)],
+  );
+  return rows[0] ?? null;
+}
+
+/** State of a code after an attempt. */
+export type PromotionCodeState = {
+  status: PromotionCodeStatus;
+  reference: string | null;
+  error: string | null;
+  isRefused: boolean;
+  nextAttemptAt: Date | null;
+};
+
+/** Saves the outcome of an attempt. @returns false when the coupon was deleted meanwhile, or another worker was first */
+export async function savePromotionCode(
+  tx: Queryable,
+  { id, status, attempts }: Pick<ClaimedPromotionCode, 'id' | 'status' | 'attempts'>,
+  state: PromotionCodeState,
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `UPDATE promotion_codes SET status = $4, reference = coalesce($5, reference), error = $6,
+       refusals = refusals + $7::int, next_attempt_at = $8, attempts = attempts + 1, attempt_ends_at = NULL
+     WHERE id = $1 AND status = $2 AND attempts = $3`,
+    [
+      id,
+      status,
+      attempts,
+      state.status,
+      state.reference,
+      state.error,
+      state.isRefused ? 1 : 0,
+      state.nextAttemptAt,
+    ],
+  );
+  return rowCount === 1;
+}
