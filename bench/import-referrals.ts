@@ -62,7 +62,15 @@ try {
     versions: [],
     tables: [
       {
-        header: ['', 'seconds', 'wanted', 'CPU s, command', 'CPU s, PostgreSQL', 'progress updates', 'created'],
+        header: [
+          '',
+          'seconds',
+          'wanted',
+          'CPU s, command',
+          'CPU s, PostgreSQL',
+          'progress updates',
+          'created',
+        ],
         rows: [
           ['first import', ...first],
           ['the same again', ...again],
@@ -108,7 +116,8 @@ async function timedImport(
   const seconds = (performance.now() - start) / 1_000;
   const after = cpu();
   const { partners, customers, commissions, errors, sum } = result;
-  if (errors.length > 0 || sum.files !== sum.ledger) throw new Error(JSON.stringify({ errors, sum }, null, 1));
+  if (errors.length > 0 || sum.files !== sum.ledger)
+    throw new Error(JSON.stringify({ errors, sum }, null, 1));
   return [
     number(seconds, 1),
     `under ${WANTED_SECONDS}`,

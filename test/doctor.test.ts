@@ -9,8 +9,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, tes
 import { freePort } from '../cli/embedded/free-port.ts';
 import type { Command } from '../cli/embedded/unprivileged.ts';
 import { EpochFile } from '../core/event-log/journal/epoch-file.ts';
-import { canLimitMemory, makeMemoryGroup } from './support/control-group.ts';
 import { createWorkspace } from '../sql/workspaces/workspaces.ts';
+import { canLimitMemory, makeMemoryGroup } from './support/control-group.ts';
 import { hoplog, run } from './support/hoplog.ts';
 import { startTestIngest, type TestIngest } from './support/ingest.ts';
 import { programArguments } from './support/program.ts';
@@ -165,9 +165,20 @@ test('connections of billing providers without a secret, refused, silent, behind
   const { id: workspace, slug } = await createWorkspace(pool, { name: 'Sells', plan: 'pro' });
   const secret = Buffer.from('sealed');
   const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
-  const connect = async (fields: { updated_at?: Date; signing_secret?: Buffer | null; [name: string]: unknown }) => {
+  const connect = async (fields: {
+    updated_at?: Date;
+    signing_secret?: Buffer | null;
+    [name: string]: unknown;
+  }) => {
     const id = crypto.randomUUID();
-    const all = { id, workspace_id: workspace, provider: 'stripe', settings: '{}', signing_secret: secret, ...fields };
+    const all = {
+      id,
+      workspace_id: workspace,
+      provider: 'stripe',
+      settings: '{}',
+      signing_secret: secret,
+      ...fields,
+    };
     const row = { created_at: ago(60 - made++ / 1_000), updated_at: new Date(), ...all };
     const names = Object.keys(row);
     const places = names.map((_, index) => `$${index + 1}`);

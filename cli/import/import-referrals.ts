@@ -13,7 +13,7 @@ import {
 import { openReferralFile } from '../../core/referral-imports/rows.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
 import { type KnownPartner, sumOfImported } from '../../sql/referrals/imports.ts';
-import type { Program } from '../../sql/referrals/programs.ts';
+import { listPrograms, type Program } from '../../sql/referrals/programs.ts';
 import {
   importCommissions,
   importCustomers,
@@ -103,6 +103,13 @@ async function run(given: ImportGiven, inBatch: InBatch): Promise<ReferralImport
     errors: [],
   };
   const sums = { files: 0, ledger: 0 };
+  const currencies = new Map([[program.id, currency]]);
+  /** A referrer who was enrolled before may be of another program, and is paid in its currency. */
+  async function currencyOf(tx: Queryable, programId: string): Promise<string> {
+    if (!currencies.has(programId))
+      for (const one of await listPrograms(tx, workspace.id)) currencies.set(one.id, one.terms.currency);
+    return currencies.get(programId) ?? currency;
+  }
   const userIdOf = (id: string) => `${from}:${id}`;
   const directory = createPartnerDirectory(workspace.id, userIdOf);
   const keyOf = createKeys(from);
@@ -167,9 +174,12 @@ async function run(given: ImportGiven, inBatch: InBatch): Promise<ReferralImport
 
     async function addCommissions(batch: (Row<CommissionRecord> & { key: string })[]): Promise<void> {
       await inBatch(async (tx) => {
-        const keyed: { partner: KnownPartner; key: string; record: CommissionRecord }[] = (
-          await withPartners(tx, batch)
-        ).map(({ partner, record, key }) => ({ partner, key, record }));
+        const keyed: { partner: KnownPartner; key: string; record: CommissionRecord }[] = [];
+        for (const { partner, record, key, row } of await withPartners(tx, batch)) {
+          const own = await currencyOf(tx, partner.program_id);
+          if (own === currency) keyed.push({ partner, key, record });
+          else fail(row, row.line, new RowProblem(null, inOtherCurrency(partner, own, currency)));
+        }
         const created = await importCommissions(tx, program, keyed, now);
         counts.created += created;
         counts.existing += keyed.length - created;
@@ -250,6 +260,9 @@ const hash = (text: string) => createHash('sha256').update(text).digest('hex').s
 function nameOfPartner({ id, email, code }: PartnerRef): string {
   return id ?? (email === null ? String(code) : `email-${hash(email)}`);
 }
+
+const inOtherCurrency = ({ external_user_id: user }: KnownPartner, own: string, currency: string) =>
+  `referrer ${user} is in a program that pays ${own}: a commission in ${currency} can not be theirs`;
 
 function unknownPartner({ id, email, code }: PartnerRef): string {
   const name = id ?? email ?? code;

@@ -1,15 +1,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
+import * as paddle from '../../core/connections/paddle/fixtures/events.ts';
+import * as polar from '../../core/connections/polar/fixtures/events.ts';
+import type { SentEvent } from '../../core/connections/sent-event.ts';
+import * as shopify from '../../core/connections/shopify/fixtures/events.ts';
 import {
   checkout,
   invoice,
   stripeEvent,
   stripeObject,
 } from '../../core/connections/stripe/fixtures/events.ts';
-import * as paddle from '../../core/connections/paddle/fixtures/events.ts';
-import * as polar from '../../core/connections/polar/fixtures/events.ts';
-import type { SentEvent } from '../../core/connections/sent-event.ts';
-import * as shopify from '../../core/connections/shopify/fixtures/events.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { providerShop } from './provider-rig.ts';
 import { later } from './provider-stories.ts';
@@ -153,7 +153,13 @@ test.each<[string, Parameters<typeof providerShop>[1], string, () => SentEvent[]
     () => [
       polar.polarEvent(
         'order.paid',
-        { ...polar.order, id: 'order-1', metadata: {}, discount_id: 'd-1', discount: { id: 'd-1', code: 'ANNA20' } },
+        {
+          ...polar.order,
+          id: 'order-1',
+          metadata: {},
+          discount_id: 'd-1',
+          discount: { id: 'd-1', code: 'ANNA20' },
+        },
         later(1),
       ),
     ],
@@ -176,9 +182,9 @@ test.each<[string, Parameters<typeof providerShop>[1], string, () => SentEvent[]
   const { partner_id: own } = await other.enroll('owner');
   await other.shop.post('/coupons', { code: 'Anna20', external_user_id: 'owner' });
   await other.tell(...events());
-  type Purchases = { purchases: { order_id: string; partner_id: string; coupon: string; rewarded: boolean }[] };
+  type Purchases = {
+    purchases: { order_id: string; partner_id: string; coupon: string; rewarded: boolean }[];
+  };
   const { purchases } = (await other.shop.get<Purchases>('/purchases')).body;
-  expect(purchases).toMatchObject([
-    { order_id: orderId, partner_id: own, coupon: 'Anna20', rewarded: true },
-  ]);
+  expect(purchases).toMatchObject([{ order_id: orderId, partner_id: own, coupon: 'Anna20', rewarded: true }]);
 });

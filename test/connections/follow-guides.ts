@@ -30,7 +30,7 @@ if (binary === undefined) {
 
 const SECRET = 'whsec_of_the_guide';
 /** The form that `stripe-mock` accepts. */
-const RESTRICTED_KEY = 'rk_live_123';
+const RESTRICTED_KEY = 'rk_test_123';
 const directory = mkdtempSync(join(tmpdir(), 'hoplog-guides-'));
 const port = await freePort();
 const mock = spawn(binary, ['-http-addr', `127.0.0.1:${port}`], { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -88,7 +88,12 @@ async function follow(api: string, key: string): Promise<void> {
     purchase_credit: 20,
   });
   env.PROGRAM = String(program.id);
-  await call('/referrals/enroll', { external_user_id: 'anna', program_id: env.PROGRAM });
+  await call('/referrals/enroll', {
+    external_user_id: 'anna',
+    email: 'anna@mail.example',
+    tier: 'free',
+    program_id: env.PROGRAM,
+  });
   say('a program that gives 20 credits for a purchase, and the referrer anna');
 
   const [connect, setSecret, list, setKey, makeCode] = blocksOf(readDocument('docs/connections.md'), 'sh');
@@ -130,6 +135,9 @@ async function follow(api: string, key: string): Promise<void> {
     currency: 'usd',
     amount_paid: 5_000,
     total: 5_000,
+    // The fixture's are larger than what is paid.
+    shipping_cost: null,
+    parent: null,
     discounts: [{ promotion_code: reference }],
   };
   const paid = event('invoice.paid', invoice);

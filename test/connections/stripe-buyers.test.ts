@@ -3,15 +3,15 @@ import { verifyLedger } from '../../cli/verify-ledger.ts';
 import {
   charge,
   dispute,
-  stripeEvent,
   type StripeEvent,
+  stripeEvent,
   stripeObject,
 } from '../../core/connections/stripe/fixtures/events.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { forgetPerson } from '../../sql/erasure/erased-persons.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { ago, stripeShop } from './rig.ts';
-import { order, ordersOf, paid, pass, session, type StripeShop } from './stripe-orders.ts';
+import { order, ordersOf, paid, pass, type StripeShop, session } from './stripe-orders.ts';
 
 /** Who bought by Stripe's events, and what becomes of the events, one scenario a test. The referrer `r` brought the user `n`. */
 
@@ -230,9 +230,16 @@ describe('an event', () => {
 });
 
 test('what an event changes is in the audit log as the provider’s, and what it only records is not', async () => {
-  const bought = session({ mode: 'payment', payment_intent: 'pi_1', amount_total: 5_000, currency: 'usd' }, ago(50));
+  const bought = session(
+    { mode: 'payment', payment_intent: 'pi_1', amount_total: 5_000, currency: 'usd' },
+    ago(50),
+  );
   const charged = charge('ch_1', 5_000, { payment_intent: 'pi_1' });
-  const opened = stripeEvent('charge.dispute.created', dispute('dp_1', 'ch_1', 5_000, 'needs_response'), ago(30));
+  const opened = stripeEvent(
+    'charge.dispute.created',
+    dispute('dp_1', 'ch_1', 5_000, 'needs_response'),
+    ago(30),
+  );
   const won = stripeEvent('charge.dispute.closed', dispute('dp_1', 'ch_1', 5_000, 'won'), ago(20));
   const invoiced = paid('in_1', 2_000, { customer: 'cus_2', customer_email: 'n@mail.example' });
   const named = session({ mode: 'subscription', invoice: 'in_1', customer: 'cus_2' }, ago(10));

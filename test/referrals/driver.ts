@@ -1,12 +1,17 @@
 import { setStatus } from '../../cli/commands/enrollment.ts';
 import { erasePerson } from '../../cli/erase-person.ts';
+import { importReferrals } from '../../cli/import/import-referrals.ts';
+import { REFERRAL_FORMATS } from '../../core/referral-imports/formats/known.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { upsertOrders } from '../../sql/orders/orders.ts';
+import { programById } from '../../sql/referrals/programs.ts';
 import { matureHeld } from '../../sql/transactions/mature-held.ts';
 import { reevaluateWithoutRate } from '../../sql/transactions/reevaluate-purchase.ts';
 import { setRate } from '../../sql/workspaces/currency-rates.ts';
+import { workspaceById } from '../../sql/workspaces/workspaces.ts';
 import type { TestStores } from '../support/stores.ts';
 import { type Action, PERSONS, type Terms } from './history.ts';
+import { IMPORTED_DAY, IMPORTED_DUE_DAY } from './model/imports.ts';
 import type { Balance } from './model/model.ts';
 import { isYen, PER_100_FOREIGN } from './model/money.ts';
 import type { Answer } from './model/state.ts';
@@ -75,6 +80,42 @@ export function createDriver(given: {
       [workspaceId, userId(user)],
     );
     return rows[0]?.currency === 'jpy';
+  }
+
+  async function importOf(
+    { user, customer, program: number, amount, isDue }: Extract<Action, { type: 'import' }>,
+    step: Step,
+  ): Promise<Answer> {
+    const workspace = await workspaceById(pool, workspaceId);
+    const program = await programById(pool, workspaceId, programIds[number] ?? '');
+    const format = REFERRAL_FORMATS.csv;
+    if (!workspace || !program || !format) throw new Error('no workspace, program, or format');
+    const dayOf = (day: number) => new Date(base + day * DAY_MS).toISOString();
+    const due = isDue ? 'eligible,' : `pending,${dayOf(IMPORTED_DUE_DAY)}`;
+    const major = isYen(number) ? amount : amount / 100;
+    const ref = userId(user);
+    const files = [
+      `partner_id,external_user_id,email\n${ref},${ref},${emailOf(user)}`,
+      `customer_id,customer_email,partner_email,created_at\n${userId(customer)},${emailOf(customer)},${emailOf(user)},${dayOf(IMPORTED_DAY)}`,
+      `commission_id,amount,partner_email,status,due_at\nstep-${step.number},${major},${emailOf(user)},${due}`,
+    ];
+    const { errors } = await importReferrals({
+      pool,
+      workspace,
+      program,
+      from: 'csv',
+      format,
+      dryRun: false,
+      now: new Date(),
+      files: files.map((text, index) => ({
+        name: String(index),
+        form: { delimiter: ',', firstLine: 1 },
+        async *text() {
+          yield text;
+        },
+      })),
+    });
+    return { errors: errors.length };
   }
 
   async function once(action: Action, step: Step): Promise<Answer> {
@@ -301,6 +342,8 @@ export function createDriver(given: {
           rate === null ? { commission_rate: null } : { commission_rate: rate, commission_type: 'percent' };
         return { status: (await call('PATCH', `/enrollments/${partner}`, change)).status };
       }
+      case 'import':
+        return importOf(action, step);
       case 'terms': {
         const { status, text } = await call('PATCH', `/programs/${programIds[action.program]}`, action.terms);
         if (status !== 200) throw new Error(text);

@@ -87,7 +87,20 @@ export type Action =
   | { type: 'forget'; user: number }
   /** Own percentage of a referrer; null: none. */
   | { type: 'own'; user: number; rate: number | null; times: number }
-  | { type: 'terms'; program: number; terms: Terms };
+  | { type: 'terms'; program: number; terms: Terms }
+  /**
+   * Files of another program: a referrer, a customer of theirs, and an unpaid commission in minor units of the program, due
+   * at once or in forty days.
+   */
+  | {
+      type: 'import';
+      user: number;
+      customer: number;
+      program: number;
+      amount: number;
+      isDue: boolean;
+      times: number;
+    };
 
 /** Mostly users that every history begins with. */
 const user = fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 0, max: 4 }) }, fc.nat(USERS - 1));
@@ -281,6 +294,18 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       type: fc.constant('own' as const),
       user,
       rate: fc.oneof(fc.constant(null), { weight: 2, arbitrary: fc.integer({ min: 0, max: 60 }) }),
+      times,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('import' as const),
+      user,
+      customer: user,
+      program: fc.constantFrom(0, 0, 2, 1),
+      amount: fc.integer({ min: 1, max: 9_000 }),
+      isDue: fc.boolean(),
       times,
     }),
   },

@@ -279,6 +279,19 @@ describe('importing referrals', () => {
     ]);
   });
 
+  test('refuses a commission of a referrer whose program pays another currency', async () => {
+    const yen = await m.program({ currency: 'jpy' });
+    await m.enroll('r', { program_id: yen.id });
+    const report = await run('csv', {
+      partners: 'partner_id,external_user_id,email\n1,r,r@mail.example',
+      commissions: 'commission_id,amount,partner_id\nx-1,5,1',
+    });
+    expect([report.errors.map(({ message }) => message), report.sum]).toEqual([
+      ['referrer r is in a program that pays jpy: a commission in usd can not be theirs'],
+      { currency: 'usd', files: 5, ledger: 0 },
+    ]);
+  });
+
   test('takes a program of 1,000 partners and 10,000 customers in few transactions, with progress', async () => {
     const many = Array.from({ length: 1_000 }, (_, index) => `${index},p${index}@example.com,code-${index},`);
     const customers = Array.from(

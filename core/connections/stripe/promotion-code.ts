@@ -76,7 +76,11 @@ async function unlessMade<T>(making: Promise<T>, find: () => Promise<T | null>):
 }
 
 /** Returns the active promotion code of a coupon, or null. The filter ignores the case of the text. */
-async function activeCode(stripe: Stripe, coupon: string, code: string): Promise<Stripe.PromotionCode | null> {
+async function activeCode(
+  stripe: Stripe,
+  coupon: string,
+  code: string,
+): Promise<Stripe.PromotionCode | null> {
   const { data } = await stripe.promotionCodes.list({ active: true, code, limit: 10 });
   return data.find(({ promotion }) => idOf(promotion.coupon) === coupon) ?? null;
 }

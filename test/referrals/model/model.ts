@@ -1,4 +1,5 @@
 import type { Action, Terms } from '../history.ts';
+import { importFiles } from './imports.ts';
 import { cancel, exportAll, fail, manual, pay, reject } from './payouts.ts';
 import { reevaluate, reportPurchase, setForeignRates } from './purchases.ts';
 import { enroll, erase, forget, move, setAddress } from './referrers.ts';
@@ -117,6 +118,8 @@ function act(state: State, action: Action): Answer {
       if (!referrer) return { status: 404 };
       referrer.own = action.rate;
       return { status: 200 };
+    case 'import':
+      return importFiles(state, action);
     case 'terms':
       state.programs[action.program] = action.terms;
       return {};
