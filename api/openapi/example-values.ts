@@ -336,6 +336,7 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   'PromotionCode.currency': null,
   'PromotionCode.duration': 'repeating',
   'PromotionCode.duration_in_months': 12,
+  'PromotionCodeInput.percent_off': 20,
   'PromotionCodeInput.duration': 'repeating',
   'PromotionCodeInput.duration_in_months': 12,
   percent_off: 20,

@@ -52,7 +52,11 @@ export const PromotionCodeInput = Body(
       Type.Integer({ minimum: 1, maximum: LONGEST_MONTHS, description: 'Of `repeating`, required.' }),
     ),
   },
-  { title: 'PromotionCodeInput' },
+  {
+    title: 'PromotionCodeInput',
+    description:
+      'Terms of a promotion code that is made in Stripe. The code of the coupon must then be of letters, digits, and hyphens.',
+  },
 );
 export type PromotionCodeInput = Static<typeof PromotionCodeInput>;
 
@@ -72,7 +76,7 @@ const PromotionCode = Type.Object(
     duration: Duration,
     duration_in_months: Nullable(Type.Integer()),
   },
-  { title: 'PromotionCode' },
+  { title: 'PromotionCode', description: 'The promotion code of a coupon at a connected provider.' },
 );
 
 export const CouponRecord = Type.Object(
@@ -82,10 +86,7 @@ export const CouponRecord = Type.Object(
     program_id: Type.String({ format: 'uuid', description: "The referrer's program." }),
     partner_id: Type.String({ format: 'uuid', description: 'The referrer.' }),
     external_user_id: ExternalUserId,
-    promotion_code: Nullable({
-      ...PromotionCode,
-      description: 'The promotion code that is made at a connected provider. Null: none.',
-    }),
+    promotion_code: Nullable(PromotionCode),
     created_at: Instant,
   },
   { title: 'Coupon' },
@@ -113,13 +114,7 @@ export const CouponBody = Body(
     program_id: Type.Optional(
       Nullable(Type.String({ format: 'uuid', description: "The referrer's program; another is a 400." })),
     ),
-    promotion_code: Type.Optional(
-      Nullable({
-        ...PromotionCodeInput,
-        description:
-          'Also make the promotion code in Stripe, with these terms. The code must then be of letters, digits, and hyphens.',
-      }),
-    ),
+    promotion_code: Type.Optional(Nullable(PromotionCodeInput)),
   },
   { title: 'CreateCoupon' },
 );
