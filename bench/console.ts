@@ -29,6 +29,7 @@ const PATIENCE_MS = 60_000;
 const PAGES: [name: string, path: string, awaited: string][] = [
   ['overview', '/', '.figure'],
   ['links', '/links', 'tbody tr'],
+  ['links with figures', '/links', 'tbody tr .figure:not([aria-busy])'],
   ['visitors', '/visitors', 'tbody tr'],
   ['live', '/live', 'tbody tr'],
 ];

@@ -78,6 +78,40 @@ test('the table searches, filters, sorts and turns pages, and its URL restores a
   await page.close();
 });
 
+test('links are shown while their figures are counted, unless a figure sorts them', async () => {
+  const links = [{ ...SHOP, name: 'Counted', slug: 'counted', smart: true, tags: ['counted'] }];
+  await site.api('/links/bulk', { links });
+  const page = await site.open('/links');
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const searches: string[] = [];
+  await page.route('**/links/search?*', async (route) => {
+    const { search } = new URL(route.request().url());
+    searches.push(search);
+    if (!search.includes('figures=exclude')) await held;
+    await route.continue();
+  });
+  await page.goto(`${site.app}/console/links?tag=counted`);
+  await expectSlugs(page, ['counted']);
+  expect(await page.locator('tbody .figure[aria-busy]').count()).toBe(4);
+  await expectGood(page, 'links-counting');
+  release();
+  await page.locator('tbody .figure:not([aria-busy])').nth(3).waitFor();
+  expect(await page.locator('tbody .figure').allTextContents()).toEqual([
+    '0',
+    '0',
+    '0',
+    expect.stringContaining('0.00'),
+  ]);
+  searches.length = 0;
+  await page.goto(`${site.app}/console/links?tag=counted&sort=clicks`);
+  await expectSlugs(page, ['counted']);
+  expect(searches.filter((search) => search.includes('figures=exclude'))).toEqual([]);
+  await page.close();
+});
+
 test('an export has every link when one is deleted meanwhile', async () => {
   const names = Array.from({ length: 510 }, (_, n) => `walk-${n}`);
   const links = names.map((slug) => ({ ...SHOP, name: slug, slug, smart: true, tags: ['walk'] }));

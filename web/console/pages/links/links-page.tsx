@@ -2,8 +2,6 @@ import { Button, Group, Stack } from '@mantine/core';
 import { IconPlus, IconUpload } from '@tabler/icons-react';
 import { useEffect } from 'react';
 import { Link } from 'wouter';
-import type { FoundLinks } from '../../api/links.ts';
-import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -14,8 +12,9 @@ import { FoldersButton } from './folders-dialog.tsx';
 import { useLinkDomains } from './form/use-link-domains.ts';
 import { LinksFilters } from './links-filters.tsx';
 import { LinksTable } from './links-table.tsx';
-import { NO_FILTERS, PAGE_SIZE, type Shown, searchQuery, useLinksView } from './links-view.ts';
+import { NO_FILTERS, PAGE_SIZE, type Shown, useLinksView } from './links-view.ts';
 import { ShownChips } from './shown-chips.tsx';
+import { useFoundLinks } from './use-found-links.ts';
 
 const NONE_SHOWN: Record<Exclude<Shown, 'own'>, string> = {
   referral: 'No referral links yet',
@@ -30,7 +29,7 @@ export default function LinksPage() {
   const { workspace, can } = useSession();
   const { view, change } = useLinksView();
   const { hosts } = useLinkDomains();
-  const links = useApi<FoundLinks>('/links/search', searchQuery(view, workspace.paid));
+  const links = useFoundLinks(view, workspace.paid);
   // The page is beyond the end: links were deleted, or the URL was edited.
   const pages = links.data && !links.isPlaceholderData ? Math.ceil(links.data.total / PAGE_SIZE) : null;
   const isBeyond = pages !== null && pages > 0 && view.page > pages;

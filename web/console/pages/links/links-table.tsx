@@ -4,6 +4,7 @@ import {
   Checkbox,
   Group,
   Pagination,
+  Skeleton,
   Table,
   Text,
   UnstyledButton,
@@ -131,12 +132,12 @@ export function LinksTable({ data: { total, links }, view, change, withFigures, 
                 </LongTextCell>
                 <Table.Td>{link.channel === null ? 'Smart Link' : channelName(link.channel)}</Table.Td>
                 <Table.Td>{link.archived ? 'Archived' : STATUS_NAMES[status]}</Table.Td>
-                {figures && (
+                {withFigures && (
                   <>
-                    <FigureCell>{formatCount(figures.clicks)}</FigureCell>
-                    <FigureCell>{formatCount(figures.visitors)}</FigureCell>
-                    <FigureCell>{formatCount(figures.conversions)}</FigureCell>
-                    <FigureCell>{formatMoney(figures.revenue, workspace.currency)}</FigureCell>
+                    <FigureCell>{figures && formatCount(figures.clicks)}</FigureCell>
+                    <FigureCell>{figures && formatCount(figures.visitors)}</FigureCell>
+                    <FigureCell>{figures && formatCount(figures.conversions)}</FigureCell>
+                    <FigureCell>{figures && formatMoney(figures.revenue, workspace.currency)}</FigureCell>
                   </>
                 )}
                 <Table.Td>{formatDate(link.created_at)}</Table.Td>
@@ -177,9 +178,10 @@ const CONTROL_NAMES = {
   last: 'Last page',
 };
 
+/** @param children null: not counted yet */
 const FigureCell = ({ children }: { children: ReactNode }) => (
-  <Table.Td ta="right" className="figure">
-    {children}
+  <Table.Td ta="right" className="figure" aria-busy={children === null || undefined}>
+    {children ?? <Skeleton height={12} width={32} ml="auto" />}
   </Table.Td>
 );
 

@@ -5,6 +5,9 @@ import { type WindowQuery, windowOf, windowQuery } from '../../parts/window.ts';
 export const SORTS = ['created', 'name', 'clicks', 'visitors', 'conversions', 'revenue'] as const;
 export type Sort = (typeof SORTS)[number];
 
+/** Whether links are sorted by what they are, not by a figure. */
+export const isByOwnColumn = (sort: Sort): boolean => sort === 'created' || sort === 'name';
+
 /** Filters by URL parameter, named as in `GET /links/search`. */
 export const FILTERS = ['q', 'channel', 'domain', 'folder_id', 'tag', 'status'] as const;
 export type Filter = (typeof FILTERS)[number];
@@ -58,11 +61,10 @@ export function searchQuery(
   { filters, shown, sort, descending, page, window }: LinksView,
   withFigures: boolean,
 ): Query {
-  const bySelf = sort === 'created' || sort === 'name';
   return {
     ...filters,
     ...(shown === 'archived' ? { archived: 'only' } : shown !== 'all' && { kind: shown }),
-    sort: withFigures || bySelf ? sort : 'created',
+    sort: withFigures || isByOwnColumn(sort) ? sort : 'created',
     order: descending ? 'desc' : 'asc',
     limit: PAGE_SIZE,
     offset: (page - 1) * PAGE_SIZE,
