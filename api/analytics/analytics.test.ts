@@ -111,22 +111,53 @@ describe('a query', () => {
     expect(byCountry.compared_totals).toEqual({ clicks: 2 });
   });
 
-  test.each([[[]], [['time:day']], [['country']], [['country', 'time:day']]])(
-    'by %j with a compared window takes two queries of ClickHouse',
-    async (dimensions) => {
+  test.each([
+    [[], 2],
+    [['time:day'], 2],
+    [['country'], 2],
+    [['country', 'time:day'], 1],
+  ])(
+    'by %j with a compared window takes two queries of ClickHouse, %i at a time',
+    async (dimensions, atATime) => {
       await storeClicks(api.stores, [own()]);
       const body = { metrics: ['clicks', 'visitors', 'revenue'], dimensions, compare: 'previous' };
       await query(body);
       const { queries } = api.stores.clickhouse;
-      const asked = vi.spyOn(queries, 'rows');
+      const rows = queries.rows.bind(queries);
+      let [running, most] = [0, 0];
+      const asked = vi.spyOn(queries, 'rows').mockImplementation(async (...request) => {
+        running += 1;
+        most = Math.max(most, running);
+        try {
+          return (await rows(...request)) as never;
+        } finally {
+          running -= 1;
+        }
+      });
       try {
         await query(body);
         expect(asked).toHaveBeenCalledTimes(2);
+        expect(most).toBe(atATime);
       } finally {
         asked.mockRestore();
       }
     },
   );
+
+  test('a row beyond the first thousand of a compared window has its figures', async () => {
+    const many = Array.from({ length: 1_001 }, (_, n) => `a${n}`);
+    await storeClicks(api.stores, [
+      ...['z', 'y'].map((city) => ({ ...own(), tsNanos: at('2026-11-02T10:00:00Z'), city })),
+      ...[...many, 'z'].map((city) => ({ ...own(), tsNanos: at('2026-11-01T10:00:00Z'), city })),
+    ]);
+    const window = { from: '2026-11-02', to: '2026-11-03' };
+    const result = await query({ metrics: ['clicks'], dimensions: ['city'], window, compare: 'previous' });
+    expect(result.rows).toEqual([
+      { dimensions: { city: 'y' }, metrics: { clicks: 1 }, compared: { clicks: 0 } },
+      { dimensions: { city: 'z' }, metrics: { clicks: 1 }, compared: { clicks: 1 } },
+    ]);
+    expect(result.compared_totals).toEqual({ clicks: 1_002 });
+  });
 
   test("leaves out a deleted bio button's history, and another workspace's", async () => {
     const other = await api.addWorkspace();

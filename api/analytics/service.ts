@@ -1,4 +1,4 @@
-import { analyticsRows, type Counted, figuresOfRows } from '../../clickhouse/reports/index.ts';
+import { analyticsRows, type Counted, figuresOfRows, type Order } from '../../clickhouse/reports/index.ts';
 import { badRequest } from '../../core/errors.ts';
 import { canonicalZone, checkTimeZone } from '../../core/time/time-buckets.ts';
 import {
@@ -42,10 +42,9 @@ export async function answerQuery(
   ]);
   const { limit, offset } = query;
   const order = ordersOf(query, main.grouping);
-  const ahead = other && rowsKnownAhead(other.grouping);
   const [found, figuresAhead] = await Promise.all([
     analyticsRows(clickhouse, main.counted, { order, limit, offset }),
-    other && ahead ? figuresOfRows(clickhouse, other.counted, ahead) : null,
+    other && figuresAtOnce(clickhouse, other, order),
   ]);
   const metricsOf = (figures: Parameters<typeof shownMetrics>[1]) =>
     shownMetrics(query.metrics, figures, currency);
@@ -147,13 +146,35 @@ function rowsKnownAhead({ keys, starts }: Grouping): string[][] | null {
   return keys.length === 1 && keys[0]?.kind === 'bucket' ? starts.map((start) => [String(start)]) : null;
 }
 
+/** Rows of a list that are read of the compared window before those of the main one are known. */
+const ROWS_AHEAD = 1_000;
+
+/** Figures of a compared window. `isWhole`: every row that it has is among them. */
+type FiguresAhead = Awaited<ReturnType<typeof figuresOfRows>> & { isWhole: boolean };
+
+/**
+ * Reads the compared window beside the main one, not after it: ClickHouse groups all of its rows in any case. Null where
+ * other rows than the first ones of a list are likely to be wanted.
+ */
+async function figuresAtOnce(
+  clickhouse: ApiDeps['clickhouse'],
+  { counted, grouping }: { counted: Counted; grouping: Grouping },
+  order: readonly Order[],
+): Promise<FiguresAhead | null> {
+  const known = rowsKnownAhead(grouping);
+  if (known) return { ...(await figuresOfRows(clickhouse, counted, known)), isWhole: true };
+  if (grouping.keys.some(({ kind }) => kind === 'bucket')) return null;
+  const found = await analyticsRows(clickhouse, counted, { order, limit: ROWS_AHEAD, offset: 0 });
+  return { ...found, isWhole: found.totalRows <= ROWS_AHEAD };
+}
+
 /** Returns the figures of the compared window for each row, a bucket's in the bucket of the same position. */
 async function comparedWith(
   { clickhouse }: Stores,
   grouping: Grouping,
   other: { counted: Counted; grouping: Grouping },
   rows: readonly { keys: string[] }[],
-  figuresAhead: Awaited<ReturnType<typeof figuresOfRows>> | null,
+  figuresAhead: FiguresAhead | null,
 ) {
   const bucket = grouping.keys.findIndex(({ kind }) => kind === 'bucket');
   const positions = new Map(grouping.starts.map((start, n) => [String(start), n]));
@@ -164,7 +185,10 @@ async function comparedWith(
       return String(other.grouping.starts[positions.get(key) ?? -1] ?? 'none');
     }),
   );
-  const found = figuresAhead ?? (await figuresOfRows(clickhouse, other.counted, wanted));
-  const byKeys = new Map(found.rows.map((row) => [JSON.stringify(row.keys), row.figures]));
-  return { totals: found.totals, rows: wanted.map((keys) => byKeys.get(JSON.stringify(keys)) ?? NOTHING) };
+  const nameOf = (keys: readonly string[]) => JSON.stringify(keys);
+  const ahead = new Set(figuresAhead?.rows.map(({ keys }) => nameOf(keys)));
+  const isThere = figuresAhead?.isWhole || (figuresAhead && wanted.every((keys) => ahead.has(nameOf(keys))));
+  const found = isThere ? figuresAhead : await figuresOfRows(clickhouse, other.counted, wanted);
+  const byKeys = new Map(found.rows.map((row) => [nameOf(row.keys), row.figures]));
+  return { totals: found.totals, rows: wanted.map((keys) => byKeys.get(nameOf(keys)) ?? NOTHING) };
 }
