@@ -1,4 +1,4 @@
-import { Anchor, Checkbox, Group, Paper, Stack, Text } from '@mantine/core';
+import { Anchor, Checkbox, Group, Paper, Skeleton, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { type FoundLinks, STATUS_NAMES } from '../../api/links.ts';
 import { useSession } from '../../api/session.ts';
@@ -8,6 +8,7 @@ import type { useSelection } from './use-selection.ts';
 
 type Props = {
   rows: FoundLinks['links'];
+  withFigures: boolean;
   /** Host of links without a domain, where cards name their domain; else null. */
   ownHost: string | null;
   /** Null: nothing can be selected. */
@@ -15,7 +16,7 @@ type Props = {
 };
 
 /** The links of a page as cards, for a phone. */
-export function LinkCards({ rows, ownHost, selection }: Props) {
+export function LinkCards({ rows, withFigures, ownHost, selection }: Props) {
   const { workspace } = useSession();
   return (
     <Stack gap="xs" component="ul" className="plain-list" aria-label="Links">
@@ -49,10 +50,11 @@ export function LinkCards({ rows, ownHost, selection }: Props) {
                 {link.channel === null ? 'Smart Link' : channelName(link.channel)},{' '}
                 {link.archived ? 'archived' : STATUS_NAMES[status].toLowerCase()}
               </Text>
-              {figures && (
-                <Text size="sm" mt={2}>
-                  {plural(figures.clicks, 'click', 'clicks')}
-                  {figures.conversions > 0 &&
+              {withFigures && (
+                <Text component="div" size="sm" mt={2}>
+                  {figures ? plural(figures.clicks, 'click', 'clicks') : <Skeleton height="1lh" width={64} />}
+                  {figures &&
+                    figures.conversions > 0 &&
                     `, ${plural(figures.conversions, 'conversion', 'conversions')}, ${formatMoney(figures.revenue, workspace.currency)}`}
                 </Text>
               )}

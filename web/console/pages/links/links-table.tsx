@@ -59,6 +59,7 @@ export function LinksTable({ data: { total, links }, view, change, withFigures, 
       {isPhone ? (
         <LinkCards
           rows={links}
+          withFigures={withFigures}
           ownHost={withDomains ? new URL(urls.short_url).host : null}
           selection={mayChange ? selection : null}
         />
