@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Pool } from '../sql/database/pool.ts';
 import type { PendingWork } from '../sql/event-log/pending-work.ts';
-import { createIdlePause } from './idle-pause.ts';
+import { createIdlePause, type IdlePause } from './idle-pause.ts';
 import { createWaiting } from './jobs/waiting.ts';
 
 const NOTHING: PendingWork = {
@@ -17,6 +17,7 @@ const NOTHING: PendingWork = {
   connectionPayments: false,
   promotionCodes: false,
   webhookEvents: false,
+  fulfilments: false,
 };
 
 /** PostgreSQL with this work; counts the queries. */
@@ -28,6 +29,9 @@ function poolWith(work: Partial<PendingWork>) {
   };
   return { asked, pool: { query } as unknown as Pool };
 }
+
+const waitingFor = (work: Partial<PendingWork>, pause: IdlePause) =>
+  createWaiting({ pool: poolWith(work).pool, pause, now: Date.now });
 
 describe('an idle pause', () => {
   it('is longer after ten seconds without a find, until the next one', () => {
@@ -44,16 +48,16 @@ describe('an idle pause', () => {
     let now = 10_000;
     const pause = createIdlePause(1_000, () => now);
     now = 20_000;
-    expect(await createWaiting(poolWith({}).pool, pause)('leads')).toBe(false);
+    expect(await waitingFor({}, pause)('leads')).toBe(false);
     expect(pause.isIdle()).toBe(true);
-    expect(await createWaiting(poolWith({ webhookEvents: true }).pool, pause)('leads')).toBe(false);
+    expect(await waitingFor({ webhookEvents: true }, pause)('leads')).toBe(false);
     expect(pause.isIdle()).toBe(false);
   });
 });
 
 it('loops that ask at one moment share a query', async () => {
   const { pool, asked } = poolWith({ leads: true });
-  const waits = createWaiting(pool, createIdlePause(1_000));
+  const waits = createWaiting({ pool, pause: createIdlePause(1_000), now: Date.now });
   expect(await Promise.all([waits('leads'), waits('splits')])).toEqual([true, false]);
   expect(asked.queries).toBe(1);
 });

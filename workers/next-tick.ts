@@ -1,9 +1,14 @@
+/** Timers count whole milliseconds of a clock that is up to one behind, so they may fire that much early. */
+const TIMER_MS = 1;
+
 /**
- * Returns the time until the next multiple of an interval. Loops that wait so wake the process together.
+ * Returns a wait that ends just after the next multiple of an interval. Loops that wait so wake the process together.
+ * A wait that ended before the multiple would be followed by a second one up to it: two wake-ups instead of one.
  *
  * @param everyMs at least 1
  * @param now of a monotonic clock, milliseconds
+ * @returns whole milliseconds
  */
 export function untilNextTick(everyMs: number, now: number = performance.now()): number {
-  return everyMs - (now % everyMs);
+  return Math.ceil(everyMs - (now % everyMs)) + TIMER_MS;
 }

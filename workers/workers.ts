@@ -111,7 +111,13 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
   });
   const leases = keepLeases(pool);
   const pace = createPace({ clickhouse, log, quiet, signal: end.signal });
-  const shared = { pool, clickhouse, log, metrics, pause, waits: createWaiting(pool, pause, quiet.end) };
+  const waits = createWaiting({
+    pool,
+    pause,
+    now: dependencies.webhooks?.now ?? Date.now,
+    onWatermarkAwaited: quiet.end,
+  });
+  const shared = { pool, clickhouse, log, metrics, pause, waits };
   const publication = startJob({
     ...shared,
     name: 'publish_orders',
@@ -137,6 +143,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       ...dependencies,
       leases,
       reader: dependencies.webhookReader ?? dependencies.reader,
+      quiet,
       workerMetrics: metrics,
       waits: shared.waits,
       pause,

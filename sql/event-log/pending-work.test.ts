@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeLink } from '../../test/support/ingest.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { inTransaction } from '../database/pool.ts';
 import { createWorkspace } from '../workspaces/workspaces.ts';
 import { pendingWork } from './pending-work.ts';
 
@@ -24,12 +25,13 @@ const NOTHING = {
   connectionPayments: false,
   promotionCodes: false,
   webhookEvents: false,
+  fulfilments: false,
 };
 
 test('each kind of work is reported while it is pending, and not after', async () => {
   const { pool } = stores;
   const { id: workspace } = await createWorkspace(pool, { name: 'Shop', plan: 'pro' });
-  expect(await pendingWork(pool)).toEqual(NOTHING);
+  expect(await pendingWork(pool, Date.now())).toEqual(NOTHING);
 
   const { rows } = await pool.query<{ internal_id: string }>(
     `INSERT INTO orders (workspace_id, order_id, version, source, ts, stream_ordinal, amount_minor, currency,
@@ -38,13 +40,13 @@ test('each kind of work is reported while it is pending, and not after', async (
     [workspace],
   );
   const order = rows[0]?.internal_id;
-  expect(await pendingWork(pool)).toEqual({ ...NOTHING, attribution: true, trackedPurchases: true });
+  expect(await pendingWork(pool, Date.now())).toEqual({ ...NOTHING, attribution: true, trackedPurchases: true });
   await pool.query('UPDATE orders SET attributed_version = version');
-  expect(await pendingWork(pool)).toEqual({ ...NOTHING, trackedPurchases: true });
+  expect(await pendingWork(pool, Date.now())).toEqual({ ...NOTHING, trackedPurchases: true });
   await pool.query('UPDATE orders SET referral_evaluated_at = now()');
-  expect(await pendingWork(pool)).toEqual(NOTHING);
+  expect(await pendingWork(pool, Date.now())).toEqual(NOTHING);
   await pool.query('UPDATE orders SET version = version + 1');
-  expect(await pendingWork(pool)).toEqual({ ...NOTHING, attribution: true });
+  expect(await pendingWork(pool, Date.now())).toEqual({ ...NOTHING, attribution: true });
   await pool.query('UPDATE orders SET attributed_version = version');
 
   await pool.query(
@@ -52,7 +54,7 @@ test('each kind of work is reported while it is pending, and not after', async (
      VALUES (1, 0, 'ingest-0', 0, $1, 0, '')`,
     [randomUUID()],
   );
-  expect(await pendingWork(pool)).toEqual({ ...NOTHING, waitingReports: true });
+  expect(await pendingWork(pool, Date.now())).toEqual({ ...NOTHING, waitingReports: true });
   await pool.query('DELETE FROM waiting_reports');
 
   const connection = randomUUID();
@@ -66,14 +68,14 @@ test('each kind of work is reported while it is pending, and not after', async (
      VALUES ($1, $2, gen_random_uuid(), 'evt_1', 'invoice.paid', '', '{}', now(), now())`,
     [workspace, connection],
   );
-  expect(await pendingWork(pool)).toEqual({ ...NOTHING, connectionEvents: true });
+  expect(await pendingWork(pool, Date.now())).toEqual({ ...NOTHING, connectionEvents: true });
   await pool.query("UPDATE connection_events SET status = 'recorded'");
   await pool.query(
     `INSERT INTO connection_payments (id, workspace_id, connection_id, refs, parts, due_at, created_at)
      VALUES (gen_random_uuid(), $1, $2, '{}', '{}', now(), now())`,
     [workspace, connection],
   );
-  expect(await pendingWork(pool)).toEqual({ ...NOTHING, connectionPayments: true });
+  expect(await pendingWork(pool, Date.now())).toEqual({ ...NOTHING, connectionPayments: true });
   await pool.query('UPDATE connection_payments SET due_at = NULL');
 
   await pool.query(
@@ -81,38 +83,63 @@ test('each kind of work is reported while it is pending, and not after', async (
      VALUES ($1, 1, 0, $2, 'linear', 30)`,
     [workspace, randomUUID()],
   );
-  expect(await pendingWork(pool)).toEqual({ ...NOTHING, leads: true });
+  expect(await pendingWork(pool, Date.now())).toEqual({ ...NOTHING, leads: true });
   await pool.query('UPDATE leads SET attributed_at = now()');
-  expect(await pendingWork(pool)).toEqual(NOTHING);
+  expect(await pendingWork(pool, Date.now())).toEqual(NOTHING);
 
   await pool.query('INSERT INTO order_publications (order_internal_id) VALUES ($1)', [order]);
-  expect(await pendingWork(pool)).toEqual({ ...NOTHING, orderPublications: true });
+  expect(await pendingWork(pool, Date.now())).toEqual({ ...NOTHING, orderPublications: true });
   await pool.query('DELETE FROM order_publications');
 
   await pool.query(
     "INSERT INTO early_refunds (workspace_id, refund_id, order_id, reported_at) VALUES ($1, 'f', 'later', now())",
     [workspace],
   );
-  expect(await pendingWork(pool)).toEqual({ ...NOTHING, earlyRefunds: true });
+  expect(await pendingWork(pool, Date.now())).toEqual({ ...NOTHING, earlyRefunds: true });
   await pool.query('DELETE FROM early_refunds');
 
   await pool.query(
     `INSERT INTO signups (id, workspace_id, external_user_id, state, reported_at) VALUES ($1, $2, 'u-1', 'pending', now())`,
     [randomUUID(), workspace],
   );
-  expect(await pendingWork(pool)).toEqual({ ...NOTHING, pendingSignups: true });
+  expect(await pendingWork(pool, Date.now())).toEqual({ ...NOTHING, pendingSignups: true });
   await pool.query('DELETE FROM signups');
 
   const { id } = await makeLink(pool, workspace, 'https://shop.example/', { split_ends_at: new Date(0) });
-  expect(await pendingWork(pool)).toEqual({ ...NOTHING, splits: true });
+  expect(await pendingWork(pool, Date.now())).toEqual({ ...NOTHING, splits: true });
   await pool.query("UPDATE links SET split_winner = 'a' WHERE id = $1", [id]);
-  expect(await pendingWork(pool)).toEqual(NOTHING);
+  expect(await pendingWork(pool, Date.now())).toEqual(NOTHING);
 
   await pool.query(
     "INSERT INTO webhook_outbox (id, workspace_id, type, data) VALUES ($1, $2, 'click.created', '{}')",
     [randomUUID(), workspace],
   );
-  expect(await pendingWork(pool)).toEqual({ ...NOTHING, webhookEvents: true });
+  expect(await pendingWork(pool, Date.now())).toEqual({ ...NOTHING, webhookEvents: true });
   await pool.query('DELETE FROM webhook_outbox');
-  expect(await pendingWork(pool)).toEqual(NOTHING);
+  expect(await pendingWork(pool, Date.now())).toEqual(NOTHING);
+});
+
+test('deliveries of credits are reported from the moment when they are due, unless the plan has lapsed', async () => {
+  const { pool } = stores;
+  const { id: workspace } = await createWorkspace(pool, { name: 'Rewards', plan: 'pro' });
+  const dueAt = Date.now() + 3_600_000;
+  await inTransaction(stores.admin, async (tx) => {
+    // Without the program, the referrer, and the grant that it delivers.
+    await tx.query('SET LOCAL session_replication_role = replica');
+    const fulfilment = randomUUID();
+    await tx.query(
+      `INSERT INTO fulfilments (id, workspace_id, program_id, provider, url, secret, created_at, updated_at)
+       VALUES ($1, $2, $3, 'webhook', 'https://shop.example/', '', now(), now())`,
+      [fulfilment, workspace, randomUUID()],
+    );
+    await tx.query(
+      `INSERT INTO grant_deliveries (id, grant_id, workspace_id, fulfilment_id, next_attempt_at, created_at)
+       VALUES ($1, 1, $2, $3, to_timestamp($4::float8 / 1000), now())`,
+      [randomUUID(), workspace, fulfilment, dueAt],
+    );
+  });
+  expect(await pendingWork(pool, dueAt - 1)).toEqual(NOTHING);
+  expect(await pendingWork(pool, dueAt)).toEqual({ ...NOTHING, fulfilments: true });
+  await pool.query("UPDATE workspaces SET plan_status = 'past_due' WHERE id = $1", [workspace]);
+  expect(await pendingWork(pool, dueAt)).toEqual(NOTHING);
 });

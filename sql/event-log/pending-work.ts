@@ -1,4 +1,5 @@
 import type { Queryable } from '../database/pool.ts';
+import { FULFILMENTS_WITH_DUE_DELIVERIES } from '../fulfilments/delivery-queue.ts';
 import { IS_SPLIT_DUE } from '../links/splits.ts';
 
 /** Which jobs have work, whichever worker may do it and whether or not it is due. */
@@ -27,10 +28,16 @@ export type PendingWork = {
   promotionCodes: boolean;
   /** Events that are not turned into deliveries of webhooks. */
   webhookEvents: boolean;
+  /** Deliveries of credits that are due. */
+  fulfilments: boolean;
 };
 
-/** Returns which jobs have work, in one statement: an idle worker polls it. */
-export async function pendingWork(db: Queryable): Promise<PendingWork> {
+/**
+ * Returns which jobs have work, in one statement: an idle worker polls it.
+ *
+ * @param now of the clock of deliveries, milliseconds since the epoch
+ */
+export async function pendingWork(db: Queryable, now: number): Promise<PendingWork> {
   const { rows } = await db.query<PendingWork>({
     name: 'pending_work',
     text: `SELECT
@@ -45,7 +52,9 @@ export async function pendingWork(db: Queryable): Promise<PendingWork> {
       EXISTS (SELECT FROM connection_events WHERE status = 'pending' AND due_at <= now()) AS "connectionEvents",
       EXISTS (SELECT FROM connection_payments WHERE due_at <= now()) AS "connectionPayments",
       EXISTS (SELECT FROM promotion_codes WHERE next_attempt_at <= now()) AS "promotionCodes",
-      EXISTS (SELECT FROM webhook_outbox) AS "webhookEvents"`,
+      EXISTS (SELECT FROM webhook_outbox) AS "webhookEvents",
+      EXISTS (SELECT ${FULFILMENTS_WITH_DUE_DELIVERIES}) AS fulfilments`,
+    values: [now],
   });
   const [row] = rows;
   if (!row) throw new Error('PostgreSQL returned no row for a SELECT without FROM');

@@ -8,6 +8,13 @@ export type DueFulfilment = { id: string; workspaceId: string; programId: string
   | { provider: 'stripe_balance'; restrictedKey: Buffer | null; currency: string; creditValue: number }
 );
 
+/** SQL: the fulfilments `f` that have a delivery due at the millisecond `$1`, and whose workspace's plan has not lapsed. */
+export const FULFILMENTS_WITH_DUE_DELIVERIES = `FROM fulfilments AS f
+  JOIN workspaces AS workspace ON workspace.id = f.workspace_id
+  WHERE f.deleted_at IS NULL AND ${PAID} AND EXISTS (
+    SELECT FROM grant_deliveries WHERE fulfilment_id = f.id AND status = 'pending'
+      AND next_attempt_at <= to_timestamp($1::float8 / 1000))`;
+
 /**
  * Returns the fulfilments that have a delivery due. Those of a workspace whose plan has lapsed wait until it is renewed.
  *
@@ -27,11 +34,7 @@ export async function fulfilmentsWithDueDeliveries(db: Queryable, now: number): 
   }>({
     name: 'fulfilments_with_due_deliveries',
     text: `SELECT f.id, f.workspace_id, f.program_id, f.provider, f.url, f.secret, f.restricted_key, f.currency,
-       f.credit_value::float8
-     FROM fulfilments AS f JOIN workspaces AS workspace ON workspace.id = f.workspace_id
-     WHERE f.deleted_at IS NULL AND ${PAID} AND EXISTS (
-       SELECT FROM grant_deliveries WHERE fulfilment_id = f.id AND status = 'pending'
-         AND next_attempt_at <= to_timestamp($1::float8 / 1000))`,
+       f.credit_value::float8 ${FULFILMENTS_WITH_DUE_DELIVERIES}`,
     values: [now],
   });
   return rows.map((row) => {

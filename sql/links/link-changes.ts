@@ -44,16 +44,18 @@ export async function changesAfter(
   after: { xid: string; id: string },
   limit: number,
 ): Promise<{ xmin: string; changes: LinkChange[] }> {
-  const { rows } = await db.query<LinkChange & { xmin: string }>(
-    `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin, c.xid::text AS xid, c.id::text AS id, c.kind,
+  // Named, because each ingest process polls it every second: PostgreSQL then plans it once a connection.
+  const { rows } = await db.query<LinkChange & { xmin: string }>({
+    name: 'link_changes_after',
+    text: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin, c.xid::text AS xid, c.id::text AS id, c.kind,
        c.target_id
      FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
        SELECT * FROM link_changes
        WHERE (xid, id) > ($1::text::xid8, $2::text::bigint) AND xid < pg_snapshot_xmax(pg_current_snapshot())
        ORDER BY xid, id LIMIT $3
      ) c ON true`,
-    [after.xid, after.id, limit],
-  );
+    values: [after.xid, after.id, limit],
+  });
   const xmin = rows[0]?.xmin;
   if (xmin === undefined) throw new Error('PostgreSQL returned no snapshot');
   return { xmin, changes: rows.filter((row) => row.xid !== null) };

@@ -27,6 +27,7 @@ export function startConnectionJobs(
       ...shared,
       name: 'connection-payments',
       everyMs: SETTLE_EVERY_MS,
+      isShared: true,
       work: async () => (await waits('connectionPayments')) && settleDuePayments(shared),
     }),
     startJob({

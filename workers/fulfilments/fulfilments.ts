@@ -14,6 +14,7 @@ import {
 import { type Grant, grantRecord, grantsById } from '../../sql/referrals/grants.ts';
 import type { IdlePause } from '../idle-pause.ts';
 import { type Job, startJob } from '../jobs/job.ts';
+import type { Waiting } from '../jobs/waiting.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { createRetry } from '../retry.ts';
 import { type Attempt, receiverOf } from '../webhooks/attempt.ts';
@@ -29,7 +30,8 @@ export type FulfilmentsDependencies = {
   log: Logger;
   metrics: FulfilmentMetrics;
   workerMetrics: WorkerMetrics;
-  /** Of the loops that poll for work. */
+  waits: Waiting;
+  /** Of the loops that `waits` serves. */
   pause: IdlePause;
   limit: ConcurrencyLimit;
   /** Calls a webhook. */
@@ -69,6 +71,7 @@ export function startFulfilments(dependencies: FulfilmentsDependencies): { stop(
     log,
     metrics,
     workerMetrics,
+    waits,
     pause,
     limit,
     now,
@@ -134,7 +137,6 @@ export function startFulfilments(dependencies: FulfilmentsDependencies): { stop(
   async function attemptDue(): Promise<boolean> {
     const due = await fulfilmentsWithDueDeliveries(pool, now());
     if (due.length === 0) return false;
-    pause.found();
     const byId = new Map(due.map((fulfilment) => [fulfilment.id, fulfilment]));
     // At least one for each fulfilment.
     const most = Math.max(1, Math.floor(CLAIM / Math.max(1, due.length)));
@@ -166,7 +168,7 @@ export function startFulfilments(dependencies: FulfilmentsDependencies): { stop(
       everyMs: () => pause.ms(EVERY_MS),
       log,
       metrics: workerMetrics,
-      work: attemptDue,
+      work: async () => (await waits('fulfilments')) && attemptDue(),
     }),
     startJob({
       name: 'fulfilments_pending',

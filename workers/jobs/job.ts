@@ -11,16 +11,18 @@ export type Job = {
   stop(): Promise<void>;
 };
 
-/**
- * Jobs of this interval or a shorter one run together, and share the query of {@link import('./waiting.ts').Waiting}.
- * Others do not: each would need a connection of its own at that moment. Milliseconds.
- */
+/** Jobs of this interval or a shorter one run together. Milliseconds. */
 const TOGETHER_MS = 1_000;
 
 export type JobOptions = {
   name: string;
   /** Milliseconds, or a function that returns them before each wait. */
   everyMs: number | (() => number);
+  /**
+   * Whether it runs together with the others whatever its interval, since they share the query of
+   * {@link import('./waiting.ts').Waiting}. Others would each need a connection of their own at that moment.
+   */
+  isShared?: boolean;
   log: Logger;
   metrics: WorkerMetrics;
   /**
@@ -37,7 +39,7 @@ export type JobOptions = {
  * of the monotonic clock for less than a minute nothing runs: what is deleted or paid too early does not come back.
  */
 export function startJob(options: JobOptions): Job {
-  const { name, everyMs, log, metrics, work } = options;
+  const { name, everyMs, isShared = false, log, metrics, work } = options;
   const clock = createWallClock();
   let isStopped = false;
   let isWoken = false;
@@ -78,7 +80,7 @@ export function startJob(options: JobOptions): Job {
     if (isWoken || isStopped) return;
     await new Promise<void>((resolve) => {
       const ms = typeof everyMs === 'number' ? everyMs : everyMs();
-      const timer = setTimeout(resolve, ms <= TOGETHER_MS ? untilNextTick(ms) : ms);
+      const timer = setTimeout(resolve, isShared || ms <= TOGETHER_MS ? untilNextTick(ms) : ms);
       endWait = () => {
         clearTimeout(timer);
         resolve();

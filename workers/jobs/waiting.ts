@@ -5,18 +5,19 @@ import type { IdlePause } from '../idle-pause.ts';
 /** Returns whether work of a kind waits. Concurrent calls share one query: idle jobs of one interval run together. */
 export type Waiting = (kind: keyof PendingWork) => Promise<boolean>;
 
-/**
- * @param pause of the loops that ask: it ends when there is work of any kind
- * @param onWatermarkAwaited called when there is work that waits for the watermark
- */
-export function createWaiting(
-  pool: Pool,
-  pause: IdlePause,
-  onWatermarkAwaited: () => void = () => undefined,
-): Waiting {
+export function createWaiting(given: {
+  pool: Pool;
+  /** Of the loops that ask: it ends when there is work of any kind. */
+  pause: IdlePause;
+  /** The clock of deliveries, milliseconds. */
+  now: () => number;
+  /** Called when there is work that waits for the watermark. */
+  onWatermarkAwaited?: () => void;
+}): Waiting {
+  const { pool, pause, now, onWatermarkAwaited = () => undefined } = given;
   let pending: Promise<PendingWork> | null = null;
   return async function waits(kind) {
-    pending ??= pendingWork(pool).finally(() => {
+    pending ??= pendingWork(pool, now()).finally(() => {
       pending = null;
     });
     const found = await pending;

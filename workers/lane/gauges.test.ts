@@ -16,6 +16,7 @@ import { createWebhookMetrics } from '../webhooks/metrics.ts';
 import { createSubscriptions } from '../webhooks/subscriptions.ts';
 import { STORE_CONSUMER } from '../workers.ts';
 import { type LaneControl, runLane } from './lane.ts';
+import { createQuiet } from './quiet.ts';
 
 const NAME = 'ingest-0';
 
@@ -100,6 +101,7 @@ it('a lane of the store that is given away leaves no lag behind', async () => {
 it('a lane of the webhooks that is given away leaves no lag behind', async () => {
   const shared = {
     ...dependencies(),
+    quiet: createQuiet(),
     metrics: createWebhookMetrics(registry),
     workerMetrics: createWorkerMetrics(registry),
     subscriptions: createSubscriptions(rig.stores.pool),

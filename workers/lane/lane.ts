@@ -10,6 +10,7 @@ import type { Pool } from '../../sql/database/pool.ts';
 import { commitIntent, type Lane, LaneLost, LaneMoved } from '../../sql/event-log/lanes.ts';
 import { readStreams, type StreamProgress } from '../../sql/event-log/streams.ts';
 import type { WorkerMetrics } from '../metrics.ts';
+import { untilNextTick } from '../next-tick.ts';
 import { createRetry } from '../retry.ts';
 import { createAdvanceStep } from './advance.ts';
 import { type Block, encodeBlock, toBlocks } from './blocks.ts';
@@ -83,10 +84,11 @@ export type LaneControl = {
 export const LANE_DEFAULTS = {
   maxEvents: 50_000,
   waitMs: 500,
-  quietWaitMs: 2_000,
+  quietWaitMs: 5_000,
   drainWaitMs: 50,
-  /** Interval in which the log is truncated and its end is checked. */
+  /** Interval in which the log is truncated and its end is checked; the longer one while it is quiet. */
   keepUpMs: 500,
+  quietKeepUpMs: 1_000,
 } as const;
 
 /**
@@ -194,7 +196,9 @@ export async function runLane(
     const truncation = createTruncation(dependencies, lane.partition, log);
     const checkEnd = createEndWatch(lane, dependencies.patienceMs);
     while (!signal.aborted) {
-      await sleep(LANE_DEFAULTS.keepUpMs, undefined, { signal }).catch(() => undefined);
+      const everyMs = quiet?.isQuiet() ? LANE_DEFAULTS.quietKeepUpMs : LANE_DEFAULTS.keepUpMs;
+      // All lanes at one moment, with the jobs of the process.
+      await sleep(untilNextTick(everyMs), undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       const end = await truncation.truncate(stored);
       if (end === null || !hasResumed) continue;

@@ -51,6 +51,7 @@ export function startReferralJobs(shared: {
       ...shared,
       name: 'early-refunds',
       everyMs: SETTLE_EVERY_MS,
+      isShared: true,
       work: async () =>
         (await waits('earlyRefunds')) && settleNextEarlyRefunds({ ...shared, now: new Date() }),
     }),

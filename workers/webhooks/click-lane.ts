@@ -17,6 +17,7 @@ import type { LaneControl } from '../lane/lane.ts';
 import { pollBatch, type Range } from '../lane/poll-batch.ts';
 import { assertForward, createEndWatch, logBounds } from '../lane/position.ts';
 import type { Decode } from '../lane/prepare.ts';
+import type { Quiet } from '../lane/quiet.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { untilNextTick } from '../next-tick.ts';
 import { causeOf, createRetry } from '../retry.ts';
@@ -37,10 +38,16 @@ const CLICK_LANE = {
   together: 2_000,
   /** Limit of handovers that are not stored: attempts of one range continue while the next one is read. */
   outstanding: 4,
+  /** Time to wait for the first event; the longer one while it is quiet. */
   waitMs: 500,
+  quietWaitMs: 5_000,
   lingerMs: 50,
-  /** Poll interval while no webhook subscribes to clicks: a new one gets its first clicks that much later. */
+  /**
+   * Poll interval while no webhook subscribes to clicks: a new one gets its first clicks that much later. The longer one
+   * while it is quiet, until the first event.
+   */
   idleMs: 1_000,
+  quietIdleMs: 5_000,
   /** Progress without deliveries is written this often, and less often while the log hardly grows. */
   advanceEveryMs: 1_000,
   quietAdvanceEveryMs: 60_000,
@@ -53,6 +60,8 @@ export type ClickLaneDependencies = {
   reader: EventLogReader;
   decode: Decode;
   enricher: Enricher;
+  /** Shared by all lanes of the process. */
+  quiet: Quiet;
   log: Logger;
   workerMetrics: WorkerMetrics;
   metrics: WebhookMetrics;
@@ -73,7 +82,7 @@ export async function runClickLane(
   lane: Lane,
   control: LaneControl,
 ): Promise<void> {
-  const { pool, reader, metrics, workerMetrics, subscriptions, handOver, patienceMs } = dependencies;
+  const { pool, reader, quiet, metrics, workerMetrics, subscriptions, handOver, patienceMs } = dependencies;
   const { partition } = lane;
   const log = dependencies.log.child({ partition, epoch: lane.epoch });
   const ended = new AbortController();
@@ -177,6 +186,15 @@ export async function runClickLane(
     else if (isAdvanceDue(range.to)) await queue(range.to, null);
   }
 
+  /** Waits while nobody wants clicks. While it is quiet there are none either. */
+  async function idle(): Promise<void> {
+    const until = performance.now() + CLICK_LANE.quietIdleMs;
+    do {
+      // All lanes at one moment, so that they share the query for webhooks.
+      await sleep(untilNextTick(CLICK_LANE.idleMs), undefined, { signal });
+    } while (quiet.isQuiet() && performance.now() < until);
+  }
+
   async function work(): Promise<void> {
     at = await resume();
     written = at;
@@ -189,17 +207,17 @@ export async function runClickLane(
       if (!(await retry('read_webhooks', subscriptions)).wantsClicks) {
         if (end > at) at = end;
         if (at > written && isAdvanceDue(at)) await queue(at, null);
-        // All lanes at one moment, so that they share the query for webhooks.
-        await sleep(untilNextTick(CLICK_LANE.idleMs), undefined, { signal });
+        await idle();
         continue;
       }
       const from = at;
       const range = await retry('read_log', () =>
         pollBatch(reader, partition, from, {
           maxEvents: CLICK_LANE.events,
-          waitMs: CLICK_LANE.waitMs,
+          waitMs: quiet.isQuiet() ? CLICK_LANE.quietWaitMs : CLICK_LANE.waitMs,
           lingerMs: CLICK_LANE.lingerMs,
           settled: Promise.resolve(),
+          quiet,
           signal,
         }),
       );

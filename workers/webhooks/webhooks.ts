@@ -15,6 +15,7 @@ import type { Waiting } from '../jobs/waiting.ts';
 import { startLanes } from '../lane/lanes.ts';
 import type { Leases } from '../lane/leases.ts';
 import type { Decode } from '../lane/prepare.ts';
+import type { Quiet } from '../lane/quiet.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { createAttempt } from './attempt.ts';
 import { createBacklogs } from './backlogs.ts';
@@ -50,6 +51,7 @@ export type WebhooksDependencies = {
   reader: EventLogReader;
   decode: Decode;
   enricher: Enricher;
+  quiet: Quiet;
   log: Logger;
   registry: Registry;
   /** Left out: nothing is traced. */
@@ -132,6 +134,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
     log,
     metrics: createFulfilmentMetrics(registry),
     workerMetrics,
+    waits,
     pause,
     limit,
     attempt,

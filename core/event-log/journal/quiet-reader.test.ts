@@ -55,6 +55,20 @@ describe('a reader that expects nothing soon', () => {
     await writer.close();
   });
 
+  it('does not list the stream meanwhile', async () => {
+    const writer = await openTestJournal(dataDir);
+    await appendClicks(writer, ['a']);
+    await writer.close();
+    // A last segment that is still written to.
+    const end = await endOfLog();
+    const [last] = (await listSegments(streamDirectory(dataDir, TEST_STREAM_NAME))).slice(-1);
+    appendFileSync(last?.path ?? '', Buffer.alloc(4_096));
+    await read(end, 0);
+    listed.times = 0;
+    await read(end, 3_500);
+    expect(listed.times).toBeLessThanOrEqual(1);
+  });
+
   it('waits at the end of a file that was cut', async () => {
     const writer = await openTestJournal(dataDir);
     await appendClicks(writer, ['a']);

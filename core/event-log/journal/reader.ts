@@ -1,4 +1,4 @@
-import { type FSWatcher, readdirSync, watch } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { open, unlink } from 'node:fs/promises';
 import { linkSignals } from '../../tier/linked-signal.ts';
 import type { EventLogReader } from '../port.ts';
@@ -13,13 +13,8 @@ import {
   type Segment,
   streamDirectory,
 } from './segments.ts';
-import { LIST_MS, type Tail, TailFiles } from './tail-files.ts';
-
-const POLL_MS = 20;
-/** Poll interval of a consumer that expects nothing soon, where it is not told of a write. */
-const QUIET_POLL_MS = 100;
-/** The same where the system tells it: in case that it does not. */
-const WATCHED_POLL_MS = 1_000;
+import { type Tail, TailFiles } from './tail-files.ts';
+import { TailWaits } from './tail-waits.ts';
 
 /**
  * After a standstill this long in a file that is written to, the reader searches for a frame behind the end: damage
@@ -30,8 +25,6 @@ const SEARCH_AFTER_MS = 1000;
 const SEARCH_UNWRITTEN_AFTER_MS = 15_000;
 
 type ReadResult = Awaited<ReturnType<EventLogReader['read']>>;
-
-type Waiter = { partition: string; offset: bigint; until: number; pollMs: number; go(): void };
 
 /** Where a partition's reader stands still, and when to search behind that position. */
 type Standstill = { offset: bigint; since: number; searchAt: number; modifiedMs: number };
@@ -46,10 +39,8 @@ export class JournalReader implements EventLogReader {
   readonly #standstills = new Map<string, Standstill>();
   readonly #ends = new Map<string, bigint>();
   readonly #tails = new TailFiles();
+  readonly #waits = new TailWaits(this.#tails);
   readonly #closing = new AbortController();
-  readonly #waiters = new Set<Waiter>();
-  #looking: NodeJS.Timeout | null = null;
-  #lookAt = 0;
 
   /**
    * @param arenaBytes memory that every read reuses, for one consumer: a result is valid until the next read. 0: each
@@ -87,94 +78,13 @@ export class JournalReader implements EventLogReader {
           this.#noteEnd(partition, result.nextOffset);
           return result;
         }
-        const left = deadline - performance.now();
-        if (left <= 0 || signal.aborted) return result;
-        await this.#untilMore(
-          { partition, offset },
-          options.isQuiet === true,
-          Math.min(left, LIST_MS),
-          signal,
-        );
+        const withinMs = deadline - performance.now();
+        if (withinMs <= 0 || signal.aborted) return result;
+        const { isQuiet = false } = options;
+        await this.#waits.untilMore({ partition, offset, withinMs, isQuiet, signal });
       }
     } finally {
       release();
-    }
-  }
-
-  /**
-   * Waits until `offset` has something, or for `withinMs`. A reader spends nearly all of its time here, so one timer
-   * serves all waiting reads: each check reads four bytes of a file that stays open.
-   */
-  #untilMore(
-    place: Pick<Waiter, 'partition' | 'offset'>,
-    isQuiet: boolean,
-    withinMs: number,
-    signal: AbortSignal,
-  ): Promise<void> {
-    return new Promise((resolve) => {
-      const go = () => {
-        watcher?.close();
-        this.#waiters.delete(waiter);
-        signal.removeEventListener('abort', go);
-        resolve();
-      };
-      const watcher = isQuiet ? this.#watchTail(place.partition, go) : null;
-      // Written between the read and the watch, or damage: not at once, because a read may return nothing.
-      const isDue = !isQuiet || this.#isWritten(place);
-      const pollMs = isDue ? POLL_MS : watcher === null ? QUIET_POLL_MS : WATCHED_POLL_MS;
-      const waiter: Waiter = { ...place, pollMs, until: performance.now() + withinMs, go };
-      this.#waiters.add(waiter);
-      signal.addEventListener('abort', go);
-      this.#lookWithin(waiter.pollMs);
-    });
-  }
-
-  /** @param go called when the stream's last segment is written to @returns null where it cannot be watched */
-  #watchTail(partition: string, go: () => void): FSWatcher | null {
-    const path = this.#tails.pathOf(partition);
-    if (path === null) return null;
-    try {
-      const watcher = watch(path, { persistent: false }, go);
-      watcher.on('error', go);
-      return watcher;
-    } catch {
-      return null;
-    }
-  }
-
-  #lookWithin(ms: number): void {
-    const at = performance.now() + ms;
-    if (this.#looking !== null) {
-      if (this.#lookAt <= at) return;
-      clearTimeout(this.#looking);
-    }
-    this.#lookAt = at;
-    this.#looking = setTimeout(this.#look, ms);
-  }
-
-  readonly #look = (): void => {
-    this.#looking = null;
-    const now = performance.now();
-    for (const waiter of this.#waiters) {
-      if (now >= waiter.until || this.#mayHaveMore(waiter)) waiter.go();
-    }
-    if (this.#waiters.size === 0) return;
-    this.#lookWithin(Math.min(...[...this.#waiters].map(({ pollMs }) => pollMs)));
-  };
-
-  #mayHaveMore({ partition, offset }: Waiter): boolean {
-    try {
-      return this.#tails.at(partition, offset)?.isEmptyAt(offset) !== true;
-    } catch {
-      return true;
-    }
-  }
-
-  #isWritten({ partition, offset }: Pick<Waiter, 'partition' | 'offset'>): boolean {
-    try {
-      return this.#tails.at(partition, offset)?.isWrittenAt(offset) === true;
-    } catch {
-      return false;
     }
   }
 

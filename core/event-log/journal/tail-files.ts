@@ -8,8 +8,8 @@ import { missingIsNull, type Segment } from './segments.ts';
  * successor is cut, which is noticed at once.
  */
 export const LIST_MS = 1_000;
-/** A stream whose files were not listed for this long has no reader; its last segment may be gone. */
-const FORGET_MS = 5_000;
+/** A stream whose files were not listed for this long has no reader, not even a quiet one; its last segment may be gone. */
+const FORGET_MS = 15_000;
 
 /** The last segment of a stream, open. */
 export type Tail = {

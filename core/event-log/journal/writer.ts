@@ -13,8 +13,9 @@ import { Heartbeats } from './heartbeats.ts';
 import { LossReport } from './loss-report.ts';
 import { createJournalMetrics, type JournalMetrics, type LossCause } from './metrics.ts';
 import type { Recovered } from './recovery.ts';
-import { finishSegment, type SegmentFile, writeFrame } from './segment-file.ts';
+import { finishSegment } from './segment-file.ts';
 import type { SegmentSupply } from './segment-supply.ts';
+import { SegmentWriter } from './segment-writer.ts';
 import { type ClockCorrection, StreamClock } from './stream-clock.ts';
 
 /** Heartbeats between two counts of the segments while no event is written. */
@@ -48,8 +49,8 @@ export type JournalFiles = {
 /**
  * Writes a stream's journal. Events are encoded as they come. At the end of the event-loop turn they become one frame
  * and one write, and their appends settle. `written` is safe from the end of this process and, with `syncMs` 0, from
- * a power cut. Heartbeats alone are synced within a minute. `lost` means that the budget or the disk rejected them. Each turn tries again, so the journal recovers
- * once there is room.
+ * a power cut. Heartbeats alone are synced within a minute. `lost` means that the budget or the disk rejected them.
+ * Each turn tries again, so the journal recovers once there is room.
  *
  * Events that were written and not synced settle as `lost`, but stay: readers may have them already, and removing
  * them would leave a gap in the sequences.
@@ -67,14 +68,11 @@ export class JournalWriter implements EventLogWriter {
   readonly #sync: GroupSync;
   readonly #heartbeats: Heartbeats;
   readonly #syncFirst: boolean;
-  readonly #segmentAgeMs: number;
-  /** When the current segment got its first event, by the monotonic clock. Null: it has heartbeats at most. */
-  #firstEventAt: number | null = null;
+  readonly #segments: SegmentWriter;
   #appends: Settled[] = [];
   #turn: { appends: Settled[]; outcome: AppendOutcome }[] = [];
   #turnEnd: NodeJS.Immediate | null = null;
   readonly #loss: LossReport;
-  #failedSegment: SegmentFile | null = null;
   #closed = false;
   #beats = 0;
   /** Whether an event was written since the segments were counted. */
@@ -113,15 +111,20 @@ export class JournalWriter implements EventLogWriter {
         if (outcome === 'lost') this.#metrics.lost.inc({ cause: 'sync' }, appends.length);
         this.#settle(appends, outcome);
       },
-      onFailure: (file) => {
-        this.#failedSegment = file;
-      },
+      onFailure: (file) => this.#segments.giveUp(file),
+    });
+    this.#segments = new SegmentWriter({
+      supply: files.supply,
+      segmentAgeMs: options.segmentAgeMs,
+      loss: this.#loss,
+      metrics: this.#metrics,
+      log,
+      finished: (file) => this.#sync.finished(file),
     });
     this.#syncFirst = options.syncMs === 0;
-    this.#segmentAgeMs = options.segmentAgeMs;
     this.#heartbeats = new Heartbeats(options.directory, () => {
       this.#clockWatch.look();
-      this.#closeOldSegment();
+      this.#segments.closeOld();
       this.#beat();
     });
     files.supply.prepare();
@@ -236,7 +239,7 @@ export class JournalWriter implements EventLogWriter {
     if (this.#batch.count === 0) return;
     const appends = this.#appends;
     this.#appends = [];
-    const cause = this.#write();
+    const cause = this.#segments.write(this.#batch);
     if (cause) {
       this.#batch.discard();
       this.#refuse(cause, appends);
@@ -252,53 +255,13 @@ export class JournalWriter implements EventLogWriter {
     }
     this.#hasNews = true;
     this.#heartbeats.noteEvent();
-    this.#firstEventAt ??= performance.now();
+    this.#segments.noteEvent();
     if (this.#syncFirst) {
       this.#sync.writtenFor(segment, appends, atTurnEnd);
       return;
     }
     this.#sync.written(segment);
     this.#turn.push({ appends, outcome: 'written' });
-  }
-
-  /** Writes the batch as one frame, into the next segment if it must. @returns the cause when it could not */
-  #write(): LossCause | null {
-    const { supply } = this.#files;
-    const bytes = this.#batch.frameBytes;
-    const began = performance.now();
-    try {
-      if (!supply.fits(bytes) || this.#failedSegment === supply.current) {
-        if (!this.#roll()) return this.#loss.begin('budget');
-      }
-      const segment = supply.current;
-      writeFrame(segment, this.#batch.frame(segment.start + BigInt(segment.position)));
-      segment.position += bytes;
-    } catch (error) {
-      return this.#loss.begin(isDiskFull(error) ? 'disk_full' : 'disk_error', error);
-    }
-    this.#metrics.writeSeconds.observe((performance.now() - began) / 1000);
-    this.#metrics.batches.inc();
-    this.#metrics.bytes.inc(bytes);
-    return null;
-  }
-
-  /** Moves on to the next segment. @returns false when the budget is used up @throws the error of the disk */
-  #roll(): boolean {
-    const done = this.#files.supply.roll();
-    if (done === 'budget') return false;
-    this.#sync.finished(done);
-    this.#firstEventAt = null;
-    return true;
-  }
-
-  /** Readers remove a segment only once it has a successor; without this, an idle stream would keep its events. */
-  #closeOldSegment(): void {
-    if (this.#firstEventAt === null || performance.now() - this.#firstEventAt < this.#segmentAgeMs) return;
-    try {
-      this.#roll(); // else again at the next heartbeat
-    } catch (error) {
-      this.#log.warn({ err: error }, 'failed to close an old journal segment; will retry');
-    }
   }
 
   #refuse(cause: LossCause, appends: Settled[]): void {
@@ -316,8 +279,4 @@ export class JournalWriter implements EventLogWriter {
       }
     }
   }
-}
-
-function isDiskFull(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 }
