@@ -18,6 +18,9 @@ const NOTHING: PendingWork = {
   promotionCodes: false,
   webhookEvents: false,
   fulfilments: false,
+  maturedCommissions: false,
+  clockCorrections: false,
+  webhookDeliveries: false,
 };
 
 /** PostgreSQL with this work; counts the queries. */
@@ -49,6 +52,9 @@ describe('an idle pause', () => {
     const pause = createIdlePause(1_000, () => now);
     now = 20_000;
     expect(await waitingFor({}, pause)('leads')).toBe(false);
+    expect(pause.isIdle()).toBe(true);
+    // They may wait for hours.
+    expect(await waitingFor({ webhookDeliveries: true }, pause)('webhookDeliveries')).toBe(true);
     expect(pause.isIdle()).toBe(true);
     expect(await waitingFor({ webhookEvents: true }, pause)('leads')).toBe(false);
     expect(pause.isIdle()).toBe(false);

@@ -179,7 +179,8 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       ...shared,
       name: 'correct_times',
       everyMs: CORRECT_EVERY_MS,
-      work: () => correctTimes(shared),
+      isShared: true,
+      work: async () => (await waits('clockCorrections')) && correctTimes(shared),
     }),
     startJob({
       ...shared,

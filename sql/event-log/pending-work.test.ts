@@ -26,6 +26,9 @@ const NOTHING = {
   promotionCodes: false,
   webhookEvents: false,
   fulfilments: false,
+  maturedCommissions: false,
+  clockCorrections: false,
+  webhookDeliveries: false,
 };
 
 test('each kind of work is reported while it is pending, and not after', async () => {
@@ -40,7 +43,11 @@ test('each kind of work is reported while it is pending, and not after', async (
     [workspace],
   );
   const order = rows[0]?.internal_id;
-  expect(await pendingWork(pool, Date.now())).toEqual({ ...NOTHING, attribution: true, trackedPurchases: true });
+  expect(await pendingWork(pool, Date.now())).toEqual({
+    ...NOTHING,
+    attribution: true,
+    trackedPurchases: true,
+  });
   await pool.query('UPDATE orders SET attributed_version = version');
   expect(await pendingWork(pool, Date.now())).toEqual({ ...NOTHING, trackedPurchases: true });
   await pool.query('UPDATE orders SET referral_evaluated_at = now()');
@@ -142,4 +149,36 @@ test('deliveries of credits are reported from the moment when they are due, unle
   expect(await pendingWork(pool, dueAt)).toEqual({ ...NOTHING, fulfilments: true });
   await pool.query("UPDATE workspaces SET plan_status = 'past_due' WHERE id = $1", [workspace]);
   expect(await pendingWork(pool, dueAt)).toEqual(NOTHING);
+});
+
+/** Each is one row, with whatever it refers to left out. */
+test.each([
+  [
+    'maturedCommissions',
+    `INSERT INTO commissions (id, workspace_id, program_id, enrollment_id, kind, amount_minor, currency, status, note,
+       eligible_at, created_at)
+     VALUES ($1, $1, $1, $1, 'manual', 100, 'EUR', 'pending', 'bonus', now(), now())`,
+    "UPDATE commissions SET eligible_at = now() + interval '1 hour'",
+  ],
+  [
+    'clockCorrections',
+    `INSERT INTO clock_corrections (stream_id, ordinal, first, before, from_ts, to_ts, shift, corrected_to)
+     VALUES ($1, 0, 0, 1, 1, 2, 1, 1)`,
+    'UPDATE clock_corrections SET done_at = now()',
+  ],
+  [
+    'webhookDeliveries',
+    `INSERT INTO webhook_deliveries (id, workspace_id, webhook_id, event_id, type, body, next_attempt_at, created_at)
+     VALUES ($1, $1, $1, $1, 'click.created', '{"data":{}}', now() + interval '1 hour', now())`,
+    "UPDATE webhook_deliveries SET status = 'delivered', next_attempt_at = NULL",
+  ],
+])('%s are reported while they are pending, and not after', async (kind, insert, end) => {
+  const { pool } = stores;
+  await inTransaction(stores.admin, async (tx) => {
+    await tx.query('SET LOCAL session_replication_role = replica');
+    await tx.query(insert, [randomUUID()]);
+  });
+  expect(await pendingWork(pool, Date.now())).toEqual({ ...NOTHING, [kind]: true });
+  await stores.admin.query(end);
+  expect(await pendingWork(pool, Date.now())).toEqual(NOTHING);
 });

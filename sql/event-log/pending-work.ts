@@ -30,6 +30,12 @@ export type PendingWork = {
   webhookEvents: boolean;
   /** Deliveries of credits that are due. */
   fulfilments: boolean;
+  /** Commissions whose hold period is over. */
+  maturedCommissions: boolean;
+  /** Corrections of a stream's times that are not done. */
+  clockCorrections: boolean;
+  /** Stored deliveries of webhooks, most of which wait for their next attempt. */
+  webhookDeliveries: boolean;
 };
 
 /**
@@ -53,7 +59,12 @@ export async function pendingWork(db: Queryable, now: number): Promise<PendingWo
       EXISTS (SELECT FROM connection_payments WHERE due_at <= now()) AS "connectionPayments",
       EXISTS (SELECT FROM promotion_codes WHERE next_attempt_at <= now()) AS "promotionCodes",
       EXISTS (SELECT FROM webhook_outbox) AS "webhookEvents",
-      EXISTS (SELECT ${FULFILMENTS_WITH_DUE_DELIVERIES}) AS fulfilments`,
+      EXISTS (SELECT ${FULFILMENTS_WITH_DUE_DELIVERIES}) AS fulfilments,
+      EXISTS (SELECT FROM commissions WHERE status = 'pending' AND eligible_at <= now()) AS "maturedCommissions",
+      EXISTS (SELECT FROM clock_corrections WHERE done_at IS NULL) AS "clockCorrections",
+      -- Ordered, so that the plan is the index's: most deliveries of this table are done.
+      (SELECT webhook_id FROM webhook_deliveries WHERE status = 'pending'
+       ORDER BY webhook_id, next_attempt_at LIMIT 1) IS NOT NULL AS "webhookDeliveries"`,
     values: [now],
   });
   const [row] = rows;

@@ -33,7 +33,8 @@ export function startReferralJobs(shared: {
       ...shared,
       name: 'hold-periods',
       everyMs: HOLD_EVERY_MS,
-      work: () => endHoldPeriods({ ...shared, now: new Date() }),
+      isShared: true,
+      work: async () => (await waits('maturedCommissions')) && endHoldPeriods({ ...shared, now: new Date() }),
     }),
     startJob({
       ...shared,

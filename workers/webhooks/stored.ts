@@ -7,6 +7,8 @@ import {
   webhooksWithDueDeliveries,
 } from '../../sql/webhooks/delivery-queue.ts';
 import { createIdlePause } from '../idle-pause.ts';
+import type { Waiting } from '../jobs/waiting.ts';
+import { untilNextTick } from '../next-tick.ts';
 import { type Attempt, receiverOf } from './attempt.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { Settling } from './settling.ts';
@@ -44,9 +46,10 @@ export function startStored(dependencies: {
   limit: ConcurrencyLimit;
   attempt: Attempt;
   settling: Settling;
+  waits: Waiting;
   now: () => number;
 }): Running {
-  const { pool, log, subscriptions, limit, attempt, settling, now } = dependencies;
+  const { pool, log, subscriptions, limit, attempt, settling, waits, now } = dependencies;
   let isStopped = false;
   let alarm = new AbortController();
   const underWay = new Set<Promise<void>>();
@@ -94,9 +97,11 @@ export function startStored(dependencies: {
     let fails = false;
     const pause = createIdlePause(STORED.idleMs);
     while (!isStopped) {
-      let wait = pause.ms(STORED.waitMs);
+      const isIdle = pause.isIdle();
+      // With the jobs of the process, whose query tells whether any delivery is stored.
+      let wait = isIdle ? untilNextTick(STORED.idleMs) : STORED.waitMs;
       try {
-        if (await attemptDue()) {
+        if ((!isIdle || (await waits('webhookDeliveries'))) && (await attemptDue())) {
           pause.found();
           wait = STORED.busyMs;
         }

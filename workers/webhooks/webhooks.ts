@@ -117,7 +117,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
     random,
     createdAt,
   });
-  const stored = startStored({ pool, log, subscriptions, limit, attempt, settling, now });
+  const stored = startStored({ pool, log, subscriptions, limit, attempt, settling, waits, now });
   const outbox = startOutbox({
     pool,
     log,
