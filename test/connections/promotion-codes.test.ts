@@ -62,9 +62,9 @@ describe('a coupon with a promotion code', () => {
         duration_in_months: 6,
       },
     ]);
-    expect((await pendingWork(api.stores.pool)).promotionCodes).toBe(true);
+    expect((await pendingWork(api.stores.pool, Date.now())).promotionCodes).toBe(true);
     await work();
-    expect((await pendingWork(api.stores.pool)).promotionCodes).toBe(false);
+    expect((await pendingWork(api.stores.pool, Date.now())).promotionCodes).toBe(false);
     expect((await coupon())?.promotion_code).toMatchObject({
       status: 'active',
       reference: 'promo_1',
