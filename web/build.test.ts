@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 test('the pixel is one small script without imports', async () => {
   await buildWeb();
   const script = await readFile(join(DIST_DIR, 'pixel.js'));
-  expect(gzipSync(script).length).toBeLessThanOrEqual(3_584);
+  expect(gzipSync(script).length).toBeLessThanOrEqual(3_072);
   expect(script.toString().split('\n')[0]).toBe('//# allFunctionsCalledOnLoad');
   expect(script.toString()).not.toMatch(/\bimport\b|\bexport\b|sourceMappingURL/);
 });

@@ -394,3 +394,18 @@ test('the pixel is served under both names, cacheable and for any origin', async
     expect([again.status, await again.text()]).toEqual([304, '']);
   }
 });
+
+test.each(['', `?key=pk_live_${'0'.repeat(8)}_${'1'.repeat(48)}`])(
+  'the pixel%s is compressed for clients that accept it, and for no other',
+  async (query) => {
+    const get = (accepted: string) =>
+      fetch(`${ingest.url}/pixel.js${query}`, { headers: { 'accept-encoding': accepted } });
+    const [plain, packed, refused] = await Promise.all(['identity', 'br, gzip', 'gzip;q=0'].map(get));
+    const encodings = [plain, packed, refused].map((answer) => answer?.headers.get('content-encoding'));
+    expect(encodings).toEqual([null, 'gzip', null]);
+    expect(packed?.headers.get('vary')).toBe('Accept-Encoding');
+    expect(packed?.headers.get('etag')).not.toBe(plain?.headers.get('etag'));
+    expect(await packed?.text()).toBe(TEST_PIXEL);
+    expect(await plain?.text()).toBe(TEST_PIXEL);
+  },
+);

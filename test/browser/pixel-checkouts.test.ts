@@ -60,6 +60,7 @@ test('before consent, and without a visitor, they stay as they are', async () =>
   await desk.page.waitForFunction("'consent' in (window.hoplog || {})");
   expect(await checkouts()).toEqual(bare);
   await desk.page.evaluate('hoplog.consent(true)');
+  await desk.page.waitForFunction("document.getElementById('table').hasAttribute('client-reference-id')");
   expect(await checkouts()).toMatchObject({
     plain: `https://buy.stripe.com/test_1?client_reference_id=${VID(1)}`,
     table: VID(1),

@@ -116,6 +116,18 @@ describe('an order arrives', () => {
     await desk.page.evaluate(callOf(orderId));
     await arrived(orderId, desk.served);
   });
+
+  test('twice at once, though the path of the script does not take calls', async () => {
+    const file = await fetch(`${desk.served.service.short_url}/pixel.js`);
+    desk.site.put('copied/pixel.js', await file.text());
+    const [first, second] = [nextOrder(), nextOrder()];
+    const key = desk.served.service.demo.publishable_key;
+    await open(
+      desk,
+      `<script src="/copied/pixel.js" data-key="${key}"></script><script>${callOf(first)}; ${callOf(second)}</script>`,
+    );
+    for (const orderId of [first, second]) await arrived(orderId, desk.served);
+  });
 });
 
 describe('the names in the page', () => {

@@ -118,6 +118,7 @@ test('a visitor whom a short link led here is not counted twice', async () => {
   await page.reload();
   await untilLoaded(page);
   expect(new URL(page.url()).searchParams.get('ref')).toBe(ben.code);
+  await page.waitForFunction('hoplog.visitor()');
   expect(visitsIn(calls)).toEqual([]);
   expect(await idOf(page)).toBe(visitor);
   await close();
@@ -138,8 +139,8 @@ test('an order that is called while the page loads has the visitor of the visit'
   const { page, calls, close } = await person();
   await page.goto(`${shopUrl}/bought?ref=${cat.code}#1`);
   await expect.poll(() => calls.map(({ type }) => type)).toEqual(['visit', 'order']);
+  await expect.poll(() => idOf(page)).not.toBe('');
   const visitor = await idOf(page);
-  expect(visitor).not.toBe('');
   expect(calls[1]).toMatchObject({ visitor_id: visitor });
   await close();
 });

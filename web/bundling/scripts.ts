@@ -26,7 +26,15 @@ export async function buildScripts(webDir: string): Promise<{ files: BuiltFile[]
     SCRIPTS.map(async ({ name, entry, target, head }) => {
       const { output, modules } = await bundle({
         root: webDir,
-        build: { target, rolldownOptions: { input: join(webDir, entry), output: { format: 'iife' } } },
+        build: {
+          target,
+          rolldownOptions: {
+            input: join(webDir, entry),
+            output: { format: 'iife' },
+            // Names that files share are written out: the pixel is 20 bytes smaller.
+            optimization: { inlineConst: { mode: 'all', pass: 2 } },
+          },
+        },
       });
       const files = output.map((file) =>
         file.type === 'chunk'

@@ -1,43 +1,35 @@
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 /** Query parameters of ours: the visitor that a redirect names, and a test that the console runs. */
-export const [VISITOR, TEST] = ['_vid', 'hoplog_test'];
+export const VISITOR = '_vid';
+export const TEST = 'hoplog_test';
 
-/** Returns the text if it is a UUID in lower case, else null. */
-export function uuidOf(text: string | null | undefined): string | null {
-  return text && UUID.test(text) ? text : null;
-}
+/** Whether a text is a UUID in lower case. */
+export const isUuid = (text: string | null | undefined): text is string => UUID.test(`${text}`);
 
-/**
- * A URL without our parameters, and the first valid value of each. `code`: the first parameter that names a referrer, as
- * it stands in the URL (`via=anna`); it stays there.
- */
-export type Taken = { href: string; visitorId: string | null; test: string | null; code: string | null };
+/** A URL without our parameters, what is left of its query, and the first valid value of each of ours. */
+export type Taken = { href: string; pieces: string[] } & { [name in typeof VISITOR | typeof TEST]?: string };
 
 /**
  * Removes our parameters from a URL, and keeps every other character: sites may compare parameters byte for byte, so
  * nothing is re-serialized. The fragment is left alone. Uses no `URL`: a page may have a variable of that name.
- *
- * @param referring names of the parameters that name a referrer
  */
-export function takeParameters(href: string, referring: readonly string[] = []): Taken {
-  const taken: Taken = { href, visitorId: null, test: null, code: null };
-  const hash = href.indexOf('#');
-  const end = hash < 0 ? href.length : hash;
-  const mark = href.indexOf('?');
-  if (mark < 0 || mark > end) return taken;
-  const pieces = href.slice(mark + 1, end).split('&');
-  const kept = pieces.filter((piece) => {
-    const [name = '', value] = piece.split('=');
-    if (name === VISITOR) taken.visitorId = taken.visitorId || uuidOf(value);
-    else if (name === TEST) taken.test = taken.test || uuidOf(value);
-    else {
-      if (value && referring.indexOf(name) >= 0) taken.code = taken.code || piece;
-      return true;
-    }
+export const takeParameters = (href: string): Taken => {
+  const [, path, query = '', hash] = /^([^?#]*)\?([^#]*)(.*)/s.exec(href) || [];
+  const taken: Taken = { href, pieces: query.split('&') };
+  const kept = taken.pieces.filter((piece) => {
+    const [name, value] = piece.split('=');
+    if (name !== VISITOR && name !== TEST) return true;
+    if (!taken[name] && isUuid(value)) taken[name] = value;
     return false;
   });
-  if (kept.length === pieces.length) return taken;
-  const query = kept.join('&');
-  taken.href = href.slice(0, mark) + (query && `?${query}`) + href.slice(end);
+  const rest = kept.join('&');
+  if (kept.length < taken.pieces.length) taken.href = path + (rest && `?${rest}`) + hash;
   return taken;
-}
+};
+
+/** Returns the first of the pieces that has a value and one of these names: `via=anna`. */
+export const codeIn = (pieces: readonly string[], names: readonly string[]): string | undefined =>
+  pieces.find((piece) => {
+    const [name = '', value] = piece.split('=');
+    return value && names.includes(name);
+  });

@@ -3,19 +3,18 @@
  *
  * @returns null when it throws
  */
-export function attempt<T>(action: () => T): T | null {
+export const attempt = <T>(action: () => T): T | null => {
   try {
     return action();
   } catch (_error) {
     return null;
   }
-}
+};
 
 let hasTold = false;
 
 /** Says once in the browser's console why the pixel can't work. */
-export function tell(why: string): void {
-  if (hasTold) return;
+export const tell = (why: string): void => {
+  if (!hasTold) attempt(() => console.warn(`[hoplog] ${why}`));
   hasTold = true;
-  attempt(() => console.warn(`[hoplog] ${why}`));
-}
+};

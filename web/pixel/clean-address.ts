@@ -7,16 +7,17 @@ import { attempt } from './attempt.ts';
  *
  * The prototype's method is called, because tools that count views replace the one of `history` itself.
  */
-export function cleanAddress(href: string): void {
+export const cleanAddress = (href: string): void => {
   attempt(() => History.prototype.replaceState.call(history, history.state, '', href));
   for (const name of ['pushState', 'replaceState'] as const) {
     attempt(() => {
       const write = history[name];
-      history[name] = function (this: History, state: unknown, title: string, url?: string | URL | null) {
-        const clean =
-          url === undefined || url === null ? url : attempt(() => takeParameters(String(url)).href);
-        return write.call(this, state, title, clean === null ? url : clean);
+      history[name] = function (this: History, ...given: Parameters<typeof write>) {
+        attempt(() => {
+          given[2] = given[2] && takeParameters(`${given[2]}`).href;
+        });
+        return write.apply(this, given);
       };
     });
   }
-}
+};

@@ -12,14 +12,18 @@
  *         order(fields) { this.q.push(['order', fields]) } };
  *     </script>
  */
-import { TEST, takeParameters, uuidOf, VISITOR } from './address.ts';
-import { attempt, tell } from './attempt.ts';
+import { codeIn, isUuid, TEST, takeParameters, VISITOR } from './address.ts';
+import { attempt } from './attempt.ts';
 import { cleanAddress } from './clean-address.ts';
-import { type Call, type Identify, messageOf, type Order } from './message.ts';
-import { readSettings, type Settings } from './script.ts';
-import { type Answer, post, watchPolicy } from './send.ts';
+import { flush, hold, later, leave } from './later.ts';
+import { type Call, callOf, type Identify, messageOf, type Order } from './message.ts';
+import { readSettings, type Script, type Settings } from './script.ts';
+import { post, watchPolicy } from './send.ts';
 import { referCheckouts } from './stripe.ts';
 import { createVisitorIds } from './visitor-ids.ts';
+
+/** A call that waits in a page's stub. */
+type Queued = readonly [type: string, fields: unknown];
 
 type Hoplog = {
   identify(fields: Identify): void;
@@ -29,12 +33,13 @@ type Hoplog = {
   /** The newest visitor id; null: none. */
   visitor(): string | null;
   /** Takes a queued call: the stub may be an array. */
-  push(call: Call): void;
+  push(call: Queued): unknown;
   /** Joins a second script of the page, which has another key. */
-  alsoFor(settings: Settings): void;
+  alsoFor(settings: Settings | undefined): void;
 };
 /** What a page may have put there before the pixel loaded. */
-type Early = { q?: Call[] } | Call[] | Hoplog;
+type Stub = { q?: Queued[] };
+type Early = Stub | Queued[] | Hoplog;
 
 declare global {
   interface Window {
@@ -47,160 +52,166 @@ declare global {
   const tracker: unknown;
 }
 
-/** Calls that a second key of the page may still get. */
-const MOST_CALLS = 100;
-
-const queueOf = (early: Early | undefined): Call[] =>
-  (Array.isArray(early) ? early : early && 'q' in early && early.q) || [];
-/** Whether a variable of the page is the stub, and nobody else's. */
-const isStub = (early: Early | undefined) =>
-  attempt(() => 'q' in (early as object) && 'order' in (early as object)) === true;
-
+const queueOf = (early: Early | undefined): Queued[] =>
+  (early && attempt(() => [...(((early as Stub).q || early) as Queued[])])) || [];
 const now = () => Math.floor(Date.now() / 1_000);
-/** An id of an address in the tab's storage, and when the address was opened: seconds since the epoch. */
-type Kept = { id: string | null; at: number };
-const fromSession = (name: string): Kept => {
-  const [id, at] = (attempt(() => sessionStorage.getItem(name)) || '').split('.');
-  return { id: uuidOf(id), at: parseInt(at || '', 36) };
-};
-const toSession = (name: string, { id, at }: Kept) =>
-  attempt(() =>
-    id ? sessionStorage.setItem(name, `${id}.${at.toString(36)}`) : sessionStorage.removeItem(name),
-  );
-const NONE: Kept = { id: null, at: 0 };
-/** Name in the tab's storage of the code whose visit was reported. */
+/** The tab's storage. */
+const inTab = (): Record<string, string> => attempt(() => sessionStorage) || {};
+/** Name there of the code whose visit was reported. */
 const REPORTED = 'hoplog_ref';
 
-function start(first: Settings): void {
-  const privacyControl = navigator.globalPrivacyControl === true;
-  const ids = createVisitorIds(window);
+/**
+ * Begins. What must be done before other scripts run comes first: the page's address, and `window.hoplog`. The rest
+ * follows in tasks of its own.
+ *
+ * @param element the one that runs, where it is known
+ */
+const start = (element: Script | null): void => {
+  const isPrivate = !!navigator.globalPrivacyControl;
+  const ids = createVisitorIds(window, later);
   const sites: Settings[] = [];
   const calls: Call[] = [];
-  let consent: boolean | null = first.waitsForConsent ? null : true;
-
-  const opened = now();
-  const href = attempt(() => location.href) || '';
-  const taken = takeParameters(href, first.parameters);
-  const { code } = taken;
+  /** null: waited for, or not known yet. */
+  let consent: boolean | null = null;
+  let settings: Settings | undefined;
+  let code: string | undefined;
+  const { href } = location;
+  const opened = now().toString(36);
+  let { href: clean, pieces, [VISITOR]: address, [TEST]: test } = takeParameters(href);
   /** The visit is a click already: the redirect of a short link led here, or another page of the session reported it. */
-  let isCounted = !!taken.visitorId || attempt(() => sessionStorage.getItem(REPORTED)) === code;
-  /** Visits without a response. Calls wait for them: they have the visitor's id. */
-  let open = 0;
-  let held: (() => void)[] = [];
-  const release = () => {
-    const due = held;
-    held = [];
-    for (const one of due) one();
-  };
-  let address = taken.visitorId;
-  const test = taken.test || fromSession(TEST).id;
-  if (taken.test) toSession(TEST, { id: test, at: opened });
-  if (taken.href !== href && !first.keepsAddress) cleanAddress(taken.href);
+  let isCounted = !!address;
 
-  /** Stores the id of the address, once that is allowed. */
+  /** Reads the element, once. */
+  const configure = () => {
+    if (settings) return;
+    settings = readSettings(element);
+    if (!settings) return;
+    code = codeIn(pieces, `${settings.parameters}`.split(/[ ,]+/));
+    if (settings.consent !== 'wait') consent = true;
+    later(refer);
+    join(settings);
+  };
+  /** Stores the id of the address, once that is allowed: in the tab's storage with the time, before consent. */
   const settle = () => {
-    if (privacyControl) return ids.clear();
-    let kept = fromSession(VISITOR);
-    if (kept.id) isCounted = true;
-    if (address && address !== kept.id) kept = { id: address, at: opened };
-    toSession(VISITOR, consent === null ? kept : NONE);
-    if (consent === null) return;
-    if (kept.id) ids.add(kept.id, kept.at);
-    address = null;
+    if (isPrivate) return ids.clear();
+    const kept = inTab()[VISITOR] || '';
+    const newest = address && !kept.includes(address) ? `${address}.${opened}` : kept;
+    if (kept) isCounted = true;
+    if (consent) {
+      const [id = '', at = ''] = newest.split('.');
+      if (kept) delete inTab()[VISITOR];
+      if (isUuid(id)) ids.add(id, parseInt(at, 36));
+      address = undefined;
+    } else if (newest) inTab()[VISITOR] = newest;
   };
-  const deliver = (site: Settings, call: Call, done?: (answer: Answer) => void) => {
-    try {
-      const message = messageOf(call, {
-        key: site.key,
-        visitorIds: ids.all(),
-        ages: ids.ages(now()),
-        privacyControl,
-        test,
-      });
-      if (message !== null) post(site.endpoints, message, test !== null || !!done, done);
-    } catch (error) {
-      tell(`a call failed: ${error}`);
-    }
-  };
-  const send = (site: Settings, call: Call) => {
-    if (open) held.push(() => deliver(site, call));
-    else deliver(site, call);
-  };
+  const deliver = (site: Settings, call: Call, isSeen = !!test) =>
+    post(site.endpoints, messageOf(call, site.key, isPrivate ? {} : ids.ages(now()), test), isSeen);
+  const send = (site: Settings, call: Call) => later(() => deliver(site, call));
   /** Reports that the page was opened with a referrer's code, once a session. */
-  const visit = (site: Settings) => {
+  const visit = async (site: Settings) => {
     if (!code) return;
-    const keep = () => attempt(() => sessionStorage.setItem(REPORTED, code));
-    if (isCounted) {
-      keep();
-      return;
-    }
-    open++;
-    deliver(site, ['visit', { code, referrer: document.referrer }], ({ ok, visitor_id }) => {
-      if (ok) keep();
-      if (consent && !privacyControl && uuidOf(visitor_id)) ids.add(visitor_id as string, now());
-      refer();
-      if (!--open) release();
-    });
+    const keep = () =>
+      attempt(() => {
+        inTab()[REPORTED] = code as string;
+      });
+    if (isCounted || inTab()[REPORTED] === code) return keep();
+    hold(1);
+    const { ok, visitor_id } = await deliver(
+      site,
+      { type: 'visit', code, referrer: document.referrer },
+      true,
+    );
+    if (consent && ok) keep();
+    if (consent && !isPrivate && isUuid(visitor_id)) ids.add(visitor_id, now());
+    refer();
+    hold(-1);
   };
-  const take = (call: Call) => {
-    if (consent === false) return;
-    if (calls.length < MOST_CALLS) calls.push(call);
+  const take = (type: string, fields: unknown) => {
+    // With Global Privacy Control an order has no email and user: revenue stays correct, and no person is tracked.
+    if (consent === false || (isPrivate && type === 'identify')) return;
+    const call = callOf(type, fields, isPrivate);
+    // The first hundred, for a second key of the page, and until a consent.
+    if (!calls[99]) calls.push(call);
     if (consent) for (const site of sites) send(site, call);
+  };
+  /** Sends what was called, to a site for which that is allowed now. */
+  const begin = (site: Settings) => {
+    later(() => visit(site));
+    for (const call of calls) send(site, call);
   };
   const join = (site: Settings) => {
     if (sites.some(({ key }) => key === site.key)) return;
     sites.push(site);
     watchPolicy(site.endpoints);
-    if (!consent) return;
-    visit(site);
-    for (const call of calls) send(site, call);
+    if (consent) begin(site);
   };
-
   const hoplog: Hoplog = {
-    identify: (fields) => take(['identify', fields]),
-    order: (fields) => take(['order', fields]),
+    identify: (fields) => take('identify', fields),
+    order: (fields) => take('order', fields),
     consent(given) {
-      const began = consent === null && given;
+      attempt(configure);
+      const begins = consent === null && given;
+      // What was called so far was allowed.
+      if (!given) flush();
       consent = given === true;
-      if (!consent) {
-        calls.length = 0;
-        address = null;
-        toSession(VISITOR, NONE);
-        return ids.clear();
+      if (consent) {
+        later(settle);
+        later(refer);
+        if (begins) sites.forEach(begin);
+        return;
       }
-      settle();
-      refer();
-      if (!began) return;
-      sites.forEach(visit);
-      for (const call of calls) for (const site of sites) send(site, call);
+      calls.length = 0;
+      address = undefined;
+      delete inTab()[VISITOR];
+      delete inTab()[REPORTED];
+      ids.clear();
     },
-    visitor: () => (consent && !privacyControl && ids.all()[0]) || null,
-    push: (call) => take([call[0], call[1]] as Call),
-    alsoFor: join,
+    visitor() {
+      attempt(configure);
+      attempt(settle);
+      return (consent && !isPrivate && Object.keys(ids.ages(0))[0]) || null;
+    },
+    push: (call) => attempt(() => take(call[0], call[1])),
+    alsoFor: (site) => later(() => join(site as Settings)),
   };
+  const refer = () => referCheckouts(hoplog.visitor());
 
-  const refer = referCheckouts(hoplog.visitor);
-  settle();
-  attempt(() => addEventListener('pagehide', release));
+  if (!element) configure();
+  // Its own attribute is read alone: what else the settings are read from takes a millisecond on a slow phone.
+  if (clean !== href && (element ? element.dataset : settings || {}).keepAddress == null) cleanAddress(clean);
+  // A phone may end a hidden page without another event.
+  addEventListener('visibilitychange', flush);
+  addEventListener('pagehide', leave);
   const queued = queueOf(window.hoplog);
+  // No exception where there is none: the first one takes milliseconds on a slow phone.
+  const other = window.tracker as Stub | undefined;
+  const isOurs = other && attempt(() => 'q' in other && 'order' in other);
+  if (isOurs && other !== window.hoplog) queued.push(...queueOf(other));
   // `typeof` also finds what `window.tracker` does not show: a `const` of the page.
-  const isFree = typeof tracker === 'undefined';
-  const isOurs = !isFree && isStub(window.tracker);
-  if (isOurs && window.tracker !== window.hoplog) queued.push(...queueOf(window.tracker));
-  attempt(() => {
-    if (isFree || isOurs) window.tracker = hoplog;
-  });
+  if (isOurs || typeof tracker === 'undefined')
+    attempt(() => {
+      window.tracker = hoplog;
+    });
   window.hoplog = hoplog;
-  join(first);
-  refer();
-  if (test) take(['test', {}]);
-  for (const call of queued) attempt(() => hoplog.push(call));
-}
+  queued.forEach(hoplog.push);
+  later(() => {
+    test = test || inTab()[TEST];
+    if (!test) return;
+    take('test', {});
+    inTab()[TEST] = test;
+  });
+  later(configure);
+  later(settle);
+  later(() => {
+    addEventListener('load', refer);
+    addEventListener('mousedown', refer, true);
+    addEventListener('click', refer, true);
+  });
+};
 
 attempt(() => {
-  const settings = readSettings();
-  if (!settings) return;
-  const running = window.hoplog;
-  if (running && 'alsoFor' in running) running.alsoFor(settings);
-  else start(settings);
+  const running = window.hoplog as Hoplog | undefined;
+  const element = document.currentScript as Script | null;
+  if (running?.alsoFor) running.alsoFor(readSettings(element));
+  else start(element);
 });

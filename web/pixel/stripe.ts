@@ -2,27 +2,15 @@
 const CHECKOUTS = 'stripe-pricing-table,stripe-buy-button,a[href^="https://buy.stripe.com/"]';
 const REFERENCE = 'client-reference-id';
 
-/**
- * Gives the visitor to checkouts of Stripe on the page, as their client reference, unless the page names one: when the page
- * has loaded, and before each press, for those that came later.
- *
- * @param visitor returns the visitor's id; null while it must not be used
- * @returns does so now
- */
-export function referCheckouts(visitor: () => string | null): () => void {
-  const refer = () => {
-    const id = visitor();
-    if (!id) return;
-    for (const found of [].slice.call(document.querySelectorAll(CHECKOUTS)) as HTMLAnchorElement[]) {
-      const { search } = found;
-      if (search === undefined) {
-        if (!found.hasAttribute(REFERENCE)) found.setAttribute(REFERENCE, id);
-      } else if (!/[?&]client_reference_id=/.test(search)) {
-        found.search = `${search ? `${search}&` : '?'}client_reference_id=${id}`;
-      }
+/** Gives a visitor to checkouts of Stripe on the page, as their client reference, unless the page names one. */
+export const referCheckouts = (visitor: string | null): void => {
+  if (!visitor) return;
+  for (const found of document.querySelectorAll<HTMLAnchorElement>(CHECKOUTS)) {
+    const { search } = found;
+    if (search === undefined) {
+      if (!found.hasAttribute(REFERENCE)) found.setAttribute(REFERENCE, visitor);
+    } else if (!search.includes('client_reference_id=')) {
+      found.search += `${search ? '&' : '?'}client_reference_id=${visitor}`;
     }
-  };
-  addEventListener('load', refer);
-  for (const press of ['mousedown', 'click']) addEventListener(press, refer, true);
-  return refer;
-}
+  }
+};

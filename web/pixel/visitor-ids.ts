@@ -1,4 +1,4 @@
-import { uuidOf, VISITOR } from './address.ts';
+import { isUuid, VISITOR } from './address.ts';
 import { attempt } from './attempt.ts';
 
 /** Cookie of the ids before the newest, joined by points. */
@@ -7,106 +7,67 @@ const EARLIER = '_vids';
 const LANDED = '_vidt';
 /** Most ids in {@link EARLIER}. */
 const MOST_EARLIER = 7;
-/** One year, in seconds. Some browsers cap it: Safari keeps cookies of scripts for seven days. */
-const MAX_AGE = 31_536_000;
-
-/** Returns all values of a cookie: a name may stand on several domains. */
-export function valuesOf(cookies: string, name: string): string[] {
-  return cookies
-    .split('; ')
-    .filter((pair) => pair.indexOf(`${name}=`) === 0)
-    .map((pair) => pair.slice(name.length + 1));
-}
-
-/** Returns the visitor ids in `document.cookie`, newest first. */
-export function idsIn(cookies: string): string[] {
-  const values = valuesOf(cookies, VISITOR).concat(
-    ...valuesOf(cookies, EARLIER).map((list) => list.split('.')),
-  );
-  return newestOf(values);
-}
 
 /** Returns the distinct ids among the values, at most as many as both cookies hold. */
-export function newestOf(values: readonly (string | null)[]): string[] {
-  const ids = values.filter((value): value is string => uuidOf(value) !== null);
-  return ids.filter((id, index) => ids.indexOf(id) === index).slice(0, MOST_EARLIER + 1);
-}
+const newestOf = (values: readonly string[]) =>
+  values.filter((id, index) => isUuid(id) && values.indexOf(id) === index).slice(0, MOST_EARLIER + 1);
 
 const digitsOf = (id: string) => id.slice(0, 8);
-
-/** Adds when ids came, as `document.cookie` has it, to `times`: seconds since the epoch, by the first digits of an id. */
-export function readTimes(cookies: string, times: Record<string, number>): void {
-  valuesOf(cookies, LANDED)
-    .join('.')
-    .split('.')
-    .forEach((entry) => {
-      times[digitsOf(entry)] = parseInt(entry.slice(8), 36);
-    });
-}
-
-/**
- * The text that sets a cookie through `document.cookie`.
- *
- * @param value empty removes the cookie
- * @param domain empty: this host alone
- */
-export function cookieText(name: string, value: string, domain: string, secure: boolean): string {
-  return (
-    `${name}=${value};path=/;max-age=${value ? MAX_AGE : 0};samesite=lax` +
-    (domain && `;domain=${domain}`) +
-    (secure ? ';secure' : '')
-  );
-}
 
 /**
  * Domains to try for the cookie, widest first, so that `shop.example.com` and `checkout.example.com` share the visitor.
  * Browsers refuse public suffixes, so the first accepted domain is the site. The last, empty one is the host alone,
  * for `localhost` and IP addresses.
  */
-export function cookieDomains(host: string): string[] {
-  const labels = host.split('.');
-  const domains = labels
-    .map((_, index) => labels.slice(index).join('.'))
-    .filter((domain) => domain.indexOf('.') > 0);
-  return domains.reverse().concat('');
-}
+export const cookieDomains = (host: string): string[] => {
+  const domains = [''];
+  for (let domain = host; domain.includes('.'); domain = domain.replace(/.*?\./, '')) domains.unshift(domain);
+  return domains;
+};
 
 /** The parts of a page that hold cookies; reading and writing may throw. */
 export type Page = { document: { cookie: string }; location: { hostname: string; protocol: string } };
 
-/** The ids of this browser. Where it keeps none (blocked, a sandbox), the page itself does. */
-export function createVisitorIds({ document, location }: Page) {
+/**
+ * The ids of this browser. Where it keeps none (blocked, a sandbox), the page itself does.
+ *
+ * @param later runs a step in a task of its own: each cookie is a call to another process
+ */
+export const createVisitorIds = ({ document, location }: Page, later: (step: () => void) => void) => {
   let known: string[] = [];
   let times: Record<string, number> = {};
-  /** The domain that took a cookie: each try is a call to another process. */
-  let accepted: string[] | null = null;
-  const stored = () =>
-    attempt(() => {
-      readTimes(document.cookie, times);
-      return idsIn(document.cookie);
-    }) || [];
-  const all = () => newestOf(known.slice(0, 1).concat(stored(), known));
+  /** Returns all values of a cookie: a name may stand on several domains. */
+  const valuesOf = (name: string) =>
+    `; ${attempt(() => document.cookie)}`
+      .split(`; ${name}=`)
+      .slice(1)
+      .map((rest) => rest.replace(/;.*/, ''));
+  const partsOf = (name: string) => valuesOf(name).join('.').split('.');
+  const timeOf = (id: string) => times[digitsOf(id)] || 0;
+  /** Whether `_vid` is not another tool's. */
+  const isOurs = () => valuesOf(VISITOR).every(isUuid);
+  const all = () => {
+    for (const entry of partsOf(LANDED)) times[digitsOf(entry)] = parseInt(entry.slice(8), 36);
+    return newestOf([...known.slice(0, 1), ...partsOf(VISITOR), ...partsOf(EARLIER), ...known]);
+  };
 
-  /** Writes a cookie on the widest domain that takes it. Returns whether the page can read it. */
-  function write(name: string, value: string): boolean {
-    return (value && accepted ? accepted : cookieDomains(location.hostname)).some((domain) => {
-      document.cookie = cookieText(name, value, domain, location.protocol === 'https:');
-      const isRead = value !== '' && valuesOf(document.cookie, name).indexOf(value) >= 0;
-      if (isRead) accepted = [domain];
-      return isRead;
-    });
-  }
+  /** Writes a cookie on the widest domain that takes it; an empty value removes it. Returns whether the page can read it. */
+  const write = (name: string, value: string) =>
+    attempt(() =>
+      cookieDomains(location.hostname).some((domain) => {
+        // A year, in seconds. Some browsers cap it: Safari keeps cookies of scripts for seven days.
+        document.cookie = `${name}=${value};path=/;max-age=${value ? 31_536_000 : 0};samesite=lax${
+          domain && `;domain=${domain}`
+        }${location.protocol > 'http:' ? ';secure' : ''}`;
+        return value && valuesOf(name).includes(value);
+      }),
+    );
 
   return {
-    /** Returns the ids, newest first. */
-    all,
-    /** Returns how many seconds ago the ids came; an age that is unknown is left out, or absurd. */
-    ages(now: number): Record<string, number> {
+    /** Returns how many seconds ago the ids came, newest first; an age that is unknown is absurd. */
+    ages(now: number) {
       const ages: Record<string, number> = {};
-      all().forEach((id) => {
-        const age = now - (times[digitsOf(id)] || 0);
-        if (age >= 0) ages[id] = age;
-      });
+      for (const id of all()) ages[id] = now - timeOf(id);
       return ages;
     },
     /**
@@ -115,26 +76,24 @@ export function createVisitorIds({ document, location }: Page) {
      * @param at when the address was opened, seconds since the epoch; an id that is here already came earlier
      */
     add(id: string, at: number): void {
-      if (all().indexOf(id) < 0) times[digitsOf(id)] = at;
-      known = newestOf([id].concat(stored()));
-      attempt(() => {
+      known = all();
+      if (!known.includes(id)) times[digitsOf(id)] = at;
+      known = newestOf([id, ...known]);
+      let earlier = known;
+      later(() => {
         // Another tool's cookie of this name, and an HttpOnly one of the short links on this host, stay as they are.
-        const isTaken = valuesOf(document.cookie, VISITOR).some((value) => uuidOf(value) === null);
-        const isStored = !isTaken && write(VISITOR, id);
-        const earlier = known.slice(isStored ? 1 : 0).slice(0, MOST_EARLIER);
-        if (earlier.length > 0) write(EARLIER, earlier.join('.'));
-        write(LANDED, known.map((one) => digitsOf(one) + (times[digitsOf(one)] || 0).toString(36)).join('.'));
+        const from = isOurs() && write(VISITOR, id) ? 1 : 0;
+        earlier = known.slice(from, from + MOST_EARLIER);
       });
+      later(() => earlier[0] && write(EARLIER, earlier.join('.')));
+      later(() => write(LANDED, known.map((one) => digitsOf(one) + timeOf(one).toString(36)).join('.')));
     },
     /** Removes all ids. */
     clear(): void {
       known = [];
       times = {};
-      attempt(() => {
-        if (valuesOf(document.cookie, VISITOR).every((value) => uuidOf(value) !== null)) write(VISITOR, '');
-        write(EARLIER, '');
-        write(LANDED, '');
-      });
+      for (const name of [VISITOR, EARLIER, LANDED])
+        if (valuesOf(name)[0] && (name !== VISITOR || isOurs())) write(name, '');
     },
   };
-}
+};
