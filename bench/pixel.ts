@@ -12,29 +12,36 @@ import { median, number, report, spread } from './harness/report.ts';
 import { alternate, type Contestant, ofContestant } from './harness/rounds.ts';
 
 /**
- * Measures what the pixel costs a page in Chromium: the CPU time of the page's thread when the script loads with an id in
- * the address and when it reports an order, and the layouts that it forces. Beside an empty script, and one that only
- * reads and writes a cookie. CPU time, because other programs of the machine lengthen a task; and not with Chromium's own
- * slowing down, whose interruptions of the thread are CPU time too. A slow phone takes about six times as long.
+ * Measures what the pixel costs a page in Chromium: the CPU time of the page's thread in each of its tasks, when the script
+ * loads with an id in the address and when it reports an order, and the layouts that it forces. Beside pages whose script
+ * does one thing alone that a pixel can't do without. CPU time, because other programs of the machine lengthen a task; and
+ * not with Chromium's own slowing down, whose interruptions of the thread are CPU time too. A slow phone takes about six
+ * times as long.
  *
  *   node bench/pixel.ts [--rounds 5]
  */
 
 const options = readOptions({});
 const SLOWER = 6;
-/** Marks of the order in the trace. */
-const MARK = 'hoplog-order';
 const TASK_MS = 5;
 const VID = '5b104370-c9bd-8db2-8a30-83f8041ed7fd';
-/** What a script can't do without, to remember a visitor. */
-const COOKIE = `document.cookie = 'a=1;path=/'; document.cookie; window.hoplog = { order() {} };`;
 const ORDER = `hoplog.order({ order_id: '1', amount: 49.9, currency: 'eur', email: 'ada@shop.example' })`;
+/** Scripts of pages by the query of their address. */
+const ALONE: Record<string, string> = {
+  nothing: '',
+  address: `document.currentScript; history.replaceState(history.state, '', location.href.split('&_vid')[0]);`,
+  cookie: `document.cookie = 'a=1;path=/'; document.cookie;`,
+  beacon: `navigator.sendBeacon('/collect', '{}');`,
+};
 
-type Cost = { script: number; order: number; layouts: number };
+/** CPU time in milliseconds of the script's first task, and of the longest that follows. */
+type Cost = { first: number; longest: number; tasks: number; layouts: number };
 type TraceEvent = {
   name: string;
+  pid: number;
+  tid: number;
   ts: number;
-  tts?: number;
+  dur?: number;
   tdur?: number;
   args?: { data?: { url?: string } };
 };
@@ -46,8 +53,10 @@ await benchmark(async (bench) => {
     const isScript = request.url?.startsWith('/pixel.js');
     response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html; charset=utf-8');
     if (request.url?.startsWith('/pixel.js?key=')) return response.end(pixel);
-    if (request.url?.startsWith('/pixel.js?cookie')) return response.end(COOKIE);
-    if (isScript) return response.end('window.hoplog = { order() {} };');
+    if (isScript) {
+      const alone = ALONE[request.url?.split('?')[1] ?? ''] ?? '';
+      return response.end(`${alone} window.hoplog = { order() {} };`);
+    }
     const query = new URL(request.url ?? '/', 'http://shop').searchParams.get('script') ?? '';
     const items = '<li>An item of the shop</li>'.repeat(2_000);
     response.end(
@@ -62,7 +71,9 @@ await benchmark(async (bench) => {
   bench.defer(() => browser.close());
   const contestants = [
     ['the pixel', '?key=pk_live_bench'],
+    ['the address alone', '?address'],
     ['a cookie alone', '?cookie'],
+    ['a beacon alone', '?beacon'],
     ['an empty script', '?nothing'],
   ].map(
     ([name = '', query = '']): Contestant<Cost> => ({
@@ -82,23 +93,42 @@ await benchmark(async (bench) => {
     ],
     tables: [
       {
-        header: ['script', 'its task ms', `${SLOWER} times`, 'an order ms', 'layouts in them'],
-        rows: contestants.map(({ name }) => [
-          name,
-          spread(of(name, 'script'), 2),
-          spread(
-            of(name, 'script').map((ms) => SLOWER * ms),
-            1,
-          ),
-          spread(of(name, 'order'), 2),
-          spread(of(name, 'layouts')),
-        ]),
+        header: [
+          'script',
+          'first task ms',
+          `${SLOWER} times`,
+          'longest later ms',
+          `${SLOWER} times`,
+          'tasks',
+          'layouts',
+        ],
+        rows: contestants.map(({ name }) => {
+          const [first, longest] = [of(name, 'first'), of(name, 'longest')];
+          const slower = (all: number[]) =>
+            spread(
+              all.map((ms) => SLOWER * ms),
+              1,
+            );
+          return [
+            name,
+            spread(first, 2),
+            slower(first),
+            spread(longest, 2),
+            slower(longest),
+            spread(of(name, 'tasks')),
+            spread(of(name, 'layouts')),
+          ];
+        }),
       },
     ],
     notes: [
-      `${number(size)} bytes with gzip. Wanted: no task over ${TASK_MS} ms where it takes ${SLOWER} times as long, no layout, at most 3,360 bytes.`,
+      `${number(size)} bytes with gzip. Wanted: no task over ${TASK_MS} ms where it takes ${SLOWER} times as long, no layout, at most 3,072 bytes.`,
     ],
-    figures: { pixel_task_ms: median(of('the pixel', 'script')), pixel_bytes: size },
+    figures: {
+      pixel_first_task_ms: median(of('the pixel', 'first')),
+      pixel_later_task_ms: median(of('the pixel', 'longest')),
+      pixel_bytes: size,
+    },
   });
 });
 
@@ -114,20 +144,30 @@ async function costOf(browser: Browser, url: string): Promise<Cost> {
   );
   await devTools.send('Tracing.start', {
     transferMode: 'ReportEvents',
-    categories: 'devtools.timeline,blink.user_timing',
+    categories: 'toplevel,devtools.timeline',
   });
   await page.goto(url);
   await page.waitForFunction('window.hoplog');
-  await page.evaluate(`performance.mark('${MARK}'); ${ORDER}; performance.mark('${MARK}')`);
+  const responded = url.includes('key%3D') ? page.waitForResponse(/collect$/) : null;
+  await page.evaluate(ORDER);
+  await responded;
   const ended = new Promise((resolve) => devTools.once('Tracing.tracingComplete', resolve));
   await devTools.send('Tracing.end');
   await ended;
   await context.close();
-  const ofScript = events.filter(({ args }) => args?.data?.url?.includes('/pixel.js'));
-  const script =
-    ofScript.reduce((sum, { name, tdur = 0 }) => sum + (name === 'EvaluateScript' ? tdur : 0), 0) / 1_000;
-  const marks = events.filter(({ name }) => name === MARK).map(({ tts = 0 }) => tts);
-  const order = ((marks.at(-1) ?? 0) - (marks[0] ?? 0)) / 1_000;
-  const layouts = ofScript.filter(({ name }) => name === 'Layout').length;
-  return { script, order, layouts };
+  const isOurs = ({ args }: TraceEvent) => args?.data?.url?.includes('/pixel.js') === true;
+  const [script] = events.filter((event) => event.name === 'EvaluateScript' && isOurs(event));
+  if (!script) throw new Error('the trace has no script');
+  const ends = ({ ts, dur = 0 }: TraceEvent) => ts + dur;
+  const tasks = events.filter(
+    (task) => task.name.endsWith('RunTask') && task.pid === script.pid && task.tid === script.tid,
+  );
+  const runs = events.filter(
+    (event) => (event.name === 'FunctionCall' || event.name === 'EvaluateScript') && isOurs(event),
+  );
+  const holding = (run: TraceEvent) => tasks.filter((task) => task.ts <= run.ts && ends(run) <= ends(task));
+  const costs = [...new Set(runs.flatMap(holding))].toSorted((one, other) => one.ts - other.ts);
+  const [first = 0, ...later] = costs.map(({ tdur = 0 }) => tdur / 1_000);
+  const layouts = events.filter((event) => event.name === 'Layout' && isOurs(event)).length;
+  return { first, longest: Math.max(0, ...later), tasks: costs.length, layouts };
 }
