@@ -13,6 +13,7 @@ import { consoleRoutes } from './console/routes.ts';
 import type { Api, ApiDeps } from './dependencies.ts';
 import { domainRoutes } from './domains/routes.ts';
 import { embedRoutes } from './embed/routes.ts';
+import { firstStepRoutes } from './first-steps/routes.ts';
 import { folderRoutes } from './folders/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
@@ -119,6 +120,7 @@ const RESOURCES: Routes[] = [
   memberRoutes,
   auditRoutes,
   serviceRoutes,
+  firstStepRoutes,
 ];
 
 /** Returns whether an address is a trusted proxy. The next proxy may append a port to it. */

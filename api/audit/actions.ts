@@ -10,6 +10,7 @@ export const AUDITED: Readonly<Record<string, Audited>> = {
   'session.signInWithPasskey': { action: 'session.sign_in', target: 'member' },
   'session.signInWithProvider': { action: 'session.sign_in', target: 'member' },
   'session.signOut': { action: 'session.sign_out', target: 'member' },
+  'session.switch': { action: 'session.switch', target: 'member' },
   'session.setPassword': { action: 'password.set', target: 'member' },
   'session.confirm': { action: 'session.confirm', target: 'member' },
   'twoFactor.enable': { action: 'two_factor.enable', target: 'member' },

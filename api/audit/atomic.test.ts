@@ -152,6 +152,15 @@ const CALLS: Record<string, () => Promise<Run>> = {
     const browser = await owner();
     return () => browser.call('DELETE', '/session');
   },
+  'session.switch': async () => {
+    const { email } = await owner();
+    const second = await api.addWorkspace();
+    const { id } = await signedInAs(api, second, 'owner', { email, address: address() });
+    const both = consoleBrowser(api, address());
+    const body = { email, password: PASSWORD, workspace_id: shop.workspace.id };
+    await both.call('POST', '/session', { body });
+    return () => both.call('POST', '/session/switch', { body: { member_id: id } });
+  },
   'session.setPassword': async () => {
     const browser = await owner();
     const body = { current_password: PASSWORD, password: 'a longer phrase of words' };

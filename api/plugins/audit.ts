@@ -24,7 +24,7 @@ const fieldsOf = (value: unknown): Fields =>
 export type AuditedChange = {
   /** By default the `id` of the path, else the workspace or the calling member where that is the target. */
   targetId?: string;
-  /** On routes without a workspace's key or session. */
+  /** On routes without a workspace's key or session, and where another one than the caller's is concerned. */
   workspaceId?: string;
   /** The member that signs in or accepts an invitation. */
   memberId?: string;
@@ -75,7 +75,7 @@ const operationOf = ({ routeOptions }: FastifyRequest): string =>
 function entryOf(request: FastifyRequest, change: AuditedChange): NewAuditEntry {
   const operation = operationOf(request);
   const audited = AUDITED[operation];
-  const workspaceId = request.auth?.workspace.id ?? change.workspaceId;
+  const workspaceId = change.workspaceId ?? request.auth?.workspace.id;
   if (!audited || !workspaceId) throw new Error(`${operation} is not audited, or names no workspace`);
   const actor = actorOf(request, operation, change);
   const sent = { ...fieldsOf(request.query), ...fieldsOf(request.body) };

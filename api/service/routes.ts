@@ -1,39 +1,65 @@
 import { type Static, Type } from 'typebox';
+import { mayDo } from '../../core/access/roles.ts';
+import { listProblems, PROBLEM_KINDS } from '../../sql/console/problems.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
-import { OneOf } from '../schemas.ts';
-import { createRedirectHealth, REDIRECT_STATES } from './redirect-health.ts';
+import { Instant, Nullable, OneOf, Uuid } from '../schemas.ts';
+import { signedIn } from '../session/caller.ts';
+import { createRedirectHealth } from './redirect-health.ts';
 
-const ServiceState = Type.Object(
+const LOSSES = ['clicks_lost', 'conversions_lost'] as const;
+
+const ProblemView = Type.Object(
   {
-    redirects: OneOf(REDIRECT_STATES, {
+    kind: OneOf([...LOSSES, ...PROBLEM_KINDS], {
+      title: 'ProblemKind',
       description:
-        '`degraded`: redirects work, but their clicks are lost, as with a full disk. `unknown`: ingest does not respond to the API.',
+        '`clicks_lost`: redirects work, but their clicks are lost, as with a full disk. `conversions_lost`: the API loses identifies and orders of `/track`.',
     }),
-    tracking: OneOf(['ready', 'degraded'], {
-      description: '`degraded`: the API loses identifies and orders of `/track`.',
-    }),
+    since: Nullable({ ...Instant, description: 'Null: not known.' }),
+    id: Nullable({ ...Uuid, description: 'Of the webhook, domain, connection or fulfilment.' }),
+    name: Nullable(
+      Type.String({
+        description: "The webhook's URL, domain, provider, program, or currency that it is about.",
+      }),
+    ),
+    count: Nullable(
+      Type.Integer({ description: 'Orders, purchases, events or deliveries; at most 1,000 of events.' }),
+    ),
+    reason: Nullable(Type.String({ description: 'In words, of a domain.' })),
   },
-  { title: 'ServiceState' },
+  { title: 'Problem' },
 );
-export type ServiceState = Static<typeof ServiceState>;
+const ProblemList = Type.Object({ problems: Type.Array(ProblemView) }, { title: 'ProblemList' });
+export type ProblemList = Static<typeof ProblemList>;
 
-/** Registers `GET /service`: what the console tells its members about the service. */
-export async function serviceRoutes(app: Api, { config, eventLog }: ApiDeps): Promise<void> {
+/** Registers `GET /problems`: what the console tells a member to mend. */
+export async function serviceRoutes(app: Api, { pool, config, eventLog }: ApiDeps): Promise<void> {
   const redirects = createRedirectHealth(config.shortUrl);
   app.get(
-    '/service',
+    '/problems',
     {
       config: { scope: 'member', plan: 'any', role: 'analyst', console: true },
       schema: {
         tags: ['Service'],
-        operationId: 'service.get',
-        summary: 'Get whether the service loses clicks',
-        response: { 200: ServiceState },
+        operationId: 'problems.list',
+        summary: 'List what is wrong, the worst first',
+        description:
+          'Lost clicks and conversions, webhooks, domains, connections and fulfilments that fail, and orders without a rate. Owners of a workspace without a partner also see `dead_letters` of the deployment.',
+        response: { 200: ProblemList },
       },
     },
-    async (): Promise<ServiceState> => ({
-      redirects: await redirects(),
-      tracking: eventLog.loss() ? 'degraded' : 'ready',
-    }),
+    async ({ auth: { workspace, ...auth } }): Promise<ProblemList> => {
+      const seesDeployment =
+        mayDo(signedIn({ workspace, ...auth }).role, 'owner') && workspace.partner_id === null;
+      const [state, problems] = await Promise.all([
+        redirects(),
+        listProblems(pool, workspace.id, seesDeployment),
+      ]);
+      const lost = { clicks_lost: state === 'degraded', conversions_lost: eventLog.loss() };
+      const nothing = { since: null, id: null, name: null, count: null, reason: null };
+      return {
+        problems: [...LOSSES.filter((kind) => lost[kind]).map((kind) => ({ kind, ...nothing })), ...problems],
+      };
+    },
   );
 }

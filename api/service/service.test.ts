@@ -5,7 +5,7 @@ import { readConfig } from '../../core/settings/config.ts';
 import { type TestApi, testApi } from '../../test/support/api.ts';
 import { signedInAs } from '../../test/support/members.ts';
 import { createRedirectHealth } from './redirect-health.ts';
-import type { ServiceState } from './routes.ts';
+import type { ProblemList } from './routes.ts';
 
 let body: string;
 let asked: number;
@@ -31,12 +31,12 @@ test('a member sees that ingest loses clicks, and ingest is asked once for many'
   body = '{"status":"degraded"}';
   const shop = await api.addWorkspace();
   const analyst = await signedInAs(api, shop, 'analyst');
-  const responses = await Promise.all([1, 2, 3].map(() => analyst.call<ServiceState>('GET', '/service')));
-  expect(responses.map(({ status, body: state }) => [status, state])).toEqual(
-    responses.map(() => [200, { redirects: 'degraded', tracking: 'ready' }]),
-  );
+  const responses = await Promise.all([1, 2, 3].map(() => analyst.call<ProblemList>('GET', '/problems')));
+  expect(
+    responses.map(({ status, body: { problems } }) => [status, problems.map(({ kind }) => kind)]),
+  ).toEqual(responses.map(() => [200, ['clicks_lost']]));
   expect(asked).toBe(1);
-  expect((await shop.get('/service')).status).toBe(401);
+  expect((await shop.get('/problems')).status).toBe(401);
 });
 
 test.each([

@@ -1,14 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isPaid } from '../../core/access/plans.ts';
-import { csrfTokenOf, hashSessionToken } from '../../core/access/session-tokens.ts';
+import { csrfTokenOf, hashSessionToken, newSessionToken } from '../../core/access/session-tokens.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Config } from '../../core/settings/config.ts';
 import {
-  callerBySession,
-  createSession,
-  endSessionByToken,
-  type SigningIn,
-} from '../../sql/console/sessions.ts';
+  endBrowserSessions,
+  hasSessionOf,
+  type OtherWorkspace,
+  otherWorkspaces,
+  parkSession,
+} from '../../sql/console/browser-sessions.ts';
+import { callerBySession, createSession, type SigningIn } from '../../sql/console/sessions.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { SignedIn } from '../dependencies.ts';
@@ -18,10 +21,20 @@ import type { SessionBody } from './schemas.ts';
 /** Maximum characters of a user agent in a session. */
 const USER_AGENT_LIMIT = 500;
 
+/** How a sign-in treats what the browser had, and what else it proved. */
+export type Beginning = {
+  /** Keeps the browser's other sessions, so that it can switch back to them. */
+  keep?: boolean;
+  /** Further members whose credentials the same sign-in has checked: the browser can switch to them. */
+  alsoProven?: readonly SigningIn[];
+  /** Writes the audit entry of a member that signs in; by default that of the request's operation. */
+  note?: (tx: Queryable, who: SigningIn) => Promise<void>;
+};
+
 /**
- * Signs a member in: replaces the browser's session with a new one and sets its cookie.
+ * Signs a member in and sets the session's cookie. The browser's earlier sessions end, unless `keep` says otherwise or
+ * one of them is the same member's, who then signed in again.
  *
- * @param note writes the audit entry; by default that of the request's operation
  * @throws {AppError} `unauthorized` when the member was removed, or the password changed, since it was checked
  */
 export async function beginSession(
@@ -29,33 +42,53 @@ export async function beginSession(
   request: FastifyRequest,
   reply: FastifyReply,
   who: SigningIn,
-  note: (tx: Queryable) => Promise<void> = (tx) => request.audit(tx, who),
+  {
+    keep = false,
+    alsoProven = [],
+    note = (tx, { workspaceId, memberId }) => request.audit(tx, { workspaceId, memberId }),
+  }: Beginning = {},
 ): Promise<SessionBody> {
   const before = sessionTokenOf(request, config.appUrl);
   const beforeHash = before === null ? null : hashSessionToken(before);
   const userAgent = (request.headers['user-agent'] ?? '').slice(0, USER_AGENT_LIMIT).toWellFormed();
-  const { token, caller } = await inTransaction(pool, async (tx) => {
-    if (beforeHash) await endSessionByToken(tx, beforeHash);
-    const token = await createSession(tx, { ...who, userAgent });
-    // Read in the transaction: after it, the session may be ended concurrently.
-    const caller =
-      token === null ? null : await callerBySession(tx, hashSessionToken(token) ?? Buffer.alloc(0));
-    if (token === null || caller === null) {
-      throw new AppError('unauthorized', 'these credentials are no longer valid; sign in again');
+  const { token, hash } = newSessionToken();
+  const body = await inTransaction(pool, async (tx) => {
+    const had = beforeHash && (await parkSession(tx, beforeHash));
+    const isKept = had !== null && (keep || (await hasSessionOf(tx, had, who.memberId)));
+    if (had !== null && !isKept) await endBrowserSessions(tx, had);
+    const browserId = isKept ? had : randomUUID();
+    // In order of their ids: concurrent sign-ins lock the members one after the other.
+    for (const one of [who, ...alsoProven].toSorted((a, b) => (a.memberId < b.memberId ? -1 : 1))) {
+      const isChosen = one.memberId === who.memberId;
+      const place = { browserId, userAgent, tokenHash: isChosen ? hash : null };
+      const isCreated = await createSession(tx, { ...one, ...place });
+      if (isCreated) await note(tx, one);
+      else if (isChosen) {
+        throw new AppError('unauthorized', 'these credentials are no longer valid; sign in again');
+      }
     }
-    await note(tx);
-    return { token, caller };
+    // Read in the transaction: after it, the session may be ended concurrently.
+    return sessionOfToken(tx, config, token);
   });
   setSessionCookie(reply, token, config.appUrl);
   reply.header('cache-control', 'no-store');
-  return describeSession(config, caller.workspace, { ...caller.member, csrfToken: csrfTokenOf(token) });
+  return body;
+}
+
+/** Describes the session of a token. @throws {AppError} `unauthorized` when it has none */
+export async function sessionOfToken(db: Queryable, config: Config, token: string): Promise<SessionBody> {
+  const caller = await callerBySession(db, hashSessionToken(token) ?? Buffer.alloc(0));
+  if (!caller) throw new AppError('unauthorized', 'the session has ended; sign in again');
+  const member = { ...caller.member, session: caller.session, csrfToken: csrfTokenOf(token) };
+  return describeSession(config, caller.workspace, member, await otherWorkspaces(db, caller.session.id));
 }
 
 /** Describes a session: member, workspace, and what the console needs to know of the deployment. */
 export function describeSession(
   { baseUrl, appUrl, shortUrl, publicUrl }: Config,
   workspace: Workspace,
-  member: Pick<SignedIn, 'id' | 'email' | 'role' | 'csrfToken'>,
+  member: Pick<SignedIn, 'id' | 'email' | 'role' | 'csrfToken' | 'session'>,
+  others: readonly OtherWorkspace[],
 ): SessionBody {
   return {
     member: { id: member.id, email: member.email, role: member.role },
@@ -69,6 +102,8 @@ export function describeSession(
       time_zone: workspace.time_zone,
       currency: workspace.currency,
     },
+    first_steps: member.session.shows_first_steps,
+    other_workspaces: others.map(({ workspace_id: id, ...other }) => ({ id, ...other })),
     csrf_token: member.csrfToken,
     urls: { base_url: baseUrl, app_url: appUrl, short_url: shortUrl, public_url: publicUrl },
   };

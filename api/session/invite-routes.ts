@@ -95,7 +95,10 @@ export async function inviteRoutes(
     },
     async (request, reply) => {
       const who = await acceptInvite({ pool, passkeys, passwords }, request.body, request);
-      const session = await beginSession(deps, request, reply, who, async () => undefined);
+      const session = await beginSession(deps, request, reply, who, {
+        keep: request.body.keep === true,
+        note: async () => undefined,
+      });
       if (session.member.email !== null) await browsers.remember(reply, session.member.email);
       return session;
     },

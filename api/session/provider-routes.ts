@@ -90,13 +90,10 @@ export async function providerRoutes(app: Api, deps: ApiDeps): Promise<void> {
         if (found.refused !== null) return fail(request, reply, found.refused);
         const provided = { authTime: person.authTime };
         const who = { workspaceId, memberId: found.memberId, provided };
-        await beginSession(deps, request, reply, who, (tx) =>
-          request.audit(tx, {
-            workspaceId,
-            memberId: found.memberId,
-            details: { provider: settings.issuer },
-          }),
-        );
+        await beginSession(deps, request, reply, who, {
+          note: (tx, { memberId }) =>
+            request.audit(tx, { workspaceId, memberId, details: { provider: settings.issuer } }),
+        });
         return reply.redirect(begun.return_to);
       } catch (error) {
         if (error instanceof ProviderError) return fail(request, reply, error.failure, error);

@@ -1,6 +1,8 @@
 import { AppError } from '../../core/errors.ts';
 import { normalizeEmail } from '../../core/tracking/emails.ts';
-import { endSession } from '../../sql/console/sessions.ts';
+import { endBrowserSessions, otherWorkspaces } from '../../sql/console/browser-sessions.ts';
+import type { PasswordHolder } from '../../sql/console/members.ts';
+import type { SigningIn } from '../../sql/console/sessions.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { Ok } from '../schemas.ts';
@@ -25,6 +27,7 @@ import {
   SignInBody,
 } from './schemas.ts';
 import { ownSessionRoutes } from './session-list-routes.ts';
+import { switchRoutes } from './switch-routes.ts';
 import { createTries } from './tries.ts';
 import { checkSecondFactor } from './two-factor.ts';
 import { twoFactorRoutes } from './two-factor-routes.ts';
@@ -32,6 +35,9 @@ import { createWeakPasswords } from './weak-passwords.ts';
 
 const tags = ['Sessions'];
 const MEMBER = { scope: 'member', plan: 'any', role: 'analyst', console: true } as const;
+
+/** Further workspaces that one password signs in to: anyone may add a person's email to workspaces of their own. */
+const MOST_OTHERS = 20;
 
 /** When the word lists for passwords are loaded, unless one is set earlier: not within the start. Milliseconds. */
 const WORDS_AFTER = 10_000;
@@ -62,7 +68,10 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: SessionBody },
       },
     },
-    async ({ auth }) => describeSession(config, auth.workspace, signedIn(auth)),
+    async ({ auth }) => {
+      const member = signedIn(auth);
+      return describeSession(config, auth.workspace, member, await otherWorkspaces(pool, member.session.id));
+    },
   );
 
   app.get(
@@ -96,22 +105,26 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async (request, reply): Promise<SignInAnswer> => {
       const email = normalizeEmail(request.body.email);
-      const { password, code, workspace_id: wanted = null } = request.body;
+      const { password, code, workspace_id: wanted = null, keep = false } = request.body;
       const browser = await browsers.idOf(request, email);
       let isCodeWrong = false;
       const found = await tries({ account: email, address: request.ip, browser }, async () => {
-        const holders = await passwords.holders(email, password, wanted);
+        const all = await passwords.holders(email, password, null);
+        const holders = all.filter(({ workspace_id }) => wanted === null || workspace_id === wanted);
         const [one, ...more] = holders;
         if (!one) return null;
+        const others = all.filter((other) => other !== one && !other.has_second_factor);
         // With several workspaces, the chosen one asks for the code.
-        if (more.length > 0 || !one.has_second_factor || code === undefined) return { holders, factor: null };
+        if (more.length > 0 || !one.has_second_factor || code === undefined) {
+          return { holders, others, factor: null };
+        }
         const factor = await checkSecondFactor(pool, one.member_id, code);
         isCodeWrong = factor === null;
-        return factor && { holders, factor };
+        return factor && { holders, others, factor };
       });
       if (!found)
         throw isCodeWrong ? wrongCode() : new AppError('unauthorized', 'email or password is wrong');
-      const { holders, factor } = found;
+      const { holders, others, factor } = found;
       const [one, ...more] = holders;
       if (!one || more.length > 0) {
         const workspaces = holders.map((holder) => ({
@@ -123,15 +136,17 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
       if (one.has_second_factor && factor === null) {
         return { session: null, code_required: true, workspaces: [] };
       }
-      const who = {
-        workspaceId: one.workspace_id,
-        memberId: one.member_id,
-        passwordHash: one.password_hash,
-      };
-      const details: Record<string, string> = factor === null ? {} : { second_factor: factor };
-      const session = await beginSession(deps, request, reply, who, (tx) =>
-        request.audit(tx, { ...who, details }),
-      );
+      const who = signingIn(one);
+      const session = await beginSession(deps, request, reply, who, {
+        keep,
+        alsoProven: others.slice(0, MOST_OTHERS).map(signingIn),
+        note: (tx, { workspaceId, memberId }) => {
+          const isChosen = memberId === who.memberId;
+          const details: Record<string, string> =
+            isChosen && factor !== null ? { second_factor: factor } : {};
+          return request.audit(tx, { workspaceId, memberId, details });
+        },
+      });
       await browsers.remember(reply, email);
       return { session, code_required: false, workspaces: [] };
     },
@@ -141,13 +156,23 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
     '/session',
     {
       config: { ...MEMBER, whileSuspended: true },
-      schema: { tags, operationId: 'session.signOut', summary: 'Sign out', response: { 200: Ok } },
+      schema: {
+        tags,
+        operationId: 'session.signOut',
+        summary: 'Sign out',
+        description: 'Of every workspace that this browser is signed in to.',
+        response: { 200: Ok },
+      },
     },
     async (request, reply) => {
-      const { id, session } = signedIn(request.auth);
+      const { session } = signedIn(request.auth);
       await inTransaction(pool, async (tx) => {
-        await endSession(tx, id, session.id);
-        await request.audit(tx);
+        for (const { workspace_id: workspaceId, member_id: memberId } of await endBrowserSessions(
+          tx,
+          session.browser_id,
+        )) {
+          await request.audit(tx, { workspaceId, memberId });
+        }
       });
       clearSessionCookie(reply, config.appUrl);
       return { ok: true as const };
@@ -187,16 +212,23 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const passkey = await tries({ address: request.ip }, () => passkeys.checkSignIn(request.body.passkey));
       if (!passkey) throw new AppError('unauthorized', 'unknown passkey, or expired options; try again');
       const who = { workspaceId: passkey.workspace_id, memberId: passkey.member_id };
-      return beginSession(deps, request, reply, who);
+      return beginSession(deps, request, reply, who, { keep: request.body.keep === true });
     },
   );
 
+  await switchRoutes(app, deps);
   await inviteRoutes(app, deps, { passkeys, passwords, browsers });
   await ownPasskeyRoutes(app, deps, { passkeys, passwords, tries });
   await ownSessionRoutes(app, deps);
   await twoFactorRoutes(app, deps, tries);
   await confirmRoutes(app, deps, { passkeys, tries });
 }
+
+const signingIn = ({ workspace_id, member_id, password_hash }: PasswordHolder): SigningIn => ({
+  workspaceId: workspace_id,
+  memberId: member_id,
+  passwordHash: password_hash,
+});
 
 const wrongCode = () =>
   new AppError('unauthorized', 'the code is wrong, or was used before', [

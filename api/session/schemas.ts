@@ -23,6 +23,9 @@ const Code = Type.String({
   maxLength: 40,
   description: 'Six digits of the authenticator app, or a recovery code.',
 });
+const Keep = Type.Boolean({
+  description: 'Keeps what this browser is signed in to, so that it can switch between the workspaces.',
+});
 const Token = Type.String({
   minLength: 1,
   maxLength: 100,
@@ -82,6 +85,17 @@ const SESSION = {
     },
     { title: 'SessionWorkspace' },
   ),
+  first_steps: Type.Boolean({
+    description:
+      'Whether the member is shown the first steps of GET /first-steps: not all done, and not hidden.',
+  }),
+  other_workspaces: Type.Array(
+    Type.Object(
+      { member_id: Uuid, id: Uuid, name: Type.String(), email: Nullable(Email), role: Role },
+      { title: 'OtherWorkspace' },
+    ),
+    { description: 'Workspaces that this browser is signed in to as well, for POST /session/switch.' },
+  ),
   csrf_token: Type.String({
     description: 'Value of the `x-csrf-token` header of calls that change something.',
   }),
@@ -115,6 +129,7 @@ export const SignInBody = Body(
     password: Password,
     workspace_id: Type.Optional(Uuid),
     code: Type.Optional(Code),
+    keep: Type.Optional(Keep),
   },
   { title: 'SignIn' },
 );
@@ -173,7 +188,15 @@ export const ProviderView = Type.Object(
   { title: 'IdentityProvider' },
 );
 
-export const PasskeySignInBody = Body({ passkey: CredentialAnswer }, { title: 'SignInWithPasskey' });
+export const PasskeySignInBody = Body(
+  { passkey: CredentialAnswer, keep: Type.Optional(Keep) },
+  { title: 'SignInWithPasskey' },
+);
+
+export const SwitchBody = Body(
+  { member_id: { ...Uuid, description: 'Of `other_workspaces` of the session.' } },
+  { title: 'SwitchWorkspace' },
+);
 
 export const InviteToken = Body({ token: Token }, { title: 'InvitationToken' });
 
@@ -204,6 +227,7 @@ export const AcceptBody = Body(
     password: Type.Optional(NewPassword),
     passkey: Type.Optional(NewCredential),
     label: Type.Optional(Label),
+    keep: Type.Optional(Keep),
   },
   { title: 'AcceptInvitation' },
 );

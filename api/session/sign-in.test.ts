@@ -49,6 +49,8 @@ describe('an invitation', () => {
         paid: true,
         currency: 'eur',
       },
+      first_steps: true,
+      other_workspaces: [],
       csrf_token: expect.stringMatching(/^[\w-]{43}$/),
       urls: {
         base_url: 'http://127.0.0.1:3000',

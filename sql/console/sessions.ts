@@ -1,5 +1,4 @@
 import type { Role } from '../../core/access/roles.ts';
-import { newSessionToken } from '../../core/access/session-tokens.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import type { Queryable } from '../database/pool.ts';
 import { type Workspace, workspaceColumns } from '../workspaces/workspaces.ts';
@@ -13,7 +12,7 @@ const PROVIDED_SESSION_SECONDS = 12 * 3_600;
  * SQL: not expired, and used within 14 days. A session that was used while the clock was ahead ends: nothing else
  * would end it for as long.
  */
-const ALIVE = `s.expires_at > now() AND s.last_seen_at > now() - interval '14 days'
+export const ALIVE = `s.expires_at > now() AND s.last_seen_at > now() - interval '14 days'
   AND s.last_seen_at < now() + interval '1 hour'`;
 
 /** Minutes for which a proof that the member is at the browser allows changes of access. */
@@ -35,7 +34,7 @@ export type SessionRecord = {
 export type SessionCaller = {
   workspace: Workspace;
   /** `is_confirmed`: the member signed in, or confirmed to be there, within {@link CONFIRMED_MINUTES}. */
-  session: SessionRecord & { is_confirmed: boolean };
+  session: SessionRecord & { is_confirmed: boolean; browser_id: string; shows_first_steps: boolean };
   member: { id: string; email: string | null; role: Role };
 };
 
@@ -48,18 +47,22 @@ export type SigningIn = {
   provided?: { authTime: Date | null };
 };
 
+/** The session that a browser shows, or one that waits until the browser switches to it. */
+export type SessionPlace = {
+  /** Sessions of one browser share it. */
+  browserId: string;
+  userAgent: string;
+  /** The cookie's hash; null: waits. */
+  tokenHash: Buffer | null;
+};
+
 /**
  * Creates a session. Checking a password takes a while: a member that was removed meanwhile gets no session, nor one
  * whose password was changed.
  *
- * @returns the cookie's value, which can't be read again; null when the member can't sign in (with that password) any
- *   more
+ * @returns false when the member can't sign in (with that password) any more
  */
-export async function createSession(
-  tx: Queryable,
-  given: SigningIn & { userAgent: string },
-): Promise<string | null> {
-  const { token, hash } = newSessionToken();
+export async function createSession(tx: Queryable, given: SigningIn & SessionPlace): Promise<boolean> {
   // First: it locks the member's row, so a concurrent change of the password or removal of the member ends this
   // session as well.
   const { rowCount } = await tx.query(
@@ -67,21 +70,27 @@ export async function createSession(
      WHERE id = $1 AND removed_at IS NULL AND ($2::text IS NULL OR password_hash = $2)`,
     [given.memberId, given.passwordHash ?? null],
   );
-  if (rowCount !== 1) return null;
+  if (rowCount !== 1) return false;
+  await tx.query('DELETE FROM sessions WHERE browser_id = $1 AND member_id = $2', [
+    given.browserId,
+    given.memberId,
+  ]);
   await tx.query(
-    `INSERT INTO sessions (id, token_hash, workspace_id, member_id, user_agent, confirmed_at, expires_at)
-     VALUES ($1, $2, $3, $4, $5, least($7::timestamptz, now()), now() + $6 * interval '1 second')`,
+    `INSERT INTO sessions
+       (id, token_hash, workspace_id, member_id, user_agent, confirmed_at, expires_at, browser_id)
+     VALUES ($1, $2, $3, $4, $5, least($7::timestamptz, now()), now() + $6 * interval '1 second', $8)`,
     [
       uuidv7(),
-      hash,
+      given.tokenHash,
       given.workspaceId,
       given.memberId,
       given.userAgent,
       given.provided ? PROVIDED_SESSION_SECONDS : SESSION_SECONDS,
       given.provided?.authTime ?? null,
+      given.browserId,
     ],
   );
-  return token;
+  return true;
 }
 
 type Row = Workspace & {
@@ -90,6 +99,8 @@ type Row = Workspace & {
   session_created_at: Date;
   session_last_seen_at: Date;
   is_confirmed: boolean;
+  browser_id: string;
+  shows_first_steps: boolean;
   expires_at: Date;
   member_id: string;
   email: string | null;
@@ -104,7 +115,8 @@ export async function callerBySession(db: Queryable, tokenHash: Buffer): Promise
   const { rows } = await db.query<Row>({
     name: 'caller_by_session',
     text: `SELECT ${workspaceColumns('w')}, s.id AS session_id, s.user_agent, s.created_at AS session_created_at,
-             s.last_seen_at AS session_last_seen_at, s.expires_at,
+             s.last_seen_at AS session_last_seen_at, s.expires_at, s.browser_id,
+             w.first_steps_ended_at IS NULL AND m.first_steps_hidden_at IS NULL AS shows_first_steps,
              ${CONFIRMED} AS is_confirmed, m.id AS member_id, m.email, m.role
            FROM sessions s JOIN members m ON m.id = s.member_id AND m.removed_at IS NULL
              JOIN workspaces w ON w.id = s.workspace_id
@@ -118,6 +130,8 @@ export async function callerBySession(db: Queryable, tokenHash: Buffer): Promise
     session_created_at,
     session_last_seen_at,
     is_confirmed,
+    browser_id,
+    shows_first_steps,
     expires_at,
     member_id,
     email,
@@ -133,6 +147,8 @@ export async function callerBySession(db: Queryable, tokenHash: Buffer): Promise
       last_seen_at: session_last_seen_at,
       expires_at,
       is_confirmed,
+      browser_id,
+      shows_first_steps,
     },
     member: { id: member_id, email, role },
   };
@@ -171,11 +187,6 @@ export async function endSession(db: Queryable, memberId: string, id: string): P
     memberId,
   ]);
   return rowCount === 1;
-}
-
-/** Ends the session with this token hash, if there is one. */
-export async function endSessionByToken(db: Queryable, tokenHash: Buffer): Promise<void> {
-  await db.query('DELETE FROM sessions WHERE token_hash = $1', [tokenHash]);
 }
 
 /** Ends a member's sessions except `keep`. Returns the number ended. */

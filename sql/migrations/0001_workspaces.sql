@@ -46,6 +46,7 @@ CREATE TABLE workspaces (
   logo                bytea CHECK (length(logo) <= 102400), -- a PNG, for QR codes
   -- Suspended by the operator: its links and its API respond with that.
   suspended_at        timestamptz,
+  first_steps_ended_at timestamptz, -- the console's first steps are all done, or hidden by an owner
   created_at          timestamptz NOT NULL DEFAULT now(),
   UNIQUE (partner_id, partner_external_id)
 );

@@ -76,6 +76,7 @@ CREATE TABLE dead_letters (
   UNIQUE NULLS NOT DISTINCT (partition, log_offset, stream_id, sequence)
 );
 
+CREATE INDEX dead_letters_open ON dead_letters (created_at) WHERE replayed_at IS NULL;
 CREATE INDEX dead_letters_unpublished ON dead_letters (id) WHERE published_at IS NULL AND replayed_at IS NULL;
 -- Finds other letters with the events of a replayed letter: a batch that was sent twice may have become two letters.
 CREATE INDEX dead_letters_of_streams ON dead_letters (stream_id, sequence);

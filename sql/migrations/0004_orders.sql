@@ -34,6 +34,7 @@ CREATE TABLE orders (
 );
 CREATE INDEX orders_unattributed ON orders (ts) WHERE attributed_version IS DISTINCT FROM version;
 CREATE INDEX orders_without_rate ON orders (currency) WHERE without_rate;
+CREATE INDEX orders_without_rate_of ON orders (workspace_id, currency) WHERE without_rate;
 CREATE INDEX orders_unevaluated ON orders (internal_id) WHERE source = 'server' AND referral_evaluated_at IS NULL;
 
 CREATE INDEX orders_other_visitors ON orders USING gin (other_visitor_ids) WHERE other_visitor_ids <> '{}';

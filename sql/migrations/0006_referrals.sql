@@ -180,6 +180,7 @@ CREATE INDEX purchases_workspace ON purchases (workspace_id, order_internal_id D
 CREATE INDEX purchases_user ON purchases (workspace_id, external_user_id) WHERE external_user_id IS NOT NULL;
 CREATE INDEX purchases_held ON purchases (workspace_id, order_internal_id DESC) WHERE held;
 CREATE INDEX purchases_without_rate ON purchases (currency) WHERE without_rate;
+CREATE INDEX purchases_without_rate_of ON purchases (workspace_id, currency) WHERE without_rate;
 CREATE INDEX purchases_signup ON purchases (signup_id) WHERE signup_id IS NOT NULL;
 CREATE INDEX purchases_enrollment ON purchases (enrollment_id, purchased_at) WHERE enrollment_id IS NOT NULL;
 

@@ -11,7 +11,8 @@ CREATE TABLE members (
   maker_member_id uuid REFERENCES members (id),
   created_at    timestamptz NOT NULL DEFAULT now(),
   last_seen_at  timestamptz,
-  removed_at    timestamptz                        -- can't sign in any more
+  removed_at    timestamptz,                       -- can't sign in any more
+  first_steps_hidden_at timestamptz                -- does not want to see them
 );
 -- One person may be a member of several workspaces, once in each.
 CREATE UNIQUE INDEX members_email ON members (email, workspace_id) WHERE removed_at IS NULL;
@@ -36,7 +37,9 @@ CREATE INDEX invites_age ON invites (expires_at);
 
 CREATE TABLE sessions (
   id           uuid PRIMARY KEY,
-  token_hash   bytea NOT NULL UNIQUE, -- SHA-256 of the cookie's value
+  token_hash   bytea UNIQUE,     -- SHA-256 of the cookie's value; null: waits until its browser switches to it
+  -- Sessions of one browser in several workspaces share it. Each was begun with its own member's credentials.
+  browser_id   uuid NOT NULL DEFAULT gen_random_uuid(),
   workspace_id uuid NOT NULL REFERENCES workspaces (id),
   member_id    uuid NOT NULL REFERENCES members (id),
   user_agent   text NOT NULL,
@@ -46,6 +49,7 @@ CREATE TABLE sessions (
   expires_at   timestamptz NOT NULL                -- this ends it in any case
 );
 CREATE INDEX sessions_member ON sessions (member_id, last_seen_at);
+CREATE INDEX sessions_browser ON sessions (browser_id);
 CREATE INDEX sessions_age ON sessions (last_seen_at);
 
 CREATE TABLE passkeys (
@@ -121,6 +125,14 @@ CREATE TABLE sign_in_attempts (
   touched_at   timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX sign_in_attempts_age ON sign_in_attempts (touched_at);
+
+-- First steps of a workspace that were seen done. A step stays done, whatever is deleted later.
+CREATE TABLE first_steps (
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  step         text NOT NULL,
+  done_at      timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (workspace_id, step)
+);
 
 -- Views of the dashboard that the members of a workspace saved.
 CREATE TABLE saved_views (

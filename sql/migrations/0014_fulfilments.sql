@@ -47,4 +47,6 @@ CREATE TABLE grant_deliveries (
   CHECK ((status = 'delivered') = (delivered_at IS NOT NULL))
 );
 CREATE INDEX grant_deliveries_listed ON grant_deliveries (fulfilment_id, grant_id DESC);
+CREATE INDEX grant_deliveries_failing ON grant_deliveries (fulfilment_id, created_at)
+  WHERE status IN ('pending', 'failed') AND error IS NOT NULL;
 CREATE INDEX grant_deliveries_due ON grant_deliveries (fulfilment_id, next_attempt_at) WHERE status = 'pending';

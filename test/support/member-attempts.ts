@@ -50,6 +50,9 @@ export const MEMBER_ATTEMPTS: Attempts = {
     { path: '/session/passkey', body: { passkey: passkeyAnswer(victim.passkey) }, status: 401 },
   ],
   'POST /api/v1/session/passkey/options': () => [{ path: '/session/passkey/options', status: 200 }],
+  'POST /api/v1/session/switch': (victim) => [
+    { path: '/session/switch', body: { member_id: victim.member }, status: 404, as: 'member' },
+  ],
   'POST /api/v1/session/password': () => [
     {
       path: '/session/password',
@@ -58,7 +61,11 @@ export const MEMBER_ATTEMPTS: Attempts = {
       as: 'member',
     },
   ],
-  'GET /api/v1/service': () => [{ path: '/service', status: 200, as: 'member' }],
+  'GET /api/v1/first-steps': () => [{ path: '/first-steps', status: 200, as: 'member' }],
+  'PATCH /api/v1/first-steps': () => [
+    { path: '/first-steps', body: { hidden_for: 'none' }, status: 200, as: 'member' },
+  ],
+  'GET /api/v1/problems': () => [{ path: '/problems', status: 200, as: 'member' }],
   'GET /api/v1/sessions': () => [{ path: '/sessions', status: 200, as: 'member' }],
   'DELETE /api/v1/sessions': () => [{ path: '/sessions', status: 200, as: 'member' }],
   'DELETE /api/v1/sessions/{id}': (victim) => [

@@ -5,6 +5,8 @@
 export const PAGE_PATHS = {
   'sign-in/welcome-page': '/welcome',
   'shared/shared-page': '/shared',
+  'sign-in/add-workspace-page': '/add-workspace',
+  'problems/problems-page': '/problems',
   'live/live-page': '/live',
   'links/links-page': '/links',
   'links/new-link-page': '/links/new',

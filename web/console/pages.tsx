@@ -43,6 +43,16 @@ export const PAGES: Page[] = [
     reads: overviewRead,
   },
   {
+    path: PAGE_PATHS['sign-in/add-workspace-page'],
+    title: 'Sign in to another workspace',
+    ...lazyPage(() => import('./pages/sign-in/add-workspace-page.tsx')),
+  },
+  {
+    path: PAGE_PATHS['problems/problems-page'],
+    title: 'Problems',
+    ...lazyPage(() => import('./pages/problems/problems-page.tsx')),
+  },
+  {
     path: PAGE_PATHS['live/live-page'],
     title: 'Live',
     icon: IconChartBar,

@@ -32,9 +32,15 @@ export type OpenOptions = {
   scheme?: 'light' | 'dark';
   /** Default: `127.0.0.1`; passkeys belong to `localhost`. */
   host?: '127.0.0.1' | 'localhost';
+  /** Notices with Undo stay as long as a loaded machine needs. */
+  keepsUndo?: boolean;
 };
 
 export type ConsolePage = Page & { watched: Watched };
+
+/** Lets timers of 10 seconds, which close notices with Undo, take ten minutes. */
+const KEEP_UNDO =
+  'const later = setTimeout; setTimeout = (run, ms, ...more) => later(run, ms === 10000 ? 600000 : ms, ...more)';
 
 /** The service with its console, and Chromium. */
 export type ConsoleSite = {
@@ -151,7 +157,10 @@ async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<
         [demo.workspace_id],
       );
     },
-    async open(path, { role = 'owner', width = 1_280, scheme = 'light', host = '127.0.0.1' } = {}) {
+    async open(
+      path,
+      { role = 'owner', width = 1_280, scheme = 'light', host = '127.0.0.1', keepsUndo = false } = {},
+    ) {
       const origin = host === 'localhost' ? byName : app;
       const context = await newContext({
         viewport: { width, height: 900 },
@@ -166,6 +175,7 @@ async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<
         context.close().catch(() => undefined); // the browser may be closing too
       });
       const watched = watch(page, [app, byName]);
+      if (keepsUndo) await page.addInitScript(KEEP_UNDO);
       await page.goto(`${origin}/console${path === '/' ? '' : path}`);
       return Object.assign(page, { watched });
     },

@@ -70,7 +70,7 @@ test('the exports hold exactly what is shown', async () => {
 });
 
 test('a view is saved, opened by an analyst who can not change it, and deleted', async () => {
-  const page = await site.open('/?f=country:is:DE&days=7&tech=os');
+  const page = await site.open('/?f=country:is:DE&days=7&tech=os', { keepsUndo: true });
   await totals(page, 'Clicks').waitFor();
   await page.getByRole('button', { name: 'Saved views' }).click();
   const dialog = page.getByRole('dialog', { name: 'Saved views' });
@@ -97,6 +97,8 @@ test('a view is saved, opened by an analyst who can not change it, and deleted',
   await analyst.close();
   await dialog.getByRole('button', { name: 'Delete the view Germany this week' }).click();
   await dialog.getByText('No saved views yet').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await dialog.getByRole('button', { name: 'Germany this week', exact: true }).waitFor();
   await page.close();
 });
 

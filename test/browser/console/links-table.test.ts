@@ -146,7 +146,7 @@ test('selected links are tagged, archived, restored and deleted together', async
     tags: n ? ['bulk'] : ['bulk', 'x'],
   }));
   await site.api('/links/bulk', { links });
-  const page = await site.open('/links?tag=bulk');
+  const page = await site.open('/links?tag=bulk', { keepsUndo: true });
   await expectSlugs(page, names.toReversed());
   await page.getByRole('checkbox', { name: 'Select bulk-1' }).check();
   await page.getByRole('checkbox', { name: 'Select bulk-2' }).check();
@@ -167,10 +167,20 @@ test('selected links are tagged, archived, restored and deleted together', async
     ['bulk-3', ['bulk']],
   ]);
   await bar.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Undo' }).press('Enter');
+  await page.getByText('Undone').waitFor();
+  expect((await tagsOf()).map(([, tags]) => tags)).toEqual([['bulk', 'x'], ['bulk'], ['bulk']]);
 
   await page.getByRole('checkbox', { name: 'Select this page' }).check();
   await bar.getByText('3 links selected').waitFor();
   await page.getByRole('checkbox', { name: 'Select bulk-3' }).uncheck();
+  await bar.getByRole('button', { name: 'Archive' }).click();
+  await expectSlugs(page, ['bulk-3']);
+  await page.getByText('2 links archived').waitFor();
+  await page.keyboard.press('Control+z');
+  await expectSlugs(page, names.toReversed());
+  await page.getByRole('checkbox', { name: 'Select bulk-1' }).check();
+  await page.getByRole('checkbox', { name: 'Select bulk-2' }).check();
   await bar.getByRole('button', { name: 'Archive' }).click();
   await expectSlugs(page, ['bulk-3']);
   await press(page, 'Archived');

@@ -142,15 +142,16 @@ test('an address with invalid characters opens its page, which says so', async (
   await page.close();
 });
 
-test('every page says that the service loses clicks', async () => {
+test('every page says that the service loses clicks, and leads to what to do', async () => {
   const page = await site.open('/settings');
   await page.getByRole('heading', { level: 1 }).waitFor();
   expect(await page.getByText('Losing clicks').count()).toBe(0);
-  await page.route('**/api/v1/service', (route) =>
-    route.fulfill({ json: { redirects: 'degraded', tracking: 'ready' } }),
-  );
+  const lost = { kind: 'clicks_lost', since: null, id: null, name: null, count: null, reason: null };
+  await page.route('**/api/v1/problems', (route) => route.fulfill({ json: { problems: [lost] } }));
   await page.reload();
   await page.getByRole('status').getByText('Losing clicks').waitFor();
   await expectGood(page, 'shell-losing');
+  await page.getByRole('link', { name: 'Losing clicks' }).press('Enter');
+  await page.getByText('"npx hoplog status" says why').waitFor();
   await page.close();
 });

@@ -140,6 +140,39 @@ test('a user with two workspaces chooses one', async () => {
   await page.close();
 });
 
+test('a member of several workspaces adds one, and switches between them', async () => {
+  const made = await site.hoplog<{ workspace: { id: string } }>('workspace', 'create', '--name', 'Third');
+  const address = 'third@demo.example';
+  const { invite } = await site.hoplog<{ invite: { url: string } }>(
+    ...['console', 'invite', '--workspace', made.workspace.id, '--email', address],
+  );
+  const accepted = await fetch(`${site.app}/api/v1/session/invite`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token: invite.url.split('#')[1], password: PASSWORD }),
+  });
+  expect(accepted.status).toBe(200);
+  const page = await site.open('/links');
+  const switcher = (name: string) => page.getByRole('banner').getByRole('button', { name, exact: true });
+  const dialog = page.getByRole('dialog', { name: 'Workspaces' });
+  await switcher('demo').press('Enter');
+  await dialog.getByRole('link', { name: 'Sign in to another workspace' }).press('Enter');
+  await heading(page, 'Sign in to another workspace');
+  await expectGood(page, 'add-workspace');
+  await signIn(page, address, PASSWORD);
+  await heading(page, 'Overview');
+  await switcher('Third').press('Enter');
+  await dialog.waitFor();
+  await expectGood(page, 'workspaces');
+  await dialog.getByRole('button', { name: 'demo' }).press('Enter');
+  await switcher('demo').waitFor();
+  await heading(page, 'Overview');
+  expect(await page.getByText('in another window').count()).toBe(0);
+  await page.reload();
+  await switcher('demo').waitFor();
+  await page.close();
+});
+
 test('an expired invitation says how to get another', async () => {
   const page = await site.open(`/welcome#${'A'.repeat(43)}`, { role: null });
   await page.getByText('This invitation is not valid').waitFor();

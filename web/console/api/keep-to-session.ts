@@ -3,6 +3,15 @@ import type { QueryClient, QueryKey } from '@tanstack/react-query';
 import { keepCaller, onSessionInDoubt } from './call.ts';
 import { ownerOf, SESSION_QUERY, type Session } from './session.ts';
 
+/** The owner that this page itself switched to: nothing has to be said about it. */
+let expectedOwner: string | null = null;
+
+/** Shows the session that this page switched to. */
+export function showSession(queries: QueryClient, session: Session): void {
+  expectedOwner = ownerOf(session);
+  queries.setQueryData(SESSION_QUERY.queryKey, session);
+}
+
 /**
  * Keeps the page in sync with the browser's session: requests are made for its member, and data of another member or
  * workspace is dropped.
@@ -25,7 +34,9 @@ export function keepToSession(queries: QueryClient, isUnsaved: () => boolean): v
     if (owner !== before) queries.removeQueries(ofPages);
     // Requests in the meantime were refused.
     else if (wasEnded) void queries.invalidateQueries(ofPages);
-    if (session && before !== null && owner !== before && !wasEnded) tellOfChange(session);
+    const isExpected = owner === expectedOwner;
+    expectedOwner = null;
+    if (session && before !== null && owner !== before && !wasEnded && !isExpected) tellOfChange(session);
   });
 
   let asking: Promise<void> | null = null;

@@ -105,6 +105,10 @@ export interface paths {
   "/api/v1/enrollments/{id}/history": {
     get: operations["enrollments.listHistory"];
   };
+  "/api/v1/first-steps": {
+    get: operations["firstSteps.list"];
+    patch: operations["firstSteps.hide"];
+  };
   "/api/v1/folders": {
     get: operations["folders.list"];
     post: operations["folders.create"];
@@ -232,6 +236,9 @@ export interface paths {
   "/api/v1/pixel/tests/{id}": {
     get: operations["pixel.getTest"];
   };
+  "/api/v1/problems": {
+    get: operations["problems.list"];
+  };
   "/api/v1/programs": {
     get: operations["programs.list"];
     post: operations["programs.create"];
@@ -274,9 +281,6 @@ export interface paths {
   "/api/v1/saved-views/{id}": {
     delete: operations["savedViews.delete"];
   };
-  "/api/v1/service": {
-    get: operations["service.get"];
-  };
   "/api/v1/session": {
     get: operations["session.get"];
     post: operations["session.signIn"];
@@ -306,6 +310,9 @@ export interface paths {
   };
   "/api/v1/session/provider": {
     get: operations["session.getProvider"];
+  };
+  "/api/v1/session/switch": {
+    post: operations["session.switch"];
   };
   "/api/v1/sessions": {
     get: operations["sessions.list"];
@@ -400,6 +407,7 @@ export interface components {
     AcceptInvitation: {
       /** Format: email */
       email?: string;
+      keep?: boolean;
       label?: string;
       passkey?: components["schemas"]["NewPasskeyCredential"];
       password?: string;
@@ -1542,6 +1550,15 @@ export interface components {
     };
     /** @enum {string} */
     FilterOperator: "is" | "is_not" | "contains" | "contains_not" | "is_empty";
+    FirstStep: {
+      done: boolean;
+      step: components["schemas"]["FirstStepName"];
+    };
+    /** @enum {string} */
+    FirstStepName: "link" | "click" | "pixel" | "conversion" | "domain" | "colleague" | "api_key";
+    FirstSteps: {
+      steps: components["schemas"]["FirstStep"][];
+    };
     Folder: {
       /** Format: date-time */
       created_at: string;
@@ -1616,6 +1633,10 @@ export interface components {
     };
     /** @enum {string} */
     HeldBack: "suspended" | "negative" | "below_minimum" | "no_payout_method" | "payout_method_changed";
+    HideFirstSteps: {
+      /** @enum {string} */
+      hidden_for: "member" | "workspace" | "none";
+    };
     IdentityProvider: {
       name: string | null;
       start: string;
@@ -2108,6 +2129,16 @@ export interface components {
       /** @constant */
       ok: true;
     };
+    OtherWorkspace: {
+      /** Format: email */
+      email: string | null;
+      /** Format: uuid */
+      id: string;
+      /** Format: uuid */
+      member_id: string;
+      name: string;
+      role: components["schemas"]["Role"];
+    };
     PaidPayout: {
       paid: number;
       totals: components["schemas"]["MoneyTotals"];
@@ -2340,6 +2371,21 @@ export interface components {
         [key: string]: unknown;
       };
       title?: string;
+    };
+    Problem: {
+      count: number | null;
+      /** Format: uuid */
+      id: string | null;
+      kind: components["schemas"]["ProblemKind"];
+      name: string | null;
+      reason: string | null;
+      /** Format: date-time */
+      since: string | null;
+    };
+    /** @enum {string} */
+    ProblemKind: "clicks_lost" | "conversions_lost" | "dead_letters" | "webhook_disabled" | "domain_failing" | "connection_incomplete" | "connection_failed" | "fulfilment_failing" | "webhook_failing" | "orders_without_rate" | "purchases_without_rate" | "connection_unmatched" | "connection_silent" | "domain_pending";
+    ProblemList: {
+      problems: components["schemas"]["Problem"][];
     };
     Program: {
       allow_affiliate_upgrade: boolean;
@@ -2677,12 +2723,6 @@ export interface components {
       /** Format: uri */
       url: string | null;
     };
-    ServiceState: {
-      /** @enum {string} */
-      redirects: "ready" | "degraded" | "unknown";
-      /** @enum {string} */
-      tracking: "ready" | "degraded";
-    };
     ServiceUrls: {
       /** Format: uri */
       app_url: string;
@@ -2695,7 +2735,9 @@ export interface components {
     };
     Session: {
       csrf_token: string;
+      first_steps: boolean;
       member: components["schemas"]["SessionMember"];
+      other_workspaces: components["schemas"]["OtherWorkspace"][];
       urls: components["schemas"]["ServiceUrls"];
       workspace: components["schemas"]["SessionWorkspace"];
     };
@@ -2764,11 +2806,13 @@ export interface components {
       code?: string;
       /** Format: email */
       email: string;
+      keep?: boolean;
       password: string;
       /** Format: uuid */
       workspace_id?: string;
     };
     SignInWithPasskey: {
+      keep?: boolean;
       passkey: components["schemas"]["PasskeyCredential"];
     };
     Signup: {
@@ -2834,6 +2878,10 @@ export interface components {
       destination_url: string;
       id?: string;
       weight: number;
+    };
+    SwitchWorkspace: {
+      /** Format: uuid */
+      member_id: string;
     };
     TagCount: {
       links: number;
@@ -4236,6 +4284,36 @@ export interface operations {
       };
     };
   };
+  "firstSteps.list": {
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["FirstSteps"];
+        };
+      };
+    };
+  };
+  "firstSteps.hide": {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["HideFirstSteps"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
   "folders.list": {
     parameters: {
       query?: {
@@ -5300,6 +5378,18 @@ export interface operations {
       };
     };
   };
+  "problems.list": {
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["ProblemList"];
+        };
+      };
+    };
+  };
   "programs.list": {
     responses: {
       200: {
@@ -5631,18 +5721,6 @@ export interface operations {
       };
     };
   };
-  "service.get": {
-    responses: {
-      200: {
-        headers: {
-          "x-request-id": components["headers"]["RequestId"];
-        };
-        content: {
-          "application/json": components["schemas"]["ServiceState"];
-        };
-      };
-    };
-  };
   "session.get": {
     responses: {
       200: {
@@ -5825,6 +5903,24 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["IdentityProvider"];
+        };
+      };
+    };
+  };
+  "session.switch": {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["SwitchWorkspace"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Session"];
         };
       };
     };

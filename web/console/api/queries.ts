@@ -1,6 +1,7 @@
 import { notifications } from '@mantine/notifications';
 import {
   keepPreviousData,
+  type QueryClient,
   queryOptions,
   type UseMutationOptions,
   type UseMutationResult,
@@ -10,6 +11,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { useLayoutEffect, useRef } from 'react';
+import { showUndo } from '../parts/undo-notice.tsx';
 import { type CallOptions, callApi, type Query } from './call.ts';
 import { useIdempotencyKeys } from './idempotency-key.ts';
 import { useOnePress } from './one-press.ts';
@@ -105,9 +107,22 @@ export type SendOptions<Sent, Got> = {
   refresh?: string[];
   /** Notification after a success. */
   done?: string | ((got: Got, sent: Sent) => string);
+  /** The change that undoes it, offered by the notification; null: this one can't be undone. */
+  undo?: (got: Got, sent: Sent) => Change | null;
   /** Shows a failure as a notification; `false` where the form shows it. */
   tellFailure?: boolean;
 };
+
+/** Reads that any change may concern, refreshed without waiting for them. */
+const STATE_READS = ['/problems', '/first-steps'];
+
+/** Refreshes reads whose path begins so. */
+export function refreshReads(queries: QueryClient, begins: readonly string[]): Promise<void> {
+  return queries.invalidateQueries({
+    predicate: ({ queryKey: [path] }) =>
+      typeof path === 'string' && begins.some((begin) => path.startsWith(begin)),
+  });
+}
 
 /**
  * Sends a change, once per press and double click. Stale reads are refreshed before it counts as done.
@@ -116,7 +131,7 @@ export type SendOptions<Sent, Got> = {
  */
 export function useSend<Sent, Got = unknown>(
   call: (sent: Sent) => Change,
-  { refresh = [], done, tellFailure = true }: SendOptions<Sent, Got> = {},
+  { refresh = [], done, undo, tellFailure = true }: SendOptions<Sent, Got> = {},
 ): UseMutationResult<Got, unknown, Sent> {
   const queries = useQueryClient();
   const keys = useIdempotencyKeys();
@@ -134,12 +149,19 @@ export function useSend<Sent, Got = unknown>(
         return got;
       },
       onSuccess: async (got, sent) => {
-        await queries.invalidateQueries({
-          predicate: ({ queryKey: [path] }) =>
-            typeof path === 'string' && refresh.some((begin) => path.startsWith(begin)),
-        });
+        await refreshReads(queries, refresh);
+        void refreshReads(queries, STATE_READS);
         const text = typeof done === 'function' ? done(got, sent) : done;
-        if (text) notifications.show({ message: text, color: 'hop' });
+        if (!text) return;
+        const back = undo?.(got, sent);
+        if (!back) notifications.show({ message: text, color: 'hop' });
+        else {
+          showUndo(text, async () => {
+            const { path, once: _, ...options } = back;
+            await callApi(path, { method: 'POST', ...options });
+            await refreshReads(queries, refresh);
+          });
+        }
       },
       onError: (error) => {
         if (tellFailure) notifications.show({ message: sentenceOf(error), color: 'red' });

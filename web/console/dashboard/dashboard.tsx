@@ -16,15 +16,18 @@ import { useView } from './use-view.ts';
 type Props = {
   title: string;
   source: Source;
+  /** Shown above the figures. */
+  intro?: ReactNode;
   /** Shown without clicks and without filters. */
   empty: ReactNode;
 };
 
 /** Clicks, leads, conversions and revenue of a source: totals, over time, and what they are made of. */
-export function Dashboard({ title, source, empty }: Props) {
+export function Dashboard({ title, source, intro, empty }: Props) {
   return (
     <SourceContext value={source}>
       <Controls title={title} />
+      {intro}
       <Figures empty={empty} />
       <GeoCredit />
     </SourceContext>

@@ -94,10 +94,11 @@ function SaveForm() {
   );
 }
 
-function DeleteView({ view: { id, name } }: { view: SavedView }) {
+function DeleteView({ view: { id, name, query } }: { view: SavedView }) {
   const remove = useSend<void>(() => ({ path: `${PATH}/${id}`, method: 'DELETE' }), {
     refresh: [PATH],
-    done: 'View deleted',
+    done: `View ${name} deleted`,
+    undo: () => ({ path: PATH, body: { name, query } }),
   });
   return (
     <ActionIcon

@@ -32,6 +32,7 @@ const ACTIONS: readonly (Action & { role: 'operator' | 'owner' })[] = [
   { label: 'Review held signups', path: '/referrals?tab=signups&result=held', role: 'operator' },
   { label: 'Pay referrers', path: '/referrals?tab=payouts', role: 'operator' },
   { label: 'Add a webhook', path: '/webhooks', role: 'operator' },
+  { label: 'Show problems', path: '/problems', role: 'operator' },
   { label: 'Invite a colleague', path: '/settings?tab=members', role: 'owner' },
   { label: 'Create an API key', path: '/settings/developers', role: 'owner' },
 ];

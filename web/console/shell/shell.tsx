@@ -9,17 +9,18 @@ import { SESSION_QUERY, useSession } from '../api/session.ts';
 import { PAGES } from '../pages.tsx';
 import type { LazyPage } from './lazy-page.tsx';
 import { giveUpUnsaved, leaveBy } from './leaving.ts';
-import { LossBadge } from './loss-badge.tsx';
 import { usePageStart } from './page-start.ts';
 import { Palette } from './palette.tsx';
 import { usePasteToBegin } from './paste-to-begin.ts';
+import { ProblemBadge } from './problem-badge.tsx';
 import { SchemeSwitch } from './scheme-switch.tsx';
+import { WorkspaceSwitch } from './workspace-switch.tsx';
 
 /** Navigation, header and the page between them. */
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false);
   const [location] = useLocation();
-  const { workspace, member } = useSession();
+  const { member } = useSession();
   const main = useRef<HTMLElement>(null);
   usePageStart(main, location);
   usePasteToBegin();
@@ -39,15 +40,13 @@ export function Shell({ children }: { children: ReactNode }) {
             aria-label={opened ? 'Close the navigation' : 'Open the navigation'}
             aria-expanded={opened}
           />
-          <Text fw={700} component={Link} href="/" c="inherit" td="none">
+          <Text fw={700} component={Link} href="/" c="inherit" td="none" visibleFrom="xs">
             Hoplog
           </Text>
-          <Text c="dimmed" truncate dir="auto" title={workspace.name}>
-            {workspace.name}
-          </Text>
+          <WorkspaceSwitch />
         </Group>
         <Group gap="xs" wrap="nowrap">
-          <LossBadge />
+          <ProblemBadge />
           <Palette />
           <SchemeSwitch />
           <SignOut who={member.email} />

@@ -30,7 +30,7 @@ export default function ConnectionsPage() {
   const mayChange = can('operator');
   return (
     <>
-      <PageHeader title="Connections">
+      <PageHeader title="Connections" isBar>
         {mayChange && <Button onClick={open}>Connect a provider</Button>}
       </PageHeader>
       <QueryView

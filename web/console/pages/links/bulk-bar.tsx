@@ -2,16 +2,19 @@ import { Button, Group, Modal, Paper, TagsInput, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { IconArchive, IconArchiveOff, IconTag, IconTrash } from '@tabler/icons-react';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { LinkRecord, Tags } from '../../api/links.ts';
-import { useApi, useSend } from '../../api/queries.ts';
+import { refreshReads, useApi, useSend } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { sentence, sentenceOf } from '../../api/sentence.ts';
 import { useSession } from '../../api/session.ts';
 import { plural } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { showUndo } from '../../parts/undo-notice.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
-import { type ChangeResults, useAddTags } from './use-add-tags.ts';
+import { type ChangeResults, type Restorable, setEach } from './set-each.ts';
+import { useAddTags } from './use-add-tags.ts';
 
 type Props = {
   /** The selected links. */
@@ -21,11 +24,21 @@ type Props = {
 
 const refresh = ['/links', '/analytics', '/folders'];
 
-/** Says how a change of several links went. */
-function tell(results: readonly { status: number; body: object }[], done: string): void {
+/**
+ * Says how a change of several links went.
+ *
+ * @param undo sets the links back; left out: the change can't be undone
+ */
+function tell(
+  results: readonly { status: number; body: object }[],
+  done: string,
+  undo?: () => Promise<void>,
+): void {
   const refused = results.filter(({ status }) => status >= 400);
   const made = results.length - refused.length;
-  if (made > 0) notifications.show({ message: `${plural(made, 'link', 'links')} ${done}`, color: 'hop' });
+  const message = `${plural(made, 'link', 'links')} ${done}`;
+  if (made > 0 && undo) showUndo(message, undo);
+  else if (made > 0) notifications.show({ message, color: 'hop' });
   const [first] = refused;
   if (!first) return;
   const { error } = first.body as { error?: { message: string } };
@@ -36,11 +49,26 @@ function tell(results: readonly { status: number; body: object }[], done: string
   });
 }
 
+/** Returns what sets a field of these links back to what it is now. */
+function useBack(links: readonly LinkRecord[]) {
+  const queries = useQueryClient();
+  return (field: Restorable) => async () => {
+    const results = await setEach(
+      field,
+      links.map((link) => ({ id: link.id, value: link[field] })),
+    );
+    await refreshReads(queries, refresh);
+    const refused = results.filter(({ status }) => status >= 400).length;
+    if (refused > 0) throw new Error(`${plural(refused, 'link was', 'links were')} not set back.`);
+  };
+}
+
 /** What can be done with the selected links, at the bottom of the window. */
 export function BulkBar({ links, clear }: Props) {
   const { workspace } = useSession();
   const ids = links.map(({ id }) => id);
   const [tagging, { open, close }] = useDisclosure(false);
+  const back = useBack(links);
   const areArchived = links.every(({ archived }) => archived);
   const archive = useSend<boolean, { results: ChangeResults }>(
     (archived) => ({ path: '/links/bulk', method: 'PATCH', body: { ids, set: { archived } } }),
@@ -69,7 +97,7 @@ export function BulkBar({ links, clear }: Props) {
               onClick={() =>
                 archive.mutate(!areArchived, {
                   onSuccess: ({ results }) => {
-                    tell(results, areArchived ? 'restored' : 'archived');
+                    tell(results, areArchived ? 'restored' : 'archived', back('archived'));
                     clear();
                   },
                 })
@@ -110,6 +138,7 @@ function TagDialog({ links, close, done }: { links: LinkRecord[]; close: () => v
   const [tags, setTags] = useState<string[]>([]);
   const [typed, setTyped] = useState('');
   const save = useAddTags(links);
+  const back = useBack(links);
   return (
     <Modal
       opened
@@ -122,7 +151,7 @@ function TagDialog({ links, close, done }: { links: LinkRecord[]; close: () => v
           event.preventDefault();
           save.mutate(tags, {
             onSuccess: (results) => {
-              tell(results, 'tagged');
+              tell(results, 'tagged', back('tags'));
               close();
               done();
             },

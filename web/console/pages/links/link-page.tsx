@@ -28,7 +28,7 @@ export default function LinkPage() {
   const link = useLink(id);
   return (
     <>
-      <PageHeader title={link.data ? link.data.slug : 'Link'}>
+      <PageHeader title={link.data ? link.data.slug : 'Link'} isBar>
         {link.data && <Actions link={link.data} />}
       </PageHeader>
       <QueryView query={link} lines={8}>

@@ -40,7 +40,7 @@ export default function LinksPage() {
 
   return (
     <>
-      <PageHeader title="Links">
+      <PageHeader title="Links" isBar>
         {can('operator') && (
           <>
             <Button component={Link} href="/links/new" leftSection={<IconPlus size={18} />}>

@@ -1,9 +1,10 @@
-import { Select, SimpleGrid, Switch } from '@mantine/core';
+import { Select, Switch } from '@mantine/core';
 import { useState } from 'react';
 import { CHANNELS } from '../../../../core/enrich/channels.ts';
 import type { LinkRecord, LinkRecords } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { channelName, countryName } from '../../formats.ts';
+import { FilterBar } from '../../parts/filter-bar.tsx';
 import type { LiveFilter, useLiveFilter } from './live-view.ts';
 
 /** Number of suggested links. */
@@ -20,13 +21,7 @@ export function LiveFilters({ filter, change }: Props) {
   const [countries, setCountries] = useState<Option[]>([]);
   const chosen = filter.country;
   return (
-    <SimpleGrid
-      cols={{ base: 1, xs: 2, md: 4 }}
-      spacing="sm"
-      role="search"
-      aria-label="Filters of clicks"
-      style={{ alignItems: 'end' }}
-    >
+    <FilterBar label="Filters of clicks" names={['link', 'channel', 'country', 'bots']} isWide>
       <LinkFilter link={filter.link} change={(link) => change({ link })} />
       <Select
         label="Channel"
@@ -56,7 +51,7 @@ export function LiveFilters({ filter, change }: Props) {
         mb="xs"
         onChange={(event) => change({ bots: event.currentTarget.checked ? 'include' : null })}
       />
-    </SimpleGrid>
+    </FilterBar>
   );
 }
 

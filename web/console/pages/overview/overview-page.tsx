@@ -5,6 +5,7 @@ import { Dashboard } from '../../dashboard/dashboard.tsx';
 import { analyticsOptions, overTimeBody, type Source } from '../../dashboard/source.ts';
 import { viewOf } from '../../dashboard/view.ts';
 import { viewerTimeZone } from '../../formats.ts';
+import { FirstSteps } from './first-steps.tsx';
 import { NoClicks } from './no-clicks.tsx';
 
 const sourceOf = ({ workspace }: Pick<Session, 'workspace'>, withRevenue: boolean): Source => ({
@@ -26,5 +27,12 @@ export default function OverviewPage() {
   const session = useSession();
   const me = useApi<ResponseOf<'/me'>>('/me');
   const withRevenue = me.data?.plan.revenue_visible !== false;
-  return <Dashboard title="Overview" source={sourceOf(session, withRevenue)} empty={<NoClicks />} />;
+  return (
+    <Dashboard
+      title="Overview"
+      source={sourceOf(session, withRevenue)}
+      intro={<FirstSteps />}
+      empty={<NoClicks />}
+    />
+  );
 }

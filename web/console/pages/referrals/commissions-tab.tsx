@@ -4,6 +4,7 @@ import { useSession } from '../../api/session.ts';
 import { formatInstant, formatMoney } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { FilterBar } from '../../parts/filter-bar.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
@@ -35,15 +36,14 @@ export function CommissionsTab() {
   });
   return (
     <>
-      <Group gap="sm" align="flex-end" mb="md">
+      <FilterBar label="Filters of commissions" names={['program', 'status']} actions={<OneReferrer />}>
         <ProgramFilter />
         <ChoiceFilter
           name="status"
           label="Status"
           choices={STATUSES.map((value) => ({ value, label: statusName(value) }))}
         />
-        <OneReferrer />
-      </Group>
+      </FilterBar>
       <QueryView
         query={commissions}
         empty={{

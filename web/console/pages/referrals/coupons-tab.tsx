@@ -1,9 +1,10 @@
-import { Anchor, Button, Group, Table } from '@mantine/core';
+import { Anchor, Button, Table } from '@mantine/core';
 import { useState } from 'react';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatInstant } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { FilterBar } from '../../parts/filter-bar.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
@@ -37,16 +38,23 @@ export function CouponsTab() {
   );
   return (
     <>
-      <Group gap="sm" align="flex-end" mb="md">
-        <TextFilter name="code" label="Code" placeholder="Exact code" />
+      <FilterBar
+        label="Filters of coupons"
+        names={['program']}
+        search={<TextFilter name="code" label="Code" placeholder="Exact code" />}
+        actions={
+          <>
+            <OneReferrer />
+            {can('operator') && (
+              <Button size="xs" onClick={() => setOpen(true)}>
+                Add a coupon
+              </Button>
+            )}
+          </>
+        }
+      >
         <ProgramFilter />
-        <OneReferrer />
-        {can('operator') && (
-          <Button size="xs" onClick={() => setOpen(true)}>
-            Add a coupon
-          </Button>
-        )}
-      </Group>
+      </FilterBar>
       <QueryView
         query={coupons}
         empty={{

@@ -1,7 +1,6 @@
 import { Button } from '@mantine/core';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
-import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Enrollment } from './responses.ts';
 
@@ -14,7 +13,7 @@ export function EnrollmentStatus({ status }: Pick<Enrollment, 'status'>) {
   );
 }
 
-/** Suspends an approved referrer after confirmation; approves a suspended one. */
+/** Suspends an approved referrer, which can be undone; approves a suspended one. */
 export function StatusButton({
   enrollment,
 }: {
@@ -30,26 +29,24 @@ export function StatusButton({
     }),
     {
       refresh: ['/enrollments', '/payouts/eligible'],
-      done: `${enrollment.external_user_id} ${isApproved ? 'suspended' : 'approved'}`,
+      done: isApproved
+        ? `${enrollment.external_user_id} suspended. New signups and purchases earn nothing, and nothing is paid out.`
+        : `${enrollment.external_user_id} approved`,
+      undo: () => ({
+        path: `/enrollments/${enrollment.partner_id}`,
+        method: 'PATCH',
+        body: { status: enrollment.status },
+      }),
     },
   );
   if (!can('operator')) return null;
-  if (!isApproved) {
-    return (
-      <Button loading={turn.isPending} onClick={() => turn.mutate()}>
-        Approve
-      </Button>
-    );
-  }
   return (
-    <ConfirmButton
-      question={`Suspend ${enrollment.external_user_id}?`}
-      consequence="The link keeps leading to your site. New signups and purchases earn nothing, and nothing is paid out. What was earned stays and is paid once you approve again."
-      yes="Suspend"
-      pending={turn.isPending}
-      onConfirm={() => turn.mutateAsync()}
+    <Button
+      variant={isApproved ? 'default' : 'filled'}
+      loading={turn.isPending}
+      onClick={() => turn.mutate()}
     >
-      Suspend
-    </ConfirmButton>
+      {isApproved ? 'Suspend' : 'Approve'}
+    </Button>
   );
 }

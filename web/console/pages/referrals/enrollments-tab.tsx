@@ -1,7 +1,8 @@
-import { Anchor, Group, Stack, Table, Text } from '@mantine/core';
+import { Anchor, Stack, Table, Text } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { formatCount, formatMoney } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { FilterBar } from '../../parts/filter-bar.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
@@ -29,8 +30,11 @@ export function EnrollmentsTab() {
   const partner = view.get('partner');
   return (
     <>
-      <Group gap="sm" align="flex-end" mb="md">
-        <TextFilter name="search" label="Search" placeholder="User, email or name" />
+      <FilterBar
+        label="Filters of enrollments"
+        names={['program', 'status', 'mode']}
+        search={<TextFilter name="search" label="Search" placeholder="User, email or name" />}
+      >
         <ProgramFilter />
         <ChoiceFilter
           name="status"
@@ -48,7 +52,7 @@ export function EnrollmentsTab() {
             { value: 'affiliate', label: 'Affiliate' },
           ]}
         />
-      </Group>
+      </FilterBar>
       <QueryView
         query={enrollments}
         empty={{

@@ -1,8 +1,9 @@
-import { Group, Stack, Table, Text } from '@mantine/core';
+import { Stack, Table, Text } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatInstant } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { FilterBar } from '../../parts/filter-bar.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
@@ -91,8 +92,11 @@ function Filters() {
   const { workspace } = useSession();
   const currencies = new Set([...usePrograms().map(({ currency }) => currency), workspace.currency]);
   return (
-    <Group gap="sm" align="flex-end">
-      <TextFilter name="user" label="User" placeholder="Exact ID" />
+    <FilterBar
+      label="Filters of the ledger"
+      names={['program', 'kind', 'status', 'cause', 'currency', 'order', 'from', 'to']}
+      search={<TextFilter name="user" label="User" placeholder="Exact ID" />}
+    >
       <ProgramFilter />
       <ChoiceFilter
         name="kind"
@@ -112,7 +116,7 @@ function Filters() {
       <TextFilter name="order" label="Order" placeholder="Exact ID" />
       <DayFilter name="from" label="From" />
       <DayFilter name="to" label="To" />
-    </Group>
+    </FilterBar>
   );
 }
 

@@ -1,7 +1,8 @@
-import { Anchor, Group, Table, Text } from '@mantine/core';
+import { Anchor, Table, Text } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { formatInstant, formatMoney } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { FilterBar } from '../../parts/filter-bar.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
@@ -28,8 +29,12 @@ export function PurchasesTab() {
   });
   return (
     <>
-      <Group gap="sm" align="flex-end" mb="md">
-        <TextFilter name="order" label="Order" placeholder="Exact ID" />
+      <FilterBar
+        label="Filters of purchases"
+        names={['program', 'result']}
+        search={<TextFilter name="order" label="Order" placeholder="Exact ID" />}
+        actions={<OneReferrer />}
+      >
         <ProgramFilter />
         <ChoiceFilter
           name="result"
@@ -39,8 +44,7 @@ export function PurchasesTab() {
             { value: 'nothing', label: 'Not rewarded' },
           ]}
         />
-        <OneReferrer />
-      </Group>
+      </FilterBar>
       <QueryView
         query={purchases}
         empty={{

@@ -1,7 +1,8 @@
-import { Anchor, Group, Table, Text } from '@mantine/core';
+import { Anchor, Table, Text } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { formatInstant } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { FilterBar } from '../../parts/filter-bar.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
@@ -29,8 +30,12 @@ export function SignupsTab() {
   });
   return (
     <>
-      <Group gap="sm" align="flex-end" mb="md">
-        <TextFilter name="search" label="Search" placeholder="New user or email" />
+      <FilterBar
+        label="Filters of signups"
+        names={['program', 'result', 'reason']}
+        search={<TextFilter name="search" label="Search" placeholder="New user or email" />}
+        actions={<OneReferrer />}
+      >
         <ProgramFilter />
         <ChoiceFilter
           name="result"
@@ -42,8 +47,7 @@ export function SignupsTab() {
           ]}
         />
         <ChoiceFilter name="reason" label="Why blocked" choices={BLOCK_REASON_CHOICES} />
-        <OneReferrer />
-      </Group>
+      </FilterBar>
       <QueryView
         query={signups}
         empty={{

@@ -28,7 +28,7 @@ export function AcceptInvite({ invite, token }: { invite: InviteView; token: str
     navigate('/', { replace: true });
   };
   const accept = (body: object) =>
-    callApi('/session/invite', { method: 'POST', body: { token, ...email, ...body } });
+    callApi('/session/invite', { method: 'POST', body: { token, keep: true, ...email, ...body } });
   const withPassword = useOneMutation<void, unknown>({ mutationFn: () => accept({ password }), onSuccess });
   const withPasskey = useOneMutation<void, unknown>({
     mutationFn: async () =>

@@ -6,6 +6,7 @@ import { callApi } from '../../api/call.ts';
 import { messageOf } from '../../api/failures.ts';
 import { useOneMutation } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
+import type { Session } from '../../api/session.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { CodeForm } from './code-form.tsx';
 import { passkeyFailure, passkeysWork, signWithPasskey } from './passkeys.ts';
@@ -14,18 +15,27 @@ import { SignInFailure } from './sign-in-failure.tsx';
 
 type SignIn = ResponseOf<'/session', 'post'>;
 
-/** Sign-in by email and password, or by passkey. */
-export default function SignInPage() {
+/**
+ * Sign-in by email and password, or by passkey.
+ *
+ * @param onAdded called with the session of a workspace that is added to those of the browser; left out: they end
+ */
+export default function SignInPage({ onAdded }: { onAdded?: (session: Session) => void }) {
+  const keep = onAdded !== undefined;
   const queries = useQueryClient();
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
   const [workspace, setWorkspace] = useState<string>();
-  const enter = () => queries.invalidateQueries({ queryKey: ['/session'] });
+  const enter = async (session: Session) => {
+    if (onAdded) onAdded(session);
+    else await queries.invalidateQueries({ queryKey: ['/session'] });
+  };
   const withPassword = useOneMutation<{ workspace_id?: string; code?: string }, SignIn>({
-    mutationFn: (more) => callApi<SignIn>('/session', { method: 'POST', body: { email, password, ...more } }),
+    mutationFn: (more) =>
+      callApi<SignIn>('/session', { method: 'POST', body: { email, password, keep, ...more } }),
     onSuccess: async ({ session }) => {
-      if (session) await enter();
+      if (session) await enter(session);
     },
   });
   const choose = (id: string) => {
@@ -37,9 +47,12 @@ export default function SignInPage() {
     setCode('');
     withPassword.reset();
   };
-  const withPasskey = useOneMutation<void, unknown>({
+  const withPasskey = useOneMutation<void, Session>({
     mutationFn: async () =>
-      callApi('/session/passkey', { method: 'POST', body: { passkey: await signWithPasskey() } }),
+      callApi<Session>('/session/passkey', {
+        method: 'POST',
+        body: { passkey: await signWithPasskey(), keep },
+      }),
     onSuccess: enter,
   });
   const submit = (event: FormEvent) => {
@@ -83,7 +96,7 @@ export default function SignInPage() {
   }
   return (
     <>
-      <PageHeader title="Sign in" />
+      <PageHeader title={keep ? 'Sign in to another workspace' : 'Sign in'} />
       <Stack gap="md">
         {providerFailure && <SignInFailure message={providerFailure} />}
         {withPassword.isError && <SignInFailure message={messageOf(withPassword.error)} />}
@@ -129,7 +142,7 @@ export default function SignInPage() {
             </Button>
           </>
         )}
-        <ProviderButton />
+        {!keep && <ProviderButton />}
         <Text size="sm" c="dimmed">
           Cannot sign in? Ask an owner of your workspace for an invitation.
         </Text>

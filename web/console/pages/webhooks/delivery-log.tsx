@@ -1,7 +1,8 @@
-import { Anchor, Group, Select, Table, Text, Title } from '@mantine/core';
+import { Anchor, Select, Table, Text, Title } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { formatCount, formatInstant, formatPlanned } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { FilterBar } from '../../parts/filter-bar.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
@@ -47,7 +48,7 @@ export function DeliveryLog({ webhook }: { webhook: Webhook }) {
       <Text size="sm" c="dimmed" mb="sm">
         Refreshes automatically. Deliveries are stored for 30 days; of delivered clicks, the newest 1,000.
       </Text>
-      <Group gap="sm" mb="sm">
+      <FilterBar label="Filters of deliveries" names={['status', 'type']}>
         <Select
           label="Result"
           size="xs"
@@ -66,7 +67,7 @@ export function DeliveryLog({ webhook }: { webhook: Webhook }) {
           onChange={(value) => view.filter('type', value)}
           allowDeselect={false}
         />
-      </Group>
+      </FilterBar>
       <QueryView
         query={deliveries}
         empty={{

@@ -18,7 +18,7 @@ export default function WebhookPage() {
   const host = webhook.data && URL.parse(webhook.data.url)?.host;
   return (
     <>
-      <PageHeader title={host ? `Webhook to ${host}` : 'Webhook'}>
+      <PageHeader title={host ? `Webhook to ${host}` : 'Webhook'} isBar>
         {webhook.data && <WebhookActions webhook={webhook.data} />}
       </PageHeader>
       <QueryView query={webhook} lines={8}>

@@ -31,7 +31,9 @@ export default function WebhooksPage() {
 
   return (
     <>
-      <PageHeader title="Webhooks">{mayChange && <Button onClick={open}>New webhook</Button>}</PageHeader>
+      <PageHeader title="Webhooks" isBar>
+        {mayChange && <Button onClick={open}>New webhook</Button>}
+      </PageHeader>
       <QueryView
         query={webhooks}
         empty={{

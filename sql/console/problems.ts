@@ -1,0 +1,100 @@
+import { isoMicros } from '../database/instants.ts';
+import type { Queryable } from '../database/pool.ts';
+
+/** What can be wrong in a workspace, the worst first. */
+export const PROBLEM_KINDS = [
+  'dead_letters',
+  'webhook_disabled',
+  'domain_failing',
+  'connection_incomplete',
+  'connection_failed',
+  'fulfilment_failing',
+  'webhook_failing',
+  'orders_without_rate',
+  'purchases_without_rate',
+  'connection_unmatched',
+  'connection_silent',
+  'domain_pending',
+] as const;
+export type ProblemKind = (typeof PROBLEM_KINDS)[number];
+
+/** Something that is wrong in a workspace. */
+export type Problem = {
+  kind: ProblemKind;
+  /** ISO 8601 with microseconds. */
+  since: string;
+  /** Of what is wrong, such as a webhook; null: not one record. */
+  id: string | null;
+  /** Name of that record, a currency, or null. */
+  name: string | null;
+  /** How many; null: it is one. */
+  count: number | null;
+  /** The reason in words, or null. */
+  reason: string | null;
+};
+
+/** Counted up to here: the number is for a sentence. */
+const COUNT_LIMIT = 1_000;
+
+const FIELDS = 'kind, since, id, name, count, reason';
+
+const micros = (column: string) => `to_timestamp(${column} / 1000000.0)`;
+
+/** SQL: time without any event after which a new connection counts as silent. */
+const SILENT_AFTER = "interval '1 day'";
+
+const ofEvents = (kind: ProblemKind, status: string) => `
+  SELECT '${kind}', min(e.received_at), c.id, c.provider, count(*), NULL
+  FROM connections c CROSS JOIN LATERAL (
+    SELECT received_at FROM connection_events e WHERE e.connection_id = c.id AND e.status = '${status}' LIMIT ${COUNT_LIMIT}
+  ) AS e
+  WHERE c.workspace_id = $1 AND c.deleted_at IS NULL GROUP BY c.id, c.provider`;
+
+const QUERIES = [
+  `SELECT 'webhook_disabled', disabled_at, id, url, NULL::bigint, NULL
+   FROM webhooks WHERE workspace_id = $1 AND deleted_at IS NULL AND NOT is_active AND disabled_at IS NOT NULL`,
+  `SELECT 'webhook_failing', failing_since, id, url, NULL, NULL
+   FROM webhooks WHERE workspace_id = $1 AND deleted_at IS NULL AND is_active AND failing_since IS NOT NULL`,
+  `SELECT CASE WHEN status = 'pending' THEN 'domain_pending' ELSE 'domain_failing' END,
+     coalesce(missing_since, created_at), id, domain, NULL, problem
+   FROM domains WHERE workspace_id = $1 AND (status = 'failing' OR missing_since IS NOT NULL
+     OR (status = 'pending' AND created_at < now() - interval '1 day'))`,
+  `SELECT 'orders_without_rate', ${micros('min(ts)')}, NULL, currency, count(*), NULL
+   FROM orders WHERE workspace_id = $1 AND without_rate GROUP BY currency`,
+  `SELECT 'purchases_without_rate', min(purchased_at), NULL, currency, count(*), NULL
+   FROM purchases WHERE workspace_id = $1 AND without_rate GROUP BY currency`,
+  `SELECT CASE WHEN signing_secret IS NULL THEN 'connection_incomplete' ELSE 'connection_silent' END,
+     created_at, id, provider, NULL, NULL
+   FROM connections WHERE workspace_id = $1 AND deleted_at IS NULL AND last_event_at IS NULL
+     AND created_at < now() - ${SILENT_AFTER}`,
+  ofEvents('connection_unmatched', 'unmatched'),
+  ofEvents('connection_failed', 'failed'),
+  `SELECT 'fulfilment_failing', min(d.created_at), f.id, t.name, count(*), NULL
+   FROM fulfilments f JOIN programs p ON p.id = f.program_id JOIN destinations t ON t.id = p.destination_id
+     JOIN grant_deliveries d ON d.fulfilment_id = f.id AND d.status IN ('pending', 'failed') AND d.error IS NOT NULL
+   WHERE f.workspace_id = $1 AND f.deleted_at IS NULL GROUP BY f.id, t.name`,
+  // Of the deployment: an event that cannot be read names no workspace.
+  `SELECT 'dead_letters', min(created_at), NULL, NULL, count(*), NULL
+   FROM (SELECT created_at FROM dead_letters WHERE $2 AND replayed_at IS NULL ORDER BY created_at LIMIT ${COUNT_LIMIT}) AS d
+   HAVING count(*) > 0`,
+];
+
+/**
+ * Returns what is wrong in a workspace, the worst first, then the oldest.
+ *
+ * @param withDeployment also events of the whole deployment that could not be stored
+ */
+export async function listProblems(
+  db: Queryable,
+  workspaceId: string,
+  withDeployment: boolean,
+): Promise<Problem[]> {
+  const { rows } = await db.query<Problem>({
+    name: 'list_problems',
+    text: `SELECT kind, ${isoMicros('since')} AS since, id, name, count, reason
+      FROM (${QUERIES.join(' UNION ALL ')}) AS problems (${FIELDS})
+      ORDER BY array_position($3::text[], kind), problems.since, id LIMIT 200`,
+    values: [workspaceId, withDeployment, PROBLEM_KINDS],
+  });
+  return rows;
+}

@@ -1,0 +1,162 @@
+import { Anchor, Button, Group, Paper, Progress, Skeleton, Text, Title } from '@mantine/core';
+import { IconCircle, IconCircleCheckFilled } from '@tabler/icons-react';
+import { Link } from 'wouter';
+import { useApi, useSend } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
+import { type Role, useSession } from '../../api/session.ts';
+
+type Steps = ResponseOf<'/first-steps'>['steps'];
+type Step = Steps[number]['step'];
+
+/** Steps are done in other windows and by visitors. Milliseconds. */
+const REFRESH = 10_000;
+
+/** Each step in words, the page where it is done, and the least role that can do it. */
+const STEPS: Record<Step, { title: string; about: string; path: string; role: Role }> = {
+  link: {
+    title: 'Create a link',
+    about: 'A short address that counts its clicks.',
+    path: '/links/new',
+    role: 'operator',
+  },
+  click: {
+    title: 'See a click',
+    about: 'Open your link; the click appears within a second.',
+    path: '/live',
+    role: 'analyst',
+  },
+  pixel: {
+    title: 'Put the pixel on your site',
+    about: 'It is detected with its first report.',
+    path: '/settings/developers',
+    role: 'operator',
+  },
+  conversion: {
+    title: 'Record a conversion',
+    about: 'A lead or an order, by the pixel, the API, or a connection.',
+    path: '/connections',
+    role: 'operator',
+  },
+  domain: {
+    title: 'Connect your domain',
+    about: 'Links begin with your own name.',
+    path: '/domains',
+    role: 'operator',
+  },
+  colleague: {
+    title: 'Invite a colleague',
+    about: 'Each has a role of their own.',
+    path: '/settings?tab=members',
+    role: 'owner',
+  },
+  api_key: {
+    title: 'Use the API',
+    about: 'Create a key, and make a first call with it.',
+    path: '/settings/developers',
+    role: 'owner',
+  },
+};
+
+/** The first steps of a workspace, until they are done or hidden. */
+export function FirstSteps() {
+  const { first_steps: isShown } = useSession();
+  return isShown ? <List /> : null;
+}
+
+/** Hides the list from the member, or by an owner from everyone. */
+function Hide() {
+  const { can } = useSession();
+  const hide = useSend<'member' | 'workspace'>(
+    (hidden_for) => ({ path: '/first-steps', method: 'PATCH', body: { hidden_for } }),
+    {
+      refresh: ['/session'],
+      done: (_, whom) => (whom === 'member' ? 'First steps hidden' : 'First steps hidden for everyone'),
+      undo: () => ({ path: '/first-steps', method: 'PATCH', body: { hidden_for: 'none' } }),
+    },
+  );
+  return (
+    <Group gap={4} justify="flex-end" mt="xs">
+      {can('owner') && (
+        <Button size="compact-sm" variant="subtle" onClick={() => hide.mutate('workspace')}>
+          Hide for everyone
+        </Button>
+      )}
+      <Button size="compact-sm" variant="subtle" onClick={() => hide.mutate('member')}>
+        Hide for me
+      </Button>
+    </Group>
+  );
+}
+
+function List() {
+  const query = useApi<ResponseOf<'/first-steps'>>('/first-steps', {}, { every: REFRESH });
+  const steps = query.data?.steps;
+  // A step that is done would look open.
+  if (query.isError && steps === undefined) return null;
+  const done = steps?.filter((one) => one.done).length ?? 0;
+  const isOver = steps !== undefined && done === steps.length;
+  return (
+    <Paper
+      component="section"
+      withBorder
+      p="md"
+      mb="md"
+      aria-labelledby="first-steps"
+      aria-busy={steps === undefined}
+    >
+      <Title order={2} size="h4" id="first-steps">
+        {isOver ? 'You are set up' : 'First steps'}
+      </Title>
+      <Group gap="sm" mb="sm" wrap="nowrap">
+        <Progress
+          flex={1}
+          value={(done / Object.keys(STEPS).length) * 100}
+          aria-label={`${done} of ${Object.keys(STEPS).length} steps are done`}
+        />
+        <Text size="sm" c="dimmed" role="status">
+          {steps === undefined ? '…' : `${done} of ${steps.length}`}
+        </Text>
+      </Group>
+      <ol className="first-steps">
+        {(Object.keys(STEPS) as Step[]).map((step) => (
+          <Row key={step} step={step} done={steps?.find((one) => one.step === step)?.done} />
+        ))}
+      </ol>
+      <Hide />
+    </Paper>
+  );
+}
+
+/** @param done undefined: not known yet */
+function Row({ step, done }: { step: Step; done: boolean | undefined }) {
+  const { can } = useSession();
+  const { title, about, path, role } = STEPS[step];
+  const Icon = done ? IconCircleCheckFilled : IconCircle;
+  return (
+    <li>
+      {done === undefined ? (
+        <Skeleton circle height={20} className="first-step-sign" />
+      ) : (
+        <Icon
+          size={20}
+          aria-label={done ? 'Done' : 'Open'}
+          className={done ? 'first-step-sign first-step-done' : 'first-step-sign'}
+        />
+      )}
+      <div>
+        {done === false && can(role) ? (
+          <Anchor component={Link} href={path} size="sm" fw={500}>
+            {title}
+          </Anchor>
+        ) : (
+          <Text size="sm" fw={500} c={done ? 'dimmed' : undefined}>
+            {title}
+          </Text>
+        )}
+        <Text size="sm" c="dimmed">
+          {done === false && !can(role) ? `${about} An ${role} does this.` : about}
+        </Text>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,118 @@
+import type { ResponseOf } from '../../api/responses.ts';
+import { plural } from '../../formats.ts';
+import { PROVIDER_NAMES } from '../connections/words.ts';
+
+export type Problem = ResponseOf<'/problems'>['problems'][number];
+
+/** A problem in words, with the page that mends it. */
+export type ProblemWords = {
+  what: string;
+  /** The consequence, and what mends it. */
+  advice: string;
+  /** Where it is mended; null: outside the console. */
+  mend: { path: string; label: string } | null;
+};
+
+const OPERATOR = 'The operator of this service can mend it.';
+
+/** Returns what is wrong in words. */
+export function wordsOf(problem: Problem): ProblemWords {
+  const { kind, id, name, count, reason } = problem;
+  const many = count ?? 0;
+  const provider = PROVIDER_NAMES[name as keyof typeof PROVIDER_NAMES] ?? name ?? '';
+  const connection = (status?: string) => ({
+    path: `/connections/${id}${status ? `?status=${status}` : ''}`,
+    label: status ? 'Show the events' : 'Open the connection',
+  });
+  switch (kind) {
+    case 'clicks_lost':
+      return {
+        what: 'Clicks are lost',
+        advice: `Links redirect, but the server cannot store clicks, as with a full disk. "npx hoplog status" says why. ${OPERATOR}`,
+        mend: null,
+      };
+    case 'conversions_lost':
+      return {
+        what: 'Conversions are lost',
+        advice: `The server cannot store identifies and orders, as with a full disk. "npx hoplog status" says why. ${OPERATOR}`,
+        mend: null,
+      };
+    case 'dead_letters':
+      return {
+        what: `${plural(many, 'event', 'events')} of this service could not be stored`,
+        advice: `"npx hoplog dead-letter list" says why, and "npx hoplog dead-letter replay" stores them. ${OPERATOR}`,
+        mend: null,
+      };
+    case 'webhook_disabled':
+      return {
+        what: `The webhook to ${hostOf(name)} is disabled`,
+        advice: 'It failed for days, and receives nothing. Mend its server, then switch it on again.',
+        mend: { path: `/webhooks/${id}`, label: 'Open the webhook' },
+      };
+    case 'webhook_failing':
+      return {
+        what: `The webhook to ${hostOf(name)} fails`,
+        advice: 'Messages are retried. After five days of failures it is disabled.',
+        mend: { path: `/webhooks/${id}`, label: 'Open the webhook' },
+      };
+    case 'domain_failing':
+      return {
+        what: `The domain ${name} fails its check`,
+        advice: `${sentenceOf(reason)}Its links redirect until another workspace proves the domain.`,
+        mend: { path: '/domains', label: 'Open domains' },
+      };
+    case 'domain_pending':
+      return {
+        what: `The domain ${name} waits for its DNS record`,
+        advice: `${sentenceOf(reason)}No links can be made on it before.`,
+        mend: { path: '/domains', label: 'Open domains' },
+      };
+    case 'connection_incomplete':
+      return {
+        what: `The connection to ${provider} has no signing secret`,
+        advice: 'Its events are refused until the secret is set.',
+        mend: connection(),
+      };
+    case 'connection_silent':
+      return {
+        what: `The connection to ${provider} has received no event`,
+        advice: `Check that ${provider} sends its events to the address of the connection.`,
+        mend: connection(),
+      };
+    case 'connection_failed':
+      return {
+        what: `${plural(many, 'event', 'events')} of ${provider} failed`,
+        advice: 'Their purchases are not counted. Each event says why, and can be tried again.',
+        mend: connection('failed'),
+      };
+    case 'connection_unmatched':
+      return {
+        what: `${plural(many, 'event', 'events')} of ${provider} match no known customer`,
+        advice: 'Their purchases earn no commission. Assign them to a referrer, or leave them.',
+        mend: connection('unmatched'),
+      };
+    case 'fulfilment_failing':
+      return {
+        what: `${plural(many, 'credit', 'credits')} of ${name} could not be delivered`,
+        advice: 'Each delivery says why, and can be tried again.',
+        mend: { path: '/referrals?tab=fulfilment', label: 'Open fulfilment' },
+      };
+    case 'orders_without_rate':
+      return {
+        what: `${plural(many, 'order', 'orders')} in ${codeOf(name)} count without revenue`,
+        advice: `There is no rate for ${codeOf(name)}. "npx hoplog rate set" sets one, and the orders count at once. ${OPERATOR}`,
+        mend: null,
+      };
+    case 'purchases_without_rate':
+      return {
+        what: `${plural(many, 'purchase', 'purchases')} in ${codeOf(name)} earn no commission`,
+        advice: `There is no rate for ${codeOf(name)}. "npx hoplog rate set" sets one, and they earn it at once. ${OPERATOR}`,
+        mend: { path: '/referrals?tab=purchases', label: 'Open purchases' },
+      };
+  }
+}
+
+const hostOf = (url: string | null) => URL.parse(url ?? '')?.host ?? url ?? '';
+const codeOf = (currency: string | null) => (currency ?? '').toUpperCase();
+const sentenceOf = (reason: string | null) =>
+  reason === null ? '' : `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}. `;

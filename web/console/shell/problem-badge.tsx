@@ -1,0 +1,30 @@
+import { Link } from 'wouter';
+import { useApi } from '../api/queries.ts';
+import type { ResponseOf } from '../api/responses.ts';
+import { plural } from '../formats.ts';
+import { StatusBadge } from '../parts/status-badge.tsx';
+
+const EVERY_MS = 30_000;
+
+/** Words of what cannot wait. */
+const URGENT: Partial<Record<string, string>> = {
+  clicks_lost: 'Losing clicks',
+  conversions_lost: 'Losing conversions',
+};
+
+/** Says on every page that something is wrong, and leads to what. Nothing is shown while that is not known. */
+export function ProblemBadge() {
+  const { data } = useApi<ResponseOf<'/problems'>>('/problems', {}, { every: EVERY_MS });
+  const [worst] = data?.problems ?? [];
+  const count = data?.problems.length ?? 0;
+  const words = (worst && URGENT[worst.kind]) ?? plural(count, 'problem', 'problems');
+  return (
+    <span role="status">
+      {worst && (
+        <Link href="/problems" className="problem-badge">
+          <StatusBadge sign="bad">{words}</StatusBadge>
+        </Link>
+      )}
+    </span>
+  );
+}
