@@ -23,9 +23,9 @@ inChromium(async () => {
 });
 
 test.each([
-  ['the live list', () => '/live?bots=include', 'Filters of clicks', 'Channel'],
-  ['the ledger', () => '/referrals?tab=ledger&kind=credit', 'Filters of the ledger', 'Program'],
-  ['deliveries', () => `/webhooks/${webhook}?status=failed`, 'Filters of deliveries', 'Event'],
+  ['the live list', (): string => '/live?bots=include', 'Filters of clicks', 'Channel'],
+  ['the ledger', (): string => '/referrals?tab=ledger&kind=credit', 'Filters of the ledger', 'Program'],
+  ['deliveries', (): string => `/webhooks/${webhook}?status=failed`, 'Filters of deliveries', 'Event'],
 ] as const)(
   'a phone folds the filters of %s behind a button with their number',
   async (name, path, label, field) => {
@@ -43,8 +43,8 @@ test.each([
 );
 
 test.each([
-  ['a link', () => `/links/${link}`, 'Delete'],
-  ['a webhook', () => `/webhooks/${webhook}`, 'Send a test event'],
+  ['a link', (): string => `/links/${link}`, 'Delete'],
+  ['a webhook', (): string => `/webhooks/${webhook}`, 'Send a test event'],
 ] as const)('a phone keeps the actions of %s at the bottom of the window', async (name, path, action) => {
   const page = await site.open(path(), { width: 390 });
   const button = page.getByRole('button', { name: action, exact: true });

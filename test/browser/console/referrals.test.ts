@@ -22,7 +22,7 @@ inChromium(async () => {
   return site.close;
 });
 
-test('referrers are searched, opened, suspended after a question and approved', LONG, async () => {
+test('referrers are searched, opened, suspended, which can be undone, and approved', LONG, async () => {
   const program = await shop.program({
     name: 'Searching',
     payout_methods: ['wise'],
