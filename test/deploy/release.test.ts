@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ROOT, readYaml } from './compose-file.ts';
 
@@ -33,13 +33,31 @@ test('the image is built for both processors, with its list of parts and its ori
   });
 });
 
-test('workflows run scripts that exist, with the Node.js of the packages', () => {
-  const { scripts, dependencies } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
-  const names = steps.flatMap(({ run = '' }) =>
-    [...run.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name),
-  );
-  expect(names.length).toBeGreaterThan(1);
-  for (const name of names) expect(Object.keys(scripts)).toContain(name);
+test.each(readdirSync(`${ROOT}.github/workflows`))('%s runs scripts that exist', (file) => {
+  const { jobs } = readYaml(`.github/workflows/${file}`) as Workflow;
+  const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
+  const commands = Object.values(jobs).flatMap((job) => job.steps.flatMap(({ run = [] }) => run));
+  expect(commands.length).toBeGreaterThan(0);
+  for (const [, name] of commands.join('\n').matchAll(/npm run ([\w:]+)/g)) {
+    expect(Object.keys(scripts)).toContain(name);
+  }
+});
+
+test('what takes too long for each push runs every night', () => {
+  const nightly = (file: string) =>
+    readYaml(`.github/workflows/${file}`) as Workflow & { on: { schedule?: { cron: string }[] } };
+  for (const [file, script] of [
+    ['containers.yml', 'npm run test:containers'],
+    ['chart.yml', 'npm run chart:check'],
+  ] as const) {
+    const { on, jobs } = nightly(file);
+    expect(on.schedule?.[0]?.cron, file).toMatch(/^\d+ \d+ \* \* \*$/);
+    expect(Object.values(jobs).flatMap((job) => job.steps.map(({ run }) => run))).toContain(script);
+  }
+});
+
+test('a release uses the Node.js of the packages', () => {
+  const { dependencies } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
   const versions = steps.flatMap(({ with: given }) => given?.['node-version'] ?? []);
   expect(new Set(versions)).toEqual(new Set([dependencies.node]));
 });
