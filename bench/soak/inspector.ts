@@ -28,17 +28,22 @@ const LISTENING = /Debugger listening on (ws:\S+)\s/g;
  * Measures the heap of running processes of Node.js through their inspectors, which SIGUSR1 opens.
  *
  * @param log standard error of the processes, which contains the address of each inspector
+ * @param patienceMs limit of a measurement, milliseconds
  */
-export function createHeapProbe(log: () => string) {
+export function createHeapProbe(log: () => string, patienceMs = PATIENCE_MS) {
   const addresses = new Map<number, string>();
   const tried = new Set<string>();
 
-  /** Measures inspectors not measured yet: a hung process may open its inspector late. */
+  /** Measures inspectors not measured yet: a hung process may open its inspector, or respond, late. */
   async function measureNew(pid: number): Promise<Heap | null> {
     for (const [, url = ''] of log().matchAll(LISTENING)) {
       if (tried.has(url)) continue;
       tried.add(url);
-      const measured = await measureAt(url).catch(() => null); // The process has exited.
+      const measured = await measureAt(url, patienceMs).catch((error) => {
+        // A hung process, or one on a host without network. Others have exited.
+        if (error instanceof NoResponse) tried.delete(url);
+        return null;
+      });
       if (measured) addresses.set(measured.pid, url);
       if (measured?.pid === pid) return measured;
     }
@@ -48,23 +53,25 @@ export function createHeapProbe(log: () => string) {
   /** Forces a collection and measures one process. @throws Error when the process exits or hangs */
   return async function measure(pid: number): Promise<Heap> {
     const url = addresses.get(pid);
-    if (url !== undefined) return measureAt(url);
+    if (url !== undefined) return measureAt(url, patienceMs);
     process.kill(pid, 'SIGUSR1');
-    for (const late = Date.now() + PATIENCE_MS; Date.now() < late; await delay(20)) {
+    for (const late = Date.now() + patienceMs; Date.now() < late; await delay(20)) {
       const measured = await measureNew(pid);
       if (measured) return measured;
     }
-    throw new Error(`process ${pid} did not open its inspector within ${PATIENCE_MS} ms`);
+    throw new Error(`process ${pid} did not open its inspector within ${patienceMs} ms`);
   };
 }
 
 export type HeapProbe = ReturnType<typeof createHeapProbe>;
 
-async function measureAt(url: string): Promise<Heap & { pid: number }> {
+class NoResponse extends Error {}
+
+async function measureAt(url: string, patienceMs: number): Promise<Heap & { pid: number }> {
   const socket = new WebSocket(url);
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   failed.catch(() => undefined);
-  const timer = setTimeout(() => fail(new Error('the inspector did not respond')), PATIENCE_MS);
+  const timer = setTimeout(() => fail(new NoResponse('the inspector did not respond')), patienceMs);
   const waiting = new Map<number, (reply: Reply) => void>();
   const threads: string[] = [];
   let last = 0;

@@ -145,3 +145,24 @@ test('the heap of a running process is measured with its threads, without what i
   expect(heap).toBeLessThan(65 * 2 ** 20);
   expect((await measure(child.pid ?? 0)).heap).toBeLessThan(65 * 2 ** 20);
 });
+
+test('a process that did not respond is measured once it does', async () => {
+  const child = spawn(process.execPath, ['--eval', 'console.log("ready"); setInterval(() => {}, 1e6)'], {
+    env: { ...process.env, ...probedAt('127.0.0.1') },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log += text;
+  });
+  await once(child.stdout, 'data');
+  const pid = child.pid ?? 0;
+  process.kill(pid, 'SIGUSR1');
+  await expect.poll(() => log, { timeout: 60_000 }).toContain('Debugger listening');
+  child.kill('SIGSTOP');
+  const measure = createHeapProbe(() => log, 500);
+  await expect(measure(pid)).rejects.toThrow('did not open its inspector');
+  child.kill('SIGCONT');
+  const measured = await vi.waitFor(() => measure(pid), { timeout: 60_000 });
+  expect(measured.heap).toBeGreaterThan(0);
+});
