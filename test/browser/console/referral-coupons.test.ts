@@ -84,12 +84,12 @@ test('a promotion code is made in Stripe, its failure is shown, and it is tried 
   const page = await site.open('/referrals?tab=coupons&code=DAN10');
   await page.getByRole('button', { name: 'Add a coupon' }).click();
   const dialog = page.getByRole('dialog', { name: 'Add a coupon' });
-  await dialog.getByLabel('Code').fill('DAN10');
+  await dialog.getByRole('textbox', { name: 'Code' }).fill('DAN10');
   await dialog.getByLabel('Referrer').fill('dan');
   await dialog.getByLabel('Make the promotion code in Stripe').check();
   await dialog.getByRole('textbox', { name: 'Percent off' }).fill('0');
   await dialog.getByRole('button', { name: 'Add', exact: true }).click();
-  await dialog.getByText(/must be/).waitFor();
+  await dialog.getByText(/^must be/i).waitFor();
   await expectGood(page, 'referrals-coupon-promotion');
   await dialog.getByRole('textbox', { name: 'Percent off' }).fill('12.5');
   await dialog.getByRole('button', { name: 'Add', exact: true }).click();
