@@ -26,6 +26,7 @@ export default defineConfig({
     hookTimeout: 180_000,
     teardownTimeout: 60_000,
     // Far below testTimeout, so that a condition that is never met fails with the value last seen.
-    expect: { poll: { timeout: LIMIT_MS, interval: 50 } },
+    // Each read takes a core from what it waits for.
+    expect: { poll: { timeout: LIMIT_MS, interval: 100 } },
   },
 });

@@ -22,7 +22,7 @@ import { commandAs } from '../cli/embedded/unprivileged.ts';
 import { type ProcessRecord, stillRuns } from '../cli/processes/identity.ts';
 import { familyOf } from './faults/processes.ts';
 import { type Click, follow, type Link, makeLink, untilClicks } from './support/first-click.ts';
-import { hoplog } from './support/hoplog.ts';
+import { EACH_SECOND, hoplog } from './support/hoplog.ts';
 import { interruptedStart, type Ready, refusedStart, type Service, startService } from './support/service.ts';
 
 const CHECKOUT = fileURLToPath(new URL('..', import.meta.url));
@@ -210,7 +210,7 @@ test('status reports when the workers stop making progress, and when they resume
     const { status, stdout } = await hoplog(['status', '--json'], env);
     return [status, JSON.parse(stdout).parts.workers];
   };
-  await expect.poll(workers).toEqual([0, { ok: true, detail: '1 alive' }]);
+  await expect.poll(workers, EACH_SECOND).toEqual([0, { ok: true, detail: '1 alive' }]);
   const { pid } = childOf('workers');
   process.kill(pid, 'SIGSTOP');
   try {
@@ -218,11 +218,11 @@ test('status reports when the workers stop making progress, and when they resume
       ok: false,
       detail: expect.stringMatching(/^no worker is alive; the last heartbeat expired at /),
     };
-    await expect.poll(workers).toEqual([1, silent]);
+    await expect.poll(workers, EACH_SECOND).toEqual([1, silent]);
   } finally {
     process.kill(pid, 'SIGCONT');
   }
-  await expect.poll(workers).toEqual([0, { ok: true, detail: '1 alive' }]);
+  await expect.poll(workers, EACH_SECOND).toEqual([0, { ok: true, detail: '1 alive' }]);
 });
 
 /** Returns the record of a tier's process; null while there is none. */

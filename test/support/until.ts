@@ -4,7 +4,14 @@ import { inspect } from 'node:util';
 /** Far below the `testTimeout` of vitest.config.ts: this error names the value, a timed-out test does not. */
 export const LIMIT_MS = 60_000;
 
-export type UntilOptions = { timeoutMs?: number; intervalMs?: number };
+/** Pauses between two reads: the first, and the longest after a long wait. Milliseconds. */
+const PAUSE_MS = { first: 50, longest: 500 };
+
+export type UntilOptions = {
+  timeoutMs?: number;
+  /** Default: a twentieth of the time waited so far, because each read takes a core from what is awaited. */
+  intervalMs?: number;
+};
 
 /**
  * Reads repeatedly until the value satisfies the condition, and returns it. Where no value is needed, `expect.poll`
@@ -28,15 +35,16 @@ export async function until<T>(
   what: string,
   read: () => Promise<T> | T,
   holds: (value: T) => boolean = Boolean,
-  { timeoutMs = LIMIT_MS, intervalMs = 50 }: UntilOptions = {},
+  { timeoutMs = LIMIT_MS, intervalMs }: UntilOptions = {},
 ): Promise<T> {
-  const deadline = performance.now() + timeoutMs;
+  const began = performance.now();
   for (;;) {
     const value = await read();
     if (holds(value)) return value;
-    if (performance.now() > deadline) {
+    const waited = performance.now() - began;
+    if (waited > timeoutMs) {
       throw new Error(`not seen within ${timeoutMs} ms: ${what}; last seen: ${inspect(value, { depth: 4 })}`);
     }
-    await delay(intervalMs);
+    await delay(intervalMs ?? Math.min(Math.max(PAUSE_MS.first, waited / 20), PAUSE_MS.longest));
   }
 }
