@@ -27,7 +27,7 @@ export function PromotionState({ coupon }: { coupon: Coupon }) {
     <Group gap="xs">
       {made && <PromotionBadge status={made.status} />}
       {made?.error && (
-        <Text size="xs" maw={260} truncate title={made.error}>
+        <Text size="xs" maw={260} lineClamp={2} title={made.error} style={{ overflowWrap: 'anywhere' }}>
           {made.error}
         </Text>
       )}
