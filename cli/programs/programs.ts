@@ -29,7 +29,8 @@ const QUIET = '--disable-warning=ExperimentalWarning';
 const ONE_THREAD = '--single-threaded-gc';
 /**
  * MiB. The rows of a block live until it is stored, and a young generation of V8's 16 is copied meanwhile: 64 take 0.87
- * of the CPU, for up to 144 MiB more while there is work (`bench/notes.md`).
+ * of the CPU, for up to 144 MiB more, which stay after the first work. At rest from the start it takes nothing
+ * (`bench/notes.md`).
  */
 const LARGE_YOUNG_GENERATION = '--max-semi-space-size=64';
 
