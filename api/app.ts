@@ -58,6 +58,7 @@ import { programRoutes } from './referrals/programs/routes.ts';
 import { purchaseRoutes } from './referrals/purchases/routes.ts';
 import { referralRoutes } from './referrals/routes.ts';
 import { signupRoutes } from './referrals/signups/routes.ts';
+import { referralSummaryRoutes } from './referrals/summary/routes.ts';
 import { savedViewRoutes } from './saved-views/routes.ts';
 import { serviceRoutes } from './service/routes.ts';
 import { providerRoutes } from './session/provider-routes.ts';
@@ -103,6 +104,7 @@ const RESOURCES: Routes[] = [
   pixelRoutes,
   programRoutes,
   referralRoutes,
+  referralSummaryRoutes,
   enrollmentRoutes,
   signupRoutes,
   purchaseRoutes,

@@ -29,7 +29,18 @@ export const AUDITED: Readonly<Record<string, Audited>> = {
   'workspace.update': {
     action: 'workspace.update',
     target: 'workspace',
-    record: ['identity_verification', 'payout_hold_days', 'time_zone', 'default_domain'],
+    record: [
+      'attribution_model',
+      'attribution_window',
+      'primary_domain',
+      'currency',
+      'identity_verification',
+      'payout_hold_days',
+      'time_zone',
+      'tracking',
+      'retention_months',
+      'default_domain',
+    ],
   },
   'workspace.rotateIdentitySecret': { action: 'identity_secret.rotate', target: 'workspace' },
   'partnerWorkspaces.provision': {

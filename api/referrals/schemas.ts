@@ -273,6 +273,11 @@ export const CreditBalance = Type.Object(
 const Count = Type.Integer();
 const Major = Type.Number({ description: "Major units of the program's currency." });
 
+export const ReferralWindow = Type.Object(
+  { from: Instant, to: Instant, days: Type.Integer() },
+  { title: 'ReferralWindow' },
+);
+
 const ReferralDay = Type.Object(
   {
     day: Type.String({ format: 'date' }),
@@ -315,7 +320,7 @@ export const Stats = Type.Object(
       description:
         'Discount codes of the referrer, newest first, at most 20: an order with one belongs to the referrer.',
     }),
-    window: Type.Object({ from: Instant, to: Instant, days: Type.Integer() }, { title: 'ReferralWindow' }),
+    window: ReferralWindow,
     stats: Type.Object(
       {
         clicks: Count,

@@ -1,10 +1,17 @@
+import { AppError, badRequest } from '../../core/errors.ts';
+import { registrableDomain } from '../../core/links/destinations.ts';
 import { logoUrl, readLogo } from '../../core/qr/logo.ts';
 import { checkTimeZone } from '../../core/time/time-buckets.ts';
 import { inTransaction, type Queryable } from '../../sql/database/pool.ts';
 import { defaultDomain } from '../../sql/domains/domains.ts';
 import { identitySecret, rotateIdentitySecret } from '../../sql/workspaces/identity-secrets.ts';
 import { setWorkspaceLogo, workspaceLogo } from '../../sql/workspaces/logos.ts';
-import { updateWorkspace, type Workspace } from '../../sql/workspaces/workspaces.ts';
+import {
+  hasOrders,
+  lockWorkspace,
+  updateWorkspace,
+  type Workspace,
+} from '../../sql/workspaces/workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { setDefaultDomain } from './default-domain.ts';
 import { IdentitySecret, WorkspaceChange, WorkspaceSettings } from './schemas.ts';
@@ -31,13 +38,13 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
   app.patch(
     '/workspace',
     {
-      config: CONFIG,
+      config: { ...CONFIG, errors: ['conflict'] },
       schema: {
         tags,
         operationId: 'workspace.update',
         summary: "Change the workspace's settings",
         description:
-          'Changes the given settings and leaves the others. They apply from the next call. 402 for a `default_domain` without a paid plan.',
+          'Changes the given settings and leaves the others. They apply from the next call. 402 for a `default_domain` without a paid plan. 409 for another `currency` once the workspace has orders: its reports hold amounts in the present one.',
         body: WorkspaceChange,
         response: { 200: WorkspaceSettings },
       },
@@ -45,8 +52,15 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
     async (request) => {
       const { auth, body } = request;
       const logo = typeof body.logo === 'string' ? readLogo('logo', body.logo) : body.logo;
+      const primaryDomain = body.primary_domain && readPrimaryDomain(body.primary_domain);
       return inTransaction(pool, async (tx) => {
+        await requireChangeableCurrency(tx, auth.workspace.id, body.currency?.toLowerCase());
         const changed = await updateWorkspace(tx, auth.workspace.id, {
+          name: body.name?.trim(),
+          attribution_model: body.attribution_model,
+          attribution_window: body.attribution_window,
+          primary_domain: primaryDomain,
+          currency: body.currency?.toLowerCase(),
           identity_verification: body.identity_verification,
           payout_hold_days: body.payout_hold_days,
           time_zone: body.time_zone && checkTimeZone('time_zone', body.time_zone),
@@ -86,12 +100,42 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
   );
 }
 
+/**
+ * Returns the registrable domain of a host, as the first own-site link sets it.
+ *
+ * @throws {AppError} `bad_request` when it is no host name
+ */
+function readPrimaryDomain(text: string): string {
+  const host = text.trim().toLowerCase();
+  const url = URL.parse(`https://${host}`);
+  if (!url || url.host !== host || !host.includes('.')) {
+    throw badRequest('primary_domain', 'must be a domain such as shop.example, without scheme and path');
+  }
+  return registrableDomain(url);
+}
+
+/** @throws {AppError} `conflict` for another currency once there are orders; `bad_request` for an unknown one */
+async function requireChangeableCurrency(
+  tx: Queryable,
+  workspaceId: string,
+  currency: string | undefined,
+): Promise<void> {
+  if (currency === undefined) return;
+  const { currency: present } = await lockWorkspace(tx, workspaceId);
+  if (currency === present || !(await hasOrders(tx, workspaceId))) return;
+  throw new AppError('conflict', `the currency must stay ${present} because the workspace has orders`);
+}
+
 async function settingsOf(db: Queryable, workspace: Workspace): Promise<WorkspaceSettings> {
   const logo = await workspaceLogo(db, workspace.id);
   return {
     id: workspace.id,
     name: workspace.name,
     slug: workspace.slug,
+    attribution_model: workspace.attribution_model,
+    attribution_window: workspace.attribution_window,
+    primary_domain: workspace.primary_domain,
+    currency: workspace.currency,
     identity_verification: workspace.identity_verification,
     payout_hold_days: workspace.payout_hold_days,
     time_zone: workspace.time_zone,

@@ -3,16 +3,40 @@ import { DOMAIN_LIMIT } from '../../core/links/domains.ts';
 import { LOGO_BYTES, LOGO_SIDE } from '../../core/qr/logo.ts';
 import { TRACKINGS } from '../../core/tracking/tracking.ts';
 import {
+  ATTRIBUTION_MODELS,
   IDENTITY_VERIFICATIONS,
   MOST_PAYOUT_HOLD_DAYS,
   MOST_RETENTION_MONTHS,
 } from '../../sql/workspaces/workspaces.ts';
-import { Body, Nullable, OneOf, Uuid } from '../schemas.ts';
+import { Body, Currency, CurrencyInput, Nullable, OneOf, Uuid } from '../schemas.ts';
 
 /** Characters of the largest logo: four for each three bytes. */
 const LOGO_URL_LIMIT = Math.ceil(LOGO_BYTES / 3) * 4 + 30;
 
+/** Longest `attribution_window`, in days. */
+const MOST_ATTRIBUTION_DAYS = 365;
+
 const FIELDS = {
+  name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
+  attribution_model: OneOf(ATTRIBUTION_MODELS, {
+    title: 'AttributionModel',
+    description:
+      'Which clicks an order and a lead belong to. A change counts for orders and leads first reported after it; earlier ones keep their model.',
+  }),
+  attribution_window: Type.Integer({
+    minimum: 1,
+    maximum: MOST_ATTRIBUTION_DAYS,
+    description:
+      'Days before an order or a lead in which a click counts. A change counts for orders and leads first reported after it.',
+  }),
+  primary_domain: Nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 253,
+      description:
+        'Domain of destinations on the own site. A new link to another domain needs `external: true`; links that exist stay. Null: the next own-site link sets it.',
+    }),
+  ),
   identity_verification: OneOf(IDENTITY_VERIFICATIONS, {
     title: 'IdentityVerification',
     description:
@@ -64,9 +88,9 @@ const FIELDS = {
 export const WorkspaceSettings = Type.Object(
   {
     id: Uuid,
-    name: Type.String(),
     slug: Type.String(),
     ...FIELDS,
+    currency: Currency,
     identity_secret_set: Type.Boolean({ description: 'Whether the workspace has an identity secret.' }),
   },
   { title: 'WorkspaceSettings' },
@@ -75,6 +99,11 @@ export type WorkspaceSettings = Static<typeof WorkspaceSettings>;
 
 export const WorkspaceChange = Body(
   {
+    name: Type.Optional(FIELDS.name),
+    attribution_model: Type.Optional(FIELDS.attribution_model),
+    attribution_window: Type.Optional(FIELDS.attribution_window),
+    primary_domain: Type.Optional(FIELDS.primary_domain),
+    currency: Type.Optional(CurrencyInput),
     identity_verification: Type.Optional(FIELDS.identity_verification),
     payout_hold_days: Type.Optional(FIELDS.payout_hold_days),
     time_zone: Type.Optional(FIELDS.time_zone),

@@ -20,6 +20,10 @@ test('settings have defaults, and a change leaves the others', async () => {
     id: shop.workspace.id,
     name: 'Corner Shop',
     slug: expect.stringContaining('corner-shop'),
+    attribution_model: 'last_click',
+    attribution_window: 30,
+    primary_domain: null,
+    currency: 'usd',
     identity_verification: 'off',
     payout_hold_days: 3,
     time_zone: null,
@@ -45,6 +49,14 @@ test('settings have defaults, and a change leaves the others', async () => {
 });
 
 test.each([
+  ['name', { name: ' ' }],
+  ['attribution_model', { attribution_model: 'best' }],
+  ['attribution_window', { attribution_window: 0 }],
+  ['attribution_window', { attribution_window: 366 }],
+  ['primary_domain', { primary_domain: 'https://shop.example' }],
+  ['primary_domain', { primary_domain: 'shop.example/path' }],
+  ['primary_domain', { primary_domain: 'shop' }],
+  ['currency', { currency: 'bitcoin' }],
   ['identity_verification', { identity_verification: 'on' }],
   ['payout_hold_days', { payout_hold_days: -1 }],
   ['payout_hold_days', { payout_hold_days: 91 }],
@@ -91,4 +103,32 @@ test('the time zone of reports is set by its name, reaches the session, and is r
   for (const wrong of ['Mars/Olympus', '+01:00', '', 5]) expect((await set(wrong)).status).toBe(400);
   expect((await set(null)).body.time_zone).toBe(null);
   expect(await inSession()).toBe(null);
+});
+
+test('attribution, own site, and name are changed, and the currency until there is an order', async () => {
+  const change = {
+    name: 'Corner Store',
+    attribution_model: 'linear',
+    attribution_window: 7,
+    primary_domain: 'WWW.Corner.Example',
+    currency: 'EUR',
+  };
+  const changed = await shop.patch<WorkspaceSettings>('/workspace', change);
+  expect([changed.status, changed.body]).toMatchObject([
+    200,
+    { ...change, primary_domain: 'corner.example', currency: 'eur' },
+  ]);
+  const link = { destination_url: 'https://else.example/', name: 'Else', channel: 'email' };
+  expect((await shop.post('/links', link)).status).toBe(400);
+  expect((await shop.post('/links', { ...link, destination_url: 'https://corner.example/' })).status).toBe(
+    201,
+  );
+  const order = { order_id: 'o1', amount: 5, currency: 'eur', external_user_id: 'ada' };
+  expect((await shop.post('/referrals/report-purchase', order)).status).toBe(200);
+  expect((await shop.patch('/workspace', { currency: 'usd' })).status).toBe(409);
+  // The present one is no change.
+  expect((await shop.patch('/workspace', { currency: 'eur', primary_domain: null })).body).toMatchObject({
+    currency: 'eur',
+    primary_domain: null,
+  });
 });

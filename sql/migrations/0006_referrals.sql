@@ -147,6 +147,7 @@ CREATE INDEX signups_email ON signups (workspace_id, lower(email)) WHERE email I
 CREATE INDEX signups_mailbox ON signups (workspace_id, mailbox) WHERE mailbox IS NOT NULL;
 CREATE INDEX signups_device ON signups (workspace_id, device_id) WHERE device_id IS NOT NULL;
 CREATE INDEX signups_workspace ON signups (workspace_id, id DESC);
+CREATE INDEX signups_reported ON signups (workspace_id, reported_at);
 CREATE INDEX signups_blocked ON signups (workspace_id, id DESC) WHERE block_reason IS NOT NULL;
 CREATE INDEX signups_review ON signups (workspace_id, id DESC) WHERE state = 'held' OR rewards_held;
 CREATE INDEX signups_visitor ON signups (workspace_id, visitor_id) WHERE visitor_id IS NOT NULL;
@@ -177,6 +178,7 @@ CREATE TABLE purchases (
   CHECK (rewarded = (ledger_rows > 0))
 );
 CREATE INDEX purchases_workspace ON purchases (workspace_id, order_internal_id DESC);
+CREATE INDEX purchases_made ON purchases (workspace_id, purchased_at);
 CREATE INDEX purchases_user ON purchases (workspace_id, external_user_id) WHERE external_user_id IS NOT NULL;
 CREATE INDEX purchases_held ON purchases (workspace_id, order_internal_id DESC) WHERE held;
 CREATE INDEX purchases_without_rate ON purchases (currency) WHERE without_rate;

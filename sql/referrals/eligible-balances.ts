@@ -32,11 +32,11 @@ export const heldBack = (amount: string, now: string) => `CASE WHEN e.status = '
       THEN 'payout_method_changed' END`;
 
 /**
- * SQL: eligible balances at `$3`, by referrer. Includes commissions whose hold period is over but that the job has
+ * SQL: eligible balances of workspace `$1` and program `$2` or null at `$3`, by referrer. Includes commissions whose hold period is over but that the job has
  * not matured yet, as a payout file does. A balance of one program is judged by that program's minimum, also where its
  * referrer has moved to another.
  */
-const ELIGIBLE = `SELECT e.id AS enrollment_id, p.id AS program_id, e.external_user_id, e.name, e.status,
+export const ELIGIBLE = `SELECT e.id AS enrollment_id, p.id AS program_id, e.external_user_id, e.name, e.status,
     e.payout_method, e.payout_email, p.min_payout_minor, owed.amount_minor, owed.currency, owed.commissions,
     ${heldBack('owed.amount_minor', '$3')} AS held_back
   FROM (

@@ -180,6 +180,7 @@ export async function suspendWorkspace(
 export type WorkspaceSettings = Partial<
   Pick<
     Workspace,
+    | 'name'
     | 'plan'
     | 'plan_status'
     | 'attribution_model'
@@ -195,6 +196,7 @@ export type WorkspaceSettings = Partial<
 >;
 
 const SETTABLE = [
+  'name',
   'plan',
   'plan_status',
   'attribution_model',

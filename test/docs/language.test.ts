@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { markdownFiles, proseOf, readDocument } from './markdown.ts';
 
@@ -67,4 +68,40 @@ test('no line of prose is longer than 120 characters', () => {
       .map(({ line, n }) => `${path}:${n}: ${line.slice(0, 40)}`),
   );
   expect(long).toEqual([]);
+});
+
+/** Words of the console that were replaced, and what it says now. Labels: in any case they begin a text. */
+const REPLACED: [RegExp, string][] = [
+  [/on the window before/, '+152.1%'],
+  [/as before: /, 'No previous data'],
+  [/Other days/, 'Custom range'],
+  [/Show the numbers/, 'Show as table'],
+  [/What stands behind/, 'Slug'],
+  [/Most visits/, 'Click limit'],
+  [/Stands as/, 'Status'],
+  [/\bWhose\b/, 'User'],
+  [/Is in it/, 'Included'],
+  [/For programs/, 'API fields'],
+  [/It is: /, 'a sentence with the reward'],
+  [/Least payout/, 'Minimum payout'],
+  [/Ways to be paid/, 'Payout methods'],
+];
+
+/** Texts of a source without its comments. */
+const withoutComments = (source: string) =>
+  source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+
+test('no page of the console has a word that was replaced', () => {
+  const folder = new URL('../../web/console/', import.meta.url);
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (path) => /\.tsx?$/.test(path) && !path.startsWith('api/openapi') && !path.endsWith('.test.ts'),
+  );
+  expect(files.length).toBeGreaterThan(150);
+  const found = files.flatMap((path) => {
+    const text = withoutComments(readFileSync(new URL(path, folder), 'utf8'));
+    return REPLACED.filter(([word]) => word.test(text)).map(
+      ([word, now]) => `${path}: ${word.source} is now ${now}`,
+    );
+  });
+  expect(found).toEqual([]);
 });

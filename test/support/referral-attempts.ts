@@ -79,6 +79,10 @@ export const REFERRAL_ATTEMPTS: Attempts = {
     },
     { path: '/referrals/report-refund', body: { refund_id: 's', order_id: victim.orderId }, status: 200 },
   ],
+  'GET /api/v1/referrals/summary': (victim) => [
+    { path: '/referrals/summary', status: 200 },
+    { path: `/referrals/summary?program_id=${victim.program}&days=90`, status: 200 },
+  ],
   'GET /api/v1/referrals/stats': (victim) => [
     { path: `/referrals/stats?external_user_id=${victim.referrer}`, status: 404 },
     { path: `/referrals/stats?external_user_id=own&program_id=${victim.program}`, status: 404 },

@@ -25,6 +25,7 @@ export const PAGE_PATHS = {
   'webhooks/webhook-page': '/webhooks/:id',
   'settings/settings-page': '/settings',
   'developers/developers-page': '/settings/developers',
+  'parts/parts-page': '/parts',
 } as const;
 
 /** Pattern of a path with parameters (`/links/:id`). */

@@ -152,6 +152,11 @@ export const PAGES: Page[] = [
     icon: IconCode,
     ...lazyPage(() => import('./pages/developers/developers-page.tsx')),
   },
+  {
+    path: PAGE_PATHS['parts/parts-page'],
+    title: 'Parts',
+    ...lazyPage(() => import('./pages/parts/parts-page.tsx')),
+  },
 ];
 
 /** Pages for signed-out users: the sign-in, and the page of an invitation. */

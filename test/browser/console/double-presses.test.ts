@@ -78,7 +78,7 @@ const button = (within: ConsolePage | Locator, name: string) =>
 const NAME = 'Pressed twice';
 
 test('a second press at once creates no second program, folder, bio page or invitation', LONG, async () => {
-  const page = await site.open('/referrals');
+  const page = await site.open('/referrals?tab=programs');
   await button(page, 'New program').click();
   const program = page.getByRole('dialog', { name: 'New program' });
   await program.getByLabel('Name').fill(NAME);

@@ -1,12 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { expect, test, vi } from 'vitest';
+import type { FoundLinks } from '../../../api/links/search-schemas.ts';
+import { BROWSER } from '../../support/visitors.ts';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
 import { choose, expectSlugs, LONG, PATIENCE, press, records, SHOP, setDomain, slugs } from './link-desk.ts';
 
 // Each test looks at several states, on a machine that may have other things to do.
 vi.setConfig({ testTimeout: LONG });
+
+/** Runs in the page. */
+const HEIGHTS = (rows: { getBoundingClientRect(): { height: number } }[]) =>
+  rows.map((row) => Math.round(row.getBoundingClientRect().height));
 
 let site: ConsoleSite;
 
@@ -234,4 +240,129 @@ test('links of referrers, bio pages and programs are behind their chips, and a p
   await phone.getByRole('region', { name: 'Selected links' }).waitFor();
   await expectGood(phone, 'links-phone');
   await phone.close();
+});
+
+test('rows have a line of their clicks by one request, and the columns that a person chose', async () => {
+  const names = Array.from({ length: 6 }, (_, n) => `trend-${n}`);
+  const links = names.map((slug, n) => ({ ...SHOP, name: `Trend ${n}`, slug, smart: true, tags: ['trend'] }));
+  await site.api('/links/bulk', { links });
+  for (const path of ['trend-0', 'trend-0', 'trend-1']) {
+    const answer = await fetch(`${site.service.short_url}/${path}`, {
+      redirect: 'manual',
+      headers: { 'user-agent': BROWSER },
+    });
+    expect(answer.status).toBe(302);
+  }
+  const clicksOf = async (slug: string) =>
+    (await site.api<FoundLinks>(`/links/search?q=${slug}`)).links[0]?.figures?.clicks;
+  await expect.poll(() => clicksOf('trend-0'), PATIENCE).toBe(2);
+  await expect.poll(() => clicksOf('trend-1'), PATIENCE).toBe(1);
+
+  const asked: string[] = [];
+  const page = await site.open('/');
+  page.on('request', (request) => {
+    if (request.url().endsWith('/analytics/query')) asked.push(request.postData() ?? '');
+  });
+  await page.getByRole('link', { name: 'Links', exact: true }).click();
+  await page.waitForURL(/console\/links$/);
+  asked.length = 0;
+  await page.goto(`${site.app}/console/links?tag=trend`);
+  await expectSlugs(page, names.toReversed());
+  const row = (slug: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name: slug }) });
+  await row('trend-0').getByRole('img', { name: 'At most 2 clicks in a day' }).waitFor();
+  await row('trend-1').getByRole('img', { name: 'At most 1 click in a day' }).waitFor();
+  await row('trend-2').getByRole('img', { name: 'No clicks' }).waitFor();
+  const ofTrends = asked.filter((body) => body.includes('"link","time:day"'));
+  expect(ofTrends.length).toBe(1);
+  const heights = await page.locator('tbody tr').evaluateAll(HEIGHTS);
+  expect(heights).toEqual(names.map(() => 44));
+
+  await press(page, 'Columns');
+  const choices = page.getByRole('group', { name: 'Columns of the table' });
+  await choices.getByRole('checkbox', { name: 'Tags' }).check();
+  await choices.getByRole('checkbox', { name: 'Visitors' }).uncheck();
+  await expectGood(page, 'links-columns', 'each once');
+  await page.keyboard.press('Escape');
+  await choices.waitFor({ state: 'detached' });
+  const headings = () => page.getByRole('columnheader').allTextContents();
+  const chosen = [
+    '',
+    'Link',
+    'Channel',
+    'Status',
+    'Tags',
+    'Trend',
+    'Clicks',
+    'Conversions',
+    'Revenue',
+    'Created',
+    'Copy',
+  ];
+  const trimmed = async () => (await headings()).map((text) => text.trim());
+  await expect.poll(trimmed, PATIENCE).toEqual(chosen);
+  await page.reload();
+  await expect.poll(trimmed, PATIENCE).toEqual(chosen);
+  await row('trend-0').getByText('trend', { exact: true }).waitFor();
+  await press(page, 'Columns');
+  await press(page, 'Reset');
+  await expect.poll(async () => (await trimmed()).includes('Visitors'), PATIENCE).toBe(true);
+  expectClean(page);
+  await page.close();
+});
+
+test('keys move between rows, select and open, and selected links are moved to a folder', async () => {
+  const names = ['keys-1', 'keys-2', 'keys-3'];
+  const links = names.map((slug) => ({ ...SHOP, name: slug, slug, smart: true, tags: ['keys'] }));
+  await site.api('/links/bulk', { links });
+  const folder = await site.api<{ id: string }>('/folders', { name: 'Moved here' });
+  const page = await site.open('/links?tag=keys');
+  await expectSlugs(page, names.toReversed());
+  const focused = () => page.locator('a.link-slug:focus').allTextContents();
+  const expectFocus = (slug: string) => expect.poll(focused, PATIENCE).toEqual([slug]);
+  await page.keyboard.press('j');
+  await expectFocus('keys-3');
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  await expectFocus('keys-1');
+  await page.keyboard.press('x');
+  await page.keyboard.press('k');
+  await expectFocus('keys-2');
+  await page.keyboard.press('x');
+  const bar = page.getByRole('region', { name: 'Selected links' });
+  await bar.getByText('2 links selected').waitFor();
+  expect(await page.getByRole('checkbox', { name: 'Select keys-3' }).isChecked()).toBe(false);
+  // Letters that are typed stay letters.
+  const search = page.getByRole('searchbox', { name: 'Search' });
+  await search.focus();
+  await page.keyboard.type('jxk');
+  expect(await search.inputValue()).toBe('jxk');
+  await search.fill('');
+  await expectSlugs(page, names.toReversed());
+  await bar.getByText('2 links selected').waitFor();
+
+  await bar.getByRole('button', { name: 'Move' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Move 2 links' });
+  await dialog.getByRole('combobox', { name: 'Folder' }).click();
+  await page.getByRole('option', { name: 'Moved here' }).click();
+  await expectGood(page, 'links-move', 'each once');
+  await dialog.getByRole('button', { name: 'Move' }).click();
+  await page.getByText('2 links moved').waitFor();
+  await expect
+    .poll(
+      async () => (await records(site, '&slug=keys-')).map((one) => [one.slug, one.folder_id]).toSorted(),
+      PATIENCE,
+    )
+    .toEqual([
+      ['keys-1', folder.id],
+      ['keys-2', folder.id],
+      ['keys-3', null],
+    ]);
+  await page.getByRole('link', { name: 'keys-2' }).focus();
+  await page.keyboard.press('j');
+  await expectFocus('keys-1');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'keys-1' }).waitFor();
+  expectClean(page);
+  await page.close();
 });

@@ -23,7 +23,7 @@ test('held signups are listed, approved, and rejected after a question', LONG, a
   const program = await shop.program({ name: 'Reviewed', review: 'signups' });
   const { ref } = await shop.enroll('quin', program);
   for (const user of ['rosa', 'stan', 'tess']) await shop.signup(user, ref);
-  const page = await site.open(`/referrals?tab=programs`);
+  const page = await site.open('/referrals');
   await page.getByRole('button', { name: '3 signups to review' }).click();
   await expectRows(page, 'Signups', 3);
   await expectGood(page, 'referrals-review');
@@ -33,6 +33,7 @@ test('held signups are listed, approved, and rejected after a question', LONG, a
   const question = page.getByRole('dialog', { name: 'Reject the signup of stan?' });
   await question.getByRole('button', { name: 'Reject', exact: true }).click();
   await expectRows(page, 'Signups', 1);
+  await page.getByRole('tab', { name: 'Overview' }).click();
   await page.getByRole('button', { name: '1 signup to review' }).waitFor(PATIENCE);
   const { signups } = await site.api<Signups>(`/signups?program_id=${program.id}`);
   expect(signups.map((one) => [one.external_user_id, one.status, one.block_reason]).toSorted()).toEqual([

@@ -177,7 +177,7 @@ test('an analyst sees all of it and has no controls that change it', LONG, async
   const { partner_id, ref } = await shop.enroll('kim', program);
   await shop.signup('kim-friend', ref);
   await shop.purchase('kim-friend', 'kim-order', 70);
-  const page = await site.open('/referrals', { role: 'analyst' });
+  const page = await site.open('/referrals?tab=programs', { role: 'analyst' });
   await page.getByRole('article', { name: 'Watching' }).waitFor();
   const offered = () =>
     page

@@ -161,7 +161,7 @@ test('a template sets the terms, and the program of two fields is what its summa
 
 test('a share is shown with all of its decimals', LONG, async () => {
   await shop.program({ name: 'A third', commission_rate: 33.333, levels: [0.125] });
-  const page = await site.open('/referrals');
+  const page = await site.open('/referrals?tab=programs');
   const card = page.getByRole('article', { name: 'A third' });
   await card.getByText('33.333% of each sale').waitFor();
   await card.getByText('0.125% for the levels above').waitFor();
@@ -179,7 +179,7 @@ test(
       credit_enabled: true,
       purchase_credit: 3,
     });
-    const page = await site.open('/referrals');
+    const page = await site.open('/referrals?tab=programs');
     await page.getByRole('button', { name: 'Edit Emptied' }).click();
     const edit = page.getByRole('dialog', { name: 'Edit Emptied' });
     const share = edit.getByLabel('Percentage of a sale');

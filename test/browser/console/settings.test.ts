@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { LIMIT_MS } from '../../support/until.ts';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsoleSite, consoleSite, expectClean, expectGood, PASSWORD } from './console-site.ts';
 import { addAuthenticator } from './virtual-authenticator.ts';
@@ -19,8 +20,7 @@ const textShown = (page: Page, text: string) => page.getByText(text).first().wai
 test("the first tab shows the workspace's properties, and the tab is in the address", async () => {
   const page = await site.open('/settings');
   await heading(page, 'Settings');
-  await page.getByText('Last click within 30 days').waitFor();
-  await page.getByRole('definition').getByText('USD', { exact: true }).waitFor();
+  await page.getByRole('combobox', { name: 'Attribution model' }).waitFor();
   await page.getByText('Links (without referral links)').waitFor();
   await page.getByText('Events this period (clicks, identifies, orders)').waitFor();
   await page.getByText(/^US\$0\.00, without a limit, until /).waitFor();
@@ -30,6 +30,75 @@ test("the first tab shows the workspace's properties, and the tab is in the addr
   expect(new URL(page.url()).search).toBe('?tab=sign-in');
   await page.goBack();
   await page.getByRole('tab', { name: 'Workspace', selected: true }).waitFor();
+  await page.close();
+});
+
+test('an owner changes how the workspace counts, and reads what it does before it is saved', async () => {
+  type Settings = Record<string, unknown>;
+  const settings = () => site.api<Settings>('/workspace');
+  const before = await settings();
+  const analyst = await site.open('/settings', { role: 'analyst' });
+  const facts = analyst.getByRole('region', { name: 'Figures and tracking' });
+  await facts.getByText('30 days', { exact: true }).waitFor();
+  await facts.getByText('An owner of the workspace can change these settings.').waitFor();
+  expect(await facts.getByRole('textbox').or(facts.getByRole('combobox')).count()).toBe(0);
+  await expectGood(analyst, 'settings-read-only');
+  await analyst.close();
+
+  const page = await site.open('/settings');
+  const form = page.getByRole('region', { name: 'Figures and tracking' });
+  const effects = form.getByRole('status').filter({ hasText: 'What this changes' });
+  await form.getByLabel('Attribution model').selectOption('Linear: all clicks share');
+  await effects.getByText('Attribution model Linear: all clicks share. Orders and leads').waitFor();
+  await form.getByRole('textbox', { name: 'Attribution window, in days' }).fill('400');
+  await effects.getByText('Attribution window of 400 days.').waitFor();
+  await form.getByLabel('Time zone').selectOption('Asia/Tokyo');
+  await form.getByLabel('Own site').fill('corner.example');
+  await form.getByLabel('Tracking').selectOption('Cookieless: within a day');
+  await effects.getByText('Orders are attributed only where a person is identified by email').waitFor();
+  await expectGood(page, 'settings-changed');
+  expect(await settings()).toEqual(before);
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.getByText(/must be an integer|must be <= 365|at most 365/i).waitFor();
+  expect(await settings()).toEqual(before);
+  await form.getByRole('textbox', { name: 'Attribution window, in days' }).fill('14');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Settings saved').waitFor();
+  const now = {
+    attribution_model: 'linear',
+    attribution_window: 14,
+    time_zone: 'Asia/Tokyo',
+    tracking: 'cookieless',
+  };
+  expect(await settings()).toEqual({ ...before, ...now, primary_domain: 'corner.example' });
+
+  // Deleting clicks asks again.
+  await form.getByRole('textbox', { name: 'Months that clicks are kept' }).fill('12');
+  await effects.getByText('Clicks older than 12 months are deleted').waitFor();
+  await form.getByRole('button', { name: 'Save' }).click();
+  const question = page.getByRole('dialog', { name: 'Delete older clicks?' });
+  await expectGood(page, 'settings-delete-clicks', 'each once');
+  await question.getByRole('button', { name: 'Save and delete' }).click();
+  await expect.poll(async () => (await settings()).retention_months, { timeout: LIMIT_MS }).toBe(12);
+  // The session follows: the chart's days are those of the new zone.
+  await page.goto(`${site.app}/console/`);
+  await page
+    .getByText(/Asia\/Tokyo/)
+    .or(page.getByText('No clicks yet'))
+    .first()
+    .waitFor();
+  await site.api(
+    '/workspace',
+    {
+      attribution_model: 'last_click',
+      attribution_window: 30,
+      time_zone: null,
+      tracking: 'full',
+      retention_months: null,
+    },
+    'PATCH',
+  );
+  expectClean(page);
   await page.close();
 });
 

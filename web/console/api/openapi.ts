@@ -274,6 +274,9 @@ export interface paths {
   "/api/v1/referrals/stats": {
     get: operations["referrals.getStats"];
   };
+  "/api/v1/referrals/summary": {
+    get: operations["referrals.getSummary"];
+  };
   "/api/v1/saved-views": {
     get: operations["savedViews.list"];
     post: operations["savedViews.create"];
@@ -1201,6 +1204,9 @@ export interface components {
     CreditSums: {
       delivered: number;
       earned: number;
+    };
+    CreditTotals: {
+      [key: string]: number;
     };
     DashboardScope: {
       type: components["schemas"]["DashboardScopeType"];
@@ -2507,11 +2513,27 @@ export interface components {
       purchases: number;
       signups: number;
     };
+    ReferralDecisions: {
+      changed_payout_methods: number;
+      failed_credit_deliveries: number;
+      /** Format: uuid */
+      failed_payout_file: string | null;
+      failed_payouts: number;
+      held_signups: number;
+      missing_payout_methods: number;
+      purchases_without_rate: number;
+      unmatched_purchases: number;
+    };
     ReferralFigures: {
       clicks: number;
       conversion_rate: number;
       purchases: number;
       signups: number;
+    };
+    ReferralOwed: {
+      credits: components["schemas"]["CreditTotals"];
+      eligible: components["schemas"]["MoneyTotals"];
+      pending: components["schemas"]["MoneyTotals"];
     };
     ReferralPayout: {
       amount: number;
@@ -2525,6 +2547,12 @@ export interface components {
       credits: {
         [key: string]: components["schemas"]["CreditBalance"];
       };
+    };
+    ReferralSpan: {
+      /** Format: date-time */
+      from: string;
+      /** Format: date-time */
+      to: string;
     };
     ReferralStats: {
       affiliate: components["schemas"]["Affiliate"];
@@ -2541,6 +2569,22 @@ export interface components {
       stats: components["schemas"]["ReferralFigures"];
       status: components["schemas"]["EnrollmentStatus"];
       window: components["schemas"]["ReferralWindow"];
+    };
+    ReferralSummary: {
+      compared_totals: components["schemas"]["ReferralTotals"];
+      compared_window: components["schemas"]["ReferralSpan"];
+      decisions: components["schemas"]["ReferralDecisions"];
+      owed: components["schemas"]["ReferralOwed"];
+      top_referrers: components["schemas"]["TopReferrer"][];
+      totals: components["schemas"]["ReferralTotals"];
+      window: components["schemas"]["ReferralWindow"];
+    };
+    ReferralTotals: {
+      buyers: number;
+      clicks: number;
+      purchases: number;
+      revenue: components["schemas"]["MoneyTotals"];
+      signups: number;
     };
     ReferralWindow: {
       days: number;
@@ -2902,6 +2946,20 @@ export interface components {
     };
     /** @enum {string} */
     Tier: "free" | "paid";
+    TopReferrer: {
+      buyers: number;
+      clicks: number;
+      external_user_id: string;
+      name: string | null;
+      owed: components["schemas"]["MoneyTotals"];
+      /** Format: uuid */
+      partner_id: string;
+      /** Format: uuid */
+      program_id: string;
+      purchases: number;
+      revenue: components["schemas"]["MoneyTotals"];
+      signups: number;
+    };
     TrackIdentify: {
       /** Format: email */
       email?: string | null;
@@ -3093,10 +3151,15 @@ export interface components {
       url?: string;
     };
     UpdateWorkspace: {
+      attribution_model?: components["schemas"]["AttributionModel"];
+      attribution_window?: number;
+      currency?: string;
       default_domain?: string | null;
       identity_verification?: components["schemas"]["IdentityVerification"];
       logo?: string | null;
+      name?: string;
       payout_hold_days?: number;
+      primary_domain?: string | null;
       retention_months?: number | null;
       time_zone?: string | null;
       tracking?: components["schemas"]["Tracking"];
@@ -3213,6 +3276,9 @@ export interface components {
       name: string;
     };
     WorkspaceSettings: {
+      attribution_model: components["schemas"]["AttributionModel"];
+      attribution_window: number;
+      currency: string;
       default_domain: string | null;
       /** Format: uuid */
       id: string;
@@ -3221,6 +3287,7 @@ export interface components {
       logo: string | null;
       name: string;
       payout_hold_days: number;
+      primary_domain: string | null;
       retention_months: number | null;
       slug: string;
       time_zone: string | null;
@@ -5658,6 +5725,24 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["ReferralStats"];
+        };
+      };
+    };
+  };
+  "referrals.getSummary": {
+    parameters: {
+      query?: {
+        days?: number;
+        program_id?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["ReferralSummary"];
         };
       };
     };

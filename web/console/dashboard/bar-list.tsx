@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { formatChange } from '../formats.ts';
 import { EmptyState } from '../parts/empty-state.tsx';
+import { LetterMark } from '../parts/letter-mark.tsx';
 import { QueryView } from '../parts/query-view.tsx';
 import {
   DIMENSION_NAMES,
@@ -18,6 +19,9 @@ import {
 import { breakdownBody, type Result, type Row, useAnalytics, useSource } from './source.ts';
 import { useView } from './use-view.ts';
 import { isChosen } from './view.ts';
+
+/** Dimensions whose values are sites or channels: their rows begin with a letter, where others have a flag or nothing. */
+const MARKED: ReadonlySet<string> = new Set(['referer_host', 'channel', 'domain']);
 
 /**
  * The top values of a dimension: bars behind rows, by the chosen metric. A press filters by the value.
@@ -76,6 +80,7 @@ function Bar({ row, result, tab: { dimension } }: { row: Row; result: Result; ta
         <span className="bar-fill" style={{ width: `${Math.max(share * 100, 0.5)}%` }} />
         <span className="bar-name">
           {flag && <span aria-hidden="true">{flag} </span>}
+          {MARKED.has(dimension) && <LetterMark name={value === null ? '' : name} />}
           {name}
           {note && (
             <Text component="span" size="xs" c="dimmed" ml={6} dir="auto">

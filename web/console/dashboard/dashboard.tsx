@@ -10,7 +10,7 @@ import { Controls } from './controls.tsx';
 import { Funnel } from './funnel.tsx';
 import { OverTime } from './over-time.tsx';
 import { overTimeBody, type Result, type Source, SourceContext, useAnalytics, useSource } from './source.ts';
-import { Totals } from './totals.tsx';
+import { comparedWith, Totals } from './totals.tsx';
 import { useView } from './use-view.ts';
 
 type Props = {
@@ -56,6 +56,7 @@ function Details({ result, empty }: { result: Result } & Pick<Props, 'empty'>) {
   const { view, setFilters } = useView();
   const { zone } = useSource();
   if (shown === null) return null;
+  const comparison = comparedWith(shown, zone);
   if (!hasActivity(shown)) {
     return view.filters.length === 0 ? (
       empty
@@ -79,7 +80,7 @@ function Details({ result, empty }: { result: Result } & Pick<Props, 'empty'>) {
       <Funnel result={shown} />
       <Text size="xs" c="dimmed">
         From {formatInstantIn(shown.window.from, zone)} to {formatInstantIn(shown.window.to, zone)}, {zone}{' '}
-        time. Bots are not counted.
+        time. Bots are not counted.{comparison && ` ${comparison}.`}
       </Text>
     </>
   );

@@ -1,12 +1,15 @@
 import { Paper, Text, UnstyledButton } from '@mantine/core';
+import { formatInstantIn } from '../formats.ts';
 import { Delta } from '../parts/delta.tsx';
 import { formatMetric, METRIC_NAMES } from './dimensions.ts';
 import { metricsFor, type Result, useSource } from './source.ts';
 import { useView } from './use-view.ts';
 
 /** Totals of the period with their changes. A press shows a metric in the chart and the lists. */
-export function Totals({ result: { totals, compared_totals: before } }: { result: Result }) {
+export function Totals({ result }: { result: Result }) {
+  const { totals, compared_totals: before } = result;
   const source = useSource();
+  const against = comparedWith(result, source.zone);
   const { view, change } = useView();
   return (
     <Paper withBorder className="totals" component="section" aria-label="Totals">
@@ -21,17 +24,17 @@ export function Totals({ result: { totals, compared_totals: before } }: { result
             {METRIC_NAMES[metric]}
           </Text>
           <Value text={formatMetric(metric, totals[metric], source.currency)} />
-          {before && (
-            <Delta
-              now={totals[metric] ?? 0}
-              before={before[metric] ?? 0}
-              against={view.comparison.kind === 'range' ? 'Compared with the chosen period' : undefined}
-            />
-          )}
+          {before && <Delta now={totals[metric] ?? 0} before={before[metric] ?? 0} against={against} />}
         </UnstyledButton>
       ))}
     </Paper>
   );
+}
+
+/** The period that changes are against, in words; undefined without one. */
+export function comparedWith({ compared_window: before }: Result, zone: string): string | undefined {
+  if (!before) return undefined;
+  return `Compared with ${formatInstantIn(before.from, zone)} to ${formatInstantIn(before.to, zone)}`;
 }
 
 /** Longer values get a smaller font, so that they do not wrap. Characters. */

@@ -3,11 +3,11 @@ import type { ReactNode } from 'react';
 import { Delta } from './delta.tsx';
 
 type Props = {
-  label: string;
+  label: ReactNode;
   /** Formatted: `1,204`, `€ 12.00`. */
   value: ReactNode;
-  /** The current and previous period's values, to show the change. */
-  change?: { now: number; before: number };
+  /** The current and previous period's values, to show the change; `against`: the tooltip. */
+  change?: { now: number; before: number; against?: string };
   /** Small text below. */
   note?: ReactNode;
 };

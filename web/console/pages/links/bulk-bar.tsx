@@ -1,7 +1,7 @@
 import { Button, Group, Modal, Paper, TagsInput, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
-import { IconArchive, IconArchiveOff, IconTag, IconTrash } from '@tabler/icons-react';
+import { IconArchive, IconArchiveOff, IconFolder, IconTag, IconTrash } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { LinkRecord, Tags } from '../../api/links.ts';
@@ -13,6 +13,7 @@ import { plural } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { showUndo } from '../../parts/undo-notice.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
+import { MoveDialog } from './move-dialog.tsx';
 import { type ChangeResults, type Restorable, setEach } from './set-each.ts';
 import { useAddTags } from './use-add-tags.ts';
 
@@ -68,6 +69,7 @@ export function BulkBar({ links, clear }: Props) {
   const { workspace } = useSession();
   const ids = links.map(({ id }) => id);
   const [tagging, { open, close }] = useDisclosure(false);
+  const [moving, { open: openMove, close: closeMove }] = useDisclosure(false);
   const back = useBack(links);
   const areArchived = links.every(({ archived }) => archived);
   const archive = useSend<boolean, { results: ChangeResults }>(
@@ -88,6 +90,9 @@ export function BulkBar({ links, clear }: Props) {
           <>
             <Button size="xs" variant="default" leftSection={<IconTag size={16} />} onClick={open}>
               Add tags
+            </Button>
+            <Button size="xs" variant="default" leftSection={<IconFolder size={16} />} onClick={openMove}>
+              Move
             </Button>
             <Button
               size="xs"
@@ -128,6 +133,17 @@ export function BulkBar({ links, clear }: Props) {
         </Button>
       </Group>
       {tagging && <TagDialog links={links} close={close} done={clear} />}
+      {moving && (
+        <MoveDialog
+          links={links}
+          close={closeMove}
+          done={(results) => {
+            tell(results, 'moved', back('folder_id'));
+            closeMove();
+            clear();
+          }}
+        />
+      )}
     </Paper>
   );
 }

@@ -99,15 +99,7 @@ export default function LinksPage() {
             ),
           }}
         >
-          {(data) => (
-            <LinksTable
-              data={data}
-              view={view}
-              change={change}
-              withFigures={workspace.paid}
-              withDomains={hosts.length > 0}
-            />
-          )}
+          {(data) => <LinksTable data={data} view={view} change={change} withDomains={hosts.length > 0} />}
         </QueryView>
       </Stack>
     </>

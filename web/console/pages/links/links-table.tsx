@@ -1,8 +1,8 @@
 import {
   Anchor,
-  Badge,
   Checkbox,
   Group,
+  Kbd,
   Pagination,
   Skeleton,
   Table,
@@ -14,57 +14,81 @@ import { useMediaQuery } from '@mantine/hooks';
 import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { type FoundLinks, STATUS_NAMES } from '../../api/links.ts';
+import type { Folders, FoundLinks, LinkRecord } from '../../api/links.ts';
+import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
-import { channelName, formatCount, formatDate, formatMoney, plural } from '../../formats.ts';
+import { plural } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { useRowKeys } from '../../parts/use-row-keys.ts';
 import { BulkBar } from './bulk-bar.tsx';
+import { ColumnsButton } from './columns-button.tsx';
 import { LinkCards } from './link-cards.tsx';
+import { useLinkColumns } from './link-columns.tsx';
 import { type LinksView, PAGE_SIZE, type Sort } from './links-view.ts';
 import { useSelection } from './use-selection.ts';
+import { useSparklines } from './use-sparklines.ts';
 
 type Props = {
   data: FoundLinks;
   view: LinksView;
   change: (changes: Record<string, string | null>) => void;
-  withFigures: boolean;
   /** Whether rows name their domain. */
   withDomains: boolean;
 };
 
-const FIGURES: [Sort, string][] = [
-  ['clicks', 'Clicks'],
-  ['visitors', 'Visitors'],
-  ['conversions', 'Conversions'],
-  ['revenue', 'Revenue'],
-];
-
 /** One page of links; the headings sort. An operator selects rows, to change them together. */
-export function LinksTable({ data: { total, links }, view, change, withFigures, withDomains }: Props) {
+export function LinksTable({ data: { total, links }, view, change, withDomains }: Props) {
   const { workspace, urls, can } = useSession();
   const selection = useSelection(links.map(({ link }) => link.id));
   const isPhone = useMediaQuery('(max-width: 47.99em)');
   const mayChange = can('operator');
   const pages = Math.max(1, Math.ceil(total / PAGE_SIZE));
-  const heading = (sort: Sort, label: string, isFigure = false) => (
-    <SortHeading key={sort} sort={sort} label={label} view={view} change={change} isFigure={isFigure} />
-  );
+  const columns = useLinkColumns();
+  const isPresent = (key: string) => columns.shown.some((column) => column.key === key);
+  const folders = useApi<Folders>(isPresent('folder') ? '/folders' : null, { limit: 500 });
+  const context = {
+    currency: workspace.currency,
+    sparklines: useSparklines(links, view.window, workspace.paid && !isPhone && isPresent('trend')),
+    folders: new Map(folders.data?.folders.map(({ id, name }) => [id, name])),
+  };
+  const ownHost = new URL(urls.short_url).host;
+  useRowKeys({
+    rows: 'a.link-slug',
+    select: (index) => {
+      const found = links[index];
+      if (found && mayChange) selection.toggle(found.link.id);
+    },
+  });
   return (
     <>
-      <Text size="sm" c="dimmed" mb="xs" role="status">
-        {plural(total, 'link', 'links')}
-        {pages > 1 && `, page ${Math.min(view.page, pages)} of ${pages}`}
-      </Text>
+      <Group justify="space-between" mb="xs" gap="sm">
+        <Text size="sm" c="dimmed" role="status">
+          {plural(total, 'link', 'links')}
+          {pages > 1 && `, page ${Math.min(view.page, pages)} of ${pages}`}
+        </Text>
+        <Group gap="md" visibleFrom="sm">
+          <Text size="xs" c="dimmed">
+            <Kbd size="xs">j</Kbd> <Kbd size="xs">k</Kbd> move
+            {mayChange && (
+              <>
+                , <Kbd size="xs">x</Kbd> selects
+              </>
+            )}
+            , <Kbd size="xs">Enter</Kbd> opens
+          </Text>
+          <ColumnsButton columns={columns} />
+        </Group>
+      </Group>
       {isPhone ? (
         <LinkCards
           rows={links}
-          withFigures={withFigures}
-          ownHost={withDomains ? new URL(urls.short_url).host : null}
+          withFigures={workspace.paid}
+          ownHost={withDomains ? ownHost : null}
           selection={mayChange ? selection : null}
         />
       ) : (
-        <ScrollTable label="Links" minWidth={withFigures ? 980 : 640}>
+        <ScrollTable label="Links" className="dense-rows" minWidth={300 + 82 * columns.shown.length}>
           <Table.Thead>
             <Table.Tr>
               {mayChange && (
@@ -77,73 +101,48 @@ export function LinksTable({ data: { total, links }, view, change, withFigures, 
                   />
                 </Table.Th>
               )}
-              {heading('name', 'Link')}
-              <Table.Th>Channel</Table.Th>
-              <Table.Th>Status</Table.Th>
-              {withFigures && FIGURES.map(([sort, label]) => heading(sort, label, true))}
-              {heading('created', 'Created')}
-              <Table.Th>
+              <SortHeading sort="name" label="Link" view={view} change={change} isFigure={false} />
+              {columns.shown.map(({ key, name, sort, isFigure }) =>
+                sort ? (
+                  <SortHeading
+                    key={key}
+                    sort={sort}
+                    label={name}
+                    view={view}
+                    change={change}
+                    isFigure={isFigure === true}
+                  />
+                ) : (
+                  <Table.Th key={key}>{name}</Table.Th>
+                ),
+              )}
+              <Table.Th w={48}>
                 <VisuallyHidden>Copy</VisuallyHidden>
               </Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {links.map(({ link, status, figures }) => (
-              <Table.Tr key={link.id} data-selected={selection.isChosen(link.id) || undefined}>
+            {links.map((found) => (
+              <Table.Tr key={found.link.id} data-selected={selection.isChosen(found.link.id) || undefined}>
                 {mayChange && (
                   <Table.Td>
                     <Checkbox
-                      aria-label={`Select ${link.slug}`}
-                      checked={selection.isChosen(link.id)}
-                      onChange={() => selection.toggle(link.id)}
+                      aria-label={`Select ${found.link.slug}`}
+                      checked={selection.isChosen(found.link.id)}
+                      onChange={() => selection.toggle(found.link.id)}
                     />
                   </Table.Td>
                 )}
-                <LongTextCell maw={320}>
-                  {withDomains && (
-                    <Text span size="sm" c="dimmed">
-                      {link.domain ?? new URL(urls.short_url).host}/
-                    </Text>
-                  )}
-                  <Anchor
-                    component={Link}
-                    href={`/links/${link.id}`}
-                    fw={600}
-                    size="sm"
-                    className="link-slug"
-                  >
-                    {link.slug}
-                  </Anchor>
-                  <Text size="sm" truncate dir="auto" title={link.name}>
-                    {link.name}
-                  </Text>
-                  <Text size="xs" c="dimmed" truncate title={link.destination}>
-                    {link.destination}
-                  </Text>
-                  {link.tags.length > 0 && (
-                    <Group gap={4} mt={2}>
-                      {link.tags.slice(0, 4).map((tag) => (
-                        <Badge key={tag} variant="default" size="xs" tt="none">
-                          {tag}
-                        </Badge>
-                      ))}
-                      {link.tags.length > 4 && <Text size="xs">and {link.tags.length - 4} more</Text>}
-                    </Group>
-                  )}
-                </LongTextCell>
-                <Table.Td>{link.channel === null ? 'Smart Link' : channelName(link.channel)}</Table.Td>
-                <Table.Td>{link.archived ? 'Archived' : STATUS_NAMES[status]}</Table.Td>
-                {withFigures && (
-                  <>
-                    <FigureCell>{figures && formatCount(figures.clicks)}</FigureCell>
-                    <FigureCell>{figures && formatCount(figures.visitors)}</FigureCell>
-                    <FigureCell>{figures && formatCount(figures.conversions)}</FigureCell>
-                    <FigureCell>{figures && formatMoney(figures.revenue, workspace.currency)}</FigureCell>
-                  </>
+                <LinkCell link={found.link} host={withDomains ? ownHost : null} />
+                {columns.shown.map(({ key, isFigure, cell }) =>
+                  isFigure ? (
+                    <FigureCell key={key}>{cell(found, context)}</FigureCell>
+                  ) : (
+                    <Table.Td key={key}>{cell(found, context)}</Table.Td>
+                  ),
                 )}
-                <Table.Td>{formatDate(link.created_at)}</Table.Td>
                 <Table.Td>
-                  <CopyButton value={link.short_url} what={`the short URL of ${link.slug}`} />
+                  <CopyButton value={found.link.short_url} what={`the short URL of ${found.link.slug}`} />
                 </Table.Td>
               </Table.Tr>
             ))}
@@ -183,6 +182,28 @@ const CONTROL_NAMES = {
 const FigureCell = ({ children }: { children: ReactNode }) => (
   <Table.Td ta="right" className="figure" aria-busy={children === null || undefined}>
     {children ?? <Skeleton height={12} width={32} ml="auto" />}
+  </Table.Td>
+);
+
+/** The slug and name of a link, above its destination: two lines, so that a row is 44 px high. */
+const LinkCell = ({ link, host }: { link: LinkRecord; host: string | null }) => (
+  <Table.Td className="link-cell">
+    <div className="one-line">
+      {host !== null && (
+        <Text span size="sm" c="dimmed">
+          {link.domain ?? host}/
+        </Text>
+      )}
+      <Anchor component={Link} href={`/links/${link.id}`} fw={600} size="sm" className="link-slug">
+        {link.slug}
+      </Anchor>
+      <Text span size="sm" ml={8} dir="auto" title={link.name}>
+        {link.name}
+      </Text>
+    </div>
+    <Text size="xs" c="dimmed" truncate title={link.destination}>
+      {link.destination}
+    </Text>
   </Table.Td>
 );
 

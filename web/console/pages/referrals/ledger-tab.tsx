@@ -14,7 +14,7 @@ import { useViewState, type ViewState } from './view-state.ts';
 import { amountText, CAUSE_CHOICES, causeName, STATUS_CHOICES, statusName } from './words.ts';
 
 const PAGE = 50;
-const COLUMNS = ['Time', 'Whose', 'What', 'Amount', 'Status', 'Order', 'Now'];
+const COLUMNS = ['Time', 'User', 'What', 'Amount', 'Status', 'Order', 'Now'];
 
 /** Entries of the ledger, with totals of the filtered ones. */
 export function LedgerTab() {

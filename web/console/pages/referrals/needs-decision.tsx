@@ -1,50 +1,78 @@
 import { Alert, Anchor, List } from '@mantine/core';
-import type { ReactNode } from 'react';
-import { useApi } from '../../api/queries.ts';
 import { plural } from '../../formats.ts';
-import type { Eligible, Signups } from './responses.ts';
-import { useViewState } from './view-state.ts';
+import type { Summary } from './responses.ts';
+import { useViewState, type ViewState } from './view-state.ts';
 
-/** Signups shown as a number up to here. */
-const MOST = 100;
-
-/** Lists what waits for a person: held signups and payouts that an address change holds back. Nothing if nothing does. */
-export function NeedsDecision() {
+/** What waits for a person, each line leading to its place. Nothing if nothing does. */
+export function NeedsDecision({ decisions }: { decisions: Summary['decisions'] }) {
   const view = useViewState();
-  const held = useApi<Signups>('/signups', { status: 'held', limit: MOST }).data;
-  const eligible = useApi<Eligible>('/payouts/eligible', { limit: MOST }).data;
-  const count = held?.signups.length ?? 0;
-  const changed = eligible?.balances.filter((one) => one.held_back === 'payout_method_changed').length ?? 0;
-  const lines: { key: string; show: ReactNode }[] = [];
-  if (count > 0) {
-    const text = held?.next_cursor ? `${count}+ signups` : plural(count, 'signup', 'signups');
-    lines.push({
-      key: 'held',
-      show: (
-        <Anchor component="button" size="sm" onClick={() => view.show('signups', { result: 'held' })}>
-          {text} to review
-        </Anchor>
-      ),
-    });
-  }
-  if (changed > 0) {
-    lines.push({
-      key: 'changed',
-      show: (
-        <Anchor component="button" size="sm" onClick={() => view.show('payouts')}>
-          {plural(changed, 'payout', 'payouts')} held back: the payout address was changed on a page
-        </Anchor>
-      ),
-    });
-  }
+  const lines = LINES.filter(({ count }) => decisions[count] > 0);
   if (lines.length === 0) return null;
   return (
-    <Alert color="yellow" variant="outline" title="Needs a decision" mb="md">
+    <Alert color="yellow" variant="outline" role="region" title="Needs a decision">
       <List size="sm" listStyleType="none">
-        {lines.map(({ key, show }) => (
-          <List.Item key={key}>{show}</List.Item>
+        {lines.map(({ count, words, go }) => (
+          <List.Item key={count}>
+            <Anchor component="button" size="sm" ta="left" onClick={() => go(view, decisions)}>
+              {words(decisions[count])}
+            </Anchor>
+          </List.Item>
         ))}
       </List>
     </Alert>
   );
 }
+
+type Decisions = Summary['decisions'];
+type Count = Exclude<keyof Decisions, 'failed_payout_file'>;
+type Line = {
+  count: Count;
+  words: (count: number) => string;
+  go: (view: ViewState, decisions: Decisions) => void;
+};
+
+/** Parameters of the program that the page shows, for a place that can be filtered by it. */
+const programOf = (view: ViewState): Record<string, string> => {
+  const program = view.get('program');
+  return program === null ? {} : { program };
+};
+
+/** The most urgent first: money that could not be paid, then people who wait, then what only costs. */
+const LINES: Line[] = [
+  {
+    count: 'failed_payouts',
+    words: (count) => `${plural(count, 'payout', 'payouts')} failed: correct the address, then pay again`,
+    go: (view, { failed_payout_file: file }) => view.show('payouts', file === null ? {} : { file }),
+  },
+  {
+    count: 'failed_credit_deliveries',
+    words: (count) => `${plural(count, 'credit', 'credits')} could not be delivered`,
+    go: (view) => view.show('fulfilment'),
+  },
+  {
+    count: 'held_signups',
+    words: (count) => `${plural(count, 'signup', 'signups')} to review`,
+    go: (view) => view.show('signups', { ...programOf(view), result: 'held' }),
+  },
+  {
+    count: 'changed_payout_methods',
+    words: (count) =>
+      `${plural(count, 'payout', 'payouts')} held back: the payout address was changed on a page`,
+    go: (view) => view.show('payouts', programOf(view)),
+  },
+  {
+    count: 'missing_payout_methods',
+    words: (count) => `${plural(count, 'payout', 'payouts')} held back: the referrer has no payout address`,
+    go: (view) => view.show('payouts', programOf(view)),
+  },
+  {
+    count: 'purchases_without_rate',
+    words: (count) => `${plural(count, 'purchase', 'purchases')} earned nothing: no exchange rate is set`,
+    go: (view) => view.show('purchases', { ...programOf(view), result: 'no-rate' }),
+  },
+  {
+    count: 'unmatched_purchases',
+    words: (count) => `${plural(count, 'purchase', 'purchases')} without a referrer`,
+    go: (view) => view.show('purchases', { result: 'unmatched' }),
+  },
+];

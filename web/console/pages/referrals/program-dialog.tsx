@@ -14,11 +14,19 @@ import { ProgramSteps, StepButtons, stepWithError } from './program-steps.tsx';
 import { TrustFields } from './program-trust-fields.tsx';
 import type { Program } from './responses.ts';
 
+type Props = {
+  /** Null: a new one. */
+  program: Program | null;
+  close: () => void;
+  /** Closes it after a success; `close` by default. */
+  made?: () => void;
+};
+
 /**
  * Creates a program in steps, or edits one, with the API's errors at their fields. What is left out of a new one has the
  * API's default, so it can be created from each step.
  */
-export function ProgramDialog({ program, close }: { program: Program | null; close: () => void }) {
+export function ProgramDialog({ program, close, made = close }: Props) {
   useFocusBack();
   const { workspace } = useSession();
   const isPhone = useMediaQuery('(max-width: 48em)');
@@ -76,7 +84,7 @@ export function ProgramDialog({ program, close }: { program: Program | null; clo
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          save.mutate(undefined, { onSuccess: close });
+          save.mutate(undefined, { onSuccess: made });
         }}
       >
         <Stack gap="md">

@@ -1,47 +1,27 @@
 import { Button, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
-import { useApi, useSend } from '../../api/queries.ts';
+import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatDate } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { QueryView } from '../../parts/query-view.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
+import { usePrograms } from './filters.tsx';
 import { ProgramDialog } from './program-dialog.tsx';
-import type { Program, Programs } from './responses.ts';
+import type { Program } from './responses.ts';
 import { termsOf } from './terms.ts';
 
 /** Programs with link, terms and actions. */
 export function ProgramsTab() {
-  const programs = useApi<Programs>('/programs');
-  const { can } = useSession();
-  const [edited, setEdited] = useState<Program | 'new' | null>(null);
-  const create = can('operator') && <Button onClick={() => setEdited('new')}>New program</Button>;
+  const programs = usePrograms();
+  const [edited, setEdited] = useState<Program | null>(null);
   return (
     <>
-      <QueryView
-        query={programs}
-        empty={{
-          when: ({ programs }) => programs.length === 0,
-          show: (
-            <EmptyState title="No programs yet" action={create}>
-              A program defines what people earn for referring new users.
-            </EmptyState>
-          ),
-        }}
-      >
-        {({ programs }) => (
-          <Stack gap="md">
-            {create && <Group justify="flex-end">{create}</Group>}
-            <SimpleGrid cols={{ base: 1, md: 2 }}>
-              {programs.map((program) => (
-                <ProgramCard key={program.id} program={program} edit={() => setEdited(program)} />
-              ))}
-            </SimpleGrid>
-          </Stack>
-        )}
-      </QueryView>
-      {edited && <ProgramDialog program={edited === 'new' ? null : edited} close={() => setEdited(null)} />}
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        {programs.map((program) => (
+          <ProgramCard key={program.id} program={program} edit={() => setEdited(program)} />
+        ))}
+      </SimpleGrid>
+      {edited && <ProgramDialog program={edited} close={() => setEdited(null)} />}
     </>
   );
 }

@@ -19,11 +19,10 @@ const PAGE = 50;
 export function PurchasesTab() {
   const view = useViewState();
   const purchases = useApi<Purchases>('/purchases', {
-    matched: true,
+    ...resultFilter(view.get('result')),
     order_id: view.get('order'),
     program_id: view.get('program'),
     partner_id: view.get('by'),
-    rewarded: view.get('result') === null ? null : view.get('result') === 'earned',
     cursor: view.get('cursor'),
     limit: PAGE,
   });
@@ -42,6 +41,8 @@ export function PurchasesTab() {
           choices={[
             { value: 'earned', label: 'Rewarded' },
             { value: 'nothing', label: 'Not rewarded' },
+            { value: 'no-rate', label: 'No exchange rate' },
+            { value: 'unmatched', label: 'No referrer' },
           ]}
         />
       </FilterBar>
@@ -51,7 +52,8 @@ export function PurchasesTab() {
           when: (data) => data.purchases.length === 0,
           show: (
             <EmptyState title="No purchases">
-              Your server reports purchases. Purchases of users without a referrer are not listed.
+              Your server reports purchases. Those of users without a referrer are under the result “No
+              referrer”.
             </EmptyState>
           ),
         }}
@@ -75,6 +77,13 @@ export function PurchasesTab() {
       </QueryView>
     </>
   );
+}
+
+/** The API's filters for a choice of the `Result` filter. */
+function resultFilter(result: string | null) {
+  if (result === 'unmatched') return { matched: false };
+  if (result === 'no-rate') return { reason: 'no_currency_rate' };
+  return { matched: true, rewarded: result === null ? null : result === 'earned' };
 }
 
 function Row({ purchase }: { purchase: Purchase }) {
@@ -105,14 +114,16 @@ function Row({ purchase }: { purchase: Purchase }) {
       </LongTextCell>
       <LongTextCell>{purchase.external_user_id ?? 'Unknown'}</LongTextCell>
       <LongTextCell>
-        <Anchor
-          component="button"
-          size="sm"
-          ta="left"
-          onClick={() => view.show('enrollments', { partner: purchase.partner_id ?? '' })}
-        >
-          {purchase.referrer_external_user_id}
-        </Anchor>
+        {purchase.partner_id !== null && (
+          <Anchor
+            component="button"
+            size="sm"
+            ta="left"
+            onClick={() => view.show('enrollments', { partner: purchase.partner_id ?? '' })}
+          >
+            {purchase.referrer_external_user_id}
+          </Anchor>
+        )}
       </LongTextCell>
       <Table.Td className="figure">
         {formatMoney(purchase.amount, purchase.currency)}
@@ -127,6 +138,8 @@ function Row({ purchase }: { purchase: Purchase }) {
           <StatusBadge sign="good">Earned</StatusBadge>
         ) : purchase.held ? (
           <StatusBadge sign="waiting">Waiting for a review</StatusBadge>
+        ) : purchase.partner_id === null ? (
+          <StatusBadge sign="paused">No referrer</StatusBadge>
         ) : (
           <>
             <StatusBadge sign="bad">Not rewarded</StatusBadge>

@@ -1,18 +1,26 @@
-import { Tabs } from '@mantine/core';
+import { Button, Tabs } from '@mantine/core';
+import { type ReactNode, useEffect, useState } from 'react';
+import { useApi } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
 import { CommissionsTab } from './commissions-tab.tsx';
 import { CouponsTab } from './coupons-tab.tsx';
 import { EnrollmentsTab } from './enrollments-tab.tsx';
 import { FulfilmentTab } from './fulfilment-tab.tsx';
 import { LedgerTab } from './ledger-tab.tsx';
-import { NeedsDecision } from './needs-decision.tsx';
+import { MonthTab } from './month-tab.tsx';
 import { PayoutsTab } from './payouts-tab.tsx';
+import { ProgramDialog } from './program-dialog.tsx';
 import { ProgramsTab } from './programs-tab.tsx';
 import { PurchasesTab } from './purchases-tab.tsx';
+import type { Programs } from './responses.ts';
 import { SignupsTab } from './signups-tab.tsx';
 import { useViewState } from './view-state.ts';
 
 const TABS = [
+  { key: 'overview', title: 'Overview', Content: MonthTab },
   { key: 'programs', title: 'Programs', Content: ProgramsTab },
   { key: 'enrollments', title: 'Enrollments', Content: EnrollmentsTab },
   { key: 'coupons', title: 'Coupons', Content: CouponsTab },
@@ -24,14 +32,28 @@ const TABS = [
   { key: 'payouts', title: 'Payouts', Content: PayoutsTab },
 ] as const;
 
-/** Referral programs: terms, referrers, rewards and payouts. The tab is in the URL. */
+/** The tabs that begin with the first program. */
+const OF_PROGRAMS: readonly string[] = ['overview', 'programs'];
+
+/** Referral programs: what they brought, terms, referrers, rewards and payouts. The tab is in the URL. */
 export default function ReferralsPage() {
   const view = useViewState();
+  const { can } = useSession();
+  const programs = useApi<Programs>('/programs');
+  // Here, so that the dialog stays when the first program turns the empty state into a list.
+  const [creation, setCreation] = useState<'none' | 'open' | 'made'>('none');
+  // After the dialog is gone: it guards what was typed against a change of the page.
+  useEffect(() => {
+    if (creation !== 'made') return;
+    setCreation('none');
+    view.show('programs');
+  });
   const shown = TABS.find(({ key }) => key === view.get('tab')) ?? TABS[0];
+  const create = can('operator') && <Button onClick={() => setCreation('open')}>New program</Button>;
+  const hasAny = (programs.data?.programs.length ?? 0) > 0;
   return (
     <>
-      <PageHeader title="Referrals" />
-      <NeedsDecision />
+      <PageHeader title="Referrals">{hasAny && OF_PROGRAMS.includes(shown.key) && create}</PageHeader>
       <Tabs value={shown.key} onChange={(key) => key && view.show(key)} keepMounted={false}>
         <Tabs.List mb="md">
           {TABS.map(({ key, title }) => (
@@ -42,10 +64,42 @@ export default function ReferralsPage() {
         </Tabs.List>
         {TABS.map(({ key, Content }) => (
           <Tabs.Panel key={key} value={key}>
-            <Content />
+            {OF_PROGRAMS.includes(key) ? (
+              <WithPrograms programs={programs} create={create}>
+                <Content />
+              </WithPrograms>
+            ) : (
+              <Content />
+            )}
           </Tabs.Panel>
         ))}
       </Tabs>
+      {creation === 'open' && (
+        <ProgramDialog program={null} close={() => setCreation('none')} made={() => setCreation('made')} />
+      )}
     </>
   );
 }
+
+type WithProgramsProps = {
+  programs: ReturnType<typeof useApi<Programs>>;
+  create: ReactNode;
+  children: ReactNode;
+};
+
+/** Shows how to begin while the workspace has no program. */
+const WithPrograms = ({ programs, create, children }: WithProgramsProps) => (
+  <QueryView
+    query={programs}
+    empty={{
+      when: (data) => data.programs.length === 0,
+      show: (
+        <EmptyState title="No programs yet" action={create}>
+          A program defines what people earn for referring new users.
+        </EmptyState>
+      ),
+    }}
+  >
+    {() => children}
+  </QueryView>
+);

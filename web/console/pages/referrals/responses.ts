@@ -3,6 +3,8 @@ import type { ResponseOf } from '../../api/responses.ts';
 export type Programs = ResponseOf<'/programs'>;
 export type Program = Programs['programs'][number];
 
+export type Summary = ResponseOf<'/referrals/summary'>;
+
 export type Enrollment = ResponseOf<'/enrollments/{id}'>;
 export type Enrollments = ResponseOf<'/enrollments'>;
 

@@ -9,9 +9,9 @@ import { OwnPassword } from './own-password.tsx';
 import { OwnSessions } from './own-sessions.tsx';
 import { OwnTwoFactor } from './own-two-factor.tsx';
 import { ReferralTrust } from './referral-trust.tsx';
-import { ReportSettings } from './report-settings.tsx';
 import { WorkspaceFacts } from './workspace-facts.tsx';
 import { WorkspaceLogo } from './workspace-logo.tsx';
+import { WorkspaceSettings } from './workspace-settings.tsx';
 
 const TABS = ['workspace', 'members', 'sign-in'];
 const OWNER_TABS = [...TABS, 'audit-log'];
@@ -39,7 +39,7 @@ export default function SettingsPage() {
         </Tabs.List>
         <Tabs.Panel value="workspace">
           <WorkspaceFacts />
-          <ReportSettings />
+          <WorkspaceSettings />
           <WorkspaceLogo />
           <ReferralTrust />
         </Tabs.Panel>

@@ -2,7 +2,7 @@ import { Code, Group } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { useSession } from '../../api/session.ts';
-import { formatCount, formatDate, formatMoney, plural } from '../../formats.ts';
+import { formatCount, formatDate, formatMoney } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
@@ -11,11 +11,6 @@ import { Section } from '../../parts/section.tsx';
 type Me = ResponseOf<'/me'>;
 type Usage = Me['plan']['limits']['links'];
 
-const MODELS: Record<string, string> = {
-  last_click: 'Last click',
-  first_click: 'First click',
-  linear: 'Linear',
-};
 const STATUSES: Record<string, string> = {
   active: 'active',
   trialing: 'trial',
@@ -26,13 +21,13 @@ const STATUSES: Record<string, string> = {
 const usage = ({ used, limit }: Usage, write = formatCount) =>
   limit === null ? `${write(used)}, without a limit` : `${write(used)} of ${write(limit)}`;
 
-/** Properties of the workspace, set by the operator. */
+/** The workspace's names, plan and usage. */
 export function WorkspaceFacts() {
   const { workspace } = useSession();
   const me = useApi<Me>('/me');
   const inCurrency = (amount: number) => formatMoney(amount, workspace.currency);
   return (
-    <Section title="Workspace" about="The operator of this service sets these values.">
+    <Section title="Workspace" about="The operator of this service sets the plan.">
       <QueryView query={me} lines={8}>
         {({ plan, workspace: more }) => (
           <Facts>
@@ -55,12 +50,6 @@ export function WorkspaceFacts() {
               {plan.limits.commission.limit === 0
                 ? 'not in this plan'
                 : `${usage(plan.limits.commission, inCurrency)}, until ${formatDate(plan.commission_reset_at)}`}
-            </Fact>
-            <Fact name="Own site">{workspace.primary_domain || 'not set: the first link sets it'}</Fact>
-            <Fact name="Currency">{workspace.currency.toUpperCase()}</Fact>
-            <Fact name="Attribution">
-              {MODELS[more.attribution_model] ?? more.attribution_model} within{' '}
-              {plural(more.attribution_window, 'day', 'days')}
             </Fact>
             <Fact name="Since">{formatDate(more.created_at)}</Fact>
           </Facts>

@@ -1,0 +1,34 @@
+import { Button, Checkbox, Popover, Stack } from '@mantine/core';
+import { IconColumns3 } from '@tabler/icons-react';
+import type { useLinkColumns } from './link-columns.tsx';
+
+/** Chooses the columns of the table. */
+export function ColumnsButton({ columns }: { columns: ReturnType<typeof useLinkColumns> }) {
+  const { offered, isShown, show, reset } = columns;
+  return (
+    <Popover position="bottom-end" shadow="md" trapFocus returnFocus>
+      <Popover.Target>
+        <Button variant="default" size="xs" leftSection={<IconColumns3 size={16} />} visibleFrom="sm">
+          Columns
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <fieldset className="choices" aria-label="Columns of the table">
+          <Stack gap="xs">
+            {offered.map((column) => (
+              <Checkbox
+                key={column.key}
+                label={column.name}
+                checked={isShown(column)}
+                onChange={(event) => show(column.key, event.currentTarget.checked)}
+              />
+            ))}
+            <Button variant="subtle" size="compact-xs" onClick={reset}>
+              Reset
+            </Button>
+          </Stack>
+        </fieldset>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

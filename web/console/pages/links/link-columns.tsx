@@ -1,0 +1,142 @@
+import { Badge, Group, Text } from '@mantine/core';
+import { useLocalStorage } from '@mantine/hooks';
+import type { ReactNode } from 'react';
+import { type FoundLinks, STATUS_NAMES } from '../../api/links.ts';
+import { useSession } from '../../api/session.ts';
+import { channelName, formatCount, formatDate, formatMoney, plural } from '../../formats.ts';
+import { Sparkline } from '../../parts/sparkline.tsx';
+import type { Sort } from './links-view.ts';
+import type { Sparklines } from './use-sparklines.ts';
+
+type Found = FoundLinks['links'][number];
+
+/** What the cells of a page have in common. */
+export type CellContext = {
+  currency: string;
+  sparklines: Sparklines | null;
+  folders: ReadonlyMap<string, string>;
+};
+
+export type LinkColumn = {
+  key: string;
+  name: string;
+  sort?: Sort;
+  isFigure?: true;
+  /** Needs a plan with statistics. */
+  ofFigures?: true;
+  /** Left out until a person chooses it. */
+  isExtra?: true;
+  cell: (found: Found, context: CellContext) => ReactNode;
+};
+
+/** The columns beside the link itself, in their order. */
+export const LINK_COLUMNS: readonly LinkColumn[] = [
+  {
+    key: 'channel',
+    name: 'Channel',
+    cell: ({ link }) => (link.channel === null ? 'Smart Link' : channelName(link.channel)),
+  },
+  {
+    key: 'status',
+    name: 'Status',
+    cell: ({ link, status }) => (link.archived ? 'Archived' : STATUS_NAMES[status]),
+  },
+  {
+    key: 'tags',
+    name: 'Tags',
+    isExtra: true,
+    cell: ({ link }) => <Tags tags={link.tags} />,
+  },
+  {
+    key: 'folder',
+    name: 'Folder',
+    isExtra: true,
+    cell: ({ link }, { folders }) => (link.folder_id === null ? '' : (folders.get(link.folder_id) ?? '')),
+  },
+  {
+    key: 'trend',
+    name: 'Trend',
+    ofFigures: true,
+    cell: ({ link }, { sparklines }) => sparklines && <Trend sparklines={sparklines} linkId={link.id} />,
+  },
+  {
+    key: 'clicks',
+    name: 'Clicks',
+    sort: 'clicks',
+    isFigure: true,
+    ofFigures: true,
+    cell: ({ figures }) => figures && formatCount(figures.clicks),
+  },
+  {
+    key: 'visitors',
+    name: 'Visitors',
+    sort: 'visitors',
+    isFigure: true,
+    ofFigures: true,
+    cell: ({ figures }) => figures && formatCount(figures.visitors),
+  },
+  {
+    key: 'conversions',
+    name: 'Conversions',
+    sort: 'conversions',
+    isFigure: true,
+    ofFigures: true,
+    cell: ({ figures }) => figures && formatCount(figures.conversions),
+  },
+  {
+    key: 'revenue',
+    name: 'Revenue',
+    sort: 'revenue',
+    isFigure: true,
+    ofFigures: true,
+    cell: ({ figures }, { currency }) => figures && formatMoney(figures.revenue, currency),
+  },
+  { key: 'created', name: 'Created', sort: 'created', cell: ({ link }) => formatDate(link.created_at) },
+];
+
+function Tags({ tags }: { tags: readonly string[] }) {
+  const [first, ...more] = tags;
+  if (first === undefined) return null;
+  return (
+    <Group gap={4} wrap="nowrap" title={tags.join(', ')}>
+      <Badge variant="default" size="sm" tt="none" maw={140}>
+        {first}
+      </Badge>
+      {more.length > 0 && <Text size="xs">+{more.length}</Text>}
+    </Group>
+  );
+}
+
+function Trend({ sparklines: { unit, valuesOf }, linkId }: { sparklines: Sparklines; linkId: string }) {
+  const values = valuesOf(linkId);
+  const most = Math.max(0, ...values);
+  return (
+    <Sparkline
+      values={values}
+      label={most === 0 ? 'No clicks' : `At most ${plural(most, 'click', 'clicks')} in a ${unit}`}
+    />
+  );
+}
+
+const KEPT_AS = 'hoplog.links.columns';
+
+/** The columns that a person chose, kept in this browser, and a setter of one. */
+export function useLinkColumns() {
+  const { workspace } = useSession();
+  const [changed, setChanged] = useLocalStorage<Record<string, boolean>>({
+    key: KEPT_AS,
+    defaultValue: {},
+    getInitialValueInEffect: false,
+  });
+  const offered = LINK_COLUMNS.filter(({ ofFigures }) => workspace.paid || !ofFigures);
+  // Another page of the origin may have stored anything.
+  const isShown = ({ key, isExtra }: LinkColumn) =>
+    typeof changed?.[key] === 'boolean' ? changed[key] : !isExtra;
+  return {
+    offered,
+    isShown,
+    shown: offered.filter(isShown),
+    show: (key: string, isOn: boolean) => setChanged({ ...changed, [key]: isOn }),
+    reset: () => setChanged({}),
+  };
+}

@@ -1,0 +1,15 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+/** Shown by another part: the chart by its sample, the range by the picker. Or a state of a query, not a look. */
+const SHOWN_BY_OTHERS = ['chart', 'time-chart', 'range-form', 'secret-made', 'query-view'];
+
+test('the page of parts has every part', () => {
+  const parts = readdirSync(new URL('../../parts/', import.meta.url)).flatMap((name) =>
+    name.endsWith('.tsx') ? [name.slice(0, -'.tsx'.length)] : [],
+  );
+  const page = readFileSync(new URL('parts-page.tsx', import.meta.url), 'utf8');
+  const missing = parts.filter((part) => !SHOWN_BY_OTHERS.includes(part) && !page.includes(`/${part}.tsx'`));
+  expect(parts.length).toBeGreaterThan(15);
+  expect(missing).toEqual([]);
+});

@@ -1,0 +1,236 @@
+import {
+  Alert,
+  Anchor,
+  Button,
+  Group,
+  SegmentedControl,
+  Select,
+  Stack,
+  Table,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { type ReactNode, useState } from 'react';
+import { ApiFailure } from '../../api/failures.ts';
+import { AddressField } from '../../parts/address-field.tsx';
+import { ChoiceChips } from '../../parts/choice-chips.tsx';
+import { CodeBlock } from '../../parts/code-block.tsx';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Delta } from '../../parts/delta.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { Fact, Facts } from '../../parts/facts.tsx';
+import { FailureNotice } from '../../parts/failure-notice.tsx';
+import { Figure } from '../../parts/figure.tsx';
+import { FormSection } from '../../parts/form-section.tsx';
+import { GeoCredit } from '../../parts/geo-credit.tsx';
+import { LetterMark } from '../../parts/letter-mark.tsx';
+import { OlderRows } from '../../parts/older-rows.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
+import { SecretOnce } from '../../parts/secret-once.tsx';
+import { Section } from '../../parts/section.tsx';
+import { Sparkline } from '../../parts/sparkline.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
+import { VisitorLink } from '../../parts/visitor-link.tsx';
+import { WindowPicker } from '../../parts/window-picker.tsx';
+import { ChartSample } from './chart-sample.tsx';
+
+const LIMITED = new ApiFailure(503, {
+  code: 'unavailable',
+  message: 'the service is busy',
+  request_id: 'req-7',
+});
+const VISITOR = '7d0c2f6e-9a51-4c38-8b7e-2f1a90d4c655';
+
+/** Every part of the console with fixed values, for its developers and a test. It reads nothing; the theme is the page's. */
+export default function PartsPage() {
+  return (
+    <>
+      <PageHeader title="Parts">
+        <Button leftSection={<IconPlus size={18} />}>Primary</Button>
+        <Button variant="default">Secondary</Button>
+        <Button variant="subtle">Subtle</Button>
+      </PageHeader>
+      <Stack gap="lg">
+        <Part name="buttons">
+          <Group gap="sm">
+            <Button size="xs" variant="default" disabled>
+              Disabled
+            </Button>
+            <Button size="xs" variant="default" loading>
+              Loading
+            </Button>
+            <ConfirmButton
+              size="xs"
+              question="Delete the link?"
+              consequence="It stops redirecting at once."
+              yes="Delete"
+              onConfirm={async () => undefined}
+            >
+              Asks first
+            </ConfirmButton>
+            <CopyButton value="hop" what="the word" />
+            <CopyButton value="hop" what="the small word" size="sm" />
+            <Anchor href="/console/parts">A link</Anchor>
+          </Group>
+        </Part>
+        <Part name="status-badge">
+          <Group gap="sm">
+            <StatusBadge sign="good">Active</StatusBadge>
+            <StatusBadge sign="waiting">Waiting</StatusBadge>
+            <StatusBadge sign="paused">Paused</StatusBadge>
+            <StatusBadge sign="bad">Failed</StatusBadge>
+          </Group>
+        </Part>
+        <Part name="figure">
+          <Group gap="sm" align="stretch">
+            <Figure label="Clicks" value="1,204" change={{ now: 1_204, before: 800 }} />
+            <Figure label="Visitors" value="986" change={{ now: 986, before: 1_100 }} />
+            <Figure label="Revenue" value="US$1,849.50" change={{ now: 1, before: 0 }} note="Of 31 orders" />
+          </Group>
+        </Part>
+        <Part name="delta">
+          <Group gap="sm">
+            <Delta now={3} before={2} />
+            <Delta now={2} before={3} />
+            <Delta now={2} before={2} />
+            <Delta now={2} before={0} />
+          </Group>
+        </Part>
+        <Part name="sparkline">
+          <Group gap="sm">
+            <Sparkline values={[1, 4, 2, 8, 5, 9, 3]} label="Sample: at most 9" />
+            <Sparkline values={[0, 0, 0]} label="Sample: none" />
+            <Sparkline values={[3]} label="Sample: one value" />
+          </Group>
+        </Part>
+        <Part name="letter-mark">
+          <Group gap="sm">
+            <LetterMark name="news.example" />
+            <LetterMark name="instagram" />
+            <LetterMark name="" />
+          </Group>
+        </Part>
+        <Part name="chart">
+          <ChartSample />
+        </Part>
+        <Part name="fields">
+          <Fields />
+        </Part>
+        <Part name="form-section">
+          <FormSection title="Limits" set="100 clicks" hint="Expiry, clicks" isWrong={false}>
+            <Text size="sm">The fields of the section.</Text>
+          </FormSection>
+          <FormSection title="Redirect" set={null} hint="Nothing set" isWrong={false}>
+            <Text size="sm">The fields of the section.</Text>
+          </FormSection>
+        </Part>
+        <Part name="window-picker">
+          <WindowPicker />
+        </Part>
+        <Part name="scroll-table">
+          <ScrollTable label="Sample rows" columns={['Link', { figure: 'Clicks' }, 'Visitor']}>
+            <Table.Tbody>
+              {[1, 2].map((row) => (
+                <Table.Tr key={row} data-selected={row === 2 || undefined}>
+                  <LongTextCell>spring-{row}</LongTextCell>
+                  <Table.Td ta="right" className="figure">
+                    {row * 120}
+                  </Table.Td>
+                  <Table.Td>
+                    <VisitorLink id={VISITOR} />
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </ScrollTable>
+          <OlderRows next="cursor" what="sample rows" />
+        </Part>
+        <Part name="section">
+          <Section title="A section" about="What it is about." action={<Button size="xs">Action</Button>}>
+            <Facts>
+              <Fact name="Plan">Pro, active</Fact>
+              <Fact name="Currency">USD</Fact>
+            </Facts>
+          </Section>
+        </Part>
+        <Part name="notices">
+          <Stack gap="sm">
+            <FailureNotice error={LIMITED} again={() => undefined} />
+            <Alert color="yellow" variant="outline" role="note" title="Needs a decision">
+              2 signups to review
+            </Alert>
+            <Alert color="blue" variant="outline" role="note" title="What this changes">
+              Figures of the past stay.
+            </Alert>
+            <SecretOnce value="lk_test_0000" what="key" />
+          </Stack>
+        </Part>
+        <Part name="empty-state">
+          <EmptyState title="No links yet" action={<Button>Create a link</Button>}>
+            Create the first link.
+          </EmptyState>
+        </Part>
+        <Part name="code-block">
+          <CodeBlock label="A request" code={'curl https://hop.example/api/v1/me'} />
+        </Part>
+        <Part name="geo-credit">
+          <GeoCredit />
+        </Part>
+      </Stack>
+    </>
+  );
+}
+
+/** A part with its name; a test reads what is in it. */
+const Part = ({ name, children }: { name: string; children: ReactNode }) => (
+  <section aria-label={name}>
+    <Text size="xs" c="dimmed" mb={4}>
+      {name}
+    </Text>
+    <div data-part={name}>{children}</div>
+  </section>
+);
+
+function Fields() {
+  const [address, setAddress] = useState('https://shop.example/');
+  const [chosen, setChosen] = useState(['email']);
+  const [period, setPeriod] = useState('30');
+  return (
+    <Stack gap="sm" maw={420}>
+      <AddressField label="Address" value={address} error={null} onChange={setAddress} />
+      <AddressField
+        label="Wrong address"
+        value="shop"
+        error="Must be a web address"
+        onChange={() => undefined}
+      />
+      <TextInput label="Text" description="With a description." placeholder="Placeholder" />
+      <TextInput label="Disabled text" value="Fixed" disabled readOnly />
+      <Select label="Choice" data={['One', 'Two']} value="One" />
+      <ChoiceChips
+        label="Channels"
+        choices={[
+          { value: 'email', label: 'Email' },
+          { value: 'slack', label: 'Slack' },
+        ]}
+        chosen={chosen}
+        onToggle={(value) =>
+          setChosen(chosen.includes(value) ? chosen.filter((one) => one !== value) : [...chosen, value])
+        }
+      />
+      <SegmentedControl
+        aria-label="Period"
+        size="xs"
+        data={[
+          { value: '7', label: '7 days' },
+          { value: '30', label: '30 days' },
+        ]}
+        value={period}
+        onChange={setPeriod}
+      />
+    </Stack>
+  );
+}

@@ -1,0 +1,116 @@
+import type { ResponseOf } from '../../api/responses.ts';
+import { plural } from '../../formats.ts';
+
+export type Settings = ResponseOf<'/workspace'>;
+
+/** The settings as their fields have them: texts, empty for null. */
+export type Draft = Record<
+  | 'name'
+  | 'primary_domain'
+  | 'attribution_model'
+  | 'attribution_window'
+  | 'time_zone'
+  | 'currency'
+  | 'tracking'
+  | 'retention_months',
+  string
+>;
+type Field = keyof Draft;
+
+export const MODEL_NAMES: Record<string, string> = {
+  last_click: 'Last click',
+  first_click: 'First click',
+  linear: 'Linear: all clicks share',
+};
+
+export const TRACKING_NAMES: Record<string, string> = {
+  full: 'Full: by a cookie',
+  cookieless: 'Cookieless: within a day',
+  none: 'None: each click is a visitor',
+};
+
+export const draftOf = (settings: Settings): Draft => ({
+  name: settings.name,
+  primary_domain: settings.primary_domain ?? '',
+  attribution_model: settings.attribution_model,
+  attribution_window: String(settings.attribution_window),
+  time_zone: settings.time_zone ?? '',
+  currency: settings.currency.toUpperCase(),
+  tracking: settings.tracking,
+  retention_months: settings.retention_months === null ? '' : String(settings.retention_months),
+});
+
+/** Fields that differ, in the order of the form. */
+export const changedIn = (before: Draft, draft: Draft): Field[] =>
+  (Object.keys(before) as Field[]).filter((field) => draft[field].trim() !== before[field]);
+
+/** The body of a change: what differs. What is no number is sent as it is, so that the API names the field. */
+export function bodyOf(before: Draft, draft: Draft): Record<string, unknown> {
+  return Object.fromEntries(
+    changedIn(before, draft).map((field) => {
+      const text = draft[field].trim();
+      if (NULLABLE.includes(field) && text === '') return [field, null];
+      return [field, NUMBERS.includes(field) && /^\d+$/.test(text) ? Number(text) : text];
+    }),
+  );
+}
+
+const NULLABLE: readonly Field[] = ['primary_domain', 'time_zone', 'retention_months'];
+const NUMBERS: readonly Field[] = ['attribution_window', 'retention_months'];
+
+/** Whether saving deletes clicks that are kept now. */
+export function deletesClicks(before: Draft, draft: Draft): boolean {
+  const months = Number(draft.retention_months);
+  if (draft.retention_months === '' || !(months >= 1)) return false;
+  return before.retention_months === '' || months < Number(before.retention_months);
+}
+
+const LATER = 'Orders and leads that are first reported from now on. Earlier ones and their figures stay.';
+
+/** What a change of a field does to figures. */
+export const EFFECTS: Record<Field, (draft: Draft, before: Draft) => string> = {
+  name: () => 'The name of the workspace. No figure changes.',
+  primary_domain: ({ primary_domain }) =>
+    primary_domain.trim() === ''
+      ? 'The next link to an own site sets the domain. Links and figures stay.'
+      : `New links to other domains than ${primary_domain.trim()} must be marked external. Links and figures stay.`,
+  attribution_model: ({ attribution_model }) =>
+    `Attribution model ${MODEL_NAMES[attribution_model] ?? attribution_model}. ${LATER}`,
+  attribution_window: ({ attribution_window }) =>
+    `Attribution window of ${attribution_window} days. ${LATER}`,
+  time_zone: () =>
+    'Clicks and orders near midnight move to another day in all reports, also of the past. Totals of a period in days change at its edges.',
+  currency: ({ currency }) =>
+    `Revenue of reports is in ${currency}. It can change only while the workspace has no orders.`,
+  tracking: ({ tracking }) => TRACKING_EFFECTS[tracking] ?? '',
+  retention_months: ({ retention_months }, before) =>
+    deletesClicks(before, { ...before, retention_months })
+      ? `Clicks older than ${plural(Number(retention_months), 'month', 'months')} are deleted, which can’t be undone. Reports of longer periods begin later.`
+      : 'Clicks are kept longer. Clicks that were deleted do not come back.',
+};
+
+const BY_EMAIL =
+  'Orders are attributed only where a person is identified by email. Figures of the past stay.';
+
+const TRACKING_EFFECTS: Record<string, string> = {
+  full: 'Visitors are recognized by their cookie from now on. Figures of the past stay.',
+  cookieless: `A person who returns on another day counts as a new visitor. ${BY_EMAIL}`,
+  none: `Each click counts as a new visitor. ${BY_EMAIL}`,
+};
+
+/** The settings with their names, for members who may not change them. */
+export function shownValues(settings: Settings): { name: string; value: string }[] {
+  const { attribution_model, tracking, retention_months } = settings;
+  return [
+    { name: 'Own site', value: settings.primary_domain ?? 'Not set: the first link sets it' },
+    { name: 'Attribution model', value: MODEL_NAMES[attribution_model] ?? attribution_model },
+    { name: 'Attribution window', value: plural(settings.attribution_window, 'day', 'days') },
+    { name: 'Time zone', value: settings.time_zone ?? "Each viewer's own" },
+    { name: 'Currency', value: settings.currency.toUpperCase() },
+    { name: 'Tracking', value: TRACKING_NAMES[tracking] ?? tracking },
+    {
+      name: 'Clicks are kept',
+      value: retention_months === null ? 'Forever' : plural(retention_months, 'month', 'months'),
+    },
+  ];
+}

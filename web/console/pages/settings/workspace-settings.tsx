@@ -1,0 +1,216 @@
+import {
+  Alert,
+  Button,
+  Group,
+  List,
+  NativeSelect,
+  NumberInput,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { fieldError } from '../../api/failures.ts';
+import { useApi, useSend } from '../../api/queries.ts';
+import { sentence, sentenceOf } from '../../api/sentence.ts';
+import { SESSION_QUERY, useSession } from '../../api/session.ts';
+import { viewerTimeZone } from '../../formats.ts';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { Fact, Facts } from '../../parts/facts.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { Section } from '../../parts/section.tsx';
+import { LeaveGuard } from '../../shell/leave-guard.tsx';
+import {
+  bodyOf,
+  changedIn,
+  type Draft,
+  deletesClicks,
+  draftOf,
+  EFFECTS,
+  MODEL_NAMES,
+  type Settings,
+  shownValues,
+  TRACKING_NAMES,
+} from './workspace-draft.ts';
+
+/** How the workspace counts: each setting, and what a change does to figures. Members who are no owners read them. */
+export function WorkspaceSettings() {
+  const { can } = useSession();
+  const settings = useApi<Settings>('/workspace');
+  return (
+    <Section
+      title="Figures and tracking"
+      about={
+        can('owner')
+          ? 'What a change does to figures is shown before you save it.'
+          : 'An owner of the workspace can change these settings.'
+      }
+    >
+      <QueryView query={settings} lines={8}>
+        {(data) =>
+          can('owner') ? (
+            <SettingsForm key={JSON.stringify(draftOf(data))} settings={data} />
+          ) : (
+            <Facts>
+              {shownValues(data).map(({ name, value }) => (
+                <Fact key={name} name={name}>
+                  {value}
+                </Fact>
+              ))}
+            </Facts>
+          )
+        }
+      </QueryView>
+    </Section>
+  );
+}
+
+function SettingsForm({ settings }: { settings: Settings }) {
+  const queries = useQueryClient();
+  const before = draftOf(settings);
+  const [draft, setDraft] = useState(before);
+  const changed = changedIn(before, draft);
+  const save = useSend<Record<string, unknown>>((body) => ({ path: '/workspace', method: 'PATCH', body }), {
+    refresh: ['/workspace', '/me'],
+    done: 'Settings saved',
+    tellFailure: false,
+  });
+  const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
+  const errorOf = (field: keyof Draft) => {
+    const text = fieldError(save.error, field);
+    return text && sentence(text);
+  };
+  const send = () =>
+    save
+      .mutateAsync(bodyOf(before, draft))
+      .then(() => queries.invalidateQueries({ queryKey: SESSION_QUERY.queryKey }));
+  const zones = [
+    ...new Set([...(draft.time_zone === '' ? [] : [draft.time_zone]), ...Intl.supportedValuesOf('timeZone')]),
+  ];
+  const isOfField = changed.some((field) => fieldError(save.error, field) !== null);
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (changed.length > 0 && !deletesClicks(before, draft)) send().catch(() => undefined);
+      }}
+    >
+      <LeaveGuard active={changed.length > 0}>Your changes are not saved.</LeaveGuard>
+      <Stack gap="md">
+        <SimpleGrid cols={{ base: 1, sm: 2 }}>
+          <TextInput
+            label="Name"
+            maxLength={100}
+            value={draft.name}
+            error={errorOf('name')}
+            onChange={(event) => change({ name: event.currentTarget.value })}
+          />
+          <TextInput
+            label="Own site"
+            description="Links to another domain are marked external."
+            placeholder="Set by the first link"
+            maxLength={253}
+            autoCapitalize="none"
+            spellCheck={false}
+            value={draft.primary_domain}
+            error={errorOf('primary_domain')}
+            onChange={(event) => change({ primary_domain: event.currentTarget.value })}
+          />
+          <NativeSelect
+            label="Attribution model"
+            description="Which clicks an order belongs to."
+            data={Object.entries(MODEL_NAMES).map(([value, label]) => ({ value, label }))}
+            value={draft.attribution_model}
+            onChange={(event) => change({ attribution_model: event.currentTarget.value })}
+          />
+          <NumberInput
+            label="Attribution window, in days"
+            description="How long before an order a click counts: 1 to 365."
+            min={1}
+            max={365}
+            allowDecimal={false}
+            value={draft.attribution_window}
+            error={errorOf('attribution_window')}
+            onChange={(value) => change({ attribution_window: String(value) })}
+          />
+          <NativeSelect
+            label="Time zone"
+            description="Days, weeks, and months of reports begin in it."
+            data={[{ value: '', label: `Each viewer's own (yours: ${viewerTimeZone()})` }, ...zones]}
+            value={draft.time_zone}
+            onChange={(event) => change({ time_zone: event.currentTarget.value })}
+          />
+          <TextInput
+            label="Currency"
+            description="Of revenue in reports. Fixed after the first order."
+            maxLength={3}
+            value={draft.currency}
+            error={errorOf('currency')}
+            onChange={(event) => change({ currency: event.currentTarget.value.toUpperCase() })}
+          />
+          <NativeSelect
+            label="Tracking"
+            description="How visitors are told apart."
+            data={Object.entries(TRACKING_NAMES).map(([value, label]) => ({ value, label }))}
+            value={draft.tracking}
+            onChange={(event) => change({ tracking: event.currentTarget.value })}
+          />
+          <NumberInput
+            label="Months that clicks are kept"
+            description="Empty: forever. Older clicks are deleted."
+            min={1}
+            max={120}
+            allowDecimal={false}
+            placeholder="Forever"
+            value={draft.retention_months}
+            error={errorOf('retention_months')}
+            onChange={(value) => change({ retention_months: String(value) })}
+          />
+        </SimpleGrid>
+        {changed.length > 0 && (
+          <Alert color="blue" variant="outline" role="status" title="What this changes">
+            <List size="sm">
+              {changed.map((field) => (
+                <List.Item key={field}>{EFFECTS[field](draft, before)}</List.Item>
+              ))}
+            </List>
+          </Alert>
+        )}
+        {save.isError && !isOfField && (
+          <Text size="sm" c="red.8" role="alert">
+            {sentenceOf(save.error)}
+          </Text>
+        )}
+        <Group gap="xs">
+          {deletesClicks(before, draft) ? (
+            <ConfirmButton
+              question="Delete older clicks?"
+              consequence={EFFECTS.retention_months(draft, before)}
+              yes="Save and delete"
+              pending={save.isPending}
+              onConfirm={send}
+            >
+              Save
+            </ConfirmButton>
+          ) : (
+            <Button type="submit" disabled={changed.length === 0} loading={save.isPending}>
+              Save
+            </Button>
+          )}
+          {changed.length > 0 && (
+            <Button variant="default" onClick={() => setDraft(before)}>
+              Discard
+            </Button>
+          )}
+        </Group>
+        <Text size="xs" c="dimmed">
+          Link parameters, such as ref and via, belong to each referral program. The domain of new links is
+          chosen on the Domains page.
+        </Text>
+      </Stack>
+    </form>
+  );
+}
