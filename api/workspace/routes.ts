@@ -1,5 +1,6 @@
 import { AppError, badRequest } from '../../core/errors.ts';
 import { registrableDomain } from '../../core/links/destinations.ts';
+import { isCurrency } from '../../core/money/money.ts';
 import { logoUrl, readLogo } from '../../core/qr/logo.ts';
 import { checkTimeZone } from '../../core/time/time-buckets.ts';
 import { inTransaction, type Queryable } from '../../sql/database/pool.ts';
@@ -121,6 +122,7 @@ async function requireChangeableCurrency(
   currency: string | undefined,
 ): Promise<void> {
   if (currency === undefined) return;
+  if (!isCurrency(currency)) throw badRequest('currency', 'must be an ISO 4217 code');
   const { currency: present } = await lockWorkspace(tx, workspaceId);
   if (currency === present || !(await hasOrders(tx, workspaceId))) return;
   throw new AppError('conflict', `the currency must stay ${present} because the workspace has orders`);

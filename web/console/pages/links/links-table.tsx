@@ -41,7 +41,7 @@ type Props = {
 export function LinksTable({ data: { total, links }, view, change, withDomains }: Props) {
   const { workspace, urls, can } = useSession();
   const selection = useSelection(links.map(({ link }) => link.id));
-  const isPhone = useMediaQuery('(max-width: 47.99em)');
+  const isPhone = useMediaQuery('(max-width: 47.99em)', undefined, { getInitialValueInEffect: false });
   const mayChange = can('operator');
   const pages = Math.max(1, Math.ceil(total / PAGE_SIZE));
   const columns = useLinkColumns();
