@@ -282,7 +282,7 @@ test('rows have a line of their clicks by one request, and the columns that a pe
   await choices.getByRole('checkbox', { name: 'Tags' }).check();
   await choices.getByRole('checkbox', { name: 'Visitors' }).uncheck();
   await expectGood(page, 'links-columns', 'each once');
-  await page.keyboard.press('Escape');
+  await choices.getByRole('checkbox', { name: 'Tags' }).press('Escape');
   await choices.waitFor({ state: 'detached' });
   const headings = () => page.getByRole('columnheader').allTextContents();
   const chosen = [

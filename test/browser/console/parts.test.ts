@@ -18,7 +18,7 @@ inChromium(async () => {
  * Icons and the chart are one element each. A change that is meant: `npx vitest run test/browser/console/parts.test.ts -u`.
  */
 const LOOKS = `(() => {
-  const shown = (color) => (/, 0\\)$/.test(color) ? '-' : color.replaceAll(' ', ''));
+  const shown = (color) => (/^rgba\\(.*, 0\\)$/.test(color) ? '-' : color.replaceAll(' ', ''));
   const lineOf = (one, depth) => {
     const style = getComputedStyle(one);
     const border = ['top', 'right', 'bottom', 'left'].map((side) => parseFloat(style.getPropertyValue('border-' + side + '-width')) || 0);

@@ -14,7 +14,14 @@ export function Sparkline({ values, label }: { values: readonly number[]; label:
   );
   const line = points.join(' L');
   return (
-    <svg className="sparkline" width={WIDTH} height={HEIGHT} role="img" aria-label={label}>
+    <svg
+      className="sparkline"
+      width={WIDTH}
+      height={HEIGHT}
+      role="img"
+      aria-label={label}
+      data-none={values.every((value) => value === 0) || undefined}
+    >
       <path className="sparkline-area" d={`M0,${HEIGHT} L${line} L${WIDTH},${HEIGHT} Z`} />
       <path className="sparkline-line" d={`M${line}`} />
     </svg>

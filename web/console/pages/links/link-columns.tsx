@@ -99,7 +99,7 @@ function Tags({ tags }: { tags: readonly string[] }) {
   if (first === undefined) return null;
   return (
     <Group gap={4} wrap="nowrap" title={tags.join(', ')}>
-      <Badge variant="default" size="sm" tt="none" maw={140}>
+      <Badge variant="default" size="sm" tt="none" maw={140} style={{ flex: 'none' }}>
         {first}
       </Badge>
       {more.length > 0 && <Text size="xs">+{more.length}</Text>}

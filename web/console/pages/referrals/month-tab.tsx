@@ -173,9 +173,9 @@ function TopReferrers({ referrers }: { referrers: Summary['top_referrers'] }) {
   const names = new Map(usePrograms().map(({ id, name }) => [id, name]));
   const isOne = names.size < 2 || view.get('program') !== null;
   return (
-    <section aria-labelledby="top-referrers">
+    <div>
       <Group justify="space-between" mb="xs">
-        <Title order={2} size="h4" id="top-referrers">
+        <Title order={2} size="h4">
           Top referrers
         </Title>
         <Anchor component="button" size="sm" onClick={() => view.show('enrollments')}>
@@ -221,6 +221,6 @@ function TopReferrers({ referrers }: { referrers: Summary['top_referrers'] }) {
           </Table.Tbody>
         </ScrollTable>
       )}
-    </section>
+    </div>
   );
 }

@@ -29,6 +29,18 @@ export const TRACKING_NAMES: Record<string, string> = {
   none: 'None: each click is a visitor',
 };
 
+/** Names of the settings, in words. */
+export const FIELD_NAMES: Record<Field, string> = {
+  name: 'Name',
+  primary_domain: 'Own site',
+  attribution_model: 'Attribution model',
+  attribution_window: 'Attribution window',
+  time_zone: 'Time zone',
+  currency: 'Currency',
+  tracking: 'Tracking',
+  retention_months: 'Months that clicks are kept',
+};
+
 export const draftOf = (settings: Settings): Draft => ({
   name: settings.name,
   primary_domain: settings.primary_domain ?? '',
@@ -102,12 +114,13 @@ const TRACKING_EFFECTS: Record<string, string> = {
 export function shownValues(settings: Settings): { name: string; value: string }[] {
   const { attribution_model, tracking, retention_months } = settings;
   return [
-    { name: 'Own site', value: settings.primary_domain ?? 'Not set: the first link sets it' },
-    { name: 'Attribution model', value: MODEL_NAMES[attribution_model] ?? attribution_model },
-    { name: 'Attribution window', value: plural(settings.attribution_window, 'day', 'days') },
-    { name: 'Time zone', value: settings.time_zone ?? "Each viewer's own" },
-    { name: 'Currency', value: settings.currency.toUpperCase() },
-    { name: 'Tracking', value: TRACKING_NAMES[tracking] ?? tracking },
+    { name: FIELD_NAMES.name, value: settings.name },
+    { name: FIELD_NAMES.primary_domain, value: settings.primary_domain ?? 'Not set: the first link sets it' },
+    { name: FIELD_NAMES.attribution_model, value: MODEL_NAMES[attribution_model] ?? attribution_model },
+    { name: FIELD_NAMES.attribution_window, value: plural(settings.attribution_window, 'day', 'days') },
+    { name: FIELD_NAMES.time_zone, value: settings.time_zone ?? "Each viewer's own" },
+    { name: FIELD_NAMES.currency, value: settings.currency.toUpperCase() },
+    { name: FIELD_NAMES.tracking, value: TRACKING_NAMES[tracking] ?? tracking },
     {
       name: 'Clicks are kept',
       value: retention_months === null ? 'Forever' : plural(retention_months, 'month', 'months'),

@@ -31,7 +31,6 @@ export function WorkspaceFacts() {
       <QueryView query={me} lines={8}>
         {({ plan, workspace: more }) => (
           <Facts>
-            <Fact name="Name">{workspace.name}</Fact>
             <Fact name="Short name">{workspace.slug}</Fact>
             <Fact name="ID">
               <Group gap="xs" wrap="nowrap">

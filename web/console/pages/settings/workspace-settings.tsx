@@ -29,6 +29,7 @@ import {
   deletesClicks,
   draftOf,
   EFFECTS,
+  FIELD_NAMES,
   MODEL_NAMES,
   type Settings,
   shownValues,
@@ -80,7 +81,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
   const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
   const errorOf = (field: keyof Draft) => {
     const text = fieldError(save.error, field);
-    return text && sentence(text);
+    return text && sentence(`${FIELD_NAMES[field]} ${text}`);
   };
   const send = () =>
     save
@@ -132,6 +133,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
             min={1}
             max={365}
             allowDecimal={false}
+            clampBehavior="none"
             value={draft.attribution_window}
             error={errorOf('attribution_window')}
             onChange={(value) => change({ attribution_window: String(value) })}
@@ -164,6 +166,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
             min={1}
             max={120}
             allowDecimal={false}
+            clampBehavior="none"
             placeholder="Forever"
             value={draft.retention_months}
             error={errorOf('retention_months')}
