@@ -3,7 +3,10 @@
  * that site or a service, which would learn who looks at the dashboard.
  */
 export const LetterMark = ({ name }: { name: string }) => (
-  <span className="letter-mark" aria-hidden="true">
-    {(/[\p{L}\p{N}]/u.exec(name.replace(/^www\./, ''))?.[0] ?? '–').toUpperCase()}
-  </span>
+  // Drawn by CSS: it is no part of the row's text.
+  <span
+    className="letter-mark"
+    aria-hidden="true"
+    data-letter={(/[\p{L}\p{N}]/u.exec(name.replace(/^www\./, ''))?.[0] ?? '–').toUpperCase()}
+  />
 );

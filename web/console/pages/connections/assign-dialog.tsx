@@ -37,7 +37,7 @@ export function AssignDialog({
       body: { partner_id },
     }),
     {
-      refresh: ['/connections', '/purchases', '/commissions', '/ledger'],
+      refresh: ['/connections', '/referrals', '/purchases', '/commissions', '/ledger'],
       done: 'Purchase assigned',
       tellFailure: false,
     },

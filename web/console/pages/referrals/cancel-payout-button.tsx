@@ -7,7 +7,7 @@ import type { PayoutFile } from './responses.ts';
 export function CancelPayoutButton({ file }: { file: PayoutFile }) {
   const { can } = useSession();
   const cancel = useSend<void>(() => ({ path: `/payouts/${file.export_id}`, method: 'DELETE' }), {
-    refresh: ['/payouts'],
+    refresh: ['/referrals', '/payouts'],
     done: 'Payout file canceled',
   });
   if (!can('operator')) return null;

@@ -129,7 +129,7 @@ function Row({ commission }: { commission: Commission }) {
 function RejectButton({ commission }: { commission: Commission }) {
   const { can } = useSession();
   const reject = useSend<void>(() => ({ path: `/commissions/${commission.id}/reject` }), {
-    refresh: ['/commissions', '/ledger', '/enrollments', '/payouts'],
+    refresh: ['/referrals', '/commissions', '/ledger', '/enrollments', '/payouts'],
     done: 'Commission rejected',
   });
   if (!can('operator')) return null;

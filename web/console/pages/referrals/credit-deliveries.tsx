@@ -77,7 +77,7 @@ function Row({ delivery, path }: { delivery: CreditDelivery; path: string }) {
   const { can } = useSession();
   const { status, error, reference, next_attempt_at: next } = delivery;
   const retry = useSend<void>(() => ({ path: `${path}/${delivery.id}/retry` }), {
-    refresh: ['/fulfilments'],
+    refresh: ['/referrals', '/fulfilments'],
     done: 'The credit is delivered now',
   });
   const isOpen = status === 'failed' || (status === 'pending' && delivery.attempts > 0);

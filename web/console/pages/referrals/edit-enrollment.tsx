@@ -18,7 +18,7 @@ export function EditEnrollment({ enrollment, close }: { enrollment: Enrollment; 
   const [rate, setRate] = useState(String(enrollment.commission_rate ?? ''));
   const save = useSend<Record<string, unknown>>(
     (body) => ({ path: `/enrollments/${enrollment.partner_id}`, method: 'PATCH', body }),
-    { refresh: ['/enrollments', '/payouts'], done: 'Referrer saved', tellFailure: false },
+    { refresh: ['/referrals', '/enrollments', '/payouts'], done: 'Referrer saved', tellFailure: false },
   );
   const chosen = programs.find(({ id }) => id === program);
   const hadRate = enrollment.commission_rate !== null;

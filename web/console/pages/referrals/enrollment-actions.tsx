@@ -21,7 +21,7 @@ export function EnrollmentActions({
   const { can } = useSession();
   const [open, setOpen] = useState<'edit' | 'bonus' | null>(null);
   const erase = useSend<void>(() => ({ path: `/enrollments/${enrollment.partner_id}`, method: 'DELETE' }), {
-    refresh: ['/enrollments', '/payouts'],
+    refresh: ['/referrals', '/enrollments', '/payouts'],
     done: 'Referrer erased',
   });
   if (!can('operator')) return null;

@@ -28,7 +28,7 @@ export function StatusButton({
       body: { status: isApproved ? 'suspended' : 'approved' },
     }),
     {
-      refresh: ['/enrollments', '/payouts/eligible'],
+      refresh: ['/referrals', '/enrollments', '/payouts/eligible'],
       done: isApproved
         ? `${enrollment.external_user_id} suspended. New signups and purchases earn nothing, and nothing is paid out.`
         : `${enrollment.external_user_id} approved`,

@@ -37,7 +37,7 @@ export function FulfilmentDialog({
         ? { path: `/fulfilments/${fulfilment.id}`, method: 'PATCH', body }
         : { path: '/fulfilments', body, once: true },
     {
-      refresh: ['/fulfilments'],
+      refresh: ['/referrals', '/fulfilments'],
       tellFailure: false,
       done: fulfilment ? 'Fulfilment saved' : 'Credits are delivered from now on',
     },

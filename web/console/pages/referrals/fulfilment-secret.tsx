@@ -11,7 +11,7 @@ const NOT_SHOWN = 'The response was lost. Replace the secret again to see one.';
 export function FulfilmentSecret({ fulfilment }: { fulfilment: Fulfilment }) {
   const rotate = useSend<void, FulfilmentWithSecret>(
     () => ({ path: `/fulfilments/${fulfilment.id}/rotate-secret` }),
-    { refresh: ['/fulfilments'] },
+    { refresh: ['/referrals', '/fulfilments'] },
   );
   return (
     <>

@@ -94,7 +94,7 @@ function FulfilmentFacts({ fulfilment, edit }: { fulfilment: Fulfilment; edit: (
   const view = useViewState();
   const { settings, deliveries, provider } = fulfilment;
   const remove = useSend<void>(() => ({ path: `/fulfilments/${fulfilment.id}`, method: 'DELETE' }), {
-    refresh: ['/fulfilments'],
+    refresh: ['/referrals', '/fulfilments'],
     done: 'Fulfilment deleted',
   });
   const isShown = view.get('fulfilment') === fulfilment.id;

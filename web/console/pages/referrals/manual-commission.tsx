@@ -24,7 +24,7 @@ export function ManualCommission({
       once: true,
     }),
     {
-      refresh: ['/commissions', '/ledger', '/enrollments', '/payouts'],
+      refresh: ['/referrals', '/commissions', '/ledger', '/enrollments', '/payouts'],
       done: 'Commission added',
       tellFailure: false,
     },

@@ -15,7 +15,7 @@ export function MarkPaidButton({ file }: { file: PayoutFile }) {
   const mark = useSend<void, Paid>(
     () => ({ path: '/payouts', method: 'POST', body: { export_id: file.export_id } }),
     {
-      refresh: ['/payouts', '/ledger', '/enrollments'],
+      refresh: ['/referrals', '/payouts', '/ledger', '/enrollments'],
       done: ({ paid, totals }) =>
         paid === file.referrers
           ? `Marked paid: ${referrers(paid)}, ${totalsText(totals)}`

@@ -14,7 +14,7 @@ import { methodName, totalsText } from './words.ts';
 
 const LINES = 100;
 const MOST_LINES = 500;
-const REFRESH = ['/payouts', '/ledger', '/enrollments', '/commissions'];
+const REFRESH = ['/referrals', '/payouts', '/ledger', '/enrollments', '/commissions'];
 
 /** The lines of a payout file: pays some of them, and marks one failed whose payment came back. */
 export function PayoutLines({

@@ -40,7 +40,7 @@ export function ProgramDialog({ program, close, made = close }: Props) {
         ? { path: `/programs/${program.id}`, method: 'PATCH', body }
         : { path: '/programs', body, once: true },
     {
-      refresh: ['/programs'],
+      refresh: ['/referrals', '/programs'],
       done: program ? 'Program saved' : 'Program created',
       tellFailure: false,
     },

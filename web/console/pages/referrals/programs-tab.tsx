@@ -36,7 +36,7 @@ function ProgramCard({ program, edit }: { program: Program; edit: () => void }) 
       method: 'PATCH',
       body: { status: isActive ? 'paused' : 'active' },
     }),
-    { refresh: ['/programs'], done: isActive ? 'Program paused' : 'Program resumed' },
+    { refresh: ['/referrals', '/programs'], done: isActive ? 'Program paused' : 'Program resumed' },
   );
   return (
     <Paper withBorder p="md" component="article" aria-label={program.name}>

@@ -4,7 +4,7 @@ import { useSession } from '../../api/session.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import type { Signup } from './responses.ts';
 
-const REFRESH = ['/signups', '/purchases', '/ledger', '/enrollments', '/commissions'];
+const REFRESH = ['/referrals', '/signups', '/purchases', '/ledger', '/enrollments', '/commissions'];
 
 /** Approves or rejects a held signup. */
 export function SignupReview({ signup }: { signup: Signup }) {
