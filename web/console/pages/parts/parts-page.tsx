@@ -16,6 +16,7 @@ import { ApiFailure } from '../../api/failures.ts';
 import { AddressField } from '../../parts/address-field.tsx';
 import { ChoiceChips } from '../../parts/choice-chips.tsx';
 import { CodeBlock } from '../../parts/code-block.tsx';
+import { ColorField } from '../../parts/color-field.tsx';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Delta } from '../../parts/delta.tsx';
@@ -23,6 +24,7 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { FailureNotice } from '../../parts/failure-notice.tsx';
 import { Figure } from '../../parts/figure.tsx';
+import { FilterBar } from '../../parts/filter-bar.tsx';
 import { FormSection } from '../../parts/form-section.tsx';
 import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { LetterMark } from '../../parts/letter-mark.tsx';
@@ -127,6 +129,11 @@ export default function PartsPage() {
             <Text size="sm">The fields of the section.</Text>
           </FormSection>
         </Part>
+        <Part name="filter-bar">
+          <FilterBar label="Sample filters" names={['sample']}>
+            <TextInput size="xs" label="Order" placeholder="Exact ID" />
+          </FilterBar>
+        </Part>
         <Part name="window-picker">
           <WindowPicker />
         </Part>
@@ -207,6 +214,7 @@ function Fields() {
         error="Must be a web address"
         onChange={() => undefined}
       />
+      <ColorField label="Color" value="#157343" onChange={() => undefined} />
       <TextInput label="Text" description="With a description." placeholder="Placeholder" />
       <TextInput label="Disabled text" value="Fixed" disabled readOnly />
       <Select label="Choice" data={['One', 'Two']} value="One" />
