@@ -46,7 +46,7 @@ const LIMITED = new ApiFailure(503, {
 });
 const VISITOR = '7d0c2f6e-9a51-4c38-8b7e-2f1a90d4c655';
 
-/** Every part of the console with fixed values, for its developers and a test. It reads nothing; the theme is the page's. */
+/** Every part of the console with fixed values, for its developers. It reads nothing; the theme is the page's. */
 export default function PartsPage() {
   return (
     <>
@@ -191,7 +191,7 @@ export default function PartsPage() {
   );
 }
 
-/** A part with its name; a test reads what is in it. */
+/** A part with its name. */
 const Part = ({ name, children }: { name: string; children: ReactNode }) => (
   <section aria-label={name}>
     <Text size="xs" c="dimmed" mb={4}>
