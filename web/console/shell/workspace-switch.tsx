@@ -15,7 +15,7 @@ export function WorkspaceSwitch() {
       <UnstyledButton
         className="workspace-switch"
         aria-haspopup="dialog"
-        title={`${workspace.name}: switch workspace`}
+        title={workspace.name}
         onPointerEnter={() => void DIALOG.load().catch(() => undefined)}
         onClick={() => setOpen(true)}
       >
