@@ -30,6 +30,8 @@ export type RecordedFacts = {
   isRenewal: boolean;
   /** Id of the coupon that the order used. */
   coupon?: string | null;
+  /** Whether a referrer of the buyer came before the coupon; null: no coupon. */
+  yields?: boolean | null;
 };
 
 const COLUMNS = `id, workspace_id, connection_id, refs, customer_id, subscription_id, parts, assigned_user,

@@ -103,6 +103,7 @@ async function writeOrder(
   };
   const used = await couponOfPayment(tx, context, payment, { sold: given.sold, buyer, facts });
   facts.coupon = used?.coupon.id ?? null;
+  facts.yields = used?.yields ?? null;
   const report = {
     orderId,
     email: buyer.email,
@@ -143,7 +144,8 @@ const isSame = (one: RecordedFacts, other: RecordedFacts): boolean =>
   one.amountMinor === other.amountMinor &&
   one.commissionableMinor === other.commissionableMinor &&
   one.isRenewal === other.isRenewal &&
-  (one.coupon ?? null) === (other.coupon ?? null);
+  (one.coupon ?? null) === (other.coupon ?? null) &&
+  (one.yields ?? null) === (other.yields ?? null);
 
 /**
  * Returns the referrer's coupon that a payment used, or that brought what it renews. A coupon that was deleted since stays

@@ -118,6 +118,14 @@ test('a buyer with a referrer, named by metadata, comes before the coupon; one f
   });
 });
 
+test('a buyer who is named by a tie after the payment comes before the coupon too', async () => {
+  await shop.tell(code(), paid('in_1', { customer: 'cus_9', customer_email: 'n@mail.example' }));
+  expect(await orders()).toEqual({ 'stripe:in_1': [owner, 'Anna20', true] });
+  const customer = stripeObject('customer', { id: 'cus_9', metadata: { hoplog_user_id: 'n' } });
+  await shop.tell(stripeEvent('customer.updated', customer, ago(5)));
+  expect(await orders()).toEqual({ 'stripe:in_1': [referrer, 'Anna20', true] });
+});
+
 test('an order stays its owner’s when the coupon is deleted and a later event tells of the payment again', async () => {
   await shop.tell(code(), paid('in_1', { customer_email: 'new@mail.example' }));
   await shop.shop.delete(`/coupons/${coupon}`);
