@@ -157,13 +157,16 @@ function Row({ call }: { call: PixelTestCall }) {
         <StatusBadge sign={OUTCOME_SIGNS[call.outcome]}>{OUTCOME_NAMES[call.outcome]}</StatusBadge>
       </Table.Td>
       <Table.Td style={{ overflowWrap: 'anywhere' }}>
-        <Text size="sm">{facts.filter(Boolean).join(', ')}</Text>
-        {problems.map((problem) => (
-          <Text size="sm" key={`${problem.problem}${problem.field}`}>
-            {problemText(problem)}
-            {problem.example && ` Sent: ${problem.example}.`}
-          </Text>
-        ))}
+        {/* One element: on a phone a cell lays its children side by side. */}
+        <div>
+          <Text size="sm">{facts.filter(Boolean).join(', ')}</Text>
+          {problems.map((problem) => (
+            <Text size="sm" key={`${problem.problem}${problem.field}`}>
+              {problemText(problem)}
+              {problem.example && ` Sent: ${problem.example}.`}
+            </Text>
+          ))}
+        </div>
       </Table.Td>
     </Table.Tr>
   );
