@@ -43,6 +43,8 @@ function effective({ programs, actions }: History): Action[] {
     if (action.type === 'fail' || action.type === 'reject') return false;
     if (action.type === 'review' || action.type === 'reevaluate' || action.type === 'rates') return false;
     if (action.type === 'move' || action.type === 'erase' || action.type === 'forget') return false;
+    // A command beside the API; and days that passed before it pass again after it, when earlier calls are repeated.
+    if (action.type === 'import') return false;
     if (action.type === 'signup' && !action.byServer) return false;
     const known = action.type !== 'status' || model.enrolled().includes(action.user);
     const { matched, status } = model.act(action);

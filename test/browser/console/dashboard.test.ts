@@ -20,7 +20,7 @@ test('an empty workspace shows how to begin, by role', async () => {
   const page = await site.open('/');
   await page.getByText('Create your first link').waitFor();
   expect(await page.getByRole('link', { name: 'New link' }).getAttribute('href')).toBe('/console/links/new');
-  expect(await page.getByRole('link', { name: 'the pixel' }).getAttribute('href')).toBe(
+  expect(await page.getByRole('link', { name: 'the pixel', exact: true }).getAttribute('href')).toBe(
     '/console/settings/developers',
   );
   await expectGood(page, 'dashboard-empty');

@@ -3,7 +3,7 @@ import { isGenuine, type Receiver, startReceiver } from '../../support/receiver.
 import { inChromium } from '../in-chromium.ts';
 import { type ConsolePage, type ConsoleSite, consoleSite, expectClean } from './console-site.ts';
 import { openSection } from './link-desk.ts';
-import { LONG } from './referral-shop.ts';
+import { LONG, PATIENCE } from './referral-shop.ts';
 
 let site: ConsoleSite;
 let receiver: Receiver;
@@ -44,7 +44,7 @@ test('a program whose response was lost is created once, and the next press says
   await dialog.getByRole('button', { name: 'Create' }).click();
   await page.getByText('Program created').waitFor();
   await dialog.waitFor({ state: 'detached' });
-  expect(await page.getByRole('article', { name: 'Lost' }).count()).toBe(1);
+  await expect.poll(() => page.getByRole('article', { name: 'Lost' }).count(), PATIENCE).toBe(1);
   const { programs } = await site.api<{ programs: { name: string }[] }>('/programs');
   expect(programs.filter(({ name }) => name === 'Lost')).toHaveLength(1);
 
@@ -54,7 +54,7 @@ test('a program whose response was lost is created once, and the next press says
   await dialog.getByLabel('Destination URL').fill('https://shop.example/join');
   await dialog.getByRole('button', { name: 'Create' }).click();
   await dialog.waitFor({ state: 'detached' });
-  expect(await page.getByRole('article', { name: 'Lost' }).count()).toBe(2);
+  await expect.poll(() => page.getByRole('article', { name: 'Lost' }).count(), PATIENCE).toBe(2);
   expectClean(page);
   await page.close();
 });
