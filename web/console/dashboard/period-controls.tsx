@@ -45,7 +45,7 @@ export function PeriodSelect() {
           { value: RANGE, label: custom ?? 'Custom range' },
           ...(custom ? [{ value: 'another', label: 'Another range' }] : []),
         ]}
-        value={(isOpen && !custom) || custom ? RANGE : (named?.value ?? days)}
+        value={isOpen || custom ? RANGE : (named?.value ?? days)}
         onChange={(event) => {
           const { value } = event.currentTarget;
           const period = calendar.find((one) => one.value === value);

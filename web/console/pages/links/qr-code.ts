@@ -6,6 +6,9 @@ import { hexOf } from '../../parts/css-colors.ts';
 /** How a person wants a code: CSS colors, and the workspace's logo in the middle. */
 export type QrStyle = { color: string; background: string; hasLogo: boolean };
 
+/** A color that scanners could not read. */
+export type WrongColor = { field: 'color' | 'background'; message: string };
+
 export const PLAIN_STYLE: QrStyle = { color: '#000000', background: '#ffffff', hasLogo: false };
 
 /** Minimum width of a PNG, in pixels. */

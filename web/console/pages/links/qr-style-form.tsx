@@ -1,20 +1,20 @@
 import { Anchor, Button, Group, Stack, Switch, Text } from '@mantine/core';
 import { Link } from 'wouter';
+import { isAlike } from '../../parts/changed-fields.ts';
 import { ColorField } from '../../parts/color-field.tsx';
-import { PLAIN_STYLE, type QrStyle } from './qr-code.ts';
+import { PLAIN_STYLE, type QrStyle, type WrongColor } from './qr-code.ts';
 
 type QrStyleFormProps = {
   style: QrStyle;
   onChange(style: QrStyle): void;
   /** Whether the workspace has a logo; null: not known yet. */
   hasLogo: boolean | null;
-  /** A color that scanners could not read. */
-  wrong: { field: 'color' | 'background'; message: string } | null;
+  wrong: WrongColor | null;
 };
 
 /** Colors and logo of a QR code. */
 export function QrStyleForm({ style, onChange, hasLogo, wrong }: QrStyleFormProps) {
-  const isPlain = JSON.stringify(style) === JSON.stringify(PLAIN_STYLE);
+  const isPlain = isAlike(style, PLAIN_STYLE);
   return (
     <Stack gap="xs" w="100%">
       <Group grow gap="xs" align="start">

@@ -8,9 +8,7 @@ import { useApi } from '../../api/queries.ts';
 import { sentenceOf } from '../../api/sentence.ts';
 import { useSession } from '../../api/session.ts';
 import { saveFile } from '../../parts/save-file.ts';
-import { PLAIN_STYLE, type QrStyle, qrModules, qrPng, qrSvg } from './qr-code.ts';
-
-type WrongColor = { field: 'color' | 'background'; message: string };
+import { PLAIN_STYLE, type QrStyle, qrModules, qrPng, qrSvg, type WrongColor } from './qr-code.ts';
 
 /** A link's QR code in the style that the person chose for all links of the workspace. */
 export function useQrCode(link: Pick<LinkRecord, 'slug' | 'short_url'>) {
