@@ -85,7 +85,7 @@ describe('the public page', () => {
     await changeBioPage(shop, 'set-aside', { links: [{ ...button, url: 'https://c.example/' }] });
     await expect.poll(status).toBe(302);
     expect((await get(slug)).headers.get('location')).toContain('https://c.example/');
-    expect(await html('set-aside')).toContain(`href="https://hop.example/${slug}"`);
+    await expect.poll(() => html('set-aside')).toContain(`href="https://hop.example/${slug}"`);
   });
 
   test('a page view is not a click and sets no cookie', async () => {
