@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { MOST_ORIGINS, readOrigin } from '../core/access/allowed-origins.ts';
 import { isUuid } from '../core/ids.ts';
 import { isCurrency } from '../core/money/money.ts';
 import { checkTimeZone } from '../core/time/time-buckets.ts';
@@ -32,6 +33,18 @@ export function domain(text: string): string {
     throw new InvalidArgumentError('must be a domain such as example.com, without scheme and path');
   }
   return value;
+}
+
+/** Reads comma-separated origins; `any` is none. */
+export function allowedOrigins(text: string): string[] {
+  if (text === 'any') return [];
+  const given = text.split(',');
+  if (given.length > MOST_ORIGINS) throw new InvalidArgumentError(`must be at most ${MOST_ORIGINS} origins`);
+  try {
+    return [...new Set(given.map((one) => readOrigin('allowed_origins', one)))];
+  } catch {
+    throw new InvalidArgumentError('must be origins such as https://shop.example, without path and wildcard');
+  }
 }
 
 /** Reads an ISO 4217 currency code and lowercases it. */

@@ -36,6 +36,7 @@ export const AUDITED: Readonly<Record<string, Audited>> = {
       'currency',
       'identity_verification',
       'payout_hold_days',
+      'allowed_origins',
       'time_zone',
       'tracking',
       'retention_months',

@@ -267,6 +267,7 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   timezone: 'Europe/Berlin',
   attribution_window: 30,
   payout_hold_days: 3,
+  allowed_origins: 'https://shop.example',
   tracking: 'full',
   retention_months: 24,
   logo: 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',

@@ -1,5 +1,6 @@
 import cookie from '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
+import { requireAllowedOrigin } from '../../core/access/allowed-origins.ts';
 import { mayCall } from '../../core/access/key-scopes.ts';
 import { keyMatches, parseKey } from '../../core/access/keys.ts';
 import { AppError, SUSPENDED } from '../../core/errors.ts';
@@ -46,8 +47,17 @@ async function admit(deps: ApiDeps, request: FastifyRequest, scope: WorkspaceSco
   if (request.auth.member) {
     refuseRole(request, request.auth.member);
     refuseUnconfirmed(request, request.auth.member);
-  } else refuseRights(request, request.auth.key);
+  } else {
+    refuseOrigin(deps.config, request);
+    refuseRights(request, request.auth.key);
+  }
   refuseUncovered(request);
+}
+
+/** @throws {AppError} `forbidden` for a publishable key in a page of an origin that the workspace does not allow */
+function refuseOrigin({ appUrl, baseUrl }: ApiDeps['config'], { auth, headers }: FastifyRequest): void {
+  if (auth.key.kind !== 'publishable') return;
+  requireAllowedOrigin(headers.origin ?? '', auth.workspace.allowed_origins, [appUrl, baseUrl]);
 }
 
 /** @throws {AppError} `forbidden` when the key lacks `manage`, or its scopes do not include the route */

@@ -1,3 +1,4 @@
+import { readOrigin } from '../../core/access/allowed-origins.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
 import { registrableDomain } from '../../core/links/destinations.ts';
 import { isCurrency } from '../../core/money/money.ts';
@@ -54,6 +55,7 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
       const { auth, body } = request;
       const logo = typeof body.logo === 'string' ? readLogo('logo', body.logo) : body.logo;
       const primaryDomain = body.primary_domain && readPrimaryDomain(body.primary_domain);
+      const origins = body.allowed_origins?.map((text, n) => readOrigin(`allowed_origins.${n}`, text));
       return inTransaction(pool, async (tx) => {
         await requireChangeableCurrency(tx, auth.workspace.id, body.currency?.toLowerCase());
         const changed = await updateWorkspace(tx, auth.workspace.id, {
@@ -64,6 +66,7 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
           currency: body.currency?.toLowerCase(),
           identity_verification: body.identity_verification,
           payout_hold_days: body.payout_hold_days,
+          allowed_origins: origins && [...new Set(origins)],
           time_zone: body.time_zone && checkTimeZone('time_zone', body.time_zone),
           tracking: body.tracking,
           retention_months: body.retention_months,
@@ -140,6 +143,7 @@ async function settingsOf(db: Queryable, workspace: Workspace): Promise<Workspac
     currency: workspace.currency,
     identity_verification: workspace.identity_verification,
     payout_hold_days: workspace.payout_hold_days,
+    allowed_origins: workspace.allowed_origins,
     time_zone: workspace.time_zone,
     tracking: workspace.tracking,
     default_domain: (await defaultDomain(db, workspace.id)).domain,

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { MOST_ORIGINS, ORIGIN_LIMIT } from '../../core/access/allowed-origins.ts';
 import { DOMAIN_LIMIT } from '../../core/links/domains.ts';
 import { LOGO_BYTES, LOGO_SIDE } from '../../core/qr/logo.ts';
 import { TRACKINGS } from '../../core/tracking/tracking.ts';
@@ -47,6 +48,11 @@ const FIELDS = {
     maximum: MOST_PAYOUT_HOLD_DAYS,
     description:
       'Days that a payout line is held back after its address was changed with a publishable key and without a valid `user_hash`. Default 3.',
+  }),
+  allowed_origins: Type.Array(Type.String({ minLength: 1, maxLength: ORIGIN_LIMIT }), {
+    maxItems: MOST_ORIGINS,
+    description:
+      'Origins of pages that may use a publishable key, such as `https://shop.example`: a call from a page of another origin is a 403. Calls without the header `Origin`, and the embed, are not affected. Empty, the default: any.',
   }),
   time_zone: Nullable(
     Type.String({
@@ -106,6 +112,7 @@ export const WorkspaceChange = Body(
     currency: Type.Optional(CurrencyInput),
     identity_verification: Type.Optional(FIELDS.identity_verification),
     payout_hold_days: Type.Optional(FIELDS.payout_hold_days),
+    allowed_origins: Type.Optional(FIELDS.allowed_origins),
     time_zone: Type.Optional(FIELDS.time_zone),
     tracking: Type.Optional(FIELDS.tracking),
     default_domain: Type.Optional(FIELDS.default_domain),

@@ -26,6 +26,7 @@ test('settings have defaults, and a change leaves the others', async () => {
     currency: 'usd',
     identity_verification: 'off',
     payout_hold_days: 3,
+    allowed_origins: [],
     time_zone: null,
     tracking: 'full',
     retention_months: null,
@@ -61,6 +62,15 @@ test.each([
   ['payout_hold_days', { payout_hold_days: -1 }],
   ['payout_hold_days', { payout_hold_days: 91 }],
   ['payout_hold_days', { payout_hold_days: '3' }],
+  ['allowed_origins', { allowed_origins: null }],
+  ['allowed_origins', { allowed_origins: Array.from({ length: 51 }, (_, n) => `https://${n}.example`) }],
+  ['allowed_origins.0', { allowed_origins: ['shop.example'] }],
+  ['allowed_origins.0', { allowed_origins: ['https:shop.example'] }],
+  ['allowed_origins.1', { allowed_origins: ['https://shop.example', 'https://shop.example/cart'] }],
+  ['allowed_origins.0', { allowed_origins: ['https://shop.example?a=b'] }],
+  ['allowed_origins.0', { allowed_origins: ['https://user@shop.example'] }],
+  ['allowed_origins.0', { allowed_origins: ['https://*.shop.example'] }],
+  ['allowed_origins.0', { allowed_origins: ['null'] }],
   ['tracking', { tracking: 'some' }],
   ['tracking', { tracking: null }],
   ['retention_months', { retention_months: 0 }],
@@ -132,4 +142,51 @@ test('attribution, own site, and name are changed, and the currency until there 
     currency: 'eur',
     primary_domain: null,
   });
+});
+
+test('a publishable key may be used from the allowed origins and without an origin, a secret key from any', async () => {
+  const from = async (origin: string | null, key = shop.publishableKey) => {
+    const headers: Record<string, string> = origin === null ? {} : { origin };
+    const { status, body } = await shop.get('/me', { key, headers });
+    return status === 200 ? 200 : [status, body.error.code];
+  };
+  const refused = [403, 'forbidden'];
+  const { appUrl } = api.deps.config;
+  expect(await from('https://evil.example')).toBe(200);
+  const sent = [
+    'https://Shop.example/',
+    'http://localhost:8080',
+    'capacitor://localhost',
+    'https://shop.example',
+  ];
+  const { body } = await shop.patch<WorkspaceSettings>('/workspace', { allowed_origins: sent });
+  expect(body.allowed_origins).toEqual([
+    'https://shop.example',
+    'http://localhost:8080',
+    'capacitor://localhost',
+  ]);
+  for (const origin of [...body.allowed_origins, appUrl, null]) {
+    expect([origin, await from(origin)]).toEqual([origin, 200]);
+  }
+  const others = [
+    'https://evil.example',
+    'http://shop.example',
+    'https://shop.example:8443',
+    'http://localhost',
+  ];
+  for (const origin of [...others, 'https://www.shop.example', 'null']) {
+    expect([origin, await from(origin)]).toEqual([origin, refused]);
+  }
+  expect(await from('https://evil.example', shop.secretKey)).toBe(200);
+  const enroll = await shop.post(
+    '/referrals/enroll',
+    { external_user_id: 'u', email: 'u@shop.example', tier: 'free' },
+    { key: shop.publishableKey, headers: { origin: 'https://evil.example' } },
+  );
+  expect([enroll.status, enroll.body.error.message]).toEqual([
+    403,
+    expect.stringContaining('https://evil.example'),
+  ]);
+  await shop.patch('/workspace', { allowed_origins: [] });
+  expect(await from('https://evil.example')).toBe(200);
 });

@@ -27,7 +27,7 @@ import {
   updateWorkspace,
   type Workspace,
 } from '../../sql/workspaces/workspaces.ts';
-import { currency, domain, name, timeZone, wholeNumber } from '../arguments.ts';
+import { allowedOrigins, currency, domain, name, timeZone, wholeNumber } from '../arguments.ts';
 import { printResult, table } from '../output.ts';
 import { recordOperator } from '../record-operator.ts';
 import { withStores } from '../stores.ts';
@@ -51,6 +51,7 @@ type SetOptions = {
   currency?: string;
   identityVerification?: IdentityVerification;
   payoutHoldDays?: number;
+  allowedOrigins?: string[];
   timeZone?: string;
   tracking?: Tracking;
   retentionMonths?: number | null;
@@ -163,6 +164,11 @@ export function workspaceCommands(program: Command): void {
       `0 to ${MOST_PAYOUT_HOLD_DAYS} days that a payout waits after its address changed`,
       wholeNumber(0, MOST_PAYOUT_HOLD_DAYS),
     )
+    .option(
+      '--allowed-origins <origins>',
+      'origins of pages that may use a publishable key, comma-separated, or "any"',
+      allowedOrigins,
+    )
     .option('--time-zone <name>', 'IANA time zone of days in reports', timeZone)
     .addOption(new Option('--tracking <mode>', 'how visitors are told apart').choices(TRACKINGS))
     .option(
@@ -191,6 +197,7 @@ export function workspaceCommands(program: Command): void {
           currency: options.currency,
           identity_verification: options.identityVerification,
           payout_hold_days: options.payoutHoldDays,
+          allowed_origins: options.allowedOrigins,
           time_zone: options.timeZone,
           tracking: options.tracking,
           retention_months: options.retentionMonths,

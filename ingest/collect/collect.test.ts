@@ -4,6 +4,7 @@ import { bytesToUuid } from '../../core/ids.ts';
 import { createPixelTest, pixelTest } from '../../sql/pixel/pixel-tests.ts';
 import { reportProblems } from '../../sql/pixel/report-problems.ts';
 import { createKey, listedKey, revokeKey } from '../../sql/workspaces/keys.ts';
+import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { makeWorkspace, startTestIngest, TEST_PIXEL, type TestIngest } from '../../test/support/ingest.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 
@@ -368,6 +369,25 @@ test('any origin may send, without credentials; other methods are 405', async ()
   expect((await collect('{')).headers.get('access-control-allow-origin')).toBe('*');
   const get = await fetch(`${ingest.url}/collect`);
   expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+});
+
+test('where the workspace allows some origins, a page of another one is 403, and a call without one is taken', async () => {
+  const shop = await makeWorkspace(stores.pool);
+  const send = async (origin?: string) => {
+    const fields = { key: shop.publishable.token, order_id: `from ${origin}` };
+    const { status, body } = await collect(order(fields), origin === undefined ? {} : { origin });
+    return status === 202 ? 202 : `${status} ${body.error?.code}`;
+  };
+  expect(await send('https://evil.example')).toBe(202);
+  await updateWorkspace(stores.pool, shop.id, { allowed_origins: ['https://shop.example'] });
+  await expect.poll(() => send('https://evil.example')).toBe('403 forbidden');
+  expect([await send('https://shop.example'), await send(), await send('null')]).toEqual([
+    202,
+    202,
+    '403 forbidden',
+  ]);
+  await updateWorkspace(stores.pool, shop.id, { allowed_origins: [] });
+  await expect.poll(() => send('https://evil.example')).toBe(202);
 });
 
 test('a client that disconnects within its body does not affect others', async () => {

@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { isUtf8 } from 'node:buffer';
+import { requireAllowedOrigin } from '../../core/access/allowed-origins.ts';
 import { keyMatches, parseKey } from '../../core/access/keys.ts';
 import { refererHost } from '../../core/enrich/referer.ts';
 import { AppError, badRequest, type ErrorCode, SUSPENDED } from '../../core/errors.ts';
@@ -95,7 +96,7 @@ export function createCollectHandlers(given: {
     });
   }
 
-  async function workspaceOf(body: ReportBody): Promise<Uint8Array> {
+  async function workspaceOf(body: ReportBody, origin: string): Promise<Uint8Array> {
     const { key } = body;
     if (key === undefined || key === null)
       throw new AppError('unauthorized', 'key: a publishable key is required');
@@ -109,14 +110,15 @@ export function createCollectHandlers(given: {
       throw new AppError('unauthorized', 'key: not a valid key');
     const workspaceId = uuidToBytes(known.workspaceId);
     if (policies.isSuspended(workspaceId)) throw new AppError('forbidden', SUSPENDED);
+    requireAllowedOrigin(origin, policies.allowedOriginsOf(workspaceId), []);
     keyUses.note(known.id);
     return workspaceId;
   }
 
   /** @returns the body of the response */
-  async function collect(bytes: Buffer, browser: Browser): Promise<object> {
+  async function collect(bytes: Buffer, browser: Browser, origin: string): Promise<object> {
     const body = parseBody(bytes);
-    const workspaceId = await workspaceOf(body);
+    const workspaceId = await workspaceOf(body, origin);
     if (body.type === 'visit') {
       const visitorId = await recordVisit(workspaceId, readVisitReport(body), browser);
       return { ok: true, visitor_id: visitorId };
@@ -153,10 +155,8 @@ export function createCollectHandlers(given: {
       const exchange = exchanges.open(res, false);
       const requestId = uuidv7();
       // Before the body: the request is gone when its handler has returned.
-      const browser = {
-        ...readBrowser(req, res, clientAddress),
-        host: refererHost(req.getHeader('origin')),
-      };
+      const origin = req.getHeader('origin');
+      const browser = { ...readBrowser(req, res, clientAddress), host: refererHost(origin) };
       readBody(res, BODY_LIMIT, (bytes) => {
         if (bytes === null) {
           return fail(exchange, requestId, new AppError('payload_too_large', `at most ${BODY_LIMIT} bytes`));
@@ -165,7 +165,7 @@ export function createCollectHandlers(given: {
           const message = 'send JSON as application/json or text/plain';
           return fail(exchange, requestId, new AppError('unsupported_media_type', message));
         }
-        collect(bytes, browser).then(
+        collect(bytes, browser, origin).then(
           (answer) => send(exchange, '202 Accepted', [], requestId, answer),
           (error: unknown) => fail(exchange, requestId, error),
         );

@@ -9,14 +9,18 @@ export type WorkspacePolicy = {
   tracking: Tracking;
   /** Query parameters of pages that name a referrer; left out: the default ones. */
   linkParameters?: readonly string[];
+  /** Origins of pages that may use a publishable key; left out: any. */
+  allowedOrigins?: readonly string[];
 };
 
-/** The workspaces that are suspended, track less than `full`, or have other link parameters. */
+/** The workspaces whose policy is not the default one. */
 export type WorkspacePolicies = {
   isSuspended(workspaceId: Uint8Array): boolean;
   trackingOf(workspaceId: Uint8Array): Tracking;
   /** Returns the query parameters of pages that name a referrer. */
   linkParametersOf(workspaceId: Uint8Array): readonly string[];
+  /** Returns the origins of pages that may use a publishable key; empty: any. */
+  allowedOriginsOf(workspaceId: Uint8Array): readonly string[];
 };
 
 /**
@@ -45,6 +49,7 @@ export function createWorkspacePolicies(table: LinkTable): WorkspacePolicies {
     isSuspended: (workspaceId) => policyOf(workspaceId)?.suspended === true,
     trackingOf: (workspaceId) => policyOf(workspaceId)?.tracking ?? 'full',
     linkParametersOf: (workspaceId) => policyOf(workspaceId)?.linkParameters ?? LINK_PARAMETERS,
+    allowedOriginsOf: (workspaceId) => policyOf(workspaceId)?.allowedOrigins ?? [],
   };
 }
 

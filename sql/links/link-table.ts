@@ -57,8 +57,8 @@ export type DomainRow = {
 };
 
 /**
- * A workspace whose links don't simply redirect and track: it is suspended, tracks less, or has programs with other link
- * parameters than the default ones.
+ * A workspace that is not as most: it is suspended, tracks less, has programs with other link parameters than the default
+ * ones, or lets pages of some origins alone use its publishable keys.
  */
 export type WorkspacePolicyRow = {
   id: string;
@@ -66,6 +66,8 @@ export type WorkspacePolicyRow = {
   tracking: Tracking;
   /** Of all programs. Null: the default ones. */
   link_parameters: string[] | null;
+  /** Empty: any. */
+  allowed_origins: string[];
 };
 
 /** A publishable key that has not been revoked. */
@@ -185,14 +187,15 @@ export async function domainsWithIds(db: Queryable, ids: string[]): Promise<Doma
   return rows;
 }
 
-const POLICIES = `SELECT id, suspended_at IS NOT NULL AS suspended, tracking, link_parameters
+const POLICIES = `SELECT id, suspended_at IS NOT NULL AS suspended, tracking, allowed_origins, link_parameters
   FROM workspaces CROSS JOIN LATERAL (
     SELECT CASE WHEN bool_or(p.link_parameters <> '{ref,via}') THEN
         ARRAY(SELECT DISTINCT unnest(q.link_parameters) FROM programs q WHERE q.workspace_id = workspaces.id ORDER BY 1)
       END AS link_parameters
     FROM programs p WHERE p.workspace_id = workspaces.id
   ) AS of_programs
-  WHERE (suspended_at IS NOT NULL OR tracking <> 'full' OR link_parameters IS NOT NULL)`;
+  WHERE (suspended_at IS NOT NULL OR tracking <> 'full' OR link_parameters IS NOT NULL
+    OR allowed_origins <> '{}')`;
 
 /** Returns every workspace with a policy. */
 export async function workspacePolicies(db: Queryable): Promise<WorkspacePolicyRow[]> {

@@ -38,6 +38,7 @@ CREATE TABLE workspaces (
   identity_verification text NOT NULL DEFAULT 'off' CHECK (identity_verification IN ('off', 'required')),
   time_zone           text, -- IANA name, of days in reports; null: UTC for the API, the viewer's in the console
   payout_hold_days    integer NOT NULL DEFAULT 3 CHECK (payout_hold_days BETWEEN 0 AND 90),
+  allowed_origins     text[] NOT NULL DEFAULT '{}', -- of pages that use a publishable key; empty: any
   partner_id          uuid REFERENCES partners (id),
   partner_external_id text,
   -- `cookieless`: visitors are told apart within a day, without anything on their device. `none`: not at all.

@@ -35,6 +35,8 @@ export type Workspace = {
   time_zone: string | null;
   /** How long a payout line is held back after an unproven change of its address. */
   payout_hold_days: number;
+  /** Origins of pages that may use a publishable key; empty: any. */
+  allowed_origins: string[];
   tracking: Tracking;
   /** Clicks older than this many months are deleted; null: none. */
   retention_months: number | null;
@@ -58,6 +60,7 @@ const COLUMN_NAMES = [
   'identity_verification',
   'time_zone',
   'payout_hold_days',
+  'allowed_origins',
   'tracking',
   'retention_months',
   'partner_id',
@@ -189,6 +192,7 @@ export type WorkspaceSettings = Partial<
     | 'currency'
     | 'identity_verification'
     | 'payout_hold_days'
+    | 'allowed_origins'
     | 'time_zone'
     | 'tracking'
     | 'retention_months'
@@ -205,6 +209,7 @@ const SETTABLE = [
   'currency',
   'identity_verification',
   'payout_hold_days',
+  'allowed_origins',
   'time_zone',
   'tracking',
   'retention_months',

@@ -196,7 +196,14 @@ describe('key', () => {
     });
     expect((await me(child.token)).status).toBe(401);
 
-    await cli.json('workspace', 'set', '--workspace', workspace.id, '--payout-hold-days', '5');
+    const set = ['workspace', 'set', '--workspace', workspace.id, '--payout-hold-days', '5'];
+    const allowed = await cli.json<{ workspace: Workspace }>(
+      ...set,
+      '--allowed-origins',
+      'https://Shop.example, https://app.shop.example',
+    );
+    const origins = ['https://shop.example', 'https://app.shop.example'];
+    expect(allowed.workspace.allowed_origins).toEqual(origins);
     await cli.json('console', 'invite', '--workspace', workspace.id);
     await cli.json('workspace', 'suspend', '--workspace', workspace.id);
     await cli.json('workspace', 'resume', '--workspace', workspace.id);
@@ -209,7 +216,7 @@ describe('key', () => {
       ['operator', 'key.create', {}],
       ['operator', 'key.revoke', {}],
       ['operator', 'key.revoke', {}],
-      ['operator', 'workspace.update', { payout_hold_days: 5 }],
+      ['operator', 'workspace.update', { payout_hold_days: 5, allowed_origins: origins }],
       ['operator', 'invite.create', { role: 'owner' }],
       ['operator', 'workspace.suspend', {}],
       ['operator', 'workspace.resume', {}],
