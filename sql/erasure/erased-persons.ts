@@ -1,3 +1,5 @@
+import { domainToUnicode } from 'node:url';
+import { normalizeEmail } from '../../core/tracking/emails.ts';
 import { removeMember } from '../console/members.ts';
 import type { Queryable } from '../database/pool.ts';
 import { nextVersion } from '../orders/orders.ts';
@@ -23,10 +25,29 @@ export async function visitorsWithEmail(
 }
 
 /**
+ * SQL: the text, stored as it was sent, may be the email `$2`. A text beyond ASCII is to be compared in its normal form:
+ * PostgreSQL knows neither punycode nor characters without a width.
+ */
+const mayBe = (column: string) => `(lower(${column}) = $2 OR octet_length(${column}) <> length(${column}))`;
+
+const isEmailOf = (email: string, texts: readonly (string | null)[]): boolean =>
+  texts.some((text) => text !== null && normalizeEmail(text) === email);
+
+/** Returns what an email is in lower-case text: its host in punycode or not, and escaped or not as in JSON. */
+function spellingsOf(email: string): string[] {
+  const host = email.lastIndexOf('@') + 1;
+  const plain = [email, email.slice(0, host) + domainToUnicode(email.slice(host))];
+  const escaped = plain.map((text) =>
+    text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );
+  return [...new Set([...plain, ...escaped])];
+}
+
+/**
  * Erases the records of a person: referrers with this email or payout address, signups, the buyer of orders, members and
  * invites. Amounts and ids stay.
  *
- * @param email lower case
+ * @param email as {@link normalizeEmail} returns it
  */
 export async function forgetPerson(
   tx: Queryable,
@@ -34,17 +55,17 @@ export async function forgetPerson(
   email: string,
   origin: ChangeOrigin,
 ): Promise<ErasedRecords> {
-  const { rows: enrolled } = await tx.query<Pick<Enrollment, 'id' | 'workspace_id' | 'external_user_id'>>(
-    `SELECT id, workspace_id, external_user_id FROM enrollments WHERE workspace_id = $1 AND deleted_at IS NULL
-       AND (lower(email) = $2 OR lower(payout_email) = $2) ORDER BY id FOR NO KEY UPDATE`,
+  const { rows } = await tx.query<
+    Pick<Enrollment, 'id' | 'workspace_id' | 'external_user_id' | 'email' | 'payout_email'>
+  >(
+    `SELECT id, workspace_id, external_user_id, email, payout_email FROM enrollments
+     WHERE workspace_id = $1 AND deleted_at IS NULL AND (${mayBe('email')} OR ${mayBe('payout_email')})
+     ORDER BY id FOR NO KEY UPDATE`,
     [workspaceId, email],
   );
+  const enrolled = rows.filter((row) => isEmailOf(email, [row.email, row.payout_email]));
   for (const enrollment of enrolled) await deleteEnrollment(tx, enrollment, origin);
-  // A former address of a referrer who has another one now.
-  await tx.query(
-    'UPDATE payouts SET payout_email = NULL WHERE workspace_id = $1 AND lower(payout_email) = $2',
-    [workspaceId, email],
-  );
+  await forgetFormerAddresses(tx, workspaceId, email);
   await forgetInConnections(tx, workspaceId, email);
   return {
     enrollments: enrolled.length,
@@ -52,6 +73,16 @@ export async function forgetPerson(
     orders: await forgetOrders(tx, workspaceId, email),
     members: await forgetMembers(tx, workspaceId, email),
   };
+}
+
+/** Addresses in payout files of referrers who have another one now. */
+async function forgetFormerAddresses(tx: Queryable, workspaceId: string, email: string): Promise<void> {
+  const { rows } = await tx.query<{ id: string; payout_email: string }>(
+    `SELECT id, payout_email FROM payouts WHERE workspace_id = $1 AND ${mayBe('payout_email')}`,
+    [workspaceId, email],
+  );
+  const ids = rows.flatMap((row) => (isEmailOf(email, [row.payout_email]) ? [row.id] : []));
+  await tx.query('UPDATE payouts SET payout_email = NULL WHERE id = ANY ($1)', [ids]);
 }
 
 async function forgetSignups(tx: Queryable, workspaceId: string, email: string): Promise<number> {
@@ -93,17 +124,19 @@ async function forgetOrders(tx: Queryable, workspaceId: string, email: string): 
 
 /** What billing providers said of the person: the email in payments, and events as they were received. */
 async function forgetInConnections(tx: Queryable, workspaceId: string, email: string): Promise<void> {
+  const spellings = spellingsOf(email);
   await tx.query(
     `UPDATE connection_payments SET parts = (
-       SELECT jsonb_object_agg(name, CASE WHEN lower(part ->> 'email') = $2 THEN part - 'email' ELSE part END)
+       SELECT jsonb_object_agg(name, CASE WHEN lower(part ->> 'email') = ANY ($2) THEN part - 'email' ELSE part END)
        FROM jsonb_each(parts) AS known (name, part))
      WHERE workspace_id = $1
-       AND EXISTS (SELECT FROM jsonb_each(parts) AS known (name, part) WHERE lower(part ->> 'email') = $2)`,
-    [workspaceId, email],
+       AND EXISTS (SELECT FROM jsonb_each(parts) AS known (name, part) WHERE lower(part ->> 'email') = ANY ($2))`,
+    [workspaceId, spellings],
   );
   await tx.query(
-    `UPDATE connection_events SET body = '{}' WHERE workspace_id = $1 AND position($2 IN lower(body)) > 0`,
-    [workspaceId, email],
+    `UPDATE connection_events SET body = '{}' WHERE workspace_id = $1
+       AND EXISTS (SELECT FROM unnest($2::text[]) AS spelling WHERE position(spelling IN lower(body)) > 0)`,
+    [workspaceId, spellings],
   );
 }
 

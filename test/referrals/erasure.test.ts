@@ -155,6 +155,25 @@ describe('a person that is erased by email', () => {
     });
   });
 
+  test('is found in every spelling of the email', async () => {
+    await m.program();
+    const spellings = [
+      'Jürgen@Müller.example',
+      'jürgen@xn--mller-kva.example',
+      'JU\u0308RGEN@müller.exam\u200bple',
+    ];
+    for (const [nth, email] of spellings.entries()) await m.enroll(`by-email-${nth}`, { email });
+    const { partner_id } = await m.enroll('by-address', { email: 'other@home.example' });
+    const payout_method = { method: 'paypal', email: 'jürgen@MÜLLER.example' };
+    await shop.patch(`/enrollments/${partner_id}`, { payout_method });
+    await m.enroll('stranger', { email: 'jurgen@müller.example' });
+    const email = 'jürgen@müller.example';
+    const erased = await erasePerson(api.stores, { workspaceId: shop.workspace.id, email, now: new Date() });
+    expect(erased.enrollments).toBe(4);
+    const { body } = await shop.get<{ enrollments: { external_user_id: string }[] }>('/enrollments');
+    expect(body.enrollments.map(({ external_user_id }) => external_user_id)).toEqual(['stranger']);
+  });
+
   test('by a command that refuses what is no email', async () => {
     const cli = operator(api.stores);
     const workspace = ['--workspace', shop.workspace.id];
