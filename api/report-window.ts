@@ -1,7 +1,7 @@
 import { dataFrom } from '../core/time/retention.ts';
-import { clampToStored, formatInstantShort, nowNanos } from '../core/time/timestamps.ts';
+import { clampToStored, formatInstantShort, nowNanos, requireInstant } from '../core/time/timestamps.ts';
 import type { Workspace } from '../sql/workspaces/workspaces.ts';
-import { resolveWindow } from './time-window.ts';
+import { resolveWindow, type TimeWindow } from './time-window.ts';
 
 /** The window parameters of a validated request. */
 export type WindowRequest = { days?: number; from?: string; to?: string };
@@ -13,7 +13,11 @@ export type WindowRequest = { days?: number; from?: string; to?: string };
 export type ReportWindow = {
   shown: { from: string; to: string; data_from?: string };
   span: { from: bigint; to: bigint };
+  /** As `span`, with the time before `data_from`. */
+  whole: { from: bigint; to: bigint };
 };
+
+type Retaining = Pick<Workspace, 'retention_months'>;
 
 /**
  * Resolves the window of a report, which ends now by default. Nothing before `data_from` is in a report, whether it
@@ -25,22 +29,34 @@ export type ReportWindow = {
  */
 export function reportWindow(
   { days, from, to }: WindowRequest,
-  workspace: Pick<Workspace, 'retention_months'> | null = null,
+  workspace: Retaining | null = null,
   within?: string,
 ): ReportWindow {
   const window = resolveWindow(
     { days: days === undefined ? undefined : String(days), from, to },
     { now: nowNanos(), ...(within !== undefined && { within }) },
   );
+  return withinRetention(window, workspace);
+}
+
+/** Returns the window of the same length that ends where a window begins. */
+export function previousWindow(window: ReportWindow, workspace: Retaining | null): ReportWindow {
+  const from = requireInstant('from', window.shown.from);
+  const length = requireInstant('to', window.shown.to) - from;
+  const before = { from: clampToStored(from - length), to: clampToStored(from) };
+  const shown = { from: formatInstantShort(before.from), to: formatInstantShort(before.to) };
+  return withinRetention({ ...before, shown }, workspace);
+}
+
+function withinRetention(window: TimeWindow, workspace: Retaining | null): ReportWindow {
   const months = workspace?.retention_months ?? null;
   const begin = months === null ? null : BigInt(dataFrom(months, Date.now())) * NANOS_PER_MILLI;
-  if (begin === null || begin <= window.from) {
-    return { shown: window.shown, span: { from: clampToStored(window.from), to: clampToStored(window.to) } };
-  }
-  const end = clampToStored(window.to);
+  const whole = { from: clampToStored(window.from), to: clampToStored(window.to) };
+  if (begin === null || begin <= window.from) return { shown: window.shown, span: whole, whole };
   return {
     shown: { ...window.shown, data_from: formatInstantShort(begin) },
-    span: { from: begin < end ? begin : end, to: end },
+    span: { from: begin < whole.to ? begin : whole.to, to: whole.to },
+    whole,
   };
 }
 

@@ -111,6 +111,30 @@ describe('a query', () => {
     expect(byCountry.compared_totals).toEqual({ clicks: 2 });
   });
 
+  test('compares with what is left of a window that begins before the data, by the same positions', async () => {
+    await shop.patch('/workspace', { retention_months: 1 });
+    const now = new Date();
+    const begin = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1);
+    const day = (n: number) => new Date(begin + n * 86_400_000).toISOString();
+    await storeClicks(
+      api.stores,
+      [-1, 1, 11].map((n) => ({ ...own(), tsNanos: at(day(n)) })),
+    );
+    const result = await query({
+      metrics: ['clicks'],
+      dimensions: ['time:day'],
+      window: { from: day(3), to: day(13) },
+      compare: 'previous',
+    });
+    expect(result.window).not.toHaveProperty('data_from');
+    expect(result.compared_window).toEqual({ from: day(-7), to: day(3), data_from: day(0) });
+    expect(result.compared_totals).toEqual({ clicks: 1 });
+    // The day after `begin` is the ninth of its window.
+    expect(result.rows.map(({ metrics, compared }) => [metrics.clicks, compared?.clicks])).toEqual(
+      Array.from({ length: 10 }, (_, n) => (n === 8 ? [1, 1] : [0, 0])),
+    );
+  });
+
   test.each([
     [[], 2],
     [['time:day'], 2],

@@ -1,15 +1,10 @@
 import { analyticsRows, type Counted, figuresOfRows, type Order } from '../../clickhouse/reports/index.ts';
 import { badRequest } from '../../core/errors.ts';
 import { canonicalZone, checkTimeZone } from '../../core/time/time-buckets.ts';
-import {
-  clampToStored,
-  formatInstant,
-  formatInstantShort,
-  NANOS_PER_MICRO,
-} from '../../core/time/timestamps.ts';
+import { formatInstant, NANOS_PER_MICRO } from '../../core/time/timestamps.ts';
 import type { ApiDeps, Auth } from '../dependencies.ts';
 import { readingPointOf } from '../reading-point.ts';
-import { type ReportWindow, reportWindow } from '../report-window.ts';
+import { previousWindow, type ReportWindow, reportWindow } from '../report-window.ts';
 import { conditionsOf, type FilterOrAny } from './filters.ts';
 import { type Grouping, groupingOf } from './grouping.ts';
 import { namesIn } from './names.ts';
@@ -35,10 +30,13 @@ export async function answerQuery(
   const { currency } = auth.workspace;
   const request = parsed(query, auth.workspace);
   const { watermark, hasDeletedLinks } = await readingPointOf(deps, auth);
-  const of = (window: ReportWindow) => countedOf(deps, auth, { query, ...request, window, hasDeletedLinks });
+  const of = (window: ReportWindow, buckets: ReportWindow['span']) =>
+    countedOf(deps, auth, { query, ...request, window, buckets, hasDeletedLinks });
+  const { window, compared: comparedTo } = request;
   const [main, other] = await Promise.all([
-    of(request.window),
-    request.compared ? of(request.compared) : null,
+    of(window, window.span),
+    // Buckets are compared by position: those before `data_from` have one too.
+    comparedTo ? of(comparedTo, comparedTo.whole) : null,
   ]);
   const { limit, offset } = query;
   const order = ordersOf(query, main.grouping);
@@ -93,17 +91,11 @@ function parsed(query: AnalyticsQuery, workspace: Auth['workspace']): Parsed {
 
 function comparedWindow(
   { compare }: AnalyticsQuery,
-  { span }: ReportWindow,
+  window: ReportWindow,
   workspace: Auth['workspace'],
 ): ReportWindow | null {
   if (compare === undefined) return null;
-  if (compare === 'previous') {
-    const before = { from: clampToStored(span.from - (span.to - span.from)), to: span.from };
-    return {
-      span: before,
-      shown: { from: formatInstantShort(before.from), to: formatInstantShort(before.to) },
-    };
-  }
+  if (compare === 'previous') return previousWindow(window, workspace);
   if (typeof compare === 'string')
     throw badRequest('compare', 'must be previous, or an object with from and to');
   const [from, to] = (['from', 'to'] as const).map((name) => {
@@ -119,13 +111,13 @@ function comparedWindow(
 async function countedOf(
   { pool }: Stores,
   { workspace }: Reader,
-  given: Parsed & { query: AnalyticsQuery; hasDeletedLinks: boolean },
+  given: Parsed & { query: AnalyticsQuery; buckets: ReportWindow['span']; hasDeletedLinks: boolean },
 ): Promise<{ counted: Counted; grouping: Grouping }> {
-  const { query, window, timeZone, filters, hasDeletedLinks } = given;
+  const { query, window, buckets, timeZone, filters, hasDeletedLinks } = given;
   const around = { db: pool, workspaceId: workspace.id, span: window.span, timeZone };
   const [conditions, grouping] = await Promise.all([
     conditionsOf(around, filters),
-    groupingOf(around, query.dimensions, filters),
+    groupingOf({ ...around, span: buckets }, query.dimensions, filters),
   ]);
   const counted: Counted = {
     window: { workspaceId: workspace.id, span: window.span, hasDeleted: hasDeletedLinks },
