@@ -3,6 +3,7 @@ import { createClickHouse } from '../../clickhouse/client.ts';
 import { openErasures } from '../../sql/erasure/erasures.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { addClicks, bioPage, changeBioPage, makeBioPage, trackedLinks } from '../../test/support/bio.ts';
+import { makeDomain } from '../../test/support/domains.ts';
 import { storeShares } from '../../test/support/stored-events.ts';
 import type { LinkRecord } from '../links/schemas.ts';
 import type { Stats } from './schemas.ts';
@@ -118,6 +119,18 @@ describe('a button that loses its short link', () => {
     expect((await stats()).links).toMatchObject([{ tracked_link_id: old, clicks: 1, visitors: 1 }]);
     expect((await record(old)).body).toMatchObject({ destination: url, name: 'K' });
     expect((await openErasures(api.stores.pool, 1_000)).map(({ targetId }) => targetId)).not.toContain(old);
+  });
+
+  test('gets another one when its domain was lost to another workspace meanwhile', async () => {
+    const { id, domain } = await makeDomain(api.stores.pool, own.workspace.id, `${slug}.example`);
+    expect((await own.patch(`/links/${old}`, { domain })).status).toBe(200);
+    await save(untracked);
+    await api.stores.pool.query(`UPDATE domains SET status = 'pending', verified_at = NULL WHERE id = $1`, [
+      id,
+    ]);
+    const back = await save(button);
+    expect(back?.short_url).toMatch(/^https:\/\/hop\.example\//);
+    expect(back?.tracked_link_id).not.toBe(old);
   });
 
   test('has it back as the button is by then, with the settings that the link had', async () => {

@@ -166,7 +166,10 @@ test('a verified domain is refused to others, and a failing one goes to who prov
     problem: expect.stringContaining('another workspace has verified this domain'),
   });
   await shop.patch(`/domains/${ours.id}`, { is_default: true });
-  const { first } = await createLink(shop, campaign({ slug: 'sale', domain: host, external: true }));
+  const { first, destination_id } = await createLink(
+    shop,
+    campaign({ slug: 'sale', domain: host, external: true }),
+  );
   expect(first.short_url).toBe(`https://${host}/sale`);
   dns.txt.set(ours.verification.name, [waiting.verification.value]);
   await recordCheck(api.stores.pool, ours.id, { kind: 'records', values: [] }, new Date(0));
@@ -184,6 +187,8 @@ test('a verified domain is refused to others, and a failing one goes to who prov
     verified_at: null,
     problem: 'another workspace has proven this domain',
   });
+  // Not on the domain of the campaign's newest link, which leads to the other workspace now.
+  expect((await createLink(shop, { destination_id, channel: 'reddit' })).first.domain).toBeNull();
   const theirs = await createLink(rival, campaign({ slug: 'sale', domain: host, external: true }));
   expect(theirs.first.short_url).toBe(`https://${host}/sale`);
   expect(await refusedLink(shop, campaign({ domain: host, external: true }), 400, 'domain')).toBe(

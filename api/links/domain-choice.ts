@@ -14,7 +14,7 @@ export type DomainChoice = {
   /**
    * Returns the wanted domain.
    *
-   * @param otherwise when none was sent; left out: the workspace's default
+   * @param otherwise when none was sent, unless the workspace has lost it; left out: the workspace's default
    * @throws {AppError} `bad_request` when it is no proven domain of the workspace
    */
   choose(wanted: WantedDomain, otherwise?: LinkDomain): LinkDomain;
@@ -56,10 +56,12 @@ export function redirectUrls(destination: URL | null, settings: Partial<LinkSett
 export async function domainChoice(db: Queryable, workspaceId: string): Promise<DomainChoice> {
   const domains = await linkDomains(db, workspaceId);
   const standard = domains.find(({ is_default }) => is_default) ?? DEPLOYMENT_DOMAIN;
+  const isOpen = ({ number }: LinkDomain) =>
+    number === OWN_DOMAIN || domains.some((domain) => domain.number === number);
   const find = (host: string) => domains.find(({ domain }) => domain === host.toLowerCase());
   return {
     choose(wanted, otherwise = standard) {
-      if (wanted === undefined) return otherwise;
+      if (wanted === undefined) return isOpen(otherwise) ? otherwise : standard;
       if (wanted === null) return DEPLOYMENT_DOMAIN;
       const found = find(wanted);
       if (!found)

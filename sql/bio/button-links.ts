@@ -20,13 +20,14 @@ export async function linksOfButtons(db: Queryable, page: PageKey): Promise<Map<
   return new Map(rows.map((row) => [row.button_id, row.links]));
 }
 
-/** Returns the links of a page that may be restored, by button. Those of a removed domain may not. */
+/** Returns the links of a page that may be restored, by button. Those of a domain that was removed or lost may not. */
 export async function linksSetAside(db: Queryable, page: PageKey): Promise<Map<string, LinkSetAside>> {
   const { rows } = await db.query<LinkSetAside & { button_id: string }>(
     `SELECT own.button_id, own.link_id, d.id AS destination_id, d.destination_url
      FROM bio_button_links own JOIN links l ON l.id = own.link_id JOIN destinations d ON d.id = l.destination_id
      WHERE own.page_id = $1 AND own.workspace_id = $2 AND own.set_aside
-       AND (l.domain_number = 0 OR EXISTS (SELECT FROM domains WHERE number = l.domain_number))
+       AND (l.domain_number = 0 OR EXISTS (
+         SELECT FROM domains WHERE number = l.domain_number AND status <> 'pending'))
      ORDER BY own.link_id`,
     [page.id, page.workspaceId],
   );
