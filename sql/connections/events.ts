@@ -85,7 +85,7 @@ export async function listEvents(
   return rows;
 }
 
-/** Returns the event of a connection with this id of the provider, or of ours, or null. */
+/** Returns the event of a connection with this id of the provider, or null. */
 export async function eventById(
   db: Queryable,
   connectionId: string,

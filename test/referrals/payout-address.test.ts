@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EnrollmentHistory, EnrollmentRecord } from '../../api/referrals/enrollments/schemas.ts';
 import type { EligibleBalance } from '../../api/referrals/payouts/schemas.ts';
+import { userHash } from '../../core/access/user-hash.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { allQueuedEvents, type Merchant, merchant, PAID_AT_ONCE } from './support.ts';
 
@@ -18,10 +19,10 @@ beforeEach(async () => {
 afterAll(() => api.close());
 
 /** A page sets where a user is paid. */
-const fromPage = (user: string, email: string) =>
+const fromPage = (user: string, email: string, proof: object = {}) =>
   shop.post(
     '/referrals/payout-method',
-    { external_user_id: user, method: 'paypal', email },
+    { external_user_id: user, method: 'paypal', email, ...proof },
     { key: shop.publishableKey },
   );
 const heldBack = async () =>
@@ -82,6 +83,34 @@ describe('an address that a page sets', () => {
     );
     expect(await heldBack()).toEqual([null]);
     expect((await m.exportPayouts()).lines).toHaveLength(1);
+  });
+
+  test('holds nothing back with a valid user_hash, and with that of another user as without any', async () => {
+    await withoutAddress();
+    const { body } = await shop.post<{ identity_secret: string }>('/identity-secret');
+    const hashOf = (user: string) => ({ user_hash: userHash(body.identity_secret, user) });
+    expect((await fromPage('r', 'mine@pay.example', hashOf('r'))).status).toBe(200);
+    expect(await heldBack()).toEqual([null]);
+    expect((await fromPage('r', 'thief@evil.example', hashOf('thief'))).status).toBe(200);
+    expect(await heldBack()).toEqual(['payout_method_changed']);
+  });
+
+  test('is held back for the days of the workspace, or not at all', async () => {
+    const { partner_id } = await withoutAddress();
+    await shop.patch('/workspace', { payout_hold_days: 5 });
+    await fromPage('r', 'new@pay.example');
+    const age = (days: number) =>
+      api.stores.pool.query(
+        `UPDATE enrollments SET payout_unconfirmed_at = payout_unconfirmed_at - make_interval(days => $2) WHERE id = $1`,
+        [partner_id, days],
+      );
+    await age(4);
+    expect(await heldBack()).toEqual(['payout_method_changed']);
+    await age(1);
+    expect(await heldBack()).toEqual([null]);
+    await shop.patch('/workspace', { payout_hold_days: 0 });
+    await fromPage('r', 'newest@pay.example');
+    expect(await heldBack()).toEqual([null]);
   });
 
   test('is in the history with the masked key and addresses, and in an event', async () => {

@@ -97,6 +97,14 @@ describe("a server's report of a signup", () => {
     expect((await m.signup('n', { ref_code: ref }, page)).body).toEqual({ matched: false });
   });
 
+  test.each(['_vid', 'referrer_external_user_id'])('takes it back with %s as null, too', async (field) => {
+    await m.program(CREDITS);
+    const { ref } = await m.enroll('r');
+    await m.signup('n', { ref_code: ref }, page);
+    expect((await m.signup('n', { [field]: null })).body).toEqual({ matched: false });
+    expect((await statusesOf('r')).map(([, status]) => status)).toEqual(['revoked']);
+  });
+
   test("that says nothing of a referrer leaves a page's match, and closes it to pages", async () => {
     await m.program(CREDITS);
     const [a, b] = [await m.enroll('a'), await m.enroll('b')];
