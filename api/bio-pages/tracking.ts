@@ -2,6 +2,7 @@ import { limitsOf } from '../../core/access/plans.ts';
 import { utmMediumOf } from '../../core/enrich/channels.ts';
 import { isOnOrigin } from '../../core/links/destinations.ts';
 import { generateSlug } from '../../core/links/slugs.ts';
+import { withoutTrailingDot } from '../../core/links/web-urls.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import {
   deleteLinksOfOtherButtons,
@@ -11,7 +12,7 @@ import {
 } from '../../sql/bio/button-links.ts';
 import type { BioButton, TrackedButton } from '../../sql/bio/buttons.ts';
 import type { PoolClient } from '../../sql/database/pool.ts';
-import { defaultDomain } from '../../sql/domains/domains.ts';
+import { defaultDomain, linkHosts } from '../../sql/domains/domains.ts';
 import { insertDestination, updateDestination } from '../../sql/links/destinations.ts';
 import { NO_SETTINGS } from '../../sql/links/link-settings.ts';
 import { deleteLink, insertLinks, newLinkId, restoreLink } from '../../sql/links/links.ts';
@@ -25,6 +26,8 @@ const CHANNEL = 'bio';
 const SLUG_TRIES = 8;
 
 export type TrackingRules = { shortUrl: string; log: Pick<Logger, 'warn'> };
+/** `hosts`: the workspace's own domains of short links. */
+type LinkRules = TrackingRules & { hosts: readonly string[] };
 
 /**
  * Buttons as they are to be stored, and all short links of removed buttons: their history must be deleted.
@@ -48,8 +51,9 @@ export async function trackButtons(
   page: Page,
   wanted: WantedButton[],
   current: TrackedButton[],
-  rules: TrackingRules,
+  { shortUrl, log }: TrackingRules,
 ): Promise<TrackedList> {
+  const rules = { shortUrl, hosts: await linkHosts(tx, workspace.id), log };
   const key = { id: page.id, workspaceId: workspace.id };
   // A button that becomes a heading loses its history.
   const staying = wanted.filter((button) => button.type === 'link').map((button) => button.id);
@@ -71,8 +75,9 @@ export async function trackButtons(
 }
 
 /** A short link to a short link could lead to itself; a `mailto:`, `tel:` or `sms:` URL can't be redirected to. */
-function mayHaveLink({ type, url }: WantedButton, { shortUrl }: TrackingRules): boolean {
-  return type === 'link' && url !== null && /^https?:/i.test(url) && !isOnOrigin(url, shortUrl);
+function mayHaveLink({ type, url }: WantedButton, { shortUrl, hosts }: LinkRules): boolean {
+  if (type !== 'link' || url === null || !/^https?:/i.test(url) || isOnOrigin(url, shortUrl)) return false;
+  return !hosts.includes(withoutTrailingDot(URL.parse(url)?.hostname ?? ''));
 }
 
 /**
@@ -106,7 +111,7 @@ async function linkButtons(
   tx: PoolClient,
   workspace: Workspace,
   page: Page,
-  given: { buttons: BioButton[]; aside: Map<string, LinkSetAside>; rules: TrackingRules },
+  given: { buttons: BioButton[]; aside: Map<string, LinkSetAside>; rules: LinkRules },
 ): Promise<BioButton[]> {
   const { buttons, aside, rules } = given;
   const missing = buttons.filter((button) => button.link_id === null && mayHaveLink(button, rules));

@@ -416,6 +416,28 @@ test('referral links and links of bio buttons are made on the default domain, co
   expect(page.body.links[0]?.short_url).toMatch(new RegExp(`^https://${host}/`));
 });
 
+test('no program leads to a domain of the workspace, and a button that does has no short link', async () => {
+  const workspace = await api.addWorkspace();
+  await verified(workspace);
+  const program = { name: 'P', destination_url: 'https://shop.example/join' };
+  const { id } = (await workspace.post<{ id: string }>('/programs', program)).body;
+  const own = { ...program, destination_url: `https://${host.toUpperCase()}./join` };
+  for (const { status, body } of [
+    await workspace.post<ErrorBody>('/programs', own),
+    await workspace.patch<ErrorBody>(`/programs/${id}`, { destination_url: own.destination_url }),
+  ]) {
+    expect([status, body.error.details?.[0]?.path]).toEqual([400, 'destination_url']);
+  }
+  const page = await workspace.post<{ links: { tracked_link_id: string | null }[] }>('/bio-pages', {
+    slug: `own-${count}`,
+    links: [
+      { label: 'Sale', url: `https://${host}/sale` },
+      { label: 'Shop', url: 'https://shop.example/' },
+    ],
+  });
+  expect(page.body.links.map(({ tracked_link_id }) => tracked_link_id)).toEqual([null, expect.any(String)]);
+});
+
 test('a row of an import is on the domain that its full short URL names, and is skipped the second time', async () => {
   const workspace = await api.addWorkspace();
   await verified(workspace);

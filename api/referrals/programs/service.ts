@@ -4,6 +4,7 @@ import { generateSlug } from '../../../core/links/slugs.ts';
 import { toMajor } from '../../../core/money/money.ts';
 import { toCredits } from '../../../core/referrals/credits.ts';
 import type { Queryable } from '../../../sql/database/pool.ts';
+import { linkHosts } from '../../../sql/domains/domains.ts';
 import { insertDestination, updateDestination } from '../../../sql/links/destinations.ts';
 import { claimSlugs } from '../../../sql/links/slugs.ts';
 import {
@@ -17,6 +18,7 @@ import {
 } from '../../../sql/referrals/programs.ts';
 import { insertCodeLink, updateCodeLink } from '../../../sql/referrals/referral-links.ts';
 import { lockWorkspace } from '../../../sql/workspaces/workspaces.ts';
+import { refuseHosts } from '../../links/domain-choice.ts';
 import type { ProgramChange, ProgramRecord } from './schemas.ts';
 import { changedSettings, defaultSettings, requireProgramDestination } from './settings.ts';
 
@@ -37,6 +39,7 @@ export async function createProgram(
 ): Promise<Program> {
   requireProgramDestination(body.destination_url, rules);
   const workspace = await lockWorkspace(tx, workspaceId);
+  await refuseOwnDomains(tx, workspaceId, body.destination_url);
   const settings = changedSettings(defaultSettings(generateSlug(), workspace.currency), body);
   const id = newProgramId();
   await claimCode(tx, { code: settings.code, programId: id, workspaceId });
@@ -81,6 +84,7 @@ export async function changeProgram(
   await lockWorkspace(tx, workspaceId);
   const program = await lockProgram(tx, workspaceId, id);
   if (!program) throw noSuchProgram();
+  await refuseOwnDomains(tx, workspaceId, change.destination_url);
   const settings = changedSettings(program, change);
   if (settings.terms.currency !== program.terms.currency && (await programHasCommissions(tx, id))) {
     throw new AppError(
@@ -100,6 +104,11 @@ export async function changeProgram(
   const changed = await programById(tx, workspaceId, id);
   if (!changed) throw noSuchProgram();
   return changed;
+}
+
+/** @throws {AppError} `bad_request` when the URL is on a domain of the workspace: referral links may be there too */
+async function refuseOwnDomains(tx: Queryable, workspaceId: string, url: string | undefined): Promise<void> {
+  if (url !== undefined) refuseHosts(await linkHosts(tx, workspaceId), [['destination_url', url]]);
 }
 
 /** Creates the code's link. It has the program's id; redirects and clicks work as for any link. */
