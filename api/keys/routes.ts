@@ -110,7 +110,7 @@ export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Prom
 function revokesAnother({ auth, params, query }: FastifyRequest): boolean {
   const { id } = params as { id?: string };
   const { descendants } = query as { descendants?: unknown };
-  return id !== auth.key.id || (descendants !== undefined && descendants !== 'false');
+  return id?.toLowerCase() !== auth.key.id || (descendants !== undefined && descendants !== 'false');
 }
 
 const CREATE_DESCRIPTION = `The response has the \`token\`. Only its hash is stored, so it cannot be shown again.

@@ -63,7 +63,7 @@ export async function ownSessionRoutes(app: Api, { pool, config }: ApiDeps): Pro
         }
         await request.audit(tx);
       });
-      if (params.id === session.id) clearSessionCookie(reply, config.appUrl);
+      if (params.id.toLowerCase() === session.id) clearSessionCookie(reply, config.appUrl);
       return { ok: true as const };
     },
   );

@@ -76,7 +76,7 @@ export async function payExport(
 
 function linesOfPartners(all: readonly Payout[], exportId: string, partnerIds: readonly string[]): Payout[] {
   const byPartner = new Map(all.map((line) => [line.enrollment_id, line]));
-  return [...new Set(partnerIds)].map((partnerId) => {
+  return [...new Set(partnerIds.map((id) => id.toLowerCase()))].map((partnerId) => {
     const line = byPartner.get(partnerId);
     if (!line) throw new AppError('not_found', `payout ${exportId} has no line of partner ${partnerId}`);
     if (line.status === 'failed') {
@@ -154,7 +154,7 @@ export async function failPayoutLine(
   const { exportId, partnerId, reason, now } = given;
   const file = await lockFile(tx, workspaceId, exportId);
   const all = await payoutsOfExport(tx, exportId);
-  const line = all.find(({ enrollment_id }) => enrollment_id === partnerId);
+  const line = all.find(({ enrollment_id }) => enrollment_id === partnerId.toLowerCase());
   if (!line) throw new AppError('not_found', `payout ${exportId} has no line of partner ${partnerId}`);
   if (line.status === 'failed') return;
   if (line.paid_minor === null) {
@@ -182,7 +182,7 @@ export async function failPayoutLine(
   await markPayoutFailed(tx, line.id, reason, now);
   const data = {
     ...payoutData(file, amountsOf(all)),
-    partner_id: partnerId,
+    partner_id: line.enrollment_id,
     amount: toMajor(amount, line.currency),
     currency: line.currency,
     reason,

@@ -46,7 +46,7 @@ describe('POST /commissions', () => {
         created_at: expect.any(String),
       },
     ]);
-    await add(-5, { note: 'fraud', program_id: programId });
+    await add(-5, { note: 'fraud', program_id: programId.toUpperCase() });
     expect(await m.balance('r')).toEqual({ pending: 0, eligible: 10.5, paid: 0 });
     expect((await m.stats('r')).affiliate.recent_commissions).toMatchObject([
       { type: 'manual', amount: -5, currency: 'usd', earnings: -5 },

@@ -40,6 +40,7 @@ describe('a line of a payout', () => {
     const one = await m.pay(file.id, { partner_ids: [b] });
     expect([one.status, one.body]).toEqual([200, { paid: 1, totals: { usd: 20 } }]);
     expect((await m.pay(file.id, { partner_ids: [b] })).body).toEqual(one.body);
+    expect((await m.pay(file.id, { partner_ids: [b, b.toUpperCase()] })).body).toEqual(one.body);
     expect([await paidOf('a'), await paidOf('b'), await paidOf('c')]).toEqual([0, 20, 0]);
     const open = await m.payout(file.id);
     expect([open.id, open.export_id, open.status, open.paid_at]).toEqual([file.id, file.id, 'open', null]);
@@ -57,7 +58,7 @@ describe('a line of a payout', () => {
     const { b, file, programId } = await threeLines();
     expect((await m.fail(file.id, b)).status).toBe(409); // not paid yet
     await m.pay(file.id);
-    const failed = await m.fail(file.id, b);
+    const failed = await m.fail(file.id, b.toUpperCase());
     expect([failed.status, failed.body]).toMatchObject([
       200,
       { partner_id: b, status: 'failed', amount: 20, paid_amount: 20, fail_reason: 'account closed' },

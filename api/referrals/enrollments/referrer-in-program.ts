@@ -17,7 +17,7 @@ export async function referrerInProgram(
 ): Promise<Enrollment> {
   const enrollment = await lockEnrollmentOfUser(tx, workspaceId, body.external_user_id);
   if (!enrollment) throw new AppError('not_found', 'this user is not enrolled');
-  const { program_id: given = null } = body;
+  const given = body.program_id?.toLowerCase() ?? null;
   if (given !== null && given !== enrollment.program_id) {
     if (!(await programById(tx, workspaceId, given))) throw noSuchProgram();
     throw badRequest('program_id', `must be the referrer's program, ${enrollment.program_id}`);
