@@ -3151,6 +3151,7 @@ export interface components {
       url?: string;
     };
     UpdateWorkspace: {
+      allowed_origins?: string[];
       attribution_model?: components["schemas"]["AttributionModel"];
       attribution_window?: number;
       currency?: string;
@@ -3276,6 +3277,7 @@ export interface components {
       name: string;
     };
     WorkspaceSettings: {
+      allowed_origins: string[];
       attribution_model: components["schemas"]["AttributionModel"];
       attribution_window: number;
       currency: string;
