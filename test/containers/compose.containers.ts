@@ -261,7 +261,8 @@ test('the backup and the restore of the guide lose no later click', async () => 
 
 async function untilNoLag(): Promise<void> {
   // With a bare gauge, samples from before a restart of Prometheus count for five minutes.
-  const [, query = ''] = /^The lag is `(.+?)`/m.exec(readFileSync(`${ROOT}docs/operations/backup.md`, 'utf8')) ?? [];
+  const [, query = ''] =
+    /^The lag is `(.+?)`/m.exec(readFileSync(`${ROOT}docs/operations/backup.md`, 'utf8')) ?? [];
   const url = `http://127.0.0.1:9090/api/v1/query?query=${encodeURIComponent(query)}`;
   for (let quiet = 0; quiet < 3; ) {
     const response = (await (await fetch(url)).json()) as { data: { result: { value: [number, string] }[] } };
