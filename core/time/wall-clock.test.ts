@@ -30,6 +30,20 @@ describe('the wall clock', () => {
     expect(now).toBeLessThan(after + 2000);
   });
 
+  test('takes no pause of the process between two readings for a step', () => {
+    const { at, pass } = machine();
+    let pauses = 0;
+    const pausing = () => {
+      const { wall } = at;
+      if (pauses-- > 0) pass(20 * SECOND);
+      return wall;
+    };
+    const clock = createWallClock({ wall: pausing, steady: () => at.steady, sinceBoot: () => at.steady });
+    pauses = 1;
+    expect(clock.check()).toBeNull();
+    expect(clock.now()).toBe(at.wall);
+  });
+
   test('does not follow a jump ahead that is reversed within a minute', () => {
     const { at, clock, pass } = machine();
     at.wall += 10 * HOUR;

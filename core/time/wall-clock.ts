@@ -7,6 +7,8 @@ export type MicrosecondClock = () => number;
 
 /** Largest drift of the fine clock from the wall clock; then it is set again. */
 const DRIFT_MICROS = 1_000;
+/** Comparisons of the clocks in a row, each of which may be interrupted. */
+const COMPARISONS = 5;
 /** A wall clock that moves further than this between two checks was set, or the machine slept. */
 const STEP_MICROS = 1_000_000;
 /** How long a jump ahead must last before it is followed. */
@@ -73,6 +75,16 @@ export function createWallClock(sources: ClockSources = SYSTEM): WallClock {
   let jump = 0;
   const now = () => anchor + sources.steady();
 
+  /** By how much the wall clock is ahead. A pause of the process between the readings must not count as drift. */
+  function drifted(): number {
+    for (let comparison = 1; ; comparison++) {
+      const before = now();
+      const wall = sources.wall();
+      const pause = now() - before;
+      if (pause < DRIFT_MICROS || comparison === COMPARISONS) return wall - before - pause / 2;
+    }
+  }
+
   function slept(): number {
     const before = awake;
     awake = sources.sinceBoot() - sources.steady();
@@ -100,7 +112,7 @@ export function createWallClock(sources: ClockSources = SYSTEM): WallClock {
     now,
     wall: sources.wall,
     check() {
-      const drift = sources.wall() - now();
+      const drift = drifted();
       if (drift > STEP_MICROS) return ahead(drift);
       const withdrawn: ClockStep | null = held && { step: 'withdrawn', micros: held.micros };
       held = null;
