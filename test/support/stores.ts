@@ -5,6 +5,7 @@ import { migrate } from '../../clickhouse/migrate.ts';
 import { createPool, type Pool } from '../../sql/database/pool.ts';
 import { databaseUrlOf, databaseUrlsOf, TEST_OWNER } from './database-url.ts';
 import { onClickHouse, onPostgres } from './shared-servers.ts';
+import { LIMIT_MS } from './until.ts';
 
 /** Two databases on the servers that the whole run shares. `databaseUrl` is of the role of the tiers. */
 export type StoreAddresses = {
@@ -37,8 +38,9 @@ export async function testStores(): Promise<TestStores> {
     createTables(clickhouseUrl, name),
   ]);
   const urls = databaseUrlsOf(serverUrl, name);
-  const pool = createPool(urls.databaseUrl);
-  const admin = createPool(databaseUrlOf(serverUrl, name), { max: 2 });
+  // On a busy machine a burst of calls waits longer for one of the pool's connections than callers would.
+  const pool = createPool(urls.databaseUrl, { connectTimeoutMs: LIMIT_MS });
+  const admin = createPool(databaseUrlOf(serverUrl, name), { max: 2, connectTimeoutMs: LIMIT_MS });
   const clickhouse = createClickHouse({ url: clickhouseUrl, database: name });
   return {
     ...urls,
