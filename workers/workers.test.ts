@@ -65,7 +65,7 @@ describe('the workers', () => {
         ),
       );
     }
-    await workers.stop(30_000);
+    await workers.stop(120_000);
     expect(await rig.stored()).toEqual({ rows: 20_001, distinct: 20_001 });
     const { rows } = await rig.stores.pool.query('SELECT held_by, held_until FROM log_lanes');
     expect(rows).toEqual([{ held_by: null, held_until: null }]);

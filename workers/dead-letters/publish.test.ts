@@ -60,7 +60,8 @@ it('copies every letter once, and holds no transaction open while it waits for K
   const topic = topicThat(async () => {
     const { rows } = await stores.pool.query(
       `SELECT query FROM pg_stat_activity
-       WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()`,
+       WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()
+         AND backend_type = 'client backend'`,
     );
     open.push(...rows);
   });

@@ -72,7 +72,7 @@ describe('erasures', () => {
       return left();
     };
     await expect.poll(eraseAndRead).toEqual(['kept', 'other workspace']);
-    expect(await rig.stored('identifies')).toMatchObject({ rows: 0 });
+    await expect.poll(() => rig.stored('identifies')).toMatchObject({ rows: 0 });
     expect((await pool.query('SELECT FROM identities')).rowCount).toBe(0);
     expect((await pool.query('SELECT FROM visitor_users')).rowCount).toBe(0);
     await eraseRequested({ pool, clickhouse, metrics });
@@ -89,16 +89,17 @@ describe('erasures', () => {
     const { workspace } = rig;
     const names = { emails: ['ann@example.com'], users: ['ann'] };
     const erased = { workspaceId: workspace, kind: 'visitor', targetId: uuidv7() } as const;
+    const ts = Date.now() * 1000 - 1_000_000;
     await requestErasure(pool, { ...erased, names: { ...names, users: [] } });
     await requestErasure(pool, { ...erased, names: { emails: [], users: names.users } });
     const stream = await rig.stream('ingest-0');
-    const ts = Date.now() * 1000 - 1_000_000;
+    const later = Date.now() * 1000 + 30_000_000;
     stream.append([
       order({ workspace, ts, orderId: 'by email', email: 'ann@example.com' }),
       order({ workspace, ts: ts + 1, orderId: 'by user', user: 'ann' }),
       order({ workspace, ts: ts + 2, orderId: 'by another', email: 'bob@example.com', user: 'bob' }),
       order({ workspace, ts: ts + 3, orderId: 'by a visitor', email: 'ann@example.com', visitor: uuidv7() }),
-      order({ workspace, ts: ts + 30_000_000, orderId: 'later', email: 'ann@example.com' }),
+      order({ workspace, ts: later, orderId: 'later', email: 'ann@example.com' }),
       heartbeat(Date.now() * 1000 + 60_000_000),
     ]);
     rig.work();
@@ -166,20 +167,21 @@ describe('erasures', () => {
     const stream = await rig.stream('ingest-0');
     rig.work();
     await retireStream(pool, gone.streamId);
+    const before = Date.now() * 1000 - 60_000_000;
     await requestErasure(pool, { workspaceId: workspace, kind: 'visitor', targetId: erased });
     await requestErasure(pool, { workspaceId: workspace, kind: 'link', targetId: button });
     stream.append([heartbeat(Date.now() * 1000 + 60_000_000)]);
     await rig.settled(stream);
     const metrics = createWorkerMetrics(new Registry());
     await eraseAll(metrics);
-    const before = Date.now() * 1000 - 60_000_000;
+    const after = Date.now() * 1000 + 60_000_000;
     gone.append([
       click({ workspace, link, visitor: erased, ts: before, channel: 'erased visitor' }),
       click({ workspace, link: button, visitor: kept, ts: before + 1, channel: 'erased link' }),
       click({ workspace, link, visitor: kept, ts: before + 2, channel: 'kept' }),
       identify({ workspace, visitor: erased, ts: before + 3, email: 'ann@example.com', user: 'ann' }),
       order({ workspace, visitor: erased, ts: before + 4, orderId: 'o-1', email: 'ann@example.com' }),
-      click({ workspace, link, visitor: erased, ts: before + 120_000_000, channel: 'came back' }),
+      click({ workspace, link, visitor: erased, ts: after, channel: 'came back' }),
     ]);
     await rig.settled(gone);
     expect(await left()).toEqual(['kept', 'came back']);
@@ -233,7 +235,7 @@ describe('erasures', () => {
     });
 
     /** @param age of the event, milliseconds */
-    function add(type: string, data: object, state: DeliveryState, age = 60_000): Promise<void> {
+    function add(type: string, data: object, state: DeliveryState, age = 3_600_000): Promise<void> {
       const [id, eventId] = [uuidv7(), uuidv7()];
       const createdAt = new Date(Date.now() - age).toISOString();
       const body = deliveryBody({ id: eventId, type, created_at: createdAt, data });
@@ -265,7 +267,7 @@ describe('erasures', () => {
       await add('sale.created', erased, over);
       await erase('link', erased.link_id);
       await add('click.created', erased, over);
-      await add('click.created', erased, over, -60_000);
+      await add('click.created', erased, over, -3_600_000);
       expect(await kept()).toEqual([
         ['click.created', 'pending', other],
         ['click.created', 'failed', other],
@@ -302,7 +304,7 @@ describe('erasures', () => {
       );
       await erase('visitor', erased.visitor_id);
       await add('click.created', erased, over); // comes late
-      await add('click.created', erased, over, -60_000); // comes back
+      await add('click.created', erased, over, -3_600_000); // comes back
       const sold = { ...bought, visitor_id: null, external_user_id: null };
       expect(await kept()).toEqual([
         ['click.created', 'pending', other],
@@ -336,7 +338,7 @@ describe('erasures', () => {
       await rig.settled(stream);
       stream.append([
         order({ ...of, ts: ts + 3, orderId: 'by pixel', visitor: erased, source: 'pixel' }),
-        heartbeat(Date.now() * 1000 + 60_000_000),
+        heartbeat(Date.now() * 1000 + 3_600_000_000), // later than the request below
       ]);
       await rig.settled(stream);
       await workers.stop();

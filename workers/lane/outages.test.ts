@@ -1,14 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createClickHouse } from '../../clickhouse/client.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { createPool } from '../../sql/database/pool.ts';
 import { createSlowGate } from '../../test/support/slow-gate.ts';
+import { until } from '../../test/support/until.ts';
 import { createRig, metric, type Rig } from '../../test/support/worker-rig.ts';
 import { click } from '../test-support/events.ts';
 import { createGate, type Gate } from '../test-support/gate.ts';
 
 const NOW = Date.UTC(2026, 10, 20) * 1000;
+/** Events of one test, however long its outages last. */
+const MOST_EVENTS = 40_000;
 
 let rig: Rig;
 beforeEach(async () => {
@@ -16,9 +20,10 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-/** Appends clicks all the time while `gate` shuts and opens a few times. */
+/** Appends clicks all the time while `gate` shuts and opens a few times, each time until the workers have met it. */
 async function underLoad(
   gate: Pick<Gate, 'shut' | 'open'>,
+  { registry }: { registry: Registry },
 ): Promise<{ events: number; settled: Promise<void> }> {
   const stream = await rig.stream('ingest-0');
   const { workspace } = rig;
@@ -26,17 +31,21 @@ async function underLoad(
   let loading = true;
   const load = (async () => {
     while (loading) {
-      const batch = Array.from({ length: 40 }, () =>
+      const count = Math.min(40, MOST_EVENTS - events);
+      const batch = Array.from({ length: count }, () =>
         click({ workspace, link: uuidv7(), visitor: uuidv7(), ts: NOW + events++ }),
       );
-      stream.append(batch);
+      if (count > 0) stream.append(batch);
       await sleep(5);
     }
   })();
+  const retries = () => metric(registry, 'hoplog_worker_retries_total');
   for (let outage = 0; outage < 3; outage++) {
+    const before = await retries();
     await sleep(300);
     await gate.shut();
     await sleep(700);
+    await until('a worker has met the outage', retries, (now) => now > before);
     await gate.open();
   }
   loading = false;
@@ -49,7 +58,7 @@ describe('a database that goes down and returns', () => {
     const gate = await createGate(rig.stores.clickhouseUrl);
     const clickhouse = createClickHouse({ url: gate.url, database: rig.stores.clickhouseDatabase });
     const workers = rig.work({ clickhouse });
-    const { events, settled } = await underLoad(gate);
+    const { events, settled } = await underLoad(gate, workers);
     await settled;
     expect(await rig.stored()).toEqual({ rows: events, distinct: events });
     expect(await metric(workers.registry, 'hoplog_worker_retries_total')).toBeGreaterThan(0);
@@ -61,15 +70,16 @@ describe('a database that goes down and returns', () => {
   it('loses nothing and duplicates nothing when it is PostgreSQL, and its host vanishes silently', async () => {
     const gate = await createSlowGate(rig.stores.databaseUrl);
     const pool = createPool(gate.url, {
-      connectTimeoutMs: 200,
-      statementTimeoutMs: 200,
-      responseTimeoutMs: 300,
+      connectTimeoutMs: 1_000,
+      statementTimeoutMs: 1_000,
+      responseTimeoutMs: 1_500,
     });
     const workers = rig.work({ pool });
-    const { events, settled } = await underLoad({
+    const silence = {
       shut: async () => gate.holdAnswers('all'),
       open: async () => gate.holdAnswers('none'),
-    });
+    };
+    const { events, settled } = await underLoad(silence, workers);
     await settled;
     expect(await rig.stored()).toEqual({ rows: events, distinct: events });
     expect(await metric(workers.registry, 'hoplog_worker_retries_total')).toBeGreaterThan(0);
@@ -82,7 +92,7 @@ describe('a database that goes down and returns', () => {
     const gate = await createGate(rig.stores.databaseUrl);
     const pool = createPool(gate.url);
     const workers = rig.work({ pool });
-    const { events, settled } = await underLoad(gate);
+    const { events, settled } = await underLoad(gate, workers);
     await settled;
     expect(await rig.stored()).toEqual({ rows: events, distinct: events });
     expect(await metric(workers.registry, 'hoplog_worker_retries_total')).toBeGreaterThan(0);

@@ -46,7 +46,6 @@ describe('a batch that is polled while it is quiet', () => {
     };
     const range = await poll(quiet);
     expect(performance.now()).toBeGreaterThanOrEqual(until);
-    expect(range?.batches.length).toBeGreaterThan(1);
     expect(range?.batches.every(hasOnlyHeartbeats)).toBe(true);
   });
 
@@ -67,10 +66,11 @@ describe('a batch that is polled while it is quiet', () => {
   });
 
   it('ends when another lane has an event', async () => {
-    let isQuiet = true;
-    const polled = poll({ isQuiet: () => isQuiet, end: () => undefined, untilStoreMs: () => 3_600_000 });
-    isQuiet = false;
-    expect((await polled)?.batches.every(hasOnlyHeartbeats)).toBe(true);
+    let asked = 0;
+    const isQuiet = () => ++asked <= 3;
+    const range = await poll({ isQuiet, end: () => undefined, untilStoreMs: () => 3_600_000 });
+    expect(range?.batches.length).toBeGreaterThanOrEqual(3);
+    expect(range?.batches.every(hasOnlyHeartbeats)).toBe(true);
   });
 
   it('is given up when the lane ends', async () => {
