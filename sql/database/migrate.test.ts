@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { LIMIT_MS } from '../../test/support/until.ts';
 import { migrate, migrationsOfLater, requirePostgresVersion } from './migrate.ts';
 
 const MIGRATION = '9001_added.sql';
@@ -38,10 +39,12 @@ test('a later migration applies once, to tables with rows, and other queries run
     migrated.catch(() => {}); // awaited below
     await vi.waitFor(
       async () => {
-        const waiting = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'partners'::regclass`;
+        // Tables of all tests' databases have the same numbers.
+        const waiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'partners'::regclass
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
         expect((await pool.query(waiting)).rowCount).toBe(1);
       },
-      { timeout: 30_000, interval: 5 },
+      { timeout: LIMIT_MS, interval: 5 },
     );
     // This query queues behind the migration, which waits for the backup.
     await pool.query('SELECT count(*) FROM partners');

@@ -24,7 +24,7 @@ beforeEach(async () => {
 describe('a value from while the clock was ahead', () => {
   it('does not keep a lane from workers', async () => {
     const { pool } = stores;
-    const given = { consumer: 'store', partition: 'clock', leaseMs: 2_000 };
+    const given = { consumer: 'store', partition: 'clock', leaseMs: 60_000 };
     expect(await takeLane(pool, { ...given, holder: 'dead' })).toMatchObject({ epoch: 1 });
     expect(await takeLane(pool, { ...given, holder: 'next' })).toBeNull();
     await pool.query(`UPDATE log_lanes SET held_until = ${AHEAD} WHERE partition = 'clock'`);
@@ -33,7 +33,7 @@ describe('a value from while the clock was ahead', () => {
 
   it('does not keep a dead worker alive', async () => {
     const { pool } = stores;
-    const given = { consumers: ['store', 'webhooks'], liveMs: 2_000 };
+    const given = { consumers: ['store', 'webhooks'], liveMs: 60_000 };
     await recordHeartbeat(pool, { ...given, holder: 'dead' });
     await pool.query(`UPDATE live_workers SET live_until = ${AHEAD}`);
     expect((await liveWorkers(pool)).live).toBe(0);

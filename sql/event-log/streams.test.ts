@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { LIMIT_MS } from '../../test/support/until.ts';
 import { inTransaction, type Pool } from '../database/pool.ts';
 import { commitIntent, takeLane } from './lanes.ts';
 import {
@@ -155,7 +156,7 @@ function withHeldCommits(pool: Pool) {
   return { pool: held, reached: reached.promise, release: release.resolve };
 }
 
-const PATIENT = { timeout: 20_000, interval: 5 };
+const PATIENT = { timeout: LIMIT_MS, interval: 5 };
 
 /** Whether a transaction waits for a lock on the table of streams. */
 async function waitsForTable(pool: Pool): Promise<boolean> {
