@@ -1,11 +1,18 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { previousWindow, reportWindow } from './report-window.ts';
 
 const KEPT = { retention_months: 1 };
+const NOW = new Date('2026-11-30T23:59:59.999Z');
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: NOW, toFake: ['Date'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 test('a window that begins before the data says where they begin, and holds nothing older', () => {
-  const now = new Date();
-  const begin = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1));
+  const begin = new Date('2026-10-01');
   const { shown, span } = reportWindow({ days: 365 }, KEPT);
   expect(shown.data_from).toBe(begin.toISOString());
   expect(span.from).toBe(BigInt(begin.getTime()) * 1_000_000n);

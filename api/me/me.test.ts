@@ -14,7 +14,8 @@ afterAll(() => api.close());
 test('it shows the workspace, the plan and the key of the call, with every documented field', async () => {
   const shop = await api.addWorkspace({ name: 'Corner Shop', plan: 'pro', primary_domain: 'shop.example' });
   const { status, body } = await shop.get<Me>('/me');
-  const { reset } = usagePeriod(new Date(), new Date());
+  const { created_at } = shop.workspace;
+  const { reset } = usagePeriod(created_at, created_at);
   expect(status).toBe(200);
   expect(body).toEqual({
     workspace: {
@@ -24,7 +25,7 @@ test('it shows the workspace, the plan and the key of the call, with every docum
       primary_domain: 'shop.example',
       attribution_model: 'last_click',
       attribution_window: 30,
-      created_at: shop.workspace.created_at.toISOString(),
+      created_at: created_at.toISOString(),
       partner_managed: false,
     },
     plan: {

@@ -143,7 +143,7 @@ describe('errors', () => {
 test('one of 50 concurrent identical creates makes the campaign, the others replay it or get a 409', async () => {
   const answers = await Promise.all(Array.from({ length: 50 }, () => create('burst')));
   expect(await count('destinations')).toBe(1);
-  expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([201, 409]));
+  for (const { status } of answers) expect([201, 409]).toContain(status);
   const made = answers.filter((answer) => answer.status === 201);
   expect(new Set(made.map((answer) => answer.text)).size).toBe(1);
   expect(made.filter((answer) => answer.headers['idempotent-replayed'] !== 'true')).toHaveLength(1);

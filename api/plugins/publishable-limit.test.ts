@@ -35,6 +35,15 @@ const signUp = (user: string, key = shop.publishableKey) =>
 test('publishable keys of a workspace have a ceiling of rows an hour: then 429, a metric, and nothing is made', async () => {
   expect([(await enroll('a')).status, (await enroll('b')).status]).toEqual([200, 200]);
   expect((await signUp('new-1')).status).toBe(200);
+  // As if in one hour: an hour may end during this test.
+  const { rows } = await api.stores.pool.query('SELECT sum(made)::integer AS made FROM publishable_uses');
+  expect(rows).toEqual([{ made: 3 }]);
+  await api.stores.pool.query(
+    `INSERT INTO publishable_uses (workspace_id, hour, made)
+     SELECT $1, date_trunc('hour', now()) + n * interval '1 hour', 3 FROM generate_series(0, 1) AS n
+     ON CONFLICT (workspace_id, hour) DO UPDATE SET made = 3`,
+    [shop.workspace.id],
+  );
   for (const refused of [await enroll('c'), await signUp('new-2')]) {
     expect([refused.status, refused.body.error.code]).toEqual([429, 'too_many_requests']);
     const wait = Number(refused.headers['retry-after']);
@@ -49,6 +58,6 @@ test('publishable keys of a workspace have a ceiling of rows an hour: then 429, 
   expect((await enroll('c', shop.secretKey)).status).toBe(200);
   expect((await (await api.addWorkspace()).get('/me')).status).toBe(200);
   // The next hour has room again.
-  await api.stores.pool.query("UPDATE publishable_uses SET hour = hour - interval '1 hour'");
+  await api.stores.pool.query("UPDATE publishable_uses SET hour = hour - interval '1 day'");
   expect((await enroll('d')).status).toBe(200);
 });

@@ -39,7 +39,7 @@ async function inFlight(): Promise<number> {
 }
 
 async function statusOf(path: string, init?: RequestInit): Promise<number> {
-  const answer = await fetch(new URL(path, url), { ...init, signal: AbortSignal.timeout(15_000) });
+  const answer = await fetch(new URL(path, url), { ...init, signal: AbortSignal.timeout(45_000) });
   await answer.arrayBuffer();
   return answer.status;
 }

@@ -157,7 +157,14 @@ describe('a sign-in is refused', () => {
       const options = await optionsOf(browser, '/session/passkey/options');
       return browser.call('POST', '/session/passkey', { body: { passkey: key.sign(options) } });
     };
-    for (let count = 0; count < 30; count++) expect((await wrong()).status).toBe(401);
+    for (let count = 0; count < 30; count++) {
+      expect((await wrong()).status).toBe(401);
+      // On a busy machine thirty take longer than the minute in which they count.
+      await api.stores.pool.query(
+        `UPDATE sign_in_attempts SET tried_at = ARRAY(SELECT clock_timestamp() FROM unnest(tried_at)),
+           locked_until = CASE WHEN locked_until IS NOT NULL THEN clock_timestamp() + interval '1 minute' END`,
+      );
+    }
     expect((await wrong()).status).toBe(429);
   });
 });

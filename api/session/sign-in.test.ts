@@ -288,7 +288,7 @@ describe('sign-in with a password', () => {
       const { status, body } = await signIn(email, PASSWORD);
       expect([status, body.session?.workspace.id]).toEqual([200, shop.workspace.id]);
       // 5,000 hashes would take a minute and more.
-      expect(performance.now() - begun).toBeLessThan(10_000);
+      expect(performance.now() - begun).toBeLessThan(30_000);
     });
   });
 

@@ -27,6 +27,13 @@ const wait = (time: string) =>
     [time],
   );
 
+/** Moves all that was counted to now: on a busy machine thirty attempts take longer than the minute in which they count. */
+const keepCounting = () =>
+  api.stores.pool.query(
+    `UPDATE sign_in_attempts SET tried_at = ARRAY(SELECT clock_timestamp() FROM unnest(tried_at)),
+       locked_until = CASE WHEN locked_until IS NOT NULL THEN clock_timestamp() + interval '1 minute' END`,
+  );
+
 test('five failed attempts lock an account for a minute from their address, also for the right password', async () => {
   const { email } = await signedInAs(api, shop, 'owner');
   const from = elsewhere();
@@ -38,9 +45,10 @@ test('five failed attempts lock an account for a minute from their address, also
   expect(Number(locked.headers['retry-after'])).toBeGreaterThan(0);
   expect(Number(locked.headers['retry-after'])).toBeLessThanOrEqual(60);
   expect((await signIn(email, PASSWORD)).status).toBe(200);
-  await wait('50 seconds');
+  await keepCounting();
+  await wait('20 seconds');
   expect((await signIn(email, PASSWORD, from)).status).toBe(429);
-  await wait('10 seconds');
+  await wait('40 seconds');
   expect((await signIn(email, PASSWORD, from)).status).toBe(200);
 });
 
@@ -53,7 +61,10 @@ test('thirty failed attempts from many addresses lock an account, but not for a 
     .filter((one) => one?.startsWith('hoplog_browser_'))
     .join('; ');
   expect(cookie).not.toBe('');
-  for (let wrong = 0; wrong < 30; wrong++) expect((await signIn(email, 'wrong password')).status).toBe(401);
+  for (let wrong = 0; wrong < 30; wrong++) {
+    expect((await signIn(email, 'wrong password')).status).toBe(401);
+    await keepCounting();
+  }
   expect((await signIn(email, PASSWORD)).status).toBe(429);
   const known = (password: string, headers = { cookie }) =>
     consoleBrowser(api, elsewhere()).call('POST', '/session', { headers, body: { email, password } });
@@ -89,11 +100,12 @@ test('attempts while it is locked do not extend the lock', async () => {
   const { email } = await signedInAs(api, shop, 'owner');
   const from = elsewhere();
   for (let wrong = 0; wrong < 5; wrong++) await signIn(email, 'wrong password', from);
-  await wait('55 seconds');
+  await keepCounting();
+  await wait('20 seconds');
   for (let wrong = 0; wrong < 5; wrong++) {
     expect((await signIn(email, 'wrong password', from)).status).toBe(429);
   }
-  await wait('5 seconds');
+  await wait('40 seconds');
   expect((await signIn(email, PASSWORD, from)).status).toBe(200);
 });
 
@@ -124,6 +136,7 @@ test('thirty failed attempts from one address lock it for every account; five wi
   for (let wrong = 0; wrong < 30; wrong++) {
     expect((await signIn(`nobody-${wrong}@example.com`, 'wrong password', address)).status).toBe(401);
     if (wrong === 5) expect((await signIn(email, PASSWORD, address)).status).toBe(200);
+    await keepCounting();
   }
   expect((await signIn(email, PASSWORD, address)).status).toBe(429);
   expect((await signIn(email, PASSWORD)).status).toBe(200);
