@@ -144,17 +144,20 @@ test('a request in flight is completed before the process ends', async () => {
   await ended(started, exit);
 });
 
-test('after SIGTERM an open connection is served once more, and told to close', async () => {
+/** What a process answers over one connection, before and after a SIGTERM; only the first when its drain ended before. */
+async function askedAroundSigterm(): Promise<string[]> {
   const started = await startReady();
   const { origin, process: api } = started;
   const port = Number(new URL(origin).port);
-  const socket = connect(port, '127.0.0.1');
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   const ask = async () => {
-    const answer = once(socket, 'data');
+    const answer = Promise.race([once(socket, 'data').catch(() => undefined), closed]);
     socket.write('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n');
-    return String((await answer)[0]);
+    const [data] = (await answer) ?? [];
+    return data === undefined ? [] : [String(data)];
   };
-  expect(await ask()).toMatch(/^HTTP\/1.1 200 [\s\S]*\r\nconnection: keep-alive\r\n/i);
+  const before = await ask();
   const exit = once(api, 'close');
   api.kill('SIGTERM');
   const refused = () =>
@@ -163,10 +166,20 @@ test('after SIGTERM an open connection is served once more, and told to close', 
       tried.unref().end();
     });
   await expect.poll(refused).toBe(true);
-  const closed = once(socket, 'end');
-  expect(await ask()).toMatch(/^HTTP\/1.1 200 [\s\S]*\r\nconnection: close\r\n/i);
+  const after = await ask();
   await closed;
   await ended(started, exit);
+  return [...before, ...after];
+}
+
+test('after SIGTERM an open connection is served once more, and told to close', async () => {
+  let answers: string[] = [];
+  // A drain takes two seconds at most: a busy machine may not get to the second request in time.
+  for (let attempt = 0; attempt < 5 && answers.length < 2; attempt++) answers = await askedAroundSigterm();
+  expect(answers).toEqual([
+    expect.stringMatching(/^HTTP\/1.1 200 [\s\S]*\r\nconnection: keep-alive\r\n/i),
+    expect.stringMatching(/^HTTP\/1.1 200 [\s\S]*\r\nconnection: close\r\n/i),
+  ]);
 });
 
 test('it trusts every address as a proxy where TRUST_PROXY says so, as ingest does', async () => {
