@@ -6,7 +6,7 @@ import { type TestApi, type TestWorkspace, testApi } from '../test/support/api.t
 import { makeBioPage } from '../test/support/bio.ts';
 import { makeDomain } from '../test/support/domains.ts';
 import { operator } from '../test/support/hoplog.ts';
-import { makeLink, startTestIngest, type TestIngest } from '../test/support/ingest.ts';
+import { makeLink, startTestIngest, type TestIngest, untilSynced } from '../test/support/ingest.ts';
 
 let api: TestApi;
 let shop: TestWorkspace;
@@ -32,7 +32,6 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const SOON = { timeout: 10_000, interval: 20 };
 const start = (given: Partial<Parameters<typeof startTestIngest>[0]> = {}) =>
   startTestIngest({ ...api.stores, env: { BLOCKED_DOMAINS_FILE: list }, ...given });
 const linkOf = (workspace: TestWorkspace, url = 'https://shop.example/', columns = {}) =>
@@ -46,13 +45,13 @@ const statusOf = async (slug: string) => (await get(slug)).status;
 
 test('a blocked link is 410 with a page that says so, and redirects again once it is unblocked', async () => {
   const [link, beside] = [await linkOf(shop), await linkOf(shop)];
-  await expect.poll(() => statusOf(link.slug), SOON).toBe(302);
+  await expect.poll(() => statusOf(link.slug)).toBe(302);
   await cli.run('link', 'block', link.slug);
-  await expect.poll(() => statusOf(link.slug), SOON).toBe(410);
+  await expect.poll(() => statusOf(link.slug)).toBe(410);
   expect((await get(link.slug)).text).toContain('The operator of this service has blocked this link');
   expect(await statusOf(beside.slug)).toBe(302);
   await cli.run('link', 'unblock', link.id);
-  await expect.poll(() => statusOf(link.slug), SOON).toBe(302);
+  await expect.poll(() => statusOf(link.slug)).toBe(302);
 });
 
 test('a link is named by its address where its slug is on several domains', async () => {
@@ -91,10 +90,10 @@ test('a suspended workspace: its links, pages and programs are 410, its keys get
   await makeBioPage(shop, 'suspended-page');
   const program = { name: 'Friends', code: 'suspended-code', destination_url: 'https://shop.example/' };
   expect((await shop.post('/programs', program)).status).toBe(201);
-  await expect.poll(() => statusOf('suspended-page'), SOON).toBe(200);
+  await expect.poll(() => statusOf('suspended-page')).toBe(200);
   await cli.run('workspace', 'suspend', '--workspace', shop.workspace.id);
   for (const slug of [link.slug, secret.slug, 'suspended-page', 'Suspended-Page', 'suspended-code']) {
-    await expect.poll(() => statusOf(slug), SOON).toBe(410);
+    await expect.poll(() => statusOf(slug)).toBe(410);
   }
   expect((await get(secret.slug, { method: 'POST', body: 'password=x' })).status).toBe(410);
   expect((await get(link.slug)).text).toContain('has blocked this link');
@@ -113,6 +112,7 @@ test('a suspended workspace: its links, pages and programs are 410, its keys get
   expect((await other.get('/me')).status).toBe(200);
 
   // A start with PostgreSQL down serves what was known.
+  await untilSynced(ingest);
   await ingest.close();
   const down = 'postgres://hoplog@127.0.0.1:1/hoplog';
   ingest = await start({ dataDir: ingest.dataDir, databaseUrl: down });
@@ -121,8 +121,8 @@ test('a suspended workspace: its links, pages and programs are 410, its keys get
   ingest = await start({ dataDir: ingest.dataDir });
 
   await cli.run('workspace', 'resume', '--workspace', shop.workspace.slug);
-  await expect.poll(() => statusOf(link.slug), SOON).toBe(302);
-  await expect.poll(() => statusOf('suspended-page'), SOON).toBe(200);
+  await expect.poll(() => statusOf(link.slug)).toBe(302);
+  await expect.poll(() => statusOf('suspended-page')).toBe(200);
   expect((await shop.get('/me')).status).toBe(200);
 });
 
@@ -147,13 +147,13 @@ test('a domain on the list, and every one below it, is 410 as soon as the file c
     encoded: status,
     alike: 302,
   });
-  await expect.poll(statuses, SOON).toEqual(all(302));
+  await expect.poll(statuses).toEqual(all(302));
   writeFileSync(list, '# reported\nBAD.example\nböse.example # another\n\n');
-  await expect.poll(statuses, SOON).toEqual(all(410));
+  await expect.poll(statuses).toEqual(all(410));
   writeFileSync(list, 'not a domain\n');
-  await expect.poll(statuses, SOON).toEqual(all(410));
+  await expect.poll(statuses).toEqual(all(410));
   writeFileSync(list, '');
-  await expect.poll(statuses, SOON).toEqual(all(302));
+  await expect.poll(statuses).toEqual(all(302));
 });
 
 test('a start with a list that can not be read names the setting', async () => {

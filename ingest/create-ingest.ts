@@ -59,6 +59,11 @@ export type IngestDeps = {
   catchUp: boolean;
   /** Path of the built pixel; defaults to the repository's. */
   pixelPath?: string;
+  /**
+   * Limit of each wait of a visitor, in milliseconds; by default each part has its own, of one to five seconds. For
+   * tests: a loaded machine may need longer.
+   */
+  longestWaitMs?: number;
 };
 
 export type Ingest = {
@@ -68,7 +73,7 @@ export type Ingest = {
   readiness(): Readiness;
   /** Returns whether a host is a proven domain of a workspace. */
   hasDomain(host: string): boolean;
-  /** Stops accepting, responds on open connections and closes them, returns leases. Takes up to 3 s. */
+  /** Stops accepting, responds on open connections and closes them, returns leases. Takes up to 3 s with PostgreSQL down. */
   close(): Promise<void>;
 };
 
@@ -86,7 +91,7 @@ const DRAIN_MS = 1_500;
  * @throws Error when the pixel has not been built
  */
 export async function createIngest(deps: IngestDeps): Promise<Ingest> {
-  const { config, pool, log, registry, secrets, eventLog } = deps;
+  const { config, pool, log, registry, secrets, eventLog, longestWaitMs } = deps;
   const uws = await loadUws();
   const secure = config.shortUrl.startsWith('https:');
   const app = uws.App();
@@ -99,6 +104,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     log,
     most: config.ingestLinksInMemory,
     catchUp: deps.catchUp,
+    lookupMs: longestWaitMs,
   });
   const { table, resolver, policies, hosts, syncStatus } = linkTable;
   const dailyVisitors = await openDailyVisitors({ pool, path: join(deps.tableDir, 'salts'), log });
@@ -113,7 +119,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     tableFailures: linkTable.diskFailures,
     tableAgeSeconds,
   });
-  const permits = createPermits({ pool, streamId: eventLog.stream.streamId, log });
+  const permits = createPermits({ pool, streamId: eventLog.stream.streamId, log, waitMs: longestWaitMs });
   const pages = createPages();
   const gate = createPasswordGate(secrets.cookie, secure);
   const agentKinds = createAgentKinds();
@@ -207,7 +213,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
       redirect,
       linkPolicy,
       gate,
-      attempts: createAttempts(),
+      attempts: createAttempts({ waitMs: longestWaitMs }),
       sharedAttempts: createSharedAttempts(pool, secrets.cookie, log),
       metrics,
       pages,
@@ -223,7 +229,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
       clientAddress: addresses.byFirstLine,
       recordVisit: createRecordVisit({
         eventLog,
-        codes: createReferralCodes({ pool }),
+        codes: createReferralCodes({ pool, lookupMs: longestWaitMs }),
         policies,
         visitorIds,
         identify,

@@ -8,7 +8,7 @@ import { createPool } from '../sql/database/pool.ts';
 import { isClockResetRequested } from '../sql/event-log/clock-corrections.ts';
 import { highWater, registerStream, streamRecord } from '../sql/event-log/streams.ts';
 import { loadSecrets, STREAM_NAME, secretsFile, tableDirectory } from './cached-secrets.ts';
-import { createIngest, type Ingest } from './create-ingest.ts';
+import { createIngest, type Ingest, type IngestDeps } from './create-ingest.ts';
 import { readOutstanding } from './max-clicks/outstanding.ts';
 
 /** Limit of the wait for PostgreSQL at the end. */
@@ -24,15 +24,16 @@ export async function openIngest(given: {
   log: Logger;
   registry: Registry;
   pixelPath?: string;
+  longestWaitMs?: IngestDeps['longestWaitMs'];
 }): Promise<Ingest> {
-  const { config, log, registry, pixelPath } = given;
+  const { config, log, registry, pixelPath, longestWaitMs } = given;
   const streamName = config.streamName || STREAM_NAME;
   const dir = tableDirectory(config);
   const pool = createPool(config.databaseUrl, {
     max: 8,
-    connectTimeoutMs: 2_000,
-    statementTimeoutMs: 5_000,
-    responseTimeoutMs: 6_000,
+    connectTimeoutMs: longestWaitMs ?? 2_000,
+    statementTimeoutMs: longestWaitMs ?? 5_000,
+    responseTimeoutMs: longestWaitMs ?? 6_000,
     name: 'hoplog-ingest',
   });
   const { secrets, cached } = await loadSecrets(pool, secretsFile(dir), log).catch((error: Error) => {
@@ -73,6 +74,7 @@ export async function openIngest(given: {
       tableDir: dir,
       catchUp: !cached,
       ...(pixelPath !== undefined && { pixelPath }),
+      ...(longestWaitMs !== undefined && { longestWaitMs }),
     });
     let closing: Promise<void> | null = null;
     return {

@@ -1,17 +1,18 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../cli/embedded/free-port.ts';
 import { retireStream } from '../sql/event-log/streams.ts';
 import { clickLinks } from '../test/support/clicker.ts';
 import { isCurrent, journalEvents, makeLink, makeWorkspace } from '../test/support/ingest.ts';
 import { type IngestProcess, startIngestProcess } from '../test/support/ingest-process.ts';
+import { keepConnection } from '../test/support/kept-connection.ts';
 import { type TestStores, testStores } from '../test/support/stores.ts';
+import { until } from '../test/support/until.ts';
 import { BROWSER, visit } from '../test/support/visitors.ts';
 
 let stores: TestStores;
@@ -29,11 +30,11 @@ afterAll(async () => {
   await stores?.close();
 });
 
-/** Requests the link on an open connection. Returns the head of the response. */
-async function ask(socket: Socket): Promise<string> {
-  const answer = once(socket, 'data');
-  socket.write(`GET /${slug} HTTP/1.1\r\nHost: x\r\nUser-Agent: ${BROWSER}\r\n\r\n`);
-  return String((await answer)[0]);
+/** Starts a process, and waits until its table has the link: before that, a visitor waits for PostgreSQL. */
+async function startCurrent(env: Record<string, string>): Promise<IngestProcess> {
+  const ingest = await startIngestProcess(env);
+  await expect.poll(() => isCurrent(ingest)).toBe(true);
+  return ingest;
 }
 
 /** Whether a visitor's lookup waits for a lock. */
@@ -45,34 +46,37 @@ async function isHeldUp(): Promise<boolean> {
   return (rowCount ?? 0) > 0;
 }
 
-async function refusesConnections(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    return false;
-  } catch {
-    return true;
-  } finally {
-    socket.destroy();
-  }
-}
-
 test('after SIGTERM an open connection gets one more response, with Connection: close', async () => {
-  const ingest = await startIngestProcess({
-    DATABASE_URL: stores.databaseUrl,
-    DATA_DIR: dataDir,
-    STREAM_NAME: 'ended',
-  });
-  const port = Number(new URL(ingest.url).port);
-  const socket = connect(port, '127.0.0.1');
-  expect(await ask(socket)).toMatch(/^HTTP\/1.1 302 (?![\s\S]*connection: close)/i);
-  const stopped = ingest.stop();
-  await expect.poll(() => refusesConnections(port), { interval: 5 }).toBe(true);
-  const ended = once(socket, 'end');
-  expect(await ask(socket)).toMatch(/^HTTP\/1.1 302 [\s\S]*\r\nconnection: close\r\n/i);
-  await ended;
-  expect(await stopped).toBe(0);
-  expect(await journalEvents(stores.pool, dataDir, 'ended')).toHaveLength(2);
+  let answered = 0;
+  /** Asks on one connection from SIGTERM on. Returns whether a response said that it is the last one. */
+  const isTold = async () => {
+    const ingest = await startCurrent({
+      DATABASE_URL: stores.databaseUrl,
+      DATA_DIR: dataDir,
+      STREAM_NAME: 'ended',
+    });
+    const { ask, ended } = await keepConnection(ingest.url);
+    const isLast = async () => {
+      const { status, headers } = await ask('GET', `/${slug}`, '', { 'User-Agent': BROWSER });
+      expect(status).toBe(302);
+      answered += 1;
+      return headers.connection === 'close';
+    };
+    expect(await isLast()).toBe(false);
+    const stopped = ingest.stop();
+    let isOver = false;
+    try {
+      while (!isOver) isOver = await isLast();
+    } catch (error) {
+      // It ends connections after a second and a half, in which a slow machine may ask nothing.
+      expect(String(error)).toContain('the connection ended');
+    }
+    await ended;
+    expect(await stopped).toBe(0);
+    return isOver;
+  };
+  await until('a response that ends its connection', isTold);
+  expect(await journalEvents(stores.pool, dataDir, 'ended')).toHaveLength(answered);
 });
 
 for (const [table, env] of [
@@ -85,15 +89,15 @@ for (const [table, env] of [
       DATA_DIR: dataDir,
       STREAM_NAME: `hanging-${table.replace(' ', '-')}`,
     };
-    const ingest = await startIngestProcess({ ...settings, ...env });
-    await expect.poll(() => isCurrent(ingest)).toBe(true);
-    expect((await visit(`${ingest.url}/${slug}`)).status).toBe(302);
+    const ingest = await startCurrent({ ...settings, ...env });
+    await expect.poll(async () => (await visit(`${ingest.url}/${slug}`)).status).toBe(302);
     const holder = await stores.pool.connect();
     await holder.query('BEGIN; LOCK TABLE links, link_changes IN ACCESS EXCLUSIVE MODE');
     const waiting = connect(Number(new URL(ingest.url).port), '127.0.0.1');
     const answered = once(waiting, 'data');
     waiting.write(`GET /not-known HTTP/1.1\r\nHost: x\r\nUser-Agent: ${BROWSER}\r\n\r\n`);
-    await expect.poll(isHeldUp).toBe(true);
+    // PostgreSQL ends its statement after five seconds.
+    await expect.poll(isHeldUp, { interval: 50 }).toBe(true);
     const status = await ingest.stop();
     expect(String((await answered)[0])).toMatch(/^HTTP\/1.1 503 /);
     await holder.query('ROLLBACK');
@@ -111,7 +115,7 @@ test('a process whose stream was retired restarts with another stream', async ()
     return rows;
   };
   const visitOnce = async () => {
-    const ingest = await startIngestProcess(env);
+    const ingest = await startCurrent(env);
     expect((await visit(`${ingest.url}/${slug}`)).status).toBe(302);
     expect(await ingest.stop()).toBe(0);
   };
@@ -126,7 +130,7 @@ test('a process whose stream was retired restarts with another stream', async ()
 test('processes that share a port restart one after the other without a refused visitor', async () => {
   const port = String(await freePort());
   const start = (name: string) =>
-    startIngestProcess({
+    startCurrent({
       DATABASE_URL: stores.databaseUrl,
       DATA_DIR: dataDir,
       STREAM_NAME: name,
@@ -144,12 +148,14 @@ test('processes that share a port restart one after the other without a refused 
     signal: stop.signal,
   };
   const clicking = [clickLinks({ ...load, paceMs: 2 }), clickLinks({ ...load, newConnections: true })];
+  const clicksOf = async (name: string) => (await journalEvents(stores.pool, dataDir, name)).length;
   for (const name of names) {
-    await delay(300);
+    await expect.poll(() => clicksOf(name)).toBeGreaterThan(0);
     expect(await processes.get(name)?.stop()).toBe(0);
+    const before = await clicksOf(name);
     processes.set(name, await start(name));
+    await expect.poll(() => clicksOf(name)).toBeGreaterThan(before);
   }
-  await delay(300);
   stop.abort();
   const [keepAlive, perRequest] = await Promise.all(clicking);
   for (const { stop } of processes.values()) expect(await stop()).toBe(0);
@@ -162,7 +168,6 @@ test('processes that share a port restart one after the other without a refused 
   );
   const answered = new Set([...(keepAlive?.answered ?? []), ...(perRequest?.answered ?? [])]);
   const journals = await Promise.all(names.map((name) => journalEvents(stores.pool, dataDir, name)));
-  for (const clicks of journals) expect(clicks.length).toBeGreaterThan(0);
   expect(journals.flat().length).toBeGreaterThanOrEqual(answered.size);
 });
 

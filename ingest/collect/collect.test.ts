@@ -341,11 +341,18 @@ test('a key’s use is recorded at most once a minute, and not for a refused req
   const noted = async () => (await listedKey(stores.pool, workspace.id, key.id))?.last_used_at ?? null;
   expect((await collect(identify({ key: `${token.slice(0, -1)}x` }))).status).toBe(401);
   expect(await noted()).toBeNull();
-  expect((await collect(identify({ key: token }))).status).toBe(202);
-  await expect.poll(noted).not.toBeNull();
+  const began = performance.now();
+  // A use that comes while the use of another key is being written is not.
+  await expect
+    .poll(async () => {
+      expect((await collect(identify({ key: token }))).status).toBe(202);
+      return noted();
+    })
+    .not.toBeNull();
   const first = await noted();
   for (let n = 0; n < 5; n++) await collect(identify({ key: token }));
-  expect(await noted()).toBe(first);
+  const last = await noted();
+  if (performance.now() - began < 60_000) expect(last).toBe(first);
 });
 
 test('an order_id has up to 200 characters as the API counts them', async () => {

@@ -17,11 +17,19 @@ export type ReferralCodes = {
 /** A new referrer's code, and a change of a program, count within this time. Milliseconds. */
 const FRESH_MS = 10_000;
 const CAPACITY = 20_000;
-const LIMITS = { timeoutMs: 2_000, concurrency: 2, waiting: 2_000, together: 100 };
+const LOOKUP_MS = 2_000;
+const LIMITS = { concurrency: 2, waiting: 2_000, together: 100 };
 
-export function createReferralCodes({ pool }: { pool: Pool }): ReferralCodes {
+/** @param given.lookupMs longest lookup, milliseconds */
+export function createReferralCodes({
+  pool,
+  lookupMs: timeoutMs = LOOKUP_MS,
+}: {
+  pool: Pool;
+  lookupMs?: number | undefined;
+}): ReferralCodes {
   const known = createBoundedCache<string, { link: CodeLink | null; until: number }>(CAPACITY);
-  const queries = createCoalescedQueries(read, LIMITS);
+  const queries = createCoalescedQueries(read, { ...LIMITS, timeoutMs });
 
   /** By keys of {@link keyOf}. */
   async function read(keys: string[]): Promise<Map<string, CodeLink>> {

@@ -114,7 +114,7 @@ test('a slug of a program is in the table and is not a link', async () => {
     [target, workspaceId],
   );
   expect(await statusOf('MyCode')).toBe(404);
-  expect(await slugs()).toBe(before + 1);
+  await expect.poll(slugs).toBe(before + 1);
 });
 
 /** The pool, and a way to hold the response to the next query that a pattern matches. */
@@ -216,7 +216,7 @@ test('a disk that fails for longer than the changes’ retention delays no chang
   });
   loader.start();
   await expect.poll(loader.loaded).toBe(true);
-  expect(loader.silence()).toBeLessThan(5_000);
+  await expect.poll(loader.silence).toBeLessThan(5_000);
 
   const realNow = Date.now;
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 7 * 3_600_000);

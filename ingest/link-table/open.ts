@@ -40,6 +40,8 @@ export type LinkTableOptions = {
   most: number;
   /** Whether to wait a moment for PostgreSQL, so that a link deleted while ingest was down does not redirect again. */
   catchUp: boolean;
+  /** See {@link createResolver}. */
+  lookupMs?: number | undefined;
 };
 
 /**
@@ -74,6 +76,7 @@ export async function openLinkTable(options: LinkTableOptions): Promise<OpenLink
     cache: createLinkCache(table, most),
     syncStatus: disk,
     disk,
+    lookupMs: options.lookupMs,
   });
   return {
     table,

@@ -41,7 +41,9 @@ export type MissResult = 'found' | 'absent' | 'unavailable';
 const ABSENT_CAPACITY = 100_000;
 /** A cached absence holds while the table follows PostgreSQL, which it does every half second. */
 const FRESH_MS = 2_000;
-const LIMITS = { timeoutMs: 1_000, concurrency: 4, waiting: 5_000, together: 100 };
+/** Longest lookup that a visitor waits for. Milliseconds. */
+const LOOKUP_MS = 1_000;
+const LIMITS = { concurrency: 4, waiting: 5_000, together: 100 };
 /** One thread reads; the second query waits in its queue. */
 const DISK_LIMITS = { ...LIMITS, concurrency: 2 };
 
@@ -52,14 +54,17 @@ export function createResolver(given: {
   syncStatus: SyncStatus;
   /** Links that memory lacks. */
   disk: Pick<DiskTable, 'find' | 'hasMore' | 'version'> | null;
+  /** Longest lookup, milliseconds. */
+  lookupMs?: number | undefined;
 }): Resolver {
-  const { pool, table, cache, syncStatus, disk } = given;
+  const { pool, table, cache, syncStatus, disk, lookupMs: timeoutMs = LOOKUP_MS } = given;
   /** By name in lower case: the spelling that was looked up. Keys start with `:`, which no name of a link has. */
   const absent: BoundedCache<string, string> = createBoundedCache(ABSENT_CAPACITY);
-  const slugQueries = createCoalescedQueries(readSlugs, LIMITS);
-  const diskQueries = disk && createCoalescedQueries((slugs) => readDisk(disk, slugs), DISK_LIMITS);
+  const slugQueries = createCoalescedQueries(readSlugs, { ...LIMITS, timeoutMs });
+  const diskQueries =
+    disk && createCoalescedQueries((slugs) => readDisk(disk, slugs), { ...DISK_LIMITS, timeoutMs });
   const misses: Record<MissResult, number> = { found: 0, absent: 0, unavailable: 0 };
-  const keyQueries = createCoalescedQueries(readKeys, LIMITS);
+  const keyQueries = createCoalescedQueries(readKeys, { ...LIMITS, timeoutMs });
 
   table.listen({
     slugChanged: (slug) => absent.delete(slug.toLowerCase()),

@@ -7,6 +7,7 @@ import { registerStream } from '../../sql/event-log/streams.ts';
 import { makeLink, makeWorkspace } from '../../test/support/ingest.ts';
 import { testSealer } from '../../test/support/journal.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { until } from '../../test/support/until.ts';
 import { type Outstanding, readOutstanding } from './outstanding.ts';
 import { createPermits, type Permits } from './permits.ts';
 
@@ -15,6 +16,8 @@ import { createPermits, type Permits } from './permits.ts';
 const LIMIT = 160;
 const STALLED = 'hoplog-stalled';
 const STALL_LOCK = 4_711;
+/** Longer than a test holds a request up. Milliseconds. */
+const STATEMENT_MS = 60_000;
 
 let stores: TestStores;
 let workspaceId: string;
@@ -44,6 +47,10 @@ afterAll(() => stores?.close());
 type Run = {
   streamId: string;
   permits: Permits;
+  /** Name of its connections in PostgreSQL. */
+  name: string;
+  /** Whether it makes no request now. */
+  isIdle(): boolean;
   /** Breaks its connections; PostgreSQL notices when it responds. */
   cut(): void;
   /** Simulates `kill -9`. */
@@ -52,7 +59,7 @@ type Run = {
 };
 
 function startRun(streamId: string, outstanding: Outstanding, name = 'hoplog-ingest'): Run {
-  const pool = createPool(stores.databaseUrl, { max: 3, statementTimeoutMs: 5_000, name });
+  const pool = createPool(stores.databaseUrl, { max: 3, statementTimeoutMs: STATEMENT_MS, name });
   const sockets = new Set<Socket>();
   pool.on('connect', (client) => {
     const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
@@ -78,7 +85,8 @@ function startRun(streamId: string, outstanding: Outstanding, name = 'hoplog-ing
     await permits.close();
     await pool.end();
   };
-  const run: Run = { streamId, permits, cut, kill, end };
+  const isIdle = () => pool.waitingCount === 0 && pool.idleCount === pool.totalCount;
+  const run: Run = { streamId, permits, name, isIdle, cut, kill, end };
   runs.push(run);
   return run;
 }
@@ -172,30 +180,45 @@ const holdLease = (linkId: string) =>
   hold('SELECT 1 FROM link_leases WHERE link_id = $1 FOR UPDATE', [linkId]);
 const stallCommits = () => hold('SELECT pg_advisory_xact_lock($1)', [STALL_LOCK]);
 
-/** Waits until this many connections of a process are in a state in PostgreSQL. */
-const connections = (name: string, state: string, count: number) =>
-  expect
-    .poll(async () => {
-      const { rows } = await stores.pool.query(
-        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1 AND ${state}`,
-        [name],
-      );
-      return rows.length;
-    })
-    .toBe(count);
-const held = (name: string, query = '%') =>
-  connections(name, `wait_event_type = 'Lock' AND query LIKE '${query}'`, 1);
-/** Waits until the process makes no request, and then until `delay` holds its return. */
-async function heldGiveBack(
-  name: string,
+/** Waits until one request of a process waits for a lock. Returns the id of PostgreSQL's process that serves it. */
+async function held(name: string, query = '%'): Promise<number> {
+  const waiting = async () => {
+    const { rows } = await stores.pool.query<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1
+         AND wait_event_type = 'Lock' AND query LIKE $2`,
+      [name, query],
+    );
+    return rows.map(({ pid }) => pid);
+  };
+  const [pid = 0] = await until('one held request', waiting, (pids) => pids.length === 1);
+  return pid;
+}
+
+type Held = { through: number; pid: number; letGo: () => Promise<void> };
+
+/**
+ * Admits at least `most` visitors, and waits until `delay` holds the return of the permits that they left.
+ *
+ * @param isCounted whether workers have counted the use
+ * @returns how many were admitted, PostgreSQL's process, and a function that lets the return go
+ */
+async function heldReturn(
+  run: Run,
   linkId: string,
-  delay: (linkId: string) => Promise<() => Promise<void>>,
-): Promise<() => Promise<void>> {
-  await sleep(100);
-  await connections(name, `state <> 'idle'`, 0);
-  const letGo = await delay(linkId);
-  await held(name, 'UPDATE link_leases SET granted = granted - %');
-  return letGo;
+  { most, delay, isCounted = false }: { most: number; delay: typeof holdLease; isCounted?: boolean },
+): Promise<Held> {
+  for (let through = 0; ; ) {
+    through += await admitVisitors(run, linkId, Math.max(1, most - through));
+    if (isCounted) await countUsed(linkId, run.streamId, through);
+    await expect.poll(run.isIdle).toBe(true);
+    const letGo = await delay(linkId);
+    if (((await grantedOf(linkId)) ?? 0) > through) {
+      const pid = await held(run.name, 'UPDATE link_leases SET granted = granted - %');
+      return { through, pid, letGo };
+    }
+    // None were left, or they went back before, after a second without a visitor.
+    await letGo();
+  }
 }
 
 const waysToBeLate: [string, (linkId: string) => Promise<() => Promise<void>>][] = [
@@ -208,12 +231,10 @@ test.each(waysToBeLate)(
   async (way, delay) => {
     const { linkId, streamId } = await limitedLink(`ingest-killed ${way}`);
     const killed = startRun(streamId, [], STALLED);
-    const before = await admitVisitors(killed, linkId, 100);
-    await countUsed(linkId, streamId, before);
-    const letGo = await heldGiveBack(STALLED, linkId, delay);
+    const { through, letGo } = await heldReturn(killed, linkId, { most: 100, delay, isCounted: true });
     killed.kill();
     const next = await restarted(streamId);
-    const all = admitTheRest(next, linkId, before);
+    const all = admitTheRest(next, linkId, through);
     await sleep(100);
     await letGo();
     expect(await all).toBe(LIMIT);
@@ -225,10 +246,9 @@ test.each(waysToBeLate)(
   async (way, delay) => {
     const { linkId, streamId } = await limitedLink(`ingest-cut ${way}`);
     const run = startRun(streamId, [], STALLED);
-    const before = await admitVisitors(run, linkId, 100);
-    const letGo = await heldGiveBack(STALLED, linkId, delay);
+    const { through, letGo } = await heldReturn(run, linkId, { most: 100, delay });
     run.cut();
-    const all = admitTheRest(run, linkId, before);
+    const all = admitTheRest(run, linkId, through);
     await sleep(100);
     await letGo();
     expect(await all).toBe(LIMIT);
@@ -238,16 +258,17 @@ test.each(waysToBeLate)(
 test('a return whose connection broke is repeated without a visitor', async () => {
   const { linkId, streamId } = await limitedLink('ingest-unvisited');
   const run = startRun(streamId, []);
-  await admitVisitors(run, linkId, 3);
-  const letGo = await heldGiveBack('hoplog-ingest', linkId, holdLease);
+  const { through, pid, letGo } = await heldReturn(run, linkId, { most: 3, delay: holdLease });
   // PostgreSQL rolls it back: nothing was returned.
-  await stores.pool.query(
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-     WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-  );
+  await stores.pool.query('SELECT pg_terminate_backend($1)', [pid]);
+  await expect
+    .poll(
+      async () => (await stores.pool.query('SELECT FROM pg_stat_activity WHERE pid = $1', [pid])).rowCount,
+    )
+    .toBe(0);
+  expect(await grantedOf(linkId)).toBeGreaterThan(through);
   await letGo();
-  expect(await grantedOf(linkId)).toBeGreaterThan(3);
-  await expect.poll(() => grantedOf(linkId)).toBe(3);
+  await expect.poll(() => grantedOf(linkId)).toBe(through);
 });
 
 test.each([0, 3])(

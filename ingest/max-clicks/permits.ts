@@ -48,8 +48,14 @@ const MOST_WAITERS = 2_000;
 /** After an error or an empty grant, visitors get their response at once for this long. */
 const PAUSE_MS = 100;
 
-export function createPermits(given: { pool: Pool; streamId: string; log: Logger }): Permits {
-  const { pool, streamId, log } = given;
+/** @param given.waitMs longest wait for a permit, milliseconds */
+export function createPermits(given: {
+  pool: Pool;
+  streamId: string;
+  log: Logger;
+  waitMs?: number | undefined;
+}): Permits {
+  const { pool, streamId, log, waitMs = WAIT_MS } = given;
   const leases = new Map<string, Lease>();
   const due = new Set<Lease>();
   let returning = 0;
@@ -196,7 +202,7 @@ export function createPermits(given: { pool: Pool; streamId: string; log: Logger
       if (lease.pausedUntil > performance.now() || lease.waiting() >= MOST_WAITERS) {
         return Promise.resolve('unavailable');
       }
-      const waiting = lease.wait(WAIT_MS);
+      const waiting = lease.wait(waitMs);
       work(lease);
       return waiting;
     },

@@ -23,7 +23,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('five wrong passwords a minute are admitted, and each expires after a minute', async () => {
   let now = 0;
-  const attempts = createAttempts(() => now);
+  const attempts = createAttempts({ now: () => now });
   const words: string[] = [];
   for (let n = 0; n < 6; n++) words.push(await attempt(attempts, true));
   expect(words).toEqual(['begun', 'begun', 'begun', 'begun', 'begun', 'blocked']);
@@ -34,7 +34,7 @@ test('five wrong passwords a minute are admitted, and each expires after a minut
 });
 
 test('addresses of one IPv6 /64 count together, IPv4 addresses and links apart', async () => {
-  const attempts = createAttempts(() => 0);
+  const attempts = createAttempts({ now: () => 0 });
   for (let n = 0; n < 5; n++) await attempt(attempts, true, 'link', address(`2001:db8::${n}`));
   expect(await attempt(attempts, true, 'link', address('2001:db8::ffff'))).toBe('blocked');
   expect(await attempt(attempts, true, 'link', address('2001:db8:0:1::1'))).toBe('begun');
@@ -44,7 +44,7 @@ test('addresses of one IPv6 /64 count together, IPv4 addresses and links apart',
 });
 
 test('as many checks run at once as may still be wrong, and other attempts wait', async () => {
-  const attempts = createAttempts(() => 0);
+  const attempts = createAttempts({ now: () => 0 });
   await attempt(attempts, true);
   const all = Array.from({ length: 8 }, () => attempts.begin('link', HOME));
   const words = new Array<string>(8).fill('waits');
@@ -73,7 +73,7 @@ test('as many checks run at once as may still be wrong, and other attempts wait'
 
 test('at most fifty attempts of an address wait, for at most five seconds, and then free their slot', async () => {
   vi.useFakeTimers();
-  const attempts = createAttempts(() => 0);
+  const attempts = createAttempts({ now: () => 0 });
   const checked = await Promise.all(Array.from({ length: 5 }, () => attempts.begin('link', HOME)));
   const waiting = Array.from({ length: 50 }, () => attempts.begin('link', HOME));
   expect(await attempts.begin('link', HOME)).toBe('busy');

@@ -34,8 +34,12 @@ const CAPACITY = 50_000;
 const MOST_WAITING = 50;
 const LONGEST_WAIT_MS = 5_000;
 
-/** @param now a monotonic clock, ms */
-export function createAttempts(now: () => number = () => performance.now()): Attempts {
+/**
+ * @param given.now a monotonic clock, ms
+ * @param given.waitMs longest wait of an attempt for those before it, ms
+ */
+export function createAttempts(given: { now?: () => number; waitMs?: number | undefined } = {}): Attempts {
+  const { now = () => performance.now(), waitMs = LONGEST_WAIT_MS } = given;
   const wrongOnes = createBoundedCache<string, number[]>(CAPACITY);
   /** Not in the cache, which evicts. The caller bounds the number of checks. */
   const ongoing = new Map<string, Ongoing>();
@@ -78,7 +82,7 @@ export function createAttempts(now: () => number = () => performance.now()): Att
       const late = setTimeout(() => {
         waiting.delete(settle);
         resolve('busy');
-      }, LONGEST_WAIT_MS);
+      }, waitMs);
       waiting.add(settle);
     });
   }

@@ -204,9 +204,7 @@ test('a visitor keeps their variant over restarts, and a decided winner gets eve
   try {
     expect(await variantsOf(other)).toEqual(before);
     await stores.pool.query("UPDATE links SET split_winner = 'b' WHERE id = $1", [id]);
-    await expect
-      .poll(async () => new Set(await variantsOf(other)), { timeout: 30_000 })
-      .toEqual(new Set(['/b']));
+    await expect.poll(async () => new Set(await variantsOf(other))).toEqual(new Set(['/b']));
   } finally {
     await other.close();
     await other.remove();

@@ -76,19 +76,26 @@ test.each(['cookieless', 'none'] as const)(
 
 test('without cookies a visitor is told apart by address and browser, in one workspace', async () => {
   const [one, other] = [await linkWith('cookieless'), await linkWith('cookieless')];
-  await visit(one.url, from('198.51.100.1'));
-  await visit(one.url, from('198.51.100.1', { cookie: `_vid=${COOKIE}` }));
-  await visit(one.url, from('198.51.100.2'));
-  await visit(
-    one.url,
-    from('198.51.100.1', { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0' }),
-  );
-  await visit(other.url, from('198.51.100.1'));
-  const ids = (await clicksOf(one.id)).map((click) => bytesToUuid(click.visitorId));
+  const today = () => new Date().toISOString().slice(0, 10);
+  const idsOf = async ({ id }: { id: string }, count: number) =>
+    (await clicksOf(id)).slice(-count).map((click) => bytesToUuid(click.visitorId));
+  // Once more when the day has changed meanwhile: at midnight, visitors are others.
+  for (let day = ''; day !== today(); ) {
+    day = today();
+    await visit(one.url, from('198.51.100.1'));
+    await visit(one.url, from('198.51.100.1', { cookie: `_vid=${COOKIE}` }));
+    await visit(one.url, from('198.51.100.2'));
+    await visit(
+      one.url,
+      from('198.51.100.1', { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0' }),
+    );
+    await visit(other.url, from('198.51.100.1'));
+  }
+  const ids = await idsOf(one, 4);
   expect(ids[1]).toBe(ids[0]);
   expect(new Set(ids).size).toBe(3);
-  const [elsewhere] = await clicksOf(other.id);
-  expect(ids).not.toContain(elsewhere && bytesToUuid(elsewhere.visitorId));
+  const [elsewhere] = await idsOf(other, 1);
+  expect(ids).not.toContain(elsewhere);
 });
 
 test('without tracking each click is a visitor of its own', async () => {

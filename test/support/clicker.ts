@@ -1,4 +1,5 @@
 import { Agent, get } from 'node:http';
+import { LIMIT_MS } from './until.ts';
 
 export type ClickerOptions = {
   /** Short links to click in turn. */
@@ -13,7 +14,7 @@ export type ClickerOptions = {
   /** Pause of each connection after a response, milliseconds. */
   paceMs?: number;
   headers?: (index: number) => Record<string, string>;
-  /** Longest silence of a connection, milliseconds; 10 s by default. */
+  /** Longest silence of a connection, milliseconds; a minute by default. */
   timeoutMs?: number;
 };
 
@@ -32,7 +33,7 @@ export type Clicked = {
  * is retried after 20 ms.
  */
 export async function clickLinks(options: ClickerOptions): Promise<Clicked> {
-  const { urls, count = Number.POSITIVE_INFINITY, connections = 16, timeoutMs = 10_000 } = options;
+  const { urls, count = Number.POSITIVE_INFINITY, connections = 16, timeoutMs = LIMIT_MS } = options;
   const agent = new Agent({
     keepAlive: !options.newConnections,
     maxSockets: connections,
@@ -63,6 +64,22 @@ export async function clickLinks(options: ClickerOptions): Promise<Clicked> {
   await Promise.all(Array.from({ length: connections }, connection));
   agent.destroy();
   return clicked;
+}
+
+/**
+ * Visits each address until it redirects: the first visitor of a link may need PostgreSQL, and gets 503 when that takes
+ * longer than a second. Afterwards the link is in memory.
+ *
+ * @returns the visitor ids of the redirects, one for each address
+ */
+export async function firstVisits(urls: string[]): Promise<string[]> {
+  const visits = urls.map((url) =>
+    clickLinks({ urls: [url], count: 1, connections: 1, paceMs: 100, seconds: LIMIT_MS / 1_000 }),
+  );
+  return (await Promise.all(visits)).map(({ answered: [visitor], refused, unanswered }, at) => {
+    if (visitor !== undefined) return visitor;
+    throw new Error(`${urls[at]} did not redirect: ${JSON.stringify([...refused])}, ${unanswered}`);
+  });
 }
 
 /**

@@ -15,6 +15,7 @@ import type { Pool, Queryable } from '../../sql/database/pool.ts';
 import { readSecrets } from '../../sql/database/secrets.ts';
 import { createKey } from '../../sql/workspaces/keys.ts';
 import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
+import { LIMIT_MS, until } from './until.ts';
 
 /** The redirect tier in this process, with a journal and a link table of its own. */
 export type TestIngest = {
@@ -35,7 +36,8 @@ export type TestIngest = {
 export const TEST_PIXEL = '/* the pixel */';
 
 /**
- * Starts it on a free port.
+ * Starts it on a free port. A visitor waits for PostgreSQL as long as a test does: on a loaded machine a lookup may take
+ * longer than the second after which a real visitor gets 503.
  *
  * @param given.dataDir of an earlier start; default: a new one
  * @param given.env additional settings
@@ -57,7 +59,13 @@ export async function startTestIngest(given: {
     ...given.env,
   });
   const registry = new Registry();
-  const ingest: Ingest = await openIngest({ config, log: silentLogger(), registry, pixelPath });
+  const ingest: Ingest = await openIngest({
+    config,
+    log: silentLogger(),
+    registry,
+    pixelPath,
+    longestWaitMs: LIMIT_MS,
+  });
   const streamName = config.streamName || 'ingest-0';
   return {
     url: `http://127.0.0.1:${ingest.port}`,
@@ -87,6 +95,21 @@ export async function slugsHeld({ details }: Pick<TestIngest, 'details'>): Promi
 export async function isCurrent({ details }: Pick<TestIngest, 'details'>): Promise<boolean> {
   const { ready, body } = await details();
   return ready && body.link_table.age_seconds !== null;
+}
+
+/**
+ * Waits until the link table, and its file, have every change that PostgreSQL committed before the call. A visitor may see
+ * a new link or page earlier: what memory lacks is looked up in PostgreSQL.
+ */
+export async function untilSynced(ingest: Pick<TestIngest, 'details'>): Promise<void> {
+  const since = Date.now();
+  const syncedAt = async () => {
+    // Read before the age, so that a delay between the two makes the result earlier, never later.
+    const now = Date.now();
+    const { age_seconds: age } = (await ingest.details()).body.link_table;
+    return age === null ? 0 : now - age * 1_000;
+  };
+  await until('a link table with all changes', syncedAt, (at) => at > since);
 }
 
 /** Returns the events in a stream's journal, except heartbeats. */

@@ -24,8 +24,10 @@ const END_OF_HEADERS = '\r\n\r\n';
 export async function keepConnection(url: string, host = 'x', from?: string): Promise<KeptConnection> {
   const { hostname, port } = new URL(url);
   const socket = connect({ port: Number(port), host: hostname, localAddress: from });
-  const ended = once(socket, 'close');
+  const ended = new Promise((resolve) => socket.once('close', resolve));
   await once(socket, 'connect');
+  // A connection that the server resets has ended too.
+  socket.on('error', () => undefined);
   let received = Buffer.alloc(0);
   let over = false;
   let wake = () => {};
