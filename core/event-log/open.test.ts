@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   appendClicks,
   readJournal,
@@ -164,7 +164,7 @@ describe('opening the event log', () => {
     const writer = await openEventLogWriter(unreachable, dependencies());
     // The shipper's thread loads without a broker.
     expect(writer.ready()).toBe(false);
-    await vi.waitFor(() => expect(writer.ready()).toBe(true), 20_000);
+    await expect.poll(() => writer.ready()).toBe(true);
     const [click] = await appendClicks(writer, ['x']);
     await writer.close();
     const { clicks } = await readJournal(dataDir); // heartbeats may precede it

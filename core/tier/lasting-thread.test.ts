@@ -16,16 +16,17 @@ const THREAD = new URL(
 
 function lasting() {
   const heard: string[] = [];
-  let deaths = 0;
+  /** What `post` and `end` return at each death, between two threads. */
+  const deaths: [boolean, boolean][] = [];
   const thread = startLastingThread<string, string>({
     url: THREAD,
     workerData: null,
     name: 'the test',
     onMessage: (message) => heard.push(message),
-    onDeath: () => deaths++,
+    onDeath: () => deaths.push([thread.post('lost'), thread.end()]),
     log: silentLogger(),
   });
-  return { thread, heard, deaths: () => deaths };
+  return { thread, heard, deaths };
 }
 
 test('a thread that dies is replaced, and posting in between returns false', async () => {
@@ -33,11 +34,10 @@ test('a thread that dies is replaced, and posting in between returns false', asy
   expect(thread.post('one')).toBe(true);
   await expect.poll(() => heard).toEqual(['up', 'one']);
   thread.post('die');
-  await expect.poll(deaths).toBe(1);
-  expect([thread.post('lost'), thread.end()]).toEqual([false, false]);
+  await expect.poll(() => deaths).toEqual([[false, false]]);
   await expect.poll(() => heard).toEqual(['up', 'one', 'up']);
   expect(thread.end()).toBe(true);
-  await expect.poll(deaths).toBe(2);
+  await expect.poll(() => deaths).toHaveLength(2);
   await thread.stop('end', 1_000);
 });
 
@@ -48,5 +48,5 @@ test('a stopped thread stays stopped, whether it responds or hangs', async () =>
   await Promise.all([listens.thread.stop('end', 60_000), hangs.thread.stop('end', 100)]);
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   expect([listens.heard, hangs.heard]).toEqual([['up'], ['up']]);
-  expect([listens.deaths(), hangs.deaths(), hangs.thread.post('x')]).toEqual([0, 0, false]);
+  expect([listens.deaths, hangs.deaths, hangs.thread.post('x')]).toEqual([[], [], false]);
 });

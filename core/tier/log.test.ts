@@ -16,7 +16,7 @@ test('a process whose log is on a full disk continues', async ({ skip }) => {
   const child = spawn(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', source],
-    { stdio: ['ignore', 'pipe', openSync('/dev/full', 'w')], timeout: 30_000, killSignal: 'SIGKILL' },
+    { stdio: ['ignore', 'pipe', openSync('/dev/full', 'w')], timeout: 120_000, killSignal: 'SIGKILL' },
   );
   const output = child.stdout === null ? '' : text(child.stdout);
   const [status] = (await once(child, 'exit')) as [number | null];

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { listeningSockets } from '../../test/support/listening-sockets.ts';
 
 const START = new URL('./start.ts', import.meta.url).href;
 const CONFIG = new URL('../settings/config.ts', import.meta.url).href;
@@ -23,13 +23,16 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-function run(open: string, env: NodeJS.ProcessEnv = {}) {
+/** Longer than any close on a loaded machine. Milliseconds. */
+const PATIENT_MS = 60_000;
+
+function run(open: string, env: NodeJS.ProcessEnv = {}, closeLimitMs = PATIENT_MS) {
   const script = `
     import { startTier } from '${START}';
     import { ConfigError } from '${CONFIG}';
     const forever = () => new Promise(() => setInterval(() => {}, 1_000));
     await startTier({
-      name: 'test', requires: ['DATABASE_URL'], closeLimitMs: 100,
+      name: 'test', requires: ['DATABASE_URL'], closeLimitMs: ${closeLimitMs},
       async open(tier) { ${open} },
     });`;
   const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script];
@@ -47,7 +50,7 @@ function run(open: string, env: NodeJS.ProcessEnv = {}) {
   });
   const closed = once(started, 'close').then(([code, signal]) => ({ code, signal, ...written }));
   const says = (text: string) => expect.poll(() => written.output).toContain(text);
-  return { closed, says, kill: (signal: NodeJS.Signals) => started.kill(signal) };
+  return { closed, says, pid: started.pid ?? 0, kill: (signal: NodeJS.Signals) => started.kill(signal) };
 }
 
 test.each(['SIGTERM', 'SIGINT'] as const)(
@@ -66,13 +69,12 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
 );
 
 test('metrics listen on METRICS_HOST, whatever HOST is', async () => {
-  const server = createServer().listen(0, '127.0.0.3');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  const env = { HOST: '127.0.0.2', METRICS_HOST: '127.0.0.3', METRICS_PORT: String(port) };
+  const env = { HOST: '127.0.0.2', METRICS_HOST: '127.0.0.3' };
   const tier = run('await tier.serveMetrics(); return { close: async () => {} };', env);
   await tier.says('{"event":"ready"}\n');
+  const [socket, ...others] = listeningSockets(tier.pid);
+  expect([socket?.address, others]).toEqual([expect.stringMatching(/^127\.0\.0\.3:\d+$/), []]);
+  const port = socket?.address.split(':')[1];
   expect((await fetch(`http://127.0.0.3:${port}/metrics`)).status).toBe(200);
   await expect(fetch(`http://127.0.0.2:${port}/metrics`)).rejects.toThrow('fetch failed');
   tier.kill('SIGTERM');
@@ -87,7 +89,7 @@ test('a signal while a tier opens ends it with 0, without a ready line', async (
 });
 
 test('a close that hangs ends with 1 after its limit and is logged', async () => {
-  const tier = run('await tier.serveMetrics(); return { close: forever };');
+  const tier = run('await tier.serveMetrics(); return { close: forever };', {}, 100);
   await tier.says('ready');
   tier.kill('SIGTERM');
   const { code, errors } = await tier.closed;

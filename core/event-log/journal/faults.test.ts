@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -86,7 +87,12 @@ function firstDifference(a: string[], b: string[]): object | null {
   return { index, a: a[index], b: b[index], lengths: [a.length, b.length] };
 }
 
-const PATIENT = { timeout: 50_000, interval: 5 };
+const PATIENT = { interval: 5 };
+
+/** Returns the state of a process by Linux: `T` while it is stopped. */
+function stateOf(pid: number | undefined): string | undefined {
+  return readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '')[0];
+}
 
 describe('kill -9 of the writing process', () => {
   test('loses no settled event, duplicates none, and raises the epoch, ten times', async () => {
@@ -233,6 +239,7 @@ describe('a disk that is really full', () => {
     const before = process.written.size;
     await expect.poll(() => process.written.size, PATIENT).toBeGreaterThan(before + 1000);
     process.child.kill('SIGSTOP');
+    await expect.poll(() => stateOf(process.child.pid)).toBe('T');
     const second = await readJournal(inside, first.nextOffset);
     process.child.kill('SIGKILL');
     await process.ended;

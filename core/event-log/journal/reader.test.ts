@@ -158,7 +158,7 @@ describe('reading a journal that is being written', () => {
     expect(read.length).toBeGreaterThanOrEqual(800);
     expect(read).toEqual(read.map((_, n) => first + BigInt(n)));
     expect(await segmentsThere()).toHaveLength(1);
-    expect(openFiles().filter((path) => path.includes('(deleted)'))).toEqual([]);
+    await expect.poll(() => openFiles().filter((path) => path.includes('(deleted)'))).toEqual([]);
   });
 
   test('that was removed and recreated under its name, reads it from its start', async () => {
@@ -179,7 +179,7 @@ describe('reading a journal that is being written', () => {
   test('closes its last segment when reads stop', async () => {
     await fillSegments();
     await reader.end(TEST_STREAM_NAME);
-    expect(openFiles()).toHaveLength(1);
+    await expect.poll(openFiles).toHaveLength(1);
     const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
     await reader.partitions();
     clock.mockRestore();

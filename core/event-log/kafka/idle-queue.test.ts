@@ -1,5 +1,5 @@
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { adaptKafkajs } from './client.ts';
 
 adaptKafkajs();
@@ -52,9 +52,12 @@ test('a request that waits for its turn is sent with the response before it, and
 
 test('requests that wait because the broker throttles are sent when that ends', async () => {
   const { queue, sent, send } = connection(10);
+  // The throttle does not end before both requests wait.
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now());
   queue.maybeThrottle(30);
   send(1);
   send(2);
+  clock.mockRestore();
   expect(sent).toEqual([]);
   await expect.poll(() => sent).toEqual([1, 2]);
   await expect.poll(() => queue.throttleCheckTimeoutId).toBeNull();
