@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { clickLinks } from '../support/clicker.ts';
+import { clickLinks, firstVisits } from '../support/clicker.ts';
 import { makeLink } from '../support/first-click.ts';
 import { type Service, startService } from '../support/service.ts';
 import { accountFor } from './accounting.ts';
@@ -33,18 +33,20 @@ test(`${ROUNDS} rounds of kill -9 of the whole service under load lose no redire
   const answered: string[] = [];
   for (let round = 1; round <= ROUNDS; round++) {
     const stop = new AbortController();
-    const url = `${service.short_url}/${link.slug}`;
-    const load = clickLinks({ urls: [url], connections: 8, paceMs: 2, seconds: 20, signal: stop.signal });
+    const urls = [`${service.short_url}/${link.slug}`];
+    answered.push(...(await firstVisits(urls)));
+    const load = clickLinks({ urls, connections: 8, paceMs: 2, seconds: 20, signal: stop.signal });
     // Each round hits another moment of the pipeline: batches written, read, inserted, advanced.
     await delay(300 + ((round * 137) % 500));
     await killEverything(service);
     stop.abort();
     const clicked = await load;
     expect(clicked.refused, 'every answer is a redirect').toEqual(new Map());
-    expect(clicked.answered.length).toBeGreaterThan(0);
     answered.push(...clicked.answered);
     service = await startService({ dataDir });
   }
+  // In a round of a loaded machine none but the first may have been.
+  expect(answered.length).toBeGreaterThan(10 * ROUNDS);
   const stored = await accountFor(service, key, answered);
   console.log(`${answered.length} redirected clicks over ${ROUNDS} kills, ${stored} stored`);
 });

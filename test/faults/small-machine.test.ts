@@ -28,13 +28,14 @@ test('in 1 GiB of memory, a first click, a CSV export of a year, and all reports
   try {
     const key = service.demo?.secret_key ?? '';
     const link = await makeLink(service, key, 'autumn');
-    expect((await follow(link)).status).toBe(302);
+    const redirects = async () => (await follow(link)).status;
+    await expect.poll(redirects).toBe(302);
     await untilClicks(service, key, link, 1);
     const year = await fillYear({ clickhouseUrl, pool }, CLICKS, DAYS_OF_PART);
     const exported = await exportYear(service.api_url, year.key);
     expect(exported.rows).toBe(year.clicks);
     await Promise.all(REPORTS.map((report) => ask(service.api_url, year.key, report)));
-    expect((await follow(link)).status).toBe(302);
+    await expect.poll(redirects).toBe(302);
     await untilClicks(service, key, link, 2);
     expect([group.kills(), service.log().match(/will restart/g)]).toEqual([0, null]);
   } finally {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { clickLinks } from '../support/clicker.ts';
+import { clickLinks, firstVisits } from '../support/clicker.ts';
 import { makeLink } from '../support/first-click.ts';
 import { type Service, startService } from '../support/service.ts';
 import { accountFor } from './accounting.ts';
@@ -32,9 +32,11 @@ test.each([
   async (_, pid) => {
     const key = service.demo?.secret_key ?? '';
     const link = await makeLink(service, key, 'store');
+    const urls = [`${service.short_url}/${link.slug}`];
+    const first = await firstVisits(urls);
     const stop = new AbortController();
     const load = clickLinks({
-      urls: [`${service.short_url}/${link.slug}`],
+      urls,
       connections: 8,
       paceMs: 2,
       seconds: 60,
@@ -50,6 +52,6 @@ test.each([
     expect(clicked.refused).toEqual(new Map());
     expect(clicked.unanswered).toEqual([]);
     expect(clicked.answered.length).toBeGreaterThan(100);
-    await accountFor(service, key, clicked.answered);
+    await accountFor(service, key, [...first, ...clicked.answered]);
   },
 );

@@ -3,7 +3,7 @@ import { createPool } from '../../sql/database/pool.ts';
 import { createTestDeployment, type TestDeployment } from '../deploy/test-deployment.ts';
 import { accountFor, untilVisible } from '../faults/accounting.ts';
 import { type Backup, backUp } from '../support/backups.ts';
-import { clickLinks } from '../support/clicker.ts';
+import { clickLinks, firstVisits } from '../support/clicker.ts';
 import { type Link, makeLink } from '../support/first-click.ts';
 import { operator } from '../support/hoplog.ts';
 import { NO_KAFKA } from '../support/kafka.ts';
@@ -50,7 +50,8 @@ const statusAt = async (ingest: string, link: Link) => (await visit(at(ingest, l
 /** Sends this many visitors through each of these ingest processes. */
 async function click(link: Link, count: number, processes = ['ingest-0']): Promise<void> {
   const urls = processes.map((ingest) => at(ingest, link));
-  const clicked = await clickLinks({ urls, count: count * urls.length, connections: 4 });
+  note(link, await firstVisits(urls));
+  const clicked = await clickLinks({ urls, count: (count - 1) * urls.length, connections: 4 });
   expect([clicked.refused, clicked.unanswered]).toEqual([new Map(), []]);
   note(link, clicked.answered);
 }

@@ -10,10 +10,11 @@ import { silentLogger } from '../../core/tier/log.ts';
 import { accountFor } from '../faults/accounting.ts';
 import type { Clicked } from '../support/clicker.ts';
 import { makeLink } from '../support/first-click.ts';
-import { hoplog } from '../support/hoplog.ts';
+import { EACH_SECOND, hoplog } from '../support/hoplog.ts';
 import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
 import { type Service, startService } from '../support/service.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
+import { until } from '../support/until.ts';
 import { underLoad } from './deployment.ts';
 
 /**
@@ -161,8 +162,13 @@ test('poison messages become dead letters and leave other records alone', {
   );
   await producer.disconnect();
   await expectRedirectsContinued(clicked);
-  const listed = await hoplog(['dead-letter', 'list', '--json'], { DATA_DIR: dataDir });
-  const { entries } = JSON.parse(listed.stdout) as { entries: { reason: string; partition: string }[] };
+  // No watermark waits for the partitions without a stream.
+  const letters = async () => {
+    const listed = await hoplog(['dead-letter', 'list', '--json'], { DATA_DIR: dataDir });
+    return (JSON.parse(listed.stdout) as { entries: { reason: string; partition: string }[] }).entries;
+  };
+  const each = { intervalMs: EACH_SECOND.interval };
+  const entries = await until('every dead letter', letters, (found) => found.length >= 16, each);
   const reasons = Map.groupBy(entries, ({ reason }) => reason);
   expect(Object.fromEntries([...reasons].map(([reason, those]) => [reason, those.length]))).toEqual({
     'log_damage: unknown_format': 8,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Clicked, type ClickerOptions, clickLinks } from '../support/clicker.ts';
+import { type Clicked, type ClickerOptions, clickLinks, firstVisits } from '../support/clicker.ts';
 import { PROGRAM_ENV, programArguments } from '../support/program.ts';
 import type { Ready } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -61,12 +61,16 @@ function running(child: ChildProcess): boolean {
 
 export type Load = { connections?: number; paceMs?: number; headers?: ClickerOptions['headers'] };
 
-/** Clicks these addresses in turn from before `work` begins until after it ends. */
+/**
+ * Clicks these addresses in turn from before `work` begins until after it ends. Every process redirects before that, so
+ * that none needs PostgreSQL for the link.
+ */
 export async function underLoad(
   urls: string[],
   work: () => Promise<unknown>,
   load: Load = {},
 ): Promise<Clicked> {
+  const first = await firstVisits(urls);
   const stop = new AbortController();
   const clicking = clickLinks({
     urls,
@@ -83,7 +87,8 @@ export async function underLoad(
   } finally {
     stop.abort();
   }
-  return clicking;
+  const clicked = await clicking;
+  return { ...clicked, answered: [...first, ...clicked.answered] };
 }
 
 /**

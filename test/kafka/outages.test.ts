@@ -147,7 +147,7 @@ test.concurrent('while PostgreSQL is down for a minute, known links redirect and
   const { short_url } = deployment.service;
   await outlives(deployment, store, async () => {
     await expect.poll(async () => (await visit(`${short_url}/never-seen`)).status).toBe(503);
-    expect(await readClicks(deployment)).toBe(503);
+    await expect.poll(() => readClicks(deployment)).toBe(503);
   });
 });
 
