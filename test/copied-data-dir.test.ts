@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { stillRuns } from '../cli/processes/identity.ts';
 import { familyOf } from './faults/processes.ts';
@@ -44,7 +44,7 @@ test.each([
     await untilClicks(original, key, link, 1);
     const family = familyOf(original).filter(({ pid }) => isLasting(pid));
     expect(family.length).toBeGreaterThan(5);
-    execFileSync('cp', ['-a', dataDir, copy]);
+    copyAtOneMoment(original, dataDir, copy);
     for (const name of left) rmSync(join(copy, 'run', name), { force: true });
 
     const before = await hoplog(['workspace', 'list'], { DATA_DIR: copy });
@@ -52,7 +52,7 @@ test.each([
     expect.soft(before.stderr).toContain(`no running service in DATA_DIR=${copy}`);
 
     const second = await start(copy);
-    expect(second.log()).toContain(`"original":"${dataDir}"`);
+    await expect.poll(() => second.log()).toContain(`"original":"${dataDir}"`);
     expect(family.filter((record) => !stillRuns(record))).toEqual([]);
     const copied = { ...link, short_url: `${second.short_url}/${link.slug}` };
     for (let click = 0; click < 3; click += 1) expect((await follow(copied)).status).toBe(302);
@@ -67,11 +67,51 @@ test.each([
   },
 );
 
-/** PostgreSQL's connection processes come and go; their titles name their activity. */
-function isLasting(pid: number): boolean {
+/**
+ * Copies the directory of a running service as a snapshot of its disk does: its processes stop meanwhile. Otherwise a file
+ * that a database removes would fail the copy.
+ */
+function copyAtOneMoment(service: Service, dataDir: string, copy: string): void {
+  const stopped = new Set<number>();
+  const running = () => familyOf(service).filter(({ pid }) => !stopped.has(pid));
   try {
-    return !readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('postgres:');
+    // The stopped start no others.
+    for (let found = running(); found.length > 0; found = running()) {
+      for (const { pid } of found) signal(pid, 'SIGSTOP');
+      for (const { pid } of found) stopped.add(pid);
+    }
+    execFileSync('cp', ['-a', dataDir, copy]);
+  } finally {
+    for (const pid of stopped) signal(pid, 'SIGCONT');
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** PostgreSQL's processes but the first one come and go; each begins with the command line of the first. */
+function isLasting(pid: number): boolean {
+  return commandOf(pid) !== '' && commandOf(parentOf(pid)) !== 'postgres';
+}
+
+function commandOf(pid: number): string {
+  return basename(textOf(`/proc/${pid}/cmdline`).split('\0')[0] ?? '');
+}
+
+function parentOf(pid: number): number {
+  return Number(/^PPid:\s+(\d+)$/m.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0);
+}
+
+/** Returns an empty text when the process has ended meanwhile. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
   } catch {
-    return false;
+    return '';
   }
 }

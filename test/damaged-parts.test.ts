@@ -15,8 +15,9 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { freePort } from '../cli/embedded/free-port.ts';
 import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
 import { follow, type Link, makeLink, untilClicks } from './support/first-click.ts';
-import { CHECKOUT, hoplog } from './support/hoplog.ts';
+import { CHECKOUT, EACH_SECOND, hoplog } from './support/hoplog.ts';
 import { type Service, startService } from './support/service.ts';
+import { until } from './support/until.ts';
 
 /** Each test needs two or three starts. */
 vi.setConfig({ testTimeout: 180_000 });
@@ -72,12 +73,25 @@ async function clickedAndStopped(): Promise<{ key: string; link: Link; part: Par
   return { key, link, part };
 }
 
-const status = () => hoplog(['status', '--json'], { DATA_DIR: dataDir });
+type State = { status: number | null; ok: boolean; detail: string };
 
-async function clickHouseState(): Promise<{ ok: boolean; detail: string }> {
-  const { stdout } = await status();
-  return (JSON.parse(stdout) as { parts: Record<string, { ok: boolean; detail: string }> }).parts
-    .clickhouse as { ok: boolean; detail: string };
+/** Returns the exit status of `hoplog status`, and what it tells of ClickHouse. */
+async function state(): Promise<State> {
+  const { status, stdout } = await hoplog(['status', '--json'], { DATA_DIR: dataDir });
+  const { parts } = JSON.parse(stdout) as { parts: { clickhouse: { ok: boolean; detail: string } } };
+  return { status, ...parts.clickhouse };
+}
+
+/** Waits until status reports this damage: each of its checks may exceed its three seconds. Returns what it tells. */
+async function untilDamaged(found: RegExp): Promise<string> {
+  const isDamaged = ({ status, ok, detail }: State) => status === 1 && !ok && found.test(detail);
+  return (await until(`a status with ${found}`, state, isDamaged, { intervalMs: EACH_SECOND.interval }))
+    .detail;
+}
+
+/** Waits until status reports nothing. */
+async function untilWhole(): Promise<void> {
+  await expect.poll(state, EACH_SECOND).toMatchObject({ status: 0, ok: true });
 }
 
 /** Returns the link on the ports of another start. */
@@ -111,7 +125,7 @@ const shell = (script: string) => execFileSync('sh', ['-euc', script], { stdio: 
 /** Starts the service after the damage, which status must report. */
 async function startDamaged(): Promise<Service> {
   service = await startService({ dataDir });
-  expect(await status()).toMatchObject({ status: 1 });
+  await untilDamaged(/damaged parts/);
   return service;
 }
 
@@ -127,38 +141,31 @@ test('a part of the clicks that ClickHouse detaches at its start is named by log
   const data = join(part.path, 'data.bin');
   truncateSync(data, statSync(data).size - 10);
 
-  const metricsPort = await freePort();
+  const metricsPort = await freePort('127.0.0.1', 4);
   const restarted = await startService({ dataDir, env: { METRICS_PORT: String(metricsPort) } });
   service = restarted;
   const aside = `broken-on-start_${part.name}`;
   const found = new RegExp(
     `clicks ${aside} \\(broken-on-start, partition ${part.partition_id}, \\d+\\.\\d+ MB\\)`,
   );
-  await expect.poll(() => restarted.log()).toMatch(found);
-  const line =
-    restarted
-      .log()
-      .split('\n')
-      .find((one) => found.test(one)) ?? '';
+  const lines = () => restarted.log().split('\n').slice(0, -1);
+  const logged = () => lines().find((one) => found.test(one));
+  const line = await until('the damaged part in the log', logged, (one) => one !== undefined);
   expect(JSON.parse(line)).toMatchObject({ level: 50, tier: 'workers', table: 'clicks', part: aside });
-  const metrics = await Promise.all(
-    [0, 1, 2, 3].map(async (following) =>
-      (await fetch(`http://127.0.0.1:${metricsPort + following}/metrics`)).text(),
-    ),
-  );
-  expect(metrics.join('\n')).toContain('hoplog_worker_damaged_parts{table="clicks",tier="workers"} 1');
+  const metrics = async () => {
+    const urls = [0, 1, 2, 3].map((following) => `http://127.0.0.1:${metricsPort + following}/metrics`);
+    return (await Promise.all(urls.map(async (url) => (await fetch(url)).text()))).join('\n');
+  };
+  await expect.poll(metrics).toContain('hoplog_worker_damaged_parts{table="clicks",tier="workers"} 1');
 
-  const said = await status();
-  expect(said.status).toBe(1);
-  const { ok, detail } = await clickHouseState();
-  expect([ok, detail]).toEqual([false, expect.stringMatching(found)]);
+  const detail = await untilDamaged(found);
   expect(detail).toContain('docs/operations/damaged-data.md');
 
   // New clicks are stored meanwhile.
   await follow(at(restarted, link));
   expect(await untilClicks(restarted, key, link, 1)).toHaveLength(1);
   await run(statement('DROP DETACHED PART', part));
-  expect(await status()).toMatchObject({ status: 0 });
+  await untilWhole();
 });
 
 test('status names a part of the clicks that cannot be read any more, after a read of it', async () => {
@@ -170,10 +177,7 @@ test('status names a part of the clicks that cannot be read any more, after a re
     headers: { authorization: `Bearer ${key}` },
   });
   expect(response.status).toBeGreaterThanOrEqual(500);
-  expect(await status()).toMatchObject({ status: 1 });
-  const { ok, detail } = await clickHouseState();
-  expect(ok).toBe(false);
-  expect(detail).toContain(`clicks ${part.name} (unreadable, partition ${part.partition_id}`);
+  await untilDamaged(new RegExp(`clicks ${part.name} \\(unreadable, partition ${part.partition_id}`));
 });
 
 test('a part with a damaged list of checksums is attached again as the guide says, with all of its clicks', async () => {
@@ -183,7 +187,7 @@ test('a part with a damaged list of checksums is attached again as the guide say
   shell(statement('/checksums.txt', part));
   await run(statement('ALTER TABLE clicks ATTACH PART', part));
   expect(await untilClicks(damaged, key, link, 3)).toHaveLength(3);
-  expect(await status()).toMatchObject({ status: 0 });
+  await untilWhole();
 });
 
 test('clicks of a detached part are restored from a copy of DATA_DIR as the guide says, each once', async () => {
@@ -202,7 +206,7 @@ test('clicks of a detached part are restored from a copy of DATA_DIR as the guid
   await run(statement('DROP TABLE clicks_from_backup', part));
   await run(statement('DROP DETACHED PART', part));
   expect(await untilClicks(damaged, key, link, 4)).toHaveLength(4);
-  expect(await status()).toMatchObject({ status: 0 });
+  await untilWhole();
 });
 
 test('clicks of an unreadable part are restored from an archive of BACKUP as the guide says', async () => {
@@ -219,5 +223,5 @@ test('clicks of an unreadable part are restored from an archive of BACKUP as the
   await run(statement('INSERT INTO clicks ', part));
   await run(statement('DROP TABLE clicks_from_backup', part));
   expect(await untilClicks(service, key, link, 3)).toHaveLength(3);
-  expect(await status()).toMatchObject({ status: 0 });
+  await untilWhole();
 });

@@ -40,7 +40,7 @@ let asked: string;
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'hoplog-caddy-'));
-  const metrics = await freePort(METRICS_HOST);
+  const metrics = await freePort(METRICS_HOST, 4);
   const dataDir = join(dir, 'data');
   service = await startService({
     dataDir,

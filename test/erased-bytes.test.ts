@@ -72,6 +72,9 @@ test('an erased email and its user are in no file of ClickHouse, and in none of 
   await call('/track/order', { order_id: 'o-2', amount: 10, external_user_id: USER });
   const isStored = () => [...filesWith(EMAIL, 'clickhouse'), ...filesWith(USER, 'clickhouse')];
   await until('the email in ClickHouse', isStored, (found) => found.length > 1);
+  // Each order of its own, and maybe later than the identify.
+  const orders = () => rowsOf<{ stored: number }>('SELECT count(*) AS stored FROM orders');
+  await until('both orders', orders, ([row]) => row?.stored === 2);
   const published = () => rowsOf<{ left: number }>('SELECT count(*) AS left FROM order_publications');
   await until('the orders in ClickHouse', published, ([row]) => row?.left === 0);
 

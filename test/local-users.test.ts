@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Command, commandAs } from '../cli/embedded/unprivileged.ts';
 import { follow, makeLink, untilClicks } from './support/first-click.ts';
-import { CHECKOUT, hoplog } from './support/hoplog.ts';
+import { CHECKOUT, EACH_SECOND, hoplog } from './support/hoplog.ts';
 import { type ListeningSocket, listeningSockets } from './support/listening-sockets.ts';
 import { type Service, startService } from './support/service.ts';
 import type { Tried } from './support/stranger.ts';
@@ -95,8 +95,8 @@ test('another user of the machine gets nothing from any port of npm start, which
   const link = await makeLink(service, key, 'own');
   expect((await follow(link)).status).toBe(302);
   expect(await untilClicks(service, key, link, 1)).toHaveLength(1);
-  const status = await hoplog(['status'], { DATA_DIR: dataDir });
-  expect(status).toMatchObject({ status: 0 });
+  const status = () => hoplog(['status'], { DATA_DIR: dataDir });
+  await expect.poll(status, EACH_SECOND).toMatchObject({ status: 0 });
 });
 
 test("another user of the machine reads no secret from files, command lines or environments of npm start's processes", async ({

@@ -35,7 +35,7 @@ afterAll(async () => {
 /** Returns the spans of a name, once the collector has as many. */
 async function spansOf(name: string, count: number) {
   const found = () => collector.spans.filter((span) => span.name === name);
-  await expect.poll(() => found().length, { timeout: 30_000 }).toBe(count);
+  await expect.poll(() => found().length).toBe(count);
   return found();
 }
 
@@ -87,7 +87,7 @@ test('a batch that a lane stores and each delivery are spans, and the receiver g
     collector.spans
       .filter(({ name }) => name === 'store batch')
       .reduce((sum, { attributes }) => sum + Number(attributes['hoplog.rows']), 0);
-  await expect.poll(rows, { timeout: 30_000 }).toBe(3);
+  await expect.poll(rows).toBe(3);
 });
 
 test('a delivery that fails is a failed span', async () => {
@@ -98,9 +98,7 @@ test('a delivery that fails is a failed span', async () => {
   await bench.untilDelivery(shop, hook, (one) => one.status === 'failed');
   const failed = () =>
     collector.spans.find(({ attributes }) => attributes['hoplog.webhook_id'] === hook.id)?.status;
-  await expect
-    .poll(failed, { timeout: 30_000 })
-    .toMatchObject({ code: 2, message: expect.stringContaining('410') });
+  await expect.poll(failed).toMatchObject({ code: 2, message: expect.stringContaining('410') });
 });
 
 test('without a collector nothing is traced, and programs do not contain the SDK', async () => {

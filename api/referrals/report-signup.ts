@@ -73,13 +73,14 @@ async function referrerOfVisitors(
   visitorIds: readonly string[],
 ): Promise<{ enrollmentId: string } | 'unknown' | 'none'> {
   const askedAt = Date.now();
-  let isVisible = await hasPassed(pool, askedAt);
-  while (!isVisible && Date.now() - askedAt < VISIBLE_WITHIN) {
+  for (;;) {
+    // The last look begins after that time: however late a busy process looks, it looks after a pause.
+    const isLast = Date.now() - askedAt >= VISIBLE_WITHIN;
+    if (await hasPassed(pool, askedAt)) break;
+    // A visible click decides nothing yet: a newer one may be in flight.
+    if (isLast) return 'unknown';
     await sleep(LOOK_EVERY);
-    isVisible = await hasPassed(pool, askedAt);
   }
-  // A visible click decides nothing yet: a newer one may be in flight.
-  if (!isVisible) return 'unknown';
   const links = await referralLinksClicked(clickhouse, { workspaceId, visitorIds, before: null });
   const enrollmentId = await enrollmentOfLinks(pool, workspaceId, links);
   return enrollmentId ? { enrollmentId } : 'none';

@@ -19,7 +19,7 @@ import { type EmbeddedStore, type Exit, type StartableStore, StoreNotStarted } f
 
 const START_MS = 60_000;
 /** Time to stop before a kill, part of the 10 s of a whole stop. Data on disk survives a kill. */
-const STOP_MS = 3_500;
+export const STOP_MS = 3_500;
 
 const OLD_CPU =
   ' (this CPU lacks instructions that the embedded ClickHouse needs, such as AVX2: set CLICKHOUSE_URL to a ClickHouse server)';

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
@@ -39,4 +40,15 @@ test('the port accepts a listener', async () => {
   const server = createServer().listen({ port, host: '127.0.0.1', exclusive: true });
   await once(server, 'listening');
   server.close();
+});
+
+test('ports that follow one another are reserved together', async () => {
+  const first = await freePort('127.0.0.1', 4);
+  for (const port of [first, first + 1, first + 2, first + 3]) {
+    const socket = createSocket('udp4');
+    socket.bind({ port, address: '127.0.0.1', exclusive: true });
+    const [error] = await once(socket, 'error');
+    expect(error).toMatchObject({ code: 'EADDRINUSE' });
+    socket.close();
+  }
 });

@@ -10,13 +10,17 @@ const TRIES = 200;
 /**
  * Returns a free TCP port outside the ephemeral range, which an outgoing connection could take before the caller
  * listens. The UDP port of the same number reserves it: until this process exits, no other call returns it.
+ *
+ * @param count how many ports are free and reserved, from the returned one on
  */
-export async function freePort(host = '127.0.0.1'): Promise<number> {
+export async function freePort(host = '127.0.0.1', count = 1): Promise<number> {
   let refusal: unknown;
   for (let attempt = 0; attempt < TRIES; attempt++) {
-    const port = randomInt(FIRST, LAST);
-    refusal = (await claim(port)) ?? (await listenBriefly(host, port));
-    if (refusal === null) return port;
+    const first = randomInt(FIRST, LAST - count);
+    refusal = null;
+    for (let port = first; port < first + count && refusal === null; port++)
+      refusal = (await claim(port)) ?? (await listenBriefly(host, port));
+    if (refusal === null) return first;
   }
   throw new Error(`no free port found on ${host}`, { cause: refusal });
 }

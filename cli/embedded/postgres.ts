@@ -22,7 +22,7 @@ const SERVICE = 'hoplog_service';
 const DATABASE = 'hoplog';
 const START_MS = 90_000;
 /** Time to stop before a kill, part of the 10 s of a whole stop. Data on disk survives a kill. */
-const STOP_MS = 3_500;
+export const STOP_MS = 3_500;
 /** PostgreSQL kills its child processes 5 s after SIGQUIT. */
 const QUIT_MS = 6_000;
 const PORT_ATTEMPTS = 3;

@@ -15,8 +15,8 @@ const TEN_YEARS = 10 * 365 * 86_400;
 const THREE_HOURS = 3 * 3_600;
 const CLICKS = 7;
 const TOLERANCE_MS = 1_500;
-/** A time that only the stream determines may be late by the duration of a restart. */
-const RESTART_MS = 60_000;
+/** A time that only the stream determines may be late by the duration of a restart, here of one on a loaded machine. */
+const RESTART_MS = 600_000;
 const PATIENT = { timeout: 60_000, interval: 250 };
 
 type Stored = { id: string; visitor_id: string; ts: string };
@@ -82,9 +82,16 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
   async function click(): Promise<void> {
     const from = Date.now();
     const url = `${service?.short_url}/${link.slug}`;
-    const clicked: Clicked = await clickLinks({ urls: [url], count: CLICKS, connections: 2 });
+    const load = { urls: [url], count: CLICKS, connections: 2, timeoutMs: 60_000 };
+    const clicked: Clicked = await clickLinks(load);
     expect([clicked.refused, clicked.unanswered]).toEqual([new Map(), []]);
     made.push({ visitors: clicked.answered, from, to: Date.now() });
+  }
+
+  /** Waits until ingest has logged a message: each process has a stream, and finds out about the clock on its own. */
+  async function untilLogged(message: string, timeout = PATIENT.timeout): Promise<void> {
+    const line = new RegExp(`"tier":"ingest".*${message}`);
+    await expect.poll(() => service?.log(), { ...PATIENT, timeout }).toMatch(line);
   }
 
   async function stored(): Promise<Stored[]> {
@@ -150,12 +157,12 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     await running();
     await click();
     clock.shift(TEN_YEARS);
+    await untilLogged('the wall clock jumped ahead');
     await delay(5_000);
     clock.shift(0);
     await click();
     await expectRightTimes();
-    expect(service?.log()).toMatch(/the wall clock jumped ahead/);
-    expect(service?.log()).toMatch(/the wall clock is right again/);
+    await untilLogged('the wall clock is right again');
     await restart();
     await click();
     await expectRightTimes();
@@ -171,14 +178,11 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     await click();
     clock.shift(TEN_YEARS);
     await click();
-    await expect
-      .poll(() => service?.log(), { ...PATIENT, timeout: 90_000 })
-      .toMatch(/stayed ahead for a minute/);
-    await delay(1_000);
+    await untilLogged('stayed ahead for a minute', 150_000);
     await click();
     await expect.poll(async () => (await stored()).some(({ ts }) => ts > '2030'), PATIENT).toBe(true);
     clock.shift(0);
-    await expect.poll(() => service?.log(), PATIENT).toMatch(/event times were ahead and are right again/);
+    await untilLogged('event times were ahead and are right again');
     await click();
     await expectRightTimes();
     await restart();
@@ -199,7 +203,7 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     await start();
     await click();
     clock.shift(0);
-    await expect.poll(() => service?.log(), PATIENT).toMatch(/event times were ahead and are right again/);
+    await untilLogged('event times were ahead and are right again');
     await click();
     await expectRightTimes();
     await expect
@@ -220,11 +224,18 @@ describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the 
     clock.shift(0);
     await start();
     await click();
+    const both = (detail: string) =>
+      [/api-0 by 3153\d{5} s/, /ingest-0 by 3153\d{5} s/].map((one) => one.test(detail));
     await expect
-      .poll(() => status(), { ...PATIENT, ...EACH_SECOND })
-      .toMatchObject({ status: 1, clock: { ok: false } });
-    expect((await status()).clock.detail).toMatch(/ingest-0 by 3153\d{5} s/);
-    expect(service?.log()).toMatch(/event times are ahead of the wall clock/);
+      .poll(
+        async () => {
+          const { status: code, clock: found } = await status();
+          return [code, found.ok, ...both(found.detail)];
+        },
+        { ...PATIENT, ...EACH_SECOND },
+      )
+      .toEqual([1, false, true, true]);
+    await untilLogged('event times are ahead of the wall clock');
     const reset = await hoplog(['stream', 'reset-clock', '--json'], operatorEnv());
     expect(reset).toMatchObject({ status: 0 });
     expect((JSON.parse(reset.stdout) as { reset: string[] }).reset.sort()).toEqual(['api-0', 'ingest-0']);

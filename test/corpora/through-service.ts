@@ -1,6 +1,7 @@
 import { Agent, get } from 'node:http';
 import type { ClickRecord } from '../../core/clicks/click-fields.ts';
 import { untilVisible } from '../faults/accounting.ts';
+import { UNUSED_MS } from '../support/clicker.ts';
 import type { Ready } from '../support/service.ts';
 import { type CorpusRequest, corpusRequests } from './clicks.ts';
 
@@ -18,7 +19,7 @@ const CONNECTIONS = 16;
 export async function corpusThroughService(service: Ready, key: string): Promise<PassedThrough[]> {
   const slug = await makeSmartLink(service, key);
   const requests = corpusRequests().map((sent, index) => ({ sent, address: addressOf(index) }));
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, timeout: UNUSED_MS });
   const byVisitor = new Map<string, (typeof requests)[number]>();
   const queue = requests.entries();
   const connection = async () => {

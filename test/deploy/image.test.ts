@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../../cli/embedded/free-port.ts';
 import { type Imports, nodeFlags, PROGRAM_NAMES } from '../../cli/programs/programs.ts';
 import { readConfig } from '../../core/settings/config.ts';
@@ -157,11 +157,8 @@ test('an ingest whose shipper cannot load is not ready', async () => {
       const response = await fetch(`${url}/health/ready`);
       return { status: response.status, body: await response.json() };
     };
-    await vi.waitFor(async () => expect((await health(whole?.url)).status).toBe(200), 20_000);
-    await vi.waitFor(
-      async () => expect((await health(without?.details)).body).toMatchObject({ postgres: 'up' }),
-      20_000,
-    );
+    await expect.poll(async () => (await health(whole?.url)).status).toBe(200);
+    await expect.poll(async () => (await health(without?.details)).body).toMatchObject({ postgres: 'up' });
     expect((await health(without?.details)).body).toMatchObject({ shipper: 'not started' });
     expect((await health(without?.url)).status).toBe(503);
   } finally {

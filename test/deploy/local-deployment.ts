@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isReady, readinessUrl, tierOf } from '../../cli/health.ts';
@@ -162,7 +163,8 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
       child.stdout?.setEncoding('utf8').on('data', (text: string) => {
         printed += text;
       });
-      const status = await exitOf(child);
+      // Not at its exit: its last words may not be read then.
+      const [status] = (await once(child, 'close')) as [number | null];
       if (status !== 0) throw new Error(`${name} ended with ${status}:\n${log}`);
       return printed;
     },

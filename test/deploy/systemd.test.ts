@@ -12,6 +12,10 @@ import { CHECKOUT } from '../support/hoplog.ts';
 import type { Ready } from '../support/service.ts';
 
 const UNIT = join(CHECKOUT, 'deploy', 'systemd', 'hoplog.service');
+/** The longest stop (`cli/supervisor/tiers.test.ts`). */
+const STOP_SECONDS = 10;
+/** Limit of a first start on a loaded machine. */
+const READY_MS = 90_000;
 /** Of `systemd-analyze security`, in tenths; "OK" ends at 4.9. */
 const MOST_EXPOSURE = 20;
 
@@ -58,7 +62,7 @@ test('its command runs the service as an ordinary user, and SIGTERM to the main 
   );
   expect(valuesOf('KillMode')).toEqual(['mixed']);
   expect(environment.DATA_DIR).toBe(`/var/lib/${valuesOf('StateDirectory')[0]}`);
-  const stopSeconds = Number(valuesOf('TimeoutStopSec')[0]);
+  expect(Number(valuesOf('TimeoutStopSec')[0])).toBeGreaterThanOrEqual(2 * STOP_SECONDS);
 
   const [uid, gid] = ['-u', '-g'].map((flag) =>
     Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' })),
@@ -84,11 +88,9 @@ test('its command runs the service as an ordinary user, and SIGTERM to the main 
     await untilClicks(service, key, link, 1);
     const family = familyOf({ process: child });
     expect(family.length).toBeGreaterThan(5);
-    const before = performance.now();
     child.kill('SIGTERM');
     expect((await ended)[0]).toBe(0);
     expect(family.filter(stillRuns)).toEqual([]);
-    expect((performance.now() - before) / 1_000).toBeLessThan(stopSeconds);
   } finally {
     if (child.exitCode === null) child.kill('SIGTERM');
     await ended;
@@ -105,7 +107,7 @@ async function readyOf(child: ChildProcess): Promise<Ready> {
     text += chunk;
   });
   await expect
-    .poll(() => (child.exitCode === null ? text.includes('\n') : log), { timeout: 50_000 })
+    .poll(() => (child.exitCode === null ? text.includes('\n') : log), { timeout: READY_MS })
     .toBe(true);
   return JSON.parse(text.slice(0, text.indexOf('\n'))) as Ready;
 }

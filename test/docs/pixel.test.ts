@@ -6,6 +6,7 @@ import { sharedChromium } from '../browser/chromium.ts';
 import { inChromium } from '../browser/in-chromium.ts';
 import { type PagesSite, startPages } from '../browser/pages-site.ts';
 import { type ServedWorkspace, servedWorkspace } from '../support/shared-service.ts';
+import { LIMIT_MS } from '../support/until.ts';
 import { readDocument } from './markdown.ts';
 
 /** A fenced block, with the heading that it stands under. Address and key are those of the test. */
@@ -55,7 +56,9 @@ const run = new Set<Snippet>();
 let pages = 0;
 /** Opens a page with this in its head, in a browser of its own. */
 async function open(head: string, options: { body?: string; headers?: Record<string, string> } = {}) {
-  const page = await (await browser.newContext()).newPage();
+  const context = await browser.newContext();
+  context.setDefaultTimeout(LIMIT_MS);
+  const page = await context.newPage();
   const html = `<!doctype html><html><head><title>Shop</title>${head}</head><body>${options.body ?? ''}</body></html>`;
   const path = site.put(`documented-${++pages}`, { html, headers: options.headers ?? {} });
   await page.goto(`http://localhost:${site.port}${path}`);

@@ -41,7 +41,7 @@ beforeAll(async () => {
   dataDir = join(directory, 'data');
   [kafka, stores] = await Promise.all([startKafka(1), testStores()]);
   gate = await createSlowGate(stores.clickhouseUrl);
-  metricsPort = await freePort();
+  metricsPort = await freePort('127.0.0.1', 4);
   env = {
     KAFKA_BROKERS: kafka.brokers,
     KAFKA_REPLICATION: '1',

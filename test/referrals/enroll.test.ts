@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { roomInUtcDay } from '../support/utc-day.ts';
 import { countRows, type Enrolled, linkIdOf, merchant, storeClicks } from './support.ts';
 
 let api: TestApi;
@@ -190,6 +191,7 @@ describe('stats', () => {
   });
 
   test('has one entry per UTC day, whose sums are the stats of the period', async () => {
+    await roomInUtcDay();
     const m = merchant(shop);
     await m.program({ commission_rate: 10 });
     const { ref } = await m.enroll('r');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { forgetVisitors } from '../../sql/erasure/erasures.ts';
-import { registerStream } from '../../sql/event-log/streams.ts';
+import { registerStream, WATERMARK } from '../../sql/event-log/streams.ts';
 import { upsertOrders } from '../../sql/orders/orders.ts';
 import { createSignupResolver } from '../../workers/referrals/pending-signups.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
@@ -10,10 +10,27 @@ let api: TestApi;
 let shop: TestWorkspace;
 let m: Merchant;
 
+/** What happens once the API has looked whether the click is visible, and before it looks again. */
+let afterLook: () => Promise<void>;
+
 beforeAll(async () => {
-  api = await testApi();
+  api = await testApi(({ pool }) => ({
+    pool: new Proxy(pool, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        if (name !== 'query') return value.bind(target);
+        return async (...given: unknown[]) => {
+          const result = await Reflect.apply(value, target, given);
+          if (given[0] === WATERMARK) await afterLook();
+          return result;
+        };
+      },
+    }),
+  }));
 });
 beforeEach(async () => {
+  afterLook = async () => undefined;
   await api.stores.pool.query('DELETE FROM ingest_streams');
   shop = await api.addWorkspace();
   m = merchant(shop);
@@ -22,14 +39,14 @@ afterAll(() => api.close());
 
 const CREDITS = { credit_enabled: true, signup_credit: { free: 5, paid: 10 }, referee_credit: 3 };
 
-/** A click of a visitor on a referrer's link, visible at once. */
-async function click(ref: string, visitorId: string, ago = 1_000): Promise<void> {
+/** Stores a click of a visitor on a referrer's link. `at`: milliseconds since the epoch. */
+async function click(ref: string, visitorId: string, at: number): Promise<void> {
   const linkId = await linkIdOf(api, ref);
   await storeClicks(api, {
     workspaceId: shop.workspace.id,
     linkId,
     visitorId,
-    at: new Date(Date.now() - ago),
+    at: new Date(at),
   });
 }
 
@@ -45,6 +62,13 @@ describe('a signup by _vid', () => {
       streamId,
       at * 1_000,
     ]);
+  /** Does the work once, after the API's next look. */
+  const onNextLook = (work: () => Promise<unknown>) => {
+    afterLook = async () => {
+      afterLook = async () => undefined;
+      await work();
+    };
+  };
   const resolve = () =>
     createSignupResolver({ pool: api.stores.pool, clickhouse: api.stores.clickhouse })(new Date());
 
@@ -52,37 +76,41 @@ describe('a signup by _vid', () => {
     await m.program(CREDITS);
     const { ref, partner_id } = await m.enroll('r');
     const visitor = crypto.randomUUID();
-    const stream = await visibleUpTo(Date.now() - 1_000);
-    const response = m.signup('n', { _vid: visitor });
-    setTimeout(() => {
-      void click(ref, visitor, 500).then(() => moveTo(stream, Date.now() + 60_000));
-    }, 300);
-    expect((await response).body).toMatchObject({ matched: true, partner_id });
+    const at = Date.now();
+    const stream = await visibleUpTo(at - 1_000);
+    onNextLook(async () => {
+      await click(ref, visitor, at);
+      await moveTo(stream, Date.now() + 60_000);
+    });
+    const response = await m.signup('n', { _vid: visitor });
+    expect(response.body).toMatchObject({ matched: true, partner_id });
   });
 
   test('takes the newer of two clicks when it becomes visible last', async () => {
     await m.program(CREDITS);
     const [a, b] = [await m.enroll('a'), await m.enroll('b')];
     const visitor = crypto.randomUUID();
-    const stream = await visibleUpTo(Date.now() - 1_000);
-    await click(a.ref, visitor, 10_000);
-    const response = m.signup('n', { _vid: visitor });
-    setTimeout(() => {
-      void click(b.ref, visitor, 400).then(() => moveTo(stream, Date.now() + 60_000));
-    }, 300);
-    expect((await response).body.partner_id).toBe(b.partner_id);
+    const at = Date.now();
+    const stream = await visibleUpTo(at - 1_000);
+    await click(a.ref, visitor, at - 10_000);
+    onNextLook(async () => {
+      await click(b.ref, visitor, at);
+      await moveTo(stream, Date.now() + 60_000);
+    });
+    expect((await m.signup('n', { _vid: visitor })).body.partner_id).toBe(b.partner_id);
   });
 
   test('whose click is not visible yet is resolved with its rewards once the watermark has passed it', async () => {
     await m.program({ ...CREDITS, purchase_credit: 20 });
     const { ref, partner_id } = await m.enroll('r');
     const visitor = crypto.randomUUID();
-    const stream = await visibleUpTo(Date.now() - 1_000);
+    const at = Date.now();
+    const stream = await visibleUpTo(at - 1_000);
     expect((await m.signup('n', { _vid: visitor, email: 'n@mail.example' })).body).toEqual({
       matched: false,
     });
     expect((await m.purchase('n', 'o1', 10)).body).toMatchObject({ matched: false, rewarded: false });
-    await click(ref, visitor, 3_000);
+    await click(ref, visitor, at);
     await resolve();
     expect(await countRows(api, shop, 'grants')).toBe(0); // the watermark has not passed it
     await moveTo(stream, Date.now() + 60_000);
@@ -107,9 +135,10 @@ describe('a signup by _vid', () => {
     await m.program(CREDITS);
     const { ref, partner_id } = await m.enroll('r');
     const [newest, clicked] = [crypto.randomUUID(), crypto.randomUUID()];
-    const stream = await visibleUpTo(Date.now() - 1_000);
+    const at = Date.now();
+    const stream = await visibleUpTo(at - 1_000);
     expect((await m.signup('n', { _vid: [newest, clicked] })).body).toEqual({ matched: false });
-    await click(ref, clicked, 3_000);
+    await click(ref, clicked, at);
     await moveTo(stream, Date.now() + 60_000);
     await resolve();
     expect((await m.signup('n')).body).toMatchObject({ matched: true, partner_id });
@@ -119,7 +148,8 @@ describe('a signup by _vid', () => {
     await m.program({ commission_rate: 20 });
     const { ref } = await m.enroll('r');
     const visitor = crypto.randomUUID();
-    const stream = await visibleUpTo(Date.now() - 1_000);
+    const at = Date.now();
+    const stream = await visibleUpTo(at - 1_000);
     await m.signup('n', { _vid: visitor });
     // A server tracked it too, and its report counts.
     const ts = Date.now() * 1_000;
@@ -143,7 +173,7 @@ describe('a signup by _vid', () => {
       return (await api.stores.pool.query(query, [shop.workspace.id])).rows;
     };
     expect(await kept()).toEqual([{ email: 'r+shop@mail.example' }]);
-    await click(ref, visitor, 3_000);
+    await click(ref, visitor, at);
     await moveTo(stream, Date.now() + 60_000);
     await resolve();
     expect((await m.purchase('n', 'o1', 50)).body).toMatchObject({ matched: true, reason: 'self_referral' });
@@ -179,10 +209,11 @@ describe('a signup by _vid', () => {
     await m.program(CREDITS);
     const [a, b] = [await m.enroll('a'), await m.enroll('b')];
     const visitor = crypto.randomUUID();
-    const stream = await visibleUpTo(Date.now() - 2_000);
-    await click(a.ref, visitor, 10_000);
+    const at = Date.now();
+    const stream = await visibleUpTo(at - 2_000);
+    await click(a.ref, visitor, at - 10_000);
     expect((await m.signup('n', { _vid: visitor })).body).toEqual({ matched: false });
-    await click(b.ref, visitor, 3_000);
+    await click(b.ref, visitor, at);
     await moveTo(stream, Date.now() + 60_000);
     await resolve();
     expect((await m.signup('n')).body).toMatchObject({ matched: true, partner_id: b.partner_id });
@@ -192,7 +223,8 @@ describe('a signup by _vid', () => {
     await m.program(CREDITS);
     const [a, b] = [await m.enroll('a'), await m.enroll('b')];
     const [clicker, stranger] = [crypto.randomUUID(), crypto.randomUUID()];
-    const stream = await visibleUpTo(Date.now() - 2_000);
+    const at = Date.now();
+    const stream = await visibleUpTo(at - 2_000);
     const named = { referrer_external_user_id: 'b' };
     const responses = await Promise.all([
       m.signup('n1', { _vid: clicker, ...named }),
@@ -201,7 +233,7 @@ describe('a signup by _vid', () => {
       m.signup('n3', { _vid: clicker }).then(() => m.signup('n3', named)),
     ]);
     expect(responses.map(({ body }) => body)).toEqual(Array(3).fill({ matched: false }));
-    await click(a.ref, clicker, 3_000);
+    await click(a.ref, clicker, at);
     await moveTo(stream, Date.now() + 60_000);
     await resolve();
     const partners = await Promise.all(['n1', 'n2', 'n3'].map((user) => m.signup(user)));
@@ -211,7 +243,8 @@ describe('a signup by _vid', () => {
   test('is qualified with what later reports gave about the user while it was pending', async () => {
     await m.program(CREDITS);
     const { ref } = await m.enroll('r', { email: 'r@mail.example', device_id: 'd1' });
-    const stream = await visibleUpTo(Date.now() - 2_000);
+    const clickedAt = Date.now();
+    const stream = await visibleUpTo(clickedAt - 2_000);
     const told = { n1: { email: 'r+2@mail.example' }, n2: { device_id: 'd1' }, n3: {} };
     const visitors = Object.keys(told).map(() => crypto.randomUUID());
     await Promise.all(
@@ -221,7 +254,7 @@ describe('a signup by _vid', () => {
         expect((await m.signup(user, fields)).body).toEqual({ matched: false });
       }),
     );
-    for (const visitor of visitors) await click(ref, visitor, 5_000);
+    for (const visitor of visitors) await click(ref, visitor, clickedAt);
     await moveTo(stream, Date.now() + 60_000);
     await resolve();
     const responses = await Promise.all(Object.keys(told).map((user) => m.signup(user)));
@@ -235,7 +268,7 @@ describe('a signup by _vid', () => {
     const { pool, clickhouse } = api.stores;
     const visitor = crypto.randomUUID();
     await visibleUpTo(Date.now() + 60_000);
-    await click(ref, visitor, 10_000);
+    await click(ref, visitor, Date.now() - 10_000);
     await pool.query(
       `INSERT INTO signups (id, workspace_id, external_user_id, visitor_id, state, reported_at)
        SELECT gen_random_uuid(), $1, CASE WHEN n = 102 THEN 'good' ELSE 'bad-' || n END, $2, 'pending',
@@ -272,7 +305,8 @@ describe('a signup by _vid', () => {
     await m.program({ ...CREDITS, purchase_credit: 20 });
     const [a, b] = [await m.enroll('a'), await m.enroll('b')];
     const visitor = crypto.randomUUID();
-    const stream = await visibleUpTo(Date.now() - 1_000);
+    const at = Date.now();
+    const stream = await visibleUpTo(at - 1_000);
     await m.signup('n', { ref_code: a.ref }, shop.publishableKey);
     await m.purchase('n', 'o1', 10);
     const earned = async (user: string) =>
@@ -284,7 +318,7 @@ describe('a signup by _vid', () => {
     );
     await resolve();
     expect([await earned('a'), await earned('b')]).toEqual([25, 0]);
-    if (isClicked) await click(b.ref, visitor, 3_000);
+    if (isClicked) await click(b.ref, visitor, at);
     await moveTo(stream, Date.now() + 60_000);
     await resolve();
     expect([await earned('a'), await earned('b')]).toEqual([0, isClicked ? 25 : 0]);

@@ -151,7 +151,8 @@ describe('a payout file', () => {
   test('contains sales before `until` alone, less every refund', async () => {
     const { programId } = await m.referral(PAID_AT_ONCE);
     const at = (purchased_at: string) => ({ purchased_at });
-    const day = (n: number) => new Date(Date.now() - n * 86_400_000).toISOString().slice(0, 10);
+    const now = Date.now();
+    const day = (n: number) => new Date(now - n * 86_400_000).toISOString().slice(0, 10);
     await m.purchase('n', 'o1', 100, at(`${day(2)}T23:59:59Z`));
     await m.purchase('n', 'o2', 50, at(`${day(1)}T00:00:00Z`));
     const amounts = async (query: string) =>

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { roomInUtcDay } from '../support/utc-day.ts';
 import { type Merchant, merchant, queuedEvents } from './support.ts';
 
 type Signup = { id: string; external_user_id: string; status: string; block_reason: string | null };
@@ -27,6 +28,7 @@ const types = async () => (await queuedEvents(api, shop)).map(({ type }) => type
 
 describe('a cap', () => {
   test("blocks a referrer's signups of a day beyond it, however they come", async () => {
+    await roomInUtcDay();
     await m.program({ ...CREDITS, max_signups_per_day: 3 });
     const [r, s] = [await m.enroll('r', { tier: 'paid' }), await m.enroll('s')];
     const answers = await Promise.all(

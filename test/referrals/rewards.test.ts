@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { setStatus } from '../../cli/commands/enrollment.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { roomInUtcDay } from '../support/utc-day.ts';
 import { backdateSignups, countRows, type Merchant, merchant, queuedEvents } from './support.ts';
 
 let api: TestApi;
@@ -62,6 +63,7 @@ describe('what a purchase earns', () => {
   });
 
   test('the largest sales add up beyond 2^53 in every response, and a single commission beyond it is not earned', async () => {
+    await roomInUtcDay(); // `used` is of the month
     const { programId } = await referral({ commission_rate: 50, currency: 'vnd', hold_days: 0 });
     await api.stores.pool.query(
       `INSERT INTO currency_rates (currency, base, rate)
@@ -257,6 +259,7 @@ describe('what a purchase earns', () => {
   });
 
   test('is in recent_commissions, newest first, and in /me', async () => {
+    await roomInUtcDay(); // `used` is of the month
     await referral({ commission_rate: 20, hold_days: 0 });
     await m.purchase('n', 'o1', 10);
     await m.purchase('n', 'o2', 30, { is_renewal: true });

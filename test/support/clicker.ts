@@ -86,7 +86,7 @@ export async function firstVisits(urls: string[]): Promise<string[]> {
  * Idle connections are closed: the servers close them after 10 s, and a request that meets that close has no
  * response (a browser would send it again).
  */
-const UNUSED_MS = 5_000;
+export const UNUSED_MS = 5_000;
 
 const BROWSER = {
   'user-agent':

@@ -41,7 +41,7 @@ export async function clicksOf(service: Ready, key: string, link: Link): Promise
   return ((await response.json()) as { clicks: Click[] }).clicks;
 }
 
-/** Waits until the API returns this many clicks of the link. */
+/** Waits until the API returns this many clicks of the link. While a database is down it returns an error instead. */
 export async function untilClicks(
   service: Ready,
   key: string,
@@ -49,7 +49,7 @@ export async function untilClicks(
   count: number,
   timeoutMs = LIMIT_MS,
 ): Promise<Click[]> {
-  const read = () => clicksOf(service, key, link);
-  const options = { timeoutMs, intervalMs: 100 };
-  return await until(`${count} visible clicks`, read, (clicks) => clicks.length >= count, options);
+  const read = () => clicksOf(service, key, link).catch((error: Error) => error);
+  const areAll = (seen: Click[] | Error): seen is Click[] => Array.isArray(seen) && seen.length >= count;
+  return await until(`${count} visible clicks`, read, areAll, { timeoutMs, intervalMs: 100 });
 }

@@ -42,7 +42,7 @@ function parentOf(pid: string): number | null {
 
 function inodes(pid: number): string[] {
   const directory = `/proc/${pid}/fd`;
-  return readdirSync(directory).flatMap((name) => {
+  return openFiles(directory).flatMap((name) => {
     try {
       const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`${directory}/${name}`))?.[1];
       return inode === undefined ? [] : [inode];
@@ -50,6 +50,16 @@ function inodes(pid: number): string[] {
       return []; // closed meanwhile
     }
   });
+}
+
+/** Returns none when the process has ended meanwhile, as those of PostgreSQL's connections do. */
+function openFiles(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 const LISTEN = '0A';

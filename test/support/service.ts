@@ -38,7 +38,7 @@ const MIGRATED = 'starting redirects';
 
 /** A start that may not be ready yet. */
 export type BegunService = Omit<Service, keyof Ready> & {
-  /** The content of its ready line; null once it has ended without one. */
+  /** The content of its ready line; null once it has ended without one, with its whole log. */
   ready: Promise<Ready | null>;
 };
 
@@ -46,10 +46,14 @@ export type BegunService = Omit<Service, keyof Ready> & {
 export function beginService(options: ServiceOptions): BegunService {
   const { child, log } = spawnService(options);
   const ended = exitOf(child);
+  const closed = wholeOutputOf(child);
   return {
     process: child,
     log,
-    ready: Promise.race([firstLine(child).then((line) => JSON.parse(line) as Ready), ended.then(() => null)]),
+    ready: Promise.race([
+      firstLine(child).then((line) => JSON.parse(line) as Ready),
+      closed.then(() => null),
+    ]),
     async stop() {
       child.kill('SIGTERM');
       return ended;
@@ -94,7 +98,7 @@ export async function startService(options: ServiceOptions & { empty?: boolean }
  */
 export async function refusedStart(options: ServiceOptions): Promise<{ status: number | null; log: string }> {
   const { child, log } = spawnService(options);
-  return { status: await exitOf(child), log: log() };
+  return { status: await wholeOutputOf(child), log: log() };
 }
 
 /**
@@ -113,7 +117,7 @@ export async function interruptedStart(
   child.stderr?.on('data', () => {
     if (log().includes(options.at) && !child.killed) child.kill(options.signal);
   });
-  return { status: await exitOf(child), output };
+  return { status: await wholeOutputOf(child), output };
 }
 
 function spawnService({ dataDir, env, as }: ServiceOptions): { child: ChildProcess; log: () => string } {
@@ -146,6 +150,12 @@ function firstLine(child: ChildProcess): Promise<string> {
       if (end >= 0) resolve(text.slice(0, end));
     });
   });
+}
+
+/** Returns the exit status once everything that the process has written is read: `exit` may come before that. */
+async function wholeOutputOf(child: ChildProcess): Promise<number | null> {
+  const [status] = (await once(child, 'close')) as [number | null];
+  return status;
 }
 
 async function exitOf(child: ChildProcess): Promise<number | null> {
