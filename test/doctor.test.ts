@@ -247,7 +247,7 @@ test('no backups, backups in a place that cannot be read, and old ones', async (
 });
 
 test('a disk that is full, one without inodes, and one that is read-only', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async (context) => {
   context.skip(!canMount(), 'needs root and loop devices');
   chmodSync(directory, 0o755);

@@ -123,7 +123,12 @@ test('the whole file starts on empty volumes', async () => {
 
 test(`${CLICKS} clicks through nginx are stored once each`, async () => {
   link = await makeLink(service, key, 'containers');
-  const clicked = await clickLinks({ urls: [link.short_url], count: CLICKS, connections: 8, timeoutMs: 60_000 });
+  const clicked = await clickLinks({
+    urls: [link.short_url],
+    count: CLICKS,
+    connections: 8,
+    timeoutMs: 60_000,
+  });
   answered.push(...clicked.answered);
   expect(clicked).toMatchObject({ refused: new Map(), unanswered: [] });
   expect(await accountFor(service, key, answered)).toBe(CLICKS);

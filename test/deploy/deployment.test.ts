@@ -207,7 +207,7 @@ describe('the processes of docker-compose.yml', () => {
   });
 
   test('restarting every process, one after the other, fails no request, and every click is counted once', {
-    timeout: 300_000,
+    timeout: 600_000,
   }, async (context) => {
     context.skip(NO_NGINX !== false, String(NO_NGINX));
     const { front, service } = await behindNginx();
@@ -215,7 +215,7 @@ describe('the processes of docker-compose.yml', () => {
 
     const stop = new AbortController();
     const urls = [`${front}:8080/${link.slug}`];
-    const load = { urls, connections: 4, seconds: 280, timeoutMs: PATIENCE_MS, signal: stop.signal };
+    const load = { urls, connections: 4, seconds: 570, timeoutMs: PATIENCE_MS, signal: stop.signal };
     const clicking = [
       clickLinks({ ...load, paceMs: 30 }),
       clickLinks({ ...load, paceMs: 30, newConnections: true }),
