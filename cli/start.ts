@@ -23,7 +23,7 @@ const SECOND_SIGNAL_MS = 1_000;
 
 // Files in DATA_DIR are readable by this user only.
 process.umask(0o077);
-const startedAt = Date.now();
+const startedAt = performance.now();
 try {
   assertAddressSpace();
   loadEnvFile();
@@ -54,7 +54,7 @@ for (const output of [process.stdout, process.stderr]) output.on('error', () => 
 process.on('uncaughtException', (error) => {
   process.stderr.write(`hoplog: ${message(error)}\n`);
   if (stoppingSince !== undefined) return;
-  stoppingSince = Date.now();
+  stoppingSince = performance.now();
   void end(1);
 });
 const unwatch = onNpmDeath(process.env, () => stop('npm exited'));
@@ -64,7 +64,7 @@ try {
   const started = await supervisor.start();
   if (stoppingSince === undefined) {
     process.stdout.write(`${readyLine(started)}\n`);
-    if (terminal) process.stderr.write(readyText(started, (Date.now() - startedAt) / 1_000));
+    if (terminal) process.stderr.write(readyText(started, (performance.now() - startedAt) / 1_000));
     started.onShown();
   }
 } catch (error) {
@@ -76,11 +76,11 @@ try {
 
 function stop(cause: string): void {
   if (stoppingSince !== undefined) {
-    if (Date.now() - stoppingSince < SECOND_SIGNAL_MS) return;
+    if (performance.now() - stoppingSince < SECOND_SIGNAL_MS) return;
     supervisor.kill();
     process.exit(1);
   }
-  stoppingSince = Date.now();
+  stoppingSince = performance.now();
   log.info({ cause }, 'stopping');
   void end(0);
 }

@@ -123,18 +123,18 @@ async function startFeed(
   }
 
   async function run(): Promise<void> {
-    let answeredAt = Date.now();
+    let answeredAt = performance.now();
     let more = false;
     while (!isOver) {
       if (!more) await delay(POLL_MS, undefined, { ref: false });
       if (listeners.size === 0) break;
       try {
         more = await look();
-        answeredAt = Date.now();
+        answeredAt = performance.now();
       } catch (error) {
         more = false;
         deps.log.debug({ err: error }, 'failed to read live clicks; will retry');
-        if (Date.now() - answeredAt > PATIENCE_MS) break;
+        if (performance.now() - answeredAt > PATIENCE_MS) break;
       }
     }
     isOver = true;

@@ -145,9 +145,9 @@ async function endLeftover(path: string, log: Logger): Promise<void> {
 }
 
 async function waitUntilReady(child: ChildProcess, port: number, password: string): Promise<void> {
-  const deadline = Date.now() + START_MS;
+  const deadline = performance.now() + START_MS;
   let last = 'no response';
-  while (Date.now() < deadline) {
+  while (performance.now() < deadline) {
     if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) {
       throw new Error(`the process exited with ${child.signalCode ?? child.exitCode}`);
     }

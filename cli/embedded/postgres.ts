@@ -264,14 +264,14 @@ async function exitOf(child: ChildProcess, stopping?: AbortSignal): Promise<numb
 
 /** Waits until a query succeeds, and creates the database if it does not exist. */
 async function waitUntilReady(child: ChildProcess, connectionString: string): Promise<void> {
-  const deadline = Date.now() + START_MS;
+  const deadline = performance.now() + START_MS;
   let last = 'no response';
-  while (Date.now() < deadline) {
+  while (performance.now() < deadline) {
     if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) {
       throw new Error(`the process exited with ${child.signalCode ?? child.exitCode}`);
     }
     // All the time left: on an overloaded machine, short timeouts with retries would never connect.
-    const connectionTimeoutMillis = Math.max(deadline - Date.now(), 1_000);
+    const connectionTimeoutMillis = Math.max(Math.ceil(deadline - performance.now()), 1_000);
     const client = new pg.Client({ connectionString, connectionTimeoutMillis });
     try {
       await client.connect();

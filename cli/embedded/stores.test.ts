@@ -4,7 +4,7 @@ import { appendFileSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import pino from 'pino';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createClickHouse } from '../../clickhouse/client.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 import { killed, temporaryDirectory } from '../../test/support/process-fixtures.ts';
@@ -77,6 +77,16 @@ async function killedParent(name: string, module: string): Promise<void> {
   parent.kill('SIGKILL');
   await gone;
 }
+
+test('a clock that is set while they start does not end the wait for them', async () => {
+  const exact = Date.now;
+  let hours = 0;
+  // An hour later at each look: NTP sets the clock of a machine that has booted.
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => exact() + hours++ * 3_600_000);
+  onTestFinished(() => clock.mockRestore());
+  const stores = [await postgres(), await clickhouse()];
+  await Promise.all(stores.map((store) => store.stop()));
+});
 
 test('PostgreSQL preserves data across a restart', async () => {
   const first = await postgres();

@@ -49,8 +49,8 @@ export async function endProcess(
 
 /** Waits until the recorded process has exited. Returns whether it has. */
 export async function goneWithin(record: ProcessRecord, ms: number): Promise<boolean> {
-  const deadline = Date.now() + ms;
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + ms;
+  while (performance.now() < deadline) {
     if (!stillRuns(record)) return true;
     await delay(20);
   }

@@ -29,12 +29,12 @@ export class AlreadyRunning extends Error {
  */
 export async function takeLock(directory: string, patienceMs = 20_000): Promise<Lock> {
   const holderPath = join(directory, HOLDER);
-  const deadline = Date.now() + patienceMs;
+  const deadline = performance.now() + patienceMs;
   let held = lockFile(join(directory, LOCK));
   while (held === null) {
     const holder = readRecord(holderPath);
     const isStopping = holder.kind === 'own' && holder.record.stopping === true;
-    if (!isStopping || Date.now() > deadline) {
+    if (!isStopping || performance.now() > deadline) {
       const who = holder.kind === 'own' ? `, process ${holder.record.pid},` : '';
       const dataDir = JSON.stringify(dirname(directory));
       throw new AlreadyRunning(`another start${who} already runs on DATA_DIR=${dataDir}`);

@@ -38,7 +38,7 @@ export function superviseStore(
 
   const loop = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const startedAt = Date.now();
+      const startedAt = performance.now();
       const problem = await runOnce().catch((error: unknown) => {
         first.reject(error);
         if (!stopping.signal.aborted)
@@ -46,7 +46,7 @@ export function superviseStore(
         return null;
       });
       if (stopping.signal.aborted) return;
-      const pauseMs = pauseAfter(Date.now() - startedAt);
+      const pauseMs = pauseAfter(performance.now() - startedAt);
       deps.log.error({ store: name, pauseMs }, `${problem ?? 'embedded database is down'}; will restart`);
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
     }

@@ -89,7 +89,7 @@ export function superviseTier(spec: TierSpec, deps: TierDeps): Tier {
 
   const loop = async (): Promise<void> => {
     for (let deaths = 1; !stopping.signal.aborted; deaths += 1) {
-      const startedAt = Date.now();
+      const startedAt = performance.now();
       const outcome = await runOnce();
       if (stopping.signal.aborted) return;
       // After a ready tier, a configuration error may be temporary, such as a port in use.
@@ -101,7 +101,7 @@ export function superviseTier(spec: TierSpec, deps: TierDeps): Tier {
         ready.reject(new TierNotStarted(`${spec.name} cannot be started: ${why}`));
         return;
       }
-      const pauseMs = pauseAfter(Date.now() - startedAt);
+      const pauseMs = pauseAfter(performance.now() - startedAt);
       deps.log.warn({ child: spec.name, outcome, pauseMs }, `child ${describeExit(outcome)}; will restart`);
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
@@ -160,7 +160,7 @@ async function isReady(
   const gone = exitOf(child).then(() => false);
   const said = await Promise.race([line.promise, gone]);
   if (!said || readiness.kind === 'line') return said;
-  let warnAt = Date.now() + unansweredMs;
+  let warnAt = performance.now() + unansweredMs;
   while (
     !stopping.aborted &&
     child.exitCode === null &&
@@ -169,7 +169,7 @@ async function isReady(
   ) {
     const problems = await Promise.all(readiness.urls.map(problemAt));
     if (problems.includes(null)) return true;
-    if (Date.now() >= warnAt) {
+    if (performance.now() >= warnAt) {
       warnAt = Number.POSITIVE_INFINITY;
       const why = readiness.urls.map((url, index) => `${url}: ${problems[index]}`).join('; ');
       log.warn(
