@@ -88,7 +88,7 @@ export const ConnectionRecord = Type.Object(
     last_refused_at: Nullable({
       ...Instant,
       description:
-        'When a call was last refused for its signature, to the minute. If it is later than `last_event_at`, the signing secret may be wrong.',
+        'When a call was last refused for its signature, to the minute. If it is later than `last_event_at`, the signing secret may be wrong. A new signing secret clears it.',
     }),
     created_at: Instant,
   },

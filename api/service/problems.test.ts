@@ -78,6 +78,15 @@ const BROKEN: [string, () => string | null, string[], object, string[]][] = [
     [`UPDATE connections SET last_event_at = now() WHERE id = $1`],
   ],
   [
+    'a connection whose calls have had a wrong signature since its last event',
+    () => planted.connection,
+    [
+      `UPDATE connections SET signing_secret = 'sealed', refused_at = now() + interval '1 hour' WHERE id = $1`,
+    ],
+    { kind: 'connection_refused', name: 'stripe' },
+    [`UPDATE connections SET last_event_at = refused_at + interval '1 second' WHERE id = $1`],
+  ],
+  [
     'a connection whose events match no customer',
     () => planted.connection,
     [`UPDATE connection_events SET status = 'unmatched' WHERE connection_id = $1`],

@@ -132,7 +132,12 @@ export async function noteRefusal(db: Queryable, id: string): Promise<void> {
 
 export type ConnectionChange = Partial<Pick<Connection, 'signing_secret' | 'restricted_key' | 'settings'>>;
 
-/** Changes the given fields of a connection. @returns the connection, or null when the workspace has none with this id */
+/**
+ * Changes the given fields of a connection. Refusals of a former signing secret say nothing about the new one: they are
+ * forgotten.
+ *
+ * @returns the connection, or null when the workspace has none with this id
+ */
 export async function updateConnection(
   tx: Queryable,
   workspaceId: string,
@@ -141,6 +146,7 @@ export async function updateConnection(
 ): Promise<Connection | null> {
   const given = Object.entries(change).filter(([, value]) => value !== undefined);
   const assignments = given.map(([name], index) => `${name} = $${index + 3}`);
+  if (change.signing_secret !== undefined) assignments.push('refused_at = NULL');
   const { rows } = await tx.query<Connection>(
     `UPDATE connections SET ${[...assignments, 'updated_at = clock_timestamp()'].join(', ')}
      WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING ${COLUMNS}`,

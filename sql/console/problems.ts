@@ -7,6 +7,7 @@ export const PROBLEM_KINDS = [
   'webhook_disabled',
   'domain_failing',
   'connection_incomplete',
+  'connection_refused',
   'connection_failed',
   'fulfilment_failing',
   'webhook_failing',
@@ -66,7 +67,10 @@ const QUERIES = [
   `SELECT CASE WHEN signing_secret IS NULL THEN 'connection_incomplete' ELSE 'connection_silent' END,
      created_at, id, provider, NULL, NULL
    FROM connections WHERE workspace_id = $1 AND deleted_at IS NULL AND last_event_at IS NULL
-     AND created_at < now() - ${SILENT_AFTER}`,
+     AND created_at < now() - ${SILENT_AFTER} AND refused_at IS NULL`,
+  `SELECT 'connection_refused', refused_at, id, provider, NULL, NULL
+   FROM connections WHERE workspace_id = $1 AND deleted_at IS NULL AND signing_secret IS NOT NULL
+     AND refused_at > coalesce(last_event_at, '-infinity')`,
   ofEvents('connection_unmatched', 'unmatched'),
   ofEvents('connection_failed', 'failed'),
   `SELECT 'fulfilment_failing', min(d.created_at), f.id, t.name, count(*), NULL

@@ -44,7 +44,7 @@ test('a wrong or missing signature, another body and an old timestamp are 400 an
   expect(await shop.events()).toHaveLength(1);
 });
 
-test('a refused signature is noted at the connection', async () => {
+test('a refused signature is noted at the connection until it has another secret', async () => {
   const shop = await stripeShop(api);
   const path = `/connections/${shop.connectionId}`;
   type Shown = { last_event_at: string | null; last_refused_at: string | null };
@@ -56,6 +56,10 @@ test('a refused signature is noted at the connection', async () => {
   expect(noted).toMatchObject({ last_event_at: null, last_refused_at: expect.any(String) });
   await shop.send(paid(), { secret: 'whsec_other' });
   expect((await shop.shop.get<Shown>(path)).body).toEqual(noted);
+  const kept = await shop.shop.patch<Shown>(path, { settings: { mode: 'test' } });
+  expect(kept.body.last_refused_at).toBe(noted.last_refused_at);
+  const mended = await shop.shop.patch<Shown>(path, { signing_secret: 'whsec_other' });
+  expect(mended.body.last_refused_at).toBeNull();
 });
 
 test('an unknown connection is 404, one without a secret is 503 until it is set', async () => {

@@ -56,7 +56,7 @@ test('what is wrong is a badge on every page, and its page leads to where it is 
   await page.close();
 
   const analyst = await site.open('/problems', { role: 'analyst' });
-  await analyst.getByText('Operators and owners of the workspace can mend it.').first().waitFor();
+  await analyst.getByText('Operators and owners of the workspace can fix it.').first().waitFor();
   await pool.query('DELETE FROM domains WHERE workspace_id = $1', [workspace]);
   await pool.query('UPDATE connections SET last_event_at = now() WHERE workspace_id = $1', [workspace]);
   await analyst.getByText('Nothing is wrong').waitFor(PATIENCE);

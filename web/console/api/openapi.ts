@@ -2389,7 +2389,7 @@ export interface components {
       since: string | null;
     };
     /** @enum {string} */
-    ProblemKind: "clicks_lost" | "conversions_lost" | "dead_letters" | "webhook_disabled" | "domain_failing" | "connection_incomplete" | "connection_failed" | "fulfilment_failing" | "webhook_failing" | "orders_without_rate" | "purchases_without_rate" | "connection_unmatched" | "connection_silent" | "domain_pending";
+    ProblemKind: "clicks_lost" | "conversions_lost" | "dead_letters" | "webhook_disabled" | "domain_failing" | "connection_incomplete" | "connection_refused" | "connection_failed" | "fulfilment_failing" | "webhook_failing" | "orders_without_rate" | "purchases_without_rate" | "connection_unmatched" | "connection_silent" | "domain_pending";
     ProblemList: {
       problems: components["schemas"]["Problem"][];
     };

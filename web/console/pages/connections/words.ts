@@ -52,7 +52,7 @@ export const STATUS_NAMES: Record<EventStatus, string> = {
 const REASONS: Record<string, string> = {
   test_mode: 'It is of test mode, and this connection counts live mode.',
   live_mode: 'It is of live mode, and this connection counts test mode.',
-  type_not_used: 'Events of this type tell of no purchase.',
+  type_not_used: 'Events of this type report no purchase.',
   says_nothing: 'It names no user, visitor or payment.',
   nothing_paid: 'Nothing was paid, as when a trial begins.',
   no_buyer: 'Neither its metadata nor its customer nor its email is of a known user.',

@@ -8,6 +8,7 @@ import { formatAgo, formatInstant } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { CardsSkeleton } from '../../parts/skeletons.tsx';
 import { type Problem, wordsOf } from './words.ts';
 
 /** Refresh interval. Milliseconds. */
@@ -21,6 +22,7 @@ export default function ProblemsPage() {
       <PageHeader title="Problems" />
       <QueryView
         query={query}
+        skeleton={<CardsSkeleton height={104} />}
         empty={{
           when: ({ problems }) => problems.length === 0,
           show: (
@@ -62,7 +64,7 @@ function Row({ problem }: { problem: Problem }) {
             )}
             {mend !== null && !can('operator') && (
               <Text size="sm" c="dimmed">
-                Operators and owners of the workspace can mend it.
+                Operators and owners of the workspace can fix it.
               </Text>
             )}
           </div>

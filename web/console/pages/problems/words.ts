@@ -13,7 +13,7 @@ export type ProblemWords = {
   mend: { path: string; label: string } | null;
 };
 
-const OPERATOR = 'The operator of this service can mend it.';
+const OPERATOR = 'The operator of this service can fix it.';
 
 /** Returns what is wrong in words. */
 export function wordsOf(problem: Problem): ProblemWords {
@@ -46,7 +46,7 @@ export function wordsOf(problem: Problem): ProblemWords {
     case 'webhook_disabled':
       return {
         what: `The webhook to ${hostOf(name)} is disabled`,
-        advice: 'It failed for days, and receives nothing. Mend its server, then switch it on again.',
+        advice: 'It failed for days, and receives nothing. Fix its server, then enable it again.',
         mend: { path: `/webhooks/${id}`, label: 'Open the webhook' },
       };
     case 'webhook_failing':
@@ -73,6 +73,12 @@ export function wordsOf(problem: Problem): ProblemWords {
         advice: 'Its events are refused until the secret is set.',
         mend: connection(),
       };
+    case 'connection_refused':
+      return {
+        what: `Calls of ${provider} have a wrong signature`,
+        advice: `Its events are refused. Copy the signing secret of the webhook at ${provider} again.`,
+        mend: connection(),
+      };
     case 'connection_silent':
       return {
         what: `The connection to ${provider} has received no event`,
@@ -87,7 +93,7 @@ export function wordsOf(problem: Problem): ProblemWords {
       };
     case 'connection_unmatched':
       return {
-        what: `${plural(many, 'event', 'events')} of ${provider} match no known customer`,
+        what: `${plural(many, 'event', 'events')} of ${provider} ${many === 1 ? 'matches' : 'match'} no known customer`,
         advice: 'Their purchases earn no commission. Assign them to a referrer, or leave them.',
         mend: connection('unmatched'),
       };
@@ -99,13 +105,13 @@ export function wordsOf(problem: Problem): ProblemWords {
       };
     case 'orders_without_rate':
       return {
-        what: `${plural(many, 'order', 'orders')} in ${codeOf(name)} count without revenue`,
+        what: `${plural(many, 'order', 'orders')} in ${codeOf(name)} ${many === 1 ? 'counts' : 'count'} without revenue`,
         advice: `There is no rate for ${codeOf(name)}. "npx hoplog rate set" sets one, and the orders count at once. ${OPERATOR}`,
         mend: null,
       };
     case 'purchases_without_rate':
       return {
-        what: `${plural(many, 'purchase', 'purchases')} in ${codeOf(name)} earn no commission`,
+        what: `${plural(many, 'purchase', 'purchases')} in ${codeOf(name)} ${many === 1 ? 'earns' : 'earn'} no commission`,
         advice: `There is no rate for ${codeOf(name)}. "npx hoplog rate set" sets one, and they earn it at once. ${OPERATOR}`,
         mend: { path: '/referrals?tab=purchases', label: 'Open purchases' },
       };

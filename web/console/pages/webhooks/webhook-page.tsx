@@ -5,6 +5,7 @@ import { useApi } from '../../api/queries.ts';
 import { formatInstant } from '../../formats.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { DetailSkeleton } from '../../parts/skeletons.tsx';
 import { DeliveryLog } from './delivery-log.tsx';
 import { LastFailure } from './last-failure.tsx';
 import type { ShownWebhook } from './responses.ts';
@@ -21,7 +22,7 @@ export default function WebhookPage() {
       <PageHeader title={host ? `Webhook to ${host}` : 'Webhook'} isBar>
         {webhook.data && <WebhookActions webhook={webhook.data} />}
       </PageHeader>
-      <QueryView query={webhook} lines={8}>
+      <QueryView query={webhook} skeleton={<DetailSkeleton facts={5} />}>
         {(data) => (
           <Stack gap="lg">
             {data.disabled_at !== null && (
@@ -33,8 +34,8 @@ export default function WebhookPage() {
               >
                 <Text size="sm">
                   No delivery succeeded for five days, or your server asked for no more. It has received
-                  nothing since {formatInstant(data.disabled_at)}. Once your server works, switch it on again:
-                  it then gets what happens from that moment on.
+                  nothing since {formatInstant(data.disabled_at)}. Once your server works, enable it again: it
+                  then receives new events.
                 </Text>
               </Alert>
             )}
