@@ -94,6 +94,18 @@ test('the same email in another workspace gets nothing without its own credentia
   expect(await others(inCafe)).toEqual([]);
 });
 
+test('a session that waits in a browser opens in no other one', async () => {
+  const inCafe = await member(cafe);
+  await member(shop);
+  const browser = stranger();
+  await signIn(browser, shop);
+  expect(await others(browser)).toEqual(['Café']);
+  const another = await signedInAs(api, shop, 'owner');
+  expect((await change(another, inCafe.id)).status).toBe(404);
+  expect((await session(another)).workspace.name).toBe('Shop');
+  expect((await change(browser, inCafe.id)).body.workspace.name).toBe('Café');
+});
+
 test('a workspace with a second factor is joined by its code only', async () => {
   const inCafe = await member(cafe);
   const { secret } = (await inCafe.call<{ secret: string }>('POST', '/two-factor/setup')).body;

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { createPool } from '../../../sql/database/pool.ts';
+import { storesOf } from '../../kafka/deployment.ts';
 import { visit } from '../../support/visitors.ts';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsoleSite, consoleSite, expectGood } from './console-site.ts';
@@ -81,4 +83,25 @@ test('an analyst reads who does a step, and hides them; an owner hides them for 
   await owner.getByText('Undone').waitFor();
   await own.waitFor();
   await Promise.all([analyst.close(), owner.close()]);
+});
+
+test('the last step says that the workspace is set up, and ends the list', async () => {
+  const pool = createPool(storesOf(site.dataDir).databaseUrl, { max: 1 });
+  const workspace = site.service.demo?.workspace_id ?? '';
+  await pool.query(
+    `INSERT INTO first_steps (workspace_id, step)
+     SELECT $1, unnest(ARRAY['link', 'click', 'pixel', 'conversion', 'colleague', 'api_key']) ON CONFLICT DO NOTHING`,
+    [workspace],
+  );
+  await pool.end();
+  const page = await site.open('/');
+  await page.getByRole('region', { name: 'First steps' }).getByText('6 of 7').waitFor();
+  await site.api('/domains', { domain: 'go.steps.example' });
+  await site.hoplog('domain', 'verify', '--force', '--workspace', workspace, 'go.steps.example');
+  await page.getByRole('region', { name: 'You are set up' }).getByText('7 of 7').waitFor();
+  await expectGood(page, 'first-steps-all');
+  await page.reload();
+  await page.getByRole('region', { name: 'Totals' }).waitFor();
+  expect(await page.getByRole('region', { name: 'You are set up' }).count()).toBe(0);
+  await page.close();
 });

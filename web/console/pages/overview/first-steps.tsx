@@ -145,7 +145,7 @@ function Row({ step, done }: { step: Step; done: boolean | undefined }) {
       )}
       <div>
         {done === false && can(role) ? (
-          <Anchor component={Link} href={path} size="sm" fw={500}>
+          <Anchor component={Link} href={path} size="sm" fw={500} display="block">
             {title}
           </Anchor>
         ) : (
