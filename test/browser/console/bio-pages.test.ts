@@ -169,6 +169,28 @@ test('an analyst sees a page and its figures and can change nothing', async () =
   await page.close();
 });
 
+test('publishing a page and taking it back are undone without a loss of what is typed meanwhile', async () => {
+  const made = await desk.make('taken-back', { title: 'Taken back', is_published: false });
+  const page = await site.open(`/bio-pages/${made.id}?tab=publish`, { keepsUndo: true });
+  const published = page.getByLabel('Published');
+  const status = async () => (await fetch(`${site.service.short_url}/${made.slug}`)).status;
+  await published.check();
+  await save(page);
+  await page.getByText('Page published').waitFor();
+  await expect.poll(status, PATIENT).toBe(200);
+  await page.getByLabel('Made with Hoplog').uncheck();
+  await page.getByRole('button', { name: 'Undo' }).press('Enter');
+  await page.getByText('Undone').waitFor();
+  expect(await desk.get(made.id)).toMatchObject({ is_published: false, show_branding: true });
+  await expect.poll(() => published.isChecked(), PATIENT).toBe(false);
+  expect(await page.getByLabel('Made with Hoplog').isChecked()).toBe(false);
+  await expect.poll(status, PATIENT).toBe(404);
+  await save(page);
+  expect(await desk.get(made.id)).toMatchObject({ is_published: false, show_branding: false });
+  expectClean(page);
+  await page.close();
+});
+
 test('a deleted page is gone from the list and for visitors, even while it has unsaved changes', async () => {
   const made = await desk.make('short-lived', { title: 'Short-lived' });
   const page = await site.open(`/bio-pages/${made.id}?tab=publish`);

@@ -117,6 +117,37 @@ test('a domain with links is deleted once it is said what becomes of them', asyn
   await page.close();
 });
 
+test('the former default domain comes back by Undo, with the other fields of the form', async () => {
+  await site.api('/domains', { domain: 'next.brand.example' });
+  await force('next.brand.example');
+  const page = await site.open('/domains', { keepsUndo: true });
+  await press(page, 'Settings of next.brand.example');
+  const settings = page.getByRole('dialog', { name: 'Settings of next.brand.example' });
+  await settings.getByRole('checkbox', { name: 'Default domain' }).check();
+  await settings.getByLabel('Root address').fill('brand.example/next');
+  await settings.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('New links are made on next.brand.example by default').waitFor();
+  const now = async () =>
+    (await domains())
+      .map(({ domain, is_default, root_url }) => ({ domain, is_default, root_url }))
+      .toSorted((one, other) => one.domain.localeCompare(other.domain));
+  const others = { domain: 'go.brand.example', root_url: 'https://brand.example/home' };
+  expect(await now()).toEqual([
+    { ...others, is_default: false },
+    { domain: 'next.brand.example', is_default: true, root_url: 'https://brand.example/next' },
+  ]);
+  await expectGood(page, 'domains-undo', 'each once');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Undone').waitFor();
+  await card(page, 'go.brand.example').getByText('Default', { exact: true }).waitFor();
+  expect(await now()).toEqual([
+    { ...others, is_default: true },
+    { domain: 'next.brand.example', is_default: false, root_url: null },
+  ]);
+  expectClean(page);
+  await page.close();
+});
+
 test('the table of links names their domains and filters by one', async () => {
   await site.api('/links', { ...SHOP, name: 'Ours', channel: 'other', slug: 'ours', domain: null });
   const page = await site.open('/domains');

@@ -92,6 +92,34 @@ test('a link shows whether it is active, with any number of similar slugs, and i
   await page.close();
 });
 
+test('moving a link to a folder is undone; a change of a field that cannot be set back is not offered', async () => {
+  const folder = await site.api<{ id: string }>('/folders', { name: 'Autumn' });
+  const made = await site.api<CreatedLinks>('/links', { ...SHOP, name: 'Moved', smart: true, slug: 'moved' });
+  const id = made.links[0]?.id;
+  const link = () => site.api<LinkRecord>(`/links/${id}`);
+  const page = await site.open(`/links/${id}/edit`, { keepsUndo: true });
+  await openSection(page, 'Campaign and UTM');
+  await page.getByRole('combobox', { name: 'Folder' }).click();
+  await page.getByRole('option', { name: 'Autumn' }).click();
+  await press(page, 'Save');
+  const settings = page.getByRole('region', { name: 'Settings of the link' });
+  await settings.getByText('Autumn', { exact: true }).waitFor();
+  expect((await link()).folder_id).toBe(folder.id);
+  await page.getByRole('button', { name: 'Undo' }).press('Enter');
+  await page.getByText('Undone').waitFor();
+  expect(await link()).toEqual({ ...made.links[0], updated_at: expect.any(String) });
+  await settings.getByText('Autumn', { exact: true }).waitFor({ state: 'detached' });
+
+  await page.getByRole('link', { name: 'Edit' }).click();
+  await openSection(page, 'Limits and password');
+  await page.getByLabel('Password', { exact: true }).fill('open sesame');
+  await press(page, 'Save');
+  await page.getByText('Saved', { exact: true }).waitFor();
+  expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0);
+  expectClean(page);
+  await page.close();
+});
+
 test('a link changes only in the edited fields, and is deleted after a question', async () => {
   const settings = {
     slug: 'winter-24',

@@ -14,7 +14,7 @@ inChromium(async () => {
 });
 
 test('a program is created on the page, with its field errors, changed and paused', LONG, async () => {
-  const page = await site.open('/referrals');
+  const page = await site.open('/referrals', { keepsUndo: true });
   await page.getByText('No programs yet').waitFor({ timeout: 120_000 });
   await expectGood(page, 'referrals-empty');
   // So that the back button has a target on this page.
@@ -92,6 +92,13 @@ test('a program is created on the page, with its field errors, changed and pause
   expect(await site.api(`/programs/${made.id}`)).toMatchObject({ status: 'paused' });
   await card.getByRole('button', { name: 'Resume Bring a friend' }).click();
   await card.getByText('Active', { exact: true }).waitFor();
+  await card.getByRole('button', { name: 'Pause Bring a friend' }).click();
+  await card.getByText('Paused', { exact: true }).waitFor();
+  await expect.poll(() => page.getByText('Bring a friend paused').count(), PATIENCE).toBe(2);
+  await page.keyboard.press('Control+z');
+  await page.getByText('Undone').waitFor();
+  await card.getByText('Active', { exact: true }).waitFor();
+  expect(await site.api(`/programs/${made.id}`)).toMatchObject({ status: 'active' });
   await expectGood(page, 'referrals-programs');
 
   const { ref } = await shop.enroll('ann', made);

@@ -107,8 +107,8 @@ export type SendOptions<Sent, Got> = {
   refresh?: string[];
   /** Notification after a success. */
   done?: string | ((got: Got, sent: Sent) => string);
-  /** The change that undoes it, offered by the notification; null: this one can't be undone. */
-  undo?: (got: Got, sent: Sent) => Change | null;
+  /** The changes that undo it, in order, offered by the notification; null: this one can't be undone. */
+  undo?: (got: Got, sent: Sent) => Change | Change[] | null;
   /** Shows a failure as a notification; `false` where the form shows it. */
   tellFailure?: boolean;
 };
@@ -157,9 +157,11 @@ export function useSend<Sent, Got = unknown>(
         if (!back) notifications.show({ message: text, color: 'hop' });
         else {
           showUndo(text, async () => {
-            const { path, once: _, ...options } = back;
-            await callApi(path, { method: 'POST', ...options });
+            for (const { path, once: _, ...options } of [back].flat()) {
+              await callApi(path, { method: 'POST', ...options });
+            }
             await refreshReads(queries, refresh);
+            void refreshReads(queries, STATE_READS);
           });
         }
       },

@@ -8,3 +8,7 @@ export function changedFields<Value>(
 ): Record<string, Value> {
   return Object.fromEntries(Object.entries(is).filter(([field, value]) => !isAlike(value, was[field])));
 }
+
+/** The fields of a change with the values that they had before it. */
+export const formerFields = (change: object, was: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.keys(change).map((field) => [field, was[field]]));

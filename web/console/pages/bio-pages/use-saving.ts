@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { callApi } from '../../api/call.ts';
-import { questionOptions, useLatestMutation, useSend } from '../../api/queries.ts';
+import { questionOptions, refreshReads, useLatestMutation, useSend } from '../../api/queries.ts';
+import { showUndo } from '../../parts/undo-notice.tsx';
 import { afterSave, changesOf, deletedBy, type Field, onNewer, undoneBy } from './changes.ts';
 import { type Draft, draftOf, type PageBody } from './draft.ts';
 import { type Problem, problemsOf, refusedFields } from './problems.ts';
@@ -76,6 +77,14 @@ export function useSaving(page: BioPage, onProblems: (problems: Problem[]) => vo
     setInTheWay(null);
     setProblems([]);
   };
+  /** Says that the page was published, or not any more, and offers to undo that alone. */
+  const offerUndo = (is_published: boolean) =>
+    showUndo(is_published ? 'Page published' : 'Page no longer published', async () => {
+      const back = { is_published: !is_published };
+      await callApi<BioPage>(path, { method: 'PATCH', body: back });
+      setEdited((now) => ({ saved: { ...now.saved, ...back }, draft: { ...now.draft, ...back } }));
+      await refreshReads(queries, ['/bio-pages']);
+    });
   /** @param seen the page as the person has seen it */
   const saveOver = (seen: BioPage) => {
     const sent = draft;
@@ -92,7 +101,10 @@ export function useSaving(page: BioPage, onProblems: (problems: Problem[]) => vo
           return;
         }
         send.mutate(body, {
-          onSuccess: (got) => setEdited((before) => afterSave(before, sent, got)),
+          onSuccess: (got) => {
+            setEdited((before) => afterSave(before, sent, got));
+            if (body.is_published !== undefined) offerUndo(body.is_published);
+          },
           onError: (error) => tell(refusedFields(error, sent)),
         });
       },

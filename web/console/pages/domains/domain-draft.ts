@@ -1,4 +1,4 @@
-import { changedFields } from '../../parts/changed-fields.ts';
+import { changedFields, formerFields } from '../../parts/changed-fields.ts';
 import { cleanAddress } from '../../parts/clean-address.ts';
 import type { Domain } from './responses.ts';
 
@@ -42,6 +42,10 @@ export function jsonProblem(text: string): string | null {
 export function changeBody(before: DomainDraft, draft: DomainDraft): Record<string, unknown> {
   return changedFields<unknown>(bodyOf(before), bodyOf(draft));
 }
+
+/** The body that sets the fields of a change back. */
+export const backBody = (change: object, before: DomainDraft): Record<string, unknown> =>
+  formerFields(change, bodyOf(before));
 
 const bodyOf = (draft: DomainDraft) => ({
   is_default: draft.is_default,

@@ -2,16 +2,20 @@ import { Alert, Button, Checkbox, Group, Modal, Stack, Textarea } from '@mantine
 import { useMediaQuery } from '@mantine/hooks';
 import { useEffect, useRef, useState } from 'react';
 import { fieldError } from '../../api/failures.ts';
-import { useSend } from '../../api/queries.ts';
+import { useApi, useSend } from '../../api/queries.ts';
 import { sentenceOf } from '../../api/sentence.ts';
+import { useSession } from '../../api/session.ts';
 import { AddressField } from '../../parts/address-field.tsx';
 import { isAlike } from '../../parts/changed-fields.ts';
 import { FormSection } from '../../parts/form-section.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import { DOMAIN_READS } from './domain-card.tsx';
-import { changeBody, type DomainDraft, draftOf, jsonProblem } from './domain-draft.ts';
-import type { Domain } from './responses.ts';
+import { backBody, changeBody, type DomainDraft, draftOf, jsonProblem } from './domain-draft.ts';
+import type { Domain, Domains } from './responses.ts';
+
+/** One page has all domains of a workspace. */
+const MOST_DOMAINS = 100;
 
 const ADDRESSES = [
   ['root_url', 'Root address', (domain: string) => `Where ${domain} itself leads.`],
@@ -37,9 +41,22 @@ export function DomainSettings({ domain, close }: { domain: Domain; close: () =>
   const [draft, setDraft] = useState(before);
   const [isSent, setSent] = useState(false);
   const form = useRef<HTMLFormElement>(null);
-  const save = useSend<object, Domain>((body) => ({ path: `/domains/${domain.id}`, method: 'PATCH', body }), {
+  const { urls } = useSession();
+  const domains = useApi<Domains>('/domains', { limit: MOST_DOMAINS });
+  const former = domains.data?.domains.find(({ is_default }) => is_default);
+  const change = ({ id }: Domain, body: object) =>
+    ({ path: `/domains/${id}`, method: 'PATCH', body }) as const;
+  const save = useSend<object, Domain>((body) => change(domain, body), {
     refresh: DOMAIN_READS,
-    done: `${domain.domain} saved`,
+    done: ({ is_default }, sent) => {
+      const host = is_default ? domain.domain : new URL(urls.short_url).host;
+      return `${domain.domain} saved.${'is_default' in sent ? ` New links are made on ${host} by default.` : ''}`;
+    },
+    // The former default first: else a link that is made in between gets another domain.
+    undo: ({ is_default }, sent) => [
+      ...(former && is_default && 'is_default' in sent ? [change(former, { is_default: true })] : []),
+      change(domain, backBody(sent, before)),
+    ],
     tellFailure: false,
   });
   const error = save.error;

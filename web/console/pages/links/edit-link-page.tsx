@@ -9,7 +9,8 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import { changeBody, draftOf } from './form/link-draft.ts';
-import { LinkForm } from './form/link-form.tsx';
+import { FormSkeleton, LinkForm } from './form/link-form.tsx';
+import { backOf } from './set-each.ts';
 import { readLink, useLink } from './use-link.ts';
 
 /** Edits a link and its campaign. */
@@ -22,7 +23,7 @@ export default function EditLinkPage() {
     <>
       <PageHeader title="Edit link" />
       {mayChange ? (
-        <QueryView query={link} lines={8}>
+        <QueryView query={link} skeleton={<FormSkeleton />}>
           {(record) => <EditForm key={record.id} link={record} />}
         </QueryView>
       ) : can('operator') ? (
@@ -44,7 +45,15 @@ function EditForm({ link }: { link: LinkRecord }) {
   const [draft, setDraft] = useState(before);
   const send = useSend<Record<string, unknown>, LinkRecord>(
     (body) => ({ path: `/links/${link.id}`, method: 'PATCH', body }),
-    { refresh: ['/links'], done: 'Saved', tellFailure: false },
+    {
+      refresh: ['/links', '/folders'],
+      done: 'Saved',
+      undo: (_, sent) => {
+        const body = backOf(sent, before);
+        return body && { path: `/links/${link.id}`, method: 'PATCH', body };
+      },
+      tellFailure: false,
+    },
   );
   const save = useLatestMutation({
     mutationFn: async (): Promise<void> => {

@@ -4,11 +4,18 @@ import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatDate } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { CardsSkeleton } from '../../parts/skeletons.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { usePrograms } from './filters.tsx';
 import { ProgramDialog } from './program-dialog.tsx';
 import type { Program } from './responses.ts';
 import { termsOf } from './terms.ts';
+
+/** The actions are at the bottom of each card of a row. */
+const COLUMN = { display: 'flex', flexDirection: 'column' } as const;
+const COLUMNS = { base: 1, md: 2 };
+
+export const ProgramsSkeleton = () => <CardsSkeleton height={260} cols={COLUMNS} />;
 
 /** Programs with link, terms and actions. */
 export function ProgramsTab() {
@@ -16,7 +23,7 @@ export function ProgramsTab() {
   const [edited, setEdited] = useState<Program | null>(null);
   return (
     <>
-      <SimpleGrid cols={{ base: 1, md: 2 }}>
+      <SimpleGrid cols={COLUMNS}>
         {programs.map((program) => (
           <ProgramCard key={program.id} program={program} edit={() => setEdited(program)} />
         ))}
@@ -30,16 +37,15 @@ function ProgramCard({ program, edit }: { program: Program; edit: () => void }) 
   const { can, urls } = useSession();
   const isActive = program.status === 'active';
   const link = `${urls.short_url}/${program.code}`;
-  const turn = useSend<void>(
-    () => ({
-      path: `/programs/${program.id}`,
-      method: 'PATCH',
-      body: { status: isActive ? 'paused' : 'active' },
-    }),
-    { refresh: ['/referrals', '/programs'], done: isActive ? 'Program paused' : 'Program resumed' },
-  );
+  const change = (status: Program['status']) =>
+    ({ path: `/programs/${program.id}`, method: 'PATCH', body: { status } }) as const;
+  const turn = useSend<Program['status']>(change, {
+    refresh: ['/referrals', '/programs'],
+    done: (_, status) => `${program.name} ${status === 'paused' ? 'paused' : 'resumed'}`,
+    undo: (_, status) => change(status === 'paused' ? 'active' : 'paused'),
+  });
   return (
-    <Paper withBorder p="md" component="article" aria-label={program.name}>
+    <Paper withBorder p="md" component="article" aria-label={program.name} style={COLUMN}>
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <Title order={2} size="h4" style={{ overflowWrap: 'anywhere' }}>
           {program.name}
@@ -60,7 +66,7 @@ function ProgramCard({ program, edit }: { program: Program; edit: () => void }) 
           </Text>
         ))}
       </Stack>
-      <Group justify="space-between" mt="md">
+      <Group justify="space-between" mt="auto">
         <Text size="xs" c="dimmed">
           Since {formatDate(program.created_at)}
         </Text>
@@ -70,7 +76,7 @@ function ProgramCard({ program, edit }: { program: Program; edit: () => void }) 
               variant="default"
               size="xs"
               loading={turn.isPending}
-              onClick={() => turn.mutate()}
+              onClick={() => turn.mutate(isActive ? 'paused' : 'active')}
               aria-label={`${isActive ? 'Pause' : 'Resume'} ${program.name}`}
             >
               {isActive ? 'Pause' : 'Resume'}
