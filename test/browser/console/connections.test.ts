@@ -18,9 +18,9 @@ const press = (page: Page, name: string | RegExp) => page.getByRole('button', { 
 const textShown = (page: Page, text: string) => page.getByText(text).first().waitFor();
 const rows = (page: Page) => page.getByRole('region', { name: 'Received events' }).locator('tbody tr');
 
-async function send(url: string, event: StripeEvent): Promise<number> {
+async function send(url: string, event: StripeEvent, secret = SECRET): Promise<number> {
   const payload = JSON.stringify(event);
-  const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret: SECRET });
+  const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret });
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'stripe-signature': signature },
@@ -54,6 +54,23 @@ test('Stripe is connected in three steps, and an unmatched purchase is assigned'
   await press(page, 'Save the signing secret');
   await textShown(page, 'Waits for an event');
   await expectGood(page, 'connections-steps');
+
+  expect(await send(address, event, 'whsec_of_another_webhook')).toBe(400);
+  await textShown(page, 'Wrong signature');
+  const steps = page.getByRole('region', { name: 'Steps of the connection' });
+  await steps.getByText('A call had a wrong signature').waitFor();
+  await expectGood(page, 'connections-refused');
+  await page.getByRole('navigation').getByRole('link', { name: 'Connections' }).click();
+  await page.getByRole('region', { name: 'Connections' }).getByText('Wrong signature').waitFor();
+  await expectGood(page, 'connections-refused-list');
+  await page.goto(`${site.app}/console/problems`);
+  await page.getByText('Calls of Stripe have a wrong signature').waitFor();
+  await page.getByRole('link', { name: 'Open the connection' }).click();
+  // The refused calls were signed by another secret than the one that is entered now.
+  await page.getByRole('textbox', { name: 'Signing secret' }).fill(SECRET);
+  await press(page, 'Replace the signing secret');
+  await textShown(page, 'Waits for an event');
+  await steps.getByText('A call had a wrong signature').waitFor({ state: 'detached' });
 
   expect(await send(address, event)).toBe(200);
   await textShown(page, 'Neither its metadata nor its customer nor its email is of a known user.');

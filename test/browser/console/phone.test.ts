@@ -5,6 +5,8 @@ import { type ConsoleSite, consoleSite, expectGood } from './console-site.ts';
 let site: ConsoleSite;
 let link: string;
 let webhook: string;
+let connection: string;
+let program: string;
 
 inChromium(async () => {
   site = await consoleSite();
@@ -19,6 +21,9 @@ inChromium(async () => {
     events: ['click.created'],
   });
   webhook = id;
+  connection = (await site.api<{ id: string }>('/connections', { provider: 'stripe' })).id;
+  const terms = { name: 'Pocket friends', destination_url: 'https://shop.example/' };
+  program = (await site.api<{ id: string }>('/programs', terms)).id;
   return site.close;
 });
 
@@ -26,6 +31,10 @@ test.each([
   ['the live list', (): string => '/live?bots=include', 'Filters of clicks', 'Channel'],
   ['the ledger', (): string => '/referrals?tab=ledger&kind=credit', 'Filters of the ledger', 'Program'],
   ['deliveries', (): string => `/webhooks/${webhook}?status=failed`, 'Filters of deliveries', 'Event'],
+  ['events', (): string => `/connections/${connection}?status=failed`, 'Filters of events', 'Outcome'],
+  ['a program', (): string => `/referrals?program=${program}`, 'Filters of the overview', 'Program'],
+  ['balances', (): string => `/referrals?tab=payouts&program=${program}`, 'Filters of balances', 'Program'],
+  ['payout files', (): string => '/referrals?tab=payouts&state=open', 'Filters of payout files', 'Status'],
 ] as const)(
   'a phone folds the filters of %s behind a button with their number',
   async (name, path, label, field) => {

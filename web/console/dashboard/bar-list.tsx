@@ -16,6 +16,7 @@ import {
   valueIn,
   valueName,
 } from './dimensions.ts';
+import { BarsSkeleton } from './figures-skeleton.tsx';
 import { breakdownBody, type Result, type Row, useAnalytics, useSource } from './source.ts';
 import { useView } from './use-view.ts';
 import { isChosen } from './view.ts';
@@ -36,7 +37,7 @@ export function BarList({ tab, more }: { tab: Tab; more: ReactNode }) {
   return (
     <QueryView
       query={query}
-      lines={8}
+      skeleton={<BarsSkeleton />}
       empty={{ when: ({ rows }) => rows.length === 0, show: <EmptyState title="No data in this period" /> }}
     >
       {(result) => (

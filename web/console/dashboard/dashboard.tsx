@@ -5,8 +5,10 @@ import { useChartAhead } from '../parts/chart.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { GeoCredit } from '../parts/geo-credit.tsx';
 import { QueryView } from '../parts/query-view.tsx';
+import { Loading } from '../parts/skeletons.tsx';
 import { Breakdowns } from './breakdowns.tsx';
 import { Controls } from './controls.tsx';
+import { DetailsSkeleton, FiguresSkeleton } from './figures-skeleton.tsx';
 import { Funnel } from './funnel.tsx';
 import { OverTime } from './over-time.tsx';
 import { overTimeBody, type Result, type Source, SourceContext, useAnalytics, useSource } from './source.ts';
@@ -39,7 +41,7 @@ function Figures({ empty }: Pick<Props, 'empty'>) {
   const { view } = useView();
   const result = useAnalytics(overTimeBody(view, useSource()));
   return (
-    <QueryView query={result} lines={10}>
+    <QueryView query={result} skeleton={<FiguresSkeleton />}>
       {(data) => (
         <Stack gap="md">
           <Totals result={data} />
@@ -55,7 +57,13 @@ function Details({ result, empty }: { result: Result } & Pick<Props, 'empty'>) {
   const shown = useDeferredValue<Result | null>(result, null);
   const { view, setFilters } = useView();
   const { zone } = useSource();
-  if (shown === null) return null;
+  if (shown === null) {
+    return (
+      <Loading>
+        <DetailsSkeleton />
+      </Loading>
+    );
+  }
   const comparison = comparedWith(shown, zone);
   if (!hasActivity(shown)) {
     return view.filters.length === 0 ? (

@@ -1,6 +1,6 @@
-import { Skeleton } from '@mantine/core';
 import { Suspense, useState } from 'react';
 import { QueryView } from '../parts/query-view.tsx';
+import { MapSkeleton } from '../parts/skeletons.tsx';
 import { lazyPage } from '../shell/lazy-page.tsx';
 import { mapBody, type Result, useAnalytics, useSource } from './source.ts';
 import { useView } from './use-view.ts';
@@ -13,9 +13,9 @@ export function WorldMap() {
   const query = useAnalytics(mapBody(view, useSource()));
   const [Shapes] = useState(() => SHAPES.component());
   return (
-    <QueryView query={query} lines={8}>
+    <QueryView query={query} skeleton={<MapSkeleton />}>
       {(result) => (
-        <Suspense fallback={<Skeleton height={240} role="status" aria-label="Loading" />}>
+        <Suspense fallback={<MapSkeleton />}>
           <Shapes result={result} />
         </Suspense>
       )}

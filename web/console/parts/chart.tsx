@@ -5,13 +5,13 @@ import type { ChartProps } from './time-chart.tsx';
 
 const CODE = lazyPage<ChartProps>(() => import('./time-chart.tsx'));
 /** Height of the chart with its legend. Pixels. */
-const HEIGHT = 244;
+export const CHART_HEIGHT = 244;
 
 /** Counts over time, in the viewer's time zone. Lazily loaded. */
 export function Chart(props: ChartProps) {
   const [TimeChart] = useState(() => CODE.component());
   return (
-    <Suspense fallback={<Skeleton height={HEIGHT} role="status" aria-label="Loading" />}>
+    <Suspense fallback={<Skeleton height={CHART_HEIGHT} role="status" aria-label="Loading" />}>
       <TimeChart {...props} />
     </Suspense>
   );

@@ -9,7 +9,7 @@ export const Facts = ({ children }: { children: ReactNode }) => (
 );
 
 /** A value with its name above it. */
-export const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+export const Fact = ({ name, children }: { name: ReactNode; children: ReactNode }) => (
   <Box miw={0}>
     <Text component="dt" size="xs" c="dimmed">
       {name}

@@ -28,7 +28,7 @@ export function FilterBar({ label, names, search, actions, isWide = false, child
       {search}
       <Button
         variant="default"
-        size="xs"
+        size={isWide ? 'sm' : 'xs'}
         hiddenFrom="sm"
         leftSection={<IconFilter size={16} aria-hidden />}
         aria-expanded={isOpen}

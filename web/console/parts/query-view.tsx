@@ -8,7 +8,9 @@ type Props<T> = {
   children: (data: T) => ReactNode;
   /** Empty state: when, and what to show. */
   empty?: { when: (data: T) => boolean; show: ReactNode };
-  /** Lines of the placeholder while the first response loads. */
+  /** Shown while the first response loads, in the layout of the data; else lines. */
+  skeleton?: ReactNode;
+  /** Lines that are shown without a `skeleton`. */
   lines?: number;
 };
 
@@ -16,7 +18,7 @@ type Props<T> = {
  * Renders a query's states: loading, failed, empty, ready. A previous response that stays while the next one loads is
  * dimmed and marked, because it does not match the new filters.
  */
-export function QueryView<T>({ query, children, empty, lines = 4 }: Props<T>) {
+export function QueryView<T>({ query, children, empty, skeleton, lines = 4 }: Props<T>) {
   if (query.data !== undefined) {
     const isEmpty = empty?.when(query.data) === true;
     if (isEmpty && !query.isPlaceholderData && !query.isError) return empty.show;
@@ -29,6 +31,7 @@ export function QueryView<T>({ query, children, empty, lines = 4 }: Props<T>) {
     );
   }
   if (query.isError) return <FailureNotice error={query.error} again={() => void query.refetch()} />;
+  if (skeleton) return skeleton;
   return (
     <Stack gap="sm" role="status" aria-label="Loading">
       {[...Array(lines).keys()].map((line) => (

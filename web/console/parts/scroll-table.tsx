@@ -1,26 +1,74 @@
-import { Table, type TableProps, type TableTdProps } from '@mantine/core';
+import { Skeleton, Table, type TableProps, type TableTdProps, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Loading } from './skeletons.tsx';
 
 /** A column's heading, right-aligned for numbers; `false`: no such column. */
 export type Column = string | { figure: string } | false;
 
+/** The frame of a table. */
+export type TableFrame = { label: string; minWidth?: number; columns: readonly Column[] };
+
+type ScrollTableProps = TableProps &
+  Omit<TableFrame, 'columns'> & {
+    columns?: TableFrame['columns'];
+    children: ReactNode;
+  };
+
 /** A table that scrolls sideways, by keyboard too. On a phone, where it has `columns`, each row is a card. */
-export function ScrollTable({
-  label,
-  minWidth = 600,
-  columns,
-  children,
-  ...table
-}: TableProps & { label: string; minWidth?: number; columns?: readonly Column[]; children: ReactNode }) {
+export const ScrollTable = ({ label, ...table }: ScrollTableProps) => (
+  <FramedTable {...table} region={{ tabIndex: 0, role: 'region', 'aria-label': label }} />
+);
+
+type SkeletonProps = TableFrame & {
+  /** Whether the first cell has a second, smaller line. */
+  isDouble?: boolean;
+};
+
+/** The rows of a {@link ScrollTable} while they load. */
+export const TableSkeleton = ({ label: _, isDouble = false, ...frame }: SkeletonProps) => (
+  <Loading>
+    <FramedTable {...frame} region={{}}>
+      <Table.Tbody>
+        {[...Array(SKELETON_ROWS).keys()].map((row) => (
+          <Table.Tr key={row}>
+            {frame.columns.map(
+              (column, index) =>
+                column !== false && (
+                  <Table.Td key={headingOf(column)}>
+                    <Skeleton
+                      height="1lh"
+                      width={typeof column === 'string' ? '70%' : 48}
+                      ml={typeof column === 'string' ? undefined : 'auto'}
+                    />
+                    {isDouble && index === 0 && (
+                      <Text size="xs" component="div">
+                        <Skeleton height="1lh" width="45%" />
+                      </Text>
+                    )}
+                  </Table.Td>
+                ),
+            )}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </FramedTable>
+  </Loading>
+);
+
+const SKELETON_ROWS = 8;
+
+type FramedProps = Omit<ScrollTableProps, 'label'> & {
+  region: { tabIndex?: number; role?: string; 'aria-label'?: string };
+};
+
+function FramedTable({ region, minWidth = 600, columns, children, ...table }: FramedProps) {
   return (
     // `relative`: an absolutely positioned hidden heading would widen the page.
     <Table.ScrollContainer
       minWidth={minWidth}
       type="native"
-      tabIndex={0}
-      role="region"
-      aria-label={label}
       pos="relative"
+      {...region}
       {...(columns && { className: 'card-rows', style: labelsOf(columns) })}
     >
       {/* The library's own ground of a row under the pointer is too bright in the dark for links on it. */}
@@ -50,6 +98,9 @@ function labelsOf(columns: readonly Column[]): Record<string, string> {
  * A cell for texts of any length, such as a slug or a user ID: it breaks anywhere and leaves room for other columns.
  */
 export const LongTextCell = (cell: TableTdProps) => <Table.Td className="long-text" {...cell} />;
+
+/** A cell for a number, below a heading of `{ figure }`. */
+export const FigureCell = (cell: TableTdProps) => <Table.Td ta="right" className="figure" {...cell} />;
 
 const headingOf = (column: Exclude<Column, false>) => (typeof column === 'string' ? column : column.figure);
 

@@ -1,4 +1,4 @@
-import { Center, Container, Loader, Text } from '@mantine/core';
+import { Container, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Suspense, useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
@@ -7,12 +7,14 @@ import { PAGES, SIGN_IN_PAGE, WELCOME_PAGE } from '../pages.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { FailureNotice } from '../parts/failure-notice.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
+import { BlocksSkeleton } from '../parts/skeletons.tsx';
 import { ConfirmIdentity } from './confirm-identity.tsx';
 import { PageOf } from './lazy-page.tsx';
 import { isUnsaved } from './leaving.ts';
 import { PageBoundary } from './page-boundary.tsx';
 import { Shell } from './shell.tsx';
 import { SignInAgain } from './sign-in-again.tsx';
+import { PageSkeleton, ShellSkeleton } from './skeletons.tsx';
 
 /** The application: pages for members, the sign-in for everyone else. */
 export function Console() {
@@ -27,7 +29,7 @@ export function Console() {
       </Standalone>
     );
   }
-  if (session.isPending) return <Waiting />;
+  if (session.isPending) return <ShellSkeleton />;
   // A failed refresh of a known session keeps the page: its own requests show what fails.
   if (session.data === undefined) {
     return (
@@ -48,7 +50,7 @@ export function Console() {
       <SessionContext key={ownerOf(shown)} value={shown}>
         <Shell>
           <PageBoundary key={location}>
-            <Suspense fallback={<Waiting />}>
+            <Suspense fallback={<PageSkeleton />}>
               <Switch>
                 {PAGES.map((page) => (
                   <Route key={page.path} path={page.path}>
@@ -100,14 +102,8 @@ function Standalone({ children }: { children: React.ReactNode }) {
         Hoplog
       </Text>
       <PageBoundary>
-        <Suspense fallback={<Waiting />}>{children}</Suspense>
+        <Suspense fallback={<BlocksSkeleton heights={[34, 60, 60, 36]} />}>{children}</Suspense>
       </PageBoundary>
     </Container>
   );
 }
-
-const Waiting = () => (
-  <Center mih={240} role="status" aria-label="Loading">
-    <Loader />
-  </Center>
-);

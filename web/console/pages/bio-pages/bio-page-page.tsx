@@ -1,10 +1,22 @@
-import { Anchor } from '@mantine/core';
+import { Anchor, Grid } from '@mantine/core';
 import { Link, useParams } from 'wouter';
 import { useApi } from '../../api/queries.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { BlocksSkeleton } from '../../parts/skeletons.tsx';
 import { Editor } from './editor.tsx';
 import type { BioPage } from './responses.ts';
+
+const EditorSkeleton = () => (
+  <Grid gap="xl">
+    <Grid.Col span={{ base: 12, md: 7 }}>
+      <BlocksSkeleton heights={[36, 60, 110, 60, 200]} />
+    </Grid.Col>
+    <Grid.Col span={{ base: 12, md: 5 }} visibleFrom="md">
+      <BlocksSkeleton heights={[640]} />
+    </Grid.Col>
+  </Grid>
+);
 
 /** The editor of one bio page, with its preview. */
 export default function BioPagePage() {
@@ -16,7 +28,7 @@ export default function BioPagePage() {
         All bio pages
       </Anchor>
       {!page.data && <PageHeader title="Bio page" />}
-      <QueryView query={page} lines={8}>
+      <QueryView query={page} skeleton={<EditorSkeleton />}>
         {(data) => <Editor key={data.id} page={data} />}
       </QueryView>
     </>

@@ -5,8 +5,9 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { TableSkeleton } from '../../parts/scroll-table.tsx';
 import { WindowPicker } from '../../parts/window-picker.tsx';
-import { BioPagesTable } from './bio-pages-table.tsx';
+import { BioPagesTable, bioPagesTable } from './bio-pages-table.tsx';
 import { CreatePage } from './create-page.tsx';
 import { useBioPages, useSearchText } from './use-bio-pages.ts';
 
@@ -39,6 +40,7 @@ export default function BioPagesPage() {
       )}
       <QueryView
         query={pages}
+        skeleton={<TableSkeleton {...bioPagesTable(workspace.paid)} isDouble />}
         empty={{
           when: ({ bio_pages, next_cursor }) => bio_pages.length === 0 && next_cursor === null,
           show: isSearched ? (

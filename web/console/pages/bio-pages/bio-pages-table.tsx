@@ -10,6 +10,12 @@ import { useWindow } from '../../parts/use-window.ts';
 import { PublishedBadge } from './published-badge.tsx';
 import type { BioPage, PageStats } from './responses.ts';
 
+export const bioPagesTable = (hasFigures: boolean) => ({
+  label: 'Bio pages',
+  minWidth: 480,
+  columns: ['Page', 'Status', hasFigures && { figure: 'Clicks' }, 'Changed'] as const,
+});
+
 /** Bio pages with their button clicks in the period. */
 export function BioPagesTable({ pages }: { pages: BioPage[] }) {
   const { workspace } = useSession();
@@ -31,11 +37,7 @@ export function BioPagesTable({ pages }: { pages: BioPage[] }) {
 
   return (
     <>
-      <ScrollTable
-        label="Bio pages"
-        minWidth={480}
-        columns={['Page', 'Status', hasFigures && { figure: 'Clicks' }, 'Changed']}
-      >
+      <ScrollTable {...bioPagesTable(hasFigures)}>
         <Table.Tbody>
           {pages.map((page, index) => (
             <Table.Tr key={page.id}>

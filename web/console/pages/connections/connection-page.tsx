@@ -6,6 +6,7 @@ import { useSession } from '../../api/session.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { BlocksSkeleton } from '../../parts/skeletons.tsx';
 import { ConnectSteps } from './connect-steps.tsx';
 import { EventLog } from './event-log.tsx';
 import type { Connection } from './responses.ts';
@@ -29,7 +30,7 @@ export default function ConnectionPage() {
       <PageHeader title={data ? `Connection to ${PROVIDER_NAMES[data.provider]}` : 'Connection'}>
         {data && <DeleteButton connection={data} />}
       </PageHeader>
-      <QueryView query={connection} lines={8}>
+      <QueryView query={connection} skeleton={<BlocksSkeleton heights={[520, 300]} />}>
         {(shown) => (
           <Stack gap="lg">
             <ConnectSteps key={shown.id} connection={shown} />

@@ -8,7 +8,7 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { ConnectionBadge } from './badges.tsx';
 import { NewConnection } from './new-connection.tsx';
 import type { Connection, Connections } from './responses.ts';
@@ -17,6 +17,11 @@ import { PROVIDER_NAMES } from './words.ts';
 const PAGE_SIZE = 50;
 /** Refresh interval of the list. Milliseconds. */
 const REFRESH = 10_000;
+
+const TABLE = {
+  label: 'Connections',
+  columns: ['Provider', 'Status', 'Counts', 'Last event', 'Created'],
+};
 
 /** Connected billing providers. */
 export default function ConnectionsPage() {
@@ -35,12 +40,13 @@ export default function ConnectionsPage() {
       </PageHeader>
       <QueryView
         query={connections}
+        skeleton={<TableSkeleton {...TABLE} />}
         empty={{
           when: (data) => data.connections.length === 0 && data.next_cursor === null,
           show: (
             <EmptyState title="No connections yet">
-              A connected billing provider reports purchases, renewals, refunds and disputes by itself: your
-              server has nothing to report.
+              A connected billing provider reports purchases, renewals, refunds and disputes: your server need
+              not report them.
               {!mayChange && ' Operators of the workspace connect providers.'}
             </EmptyState>
           ),
@@ -48,10 +54,7 @@ export default function ConnectionsPage() {
       >
         {(data) => (
           <>
-            <ScrollTable
-              label="Connections"
-              columns={['Provider', 'Status', 'Counts', 'Last event', 'Created']}
-            >
+            <ScrollTable {...TABLE}>
               <Table.Tbody>
                 {data.connections.map((connection) => (
                   <Row key={connection.id} connection={connection} />

@@ -4,9 +4,10 @@ import { useApi, useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatInstant } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { FilterBar } from '../../parts/filter-bar.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
 import { AssignDialog } from './assign-dialog.tsx';
 import { EventBadge } from './badges.tsx';
@@ -22,6 +23,12 @@ const CHOICES = [
   ...Object.entries(STATUS_NAMES).map(([value, label]) => ({ value, label })),
 ];
 const STATUSES = Object.keys(STATUS_NAMES) as EventStatus[];
+
+const TABLE = {
+  label: 'Received events',
+  minWidth: 860,
+  columns: ['Time', 'Event', 'Outcome', 'Order', ''],
+};
 
 /** Received events, newest first, with what became of each. */
 export function EventLog({ connection }: { connection: Connection }) {
@@ -42,18 +49,20 @@ export function EventLog({ connection }: { connection: Connection }) {
       <Text size="sm" c="dimmed" mb="sm">
         Refreshes automatically. Events are kept for 30 days.
       </Text>
-      <Select
-        label="Outcome"
-        size="xs"
-        w={{ base: '100%', xs: 170 }}
-        mb="sm"
-        data={CHOICES}
-        value={status ?? ''}
-        onChange={(value) => change({ status: value, cursor: null })}
-        allowDeselect={false}
-      />
+      <FilterBar label="Filters of events" names={['status']}>
+        <Select
+          label="Outcome"
+          size="xs"
+          w={{ base: '100%', xs: 170 }}
+          data={CHOICES}
+          value={status ?? ''}
+          onChange={(value) => change({ status: value, cursor: null })}
+          allowDeselect={false}
+        />
+      </FilterBar>
       <QueryView
         query={events}
+        skeleton={<TableSkeleton {...TABLE} isDouble />}
         empty={{
           when: (data) => data.events.length === 0 && cursor === null,
           show:
@@ -66,11 +75,7 @@ export function EventLog({ connection }: { connection: Connection }) {
       >
         {(data) => (
           <>
-            <ScrollTable
-              label="Received events"
-              minWidth={860}
-              columns={['Time', 'Event', 'Outcome', 'Order', '']}
-            >
+            <ScrollTable {...TABLE}>
               <Table.Tbody>
                 {data.events.map((event) => (
                   <Row key={event.id} connection={connection} event={event} assign={() => assign(event)} />

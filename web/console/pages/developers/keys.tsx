@@ -7,12 +7,18 @@ import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { Section } from '../../parts/section.tsx';
 import { KeyDialog } from './key-dialog.tsx';
 import { type Key, type Keys, KIND_NAMES, MAKER_NAMES, SCOPE_NAMES } from './responses.ts';
 
 const PAGE_SIZE = 25;
+
+const TABLE = {
+  label: 'Keys of the workspace',
+  minWidth: 860,
+  columns: ['Name', 'Kind', 'Begins with', 'Created', 'Expires', 'Last used', 'Revoke'],
+};
 
 /** The keys of the workspace, for owners. */
 export function KeyList() {
@@ -26,6 +32,7 @@ export function KeyList() {
     >
       <QueryView
         query={keys}
+        skeleton={<TableSkeleton {...TABLE} />}
         empty={{
           when: (data) => data.keys.length === 0 && data.next_cursor === null,
           show: (
@@ -37,11 +44,7 @@ export function KeyList() {
       >
         {(data) => (
           <>
-            <ScrollTable
-              label="Keys of the workspace"
-              minWidth={860}
-              columns={['Name', 'Kind', 'Begins with', 'Created', 'Expires', 'Last used', 'Revoke']}
-            >
+            <ScrollTable {...TABLE}>
               <Table.Tbody>
                 {data.keys.map((key) => (
                   <Row key={key.id} entry={key} />

@@ -5,10 +5,16 @@ import { formatAgo, formatCount, formatInstant } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { FigureCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { Section } from '../../parts/section.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { OUTCOME_NAMES, OUTCOME_SIGNS, type PixelProblems, problemText } from './responses.ts';
+
+const TABLE = {
+  label: 'Refused and corrected calls',
+  minWidth: 720,
+  columns: ['What', 'Outcome', { figure: 'Calls' }, 'Last', 'Last value'],
+};
 
 /** What the pixel's calls were refused or mended for, by reason. */
 export function PixelProblemsSection() {
@@ -38,6 +44,7 @@ export function PixelProblemsSection() {
     >
       <QueryView
         query={problems}
+        skeleton={<TableSkeleton {...TABLE} />}
         empty={{
           when: (data) => data.problems.length === 0,
           show: (
@@ -46,11 +53,7 @@ export function PixelProblemsSection() {
         }}
       >
         {(data) => (
-          <ScrollTable
-            label="Refused and mended calls"
-            minWidth={720}
-            columns={['What', 'Outcome', 'Calls', 'Last', 'Last value']}
-          >
+          <ScrollTable {...TABLE}>
             <Table.Tbody>
               {data.problems.map((problem) => (
                 <Table.Tr key={`${problem.problem}${problem.field}`}>
@@ -62,7 +65,7 @@ export function PixelProblemsSection() {
                       {OUTCOME_NAMES[problem.outcome]}
                     </StatusBadge>
                   </Table.Td>
-                  <Table.Td>{formatCount(problem.count)}</Table.Td>
+                  <FigureCell>{formatCount(problem.count)}</FigureCell>
                   <Table.Td title={formatInstant(problem.last_at)}>{formatAgo(problem.last_at)}</Table.Td>
                   <Table.Td style={{ overflowWrap: 'anywhere' }}>{problem.example ?? '–'}</Table.Td>
                 </Table.Tr>

@@ -7,6 +7,7 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { CardsSkeleton } from '../../parts/skeletons.tsx';
 import { AddDomain } from './add-domain.tsx';
 import { DomainCard } from './domain-card.tsx';
 import type { Domains } from './responses.ts';
@@ -44,7 +45,7 @@ export default function DomainsPage() {
       <PageHeader title="Domains">{domains.data && domains.data.domains.length > 0 && add}</PageHeader>
       <QueryView
         query={domains}
-        lines={6}
+        skeleton={<CardsSkeleton height={124} maw={860} />}
         empty={{
           when: (data) => data.domains.length === 0 && data.next_cursor === null,
           show: (

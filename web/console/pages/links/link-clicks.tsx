@@ -1,4 +1,4 @@
-import { Button, Center, Skeleton, Stack, Table, Text } from '@mantine/core';
+import { Button, Center, Table, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { callApi } from '../../api/call.ts';
 import type { ResponseOf } from '../../api/responses.ts';
@@ -6,12 +6,18 @@ import { channelName, formatInstant } from '../../formats.ts';
 import { deviceOf, placeOf } from '../../parts/click-words.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { FailureNotice } from '../../parts/failure-notice.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { VisitorLink } from '../../parts/visitor-link.tsx';
 
 type Clicks = ResponseOf<'/clicks'>;
 
 const PAGE = 25;
+
+const TABLE = {
+  label: 'Newest clicks',
+  minWidth: 820,
+  columns: ['Time', 'Visitor', 'Channel', 'Place', 'Device', 'Came from'],
+};
 
 /** The newest clicks of a link, with a button for more. */
 export function LinkClicks({ linkId }: { linkId: string }) {
@@ -24,12 +30,7 @@ export function LinkClicks({ linkId }: { linkId: string }) {
   });
   if (!data) {
     if (error) return <FailureNotice error={error} again={() => void refetch()} />;
-    return (
-      <Stack gap="sm" role="status" aria-label="Loading">
-        <Skeleton height={28} />
-        <Skeleton height={28} />
-      </Stack>
-    );
+    return <TableSkeleton {...TABLE} />;
   }
   const clicks = data.pages.flatMap((page) => page.clicks);
   if (clicks.length === 0) {
@@ -51,11 +52,7 @@ export function LinkClicks({ linkId }: { linkId: string }) {
 }
 
 const ClicksTable = ({ clicks }: Pick<Clicks, 'clicks'>) => (
-  <ScrollTable
-    label="Newest clicks"
-    minWidth={820}
-    columns={['Time', 'Visitor', 'Channel', 'Place', 'Device', 'Came from']}
-  >
+  <ScrollTable {...TABLE}>
     <Table.Tbody>
       {clicks.map((click) => (
         <Table.Tr key={click.id}>

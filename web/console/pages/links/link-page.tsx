@@ -1,4 +1,4 @@
-import { Box, Button, Grid, Group, Menu, Stack, Title } from '@mantine/core';
+import { Box, Button, Grid, Group, Menu, Paper, Stack, Title } from '@mantine/core';
 import { IconCopyPlus, IconDownload, IconEdit, IconTrash } from '@tabler/icons-react';
 import { Link, useLocation, useParams } from 'wouter';
 import type { LinkRecord } from '../../api/links.ts';
@@ -9,6 +9,7 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { BlocksSkeleton, FactsSkeleton } from '../../parts/skeletons.tsx';
 import { useWindow } from '../../parts/use-window.ts';
 import { WindowPicker } from '../../parts/window-picker.tsx';
 import { ClickExportItems } from './click-export-items.tsx';
@@ -31,12 +32,28 @@ export default function LinkPage() {
       <PageHeader title={link.data ? link.data.slug : 'Link'} isBar>
         {link.data && <Actions link={link.data} />}
       </PageHeader>
-      <QueryView query={link} lines={8}>
+      <QueryView query={link} skeleton={<LinkSkeleton />}>
         {(record) => <Content link={record} />}
       </QueryView>
     </>
   );
 }
+
+const LinkSkeleton = () => (
+  <Grid gap="md">
+    <Grid.Col span={{ base: 12, sm: 8 }}>
+      <Stack gap="md">
+        <BlocksSkeleton heights={[34]} />
+        <Paper withBorder p="md">
+          <FactsSkeleton count={8} />
+        </Paper>
+      </Stack>
+    </Grid.Col>
+    <Grid.Col span={{ base: 12, sm: 4 }}>
+      <BlocksSkeleton heights={[330]} />
+    </Grid.Col>
+  </Grid>
+);
 
 function Content({ link }: { link: LinkRecord }) {
   const { workspace } = useSession();

@@ -6,12 +6,16 @@ import { bucketStart, chartZone } from '../../dashboard/buckets.ts';
 import { valueIn } from '../../dashboard/dimensions.ts';
 import { type Result, unitIn } from '../../dashboard/source.ts';
 import { formatCount, formatMoney, plural } from '../../formats.ts';
-import { Chart, useChartAhead } from '../../parts/chart.tsx';
+import { CHART_HEIGHT, Chart, useChartAhead } from '../../parts/chart.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { BlocksSkeleton, FiguresSkeleton } from '../../parts/skeletons.tsx';
 import { useChartZone, useLinkTotals } from './link-analytics.ts';
 
 type Metric = 'clicks' | 'visitors' | 'leads' | 'conversions' | 'revenue';
+
+const LABELS = ['Clicks', 'Visitors', 'Leads', 'Conversions', 'Revenue'];
+const COLUMNS = { base: 1, xs: 2, md: 5 };
 
 /** A link's totals, compared with the previous period, and over time. */
 export function LinkStats({ linkId }: { linkId: string }) {
@@ -19,7 +23,15 @@ export function LinkStats({ linkId }: { linkId: string }) {
   useChartAhead();
   const result = useLinkTotals(linkId);
   return (
-    <QueryView query={result} lines={6}>
+    <QueryView
+      query={result}
+      skeleton={
+        <Stack gap="md">
+          <FiguresSkeleton labels={LABELS} cols={COLUMNS} />
+          <BlocksSkeleton heights={[CHART_HEIGHT + 34]} />
+        </Stack>
+      }
+    >
       {(data) => {
         const { totals, compared_totals: before } = data;
         const figure = (label: string, metric: Metric, value: string) => (
@@ -33,7 +45,7 @@ export function LinkStats({ linkId }: { linkId: string }) {
           figure(label, metric, formatCount(totals[metric] ?? 0));
         return (
           <Stack gap="md">
-            <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }}>
+            <SimpleGrid cols={COLUMNS}>
               {count('Clicks', 'clicks')}
               {count('Visitors', 'visitors')}
               {count('Leads', 'leads')}

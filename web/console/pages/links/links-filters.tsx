@@ -1,12 +1,12 @@
-import { Button, Select, TextInput } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
-import { IconFilter, IconSearch } from '@tabler/icons-react';
+import { Select, TextInput } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { CHANNELS } from '../../../../core/enrich/channels.ts';
 import { type Folders, type LinkStatus, STATUS_NAMES, type Tags } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { channelName } from '../../formats.ts';
+import { FilterBar } from '../../parts/filter-bar.tsx';
 import { OWN_HOST } from './form/link-draft.ts';
 import type { Filter, LinksView } from './links-view.ts';
 
@@ -22,12 +22,11 @@ type Props = {
 
 type Choice = { name: Filter; label: string; any: string; data: { value: string; label: string }[] };
 
-/** Search and filters of the table. On a phone the filters are behind one button. */
+/** Search and filters of the table. */
 export function LinksFilters({ view: { filters }, hosts, change }: Props) {
   const { urls } = useSession();
   const folders = useApi<Folders>('/folders', { limit: 500 });
   const tags = useApi<Tags>('/links/tags');
-  const [isOpen, { toggle }] = useDisclosure(false);
   const named = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
   // A chosen value stays, even if no link has it.
   const kept = (name: Filter, values: readonly string[]) =>
@@ -79,38 +78,28 @@ export function LinksFilters({ view: { filters }, hosts, change }: Props) {
       })),
     },
   ];
-  const count = choices.filter((choice) => choice && filters[choice.name] !== undefined).length;
+  const shown = choices.filter((choice) => choice !== false);
   return (
-    <search className="filters" aria-label="Filters of links">
-      <SearchField value={filters.q ?? ''} search={(q) => change({ q }, { replace: true })} />
-      <Button
-        variant="default"
-        hiddenFrom="sm"
-        leftSection={<IconFilter size={16} />}
-        aria-expanded={isOpen}
-        onClick={toggle}
-      >
-        {count === 0 ? 'Filters' : `Filters (${count})`}
-      </Button>
-      <div className="filters-more" data-open={isOpen || undefined}>
-        {choices.map(
-          (choice) =>
-            choice && (
-              <Select
-                key={choice.name}
-                label={choice.label}
-                placeholder={choice.any}
-                data={choice.data}
-                value={filters[choice.name] ?? null}
-                onChange={(value) => change({ [choice.name]: value })}
-                searchable
-                clearable
-                clearButtonProps={{ 'aria-label': choice.any }}
-              />
-            ),
-        )}
-      </div>
-    </search>
+    <FilterBar
+      label="Filters of links"
+      names={shown.map(({ name }) => name)}
+      search={<SearchField value={filters.q ?? ''} search={(q) => change({ q }, { replace: true })} />}
+      isWide
+    >
+      {shown.map(({ name, label, any, data }) => (
+        <Select
+          key={name}
+          label={label}
+          placeholder={any}
+          data={data}
+          value={filters[name] ?? null}
+          onChange={(value) => change({ [name]: value })}
+          searchable
+          clearable
+          clearButtonProps={{ 'aria-label': any }}
+        />
+      ))}
+    </FilterBar>
   );
 }
 

@@ -6,6 +6,7 @@ import { useSession } from '../../api/session.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { Loading } from '../../parts/skeletons.tsx';
 import { WindowPicker } from '../../parts/window-picker.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { FoldersButton } from './folders-dialog.tsx';
@@ -67,7 +68,11 @@ export default function LinksPage() {
         </Group>
         <QueryView
           query={links}
-          lines={8}
+          skeleton={
+            <Loading>
+              <LinksTable data={null} view={view} change={change} withDomains={hosts.length > 0} />
+            </Loading>
+          }
           empty={{
             when: ({ total }) => total === 0,
             show: isFiltered ? (

@@ -20,6 +20,7 @@ import { useSession } from '../../api/session.ts';
 import { plural } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { CardsSkeleton } from '../../parts/skeletons.tsx';
 import { useRowKeys } from '../../parts/use-row-keys.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import { ColumnsButton } from './columns-button.tsx';
@@ -30,7 +31,8 @@ import { useSelection } from './use-selection.ts';
 import { useSparklines } from './use-sparklines.ts';
 
 type Props = {
-  data: FoundLinks;
+  /** Null: it loads. */
+  data: FoundLinks | null;
   view: LinksView;
   change: (changes: Record<string, string | null>) => void;
   /** Whether rows name their domain. */
@@ -38,7 +40,8 @@ type Props = {
 };
 
 /** One page of links; the headings sort. An operator selects rows, to change them together. */
-export function LinksTable({ data: { total, links }, view, change, withDomains }: Props) {
+export function LinksTable({ data, view, change, withDomains }: Props) {
+  const { total, links } = data ?? { total: 0, links: [] };
   const { workspace, urls, can } = useSession();
   const selection = useSelection(links.map(({ link }) => link.id));
   const isPhone = useMediaQuery('(max-width: 47.99em)', undefined, { getInitialValueInEffect: false });
@@ -64,7 +67,7 @@ export function LinksTable({ data: { total, links }, view, change, withDomains }
     <>
       <Group justify="space-between" mb="xs" gap="sm">
         <Text size="sm" c="dimmed" role="status">
-          {plural(total, 'link', 'links')}
+          {data === null ? 'Loading links' : plural(total, 'link', 'links')}
           {pages > 1 && `, page ${Math.min(view.page, pages)} of ${pages}`}
         </Text>
         <Group gap="md" visibleFrom="sm">
@@ -80,7 +83,9 @@ export function LinksTable({ data: { total, links }, view, change, withDomains }
           <ColumnsButton columns={columns} />
         </Group>
       </Group>
-      {isPhone ? (
+      {isPhone && data === null ? (
+        <CardsSkeleton count={6} height={120} />
+      ) : isPhone ? (
         <LinkCards
           rows={links}
           withFigures={workspace.paid}
@@ -122,6 +127,7 @@ export function LinksTable({ data: { total, links }, view, change, withDomains }
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
+            {data === null && <WaitingRows cells={columns.shown.length + (mayChange ? 3 : 2)} />}
             {links.map((found) => (
               <Table.Tr key={found.link.id} data-selected={selection.isChosen(found.link.id) || undefined}>
                 {mayChange && (
@@ -177,6 +183,19 @@ const CONTROL_NAMES = {
   next: 'Next page',
   last: 'Last page',
 };
+
+const WaitingRows = ({ cells }: { cells: number }) =>
+  [...Array(WAITING_ROWS).keys()].map((row) => (
+    <Table.Tr key={row}>
+      {[...Array(cells).keys()].map((cell) => (
+        <Table.Td key={cell}>
+          <Skeleton height={12} width="70%" />
+        </Table.Td>
+      ))}
+    </Table.Tr>
+  ));
+
+const WAITING_ROWS = 12;
 
 /** @param children null: not counted yet */
 const FigureCell = ({ children }: { children: ReactNode }) => (

@@ -9,7 +9,7 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import { createBody, DraftProblem, draftLike, EMPTY_DRAFT, type LinkDraft } from './form/link-draft.ts';
-import { LinkForm } from './form/link-form.tsx';
+import { FormSkeleton, LinkForm } from './form/link-form.tsx';
 import { MadeLinks } from './made-links.tsx';
 import { MADE } from './made-notice.tsx';
 import { useLink } from './use-link.ts';
@@ -58,7 +58,7 @@ export default function NewLinkPage() {
       {like === null || start.nth > 0 ? (
         form(start.nth > 0 ? start.draft : { ...EMPTY_DRAFT, destination_url: address })
       ) : (
-        <QueryView query={model} lines={8}>
+        <QueryView query={model} skeleton={<FormSkeleton />}>
           {(link) => form(draftLike(link))}
         </QueryView>
       )}

@@ -1,4 +1,4 @@
-import { Box, Button, Group, Paper, SimpleGrid, Skeleton, Stack, Text, VisuallyHidden } from '@mantine/core';
+import { Box, Button, Group, Paper, SimpleGrid, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { Suspense, useEffect, useRef, useState } from 'react';
 import type { Click } from '../../api/click.ts';
@@ -8,6 +8,7 @@ import { FailureNotice } from '../../parts/failure-notice.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { MapSkeleton } from '../../parts/skeletons.tsx';
 import { lazyPage } from '../../shell/lazy-page.tsx';
 import { ConnectionBadge } from './connection-badge.tsx';
 import { LiveFilters } from './live-filters.tsx';
@@ -51,7 +52,7 @@ export default function LivePage() {
         </SimpleGrid>
         {list.rows.length > 0 && (
           <Paper withBorder p="xs">
-            <Suspense fallback={<Skeleton height={240} role="status" aria-label="Loading" />}>
+            <Suspense fallback={<MapSkeleton />}>
               <Shapes clicks={list.rows} />
             </Suspense>
           </Paper>

@@ -2,7 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 /** Shown by another part: the chart by its sample, the range by the picker. Or a state of a query, or a notification. */
-const SHOWN_BY_OTHERS = ['chart', 'time-chart', 'range-form', 'secret-made', 'query-view', 'undo-notice'];
+const SHOWN_BY_OTHERS = [
+  'chart',
+  'time-chart',
+  'range-form',
+  'secret-made',
+  'query-view',
+  'skeletons',
+  'undo-notice',
+];
 
 test('the page of parts has every part', () => {
   const parts = readdirSync(new URL('../../parts/', import.meta.url)).flatMap((name) =>

@@ -3,12 +3,11 @@ import { useApi, useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatInstant, formatMoney } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
-import { ChoiceFilter, ProgramFilter } from './filters.tsx';
+import { FigureCell, LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
+import { ChoiceFilter, NoRows, ProgramFilter } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
 import type { Commission, Commissions } from './responses.ts';
 import { useViewState } from './view-state.ts';
@@ -24,6 +23,14 @@ const isRejectable = ({ kind, status }: Commission) =>
   (kind === 'sale' || kind === 'manual' || kind === 'imported') &&
   (status === 'pending' || status === 'eligible');
 
+/** Parameters of the URL that the filter bar sets. */
+const FILTERS = ['program', 'status'];
+const TABLE = {
+  label: 'Commissions',
+  minWidth: 760,
+  columns: ['Created', 'Referrer', 'For', { figure: 'Amount' }, 'Status'],
+};
+
 /** Commissions; one that is not paid can be rejected. */
 export function CommissionsTab() {
   const view = useViewState();
@@ -36,7 +43,7 @@ export function CommissionsTab() {
   });
   return (
     <>
-      <FilterBar label="Filters of commissions" names={['program', 'status']} actions={<OneReferrer />}>
+      <FilterBar label="Filters of commissions" names={FILTERS} actions={<OneReferrer />}>
         <ProgramFilter />
         <ChoiceFilter
           name="status"
@@ -46,22 +53,19 @@ export function CommissionsTab() {
       </FilterBar>
       <QueryView
         query={commissions}
+        skeleton={<TableSkeleton {...TABLE} />}
         empty={{
           when: (data) => data.commissions.length === 0,
           show: (
-            <EmptyState title="No commissions">
+            <NoRows what="commissions" names={[...FILTERS, 'by']}>
               A commission is added when a purchase earns one, or by hand at a referrer.
-            </EmptyState>
+            </NoRows>
           ),
         }}
       >
         {(data) => (
           <>
-            <ScrollTable
-              label="Commissions"
-              minWidth={760}
-              columns={['Created', 'Referrer', 'For', 'Amount', 'Status']}
-            >
+            <ScrollTable {...TABLE}>
               <Table.Tbody>
                 {data.commissions.map((commission) => (
                   <Row key={commission.id} commission={commission} />
@@ -108,14 +112,14 @@ function Row({ commission }: { commission: Commission }) {
           </>
         )}
       </LongTextCell>
-      <Table.Td className="figure">
+      <FigureCell>
         {formatMoney(amount, currency)}
         {remaining !== amount && status !== 'reversed' && (
           <Text size="xs" c="dimmed">
             {formatMoney(remaining, currency)} left
           </Text>
         )}
-      </Table.Td>
+      </FigureCell>
       <Table.Td>
         <Group gap="xs">
           {statusName(status)}

@@ -3,14 +3,13 @@ import { useState } from 'react';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatInstant } from '../../formats.ts';
-import { EmptyState } from '../../parts/empty-state.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
+import { LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { CouponDialog } from './coupon-dialog.tsx';
 import { DeleteCouponButton } from './delete-coupon-button.tsx';
-import { ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
+import { NoRows, ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
 import { PromotionState } from './promotion-state.tsx';
 import type { Coupon, Coupons } from './responses.ts';
@@ -19,6 +18,14 @@ import { useViewState } from './view-state.ts';
 const PAGE = 50;
 /** Refresh interval while a promotion code is being made. Milliseconds. */
 const REFRESH = 3_000;
+
+/** Parameters of the URL that the filter bar sets. */
+const FILTERS = ['program'];
+const TABLE = {
+  label: 'Coupons',
+  minWidth: 760,
+  columns: ['Code', 'Referrer', 'Program', 'Promotion code', 'Created', ''],
+};
 
 /** Discount codes of referrers. */
 export function CouponsTab() {
@@ -40,7 +47,7 @@ export function CouponsTab() {
     <>
       <FilterBar
         label="Filters of coupons"
-        names={['program']}
+        names={FILTERS}
         search={<TextFilter name="code" label="Code" placeholder="Exact code" />}
         actions={
           <>
@@ -57,22 +64,19 @@ export function CouponsTab() {
       </FilterBar>
       <QueryView
         query={coupons}
+        skeleton={<TableSkeleton {...TABLE} />}
         empty={{
           when: (data) => data.coupons.length === 0,
           show: (
-            <EmptyState title="No coupons">
+            <NoRows what="coupons" names={[...FILTERS, 'code', 'by']}>
               An order with a referrer's code belongs to that referrer, without a click or a signup.
-            </EmptyState>
+            </NoRows>
           ),
         }}
       >
         {(data) => (
           <>
-            <ScrollTable
-              label="Coupons"
-              minWidth={760}
-              columns={['Code', 'Referrer', 'Program', 'Promotion code', 'Created', '']}
-            >
+            <ScrollTable {...TABLE}>
               <Table.Tbody>
                 {data.coupons.map((coupon) => (
                   <Row key={coupon.id} coupon={coupon} />

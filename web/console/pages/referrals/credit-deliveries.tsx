@@ -1,11 +1,12 @@
-import { Button, Group, Table, Text, Title } from '@mantine/core';
+import { Button, Table, Text, Title } from '@mantine/core';
 import { useApi, useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatCount, formatExact, formatInstant, formatPlanned } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { FilterBar } from '../../parts/filter-bar.tsx';
 import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { ChoiceFilter } from './filters.tsx';
 import type { CreditDelivery, CreditDeliveries as Deliveries, Fulfilment } from './responses.ts';
@@ -21,6 +22,12 @@ const STATUS_CHOICES = [
   { value: 'failed', label: 'Failed' },
   { value: 'canceled', label: 'Canceled' },
 ];
+
+const TABLE = {
+  label: 'Deliveries',
+  minWidth: 820,
+  columns: ['Time', 'User', { figure: 'Credits' }, 'State', { figure: 'Attempts' }, 'Answer', ''],
+};
 
 /** Deliveries of a fulfilment with their state, newest credit first. A failed or waiting one can be delivered now. */
 export function CreditDeliveries({ fulfilment }: { fulfilment: Fulfilment }) {
@@ -38,11 +45,12 @@ export function CreditDeliveries({ fulfilment }: { fulfilment: Fulfilment }) {
       <Title order={2} size="h3" mb="sm">
         Deliveries
       </Title>
-      <Group gap="sm" mb="sm">
+      <FilterBar label="Filters of deliveries" names={['status']}>
         <ChoiceFilter name="status" label="State" choices={STATUS_CHOICES} />
-      </Group>
+      </FilterBar>
       <QueryView
         query={deliveries}
+        skeleton={<TableSkeleton {...TABLE} />}
         empty={{
           when: (data) => data.deliveries.length === 0 && cursor === undefined,
           show: status ? (
@@ -54,11 +62,7 @@ export function CreditDeliveries({ fulfilment }: { fulfilment: Fulfilment }) {
       >
         {(data) => (
           <>
-            <ScrollTable
-              label="Deliveries"
-              minWidth={820}
-              columns={['Time', 'User', { figure: 'Credits' }, 'State', { figure: 'Attempts' }, 'Answer', '']}
-            >
+            <ScrollTable {...TABLE}>
               <Table.Tbody>
                 {data.deliveries.map((delivery) => (
                   <Row key={delivery.id} delivery={delivery} path={path} />

@@ -5,8 +5,9 @@ import { useSession } from '../../api/session.ts';
 import { formatCount, formatMoney } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Figure } from '../../parts/figure.tsx';
+import { FilterBar } from '../../parts/filter-bar.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
+import { FigureCell, LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { DownloadPayout } from './download-payout.tsx';
 import { ProgramFilter } from './filters.tsx';
@@ -19,6 +20,12 @@ const FIRST = 50;
 /** Rows added per press. */
 const MORE = 200;
 
+const TABLE = {
+  label: 'Balances that are ready to pay',
+  minWidth: 700,
+  columns: ['Referrer', 'Payout method', { figure: 'Commissions' }, { figure: 'Balance' }, 'Next file'],
+};
+
 /** Payable balances, reasons why others are held back, and the payout file. */
 export function EligibleBalances() {
   const view = useViewState();
@@ -30,12 +37,18 @@ export function EligibleBalances() {
       <Title order={2} size="h4" id="eligible" mb="sm">
         Ready to pay
       </Title>
-      <Group gap="sm" align="flex-end" mb="md">
+      <FilterBar
+        label="Filters of balances"
+        names={['program']}
+        actions={
+          can('operator') && <DownloadPayout program={program} payable={eligible.data?.referrers ?? null} />
+        }
+      >
         <ProgramFilter />
-        {can('operator') && <DownloadPayout program={program} payable={eligible.data?.referrers ?? null} />}
-      </Group>
+      </FilterBar>
       <QueryView
         query={eligible}
+        skeleton={<TableSkeleton {...TABLE} isDouble />}
         empty={{
           when: ({ balances }) => balances.length === 0,
           show: (
@@ -51,11 +64,7 @@ export function EligibleBalances() {
               <Figure label="Referrers to pay" value={formatCount(referrers)} />
               <Figure label="Total to pay" value={totalsText(totals)} />
             </SimpleGrid>
-            <ScrollTable
-              label="Balances that are ready to pay"
-              minWidth={700}
-              columns={['Referrer', 'Payout method', 'Commissions', 'Balance', 'Next file']}
-            >
+            <ScrollTable {...TABLE}>
               <Table.Tbody>
                 {balances.map((balance) => (
                   <Row key={balance.partner_id} balance={balance} />
@@ -127,10 +136,10 @@ function Row({ balance }: { balance: EligibleBalance }) {
         </Text>
       </LongTextCell>
       <LongTextCell>{method ? `${methodName(method.method)}, ${method.email}` : 'Not set'}</LongTextCell>
-      <Table.Td className="figure">{formatCount(balance.commissions)}</Table.Td>
-      <Table.Td className="figure" style={{ whiteSpace: 'nowrap' }}>
+      <FigureCell>{formatCount(balance.commissions)}</FigureCell>
+      <FigureCell style={{ whiteSpace: 'nowrap' }}>
         {formatMoney(balance.amount, balance.currency)}
-      </Table.Td>
+      </FigureCell>
       <Table.Td>
         {heldBack === null ? (
           <StatusBadge sign="good">Included</StatusBadge>

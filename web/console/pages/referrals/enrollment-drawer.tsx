@@ -4,7 +4,7 @@ import { formatCount, formatInstant, formatMoney } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { FigureCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
 import { EnrollmentActions } from './enrollment-actions.tsx';
 import { EnrollmentCoupons } from './enrollment-coupons.tsx';
@@ -89,15 +89,15 @@ function Details({ enrollment, close }: { enrollment: Enrollment; close: () => v
             label="Money"
             minWidth={340}
             className="figure"
-            columns={['Currency', 'On hold', 'Ready to pay', 'Paid']}
+            columns={['Currency', { figure: 'On hold' }, { figure: 'Ready to pay' }, { figure: 'Paid' }]}
           >
             <Table.Tbody>
               {cash.map(([currency, { pending, eligible, paid }]) => (
                 <Table.Tr key={currency}>
                   <Table.Td>{currency.toUpperCase()}</Table.Td>
-                  <Table.Td>{formatMoney(pending, currency)}</Table.Td>
-                  <Table.Td>{formatMoney(eligible, currency)}</Table.Td>
-                  <Table.Td>{formatMoney(paid, currency)}</Table.Td>
+                  <FigureCell>{formatMoney(pending, currency)}</FigureCell>
+                  <FigureCell>{formatMoney(eligible, currency)}</FigureCell>
+                  <FigureCell>{formatMoney(paid, currency)}</FigureCell>
                 </Table.Tr>
               ))}
             </Table.Tbody>
@@ -108,15 +108,15 @@ function Details({ enrollment, close }: { enrollment: Enrollment; close: () => v
             label="Credits"
             minWidth={340}
             className="figure"
-            columns={['Credits', 'Earned', 'Delivered', 'Not delivered']}
+            columns={['Credits', { figure: 'Earned' }, { figure: 'Delivered' }, { figure: 'Not delivered' }]}
           >
             <Table.Tbody>
               {credits.map(([kind, { earned, delivered, pending }]) => (
                 <Table.Tr key={kind}>
                   <Table.Td>{kind}</Table.Td>
-                  <Table.Td>{formatCount(earned)}</Table.Td>
-                  <Table.Td>{formatCount(delivered)}</Table.Td>
-                  <Table.Td>{formatCount(pending)}</Table.Td>
+                  <FigureCell>{formatCount(earned)}</FigureCell>
+                  <FigureCell>{formatCount(delivered)}</FigureCell>
+                  <FigureCell>{formatCount(pending)}</FigureCell>
                 </Table.Tr>
               ))}
             </Table.Tbody>

@@ -1,19 +1,33 @@
 import { Anchor, Stack, Table, Text } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { formatCount, formatMoney } from '../../formats.ts';
-import { EmptyState } from '../../parts/empty-state.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
+import { FigureCell, LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { EnrollmentDrawer } from './enrollment-drawer.tsx';
 import { EnrollmentStatus } from './enrollment-status.tsx';
-import { ChoiceFilter, ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
+import { ChoiceFilter, NoRows, ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
 import type { Enrollment, Enrollments } from './responses.ts';
 import { useViewState } from './view-state.ts';
 
 const PAGE = 50;
-const COLUMNS = ['Referrer', 'Program', 'Status', 'Earns', 'Clicks', 'Signups', 'Purchases', 'Owed'];
+/** Parameters of the URL that the filter bar sets. */
+const FILTERS = ['program', 'status', 'mode'];
+const TABLE = {
+  label: 'Enrollments',
+  minWidth: 900,
+  columns: [
+    'Referrer',
+    'Program',
+    'Status',
+    'Earns',
+    { figure: 'Clicks' },
+    { figure: 'Signups' },
+    { figure: 'Purchases' },
+    { figure: 'Owed' },
+  ],
+};
 
 /** Referrers with totals and status. */
 export function EnrollmentsTab() {
@@ -32,7 +46,7 @@ export function EnrollmentsTab() {
     <>
       <FilterBar
         label="Filters of enrollments"
-        names={['program', 'status', 'mode']}
+        names={FILTERS}
         search={<TextFilter name="search" label="Search" placeholder="User, email or name" />}
       >
         <ProgramFilter />
@@ -55,18 +69,19 @@ export function EnrollmentsTab() {
       </FilterBar>
       <QueryView
         query={enrollments}
+        skeleton={<TableSkeleton {...TABLE} isDouble />}
         empty={{
           when: (data) => data.enrollments.length === 0,
           show: (
-            <EmptyState title="No enrollments">
+            <NoRows what="enrollments" names={[...FILTERS, 'search']}>
               Users are enrolled by your server, or when they open the embedded dashboard.
-            </EmptyState>
+            </NoRows>
           ),
         }}
       >
         {(data) => (
           <>
-            <ScrollTable label="Enrollments" minWidth={900} columns={COLUMNS}>
+            <ScrollTable {...TABLE}>
               <Table.Tbody>
                 {data.enrollments.map((enrollment) => (
                   <Row
@@ -111,16 +126,16 @@ function Row({ enrollment, program }: { enrollment: Enrollment; program: string 
         <EnrollmentStatus status={enrollment.status} />
       </Table.Td>
       <Table.Td>{enrollment.reward_mode === 'affiliate' ? 'Affiliate' : 'Referrer'}</Table.Td>
-      <Table.Td className="figure">{formatCount(totals.clicks)}</Table.Td>
-      <Table.Td className="figure">{formatCount(totals.signups)}</Table.Td>
-      <Table.Td className="figure">{formatCount(totals.purchases)}</Table.Td>
-      <Table.Td className="figure">
+      <FigureCell>{formatCount(totals.clicks)}</FigureCell>
+      <FigureCell>{formatCount(totals.signups)}</FigureCell>
+      <FigureCell>{formatCount(totals.purchases)}</FigureCell>
+      <FigureCell>
         <Stack gap={0}>
           {Object.entries(enrollment.balances.cash).map(([currency, { pending, eligible }]) => (
             <span key={currency}>{formatMoney(pending + eligible, currency)}</span>
           ))}
         </Stack>
-      </Table.Td>
+      </FigureCell>
     </Table.Tr>
   );
 }

@@ -1,7 +1,8 @@
-import { Select, TextInput } from '@mantine/core';
+import { Button, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useApi } from '../../api/queries.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
 import type { Programs } from './responses.ts';
 import { useViewState } from './view-state.ts';
 
@@ -99,6 +100,38 @@ export function DayFilter({ name, label }: { name: string; label: string }) {
       max={LAST_DAY}
       value={field.text}
       onChange={(event) => field.type(event.currentTarget.value)}
+    />
+  );
+}
+
+/**
+ * Empty state of a list that filters leave empty, or of one without any row.
+ *
+ * @param names parameters of the URL that filter the list
+ */
+export function NoRows({
+  what,
+  names,
+  children,
+}: {
+  what: string;
+  names: readonly string[];
+  children: ReactNode;
+}) {
+  const view = useViewState();
+  if (!names.some((name) => view.get(name)))
+    return <EmptyState title={`No ${what} yet`}>{children}</EmptyState>;
+  return (
+    <EmptyState
+      title={`No ${what} match these filters`}
+      action={
+        <Button
+          variant="default"
+          onClick={() => view.set(Object.fromEntries(names.map((name) => [name, null])))}
+        >
+          Clear filters
+        </Button>
+      }
     />
   );
 }

@@ -2,19 +2,24 @@ import { Stack, Table, Text } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatInstant } from '../../formats.ts';
-import { EmptyState } from '../../parts/empty-state.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
-import { ChoiceFilter, DayFilter, ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
+import { FigureCell, LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
+import { ChoiceFilter, DayFilter, NoRows, ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
 import { LedgerSums } from './ledger-sums.tsx';
 import type { Entries, Entry } from './responses.ts';
 import { useViewState, type ViewState } from './view-state.ts';
 import { amountText, CAUSE_CHOICES, causeName, STATUS_CHOICES, statusName } from './words.ts';
 
 const PAGE = 50;
-const COLUMNS = ['Time', 'User', 'What', 'Amount', 'Status', 'Order', 'Now'];
+/** Parameters of the URL that the filter bar sets. */
+const FILTERS = ['program', 'kind', 'status', 'cause', 'currency', 'order', 'from', 'to'];
+const TABLE = {
+  label: 'Entries of the ledger',
+  minWidth: 900,
+  columns: ['Time', 'User', 'What', { figure: 'Amount' }, 'Status', 'Order', 'Now'],
+};
 
 /** Entries of the ledger, with totals of the filtered ones. */
 export function LedgerTab() {
@@ -31,18 +36,19 @@ export function LedgerTab() {
       <LedgerSums filter={filter} />
       <QueryView
         query={entries}
+        skeleton={<TableSkeleton {...TABLE} />}
         empty={{
           when: (data) => data.entries.length === 0,
           show: (
-            <EmptyState title="No entries">
+            <NoRows what="entries" names={[...FILTERS, 'user']}>
               An entry is added when a signup or purchase earns a reward, and whenever the reward changes.
-            </EmptyState>
+            </NoRows>
           ),
         }}
       >
         {(data) => (
           <>
-            <ScrollTable label="Entries of the ledger" minWidth={900} columns={COLUMNS}>
+            <ScrollTable {...TABLE}>
               <Table.Tbody>
                 {data.entries.map((entry) => (
                   <Row key={entry.id} entry={entry} />
@@ -71,9 +77,9 @@ function Row({ entry }: { entry: Entry }) {
         )}
       </Table.Td>
       {/* Else the sign of an amount could stand at the end of a line, and the amount without it on the next. */}
-      <Table.Td className="figure" style={{ whiteSpace: entry.currency === null ? undefined : 'nowrap' }}>
+      <FigureCell style={{ whiteSpace: entry.currency === null ? undefined : 'nowrap' }}>
         {amountText(entry.amount, entry.currency, entry.credit_kind)}
-      </Table.Td>
+      </FigureCell>
       <Table.Td>{statusName(entry.status)}</Table.Td>
       <LongTextCell>
         {entry.order_id ?? ''}
@@ -94,7 +100,7 @@ function Filters() {
   return (
     <FilterBar
       label="Filters of the ledger"
-      names={['program', 'kind', 'status', 'cause', 'currency', 'order', 'from', 'to']}
+      names={FILTERS}
       search={<TextFilter name="user" label="User" placeholder="Exact ID" />}
     >
       <ProgramFilter />

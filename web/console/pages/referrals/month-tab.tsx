@@ -4,8 +4,10 @@ import { formatCount, formatDate, formatInstantIn, plural } from '../../formats.
 import { Delta } from '../../parts/delta.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Figure } from '../../parts/figure.tsx';
+import { FilterBar } from '../../parts/filter-bar.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
+import { LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
+import { BlocksSkeleton, FiguresSkeleton } from '../../parts/skeletons.tsx';
 import { ProgramFilter, usePrograms } from './filters.tsx';
 import { NeedsDecision } from './needs-decision.tsx';
 import type { Summary } from './responses.ts';
@@ -23,17 +25,22 @@ export function MonthTab() {
   const summary = useApi<Summary>('/referrals/summary', { days, program_id: view.get('program') });
   return (
     <>
-      <Group gap="sm" align="flex-end" mb="md">
+      <FilterBar
+        label="Filters of the overview"
+        names={['program']}
+        actions={
+          <SegmentedControl
+            aria-label="Time range"
+            size="xs"
+            data={PERIODS.map((value) => ({ value, label: `${value} days` }))}
+            value={days}
+            onChange={(value) => view.set({ days: value === DEFAULT_DAYS ? null : value })}
+          />
+        }
+      >
         <ProgramFilter />
-        <SegmentedControl
-          aria-label="Time range"
-          size="xs"
-          data={PERIODS.map((value) => ({ value, label: `${value} days` }))}
-          value={days}
-          onChange={(value) => view.set({ days: value === DEFAULT_DAYS ? null : value })}
-        />
-      </Group>
-      <QueryView query={summary} lines={10}>
+      </FilterBar>
+      <QueryView query={summary} skeleton={<SummarySkeleton />}>
         {(data) => (
           <Stack gap="md">
             <NeedsDecision decisions={data.decisions} />
@@ -51,6 +58,22 @@ export function MonthTab() {
     </>
   );
 }
+
+/** The tab while it is not known whether there is a program: its filters, and {@link SummarySkeleton}. */
+export const MonthSkeleton = () => (
+  <Stack gap="md">
+    <BlocksSkeleton heights={[50]} />
+    <SummarySkeleton />
+  </Stack>
+);
+
+const SummarySkeleton = () => (
+  <Stack gap="md">
+    <FiguresSkeleton labels={['Clicks', 'Signups', 'Buyers', 'Revenue']} cols={{ base: 2, md: 4 }} />
+    <BlocksSkeleton heights={[120]} />
+    <TableSkeleton label="Top referrers" minWidth={680} columns={COLUMNS} isDouble />
+  </Stack>
+);
 
 function Totals({
   summary: { totals, compared_totals: before, compared_window: span },

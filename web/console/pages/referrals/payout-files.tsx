@@ -1,13 +1,13 @@
 import { Anchor, Group, Table, Text, Title } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { formatCount, formatInstant } from '../../formats.ts';
-import { EmptyState } from '../../parts/empty-state.tsx';
+import { FilterBar } from '../../parts/filter-bar.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
+import { FigureCell, LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { CancelPayoutButton } from './cancel-payout-button.tsx';
-import { ChoiceFilter, usePrograms } from './filters.tsx';
+import { ChoiceFilter, NoRows, usePrograms } from './filters.tsx';
 import { MarkPaidButton } from './mark-paid-button.tsx';
 import { PayoutLines } from './payout-lines.tsx';
 import type { PayoutFiles as Files, PayoutFile } from './responses.ts';
@@ -15,6 +15,14 @@ import { useViewState } from './view-state.ts';
 import { totalsText } from './words.ts';
 
 const PAGE = 20;
+
+/** Parameters of the URL that the filter bar sets. */
+const FILTERS = ['state'];
+const TABLE = {
+  label: 'All payout files',
+  minWidth: 800,
+  columns: ['Created', 'Program', { figure: 'Referrers' }, { figure: 'Total' }, 'Status'],
+};
 
 /** Payout files with their totals and status. */
 export function PayoutFiles() {
@@ -31,7 +39,7 @@ export function PayoutFiles() {
       <Title order={2} size="h4" id="files" mb="sm">
         Payout files
       </Title>
-      <Group mb="md">
+      <FilterBar label="Filters of payout files" names={FILTERS}>
         <ChoiceFilter
           name="state"
           label="Status"
@@ -41,21 +49,22 @@ export function PayoutFiles() {
             { value: 'canceled', label: 'Canceled' },
           ]}
         />
-      </Group>
+      </FilterBar>
       <QueryView
         query={files}
+        skeleton={<TableSkeleton {...TABLE} isDouble />}
         empty={{
           when: ({ payouts }) => payouts.length === 0,
-          show: <EmptyState title="No payout files">Every payout file is listed here.</EmptyState>,
+          show: (
+            <NoRows what="payout files" names={FILTERS}>
+              Download one once balances are ready to pay.
+            </NoRows>
+          ),
         }}
       >
         {({ payouts, next_cursor }) => (
           <>
-            <ScrollTable
-              label="All payout files"
-              minWidth={800}
-              columns={['Created', 'Program', 'Referrers', 'Total', 'Status']}
-            >
+            <ScrollTable {...TABLE}>
               <Table.Tbody>
                 {payouts.map((file) => (
                   <Row
@@ -101,8 +110,8 @@ function Row({ file, program }: { file: PayoutFile; program: string }) {
         </Text>
       </Table.Td>
       <LongTextCell>{program}</LongTextCell>
-      <Table.Td className="figure">{formatCount(file.referrers)}</Table.Td>
-      <Table.Td className="figure">{totalsText(file.totals)}</Table.Td>
+      <FigureCell>{formatCount(file.referrers)}</FigureCell>
+      <FigureCell>{totalsText(file.totals)}</FigureCell>
       <Table.Td>
         <FileStatus file={file} />
       </Table.Td>

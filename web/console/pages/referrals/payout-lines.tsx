@@ -6,7 +6,7 @@ import { sentence, sentenceOf } from '../../api/sentence.ts';
 import { useSession } from '../../api/session.ts';
 import { formatCount, formatMoney, plural } from '../../formats.ts';
 import { QueryView } from '../../parts/query-view.tsx';
-import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
+import { FigureCell, LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
 import type { Paid, PayoutLine, PayoutLines as PayoutLinesResponse } from './responses.ts';
@@ -56,7 +56,14 @@ export function PayoutLines({
             <ScrollTable
               label="Lines of the payout file"
               minWidth={640}
-              columns={[editable && 'Pay', 'Referrer', 'Payout method', 'Commissions', 'Amount', 'Status']}
+              columns={[
+                editable && 'Pay',
+                'Referrer',
+                'Payout method',
+                { figure: 'Commissions' },
+                { figure: 'Amount' },
+                'Status',
+              ]}
             >
               <Table.Tbody>
                 {data.lines.map((line) => (
@@ -79,15 +86,15 @@ export function PayoutLines({
                         {line.payout_method?.email ?? 'Deleted'}
                       </Text>
                     </Table.Td>
-                    <Table.Td className="figure">{formatCount(line.commissions)}</Table.Td>
-                    <Table.Td className="figure">
+                    <FigureCell>{formatCount(line.commissions)}</FigureCell>
+                    <FigureCell>
                       {formatMoney(line.amount, line.currency)}
                       {line.paid_amount !== null && line.paid_amount !== line.amount && (
                         <Text size="xs" c="dimmed">
                           Paid {formatMoney(line.paid_amount, line.currency)}
                         </Text>
                       )}
-                    </Table.Td>
+                    </FigureCell>
                     <Table.Td>
                       <LineStatus line={line} exportId={exportId} editable={editable} />
                     </Table.Td>

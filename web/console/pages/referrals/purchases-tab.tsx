@@ -1,19 +1,26 @@
 import { Anchor, Table, Text } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { formatInstant, formatMoney } from '../../formats.ts';
-import { EmptyState } from '../../parts/empty-state.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
+import { FigureCell, LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
-import { ChoiceFilter, ProgramFilter, TextFilter } from './filters.tsx';
+import { ChoiceFilter, NoRows, ProgramFilter, TextFilter } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
 import type { Purchase, Purchases } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { purchaseReason } from './words.ts';
 
 const PAGE = 50;
+
+/** Parameters of the URL that the filter bar sets. */
+const FILTERS = ['program', 'result'];
+const TABLE = {
+  label: 'Purchases',
+  minWidth: 800,
+  columns: ['Time', 'Order', 'Buyer', 'Referred by', { figure: 'Amount' }, 'Result'],
+};
 
 /** Purchases of referred users, and why some earned nothing. */
 export function PurchasesTab() {
@@ -30,7 +37,7 @@ export function PurchasesTab() {
     <>
       <FilterBar
         label="Filters of purchases"
-        names={['program', 'result']}
+        names={FILTERS}
         search={<TextFilter name="order" label="Order" placeholder="Exact ID" />}
         actions={<OneReferrer />}
       >
@@ -48,23 +55,20 @@ export function PurchasesTab() {
       </FilterBar>
       <QueryView
         query={purchases}
+        skeleton={<TableSkeleton {...TABLE} />}
         empty={{
           when: (data) => data.purchases.length === 0,
           show: (
-            <EmptyState title="No purchases">
+            <NoRows what="purchases" names={[...FILTERS, 'order', 'by']}>
               Your server reports purchases. Those of users without a referrer are under the result “No
               referrer”.
-            </EmptyState>
+            </NoRows>
           ),
         }}
       >
         {(data) => (
           <>
-            <ScrollTable
-              label="Purchases"
-              minWidth={800}
-              columns={['Time', 'Order', 'Buyer', 'Referred by', 'Amount', 'Result']}
-            >
+            <ScrollTable {...TABLE}>
               <Table.Tbody>
                 {data.purchases.map((purchase) => (
                   <Row key={purchase.internal_order_id} purchase={purchase} />
@@ -125,14 +129,14 @@ function Row({ purchase }: { purchase: Purchase }) {
           </Anchor>
         )}
       </LongTextCell>
-      <Table.Td className="figure">
+      <FigureCell>
         {formatMoney(purchase.amount, purchase.currency)}
         {purchase.refunded > 0 && (
           <Text size="xs" c="dimmed">
             {formatMoney(purchase.refunded, purchase.currency)} refunded
           </Text>
         )}
-      </Table.Td>
+      </FigureCell>
       <Table.Td>
         {purchase.rewarded ? (
           <StatusBadge sign="good">Earned</StatusBadge>

@@ -10,10 +10,10 @@ import { CouponsTab } from './coupons-tab.tsx';
 import { EnrollmentsTab } from './enrollments-tab.tsx';
 import { FulfilmentTab } from './fulfilment-tab.tsx';
 import { LedgerTab } from './ledger-tab.tsx';
-import { MonthTab } from './month-tab.tsx';
+import { MonthSkeleton, MonthTab } from './month-tab.tsx';
 import { PayoutsTab } from './payouts-tab.tsx';
 import { ProgramDialog } from './program-dialog.tsx';
-import { ProgramsTab } from './programs-tab.tsx';
+import { ProgramsSkeleton, ProgramsTab } from './programs-tab.tsx';
 import { PurchasesTab } from './purchases-tab.tsx';
 import type { Programs } from './responses.ts';
 import { SignupsTab } from './signups-tab.tsx';
@@ -65,7 +65,11 @@ export default function ReferralsPage() {
         {TABS.map(({ key, Content }) => (
           <Tabs.Panel key={key} value={key}>
             {OF_PROGRAMS.includes(key) ? (
-              <WithPrograms programs={programs} create={create}>
+              <WithPrograms
+                programs={programs}
+                create={create}
+                skeleton={key === 'overview' ? <MonthSkeleton /> : <ProgramsSkeleton />}
+              >
                 <Content />
               </WithPrograms>
             ) : (
@@ -84,13 +88,15 @@ export default function ReferralsPage() {
 type WithProgramsProps = {
   programs: ReturnType<typeof useApi<Programs>>;
   create: ReactNode;
+  skeleton: ReactNode;
   children: ReactNode;
 };
 
 /** Shows how to begin while the workspace has no program. */
-const WithPrograms = ({ programs, create, children }: WithProgramsProps) => (
+const WithPrograms = ({ programs, create, skeleton, children }: WithProgramsProps) => (
   <QueryView
     query={programs}
+    skeleton={skeleton}
     empty={{
       when: (data) => data.programs.length === 0,
       show: (

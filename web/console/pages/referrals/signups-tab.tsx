@@ -1,13 +1,12 @@
 import { Anchor, Table, Text } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { formatInstant } from '../../formats.ts';
-import { EmptyState } from '../../parts/empty-state.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
+import { LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
-import { ChoiceFilter, ProgramFilter, TextFilter } from './filters.tsx';
+import { ChoiceFilter, NoRows, ProgramFilter, TextFilter } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
 import type { Signup, Signups } from './responses.ts';
 import { SignupReview } from './signup-review.tsx';
@@ -15,6 +14,14 @@ import { useViewState } from './view-state.ts';
 import { BLOCK_REASON_CHOICES, blockReason } from './words.ts';
 
 const PAGE = 50;
+
+/** Parameters of the URL that the filter bar sets. */
+const FILTERS = ['program', 'result', 'reason'];
+const TABLE = {
+  label: 'Signups',
+  minWidth: 700,
+  columns: ['New user', 'Result', 'Referred by', 'Reported'],
+};
 
 /** Referred signups, and why some earned nothing. */
 export function SignupsTab() {
@@ -32,7 +39,7 @@ export function SignupsTab() {
     <>
       <FilterBar
         label="Filters of signups"
-        names={['program', 'result', 'reason']}
+        names={FILTERS}
         search={<TextFilter name="search" label="Search" placeholder="New user or email" />}
         actions={<OneReferrer />}
       >
@@ -50,22 +57,19 @@ export function SignupsTab() {
       </FilterBar>
       <QueryView
         query={signups}
+        skeleton={<TableSkeleton {...TABLE} isDouble />}
         empty={{
           when: (data) => data.signups.length === 0,
           show: (
-            <EmptyState title="No signups">
+            <NoRows what="signups" names={[...FILTERS, 'search', 'by']}>
               Your server reports signups. Users without a referrer are not listed.
-            </EmptyState>
+            </NoRows>
           ),
         }}
       >
         {(data) => (
           <>
-            <ScrollTable
-              label="Signups"
-              minWidth={700}
-              columns={['New user', 'Result', 'Referred by', 'Reported']}
-            >
+            <ScrollTable {...TABLE}>
               <Table.Tbody>
                 {data.signups.map((signup) => (
                   <Table.Tr key={signup.id}>

@@ -5,7 +5,7 @@ import { formatAgo, formatInstant } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { Section } from '../../parts/section.tsx';
 
 type Log = ResponseOf<'/audit-log'>;
@@ -22,6 +22,12 @@ const ACTORS: Record<Entry['actor']['type'], string> = {
   service: 'The service',
 };
 
+const TABLE = {
+  label: 'Entries of the audit log',
+  minWidth: 720,
+  columns: ['When', 'Who', 'Action', 'Target', 'Details'],
+};
+
 /** Who changed what, and who signed in. Owners only. */
 export function AuditLog() {
   const log = useApi<Log>('/audit-log', { limit: PAGE_SIZE, cursor: useCursor() });
@@ -32,6 +38,7 @@ export function AuditLog() {
     >
       <QueryView
         query={log}
+        skeleton={<TableSkeleton {...TABLE} />}
         empty={{
           when: (data) => data.entries.length === 0 && data.next_cursor === null,
           show: <EmptyState title="No entries yet">Changes appear here as they are made.</EmptyState>,
@@ -39,11 +46,7 @@ export function AuditLog() {
       >
         {(data) => (
           <>
-            <ScrollTable
-              label="Entries of the audit log"
-              minWidth={720}
-              columns={['When', 'Who', 'Action', 'Target', 'Details']}
-            >
+            <ScrollTable {...TABLE}>
               <Table.Tbody>
                 {data.entries.map((entry) => (
                   <EntryRow key={entry.id} entry={entry} />

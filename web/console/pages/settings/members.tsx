@@ -6,7 +6,7 @@ import { type Role, useSession } from '../../api/session.ts';
 import { formatAgo, formatDate, formatInstant } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
+import { LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { Section } from '../../parts/section.tsx';
 import { ROLE_MEANINGS, ROLE_NAMES } from '../sign-in/roles.ts';
 import { InviteDialog } from './invite-dialog.tsx';
@@ -21,6 +21,11 @@ export function Members() {
   const members = useApi<ResponseOf<'/members'>>('/members');
   const [inviting, { open, close }] = useDisclosure(false);
   const isOwner = can('owner');
+  const table = {
+    label: 'Members and their roles',
+    minWidth: isOwner ? 640 : 480,
+    columns: ['Email', 'Role', 'Last seen', 'Member since', isOwner && 'Change'],
+  };
   return (
     <Section
       title="Members"
@@ -31,13 +36,9 @@ export function Members() {
       }
       action={isOwner && <Button onClick={open}>Invite</Button>}
     >
-      <QueryView query={members}>
+      <QueryView query={members} skeleton={<TableSkeleton {...table} />}>
         {(data) => (
-          <ScrollTable
-            label="Members and their roles"
-            minWidth={isOwner ? 640 : 480}
-            columns={['Email', 'Role', 'Last seen', 'Member since', isOwner && 'Change']}
-          >
+          <ScrollTable {...table}>
             <Table.Tbody>
               {data.members.map((member) => (
                 <MemberRow key={member.id} member={member} editable={isOwner} />

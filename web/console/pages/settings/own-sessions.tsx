@@ -70,7 +70,9 @@ function SessionItem({ session }: { session: OwnSession }) {
           </Text>
         </div>
         {session.current ? (
-          <Badge variant="outline">This browser</Badge>
+          <Badge variant="outline" tt="none">
+            This browser
+          </Badge>
         ) : (
           <Button
             size="xs"

@@ -7,6 +7,7 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
+import { FactsSkeleton } from '../../parts/skeletons.tsx';
 
 type Me = ResponseOf<'/me'>;
 type Usage = Me['plan']['limits']['links'];
@@ -28,7 +29,7 @@ export function WorkspaceFacts() {
   const inCurrency = (amount: number) => formatMoney(amount, workspace.currency);
   return (
     <Section title="Workspace" about="The operator of this service sets the plan.">
-      <QueryView query={me} lines={8}>
+      <QueryView query={me} skeleton={<FactsSkeleton count={7} />}>
         {({ plan, workspace: more }) => (
           <Facts>
             <Fact name="Short name">{workspace.slug}</Fact>

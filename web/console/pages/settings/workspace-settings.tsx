@@ -21,6 +21,7 @@ import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
+import { BlocksSkeleton, FactsSkeleton, FieldsSkeleton } from '../../parts/skeletons.tsx';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import {
   bodyOf,
@@ -49,7 +50,7 @@ export function WorkspaceSettings() {
           : 'An owner of the workspace can change these settings.'
       }
     >
-      <QueryView query={settings} lines={8}>
+      <QueryView query={settings} skeleton={can('owner') ? <FormSkeleton /> : <FactsSkeleton count={8} />}>
         {(data) =>
           can('owner') ? (
             <SettingsForm key={JSON.stringify(draftOf(data))} settings={data} />
@@ -67,6 +68,14 @@ export function WorkspaceSettings() {
     </Section>
   );
 }
+
+/** The fields, the button, and the note below them. */
+const FormSkeleton = () => (
+  <Stack gap="md">
+    <FieldsSkeleton count={8} />
+    <BlocksSkeleton heights={[36, 18]} />
+  </Stack>
+);
 
 function SettingsForm({ settings }: { settings: Settings }) {
   const queries = useQueryClient();

@@ -10,6 +10,7 @@ import { Dashboard } from '../../dashboard/dashboard.tsx';
 import { viewerTimeZone } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { FailureNotice } from '../../parts/failure-notice.tsx';
+import { BlocksSkeleton } from '../../parts/skeletons.tsx';
 import { PageBoundary } from '../../shell/page-boundary.tsx';
 import { SchemeSwitch } from '../../shell/scheme-switch.tsx';
 
@@ -43,7 +44,13 @@ export default function SharedPage() {
       </Frame>
     );
   }
-  if (view.isPending) return <Frame>{null}</Frame>;
+  if (view.isPending) {
+    return (
+      <Frame>
+        <BlocksSkeleton heights={[34, 36, 90, 360]} />
+      </Frame>
+    );
+  }
   if (status === 401) return <Unlock path={path} />;
   return (
     <Frame>

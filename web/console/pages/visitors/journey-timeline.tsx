@@ -120,8 +120,16 @@ function ClickLine(props: { click: ClickEntry; touches: Touches; children?: Reac
           </Anchor>{' '}
           on {channelName(click.channel)}
         </Text>
-        {click === touches.first && <Badge variant="outline">First touch</Badge>}
-        {click === touches.last && click !== touches.first && <Badge variant="outline">Last touch</Badge>}
+        {click === touches.first && (
+          <Badge variant="outline" tt="none">
+            First touch
+          </Badge>
+        )}
+        {click === touches.last && click !== touches.first && (
+          <Badge variant="outline" tt="none">
+            Last touch
+          </Badge>
+        )}
         {props.children}
       </Group>
       <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>

@@ -8,6 +8,7 @@ import { Fact, Facts } from '../../parts/facts.tsx';
 import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { BlocksSkeleton, FactsSkeleton } from '../../parts/skeletons.tsx';
 import { JourneyTimeline } from './journey-timeline.tsx';
 import { type ClickEntry, touchesOf } from './visits.ts';
 
@@ -20,12 +21,26 @@ export default function VisitorPage() {
   return (
     <>
       <PageHeader title={journey.data?.visitor.email ?? 'Visitor'} />
-      <QueryView query={journey} lines={8}>
+      <QueryView query={journey} skeleton={<VisitorSkeleton />}>
         {({ visitor, journey: entries }) => <Visitor visitor={visitor} entries={entries} />}
       </QueryView>
     </>
   );
 }
+
+const VisitorSkeleton = () => (
+  <Stack gap="lg">
+    <Paper withBorder p="md">
+      <FactsSkeleton count={6} />
+    </Paper>
+    <Box>
+      <Title order={2} size="h3" mb="md">
+        Journey
+      </Title>
+      <BlocksSkeleton heights={[24, 44, 44, 44, 44]} />
+    </Box>
+  </Stack>
+);
 
 function Visitor({ visitor, entries }: { visitor: Journey['visitor']; entries: Journey['journey'] }) {
   const touches = touchesOf(entries);

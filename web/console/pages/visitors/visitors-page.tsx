@@ -9,12 +9,18 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
+import { LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { VisitorLink } from '../../parts/visitor-link.tsx';
 
 type Visitors = ResponseOf<'/visitors'>;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+const TABLE = {
+  label: 'Visitors',
+  minWidth: 860,
+  columns: ['Visitor', 'Email', 'Last seen', 'Last click', 'Place', 'Device'],
+};
 
 /** Finds visitors by a part of their email or user ID, or by their ID, and lists recent ones. */
 export default function VisitorsPage() {
@@ -33,7 +39,7 @@ export default function VisitorsPage() {
         </Text>
         <QueryView
           query={visitors}
-          lines={8}
+          skeleton={<TableSkeleton {...TABLE} />}
           empty={{
             when: (data) => data.visitors.length === 0,
             show: search ? (
@@ -46,9 +52,13 @@ export default function VisitorsPage() {
             ),
           }}
         >
-          {(data) => <VisitorsTable visitors={data.visitors} />}
+          {(data) => (
+            <>
+              <VisitorsTable visitors={data.visitors} />
+              <GeoCredit />
+            </>
+          )}
         </QueryView>
-        <GeoCredit />
       </Stack>
     </>
   );
@@ -92,11 +102,7 @@ function Finder({ search }: { search: string }) {
 }
 
 const VisitorsTable = ({ visitors }: { visitors: Visitors['visitors'] }) => (
-  <ScrollTable
-    label="Visitors"
-    minWidth={860}
-    columns={['Visitor', 'Email', 'Last seen', 'Last click', 'Place', 'Device']}
-  >
+  <ScrollTable {...TABLE}>
     <Table.Tbody>
       {visitors.map(({ id, email, last_seen, last_click }) => (
         <Table.Tr key={id}>

@@ -5,7 +5,7 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { useDeliveriesView } from './deliveries-view.ts';
 import { DeliveryDrawer } from './delivery-drawer.tsx';
 import { EVENTS, eventName, TEST_EVENT } from './events.ts';
@@ -29,6 +29,12 @@ const TYPE_CHOICES = [
   { value: '', label: 'All' },
   ...[...EVENTS.map(({ type }) => type), TEST_EVENT].map((value) => ({ value, label: eventName(value) })),
 ];
+
+const TABLE = {
+  label: 'Deliveries',
+  minWidth: 760,
+  columns: ['Time', 'Event', 'Result', 'Answer', { figure: 'Attempts' }, 'Next attempt'],
+};
 
 /** Deliveries of a webhook, newest first, with a drawer for details. */
 export function DeliveryLog({ webhook }: { webhook: Webhook }) {
@@ -70,6 +76,7 @@ export function DeliveryLog({ webhook }: { webhook: Webhook }) {
       </FilterBar>
       <QueryView
         query={deliveries}
+        skeleton={<TableSkeleton {...TABLE} />}
         empty={{
           when: (data) => data.deliveries.length === 0 && cursor === null,
           show: isFiltered ? (
@@ -84,11 +91,7 @@ export function DeliveryLog({ webhook }: { webhook: Webhook }) {
       >
         {(data) => (
           <>
-            <ScrollTable
-              label="Deliveries"
-              minWidth={760}
-              columns={['Time', 'Event', 'Result', 'Answer', { figure: 'Attempts' }, 'Next attempt']}
-            >
+            <ScrollTable {...TABLE}>
               <Table.Tbody>
                 {data.deliveries.map((delivery) => (
                   <Row key={delivery.id} delivery={delivery} open={() => view.open(delivery.id)} />

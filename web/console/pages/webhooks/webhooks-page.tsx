@@ -8,7 +8,7 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { eventNames } from './events.ts';
 import type { ShownWebhook, Webhooks } from './responses.ts';
 import { ResultBadge, StateBadge } from './result-badge.tsx';
@@ -17,6 +17,12 @@ import { WebhookDialog } from './webhook-dialog.tsx';
 const PAGE_SIZE = 50;
 /** Refresh interval of the list. Milliseconds. */
 const REFRESH = 10_000;
+
+const TABLE = {
+  label: 'Webhooks',
+  minWidth: 820,
+  columns: ['Address', 'Events', 'Status', 'Last delivery', 'Created'],
+};
 
 /** Webhooks with the result of their last delivery. */
 export default function WebhooksPage() {
@@ -36,6 +42,7 @@ export default function WebhooksPage() {
       </PageHeader>
       <QueryView
         query={webhooks}
+        skeleton={<TableSkeleton {...TABLE} />}
         empty={{
           when: (data) => data.webhooks.length === 0 && data.next_cursor === null,
           show: (
@@ -49,11 +56,7 @@ export default function WebhooksPage() {
       >
         {(data) => (
           <>
-            <ScrollTable
-              label="Webhooks"
-              minWidth={820}
-              columns={['Address', 'Events', 'Status', 'Last delivery', 'Created']}
-            >
+            <ScrollTable {...TABLE}>
               <Table.Tbody>
                 {data.webhooks.map((webhook) => (
                   <Row key={webhook.id} webhook={webhook} />

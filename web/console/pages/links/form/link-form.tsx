@@ -6,6 +6,7 @@ import { ApiFailure, fieldDetail } from '../../../api/failures.ts';
 import { sentenceOf } from '../../../api/sentence.ts';
 import { cleanAddress } from '../../../parts/clean-address.ts';
 import { FormSection } from '../../../parts/form-section.tsx';
+import { BlocksSkeleton } from '../../../parts/skeletons.tsx';
 import { BasicFields, ELSEWHERE } from './basics.tsx';
 import type { FormFields } from './fields.ts';
 import { DraftProblem, type LinkDraft } from './link-draft.ts';
@@ -106,6 +107,14 @@ export function LinkForm({ draft, onChange, existing, error, pending, submit, la
     </form>
   );
 }
+
+/** The form while its link loads. */
+export const FormSkeleton = () => (
+  <div className="form-beside">
+    <BlocksSkeleton heights={[60, 60, 60, 60, ...SECTIONS.map(() => 44)]} />
+    <BlocksSkeleton heights={[420]} />
+  </div>
+);
 
 /** The fields that an error names. */
 function pathsOf(error: unknown): string[] {

@@ -1,4 +1,4 @@
-import { Group, NativeSelect, TextInput } from '@mantine/core';
+import { Flex, NativeSelect, TextInput } from '@mantine/core';
 import { useSession } from '../../../api/session.ts';
 import type { FormFields } from './fields.ts';
 import { OWN_HOST } from './link-draft.ts';
@@ -34,11 +34,11 @@ export function SlugField({ draft, set, wrong, existing }: FormFields) {
   );
   if (hosts.length === 0 && draft.domain === '') return slug;
   return (
-    <Group gap="sm" wrap="nowrap" align="flex-start">
+    <Flex gap="sm" direction={{ base: 'column', xs: 'row' }}>
       <NativeSelect
         label="Domain"
         description={existing ? 'The old address redirects too.' : 'Where the short link is.'}
-        w="45%"
+        w={{ base: '100%', xs: '45%' }}
         data={[
           ...new Set([...hosts, ...(draft.domain === '' || draft.domain === OWN_HOST ? [] : [draft.domain])]),
         ]
@@ -49,6 +49,6 @@ export function SlugField({ draft, set, wrong, existing }: FormFields) {
         onChange={(event) => set('domain', event.currentTarget.value)}
       />
       {slug}
-    </Group>
+    </Flex>
   );
 }
