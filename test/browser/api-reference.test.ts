@@ -20,10 +20,10 @@ test('the API reference fits a phone, and violates no policy of its own', async 
   const response = await page.goto(`${origin}/docs`);
   // With it a deployment on plain HTTP would request its own files by HTTPS.
   expect(response?.headers()['content-security-policy']).not.toContain('upgrade-insecure-requests');
-  await page.locator('.opblock').first().waitFor({ timeout: 60_000 });
+  await page.locator('.opblock').first().waitFor();
   await page.locator('.renderedMarkdown table').first().waitFor();
   expect(watched).toMatchObject({ violations: [], errors: [], foreign: [] });
   const sideways = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-  expect(await page.evaluate(sideways)).toBe(0);
+  await expect.poll(() => page.evaluate(sideways)).toBe(0);
   await page.close();
 });

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
+import { LIMIT_MS } from '../support/until.ts';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 /** Headless shell: the same engine without the browser around it. A page takes a third of the time. */
@@ -20,7 +21,10 @@ let shared: Promise<Browser> | null = null;
  * and closes them.
  */
 export function sharedChromium(): Promise<Browser> {
-  shared ??= launchChromium(testedChromium());
+  shared ??= launchChromium(testedChromium()).then((browser) => {
+    browser.on('context', (context) => context.setDefaultTimeout(LIMIT_MS));
+    return browser;
+  });
   return shared;
 }
 

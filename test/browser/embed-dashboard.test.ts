@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Stats } from '../../api/referrals/schemas.ts';
 import type { Stats as PageStats } from '../../web/embed/stats.ts';
+import { visitNew } from '../support/visitors.ts';
 import { dashboardIn, type EmbedSite, PROGRAM, startEmbedSite, tabTo } from './embed-site.ts';
 import { inChromium } from './in-chromium.ts';
+import { nextName } from './next-name.ts';
 import { axeViolations } from './page-watch.ts';
-
-const PERSON =
-  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
 
 let site: EmbedSite;
 
@@ -21,7 +20,7 @@ const readable = (stats: Stats): PageStats => stats;
 /** A referrer with a click, a signup and a purchase; an affiliate is paid to a long address. */
 async function addReferrer(id: string, mode: 'referrer' | 'affiliate'): Promise<void> {
   const stats = readable(await site.api<Stats>(site.keys, `/referrals/stats?external_user_id=${id}`));
-  await fetch(stats.referral_link, { redirect: 'manual', headers: { 'user-agent': PERSON } });
+  await visitNew(stats.referral_link);
   const friend = `${id}-friend`;
   await site.api(site.keys, '/referrals/reward-mode', { external_user_id: id, mode });
   if (mode === 'affiliate') {
@@ -54,10 +53,12 @@ test('the referrer sees and copies their coupons', async () => {
       .locator('.codes input')
       .evaluateAll((fields) => fields.map((field) => (field as { value?: string }).value)),
   ).toEqual(['ANNA20', 'SPRING-10']);
-  await frame.locator('.codes button').first().click();
-  await frame.waitForSelector('.codes button:has-text("Copied")');
+  const copy = frame.locator('.codes button').first();
+  const named = await nextName(copy);
+  await copy.click();
+  expect(await named()).toBe('Copied');
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe('ANNA20');
-  expect(await frame.textContent('[role=status]')).toBe('Code copied.');
+  await expect.poll(() => frame.textContent('[role=status]')).toBe('Code copied.');
   expect(await axeViolations(frame)).toEqual([]);
   await page.close();
 });
@@ -66,12 +67,13 @@ test('with the keyboard alone: copy the link, switch to cash, save a payout meth
   const page = await site.open(site.script('data-user-id="keys"'), { clipboard: true });
   const frame = await dashboardIn(page);
   await tabTo(page, frame, 'Copy');
+  const named = await nextName(frame.locator('.link-row button'));
   await page.keyboard.press('Enter');
-  await frame.waitForSelector('button:has-text("Copied")');
+  expect(await named()).toBe('Copied');
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
     await frame.inputValue('.link-row input'),
   );
-  expect(await frame.textContent('[role=status]')).toBe('Link copied.');
+  await expect.poll(() => frame.textContent('[role=status]')).toBe('Link copied.');
 
   await tabTo(page, frame, 'Cash');
   // A keyboard user sees the focus.
@@ -166,9 +168,6 @@ test('both modes in both themes pass axe, fit 280 px and show what was earned', 
     .poll(
       async () =>
         (await site.api<Stats>(site.keys, '/referrals/stats?external_user_id=cash-user')).stats.clicks,
-      {
-        timeout: 20_000,
-      },
     )
     .toBe(1);
   for (const theme of ['light', 'dark']) {
@@ -184,10 +183,9 @@ test('both modes in both themes pass axe, fit 280 px and show what was earned', 
       expect(text).toMatch(user === 'cash-user' ? /Eligible€20\.00.*Minimum payout: €50\.00/ : /Earned5/);
       expect(await axeViolations(frame), `${user}, ${theme}`).toEqual([]);
       await page.setViewportSize({ width: 296, height: 900 });
-      const overflow = await frame.evaluate(
-        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-      );
-      expect(overflow, `${user}, ${theme}`).toBe(0);
+      // The chart follows the width a moment later.
+      const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+      await expect.poll(() => frame.evaluate(overflow), { message: `${user}, ${theme}` }).toBe(0);
       expect(page.watched).toMatchObject({ violations: [], errors: [], foreign: [] });
       await page.close();
     }

@@ -5,6 +5,7 @@ import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from '../su
 import { type TestStores, testStores } from '../support/stores.ts';
 import { sharedChromium } from './chromium.ts';
 import { inChromium } from './in-chromium.ts';
+import { openLink } from './open-link.ts';
 import { type Shop, startShop } from './shop.ts';
 
 let stores: TestStores;
@@ -39,7 +40,7 @@ test('a browser enters the password, also after a wrong one, and reaches the des
   });
   const visited: URL[] = [];
   page.on('request', (request) => visited.push(new URL(request.url())));
-  await page.goto(`${url}?a=1`, { referer: 'https://www.facebook.com/page?b="2"' });
+  await openLink(page, `${url}?a=1`, { referer: 'https://www.facebook.com/page?b="2"' });
   await page.fill('#password', 'wrong');
   await page.press('#password', 'Enter');
   await page.getByRole('alert').waitFor();

@@ -8,6 +8,7 @@ import { storesOf } from '../kafka/deployment.ts';
 import { enrichedClick } from '../support/enriched-click.ts';
 import { type ServedWorkspace, servedWorkspace } from '../support/shared-service.ts';
 import { inChromium } from './in-chromium.ts';
+import { openLink } from './open-link.ts';
 import {
   addressOf,
   allCookies,
@@ -57,11 +58,11 @@ describe('a browser with several ids', () => {
     const shop = desk.origin + desk.site.put('two-clicks', `<title>Shop</title>${desk.tag}`);
     const first = await linkTo(shop, 'newsletter', desk.served);
     const second = await linkTo(shop, 'youtube', desk.served);
-    await desk.page.goto(first);
+    await openLink(desk.page, first);
     await desk.page.waitForFunction("document.cookie.includes('_vid=')");
     const { _vid: older } = await cookies(desk);
     await desk.context.clearCookies({ domain: '127.0.0.1' });
-    await desk.page.goto(second);
+    await openLink(desk.page, second);
     await desk.page.waitForFunction("document.cookie.includes('_vids=')");
     const { _vid: newer, _vids } = await cookies(desk);
     expect([newer === older, _vids]).toEqual([false, older]);
@@ -81,7 +82,7 @@ describe('a browser with several ids', () => {
     ];
     for (const { of, host, channel } of shops) {
       const path = desk.site.put(host, `<title>Shop</title><script async src="${addressOf(of)}"></script>`);
-      await desk.page.goto(await linkTo(`http://${host}:${desk.site.port}${path}`, channel, of));
+      await openLink(desk.page, await linkTo(`http://${host}:${desk.site.port}${path}`, channel, of));
       await desk.page.waitForFunction("window.hoplog && document.cookie.includes('_vid=')");
     }
     for (const { of, host, channel } of shops) {

@@ -4,6 +4,7 @@ import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from '../su
 import { type TestStores, testStores } from '../support/stores.ts';
 import { sharedChromium } from './chromium.ts';
 import { inChromium } from './in-chromium.ts';
+import { openLink } from './open-link.ts';
 import { type Shop, startShop } from './shop.ts';
 
 const PIXELS = {
@@ -57,17 +58,19 @@ test('a browser fires every pixel, violates no policy, and continues to the dest
   page.on('console', (message) => {
     if (message.text().includes('Content Security Policy')) violations.push(message.text());
   });
-  await page.goto(url);
+  await openLink(page, url);
   await page.waitForURL(/\/page\?.*_vid=/);
   expect(violations).toEqual([]);
-  expect([...asked].sort()).toEqual([
-    'analytics.tiktok.com',
-    'ct.pinterest.com',
-    'px.ads.linkedin.com',
-    't.co',
-    'www.facebook.com',
-    'www.googletagmanager.com',
-  ]);
+  await expect
+    .poll(() => [...asked].sort())
+    .toEqual([
+      'analytics.tiktok.com',
+      'ct.pinterest.com',
+      'px.ads.linkedin.com',
+      't.co',
+      'www.facebook.com',
+      'www.googletagmanager.com',
+    ]);
   await context.close();
 });
 
@@ -75,8 +78,8 @@ test('a browser continues although no network ever responds', async () => {
   const context = await browser.newContext({ userAgent: PERSON });
   await networks(context, null);
   const page = await context.newPage();
-  await page.goto(url, { waitUntil: 'commit' });
-  await page.waitForURL(/\/page\?.*_vid=/, { timeout: 30_000 });
+  await openLink(page, url, { waitUntil: 'commit' });
+  await page.waitForURL(/\/page\?.*_vid=/);
   await context.close();
 });
 
@@ -84,7 +87,7 @@ test('a browser without JavaScript continues as well', async () => {
   const context = await browser.newContext({ userAgent: PERSON, javaScriptEnabled: false });
   await networks(context, null);
   const page = await context.newPage();
-  await page.goto(url, { waitUntil: 'commit' });
-  await page.waitForURL(/\/page\?.*_vid=/, { timeout: 30_000 });
+  await openLink(page, url, { waitUntil: 'commit' });
+  await page.waitForURL(/\/page\?.*_vid=/);
   await context.close();
 });

@@ -1,5 +1,6 @@
 import { get } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { until } from './until.ts';
 
 /** User agents for test visits. */
 export const BROWSER =
@@ -34,6 +35,19 @@ export async function visit(url: string, init: RequestInit = {}): Promise<Answer
     cookies: response.headers.getSetCookie(),
     body: await response.text(),
   };
+}
+
+/**
+ * Visits a link that was just made: on a busy machine ingest may respond 503 first, which records no click.
+ *
+ * @returns the redirect
+ */
+export function visitNew(url: string, init?: RequestInit): Promise<Answer> {
+  return until(
+    `a redirect of ${url}`,
+    () => visit(url, init),
+    ({ status }) => status >= 300 && status < 400,
+  );
 }
 
 /** Visits an address of `host` on the server of `url`, which `fetch` can't: it sets `Host` itself. */
