@@ -9,46 +9,49 @@ export function SlugField({ draft, set, wrong, existing }: FormFields) {
   const { urls } = useSession();
   const { hosts, hostOf } = useLinkDomains();
   const own = new URL(urls.short_url).host;
-  const slug = (
-    <TextInput
-      label="Slug"
-      flex={1}
-      miw={0}
-      placeholder={existing ? '' : 'Generated if empty'}
-      required={existing !== null}
-      maxLength={64}
-      autoCapitalize="none"
-      autoComplete="off"
-      spellCheck={false}
-      value={draft.slug}
-      error={wrong('slug')}
-      description={
-        existing
-          ? 'The old slug stays reserved for this link but stops redirecting.'
-          : draft.channels.length > 1
-            ? 'The channel is appended for each link.'
-            : `The part after ${hostOf(draft.domain) ?? own}/`
-      }
-      onChange={(event) => set('slug', event.currentTarget.value)}
-    />
-  );
-  if (hosts.length === 0 && draft.domain === '') return slug;
+  const hasDomains = hosts.length > 0 || draft.domain !== '';
+  // The slug is at one place of the tree: an input that moves when the domains arrive would lose the focus.
   return (
     <Flex gap="sm" direction={{ base: 'column', xs: 'row' }}>
-      <NativeSelect
-        label="Domain"
-        description={existing ? 'The old address redirects too.' : 'Where the short link is.'}
-        w={{ base: '100%', xs: '45%' }}
-        data={[
-          ...new Set([...hosts, ...(draft.domain === '' || draft.domain === OWN_HOST ? [] : [draft.domain])]),
-        ]
-          .map((host) => ({ value: host, label: host }))
-          .concat({ value: OWN_HOST, label: own })}
-        value={hostOf(draft.domain) ?? OWN_HOST}
-        error={wrong('domain')}
-        onChange={(event) => set('domain', event.currentTarget.value)}
+      {hasDomains && (
+        <NativeSelect
+          label="Domain"
+          description={existing ? 'The old address redirects too.' : 'Where the short link is.'}
+          w={{ base: '100%', xs: '45%' }}
+          data={[
+            ...new Set([
+              ...hosts,
+              ...(draft.domain === '' || draft.domain === OWN_HOST ? [] : [draft.domain]),
+            ]),
+          ]
+            .map((host) => ({ value: host, label: host }))
+            .concat({ value: OWN_HOST, label: own })}
+          value={hostOf(draft.domain) ?? OWN_HOST}
+          error={wrong('domain')}
+          onChange={(event) => set('domain', event.currentTarget.value)}
+        />
+      )}
+      <TextInput
+        label="Slug"
+        flex={1}
+        miw={0}
+        placeholder={existing ? '' : 'Generated if empty'}
+        required={existing !== null}
+        maxLength={64}
+        autoCapitalize="none"
+        autoComplete="off"
+        spellCheck={false}
+        value={draft.slug}
+        error={wrong('slug')}
+        description={
+          existing
+            ? 'The old slug stays reserved for this link but stops redirecting.'
+            : draft.channels.length > 1
+              ? 'The channel is appended for each link.'
+              : `The part after ${hostOf(draft.domain) ?? own}/`
+        }
+        onChange={(event) => set('slug', event.currentTarget.value)}
       />
-      {slug}
     </Flex>
   );
 }
