@@ -1,5 +1,6 @@
 import type { FrameLocator } from 'playwright-core';
 import { expect } from 'vitest';
+import { visitNew } from '../../support/visitors.ts';
 import type { ConsolePage, ConsoleSite } from './console-site.ts';
 
 /** A limit for a loaded machine, not an expectation. */
@@ -63,11 +64,6 @@ export async function save(page: ConsolePage): Promise<void> {
 
 /** Follows a short link as a browser does. */
 export async function press(shortUrl: string): Promise<void> {
-  const response = await fetch(shortUrl, {
-    redirect: 'manual',
-    headers: {
-      'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36',
-    },
-  });
-  expect(response.status).toBe(302);
+  const { status } = await visitNew(shortUrl);
+  expect(status).toBe(302);
 }

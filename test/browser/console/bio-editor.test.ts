@@ -87,8 +87,9 @@ test('a page is filled and published; visitors see what the preview showed, and 
   await save(page);
 
   const visitor = await site.browser.newPage();
-  const response = await visitor.goto(`${site.service.short_url}/${slug}`);
-  expect(response?.status()).toBe(200);
+  // Ingest hears of the change a moment later.
+  const published = async () => (await visitor.goto(`${site.service.short_url}/${slug}`))?.status();
+  await expect.poll(published, PATIENT).toBe(200);
   const styleOf = "getComputedStyle(document.querySelector('main')).backdropFilter";
   expect(await visitor.evaluate(styleOf)).toContain('blur');
   const seen = await visitor.locator('main').textContent();
@@ -128,6 +129,8 @@ test('the preview is drawn, cannot be left, runs no script, and keeps its scroll
   await last.waitFor();
   const ground = 'getComputedStyle(document.querySelector(".button")).backgroundColor';
   const frame = page.frames().find((one) => one !== page.mainFrame());
+  // The preview scrolls to its place when it has loaded.
+  await frame?.waitForLoadState();
   expect(await frame?.evaluate(ground)).toBe('rgb(17, 17, 17)');
   await last.scrollIntoViewIfNeeded();
   const placeOf = () => page.frames()[1]?.evaluate('scrollY');

@@ -1,7 +1,14 @@
 import { expect, test, vi } from 'vitest';
 import { inChromium } from '../in-chromium.ts';
 import { type BioDesk, bioDesk, LONG, PATIENT, press, preview, save } from './bio-desk.ts';
-import { axeViolations, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
+import {
+  axeViolations,
+  type ConsoleSite,
+  consoleSite,
+  expectClean,
+  expectGood,
+  expectNotice,
+} from './console-site.ts';
 
 vi.setConfig({ testTimeout: LONG });
 
@@ -48,7 +55,8 @@ test('an unavailable address is reported before the page is created; an availabl
   await preview(page).getByRole('heading', { name: 'Grace Hopper' }).waitFor();
   // The page is a draft until it is published, and says so beside the address that can be copied.
   await page.getByText('Not published', { exact: true }).waitFor();
-  expect((await fetch(`${site.service.short_url}/grace-h-${taken.slug}`)).status).toBe(404);
+  const draft = `${site.service.short_url}/grace-h-${taken.slug}`;
+  await expect.poll(async () => (await fetch(draft)).status, PATIENT).toBe(404);
   expectClean(page);
   await page.close();
 });
@@ -67,7 +75,7 @@ test('an external id that a page has leads to that page, and one of a page of th
   await field.fill('shop-1');
   await page.getByRole('button', { name: 'Create' }).click();
   await page.getByRole('heading', { level: 1, name: 'Known' }).waitFor();
-  await page.getByText('A page with this external ID already exists. Here it is.').waitFor();
+  await expectNotice(page, 'A page with this external ID already exists. Here it is.');
   await page.close();
 });
 
@@ -195,7 +203,7 @@ test('a deleted page is gone from the list and for visitors, even while it has u
   const made = await desk.make('short-lived', { title: 'Short-lived' });
   const page = await site.open(`/bio-pages/${made.id}?tab=publish`);
   const address = `${site.service.short_url}/${made.slug}`;
-  expect((await fetch(address)).status).toBe(200);
+  await expect.poll(async () => (await fetch(address)).status, PATIENT).toBe(200);
   await page.getByLabel('Made with Hoplog').uncheck();
   await page.getByRole('button', { name: 'Delete this page' }).click();
   const question = page.getByRole('dialog', { name: 'Delete the page “Short-lived”?' });

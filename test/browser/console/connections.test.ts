@@ -3,7 +3,7 @@ import Stripe from 'stripe';
 import { expect, test } from 'vitest';
 import { invoice, type StripeEvent, stripeEvent } from '../../../core/connections/stripe/fixtures/events.ts';
 import { inChromium } from '../in-chromium.ts';
-import { type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
+import { type ConsoleSite, consoleSite, expectClean, expectGood, expectNotice } from './console-site.ts';
 
 let site: ConsoleSite;
 inChromium(async () => {
@@ -88,7 +88,7 @@ test('Stripe is connected in three steps, and an unmatched purchase is assigned'
   expect(commissions.map(({ amount }) => amount)).toEqual([10]);
 
   await press(page, /^Replay /);
-  await textShown(page, 'Event is processed again');
+  await expectNotice(page, 'Event is processed again');
   await expect.poll(() => rows(page).getByText('Recorded').count()).toBe(1);
   await page.getByRole('combobox', { name: 'Outcome' }).click();
   await page.getByRole('option', { name: 'Failed' }).click();

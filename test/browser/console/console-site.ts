@@ -14,8 +14,10 @@ import { servedWorkspace } from '../../support/shared-service.ts';
 import { LIMIT_MS } from '../../support/until.ts';
 import { sharedChromium } from '../chromium.ts';
 import { axeViolations, type Watched, watch } from '../page-watch.ts';
+import { RECORD_NOTICES } from './notices.ts';
 
 export { axeViolations } from '../page-watch.ts';
+export { expectNotice } from './notices.ts';
 
 export const SCHEMES = ['light', 'dark'] as const;
 /** Widths in which every page is checked, the narrowest usual desktop and phone; pictures are wider. CSS pixels. */
@@ -34,6 +36,8 @@ export type OpenOptions = {
   host?: '127.0.0.1' | 'localhost';
   /** Notices with Undo stay as long as a loaded machine needs. */
   keepsUndo?: boolean;
+  /** IANA name; default: that of this machine. */
+  timeZone?: string;
 };
 
 export type ConsolePage = Page & { watched: Watched };
@@ -159,7 +163,14 @@ async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<
     },
     async open(
       path,
-      { role = 'owner', width = 1_280, scheme = 'light', host = '127.0.0.1', keepsUndo = false } = {},
+      {
+        role = 'owner',
+        width = 1_280,
+        scheme = 'light',
+        host = '127.0.0.1',
+        keepsUndo = false,
+        timeZone,
+      } = {},
     ) {
       const origin = host === 'localhost' ? byName : app;
       const context = await newContext({
@@ -167,6 +178,7 @@ async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<
         colorScheme: scheme,
         reducedMotion: 'reduce',
         locale: 'en-GB',
+        ...(timeZone !== undefined && { timezoneId: timeZone }),
         ...(role !== null && { storageState: await stateOf(role, origin) }),
       });
       const page = await context.newPage();
@@ -175,6 +187,7 @@ async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<
         context.close().catch(() => undefined); // the browser may be closing too
       });
       const watched = watch(page, [app, byName]);
+      await page.addInitScript(RECORD_NOTICES);
       if (keepsUndo) await page.addInitScript(KEEP_UNDO);
       await page.goto(`${origin}/console${path === '/' ? '' : path}`);
       return Object.assign(page, { watched });
@@ -233,6 +246,11 @@ export async function expectGood(
 /** Expects that the page violated no policy, threw no error and called no other host. */
 export function expectClean({ watched: { violations, errors, foreign } }: ConsolePage): void {
   expect({ violations, errors, foreign }).toEqual({ violations: [], errors: [], foreign: [] });
+}
+
+/** Answers what a page asks by itself every half a minute: it would notice the end of its session before a press does. */
+export async function holdOwnReads(page: Page): Promise<void> {
+  await page.route('**/api/v1/problems', (route) => route.fulfill({ json: { problems: [] } }));
 }
 
 /** The controls of a page or its dialogs, except those that a table scrolls into view. */

@@ -74,6 +74,17 @@ function pick<const T extends Weighted>(from: readonly T[], at: number): T {
   return found ?? (from[0] as T);
 }
 
+/** Windows of the tests that end now, and how long a test may take. Milliseconds. */
+const WINDOW = 30 * DAY;
+const TEST_TIME = 3_600_000;
+
+/**
+ * Moves a time from where a window may begin to before it: the page and the test read their windows one after the other,
+ * and must count the same.
+ */
+const beforeWindows = (at: number, now: number): number =>
+  at > now - WINDOW - 60_000 && at < now - WINDOW + TEST_TIME ? at - TEST_TIME - 60_000 : at;
+
 /**
  * Fills a workspace with links, and with clicks, leads and orders of the last 60 days.
  *
@@ -106,7 +117,8 @@ export async function fillShop(
       const age = 60 * random() ** 1.35;
       const day = new Date(now - age * DAY);
       const hour = Math.floor(24 * Math.sqrt(random()));
-      const at = Math.min(day.setUTCHours(hour, Math.floor(60 * random())), now - 60_000 * (1 + random()));
+      const past = Math.min(day.setUTCHours(hour, Math.floor(60 * random())), now - 60_000 * (1 + random()));
+      const at = beforeWindows(past, now);
       const nth = Math.floor(LINKS.length * random() ** 1.7);
       const [slug, name, channel] = LINKS[nth] ?? LINKS[0];
       const [country, continent, region, city, language] = pick(PLACES, random());

@@ -7,6 +7,7 @@ import { address, ask, bar, chart, count, totals } from './dashboard-page.ts';
 
 /** What leaves the dashboard: files, saved views and shared pages. */
 
+const PATIENCE = { timeout: 60_000 };
 // Each test looks at several states, on a machine that may have other things to do.
 vi.setConfig({ testTimeout: 400_000 });
 
@@ -143,14 +144,15 @@ test('a shared dashboard shows its scope and nothing else, without a sign-in', a
   await chart(page, new RegExp(`^Clicks by day: ${count(autumn.clicks)} in`));
   await page.waitForLoadState('networkidle');
   await expectGood(page, 'shared-dashboard');
-  expect(await page.getByRole('list', { name: 'Links' }).getByRole('listitem').count()).toBe(3);
+  const items = (list: string) => page.getByRole('list', { name: list }).getByRole('listitem').count();
+  await expect.poll(() => items('Links'), PATIENCE).toBe(3);
   expect(await page.getByRole('region', { name: 'Totals' }).textContent()).not.toContain('Revenue');
   expect(await page.getByRole('link', { name: /Open the link/ }).count()).toBe(0);
   expect(await page.getByRole('button', { name: 'Saved views' }).count()).toBe(0);
   await page.getByRole('tab', { name: 'Tags' }).click();
   // The links of the tag have others, which are outside the scope.
   await bar(page, 'Tags', 'autumn').waitFor();
-  expect(await page.getByRole('list', { name: 'Tags' }).getByRole('listitem').count()).toBe(1);
+  await expect.poll(() => items('Tags'), PATIENCE).toBe(1);
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Export', exact: true }).click(),

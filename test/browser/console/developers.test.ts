@@ -7,7 +7,10 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { freePort } from '../../../cli/embedded/free-port.ts';
 import { CHECKOUT } from '../../support/hoplog.ts';
+import { LIMIT_MS } from '../../support/until.ts';
+import { visitNew } from '../../support/visitors.ts';
 import { inChromium } from '../in-chromium.ts';
+import { nextName } from '../next-name.ts';
 import { type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
 
 let site: ConsoleSite;
@@ -18,7 +21,7 @@ inChromium(async () => {
 });
 
 /** Limit for a loaded machine. */
-const PATIENT = { timeout: 30_000 };
+const PATIENT = { timeout: LIMIT_MS };
 const LONG = { timeout: 400_000 };
 const PERSON = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/142.0.0.0 Safari/537.36';
 
@@ -89,8 +92,9 @@ test('an owner creates keys, sees when they were used, and revokes them, each at
   await page.keyboard.press('Escape');
   await expectGood(page, 'developers-key-made');
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const named = await nextName(dialog.getByRole('button', { name: 'Copy secret key', exact: true }));
   await press(page, 'Copy secret key');
-  await dialog.getByRole('button', { name: 'Copied secret key' }).waitFor();
+  expect(await named()).toBe('Copied secret key');
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(token);
   await press(page, 'Done');
   const made = row(page, name);
@@ -167,7 +171,7 @@ test('curl as the page shows it creates a link, reads clicks, reports leads and 
   expect(create).toMatchObject({ status: 201, body: { links: [{ channel: 'newsletter' }] } });
   const [link] = create.body.links;
   if (!link) throw new Error('no link was created');
-  await fetch(link.short_url, { redirect: 'manual', headers: { 'user-agent': PERSON } });
+  await visitNew(link.short_url);
   await page.reload();
   const poll = await snippet(page, 'Read clicks', 'Poll for clicks with curl');
   expect(poll).toContain(`# Clicks of ${link.short_url},`);

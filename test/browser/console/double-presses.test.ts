@@ -2,9 +2,9 @@ import type { Locator } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { inChromium } from '../in-chromium.ts';
-import { type ConsolePage, type ConsoleSite, consoleSite, PASSWORD } from './console-site.ts';
+import { type ConsolePage, type ConsoleSite, consoleSite, expectNotice, PASSWORD } from './console-site.ts';
 import { openSection } from './link-desk.ts';
-import { expectRows, LONG, merchantOf, type Shop } from './referral-shop.ts';
+import { expectRows, LONG, merchantOf, PATIENCE, type Shop } from './referral-shop.ts';
 
 let site: ConsoleSite;
 let shop: Shop;
@@ -194,10 +194,10 @@ test.each(WHEN)(
     expect(
       await changesOf(page, async () => {
         await pressTwice(button(deletion, 'Delete'), when);
-        await page.getByText('Webhook deleted').waitFor();
+        await expectNotice(page, 'Webhook deleted');
       }),
     ).toEqual([`DELETE /webhooks/${id}`]);
-    expect(await page.locator('.mantine-Notification-root').count()).toBe(1);
+    expect(await page.evaluate('noticesSeen')).toEqual([expect.stringContaining('Webhook deleted')]);
     // The back button skips the page of the deleted item.
     expect(await page.evaluate('history.length')).toBe(steps);
     await page.close();
@@ -247,6 +247,6 @@ test('a second press at once creates no second payout file', LONG, async () => {
     }),
   ).toEqual(['GET /payouts/export']);
   await download.waitFor({ state: 'detached' });
-  expect(await open.isEnabled()).toBe(true);
+  await expect.poll(() => open.isEnabled(), PATIENCE).toBe(true);
   await page.close();
 });

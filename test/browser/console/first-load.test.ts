@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { visit } from '../../support/visitors.ts';
+import { visitNew } from '../../support/visitors.ts';
 import { inChromium } from '../in-chromium.ts';
 import {
   type ConsolePage,
@@ -24,7 +24,7 @@ inChromium(async () => {
     name: 'Summer sale',
     channel: 'facebook',
   });
-  await visit(links[0]?.short_url ?? '');
+  await visitNew(links[0]?.short_url ?? '');
   const channels = async () => (await site.api<{ channels: { clicks: number }[] }>('/channels')).channels;
   await vi.waitFor(async () => expect(await channels()).toMatchObject([{ clicks: 1 }]), PATIENCE);
   return site.close;

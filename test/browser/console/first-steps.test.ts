@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { createPool } from '../../../sql/database/pool.ts';
 import { storesOf } from '../../kafka/deployment.ts';
-import { visit } from '../../support/visitors.ts';
+import { visitNew } from '../../support/visitors.ts';
 import { inChromium } from '../in-chromium.ts';
-import { type ConsoleSite, consoleSite, expectGood } from './console-site.ts';
+import { type ConsoleSite, consoleSite, expectGood, expectNotice } from './console-site.ts';
 
 const PATIENCE = { timeout: 60_000 };
 
@@ -44,7 +44,7 @@ test('the first steps lead to where each is done, follow what happens, and are r
   });
   await expect.poll(() => isDone('Create a link'), PATIENCE).toBe(1);
   expect(await step('Create a link').getByRole('link').count()).toBe(0);
-  await visit(links[0]?.short_url ?? '');
+  await visitNew(links[0]?.short_url ?? '');
   await expect.poll(() => isDone('See a click'), PATIENCE).toBe(1);
   // Never open after a reload, not even before the response.
   await page.route('**/api/v1/first-steps', () => undefined);
@@ -67,6 +67,7 @@ test('an analyst reads who does a step, and hides them; an owner hides them for 
   expect(await steps.getByRole('button', { name: 'Hide for everyone' }).count()).toBe(0);
   await steps.getByRole('button', { name: 'Hide for me' }).press('Enter');
   await steps.waitFor({ state: 'detached' });
+  await expectNotice(analyst, 'First steps hidden');
   await analyst.keyboard.press('Control+z');
   await steps.waitFor();
   await steps.getByRole('button', { name: 'Hide for me' }).press('Enter');
@@ -80,7 +81,7 @@ test('an analyst reads who does a step, and hides them; an owner hides them for 
   await own.waitFor({ state: 'detached' });
   await expectGood(owner, 'undo');
   await owner.getByRole('button', { name: 'Undo' }).press('Enter');
-  await owner.getByText('Undone').waitFor();
+  await expectNotice(owner, 'Undone');
   await own.waitFor();
   await Promise.all([analyst.close(), owner.close()]);
 });

@@ -6,7 +6,7 @@ import { qrModules } from '../../../core/qr/code.ts';
 import { logoUrl } from '../../../core/qr/logo.ts';
 import { qrSvg } from '../../../core/qr/svg.ts';
 import { plainPng, scannedText } from '../../support/scanned-images.ts';
-import { visit } from '../../support/visitors.ts';
+import { visit, visitNew } from '../../support/visitors.ts';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsolePage, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
 import {
@@ -234,7 +234,7 @@ test('a split shows its shares, is refused at its fields, and its results have i
     split_goal: 'conversions',
   });
 
-  for (let nth = 0; nth < 12; nth++) await visit(link.short_url);
+  for (let nth = 0; nth < 12; nth++) await visitNew(link.short_url);
   const clicks = async () =>
     (await site.api<{ links: { clicks: number }[] }>(`/links?ids=${link.id}`)).links[0]?.clicks;
   await expect.poll(clicks, PATIENCE).toBe(12);

@@ -122,6 +122,27 @@ test('the domain and every switch of a link can be chosen, and changed', async (
   await page.close();
 });
 
+test('a slug that is typed before the domains are known keeps the focus', async () => {
+  await site.api('/domains', { domain: 'late.form.example' });
+  const workspace = site.service.demo?.workspace_id ?? '';
+  await site.hoplog('domain', 'verify', '--force', '--workspace', workspace, 'late.form.example');
+  const page = await site.open('/visitors');
+  const known = Promise.withResolvers<void>();
+  await page.route('**/api/v1/domains?*', async (route) => {
+    await known.promise;
+    await route.continue();
+  });
+  await page.goto(`${site.app}/console/links/new`);
+  await field(page, 'Destination URL').and(page.locator(':focus')).waitFor();
+  await field(page, 'Slug').focus();
+  await page.keyboard.type('late');
+  known.resolve();
+  await page.getByRole('combobox', { name: 'Domain' }).waitFor();
+  await page.keyboard.type('-domains');
+  expect(await field(page, 'Slug').inputValue()).toBe('late-domains');
+  await page.close();
+});
+
 test('an address that is pasted on any page begins a link; one in a field stays there', async () => {
   const page = await site.open('/visitors');
   const search = page.getByRole('searchbox').or(page.getByRole('textbox')).first();

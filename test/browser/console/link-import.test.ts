@@ -58,7 +58,7 @@ test(
   'a file is imported with its progress; rejected rows are listed with the reason, saved, corrected and imported',
   LONG,
   async () => {
-    const good = Array.from({ length: 2 * PIECE }, (_, n) => row(`autumn-${n}`));
+    const good = Array.from({ length: 2 * PIECE }, (_, n) => row(`leaf-${n}`));
     const rows = [...good];
     rows.splice(3, 0, row('insecure', 'ftp://shop.example/a'));
     rows.splice(PIECE + 50, 0, row('FIRST'));
@@ -67,7 +67,7 @@ test(
     await page.getByRole('heading', { level: 1, name: 'Import links' }).waitFor();
     await expectGood(page, 'import-choose');
     const hold = await holdSecondPiece(page);
-    await choose(page, 'autumn.csv', csv(rows));
+    await choose(page, 'leaves.csv', csv(rows));
     await page.getByRole('button', { name: 'Import 402 rows' }).click();
     await page.getByText('200 of 402 rows: 199 made, 0 there already, 1 refused', { exact: true }).waitFor();
     const bar = page.getByRole('progressbar', { name: 'Rows done' });
@@ -86,7 +86,7 @@ test(
     await refused.getByRole('row', { name: /^252 slug: "FIRST" is taken/ }).waitFor();
     expect(await refused.locator('tbody tr').count()).toBe(2);
     await expectGood(page, 'import-result');
-    expect(await slugs('autumn-')).toHaveLength(400);
+    expect(await slugs('leaf-')).toHaveLength(400);
 
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Refused rows as CSV' }).click();

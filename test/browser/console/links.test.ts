@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import type { LinkRecord } from '../../../api/links/schemas.ts';
 import { inChromium } from '../in-chromium.ts';
-import { type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
+import { type ConsoleSite, consoleSite, expectClean, expectGood, expectNotice } from './console-site.ts';
 import {
   type CreatedLinks,
   field,
@@ -48,8 +48,8 @@ test('folders are renamed and deleted; the links of a deleted one stay', async (
   await press(page, 'Delete Spring');
   const question = page.getByRole('dialog', { name: 'Delete the folder Spring?' });
   await question.getByRole('button', { name: 'Delete', exact: true }).click();
-  await page.getByText('Folder deleted').waitFor();
-  expect(await dialog.getByText('Spring', { exact: true }).count()).toBe(0);
+  await expectNotice(page, 'Folder deleted');
+  await dialog.getByText('Spring', { exact: true }).waitFor({ state: 'detached' });
   const { links: kept } = await site.api<{ links: LinkRecord[] }>(`/links?view=records&ids=${links[0]?.id}`);
   expect(kept).toMatchObject([{ name: 'Foldered', folder_id: null }]);
   await page.close();

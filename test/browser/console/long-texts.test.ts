@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { visitNew } from '../../support/visitors.ts';
 import { inChromium } from '../in-chromium.ts';
 import {
   type ConsolePage,
@@ -43,15 +44,17 @@ async function expectFits(page: ConsolePage, name: string, text: string): Promis
   expectClean(page);
 }
 
-/** Returns how far a table scrolls sideways in a window of 1280 pixels. */
-async function hiddenOf(page: ConsolePage, table: string): Promise<number> {
+/** Expects that a table does not scroll sideways in a window of 1280 pixels. */
+async function expectWhole(page: ConsolePage, table: string): Promise<void> {
   await page.setViewportSize({ width: 1_280, height: 900 });
-  return page
-    .getByRole('region', { name: table })
-    .evaluate(
-      ({ scrollWidth, clientWidth }: { scrollWidth: number; clientWidth: number }) =>
-        scrollWidth - clientWidth,
-    );
+  const hidden = () =>
+    page
+      .getByRole('region', { name: table })
+      .evaluate(
+        ({ scrollWidth, clientWidth }: { scrollWidth: number; clientWidth: number }) =>
+          scrollWidth - clientWidth,
+      );
+  await expect.poll(hidden, { ...PATIENCE, message: table }).toBe(0);
 }
 
 test('a long slug stays in its cell wherever links are listed', async () => {
@@ -63,12 +66,7 @@ test('a long slug stays in its cell wherever links are listed', async () => {
   });
   const [link] = made.links;
   if (!link) throw new Error('no link was created');
-  await fetch(link.short_url, {
-    redirect: 'manual',
-    headers: {
-      'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36',
-    },
-  });
+  await visitNew(link.short_url);
   await expect
     .poll(async () => (await site.api<{ channels: unknown[] }>('/channels')).channels.length, PATIENCE)
     .toBe(1);
@@ -102,8 +100,8 @@ test("a long email leaves enough space for its member's role", async () => {
   await page.reload();
   await expectFits(page, 'members', email);
   await page.setViewportSize({ width: 1_280, height: 900 });
-  const role = await page.getByRole('combobox', { name: `Role of ${email}` }).boundingBox();
-  expect(role?.width).toBeGreaterThan(90);
+  const role = page.getByRole('combobox', { name: `Role of ${email}` });
+  await expect.poll(async () => (await role.boundingBox())?.width, PATIENCE).toBeGreaterThan(90);
   await page.close();
 });
 
@@ -135,13 +133,16 @@ test('a long id of a user or an order leaves enough space for the other columns'
   ] as const) {
     await page.goto(`${site.app}/console/referrals?tab=${tab}`);
     await expectFits(page, tab, text);
-    expect(await hiddenOf(page, table), table).toBe(0);
+    await expectWhole(page, table);
   }
   await page.goto(`${site.app}/console/referrals?tab=signups&by=${partner_id}`);
   await expectFits(page, 'signups-of', 'Only by user');
   await page.goto(`${site.app}/console/referrals?tab=enrollments&partner=${partner_id}`);
   await expectFits(page, 'enrollment', 'Ledger entries');
-  const close = await page.getByRole('button', { name: 'Close' }).boundingBox();
-  expect((close?.x ?? 390) + (close?.width ?? 0)).toBeLessThanOrEqual(390);
+  const rightOf = async () => {
+    const close = await page.getByRole('button', { name: 'Close' }).boundingBox();
+    return (close?.x ?? 390) + (close?.width ?? 0);
+  };
+  await expect.poll(rightOf, PATIENCE).toBeLessThanOrEqual(390);
   await page.close();
 });

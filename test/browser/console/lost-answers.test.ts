@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import { isGenuine, type Receiver, startReceiver } from '../../support/receiver.ts';
 import { inChromium } from '../in-chromium.ts';
-import { type ConsolePage, type ConsoleSite, consoleSite, expectClean } from './console-site.ts';
+import {
+  type ConsolePage,
+  type ConsoleSite,
+  consoleSite,
+  expectClean,
+  expectNotice,
+} from './console-site.ts';
 import { openSection } from './link-desk.ts';
 import { LONG, PATIENCE } from './referral-shop.ts';
 
@@ -42,7 +48,7 @@ test('a program whose response was lost is created once, and the next press says
   await dialog.getByRole('button', { name: 'Create' }).click();
   await dialog.getByText(NO_ANSWER).waitFor();
   await dialog.getByRole('button', { name: 'Create' }).click();
-  await page.getByText('Program created').waitFor();
+  await expectNotice(page, 'Program created');
   await dialog.waitFor({ state: 'detached' });
   await expect.poll(() => page.getByRole('article', { name: 'Lost' }).count(), PATIENCE).toBe(1);
   const { programs } = await site.api<{ programs: { name: string }[] }>('/programs');

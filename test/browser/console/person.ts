@@ -16,8 +16,9 @@ export function personAt(page: Page) {
     await control(role, name, within).click();
     effort.clicks += 1;
   };
-  /** Writes into the focused field. */
+  /** Writes into the focused field, once there is one: a dialog may take a moment to open. */
   const type = async (text: string): Promise<void> => {
+    await page.locator('input:focus, textarea:focus').waitFor();
     await page.keyboard.type(text);
     effort.keys += text.length;
   };

@@ -45,7 +45,7 @@ test('a member opens a page as a test, and sees live what arrives and what was r
   await arrived.getByText('amount was rounded to the minor unit').waitFor();
   expect(await arrived.getByText(/1001: .*33\.33/).count()).toBe(1);
   const problems = page.getByRole('region', { name: 'Refused and corrected calls' });
-  await problems.getByText('text of').first().waitFor({ timeout: 30_000 });
+  await problems.getByText('text of').first().waitFor();
   await expectGood(page, 'developers-pixel');
   await page.getByRole('button', { name: 'Clear', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Clear' }).click();

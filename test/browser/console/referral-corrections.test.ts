@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { inChromium } from '../in-chromium.ts';
-import { type ConsoleSite, consoleSite, expectGood } from './console-site.ts';
+import { type ConsoleSite, consoleSite, expectGood, expectNotice } from './console-site.ts';
 import { choose, expectRows, LONG, merchantOf, money, PATIENCE, row, type Shop } from './referral-shop.ts';
 
 let site: ConsoleSite;
@@ -117,7 +117,7 @@ test('an address that a page changed warns, and setting it again pays at once', 
   await expectGood(page, 'referrals-edit-referrer');
   await edit.getByRole('button', { name: 'Save' }).click();
   await page.getByText('25 %').waitFor(PATIENCE);
-  expect(await warning.count()).toBe(0);
+  await warning.waitFor({ state: 'detached' });
   await page.close();
 });
 
@@ -148,8 +148,8 @@ test('a bonus is added and rejected, and a referrer is erased after a question',
   await page.getByRole('button', { name: 'Erase' }).click();
   const erasing = page.getByRole('dialog', { name: 'Erase yul?' });
   await erasing.getByRole('button', { name: 'Erase', exact: true }).click();
-  await page.getByText('Referrer erased').waitFor(PATIENCE);
-  expect(await page.getByRole('button', { name: 'yul' }).count()).toBe(0);
+  await expectNotice(page, 'Referrer erased');
+  await page.getByRole('button', { name: 'yul' }).waitFor({ state: 'detached' });
   await page.close();
 });
 
@@ -164,7 +164,7 @@ test('an owner creates the identity secret and requires signed users', LONG, asy
   await section.getByLabel('Days to hold a changed payout address').fill('7');
   await expectGood(page, 'settings-referrals');
   await section.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Settings saved').waitFor(PATIENCE);
+  await expectNotice(page, 'Settings saved');
   expect(await site.api('/workspace')).toMatchObject({
     identity_verification: 'required',
     payout_hold_days: 7,

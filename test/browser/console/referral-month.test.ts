@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Summary } from '../../../api/referrals/summary/schemas.ts';
-import { visit } from '../../support/visitors.ts';
+import { visitNew } from '../../support/visitors.ts';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
 import { choose, expectRows, LONG, merchantOf, money, PATIENCE, row, type Shop } from './referral-shop.ts';
@@ -26,7 +26,7 @@ test('the first page has what the programs brought, and leads to what needs a de
   const people = ['amelie.dupont', 'b.okafor', 'chen-wei', 'd.novak', 'emre', 'fatima-z'];
   for (const [index, user] of people.entries()) {
     const { ref, referral_link } = await shop.enroll(user, friends, { name: user.replace(/[.-]/, ' ') });
-    for (let n = 0; n < 3 + index; n++) expect((await visit(referral_link)).status).toBe(302);
+    for (let n = 0; n < 3 + index; n++) expect((await visitNew(referral_link)).status).toBe(302);
     for (let n = 0; n < people.length - index; n++) {
       await shop.signup(`${user}-friend-${n}`, ref);
       if (n % 2 === 0) await shop.purchase(`${user}-friend-${n}`, `${user}-order-${n}`, 49.9 * (n + 1));

@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/sync';
 import type { Download } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { inChromium } from '../in-chromium.ts';
-import { type ConsolePage, type ConsoleSite, consoleSite, expectGood } from './console-site.ts';
+import { type ConsolePage, type ConsoleSite, consoleSite, expectGood, expectNotice } from './console-site.ts';
 import { expectRows, LONG, merchantOf, money, PATIENCE, row, type Shop, type Sums } from './referral-shop.ts';
 
 let site: ConsoleSite;
@@ -68,7 +68,7 @@ test('a payout file is downloaded and marked paid once, and every amount is the 
   await expectGood(page, 'referrals-mark-paid');
   await question.getByRole('button', { name: `Mark ${total} as paid` }).click();
   await listed.getByText('Paid', { exact: true }).waitFor();
-  await page.getByText(`Marked paid: 2 referrers, ${total}`).waitFor();
+  await expectNotice(page, `Marked paid: 2 referrers, ${total}`);
   await expectRows(page, 'Balances that are ready to pay', 1);
   await expectGood(page, 'referrals-paid');
   const sums = await site.api<Sums>(`/ledger/balances?program_id=${program.id}&status=paid`);
@@ -101,7 +101,7 @@ test('the confirmation reports a file that overlaps with a paid one, and nothing
   await open.getByRole('button', { name: 'Mark as paid' }).click();
   const question = page.getByRole('dialog', { name: 'Mark 1 referrer as paid?' });
   await question.getByRole('button', { name: `Mark ${money(5)} as paid` }).click();
-  await page.getByText('Marked paid: 0 of 1 referrer, nothing').waitFor();
+  await expectNotice(page, 'Marked paid: 0 of 1 referrer, nothing');
   await expect.poll(() => open.count(), PATIENCE).toBe(1);
   await expectGood(page, 'referrals-paid-twice');
   const sums = await site.api<Sums>(`/ledger/balances?program_id=${program.id}&status=paid`);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { inChromium } from '../in-chromium.ts';
-import { type ConsoleSite, consoleSite, expectGood } from './console-site.ts';
+import { type ConsoleSite, consoleSite, expectGood, expectNotice } from './console-site.ts';
 import {
   choose,
   expectRows,
@@ -55,7 +55,7 @@ test('referrers are searched, opened, suspended, which can be undone, and approv
   await drawer.getByRole('button', { name: 'Suspend' }).click();
   await drawer.getByText('Suspended', { exact: true }).waitFor();
   expect(await site.api(`/enrollments/${bob.partner_id}`)).toMatchObject({ status: 'suspended' });
-  await page.getByText('bob-17 suspended. New signups and purchases earn nothing').waitFor();
+  await expectNotice(page, 'bob-17 suspended. New signups and purchases earn nothing');
   await expectGood(page, 'referrals-suspend');
   await page.getByRole('button', { name: 'Undo' }).click();
   await drawer.getByText('Approved', { exact: true }).waitFor();
@@ -109,7 +109,8 @@ test('the ledger is filtered and paged, and its sums are those of the API', LONG
 
 test('a day typed into the ledger is searched once, when its year is complete', LONG, async () => {
   const page = await site.open('/referrals?tab=ledger');
-  await page.getByText('Entries are added, and never changed').waitFor();
+  const rows = page.getByRole('region', { name: 'Entries of the ledger' });
+  await rows.or(page.getByText('No entries')).waitFor();
   const steps = await page.evaluate('history.length');
   const asked: (string | null)[] = [];
   page.on('request', (request) => {

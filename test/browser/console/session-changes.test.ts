@@ -8,6 +8,7 @@ import {
   type ConsoleSite,
   consoleSite,
   expectClean,
+  holdOwnReads,
   PASSWORD,
 } from './console-site.ts';
 import { chooseChannel } from './link-desk.ts';
@@ -45,6 +46,7 @@ async function open(path: string): Promise<ConsolePage & { email: string }> {
   members += 1;
   const email = `changes-${members}@${site.mail}`;
   const page = await site.open(path, { role: null });
+  await holdOwnReads(page);
   await accept(page, await site.invite('operator', email));
   await page.goto(`${site.app}/console${path}`);
   return Object.assign(page, { email });

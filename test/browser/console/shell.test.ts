@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { visit } from '../../support/visitors.ts';
+import { visitNew } from '../../support/visitors.ts';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsoleSite, consoleSite, expectGood } from './console-site.ts';
 
@@ -20,7 +20,8 @@ test('the shell shows the workspace and leads to every page of the navigation', 
   for (const name of ['Overview', 'Live', 'Links', 'Visitors', 'Webhooks', 'Settings', 'Developers']) {
     await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
     await page.getByRole('heading', { level: 1 }).waitFor();
-    expect(await page.getByRole('link', { name, exact: true }).getAttribute('aria-current')).toBe('page');
+    const entry = page.getByRole('link', { name, exact: true });
+    await expect.poll(() => entry.getAttribute('aria-current'), PATIENCE).toBe('page');
   }
   await page.close();
 });
@@ -85,7 +86,7 @@ test('Ctrl K finds pages, links, people, and actions, and an address there begin
     slug: 'black-friday',
   });
   const { short_url } = site.service;
-  const visited = await visit(`${short_url}/black-friday`);
+  const visited = await visitNew(`${short_url}/black-friday`);
   const visitor_id = visited.location?.searchParams.get('_vid') ?? '';
   await site.api('/track/identify', { visitor_id, email: 'friday@mail.example' });
   const found = () => site.api<{ visitors: object[] }>('/visitors?search=friday%40');
@@ -110,6 +111,7 @@ test('Ctrl K finds pages, links, people, and actions, and an address there begin
   await expectGood(page, 'palette-found');
   await option('friday@mail.example').click();
   await page.getByRole('heading', { level: 1, name: 'friday@mail.example' }).waitFor();
+  await palette.waitFor({ state: 'detached' });
 
   await page.keyboard.press('Control+k');
   await field.fill('webho');

@@ -5,7 +5,14 @@ import { startReceiver } from '../../support/receiver.ts';
 import { scannedText } from '../../support/scanned-images.ts';
 import { LIMIT_MS } from '../../support/until.ts';
 import { inChromium } from '../in-chromium.ts';
-import { type ConsolePage, type ConsoleSite, consoleSite, expectClean, screenshot } from './console-site.ts';
+import {
+  type ConsolePage,
+  type ConsoleSite,
+  consoleSite,
+  expectClean,
+  expectNotice,
+  screenshot,
+} from './console-site.ts';
 import { fillShop } from './dashboard-desk.ts';
 import { ask } from './dashboard-page.ts';
 import { records } from './link-desk.ts';
@@ -133,7 +140,7 @@ test('a program is started and paid', async () => {
   expect(readFileSync(await (await download).path(), 'utf8')).toContain('ann@pay.example');
   await me.press('button', 'Mark as paid');
   await me.press('button', /^Mark .* as paid$/, page.getByRole('dialog'));
-  await me.see(/^Marked paid: 1 referrer/);
+  await expectNotice(page, 'Marked paid: 1 referrer');
   atMost(me.effort, { clicks: 14, keys: 22 });
   expectClean(page);
   await page.close();
@@ -168,6 +175,12 @@ test('why a webhook fails', async () => {
       events: ['click.created'],
     });
     await site.api(`/webhooks/${id}/test`, {});
+    // The badge reads the problems when the page opens, and then every half a minute.
+    type Deliveries = { deliveries: { response_status: number | null }[] };
+    const tried = () => site.api<Deliveries>(`/webhooks/${id}/deliveries`);
+    await expect
+      .poll(async () => (await tried()).deliveries.map((one) => one.response_status), PATIENCE)
+      .toEqual([401]);
     const page = await site.open('/');
     const me = personAt(page);
     await me.press('link', /problem/, page.getByRole('banner'));

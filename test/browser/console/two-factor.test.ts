@@ -2,7 +2,14 @@ import { generateSync } from 'otplib';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { inChromium } from '../in-chromium.ts';
-import { type ConsoleSite, consoleSite, expectClean, expectGood, PASSWORD } from './console-site.ts';
+import {
+  type ConsoleSite,
+  consoleSite,
+  expectClean,
+  expectGood,
+  expectNotice,
+  PASSWORD,
+} from './console-site.ts';
 import { addAuthenticator } from './virtual-authenticator.ts';
 
 let site: ConsoleSite;
@@ -122,7 +129,7 @@ test('a passkey confirms too', async () => {
   const page = await site.open('/settings?tab=sign-in', { role: 'analyst', host: 'localhost' });
   await addAuthenticator(page);
   await press(page, 'Add a passkey');
-  await page.getByText('The passkey was added').waitFor();
+  await expectNotice(page, 'The passkey was added');
   await site.forgetConfirmations();
   const passkeys = page.getByRole('list', { name: 'Your passkeys' }).getByRole('listitem');
   await passkeys.first().getByRole('button').click();

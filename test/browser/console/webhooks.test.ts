@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { isGenuine, type Receiver, startReceiver } from '../../support/receiver.ts';
+import { visitNew } from '../../support/visitors.ts';
 import { inChromium } from '../in-chromium.ts';
-import { type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
+import { type ConsoleSite, consoleSite, expectClean, expectGood, expectNotice } from './console-site.ts';
 
 let site: ConsoleSite;
 let receiver: Receiver;
@@ -186,8 +187,7 @@ test('the log is paged and filtered by event, and shows new deliveries automatic
     name: 'Hooked',
     channel: 'newsletter',
   });
-  const agent = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/142.0.0.0 Safari/537.36';
-  await fetch(links[0]?.short_url ?? '', { redirect: 'manual', headers: { 'user-agent': agent } });
+  await visitNew(links[0]?.short_url ?? '');
   await rows(page, 'Deliveries').filter({ hasText: 'Clicks' }).waitFor();
   expect(new URL(page.url()).search).toBe('?type=click.created');
   await choose(page, 'Result', 'Failed');
@@ -234,23 +234,24 @@ test('a webhook gets a new secret, is changed, switched off and on, and deleted'
   await page.getByRole('checkbox', { name: 'Leads', exact: true }).check();
   await field(page, 'Description').fill('');
   await press(page, 'Save');
-  await textShown(page, 'Webhook saved');
+  await expectNotice(page, 'Webhook saved');
   const shown = () => site.api<Shown>(`/webhooks/${hook.id}`);
   expect(await shown()).toMatchObject({ url: hook.url, events: ['lead.created'], description: null });
 
   await press(page, 'Disable');
   await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
-  await textShown(page, 'Webhook disabled');
+  await expectNotice(page, 'Webhook disabled');
   expect(await shown()).toMatchObject({ is_active: false });
-  expect(await page.getByRole('button', { name: 'Send a test event' }).isDisabled()).toBe(true);
+  const sending = page.getByRole('button', { name: 'Send a test event' });
+  await expect.poll(() => sending.isDisabled()).toBe(true);
   await expectGood(page, 'webhooks-off');
   await press(page, 'Enable');
-  await textShown(page, 'Webhook enabled');
+  await expectNotice(page, 'Webhook enabled');
   expect(await shown()).toMatchObject({ is_active: true });
   await press(page, 'Delete');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await heading(page, 'Webhooks');
-  await textShown(page, 'Webhook deleted');
+  await expectNotice(page, 'Webhook deleted');
   expect(await page.getByRole('link', { name: 'To be changed' }).count()).toBe(0);
   await expect(shown()).rejects.toThrow('404');
   expectClean(page);
@@ -263,6 +264,7 @@ test('editing a webhook does not undo what another person changes meanwhile', LO
   await press(page, 'Edit');
   const edit = page.getByRole('dialog', { name: 'Edit the webhook' });
   // An empty form closes at once; after typing neither Escape nor a press beside the form closes it.
+  await field(page, 'Description').waitFor();
   await page.keyboard.press('Escape');
   await edit.waitFor({ state: 'detached' });
   await press(page, 'Edit');
@@ -277,7 +279,7 @@ test('editing a webhook does not undo what another person changes meanwhile', LO
   await page.getByRole('checkbox', { name: 'Clicks', exact: true }).check();
   await field(page, 'Description').fill('Of the shop');
   await press(page, 'Save');
-  await textShown(page, 'Webhook saved');
+  await expectNotice(page, 'Webhook saved');
   expect(await site.api<Shown>(`/webhooks/${hook.id}`)).toMatchObject({
     url,
     events: ['sale.created'],
