@@ -184,11 +184,11 @@ test('publishing a page and taking it back are undone without a loss of what is 
   const status = async () => (await fetch(`${site.service.short_url}/${made.slug}`)).status;
   await published.check();
   await save(page);
-  await page.getByText('Page published').waitFor();
+  await expectNotice(page, 'Page published');
   await expect.poll(status, PATIENT).toBe(200);
   await page.getByLabel('Made with Hoplog').uncheck();
   await page.getByRole('button', { name: 'Undo' }).press('Enter');
-  await page.getByText('Undone').waitFor();
+  await expectNotice(page, 'Undone');
   expect(await desk.get(made.id)).toMatchObject({ is_published: false, show_branding: true });
   await expect.poll(() => published.isChecked(), PATIENT).toBe(false);
   expect(await page.getByLabel('Made with Hoplog').isChecked()).toBe(false);

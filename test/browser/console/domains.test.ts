@@ -1,7 +1,14 @@
 import { expect, test, vi } from 'vitest';
 import type { DomainRecord } from '../../../api/domains/schemas.ts';
 import { inChromium } from '../in-chromium.ts';
-import { type ConsolePage, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
+import {
+  type ConsolePage,
+  type ConsoleSite,
+  consoleSite,
+  expectClean,
+  expectGood,
+  expectNotice,
+} from './console-site.ts';
 import { LONG, PATIENCE, press, records, SHOP, setDomain } from './link-desk.ts';
 
 // Each test looks at several states, on a machine that may have other things to do.
@@ -126,7 +133,7 @@ test('the former default domain comes back by Undo, with the other fields of the
   await settings.getByRole('checkbox', { name: 'Default domain' }).check();
   await settings.getByLabel('Root address').fill('brand.example/next');
   await settings.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('New links are made on next.brand.example by default').waitFor();
+  await expectNotice(page, 'New links are made on next.brand.example by default');
   const now = async () =>
     (await domains())
       .map(({ domain, is_default, root_url }) => ({ domain, is_default, root_url }))
@@ -138,7 +145,7 @@ test('the former default domain comes back by Undo, with the other fields of the
   ]);
   await expectGood(page, 'domains-undo', 'each once');
   await page.getByRole('button', { name: 'Undo' }).click();
-  await page.getByText('Undone').waitFor();
+  await expectNotice(page, 'Undone');
   await card(page, 'go.brand.example').getByText('Default', { exact: true }).waitFor();
   expect(await now()).toEqual([
     { ...others, is_default: true },

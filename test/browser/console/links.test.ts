@@ -106,7 +106,7 @@ test('moving a link to a folder is undone; a change of a field that cannot be se
   await settings.getByText('Autumn', { exact: true }).waitFor();
   expect((await link()).folder_id).toBe(folder.id);
   await page.getByRole('button', { name: 'Undo' }).press('Enter');
-  await page.getByText('Undone').waitFor();
+  await expectNotice(page, 'Undone');
   expect(await link()).toEqual({ ...made.links[0], updated_at: expect.any(String) });
   await settings.getByText('Autumn', { exact: true }).waitFor({ state: 'detached' });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ProgramRecord } from '../../../api/referrals/programs/schemas.ts';
 import { inChromium } from '../in-chromium.ts';
-import { type ConsoleSite, consoleSite, expectGood } from './console-site.ts';
+import { type ConsoleSite, consoleSite, expectGood, expectNotice } from './console-site.ts';
 import { LONG, merchantOf, money, PATIENCE, row, type Shop } from './referral-shop.ts';
 
 let site: ConsoleSite;
@@ -96,7 +96,7 @@ test('a program is created on the page, with its field errors, changed and pause
   await card.getByText('Paused', { exact: true }).waitFor();
   await expect.poll(() => page.getByText('Bring a friend paused').count(), PATIENCE).toBe(2);
   await page.keyboard.press('Control+z');
-  await page.getByText('Undone').waitFor();
+  await expectNotice(page, 'Undone');
   await card.getByText('Active', { exact: true }).waitFor();
   expect(await site.api(`/programs/${made.id}`)).toMatchObject({ status: 'active' });
   await expectGood(page, 'referrals-programs');
