@@ -33,18 +33,21 @@ type Counts = { cpu: number; wakeUps: number };
  * Watches an idle service.
  *
  * @param device block device of its data directory alone, such as `loop0`; null: its disk is not measured
+ * @param writeOut writes what is in memory to the disk, before its last count: what a checkpoint writes is of the rest
  */
 export async function watchAtRest(given: {
   supervisor: number;
   device: string | null;
   seconds: number;
+  writeOut: () => Promise<void>;
 }): Promise<AtRest> {
-  const { supervisor, device, seconds } = given;
+  const { supervisor, device, seconds, writeOut } = given;
   const began = performance.now();
   const before = countsByPart(supervisor);
   const diskBefore = device === null ? null : diskCounts(device);
   await delay(seconds * 1_000);
   const after = countsByPart(supervisor);
+  await writeOut();
   const diskAfter = device === null ? null : diskCounts(device);
   const elapsed = (performance.now() - began) / 1_000;
   const parts = new Map<string, PartAtRest>();

@@ -56,6 +56,13 @@ CREATE UNLOGGED TABLE live_workers (
   PRIMARY KEY (consumer, holder)
 );
 
+-- Rows of these are updated each second, in place. A page of them is cleaned when it is read, so vacuum need only come
+-- where that was held up, and statistics of a few rows serve no plan. By default both came at each look of autovacuum,
+-- and wrote more than the updates.
+ALTER TABLE ingest_streams SET (fillfactor = 50, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_threshold = 100000);
+ALTER TABLE log_lanes SET (fillfactor = 50, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_threshold = 100000);
+ALTER TABLE live_workers SET (fillfactor = 50, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_threshold = 100000);
+
 -- Events that could not be decoded or stored. With Kafka a copy goes to the dead-letter topic; this table decides: it is
 -- written in the transaction that advances the lane past the event.
 CREATE TABLE dead_letters (
