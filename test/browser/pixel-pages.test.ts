@@ -155,6 +155,7 @@ describe('the names in the page', () => {
     await desk.page.waitForFunction('window.hoplog');
     const [early, late] = [nextOrder(), nextOrder()];
     await desk.page.evaluate(callOf(early));
+    await arrived(early, desk.served);
     const posted: string[] = [];
     desk.page.on(
       'request',
@@ -176,7 +177,8 @@ describe('the names in the page', () => {
 describe('the pixel finds itself', () => {
   const key = () => desk.served.service.demo.publishable_key;
   const src = () => `${desk.served.service.short_url}/pixel.js`;
-  test.each([
+  const shortLinks = () => desk.served.service.short_url;
+  test.each<[what: string, html: () => string, calls?: () => string]>([
     ['with data-key', () => `<script async src="${src()}" data-key="${key()}"></script>`],
     [
       'where a tag manager strips data-key',
@@ -195,17 +197,25 @@ describe('the pixel finds itself', () => {
       'as a module with the key in its address',
       () => `<script type="module" src="${src()}?v=2&key=${key()}"></script>`,
     ],
-    ['under a path of the shop’s own host', () => `<script async src="/hop/pixel.js?key=${key()}"></script>`],
+    [
+      'under a path of the shop’s own host, which gets the calls',
+      () => `<script async src="/hop/pixel.js?key=${key()}"></script>`,
+      () => `${desk.origin}/hop`,
+    ],
     [
       'as a copy on the shop’s own host',
       () => `<script async src="/copied/pixel.js" data-key="${key()}"></script>`,
+    ],
+    [
+      'as such a copy with the key in its address',
+      () => `<script async src="/copied/pixel.js?key=${key()}"></script>`,
     ],
     ['in the file of an optimizer', () => `<script src="/bundle.js"></script>`],
     [
       'in the file of an optimizer, with data-key',
       () => `<script src="/bundle-of-file.js" data-key="${key()}"></script>`,
     ],
-  ])('%s', async (_what, html) => {
+  ])('%s', async (_what, html, calls = shortLinks) => {
     const bundle = await (await fetch(addressOf(desk.served))).text();
     desk.site.put('bundle.js', `var other = 1;\n${bundle}\n;var more = 2;`);
     const file = await (await fetch(src())).text();
@@ -214,8 +224,11 @@ describe('the pixel finds itself', () => {
     await open(desk, html());
     await desk.page.waitForFunction('window.hoplog && hoplog.visitor');
     const orderId = nextOrder();
+    const posted: string[] = [];
+    desk.page.on('request', (request) => request.method() === 'POST' && posted.push(request.url()));
     await desk.page.evaluate(callOf(orderId));
     await arrived(orderId, desk.served);
+    expect(posted).toContain(`${calls()}/collect`);
     expect(desk.messages.filter((text) => text.includes('[hoplog]'))).toEqual([]);
   });
 
