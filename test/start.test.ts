@@ -30,6 +30,11 @@ const CHECKOUT = fileURLToPath(new URL('..', import.meta.url));
 const ONE_LINE = /^hoplog: [^\n]*\n$/;
 const TIERS = ['ingest', 'workers', 'api'];
 
+/** Loaded before a program: what it repeats each hour, it then repeats each second. */
+const HOURS_ARE_SECONDS = `data:text/javascript,${encodeURIComponent(
+  'const real = setInterval; globalThis.setInterval = (work, ms, ...more) => real(work, ms === 3600000 ? 1000 : ms, ...more);',
+)}`;
+
 let directory: string;
 let dataDir: string;
 let running: Service[];
@@ -66,7 +71,11 @@ function postmaster(): number {
 
 test('a first start prints working keys, returns a click, hides the data from other users, and rejects a second start', async () => {
   const metricsPort = await freePort('127.0.0.3', 4);
-  const env = { METRICS_PORT: String(metricsPort), METRICS_HOST: '127.0.0.3' };
+  const env = {
+    METRICS_PORT: String(metricsPort),
+    METRICS_HOST: '127.0.0.3',
+    NODE_OPTIONS: `--import=${HOURS_ARE_SECONDS}`,
+  };
   const service = await start({ empty: true, env });
   const key = keyOf(service);
   const link = await makeLink(service, key, 'first');
@@ -94,9 +103,13 @@ test('a first start prints working keys, returns a click, hides the data from ot
   const ready = await fetch(`http://127.0.0.3:${metricsPort}/health/ready`);
   expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready', children }]);
 
-  const { status, log } = await refusedStart({ dataDir });
-  expect(status).toBe(1);
-  expect(log).toContain(`already runs on DATA_DIR=${JSON.stringify(dataDir)}`);
+  const log = () => service.log();
+  await expect.poll(log).toContain('this hour: 1 redirects, 0 clicks lost');
+  await expect.poll(log).toMatch(/visible up to [\d.]+ s ago, \d+ MiB free in DATA_DIR, \d+ MiB of memory/);
+
+  const second = await refusedStart({ dataDir });
+  expect(second.status).toBe(1);
+  expect(second.log).toContain(`already runs on DATA_DIR=${JSON.stringify(dataDir)}`);
 });
 
 test('a first start that fails or is interrupted leaves the demo keys for the next start', async () => {
@@ -296,7 +309,7 @@ test('a second signal ends everything at once, including the databases', async (
   }
 });
 
-test('a blocked DATA_DIR, an unknown host or a limited address space ends the start with one line', async () => {
+test('a file in place of a directory in DATA_DIR ends the start with one line', async () => {
   mkdirSync(dataDir);
   for (const name of ['run', 'clickhouse']) {
     writeFileSync(join(dataDir, name), 'not of Hoplog');
@@ -305,9 +318,15 @@ test('a blocked DATA_DIR, an unknown host or a limited address space ends the st
     expect(inTheWay.log).toContain(`${join(dataDir, name)} must be a directory, but is a file: move it away`);
     rmSync(join(dataDir, name));
   }
+});
+
+test('an unknown host ends the start with one line', async () => {
   const nowhere = await refusedStart({ dataDir, env: { HOST: 'no-such-host.invalid', LOG_LEVEL: 'warn' } });
   expect(nowhere).toEqual({ status: 1, log: expect.stringMatching(ONE_LINE) });
   expect(nowhere.log).toContain('setting HOST="no-such-host.invalid": must be an address of this machine');
+});
+
+test('a limited address space ends the start with one line', async () => {
   const limit = ['-c', 'ulimit -v 8000000 && exec "$@"', 'sh', process.execPath];
   const limited = await refusedStart({ dataDir, as: { file: 'sh', args: limit, identity: {} } });
   expect(limited).toEqual({ status: 1, log: expect.stringMatching(ONE_LINE) });

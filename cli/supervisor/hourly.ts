@@ -56,10 +56,19 @@ export function logHourly(options: HourlyOptions): () => void {
     };
     log.info(figures, describe(figures));
   };
-  const run = () => {
-    report().catch((error: unknown) => log.warn({ err: error }, 'failed to gather the figures of the hour'));
+  let isReporting = false;
+  const run = async () => {
+    // Two at once would read counters in any order.
+    if (isReporting) return;
+    isReporting = true;
+    try {
+      await report();
+    } catch (error) {
+      log.warn({ err: error }, 'failed to gather the figures of the hour');
+    }
+    isReporting = false;
   };
-  const timer = setInterval(run, everyMs);
+  const timer = setInterval(() => void run(), everyMs);
   timer.unref();
   return () => clearInterval(timer);
 }
