@@ -25,7 +25,7 @@ const LEAST_CLICKHOUSE_BYTES = 320 * MIB;
 export type MemoryPlan = {
   /** Limit of what ClickHouse allocates for queries, inserts, merges, and caches. */
   clickhouseBytes: number;
-  /** Whether ClickHouse runs few queries at a time, each in small blocks: more wait instead of failing. */
+  /** Whether a query of ClickHouse has few threads, each with its own blocks, and its caches are small. */
   isSmall: boolean;
   /** Whether there is memory to save CPU with. */
   isRoomy: boolean;
