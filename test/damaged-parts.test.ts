@@ -11,9 +11,13 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pino from 'pino';
+import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { freePort } from '../cli/embedded/free-port.ts';
 import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
+import { createDamageWatch } from '../workers/jobs/watch-damage.ts';
+import { createWorkerMetrics } from '../workers/metrics.ts';
 import { follow, type Link, makeLink, untilClicks } from './support/first-click.ts';
 import { CHECKOUT, EACH_SECOND, hoplog } from './support/hoplog.ts';
 import { type Service, startService } from './support/service.ts';
@@ -157,6 +161,14 @@ test('a part of the clicks that ClickHouse detaches at its start is named by log
     return (await Promise.all(urls.map(async (url) => (await fetch(url)).text()))).join('\n');
   };
   await expect.poll(metrics).toContain('hoplog_worker_damaged_parts{table="clicks",tier="workers"} 1');
+
+  const looks: string[] = [];
+  await withClickHouse(async (clickhouse) => {
+    const log = pino({}, { write: (text: string) => void looks.push(text) });
+    const look = createDamageWatch({ clickhouse, log, metrics: createWorkerMetrics(new Registry()) });
+    for (const _ of ['found', 'known']) await look();
+  });
+  expect(looks).toEqual([expect.stringMatching(found)]);
 
   const detail = await untilDamaged(found);
   expect(detail).toContain('docs/operations/damaged-data.md');

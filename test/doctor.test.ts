@@ -14,6 +14,7 @@ import { canLimitMemory, makeMemoryGroup } from './support/control-group.ts';
 import { EACH_SECOND, hoplog, run } from './support/hoplog.ts';
 import { startTestIngest, type TestIngest } from './support/ingest.ts';
 import { programArguments } from './support/program.ts';
+import { shiftedClock } from './support/shifted-clock.ts';
 import { canMount, mountSmallDisk } from './support/small-disk.ts';
 import { type TestStores, testStores } from './support/stores.ts';
 import { until } from './support/until.ts';
@@ -93,7 +94,7 @@ test('a name that does not resolve, and one without TLS', async () => {
   await expectFound('tls', /not encrypted/, { SHORT_URL: 'http://0.0.0.0:1' });
 });
 
-test('a certificate that no authority signed', async () => {
+test('a certificate that no authority signed, and one that expires soon', async () => {
   const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
   const made = [
     'req',
@@ -106,12 +107,16 @@ test('a certificate that no authority signed', async () => {
     '-days',
     '3',
   ];
-  execFileSync('openssl', [...made, '-subj', '/CN=0.0.0.0', '-keyout', key, '-out', cert], {
-    stdio: 'ignore',
-  });
-  const server = createHttpsServer({ key: readFileSync(key), cert: readFileSync(cert) });
+  const names = ['-subj', '/CN=0.0.0.0', '-addext', 'subjectAltName=IP:0.0.0.0'];
+  execFileSync('openssl', [...made, ...names, '-keyout', key, '-out', cert], { stdio: 'ignore' });
+  const server = createHttpsServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_, response) =>
+    response.writeHead(503).end(),
+  );
   const port = await listening(server);
-  await expectFound('tls', /self.signed/i, { SHORT_URL: `https://0.0.0.0:${port}` });
+  const env = { SHORT_URL: `https://0.0.0.0:${port}` };
+  await expectFound('tls', /self.signed/i, env);
+  await expectFound('tls', /expires in [23] days$/, { ...env, NODE_EXTRA_CA_CERTS: cert });
+  await expectFound('proxy', /returned status 503$/, { ...env, NODE_EXTRA_CA_CERTS: cert });
 });
 
 test.each([
@@ -155,6 +160,21 @@ test('data of another PostgreSQL version', async () => {
   mkdirSync(join(dataDir, 'postgres'));
   writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '14\n');
   await expectFound('version', /is of PostgreSQL 14/);
+});
+
+test('databases whose clocks differ, and one that does not respond', async () => {
+  const { databaseUrl, clickhouseUrl, clickhouseDatabase } = stores;
+  const env = {
+    DATABASE_URL: databaseUrl,
+    CLICKHOUSE_URL: clickhouseUrl,
+    CLICKHOUSE_DATABASE: clickhouseDatabase,
+  };
+  const clock = shiftedClock(directory);
+  clock.shift(-3_600);
+  await expectFound('clock', /^PostgreSQL's clock differs .* by 3[56]\d\d s$/, { ...env, ...clock.env });
+  await expectFound('clock', /^ClickHouse's clock differs .* by 3[56]\d\d s$/, { ...env, ...clock.env });
+  const nowhere = `http://127.0.0.1:${await freePort()}`;
+  await expectFound('databases', /^ClickHouse does not respond/, { ...env, CLICKHOUSE_URL: nowhere });
 });
 
 test('connections of billing providers without a secret, refused, silent, behind, or with failed events', async () => {

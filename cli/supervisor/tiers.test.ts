@@ -15,3 +15,22 @@ test('a whole stop takes at most ten seconds', () => {
   const databases = Math.max(CLICKHOUSE_STOP_MS, POSTGRES_STOP_MS);
   expect(Math.max(ingest.drainMs, api.drainMs) + workers.drainMs + databases).toBeLessThanOrEqual(10_000);
 });
+
+test('each tier names the settings of its ports, for the error of one that is taken', () => {
+  const config = readConfig({ API_PORT: '3100', INGEST_PORT: '3101', METRICS_PORT: '9100' });
+  const ports = {
+    api: 3_100,
+    ingest: 3_101,
+    metrics: { supervisor: 9_100, ingest: 9_101, workers: 9_102, api: 9_103 },
+  };
+  const specs = tierSpecs({}, config, ports);
+  const named = Object.values(specs).map(({ name, ports: places }) => [
+    name,
+    ...places.map(({ setting, configured, port }) => `${setting}=${configured ?? ''} ${port}`),
+  ]);
+  expect(named).toEqual([
+    ['ingest', 'INGEST_PORT=3101 3101', 'METRICS_PORT=9100 9101'],
+    ['workers', 'METRICS_PORT=9100 9102'],
+    ['api', 'API_PORT=3100 3100', 'METRICS_PORT=9100 9103'],
+  ]);
+});

@@ -61,6 +61,11 @@ test('its command runs the service as an ordinary user, and SIGTERM to the main 
       .map((entry) => entry.split(/=(.*)/s).slice(0, 2)),
   );
   expect(valuesOf('KillMode')).toEqual(['mixed']);
+  // A clock that is set after the start would give clicks wrong times.
+  for (const order of ['After', 'Wants'])
+    expect(valuesOf(order)[0]?.split(' ').toSorted()).toEqual(['network-online.target', 'time-sync.target']);
+  expect(valuesOf('Restart')).toEqual(['on-failure']);
+  expect(Number(valuesOf('LimitNOFILE')[0])).toBeGreaterThanOrEqual(65_536);
   expect(environment.DATA_DIR).toBe(`/var/lib/${valuesOf('StateDirectory')[0]}`);
   expect(Number(valuesOf('TimeoutStopSec')[0])).toBeGreaterThanOrEqual(2 * STOP_SECONDS);
 
