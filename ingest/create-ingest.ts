@@ -240,6 +240,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
       log,
     }),
     health,
+    robots: config.robots,
   });
 
   if (config.ingestSharePort) warnOfResets(log);

@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
-import { PREVIEW_BOT_NAMES } from '../core/enrich/preview-bots.ts';
+import type { Config } from '../core/settings/config.ts';
 import type { createCollectHandlers } from './collect/handler.ts';
 import type { createHealth } from './health.ts';
 import { refusingTwoLengths } from './http/content-lengths.ts';
@@ -10,8 +10,14 @@ import type { RedirectHandler } from './redirect/handler.ts';
 
 type Handler = (res: HttpResponse, req: HttpRequest, head: boolean) => void;
 
-/** X shows no card of an address that its bot may not read (developer.x.com, "Getting started with cards"). */
-const ROBOTS = `${PREVIEW_BOT_NAMES.map((name) => `User-agent: ${name}\n`).join('')}Allow: /\n\nUser-agent: *\nDisallow: /\n`;
+/**
+ * `robots.txt` by the setting. Preview bots obey it: X shows no card of an address that its bot may not read
+ * (developer.x.com, "Getting started with cards").
+ */
+const ROBOTS: Record<Config['robots'], string> = {
+  all: 'User-agent: *\nDisallow: /collect\n',
+  none: 'User-agent: *\nDisallow: /\n',
+};
 
 /** Adds every path of the short-link origin. A path without a route of its own is a slug. */
 export function addRoutes(
@@ -23,9 +29,10 @@ export function addRoutes(
     collect: ReturnType<typeof createCollectHandlers>;
     pixelScript: ReturnType<typeof createPixelScript>;
     health: ReturnType<typeof createHealth>;
+    robots: Config['robots'];
   },
 ): void {
-  const { exchanges, redirect, password, collect, pixelScript, health } = given;
+  const { exchanges, redirect, password, collect, pixelScript, health, robots } = given;
   type Route = (res: HttpResponse, req: HttpRequest) => void;
   const app = {
     get: (path: string, handle: Route) => server.get(path, refusingTwoLengths(handle)),
@@ -64,7 +71,7 @@ export function addRoutes(
         ['Content-Type', 'text/plain; charset=utf-8'],
         ['Cache-Control', 'public, max-age=86400'],
       ],
-      ROBOTS,
+      ROBOTS[robots],
     ),
   );
   // Browsers request it for every page.

@@ -25,21 +25,3 @@ const PREVIEW_BOT = new RegExp(
 export function isPreviewBot(userAgent: string): boolean {
   return PREVIEW_BOT.test(userAgent);
 }
-
-/** Names by which preview bots read `robots.txt`, of those that document that they obey it. */
-export const PREVIEW_BOT_NAMES = [
-  'Twitterbot',
-  'facebookexternalhit',
-  'Facebot',
-  'meta-externalfetcher',
-  'LinkedInBot',
-  'Slackbot',
-  'Slackbot-LinkExpanding',
-  'Discordbot',
-  'TelegramBot',
-  'WhatsApp',
-  'redditbot',
-  'Pinterestbot',
-  'SkypeUriPreview',
-  'MicrosoftPreview',
-] as const;

@@ -52,6 +52,7 @@ const Environment = Type.Object({
   JOURNAL_BUDGET: Type.String({ pattern: '^[1-9]\\d*(MiB|GiB)$', default: '8GiB' }),
   STREAM_NAME: Type.String({ pattern: '^[a-z0-9-]{0,40}$', default: '' }),
   TRUST_PROXY: Type.String({ default: '' }),
+  ROBOTS: Type.String({ pattern: '^(all|none)$', default: 'all' }),
   BLOCKED_DOMAINS_FILE: Type.String({ default: '' }),
   DNS_SERVERS: Type.String({ default: '' }),
   PUBLISHABLE_LIMIT_PER_HOUR: Type.String({ pattern: '^[1-9]\\d{0,8}$', default: '10000' }),
@@ -149,6 +150,8 @@ export type Config = {
   streamName: string;
   /** Addresses (CIDR or single) whose `X-Forwarded-For` is trusted. */
   trustProxy: string[];
+  /** What `robots.txt` of the short-link origin lets crawlers read: all but `/collect`, or nothing. */
+  robots: 'all' | 'none';
   /** File of domains that no link may lead to; empty: none. */
   blockedDomainsFile: string;
   /** Name servers that are asked for the records of domains, `address` or `address:port`; empty: the system's. */
@@ -183,6 +186,7 @@ const EXPECTED: Partial<Record<EnvironmentName, string>> = {
   KAFKA_RETENTION_HOURS: 'must be a number of hours from 1 to 99999',
   KAFKA_TLS: 'must be "true" or "false"',
   KAFKA_SASL_MECHANISM: 'must be empty, "plain", "scram-sha-256" or "scram-sha-512"',
+  ROBOTS: 'must be "all" or "none"',
   PUBLISHABLE_LIMIT_PER_HOUR: 'must be a number from 1 to 999999999',
   WEBHOOK_ALLOW_PRIVATE: 'must be "true" or "false"',
   AWS_REGION: 'must be a region such as "eu-central-1"',
@@ -266,6 +270,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     journalBudgetBytes: size(raw.JOURNAL_BUDGET),
     streamName: raw.STREAM_NAME,
     trustProxy: proxies(raw.TRUST_PROXY),
+    robots: raw.ROBOTS === 'none' ? 'none' : 'all',
     blockedDomainsFile: raw.BLOCKED_DOMAINS_FILE,
     dnsServers: nameServers(raw.DNS_SERVERS),
     publishableLimitPerHour: Number(raw.PUBLISHABLE_LIMIT_PER_HOUR),

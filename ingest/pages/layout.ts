@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto';
 import { escapeHtml } from '../../core/text/html.ts';
 import type { Headers } from '../http/exchange.ts';
 
+/** For every page but bio pages: search engines leave it out. */
+export const NOT_INDEXED = ['X-Robots-Tag', 'noindex'] as const;
+
 /** An HTML page with its headers. */
 export type Page = { headers: Headers; body: Buffer };
 
@@ -40,6 +43,7 @@ export function createPage(title: string, main: string, headers: Headers = [], h
         `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; ${hasForm ? '' : "form-action 'none'; "}base-uri 'none'; frame-ancestors 'none'`,
       ],
       ['X-Content-Type-Options', 'nosniff'],
+      NOT_INDEXED,
       ...headers,
     ],
     body: Buffer.from(body),

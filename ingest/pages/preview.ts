@@ -1,6 +1,6 @@
 import type { LinkPreview } from '../../core/links/preview.ts';
 import { escapeHtml } from '../../core/text/html.ts';
-import type { Page } from './layout.ts';
+import { NOT_INDEXED, type Page } from './layout.ts';
 
 /** Characters that a card of X shows (developer.x.com/en/docs/x-for-websites/cards/overview/markup). */
 const CARD_TITLE_LIMIT = 70;
@@ -46,6 +46,7 @@ const HEADERS = [
     "default-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
   ],
   ['X-Content-Type-Options', 'nosniff'],
+  NOT_INDEXED,
 ] as const;
 
 function property(name: string, content: string): string {

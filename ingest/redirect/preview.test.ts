@@ -252,12 +252,3 @@ test('a blocked link and a link of a suspended workspace show a bot neither card
     expect((await shown(`${ingest.url}/${slug}`)).body).not.toMatch(/secret\.example|og:|Autumn/);
   }
 });
-
-test('robots.txt lets the bots of networks read cards, and no other robot in', async () => {
-  const { body } = await visit(`${ingest.url}/robots.txt`);
-  const [cards = '', others] = body.split('\n\n');
-  expect(cards.split('\n')).toEqual(
-    expect.arrayContaining(['User-agent: Twitterbot', 'User-agent: LinkedInBot', 'Allow: /']),
-  );
-  expect(others).toBe('User-agent: *\nDisallow: /\n');
-});

@@ -337,9 +337,7 @@ test('a trailing slash and unnecessary escapes name the same link', async () => 
   }
 });
 
-test('robots are disallowed, health responds, icons are 404 and other methods 405', async () => {
-  const robots = await visit(`${ingest.url}/robots.txt`);
-  expect([robots.status, robots.body.endsWith('\n\nUser-agent: *\nDisallow: /\n')]).toEqual([200, true]);
+test('health responds, icons are 404 and other methods 405', async () => {
   expect((await visit(`${ingest.url}/health/live`)).status).toBe(200);
   const ready = async () => {
     const { status, body } = await visit(`${ingest.url}/health/ready`);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { escapeHtml } from '../../core/text/html.ts';
 import type { Retargeting } from '../../sql/links/link-settings.ts';
-import type { Page } from '../pages/layout.ts';
+import { NOT_INDEXED, type Page } from '../pages/layout.ts';
 import { type Pixel, type PixelNetwork, pixelOf } from './pixels.ts';
 
 /** Returns the page that fires a link's pixels and redirects to `url`. */
@@ -77,6 +77,7 @@ export function createInterstitial(): Interstitial {
         ['Cache-Control', 'no-store'],
         ['Content-Security-Policy', policy(pixels.map(({ pixel }) => pixel))],
         ['X-Content-Type-Options', 'nosniff'],
+        NOT_INDEXED,
       ],
       body: Buffer.from(body),
     };
