@@ -203,6 +203,12 @@ describe('limits', () => {
     [`ids=${many}`, 'ids'],
     ['include=everything', 'include'],
     ['view=tree', 'view'],
+    ['cursor=2026-11-20', 'cursor'],
+    ['channel=x', 'channel'],
+    ['domain=none', 'domain'],
+    [`destination_id=${uuidv7()}`, 'destination_id'],
+    ['slug=sale', 'slug'],
+    ['external_id=post-1', 'external_id'],
   ])('%s is refused', async (query, path) => {
     const answer = await shop.get(`/links?${query}`);
     expect(answer.status).toBe(400);

@@ -166,6 +166,10 @@ test.each([
   ['ids', ''],
   ['ids', 'abc'],
   ['external_id', 'x'.repeat(201)],
+  ['days', '7'],
+  ['from', '2026-11-20'],
+  ['to', '2026-11-20'],
+  ['include', 'settings'],
 ])('%s=%s is 400 and names the parameter', async (name, value) => {
   const answer = await shop.get(`/links?view=records&${name}=${value}`);
   expect([answer.status, answer.body.error.details?.[0]?.path.split('.')[0]]).toEqual([400, name]);

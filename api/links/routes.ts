@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { filterChannel } from '../../core/enrich/channels.ts';
+import { badRequest } from '../../core/errors.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { linkById, listLinks } from '../../sql/links/links.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
@@ -47,7 +48,7 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'links.list',
         summary: 'List link performance or link records',
         description:
-          'Without `view`, the response is a `LinkPerformance`: clicks, visitors, conversions and revenue of links in a window, most revenue first. It needs a paid plan. With `view=records`, the response is a `LinkRecordsPage`: link records, newest first, on any plan. Pass `next_cursor` as `cursor` until it is null. Only a `LinkPerformance` has `window`; only a `LinkRecordsPage` has `next_cursor`.',
+          'Without `view`, the response is a `LinkPerformance`: clicks, visitors, conversions and revenue of links in a window, most revenue first. It needs a paid plan. With `view=records`, the response is a `LinkRecordsPage`: link records, newest first, on any plan. Pass `next_cursor` as `cursor` until it is null. Only a `LinkPerformance` has `window`; only a `LinkRecordsPage` has `next_cursor`. A parameter of the other view is a 400.',
         querystring: ListQuery,
       },
       preValidation: async ({ query }) => {
@@ -57,6 +58,7 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async ({ auth, query }) => {
       const { workspace } = auth;
+      refuseOtherView(query);
       if (query.view !== 'records') return linkPerformance(deps, auth, query);
       const ids = query.ids === undefined ? null : readIdList('ids', query.ids);
       const limit = ids ? ids.length : query.limit;
@@ -139,5 +141,25 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
       await removeLink(pool, auth.workspace.id, params.id);
       return { ok: true as const };
     },
+  );
+}
+
+/** Parameters of one view of `GET /links`. */
+const OF_RECORDS = ['cursor', 'channel', 'domain', 'destination_id', 'slug', 'external_id'] as const;
+const OF_PERFORMANCE = ['days', 'from', 'to', 'include'] as const;
+
+/**
+ * A filter that a view does not have must not respond with everything.
+ *
+ * @throws {AppError} `bad_request` that names a parameter of the other view
+ */
+function refuseOtherView(query: Query): void {
+  const isRecords = query.view === 'records';
+  const others: readonly (keyof Query)[] = isRecords ? OF_PERFORMANCE : OF_RECORDS;
+  const name = others.find((one) => query[one] !== undefined);
+  if (name === undefined) return;
+  throw badRequest(
+    name,
+    isRecords ? 'is not a parameter of view=records' : 'is a parameter of view=records only',
   );
 }
