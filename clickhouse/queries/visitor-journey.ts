@@ -92,7 +92,7 @@ async function visitorSummary(
         argMaxIf(email, (rank, ts), email != '') AS email
       FROM (
         SELECT ts, '' AS email, 0 AS rank FROM clicks
-        WHERE ${CLICKS_OF_VISITOR} ${NOT_DELETED}
+        WHERE ${CLICKS_OF_VISITOR} AND NOT is_orphan ${NOT_DELETED}
         UNION ALL SELECT ts, email, 2 FROM own_identifies
         UNION ALL SELECT ts, email, 1 FROM own_orders)`,
     params: { workspace: workspaceId, visitor: visitorId, ...(await byVisitorParams(client)) },

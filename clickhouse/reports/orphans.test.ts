@@ -8,6 +8,7 @@ import { clicksBeforeOrders, origins } from '../queries/clicks-before-orders.ts'
 import { countEvents } from '../queries/events-used.ts';
 import { newestVisitors } from '../queries/newest-visitors.ts';
 import { runQuery } from '../queries/run-query.ts';
+import { visitorJourney } from '../queries/visitor-journey.ts';
 import { rolledUpPeriods } from '../rollups/periods.ts';
 import { rollUp } from '../rollups/roll-up.ts';
 import { channelsReport } from './channels.ts';
@@ -78,6 +79,18 @@ test('they are no events of the plan, and their visitors are not listed', async 
   expect(await countEvents(stores.clickhouse, workspaceId, from, to)).toBe(2);
   const listed = await newestVisitors(stores.clickhouse, workspaceId, 10);
   expect(listed.map((click) => click.visitor_id)).toEqual([visitorId]);
+});
+
+test('they are in no journey, also where it is cut', async () => {
+  const firstSeen = START + 2n * NANOS_PER_DAY;
+  for (const [limit, steps] of [
+    [9, 2],
+    [1, 1],
+  ] as const) {
+    const of = { workspaceId, visitorId, hasDeletedLinks: false };
+    const journey = await visitorJourney(stores.clickhouse, of, limit);
+    expect([journey?.steps.length, journey?.summary.firstSeenNanos]).toEqual([steps, firstSeen]);
+  }
 });
 
 test('no order is credited to them', async () => {
