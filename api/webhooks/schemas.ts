@@ -52,7 +52,7 @@ const FIELDS = {
     Type.String({
       format: 'date-time',
       description:
-        'When the service disabled the webhook after five days of failures only. Null if it did not.',
+        'When the service disabled the webhook: it responded with 410, or only failed for five days. Null if it did not.',
     }),
   ),
   created_at: Instant,

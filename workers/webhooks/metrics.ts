@@ -41,7 +41,7 @@ export function createWebhookMetrics(registry: Registry) {
     }),
     disabled: new Counter({
       name: 'hoplog_webhook_disabled_total',
-      help: 'Webhooks disabled after five days of failures only.',
+      help: 'Webhooks disabled by a 410 or after five days of failures only.',
       registers,
     }),
     lagOffsets: new Gauge({
