@@ -416,6 +416,32 @@ test('referral links and links of bio buttons are made on the default domain, co
   expect(page.body.links[0]?.short_url).toMatch(new RegExp(`^https://${host}/`));
 });
 
+test('a referrer whose link is on a lost domain gets another link, and the old one still names the referrer', async () => {
+  const workspace = await api.addWorkspace();
+  const domain = await verified(workspace);
+  await workspace.patch(`/domains/${domain.id}`, { is_default: true });
+  await workspace.post('/programs', { name: 'P', destination_url: 'https://shop.example/join' });
+  const body = { email: 'a@shop.example', external_user_id: 'a', tier: 'free' };
+  const enroll = async () =>
+    (await workspace.post<{ referral_link: string }>('/referrals/enroll', body)).body.referral_link;
+  const lost = await enroll();
+  expect(new URL(lost).host).toBe(host);
+  await api.stores.pool.query(
+    `UPDATE domains SET status = 'pending', is_default = false, verified_at = NULL WHERE id = $1`,
+    [domain.id],
+  );
+  const found = await enroll();
+  expect(new URL(found).host).toBe('hop.example');
+  expect(await enroll()).toBe(found);
+  const list = await workspace.get<{ enrollments: { referral_link: string }[] }>('/enrollments');
+  expect(list.body.enrollments.map(({ referral_link }) => referral_link)).toEqual([found]);
+  const signup = await workspace.post<{ matched: boolean }>('/referrals/report-signup', {
+    new_user_external_user_id: 'b',
+    ref_code: new URL(lost).pathname.slice(1),
+  });
+  expect(signup.body.matched).toBe(true);
+});
+
 test('no program leads to a domain of the workspace, and a button that does has no short link', async () => {
   const workspace = await api.addWorkspace();
   await verified(workspace);

@@ -135,12 +135,13 @@ export async function moveReferralLinks(
   );
 }
 
-/** Returns where the referrer's newest live link is, or null when all were deleted. */
+/** Returns where the referrer's newest live link is, or null when all were deleted or are on a lost domain. */
 export async function referralAddress(db: Queryable, enrollmentId: string): Promise<LinkAddress | null> {
   const { rows } = await db.query<LinkAddress>(
     `SELECT o.domain, l.slug FROM referral_links r JOIN links l ON l.id = r.link_id
      LEFT JOIN domains o ON o.number = l.domain_number
-     WHERE r.enrollment_id = $1 AND l.deleted_at IS NULL ORDER BY l.created_at DESC LIMIT 1`,
+     WHERE r.enrollment_id = $1 AND l.deleted_at IS NULL AND o.status IS DISTINCT FROM 'pending'
+     ORDER BY l.created_at DESC LIMIT 1`,
     [enrollmentId],
   );
   return rows[0] ?? null;
