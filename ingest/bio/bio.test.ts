@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { changeBioPage, makeBioPage, trackedLinks } from '../../test/support/bio.ts';
+import { makeDomain } from '../../test/support/domains.ts';
 import { slugsHeld, startTestIngest, type TestIngest, untilSynced } from '../../test/support/ingest.ts';
 
 let api: TestApi;
@@ -241,6 +242,25 @@ describe('changes', () => {
     await shop.delete(`/links/${id}`);
     await expect.poll(() => html('linked')).toContain('href="https://shop.example/?a=1"');
   });
+});
+
+test('a button shows where its link was moved to, and leads straight to its URL once that domain is lost', async () => {
+  const domain = await makeDomain(api.stores.pool, shop.workspace.id, 'go.buttons.example');
+  const button = { id: 'a', label: 'A', url: 'https://a.example/' };
+  const page = await makeBioPage(shop, 'moved', { links: [button] });
+  const slug = page.links[0]?.short_url?.split('/').at(-1) ?? '';
+  const shown = () => html('moved');
+  expect(await shown()).toContain(`href="https://hop.example/${slug}"`);
+  await shop.patch(`/links/${trackedLinks(page).a}`, { domain: domain.domain });
+  await expect.poll(shown).toContain(`href="https://go.buttons.example/${slug}"`);
+  const setStatus = (status: string) =>
+    api.stores.pool.query('UPDATE domains SET status = $2 WHERE id = $1', [domain.id, status]);
+  await setStatus('pending');
+  await expect.poll(shown).toContain('href="https://a.example/"');
+  await setStatus('verified');
+  await expect.poll(shown).toContain(`href="https://go.buttons.example/${slug}"`);
+  await shop.delete(`/domains/${domain.id}?links=move`);
+  await expect.poll(shown).toContain(`href="https://hop.example/${slug}"`);
 });
 
 test('with PostgreSQL down pages are served, after a restart too; an unpublished page is 404, not 503', async () => {

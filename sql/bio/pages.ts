@@ -174,13 +174,14 @@ export async function isBioSlugFree(db: Queryable, workspaceId: string, slug: st
 
 /**
  * Returns SQL of the {@link import('../../core/bio/public-page.ts').PublicPage} of a page id, null when there is no
- * published one. Its text changes only with the page.
+ * published one. A button whose link is on a lost domain has none. The text changes only with the page and its links'
+ * addresses.
  */
 export function publicPageSql(pageId: string): string {
   return `(SELECT json_build_object('title', p.title, 'bio', p.bio, 'avatar_url', p.avatar_url, 'theme', p.theme,
       'show_branding', p.show_branding, 'social_links', p.social_links,
       'buttons', coalesce((SELECT json_agg(json_build_object('type', b.type, 'label', b.label, 'url', b.url,
-          'slug', l.slug, 'domain', o.domain, 'emoji', b.emoji, 'image_url', b.image_url) ORDER BY b.position)
+          'slug', CASE WHEN o.status IS DISTINCT FROM 'pending' THEN l.slug END, 'domain', o.domain, 'emoji', b.emoji, 'image_url', b.image_url) ORDER BY b.position)
         FROM bio_buttons b LEFT JOIN links l ON l.id = b.link_id AND l.deleted_at IS NULL
           LEFT JOIN domains o ON o.number = l.domain_number
         WHERE b.page_id = p.id), '[]'::json))

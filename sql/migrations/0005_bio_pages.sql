@@ -60,11 +60,11 @@ CREATE TRIGGER bio_buttons_linked AFTER INSERT ON bio_buttons FOR EACH ROW
 CREATE TRIGGER bio_pages_changed AFTER INSERT OR UPDATE OR DELETE ON bio_pages
   FOR EACH ROW EXECUTE FUNCTION record_change('bio_page');
 
--- A page shows its buttons' short links, which the links endpoints can rename and delete.
+-- A page shows its buttons' short links, which can be renamed, deleted, and moved to another domain.
 CREATE FUNCTION record_bio_link_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO link_changes (kind, target_id) SELECT 'bio_page', page_id FROM bio_buttons WHERE link_id = NEW.id;
   RETURN NULL;
 END $$;
-CREATE TRIGGER bio_links_changed AFTER UPDATE OF slug, deleted_at ON links FOR EACH ROW
+CREATE TRIGGER bio_links_changed AFTER UPDATE OF slug, domain_number, deleted_at ON links FOR EACH ROW
   WHEN (NEW.channel = 'bio') EXECUTE FUNCTION record_bio_link_change();

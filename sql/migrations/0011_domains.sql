@@ -33,3 +33,14 @@ CREATE INDEX domains_due ON domains (last_checked_at NULLS FIRST);
 CREATE TRIGGER domains_changed AFTER INSERT OR DELETE OR UPDATE OF status, root_url, not_found_url, expired_url,
     apple_app_site_association, assetlinks ON domains
   FOR EACH ROW EXECUTE FUNCTION record_change('domain');
+
+-- A page shows its buttons' short links, but none on a domain that another workspace has proven.
+CREATE FUNCTION record_pages_of_domain() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO link_changes (kind, target_id)
+    SELECT DISTINCT 'bio_page', b.page_id FROM links l JOIN bio_buttons b ON b.link_id = l.id
+    WHERE l.domain_number = NEW.number AND l.channel = 'bio';
+  RETURN NULL;
+END $$;
+CREATE TRIGGER domains_lost AFTER UPDATE OF status ON domains FOR EACH ROW
+  WHEN ((OLD.status = 'pending') <> (NEW.status = 'pending')) EXECUTE FUNCTION record_pages_of_domain();
