@@ -250,7 +250,7 @@ test('a button shows where its link was moved to, and leads straight to its URL 
   const page = await makeBioPage(shop, 'moved', { links: [button] });
   const slug = page.links[0]?.short_url?.split('/').at(-1) ?? '';
   const shown = () => html('moved');
-  expect(await shown()).toContain(`href="https://hop.example/${slug}"`);
+  await expect.poll(shown).toContain(`href="https://hop.example/${slug}"`);
   await shop.patch(`/links/${trackedLinks(page).a}`, { domain: domain.domain });
   await expect.poll(shown).toContain(`href="https://go.buttons.example/${slug}"`);
   const setStatus = (status: string) =>
