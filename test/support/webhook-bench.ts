@@ -44,6 +44,13 @@ export type WebhookBench = {
   registry(): Registry;
   /** Milliseconds by which the workers' clock is ahead. */
   ahead: number;
+  /** The time of the workers, milliseconds since the epoch. */
+  now(): number;
+  /**
+   * Stops the clock of the workers until {@link rest}: it moves with `ahead` only, so no retry becomes due while a test
+   * waits. It stops ahead of the API's, whose new deliveries are due at once for {@link STOPPED_AHEAD_MS}.
+   */
+  stopClock(): void;
   /** Origin of the stand-in for Stripe. */
   stripeApiBase: string;
   work(options?: Partial<WebhookOptions>): Workers;
@@ -59,10 +66,13 @@ export type WebhookBench = {
     hook: Hook,
     isSo: (delivery: LoggedDelivery) => boolean,
   ): Promise<LoggedDelivery>;
-  /** Stops the workers and corrects their clock, for the next test on the same bench. */
+  /** Stops the workers, and corrects and starts their clock, for the next test on the same bench. */
   rest(): Promise<void>;
   close(): Promise<void>;
 };
+
+/** Less than the five minutes within which receivers accept a signature. */
+const STOPPED_AHEAD_MS = 200_000;
 
 export async function createWebhookBench({ tracing }: { tracing?: Tracing } = {}): Promise<WebhookBench> {
   const traced = tracing && { tracing };
@@ -79,6 +89,7 @@ export async function createWebhookBench({ tracing }: { tracing?: Tracing } = {}
   const running = new Set<Workers>();
   let registry = new Registry();
   let lastTs = 0;
+  let stoppedAt: number | null = null;
 
   const bench: WebhookBench = {
     api,
@@ -87,6 +98,10 @@ export async function createWebhookBench({ tracing }: { tracing?: Tracing } = {}
     stream,
     registry: () => registry,
     ahead: 0,
+    now: () => (stoppedAt ?? Date.now()) + bench.ahead,
+    stopClock() {
+      stoppedAt = Date.now() + STOPPED_AHEAD_MS;
+    },
     stripeApiBase: 'http://127.0.0.1:9',
     work(options = {}) {
       registry = new Registry();
@@ -103,7 +118,7 @@ export async function createWebhookBench({ tracing }: { tracing?: Tracing } = {}
         webhooks: {
           allowPrivate: true,
           stripeApiBase: bench.stripeApiBase,
-          now: () => Date.now() + bench.ahead,
+          now: () => bench.now(),
           ...options,
         },
       });
@@ -147,6 +162,7 @@ export async function createWebhookBench({ tracing }: { tracing?: Tracing } = {}
       await Promise.all([...running].map((workers) => workers.stop(0)));
       running.clear();
       bench.ahead = 0;
+      stoppedAt = null;
     },
     async close() {
       await bench.rest();

@@ -17,6 +17,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   stripe = await startStripeStandIn();
   bench.stripeApiBase = stripe.origin;
+  bench.stopClock();
   shop = await createCreditShop(bench);
 });
 afterEach(async () => {

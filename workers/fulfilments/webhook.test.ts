@@ -6,6 +6,9 @@ import { isGenuine, type Receiver, startReceiver } from '../../test/support/rece
 import { until } from '../../test/support/until.ts';
 import { createWebhookBench, type WebhookBench } from '../../test/support/webhook-bench.ts';
 
+/** Longer than any test: no call times out. */
+const EVER_MS = 600_000;
+
 let bench: WebhookBench;
 let receiver: Receiver;
 /** Of the workspace's webhooks. */
@@ -18,6 +21,7 @@ beforeEach(async () => {
   shop = await createCreditShop(bench);
   receiver = await startReceiver();
   listener = await startReceiver();
+  bench.stopClock();
 });
 afterEach(async () => {
   await bench.rest();
@@ -108,7 +112,7 @@ describe('a fulfilment by webhook', () => {
     for (const [index, wait] of RETRY_WAITS.entries()) {
       const settled = (rows: { attempts: number }[]) => rows[0]?.attempts === index + 1;
       await until('the attempt is saved', () => shop.deliveries(fulfilment), settled);
-      bench.ahead += wait;
+      bench.ahead += wait + 1;
       await receiver.until(index + 2);
     }
     const [failed] = await shop.untilStatus(fulfilment, 'failed');
@@ -141,7 +145,7 @@ describe('a fulfilment by webhook', () => {
     receiver.answer((response) => {
       answer = () => response.writeHead(200).end();
     });
-    bench.work();
+    bench.work({ responseMs: EVER_MS });
     const [call] = await receiver.until(1);
     const path = `/fulfilments/${fulfilment.id}/deliveries/${call?.id}/retry`;
     const { body } = await shop.shop.post<{ status: string; next_attempt_at: string }>(path);
@@ -172,7 +176,7 @@ describe('a fulfilment by webhook', () => {
     await shop.shop.post(`/credits/${third?.credit_id}/mark-delivered`);
     bench.work();
     await shop.untilStatus(fulfilment, 'delivered');
-    const rows = (await shop.deliveries(fulfilment)).toReversed();
+    const rows = (await shop.untilStatus(fulfilment, 'canceled', 2)).toReversed();
     expect(rows.map(({ status, error }) => [status, error])).toEqual([
       ['delivered', null],
       ['canceled', 'the credit was revoked'],
@@ -210,7 +214,7 @@ describe('a fulfilment by webhook', () => {
     receiver.answer((response) => {
       answer = () => response.writeHead(200).end();
     });
-    bench.work();
+    bench.work({ responseMs: EVER_MS });
     const [call] = await receiver.until(1);
     await shop.shop.post(`/credits/${call?.event.data.id}/revoke`, { reason: 'fraud' });
     answer();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryWithRequest } from '../../api/webhooks/schemas.ts';
 import type { TestWorkspace } from '../../test/support/api.ts';
 import { isGenuine, type Received, type Receiver, startReceiver } from '../../test/support/receiver.ts';
@@ -12,6 +12,7 @@ beforeAll(async () => {
   shop = await bench.api.addWorkspace();
   receiver = await startReceiver();
 });
+beforeEach(() => bench.stopClock());
 afterAll(async () => {
   await bench.close();
   await receiver.close();

@@ -47,8 +47,8 @@ export const SEND = {
 } as const;
 
 export class TimeoutError extends Error {
-  constructor() {
-    super(`no response within ${SEND.responseMs / 1_000} s`);
+  constructor(responseMs: number) {
+    super(`no response within ${responseMs / 1_000} s`);
     this.name = 'TimeoutError';
   }
 }
@@ -56,8 +56,15 @@ export class TimeoutError extends Error {
 /**
  * Creates a sender that connects to allowed addresses only. The check is in the connection's own lookup, so a name server cannot
  * return another address after it (DNS rebinding). A kept-alive connection was checked when it was made.
+ *
+ * @param dependencies.responseMs for tests: another limit than that of {@link SEND}
  */
-export function createSender(dependencies: { resolve: ResolveHost; allowPrivate: boolean }): Sender {
+export function createSender(dependencies: {
+  resolve: ResolveHost;
+  allowPrivate: boolean;
+  responseMs?: number | undefined;
+}): Sender {
+  const { responseMs = SEND.responseMs } = dependencies;
   const options = { keepAlive: true, maxFreeSockets: SEND.idleSocketsPerHost, timeout: SEND.idleMs };
   const agents = { 'http:': new HttpAgent(options), 'https:': new HttpsAgent(options) };
   const cache = createBoundedCache<string, { addresses: HostAddress[]; until: number }>(SEND.addressesKept);
@@ -101,7 +108,7 @@ export function createSender(dependencies: { resolve: ResolveHost; allowPrivate:
       headers: { ...headers, 'accept-encoding': 'identity', 'content-length': Buffer.byteLength(body) },
     });
     try {
-      return await exchange(request, body, signal);
+      return await exchange(request, body, signal, responseMs);
     } catch (error) {
       // The receiver closed a kept-alive connection just as it was reused.
       const wasStale = request.reusedSocket && error instanceof Error && codeOf(error) === 'ECONNRESET';
@@ -118,7 +125,12 @@ export function createSender(dependencies: { resolve: ResolveHost; allowPrivate:
   };
 }
 
-function exchange(request: ClientRequest, body: string, signal: AbortSignal): Promise<Reply> {
+function exchange(
+  request: ClientRequest,
+  body: string,
+  signal: AbortSignal,
+  responseMs: number,
+): Promise<Reply> {
   return new Promise((resolve, reject) => {
     // The first of these decides the outcome. Destroying the request alone would not do: one already destroyed emits nothing.
     const settle = () => {
@@ -135,7 +147,7 @@ function exchange(request: ClientRequest, body: string, signal: AbortSignal): Pr
     };
     const abort = () => cutOff(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
-    const timer = setTimeout(() => cutOff(new TimeoutError()), SEND.responseMs);
+    const timer = setTimeout(() => cutOff(new TimeoutError(responseMs)), responseMs);
     const statusLine = watchStatusLine(request);
     request.on('error', (error) => {
       const status = isMalformed(error) ? statusLine.status() : null;

@@ -18,6 +18,7 @@ afterAll(() => bench.close());
 beforeEach(async () => {
   shop = await bench.api.addWorkspace();
   receiver = await startReceiver();
+  bench.stopClock();
 });
 afterEach(async () => {
   await bench.rest();
@@ -39,7 +40,7 @@ async function untilRecorded(hook: Hook, days: number): Promise<void> {
 describe('a webhook', () => {
   it('that has only failed for five days is disabled, and starts over when it is switched on', async () => {
     receiver.answerWith(500);
-    bench.work();
+    const workers = bench.work();
     const hook = await bench.hook(shop, receiver.url, ['credit.earned']);
     const shown = async () =>
       (await shop.get<{ is_active: boolean; disabled_at: string | null }>(`/webhooks/${hook.id}`)).body;
@@ -54,9 +55,12 @@ describe('a webhook', () => {
     bench.ahead += DAY + 2 * MINUTE;
     await bench.credit(shop);
     await expect.poll(shown).toMatchObject({ is_active: false, disabled_at: expect.any(String) });
-    await sleep(500);
+    await workers.stop(120_000);
     const before = receiver.received.length;
+    bench.work();
     await bench.credit(shop);
+    const queued = () => bench.api.stores.pool.query('SELECT FROM webhook_outbox');
+    await expect.poll(async () => (await queued()).rowCount).toBe(0);
     await sleep(500);
     expect(receiver.received).toHaveLength(before);
 
@@ -100,16 +104,24 @@ describe('a webhook', () => {
   it('that takes a delivery now and then is not disabled', async () => {
     bench.work();
     const hook = await bench.hook(shop, receiver.url, ['credit.earned']);
+    let retried: number[] = [];
+    let delivered: number[] = [];
     for (let day = 0; day < 8; day++) {
       receiver.answerWith(day % 4 === 3 ? 200 : 500);
       await bench.credit(shop);
-      await bench.untilDelivery(shop, hook, (one) => one.attempts > 0);
+      retried = [1, ...retried.map((attempts) => attempts + 1)];
+      const attempts = async () => (await bench.log(shop, hook)).map((one) => one.attempts);
+      await expect
+        .poll(attempts, { message: 'with the retries of this day' })
+        .toEqual([...retried, ...delivered]);
       // Written with the outcomes, at the latest some seconds after them.
       if (day % 4 === 3) {
         const { pool } = bench.api.stores;
         const failing = () =>
           pool.query('SELECT 1 FROM webhooks WHERE id = $1 AND failing_since IS NOT NULL', [hook.id]);
         await expect.poll(async () => (await failing()).rowCount).toBe(0);
+        delivered = [...retried, ...delivered];
+        retried = [];
       }
       bench.ahead += 2 * DAY;
     }

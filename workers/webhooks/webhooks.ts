@@ -35,6 +35,8 @@ export type WebhookOptions = {
   allowPrivate: boolean;
   /** Origin of Stripe's API. */
   stripeApiBase: string;
+  /** For tests: how long a receiver may take to respond, in milliseconds. */
+  responseMs?: number;
   /** For tests: other name servers. */
   resolve?: ResolveHost;
   /** For tests: another clock, in milliseconds since the epoch. */
@@ -102,6 +104,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
   const sender = createSender({
     resolve: options.resolve ?? createHostResolver(),
     allowPrivate: options.allowPrivate,
+    responseMs: options.responseMs,
   });
   const attempt = createAttempt({ send: sender.send, limit, metrics, tracing, now, signal: cutOff.signal });
   const settling = createSettling({ pool, log, metrics, now, random });
