@@ -6,7 +6,8 @@ import { type TestApi, type TestWorkspace, testApi } from '../test/support/api.t
 import { makeBioPage } from '../test/support/bio.ts';
 import { makeDomain } from '../test/support/domains.ts';
 import { operator } from '../test/support/hoplog.ts';
-import { makeLink, startTestIngest, type TestIngest, untilSynced } from '../test/support/ingest.ts';
+import { makeLink, startTestIngest, type TestIngest } from '../test/support/ingest.ts';
+import { untilSynced } from '../test/support/synced-links.ts';
 
 let api: TestApi;
 let shop: TestWorkspace;

@@ -138,7 +138,7 @@ test('the heap of a running process is measured with its threads, without what i
     log += text;
   });
   await once(child.stdout, 'data');
-  const measure = createHeapProbe(() => log);
+  const measure = createHeapProbe(() => log, 60_000);
   const { heap } = await measure(child.pid ?? 0);
   // The thread holds a million objects of 32 bytes and their list, 38 MiB; the garbage would be as much again.
   expect(heap).toBeGreaterThan(38 * 2 ** 20);
@@ -160,7 +160,7 @@ test('a process that did not respond is measured once it does', async () => {
   process.kill(pid, 'SIGUSR1');
   await expect.poll(() => log, { timeout: 60_000 }).toContain('Debugger listening');
   child.kill('SIGSTOP');
-  const measure = createHeapProbe(() => log, 500);
+  const measure = createHeapProbe(() => log, 2_000);
   await expect(measure(pid)).rejects.toThrow('did not open its inspector');
   child.kill('SIGCONT');
   const measured = await vi.waitFor(() => measure(pid), { timeout: 60_000 });

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from './free-port.ts';
 
@@ -29,7 +30,7 @@ test('no port is returned twice, even to two processes before anyone listens on 
   onTestFinished(() => {
     other.kill();
   });
-  const [told] = await once(other.stdout, 'data');
+  const [told] = await once(createInterface({ input: other.stdout }), 'line');
   const ports = new Set<number>(JSON.parse(String(told)));
   for (let n = 0; n < COUNT; n++) ports.add(await freePort());
   expect(ports.size).toBe(2 * COUNT);

@@ -22,18 +22,21 @@ test('each interval has one line with the clicks since the line before, lag, fre
     new Writable({
       write(chunk, _encoding, done) {
         lines.push(JSON.parse(String(chunk)));
-        redirected = 130;
+        if (lines.at(-1)?.redirects !== null) redirected = 130;
         done();
       },
     }),
   );
   const end = logHourly({ dataDir: tmpdir(), ingestMetrics: url, workerMetrics: url, log, everyMs: 20 });
   onTestFinished(end);
-  await expect.poll(() => lines.length).toBeGreaterThan(2);
-  expect(lines[0]).toMatchObject({ level: 30, redirects: 100, lost: 0, watermark_age_seconds: 0.3 });
-  expect(lines[0]?.free_mib).toBeGreaterThan(0);
-  if (process.platform === 'linux') expect(lines[0]?.memory_mib).toBeGreaterThan(20);
-  expect(lines[0]?.msg).toMatch(
+  // Without those of an interval in which a slow machine did not respond in time.
+  const whole = () => lines.filter((line) => line.redirects !== null && line.watermark_age_seconds !== null);
+  await expect.poll(() => whole().length).toBeGreaterThan(2);
+  const [first] = whole();
+  expect(first).toMatchObject({ level: 30, redirects: 100, lost: 0, watermark_age_seconds: 0.3 });
+  expect(first?.free_mib).toBeGreaterThan(0);
+  if (process.platform === 'linux') expect(first?.memory_mib).toBeGreaterThan(20);
+  expect(first?.msg).toMatch(
     /^this hour: 100 redirects, 0 clicks lost, clicks visible up to 0.3 s ago, \d+ MiB free/,
   );
   expect(lines.reduce((sum, { redirects }) => sum + Number(redirects), 0)).toBe(130);

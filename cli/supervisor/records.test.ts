@@ -19,7 +19,7 @@ test('a child of a killed supervisor gets SIGTERM', async () => {
     "process.on('SIGTERM', () => process.exit(7)); setInterval(() => {}, 1000)",
   );
   childRecords(directory.path, log).write('ingest', child.pid);
-  await endLeftovers(directory.path, log);
+  await endLeftovers(directory.path, log, 60_000);
   await killed(child);
   expect(child.exitCode).toBe(7);
 });

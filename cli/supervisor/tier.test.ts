@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -12,6 +12,9 @@ import { childRecords } from './records.ts';
 import { superviseTier, type Tier, type TierDeps, type TierSpec } from './tier.ts';
 
 const SAYS_READY = `process.stdout.write('{"event":"ready"}\\n'); setInterval(() => {}, 1000);`;
+/** Runs once the file `END` exists. A tier that exits sooner may do so before its ready line is read. */
+const atEnd = (source: string) =>
+  `setInterval(() => { if (require('node:fs').existsSync(process.env.END)) { ${source} } }, 100);`;
 
 let directory: ReturnType<typeof temporaryDirectory>;
 let tier: Tier | undefined;
@@ -37,7 +40,7 @@ function keep(source: string, given: Partial<TierSpec> = {}, deps: Partial<TierD
       env: {},
       readiness: { kind: 'line' },
       ports: [],
-      drainMs: 5_000,
+      drainMs: 60_000,
       ...given,
     },
     {
@@ -50,6 +53,9 @@ function keep(source: string, given: Partial<TierSpec> = {}, deps: Partial<TierD
   return tier;
 }
 
+/** A path of the test's directory. */
+const fileAt = (name: string) => join(directory.path, name);
+
 function until(condition: () => boolean): Promise<void> {
   return expect.poll(condition, { message: String(condition) }).toBe(true);
 }
@@ -57,7 +63,9 @@ function until(condition: () => boolean): Promise<void> {
 test('the log names the signal that ended a tier', async () => {
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
-  await keep(`${SAYS_READY} setTimeout(() => process.kill(process.pid, 'SIGKILL'), 10);`, {}, { log }).ready;
+  const env = { END: fileAt('end') };
+  await keep(`${SAYS_READY} ${atEnd("process.kill(process.pid, 'SIGKILL')")}`, { env }, { log }).ready;
+  writeFileSync(env.END, '');
   await until(() => lines.join('').includes('child ended by SIGKILL (out of memory?); will restart'));
 });
 
@@ -90,25 +98,27 @@ test('a response of another process at its port does not make a tier ready', asy
 });
 
 test('a tier that was ready is restarted, even if its port is temporarily in use', async () => {
-  const source = `const { existsSync, writeFileSync } = require('node:fs');
-    if (existsSync(process.env.TAKEN)) process.exit(78);
-    process.stdout.write('{"event":"ready"}\\n');
-    setTimeout(() => { writeFileSync(process.env.TAKEN, ''); process.exit(1) }, 50)`;
-  const taken = join(directory.path, 'taken');
-  await keep(source, { env: { TAKEN: taken } }).ready;
+  const source = `if (require('node:fs').existsSync(process.env.END)) process.exit(78);
+    ${SAYS_READY} ${atEnd('process.exit(1)')}`;
+  const env = { END: fileAt('taken') };
+  await keep(source, { env }).ready;
+  writeFileSync(env.END, '');
   await until(() => changes.filter((up) => !up).length >= 2);
-  rmSync(taken);
+  rmSync(env.END);
   await until(() => changes.filter((up) => up).length >= 2);
 });
 
 test('a tier that exits is restarted', async () => {
-  await keep(`process.stdout.write('{"event":"ready"}\\n'); setTimeout(() => process.exit(1), 50)`).ready;
+  const env = { END: fileAt('end') };
+  await keep(`${SAYS_READY} ${atEnd('process.exit(1)')}`, { env }).ready;
+  writeFileSync(env.END, '');
   await until(() => changes.filter((up) => up).length >= 3);
 });
 
 test('a tier that is killed is restarted', async () => {
-  const source = `process.stdout.write('{"event":"ready"}\\n'); setTimeout(() => process.kill(process.pid, 'SIGKILL'), 50)`;
-  await keep(source).ready;
+  const env = { END: fileAt('end') };
+  await keep(`${SAYS_READY} ${atEnd("process.kill(process.pid, 'SIGKILL')")}`, { env }).ready;
+  writeFileSync(env.END, '');
   await until(() => changes.filter((up) => up).length >= 2);
 });
 

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { changeBioPage, makeBioPage, trackedLinks } from '../../test/support/bio.ts';
 import { makeDomain } from '../../test/support/domains.ts';
-import { slugsHeld, startTestIngest, type TestIngest, untilSynced } from '../../test/support/ingest.ts';
+import { slugsHeld, startTestIngest, type TestIngest } from '../../test/support/ingest.ts';
+import { untilSynced } from '../../test/support/synced-links.ts';
 
 let api: TestApi;
 let shop: TestWorkspace;

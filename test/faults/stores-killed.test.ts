@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { untilLinksSynced } from '../kafka/deployment.ts';
 import { clickLinks, firstVisits } from '../support/clicker.ts';
 import { makeLink } from '../support/first-click.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -34,6 +35,7 @@ test.each([
     const link = await makeLink(service, key, 'store');
     const urls = [`${service.short_url}/${link.slug}`];
     const first = await firstVisits(urls);
+    await untilLinksSynced(dataDir);
     const stop = new AbortController();
     const load = clickLinks({
       urls,

@@ -4,8 +4,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Clicked, type ClickerOptions, clickLinks, firstVisits } from '../support/clicker.ts';
+import type { IngestDetails } from '../support/ingest.ts';
 import { PROGRAM_ENV, programArguments } from '../support/program.ts';
 import type { Ready } from '../support/service.ts';
+import { untilSynced } from '../support/synced-links.ts';
 import { until } from '../support/until.ts';
 
 /** Seconds after which a load or a poller of a test ends in any case. */
@@ -26,6 +28,21 @@ export function storesOf(dataDir: string): {
   clickhouseUrl: string;
 } {
   return JSON.parse(readFileSync(join(dataDir, 'run', 'supervisor.json'), 'utf8'));
+}
+
+/**
+ * Waits until the memory and the file of a service's ingest have all links that PostgreSQL has, so that they redirect
+ * without it.
+ */
+export function untilLinksSynced(dataDir: string): Promise<void> {
+  const record = readFileSync(join(dataDir, 'run', 'supervisor.json'), 'utf8');
+  const { health } = JSON.parse(record) as { health: { ingest: string } };
+  return untilSynced({
+    async details() {
+      const response = await fetch(health.ingest);
+      return { ready: response.ok, body: (await response.json()) as IngestDetails['body'] };
+    },
+  });
 }
 
 export type WorkersProcess = { pid: number; kill(): Promise<void>; stop(): Promise<void> };

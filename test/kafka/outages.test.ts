@@ -13,7 +13,7 @@ import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
 import { type Service, startService } from '../support/service.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
 import { visit } from '../support/visitors.ts';
-import { pollClicks, tierProcess, underLoad } from './deployment.ts';
+import { pollClicks, tierProcess, underLoad, untilLinksSynced } from './deployment.ts';
 
 /**
  * Outages of one minute of a database, or of all brokers of a cluster. Each outage has a service and parts of its own.
@@ -91,6 +91,7 @@ async function deploy(name: string, env: NodeJS.ProcessEnv): Promise<Deployment>
   closing.push(() => service.stop());
   const key = service.demo?.secret_key ?? '';
   const { id, slug } = await makeLink(service, key, name);
+  await untilLinksSynced(dataDir);
   return { service, dataDir, key, link: id, url: `${service.short_url}/${slug}` };
 }
 

@@ -15,7 +15,7 @@ import type { Pool, Queryable } from '../../sql/database/pool.ts';
 import { readSecrets } from '../../sql/database/secrets.ts';
 import { createKey } from '../../sql/workspaces/keys.ts';
 import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
-import { LIMIT_MS, until } from './until.ts';
+import { LIMIT_MS } from './until.ts';
 
 /** The redirect tier in this process, with a journal and a link table of its own. */
 export type TestIngest = {
@@ -95,21 +95,6 @@ export async function slugsHeld({ details }: Pick<TestIngest, 'details'>): Promi
 export async function isCurrent({ details }: Pick<TestIngest, 'details'>): Promise<boolean> {
   const { ready, body } = await details();
   return ready && body.link_table.age_seconds !== null;
-}
-
-/**
- * Waits until the link table, and its file, have every change that PostgreSQL committed before the call. A visitor may see
- * a new link or page earlier: what memory lacks is looked up in PostgreSQL.
- */
-export async function untilSynced(ingest: Pick<TestIngest, 'details'>): Promise<void> {
-  const since = Date.now();
-  const syncedAt = async () => {
-    // Read before the age, so that a delay between the two makes the result earlier, never later.
-    const now = Date.now();
-    const { age_seconds: age } = (await ingest.details()).body.link_table;
-    return age === null ? 0 : now - age * 1_000;
-  };
-  await until('a link table with all changes', syncedAt, (at) => at > since);
 }
 
 /** Returns the events in a stream's journal, except heartbeats. */

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { isCurrent, makeLink, makeWorkspace, untilSynced } from '../../../test/support/ingest.ts';
+import { isCurrent, makeLink, makeWorkspace } from '../../../test/support/ingest.ts';
 import { type IngestProcess, startIngestProcess } from '../../../test/support/ingest-process.ts';
 import { type TestStores, testStores } from '../../../test/support/stores.ts';
+import { untilSynced } from '../../../test/support/synced-links.ts';
 import { visit } from '../../../test/support/visitors.ts';
 
 const LINKS = 120;
