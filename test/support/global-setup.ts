@@ -16,6 +16,7 @@ import { COMPILED } from './program.ts';
 import { scratchInMemory } from './scratch.ts';
 import { selectServers } from './selection.ts';
 import { type Servers, startServers } from './servers.ts';
+import { LIMIT_MS } from './until.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -45,7 +46,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   chmodSync(COMPILED, 0o1777);
   const servers = await serversOf(process.env);
   const templateDatabase = `hoplog_template_${randomBytes(6).toString('hex')}`;
-  const admin = createPool(servers.databaseUrl, { statementTimeoutMs: 60_000 });
+  const admin = createPool(servers.databaseUrl, {
+    connectTimeoutMs: LIMIT_MS,
+    statementTimeoutMs: LIMIT_MS,
+  });
   try {
     await admin.query(
       `DO $$ BEGIN CREATE ROLE ${TEST_OWNER} LOGIN CREATEROLE PASSWORD '${TEST_PASSWORD}';
