@@ -3,6 +3,7 @@ import { hashPassword, LINK_COST } from '../core/access/passwords.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../test/support/api.ts';
 import { makeBioPage } from '../test/support/bio.ts';
 import { type LinkColumns, makeLink, startTestIngest, type TestIngest } from '../test/support/ingest.ts';
+import { BROWSER } from '../test/support/visitors.ts';
 
 let api: TestApi;
 let shop: TestWorkspace;
@@ -19,10 +20,8 @@ afterAll(async () => {
   await api?.close();
 });
 
-const visit = (
-  path: string,
-  userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
-) => fetch(`${ingest.url}${path}`, { redirect: 'manual', headers: { 'User-Agent': userAgent } });
+const visit = (path: string, userAgent = BROWSER) =>
+  fetch(`${ingest.url}${path}`, { redirect: 'manual', headers: { 'User-Agent': userAgent } });
 
 const link = async (columns: LinkColumns) =>
   `/${(await makeLink(api.stores.pool, shop.workspace.id, 'https://example.com/', columns)).slug}`;

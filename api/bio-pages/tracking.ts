@@ -1,8 +1,7 @@
 import { limitsOf } from '../../core/access/plans.ts';
 import { utmMediumOf } from '../../core/enrich/channels.ts';
-import { isOnOrigin } from '../../core/links/destinations.ts';
+import { isOnHost, isOnOrigin } from '../../core/links/destinations.ts';
 import { generateSlug } from '../../core/links/slugs.ts';
-import { withoutTrailingDot } from '../../core/links/web-urls.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import {
   deleteLinksOfOtherButtons,
@@ -76,8 +75,8 @@ export async function trackButtons(
 
 /** A short link to a short link could lead to itself; a `mailto:`, `tel:` or `sms:` URL can't be redirected to. */
 function mayHaveLink({ type, url }: WantedButton, { shortUrl, hosts }: LinkRules): boolean {
-  if (type !== 'link' || url === null || !/^https?:/i.test(url) || isOnOrigin(url, shortUrl)) return false;
-  return !hosts.includes(withoutTrailingDot(URL.parse(url)?.hostname ?? ''));
+  if (type !== 'link' || url === null || !/^https?:/i.test(url)) return false;
+  return !isOnOrigin(url, shortUrl) && !isOnHost(url, hosts);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { badRequest } from '../../core/errors.ts';
-import { withoutTrailingDot } from '../../core/links/web-urls.ts';
+import { isOnHost } from '../../core/links/destinations.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
 import { DEPLOYMENT_DOMAIN, type LinkDomain, linkDomains } from '../../sql/domains/domains.ts';
 import type { LinkSettings } from '../../sql/links/link-settings.ts';
@@ -36,10 +36,8 @@ export type DomainChoice = {
  */
 export function refuseHosts(hosts: readonly string[], urls: Iterable<DecidedUrl>): void {
   for (const [field, url] of urls) {
-    const { protocol, hostname } = new URL(url);
-    // The host of an app's address names no machine.
-    if (!/^https?:$/.test(protocol) || !hosts.includes(withoutTrailingDot(hostname))) continue;
-    throw badRequest(field, `must not lead back to ${hostname}, a domain of short links`);
+    if (!isOnHost(url, hosts)) continue;
+    throw badRequest(field, `must not lead back to ${new URL(url).hostname}, a domain of short links`);
   }
 }
 

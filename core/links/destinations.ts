@@ -116,6 +116,12 @@ export function isOnOrigin(text: string, origin: string): boolean {
   return url !== null && isSameOrigin(url, origin);
 }
 
+/** Returns whether a web address is on one of the hosts. The host of an app's address names no machine. */
+export function isOnHost(text: string, hosts: readonly string[]): boolean {
+  const url = parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && hosts.includes(withoutTrailingDot(url.hostname));
+}
+
 function parse(text: string): URL | null {
   try {
     return new URL(text);
