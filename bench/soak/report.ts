@@ -80,6 +80,7 @@ export function reportSoak(soaked: {
             'visible after, p99 in quiet times',
             `${number(quantile(waits, 0.99))} ms (${number(waits.length)} clicks)`,
           ],
+          ['faults', number(faults.reduce((all, [, times]) => all + times, 0))],
           ['longest recovery', worst ? `${worst.seconds.toFixed(1)} s (${worst.after})` : 'none'],
           ['most on disk', `${number(watch.mostOnDisk() / 2 ** 20)} MiB`],
         ],
