@@ -31,8 +31,9 @@ ENGINE = {{engine:ReplacingMergeTree(generation)}}
 ORDER BY (period, start)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
 
--- The clicks of each workspace in a period: whether a report counts visitors exactly is known from few rows. A month has the
--- visitors too, so that a year by month merges twelve states and not one for each link.
+-- The clicks and visitors of each workspace in a period: whether a report counts visitors exactly is known from few rows, and
+-- a series by day or month merges one state of each period and not one of each link. A state takes up to 98 kB, so granules
+-- are small: a series reads those of its periods alone.
 CREATE TABLE IF NOT EXISTS {{database}}.rolled_up_workspaces {{on_cluster}} (
   workspace_id UUID,
   generation   UInt64,
@@ -42,7 +43,7 @@ CREATE TABLE IF NOT EXISTS {{database}}.rolled_up_workspaces {{on_cluster}} (
 )
 ENGINE = {{engine:ReplacingMergeTree}}
 ORDER BY (workspace_id, generation)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
+SETTINGS index_granularity = 32, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
 
 -- When the visitors of a workspace clicked, to the second, bots included: with it the clicks of a visitor are found by their
 -- key. `visitor`: 32 bits of a hash of the visitor's id; a row too many only costs a lookup, so rows of other visitors, of

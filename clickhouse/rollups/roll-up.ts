@@ -145,10 +145,10 @@ async function rollUpClicks(client: ClickHouseClient, select: string, params: Pe
   await insert(
     client,
     `rolled_up_workspaces (workspace_id, generation, start, clicks, visitors)
-    SELECT workspace_id, generation, start, sum(clicks), uniqCombined64MergeStateIf(17)(visitors, {is_month:Bool})
+    SELECT workspace_id, generation, start, sum(clicks), uniqCombined64MergeState(17)(visitors)
     FROM clicks_rolled_up
     WHERE generation = {generation:UInt64} AND start = {start:Date} GROUP BY workspace_id, generation, start`,
-    { ...params, is_month: select === ROLL_UP_MONTH },
+    params,
   );
   const [row] = await runQuery<{ clicks: string }>(client, {
     sql: 'SELECT sum(clicks) AS clicks FROM rolled_up_workspaces FINAL WHERE generation = {generation:UInt64}',
@@ -158,11 +158,7 @@ async function rollUpClicks(client: ClickHouseClient, select: string, params: Pe
   return Number(row?.clicks ?? 0);
 }
 
-async function insert(
-  client: ClickHouseClient,
-  query: string,
-  params: PeriodParams & Record<string, unknown>,
-): Promise<void> {
+async function insert(client: ClickHouseClient, query: string, params: PeriodParams): Promise<void> {
   await client.command({
     query: `INSERT INTO ${query}`,
     query_params: params,

@@ -30,19 +30,9 @@ const from = (table: string, condition: string, { joins }: KeysSql) =>
 /** How clicks are counted: each, visitors exactly or not; or from rolled-up periods and the clicks outside of them. */
 export type Counting = { kind: 'exact' } | { kind: 'estimated' } | { kind: 'rolled up'; cover: Cover };
 
-/** Rolled-up rows of a workspace in all: one of each month, and those of each day by link and channel. */
-const WORKSPACE_ROLLED_UP = `(
-  SELECT toDateTime64(start, 9, 'UTC') AS ts, clicks, visitors FROM rolled_up_workspaces
-  WHERE workspace_id = {workspace:UUID} AND generation IN {months:Array(UInt64)} LIMIT 1 BY generation
-  UNION ALL
-  SELECT toDateTime64(start, 9, 'UTC') AS ts, clicks, visitors FROM clicks_rolled_up
-  WHERE workspace_id = {workspace:UUID} AND generation IN {days:Array(UInt64)})`;
-
-function ofPeriods({ periods, rest }: Cover): Record<'months' | 'days', bigint[]> {
-  const generations = (wanted: 'day' | 'month') =>
-    generationsOf({ rest, periods: periods.filter(({ period }) => period === wanted) });
-  return { months: generations('month'), days: generations('day') };
-}
+/** Rolled-up rows of a workspace in all, one of each period. A row may be there twice until ClickHouse merges its parts. */
+const WORKSPACE_ROLLED_UP = `(SELECT toDateTime64(start, 9, 'UTC') AS ts, clicks, visitors FROM rolled_up_workspaces
+    WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)} LIMIT 1 BY generation)`;
 
 /** Returns the clicks and visitors of a query by its keys. */
 export function clicksSource(counted: Counted, counting: Counting, withWhole: boolean): Sql {
@@ -82,11 +72,7 @@ export function clicksSource(counted: Counted, counting: Counting, withWhole: bo
         SELECT ${keys.selected} count() AS found, ${state} AS state
         FROM ${from('clicks', `${condition} AND ${rest.sql}`, keys)} ${byKeys})
       ${groupBy}`,
-    params: {
-      ...params,
-      ...rest.params,
-      ...(isOfWorkspace ? ofPeriods(counting.cover) : { generations: generationsOf(counting.cover) }),
-    },
+    params: { ...params, ...rest.params, generations: generationsOf(counting.cover) },
   };
 }
 
