@@ -2,28 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { AppError } from '../core/errors.ts';
-import { SettingsError } from '../core/settings/config.ts';
 import { loadEnvFile } from '../core/settings/env-file.ts';
-import { analystCommands } from './commands/analyst.ts';
-import { auditCommands } from './commands/audit.ts';
-import { backupCommands } from './commands/backup.ts';
-import { consoleCommands } from './commands/console.ts';
-import { deadLetterCommands } from './commands/dead-letter.ts';
-import { doctorCommand } from './commands/doctor.ts';
-import { domainCommands } from './commands/domain.ts';
-import { enrollmentCommands } from './commands/enrollment.ts';
-import { importCommands } from './commands/import.ts';
-import { keyCommands } from './commands/key.ts';
-import { ledgerCommands } from './commands/ledger.ts';
-import { linkCommands } from './commands/link.ts';
-import { memberCommands } from './commands/member.ts';
-import { operationCommands } from './commands/operations.ts';
-import { partnerCommands } from './commands/partner.ts';
-import { personCommands } from './commands/person.ts';
-import { rateCommands } from './commands/rate.ts';
-import { streamCommands } from './commands/stream.ts';
-import { visitorCommands } from './commands/visitor.ts';
-import { workspaceCommands } from './commands/workspace.ts';
+import { SettingsError } from '../core/settings/settings-error.ts';
+import { addCommands } from './commands/index.ts';
 import { CommandFailed } from './output.ts';
 
 const USAGE = 2;
@@ -42,29 +23,7 @@ const program = new Command('hoplog')
   .exitOverride()
   .hook('preAction', () => loadEnvFile())
   .showHelpAfterError('(run with --help for usage)');
-const commands = [
-  workspaceCommands,
-  keyCommands,
-  analystCommands,
-  partnerCommands,
-  consoleCommands,
-  enrollmentCommands,
-  ledgerCommands,
-  rateCommands,
-  linkCommands,
-  domainCommands,
-  importCommands,
-  deadLetterCommands,
-  streamCommands,
-  visitorCommands,
-  auditCommands,
-  memberCommands,
-  personCommands,
-  operationCommands,
-  backupCommands,
-  doctorCommand,
-];
-for (const add of commands) add(program);
+await addCommands(program, process.argv.slice(2));
 for (const command of program.commands) withJson(command);
 
 /** Accepts `--json` after every command, in addition to before it. */

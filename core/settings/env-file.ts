@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { SettingsError } from './config.ts';
+import { SettingsError } from './settings-error.ts';
 
 /** Thrown for a file of settings that can't be used. The message has the file and, where known, the line. */
 export class EnvFileError extends SettingsError {
