@@ -10,10 +10,10 @@ import {
   writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import pino from 'pino';
 import { Registry } from 'prom-client';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { freePort } from '../cli/embedded/free-port.ts';
 import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
 import { createDamageWatch } from '../workers/jobs/watch-damage.ts';
@@ -28,9 +28,21 @@ vi.setConfig({ testTimeout: 180_000 });
 
 type Part = { name: string; path: string; partition_id: string; active: 0 | 1 };
 
+/** Of all tests: a DATA_DIR that was started once and has three clicks in one part. Each test damages a copy. */
+let clicked: { directory: string; key: string; link: Link; part: Part };
 let directory: string;
 let dataDir: string;
 let service: Service | null;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-damaged-'));
+  dataDir = join(directory, 'data');
+  clicked = { directory, ...(await clickAndStop()) };
+});
+afterAll(async () => {
+  await service?.stop();
+  if (clicked) rmSync(clicked.directory, { recursive: true, force: true });
+});
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'hoplog-damaged-'));
@@ -42,6 +54,14 @@ afterEach(async () => {
   await service?.stop();
   rmSync(directory, { recursive: true, force: true });
 });
+
+/** Copies the clicked DATA_DIR to the one of this test. */
+function copyClicked(): { key: string; link: Link; part: Part } {
+  const original = join(clicked.directory, 'data');
+  shell(`cp -a '${original}' '${dataDir}'`);
+  const { key, link, part } = clicked;
+  return { key, link, part: { ...part, path: join(dataDir, relative(original, part.path)) } };
+}
 
 async function withClickHouse<T>(work: (client: ClickHouseClient) => Promise<T>): Promise<T> {
   const { clickhouseUrl } = JSON.parse(readFileSync(join(dataDir, 'run', 'supervisor.json'), 'utf8')) as {
@@ -56,7 +76,7 @@ async function withClickHouse<T>(work: (client: ClickHouseClient) => Promise<T>)
 }
 
 /** Starts the service for the first time, has three clicks stored in one part, and stops it. */
-async function clickedAndStopped(): Promise<{ key: string; link: Link; part: Part }> {
+async function clickAndStop(): Promise<{ key: string; link: Link; part: Part }> {
   service = await startService({ dataDir });
   const key = service.demo?.secret_key ?? '';
   const link = await makeLink(service, key, 'damaged');
@@ -141,7 +161,7 @@ function overwrite(path: string): void {
 }
 
 test('a part of the clicks that ClickHouse detaches at its start is named by log, metric and status until it is dropped', async () => {
-  const { key, link, part } = await clickedAndStopped();
+  const { key, link, part } = copyClicked();
   const data = join(part.path, 'data.bin');
   truncateSync(data, statSync(data).size - 10);
 
@@ -181,7 +201,7 @@ test('a part of the clicks that ClickHouse detaches at its start is named by log
 });
 
 test('status names a part of the clicks that cannot be read any more, after a read of it', async () => {
-  const { key, link, part } = await clickedAndStopped();
+  const { key, link, part } = copyClicked();
   overwrite(join(part.path, 'data.bin'));
 
   service = await startService({ dataDir });
@@ -193,7 +213,7 @@ test('status names a part of the clicks that cannot be read any more, after a re
 });
 
 test('a part with a damaged list of checksums is attached again as the guide says, with all of its clicks', async () => {
-  const { key, link, part } = await clickedAndStopped();
+  const { key, link, part } = copyClicked();
   truncateSync(join(part.path, 'checksums.txt'), 0);
   const damaged = await startDamaged();
   shell(statement('/checksums.txt', part));
@@ -203,7 +223,7 @@ test('a part with a damaged list of checksums is attached again as the guide say
 });
 
 test('clicks of a detached part are restored from a copy of DATA_DIR as the guide says, each once', async () => {
-  const { key, link, part } = await clickedAndStopped();
+  const { key, link, part } = copyClicked();
   shell(`cp -a '${dataDir}' '${dataDir}.backup'`);
   const data = join(part.path, 'data.bin');
   truncateSync(data, statSync(data).size - 10);
@@ -222,7 +242,7 @@ test('clicks of a detached part are restored from a copy of DATA_DIR as the guid
 });
 
 test('clicks of an unreadable part are restored from an archive of BACKUP as the guide says', async () => {
-  const { key, link, part } = await clickedAndStopped();
+  const { key, link, part } = copyClicked();
   service = await startService({ dataDir });
   const archive = 'hoplog-2026-11-24-0300';
   await run(`BACKUP DATABASE hoplog TO File('${archive}')`);

@@ -34,15 +34,15 @@ export async function untilVisible(service: Ready, key: string, moment: number):
   await until(
     `a watermark past ${new Date(moment).toISOString()}`,
     // A database may still be starting.
-    () => clicks(service, key, null).then((page) => page.watermark, String),
+    () => clicks(service, key, null, 1).then((page) => page.watermark, String),
     (watermark) => Date.parse(watermark) > moment,
     { timeoutMs: PATIENCE_MS, intervalMs: 100 },
   );
 }
 
-async function clicks(service: Ready, key: string, before: string | null): Promise<Page> {
+async function clicks(service: Ready, key: string, before: string | null, limit = 500): Promise<Page> {
   const query = before === null ? '' : `&before=${encodeURIComponent(before)}`;
-  const response = await fetch(`${service.api_url}/clicks?limit=500&bots=include${query}`, {
+  const response = await fetch(`${service.api_url}/clicks?limit=${limit}&bots=include${query}`, {
     headers: { authorization: `Bearer ${key}` },
   });
   if (!response.ok) throw new Error(`GET /clicks returned ${response.status}: ${await response.text()}`);
