@@ -29,9 +29,15 @@ afterEach(() => remove());
 
 const directoryOf = (data: string) => streamDirectory(data, TEST_STREAM_NAME);
 
-/** The state after a killed process: batches of 1 to 4 clicks in one segment, nothing closed. */
-async function crashedJournal(turns: number): Promise<{ batches: LogBatch[]; path: string; bytes: Buffer }> {
-  const writer = await openTestJournal(dataDir);
+type Crashed = { batches: LogBatch[]; path: string; bytes: Buffer };
+
+/**
+ * The state after a killed process: batches of 1 to 4 clicks in one segment, nothing closed.
+ *
+ * @param budgetBytes eight times the size of that segment
+ */
+async function crashedJournal(turns: number, budgetBytes = 8 * 64 * 1024): Promise<Crashed> {
+  const writer = await openTestJournal(dataDir, { budgetBytes });
   for (let turn = 0; turn < turns; turn++) {
     await appendClicks(
       writer,
@@ -87,7 +93,8 @@ describe('a tail torn at any byte of the last batch', () => {
     ['zeros follow', (bytes: Buffer, end: number) => Buffer.from(bytes).fill(0, end)],
     ['noise follows', (bytes: Buffer, end: number) => Buffer.from(bytes).fill(0xa5, end, end + 500)],
   ])('is cut, and everything before it is read, when %s', async (_, tear) => {
-    const { batches, path, bytes } = await crashedJournal(4);
+    // A small segment: each of hundreds of starts reads all of it.
+    const { batches, path, bytes } = await crashedJournal(4, 8 * 8 * 1024);
     const last = batches.at(-1);
     if (!last) throw new Error('no batch');
     const intact = sequencesOf(batches.slice(0, -1));
@@ -139,11 +146,16 @@ describe('damage inside a segment', () => {
   });
 
   test('of any kind, anywhere, loses no batch that it did not touch, and nothing fails', async () => {
-    const { batches, path, bytes } = await crashedJournal(40);
+    const { batches, path, bytes } = await crashedJournal(100);
     const written = Number(batches.at(-1)?.nextOffset);
     const hit = fc.record({
       at: fc.nat(written - 1),
-      length: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 3000 })),
+      // The longest exceed the first read of a search.
+      length: fc.oneof(
+        fc.constant(1),
+        fc.integer({ min: 1, max: 3_000 }),
+        fc.integer({ min: 17_000, max: 20_000 }),
+      ),
       filling: fc.constantFrom('flip', 'zeros', 'ones', 'another batch'),
     });
     await fc.assert(

@@ -5,6 +5,8 @@ import { FRAME_HEADER_BYTES, findFrame, frameAt, MAX_PAYLOAD_BYTES } from './fra
 export const FIRST_CHUNK_BYTES = 16 * 1024;
 const LARGEST_CHUNK_BYTES = 1024 * 1024;
 const LARGEST_FRAME_BYTES = FRAME_HEADER_BYTES + MAX_PAYLOAD_BYTES;
+/** A frame that begins in the first half of such a window is seen whole. */
+const LARGEST_WINDOW_BYTES = 2 * LARGEST_FRAME_BYTES;
 
 /** Largest piece of damage, so that each fits into a dead letter. */
 export const DAMAGE_PIECE_BYTES = 512 * 1024;
@@ -103,8 +105,12 @@ async function readInto(file: SegmentBytes, chunk: Buffer, position: number): Pr
 }
 
 async function holdsFrame(file: SegmentBytes, start: bigint, position: number): Promise<boolean> {
-  const chunk = await readChunk(file, position, LARGEST_FRAME_BYTES);
-  return frameAt(chunk, 0, start + BigInt(position)).kind === 'frame';
+  for (const bytes of [FIRST_CHUNK_BYTES, LARGEST_FRAME_BYTES]) {
+    const chunk = await readChunk(file, position, bytes);
+    if (frameAt(chunk, 0, start + BigInt(position)).kind === 'frame') return true;
+    if (chunk.length < bytes) return false;
+  }
+  return false;
 }
 
 async function searchFrame(
@@ -113,12 +119,15 @@ async function searchFrame(
   position: number,
   limit: number,
 ): Promise<number> {
-  for (let from = position + 1; from - position <= limit; from += LARGEST_FRAME_BYTES) {
-    // Twice the largest frame: a frame that begins in the first half is seen whole.
-    const window = await readChunk(file, from, 2 * LARGEST_FRAME_BYTES);
+  // Small at first, because most segments end or continue near damage.
+  let bytes = FIRST_CHUNK_BYTES;
+  for (let from = position + 1; from - position <= limit; ) {
+    const window = await readChunk(file, from, bytes);
     const found = findFrame(window, 0, start + BigInt(from));
     if (found >= 0) return from + found;
-    if (window.length < 2 * LARGEST_FRAME_BYTES) return -1;
+    if (window.length < bytes) return -1;
+    if (bytes === LARGEST_WINDOW_BYTES) from += LARGEST_FRAME_BYTES;
+    bytes = LARGEST_WINDOW_BYTES;
   }
   return -1;
 }
@@ -126,15 +135,18 @@ async function searchFrame(
 /** Returns the end of the bytes that are not zero, from `position` on. What follows was never written. */
 async function endOfBytes(file: SegmentBytes, position: number): Promise<number> {
   let end = position;
-  for (let from = position; ; from += LARGEST_CHUNK_BYTES) {
-    const chunk = await readChunk(file, from, LARGEST_CHUNK_BYTES);
+  let bytes = FIRST_CHUNK_BYTES;
+  for (let from = position; ; ) {
+    const chunk = await readChunk(file, from, bytes);
     for (let i = chunk.length - 1; i >= 0; i--) {
       if (chunk[i] !== 0) {
         end = from + i + 1;
         break;
       }
     }
-    if (chunk.length < LARGEST_CHUNK_BYTES) return end;
+    if (chunk.length < bytes) return end;
+    from += bytes;
+    bytes = LARGEST_CHUNK_BYTES;
   }
 }
 
