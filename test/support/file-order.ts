@@ -7,18 +7,22 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 const LONG = [
   'test/clock/wrong-clock.test.ts',
-  'test/faults/full-disk.test.ts',
-  'test/kafka/outages.test.ts',
-  'test/start.test.ts',
-  'test/damaged-parts.test.ts',
   'test/referrals/histories.test.ts',
+  'test/start.test.ts',
   'test/backup.test.ts',
+  'test/kafka/outages.test.ts',
   'test/faults/kill-everything.test.ts',
-  'test/kafka/cluster.test.ts',
+  'test/faults/full-disk.test.ts',
   'test/browser/console/dashboard.test.ts',
   'test/kafka/watermark.test.ts',
   'test/browser/console/webhooks.test.ts',
   'test/deploy/deployment.test.ts',
+  'test/kafka/cluster.test.ts',
+  'test/damaged-parts.test.ts',
+  'test/cli/usage.test.ts',
+  'workers/webhooks/isolation.test.ts',
+  'test/import-links.test.ts',
+  'clickhouse/rollups/roll-up.test.ts',
 ];
 /** Folders whose files share a service, and most a Chromium, within one process: they run one after the other. */
 const SHARING = ['test/browser/', 'test/webhooks.test.ts', 'test/docs/quickstart.test.ts'];

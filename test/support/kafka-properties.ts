@@ -52,6 +52,14 @@ export function serverProperties(
     'controller.quorum.election.timeout.ms': 1_000,
     'controller.quorum.fetch.timeout.ms': 4_000,
     'log.segment.delete.delay.ms': 1_000,
+    // Small: a broker of a test starts often, and has few connections and topics.
+    'num.network.threads': 1,
+    'num.io.threads': 2,
+    'background.threads': 1,
+    'group.coordinator.threads': 1,
+    'share.coordinator.threads': 1,
+    'offsets.topic.num.partitions': 1,
+    'log.cleaner.dedupe.buffer.size': 2 * 2 ** 20,
   };
   return Object.entries(settings)
     .map(([name, value]) => `${name}=${value}`)

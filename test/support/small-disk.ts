@@ -37,7 +37,7 @@ export function canMount(): boolean {
  * Creates an ext4 file system in the directory and mounts it there. It is unmounted when this process ends, however it ends.
  *
  * @param directory an existing, empty one
- * @param mostFiles number of files that it can hold; default: one for each 4 KiB
+ * @param mostFiles number of files that it can hold; default: one for each 4 KiB, or 16 KiB of a larger one
  */
 export function mountSmallDisk(directory: string, bytes: number, mostFiles?: number): SmallDisk {
   const image = join(directory, 'image');
@@ -46,7 +46,17 @@ export function mountSmallDisk(directory: string, bytes: number, mostFiles?: num
   ftruncateSync(file, bytes);
   closeSync(file);
   const count = mostFiles === undefined ? [] : ['-N', String(mostFiles)];
-  execFileSync('mkfs.ext4', ['-q', '-m', '0', ...count, '-E', 'lazy_itable_init=0,nodiscard', image]);
+  execFileSync('mkfs.ext4', [
+    '-q',
+    '-m',
+    '0',
+    '-b',
+    '4096',
+    ...count,
+    '-E',
+    'lazy_itable_init=0,nodiscard',
+    image,
+  ]);
   mkdirSync(path);
   execFileSync('mount', ['-o', 'loop,errors=remount-ro', image, path]);
   const source = execFileSync('findmnt', ['--noheadings', '--output', 'SOURCE', path], { encoding: 'utf8' });
