@@ -57,9 +57,8 @@ export async function readStatus(config: OperatorConfig): Promise<Status> {
   });
   let progress: StatusProgress | null = null;
   try {
-    const [redirects, api, workers, postgres, store, kafka, disk, connections] = await Promise.all([
-      part(() => health(config.shortUrl, config.health?.ingest)),
-      part(() => health(config.baseUrl, config.health?.api)),
+    const [serving, workers, postgres, store, kafka, disk, connections] = await Promise.all([
+      servingStatus(config),
       part(() => workersAlive(pool)),
       part(async () => {
         progress = withLag(await readProgress(pool), Date.now());
@@ -82,8 +81,7 @@ export async function readStatus(config: OperatorConfig): Promise<Status> {
     const read = progress as StatusProgress | null; // The compiler does not see the assignment in the closure.
     const clock = read && clockStatus(read);
     const parts = {
-      redirects,
-      api,
+      ...serving,
       workers,
       postgres,
       clickhouse: store,
@@ -96,6 +94,17 @@ export async function readStatus(config: OperatorConfig): Promise<Status> {
   } finally {
     await Promise.all([pool.end(), clickhouse.close()]);
   }
+}
+
+/** Returns whether redirects and API are ready, and lose no clicks. */
+export async function servingStatus(
+  config: OperatorConfig,
+): Promise<Record<'redirects' | 'api', PartStatus>> {
+  const [redirects, api] = await Promise.all([
+    part(() => health(config.shortUrl, config.health?.ingest)),
+    part(() => health(config.baseUrl, config.health?.api)),
+  ]);
+  return { redirects, api };
 }
 
 /** A stream ahead of the clock gives events wrong times, and reports omit them until those times pass. */

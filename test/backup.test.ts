@@ -12,16 +12,33 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { send, stillRuns } from '../cli/processes/identity.ts';
+import { createPool } from '../sql/database/pool.ts';
 import { accountFor } from './faults/accounting.ts';
-import { killEverything } from './faults/processes.ts';
+import { familyOf, killEverything } from './faults/processes.ts';
 import { clickLinks } from './support/clicker.ts';
 import { makeLink } from './support/first-click.ts';
 import { hoplog } from './support/hoplog.ts';
 import { PROGRAM_ENV, programArguments } from './support/program.ts';
 import { startS3 } from './support/s3-server.ts';
-import { beginService, type Service, startService } from './support/service.ts';
+import { refusedStart, type Service, startService } from './support/service.ts';
+import { until } from './support/until.ts';
 
 const MINUTES = 60_000;
+/** Clicks that are counted at once. */
+const BATCH = 200;
+
+/** Loaded before `hoplog restore`: it dies once it has moved the first of what it restores into place. */
+const DIES_WHILE_IT_REPLACES = `data:text/javascript,${encodeURIComponent(`
+  import fs from 'node:fs';
+  import { syncBuiltinESMExports } from 'node:module';
+  const rename = fs.renameSync;
+  fs.renameSync = (from, to) => {
+    rename(from, to);
+    if (String(from).includes('restore.tmp')) process.kill(process.pid, 'SIGKILL');
+  };
+  syncBuiltinESMExports();
+`)}`;
 
 let directory: string;
 let running: Service[];
@@ -53,6 +70,30 @@ async function json<T>(args: string[], env: NodeJS.ProcessEnv): Promise<T> {
 
 type Created = { name: string; bytes: number; new_bytes: number; removed: string[] };
 
+/** Stops the workers while they hold no lock that a backup needs: later clicks are in the journal alone. */
+async function holdWorkers(dataDir: string): Promise<void> {
+  const fieldsOf = (name: string) => JSON.parse(readFileSync(join(dataDir, 'run', name), 'utf8'));
+  const { pid } = fieldsOf('workers.child.json') as { pid: number };
+  const { databaseOwnerUrl } = fieldsOf('supervisor.json') as { databaseOwnerUrl: string };
+  const pool = createPool(databaseOwnerUrl, { max: 1 });
+  const isHeld = async () => {
+    process.kill(pid, 'SIGSTOP');
+    try {
+      // Several statements in one query are one transaction.
+      await pool.query('LOCK TABLE log_lanes, clock_corrections IN EXCLUSIVE MODE NOWAIT; SELECT 1');
+      return true;
+    } catch {
+      process.kill(pid, 'SIGCONT');
+      return false;
+    }
+  };
+  try {
+    await until('workers without a lock', isHeld);
+  } finally {
+    await pool.end();
+  }
+}
+
 const objectsIn = (folder: string) =>
   readdirSync(join(folder, 'objects'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -74,14 +115,15 @@ test('a backup made while clicks arrive restores every earlier click once, after
   const ending = new AbortController();
   const clicking = (async () => {
     while (!ending.signal.aborted) {
-      const clicked = await clickLinks({ urls, count: 200, connections: 4, paceMs: 2, timeoutMs: MINUTES });
+      const clicked = await clickLinks({ urls, count: BATCH, connections: 4, paceMs: 2, timeoutMs: MINUTES });
       expect(clicked.refused).toEqual(new Map());
       answered.push(...clicked.answered);
     }
   })();
-  for (const _ of [1, 2, 3]) {
+  for (const stored of ['while workers store', 'again', 'in the journal alone']) {
+    if (stored === 'in the journal alone') await holdWorkers(dataDir);
     const earlier = answered.length;
-    await expect.poll(() => answered.length, { timeout: MINUTES }).toBeGreaterThan(earlier);
+    await expect.poll(() => answered.length, { timeout: MINUTES }).toBeGreaterThan(earlier + BATCH);
     const before = [...answered];
     const { name } = await json<Created>(['backup'], env);
     backups.push({ name, before });
@@ -112,7 +154,7 @@ test('a backup made while clicks arrive restores every earlier click once, after
   }
 });
 
-test('backups in a bucket are incremental, pruned, verified, and restored', {
+test('backups in a bucket are incremental, pruned, verified, and restored, also after an interrupted restore', {
   timeout: 8 * MINUTES,
 }, async () => {
   const s3 = await startS3();
@@ -142,7 +184,15 @@ test('backups in a bucket are incremental, pruned, verified, and restored', {
   const full = await hoplog(['restore'], env);
   expect(full).toMatchObject({ status: 1, stdout: '' });
   expect(full.stderr).toContain('is not empty');
-  await json(['restore', '--force'], env);
+
+  const NODE_OPTIONS = `--import=${DIES_WHILE_IT_REPLACES}`;
+  expect(await hoplog(['restore', '--force'], { ...env, NODE_OPTIONS })).toMatchObject({ status: null });
+  const refused = await refusedStart({ dataDir });
+  expect(refused.status).toBe(1);
+  expect(refused.log).toContain(
+    `the restore of backup ${second.name} was interrupted: run "hoplog restore ${second.name} --force" again`,
+  );
+  await json(['restore'], env);
   const restored = await start(dataDir);
   expect(await accountFor(restored, key, answered)).toBe(answered.length);
 });
@@ -178,12 +228,12 @@ test('a damaged backup is not restored, an interrupted one not listed, and a run
   await refused(['backup', 'verify', whole.name], 'damaged backup');
   await refused(['restore'], 'damaged backup', { DATA_DIR: other });
   expect(readdirSync(other)).toEqual(['run']);
-  expect(await service.stop()).toBe(0);
 
-  writeFileSync(join(dataDir, 'restore.incomplete'), `${whole.name}\n`);
-  const begun = beginService({ dataDir });
-  expect(await begun.ready).toBeNull();
-  expect(begun.log()).toContain(`run "hoplog restore ${whole.name} --force" again`);
+  const family = familyOf(service);
+  await service.kill();
+  await refused(['restore', '--force'], 'of an earlier start still runs');
+  for (const { pid } of family.filter(stillRuns)) send(pid, 'SIGKILL');
+  await expect.poll(() => family.filter(stillRuns)).toEqual([]);
 });
 
 /** Begins a backup and ends it with `kill -9` once it has written its first object; again if it was done before that. */

@@ -52,7 +52,14 @@ test.each([
     expect.soft(before.stderr).toContain(`no running service in DATA_DIR=${copy}`);
 
     const second = await start(copy);
-    await expect.poll(() => second.log()).toContain(`"original":"${dataDir}"`);
+    const lines = () => second.log().split('\n').slice(0, -1);
+    const said = () => lines().find((line) => line.includes('"original"'));
+    await expect.poll(said).toBeDefined();
+    expect(JSON.parse(said() ?? '')).toMatchObject({
+      level: 40,
+      original: dataDir,
+      msg: 'DATA_DIR is a copy of that of a running service; both services will send webhooks',
+    });
     expect(family.filter((record) => !stillRuns(record))).toEqual([]);
     const copied = { ...link, short_url: `${second.short_url}/${link.slug}` };
     for (let click = 0; click < 3; click += 1) expect((await follow(copied)).status).toBe(302);

@@ -18,6 +18,7 @@ import { freePort } from '../cli/embedded/free-port.ts';
 import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
 import { createDamageWatch } from '../workers/jobs/watch-damage.ts';
 import { createWorkerMetrics } from '../workers/metrics.ts';
+import { readYaml } from './deploy/compose-file.ts';
 import { follow, type Link, makeLink, untilClicks } from './support/first-click.ts';
 import { CHECKOUT, EACH_SECOND, hoplog } from './support/hoplog.ts';
 import { type Service, startService } from './support/service.ts';
@@ -124,6 +125,14 @@ const at = (service: Service, link: Link): Link => ({
   short_url: `${service.short_url}/${link.slug}`,
 });
 
+/** Returns the condition of an alert. */
+function alertOf(name: string): string | undefined {
+  const { groups } = readYaml('deploy/prometheus/alerts.yml') as {
+    groups: { rules: { alert: string; expr: string }[] }[];
+  };
+  return groups.flatMap(({ rules }) => rules).find(({ alert }) => alert === name)?.expr;
+}
+
 const GUIDE = readFileSync(join(CHECKOUT, 'docs', 'operations', 'damaged-data.md'), 'utf8');
 
 /** Returns the one block of the guide that contains the words, with the names of this test. */
@@ -181,6 +190,7 @@ test('a part of the clicks that ClickHouse detaches at its start is named by log
     return (await Promise.all(urls.map(async (url) => (await fetch(url)).text()))).join('\n');
   };
   await expect.poll(metrics).toContain('hoplog_worker_damaged_parts{table="clicks",tier="workers"} 1');
+  expect(alertOf('DamagedParts')).toBe('max by (table) (hoplog_worker_damaged_parts) > 0');
 
   const looks: string[] = [];
   await withClickHouse(async (clickhouse) => {

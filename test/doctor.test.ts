@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer, request } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server } from 'node:net';
@@ -13,7 +13,8 @@ import { createWorkspace } from '../sql/workspaces/workspaces.ts';
 import { canLimitMemory, makeMemoryGroup } from './support/control-group.ts';
 import { EACH_SECOND, hoplog, run } from './support/hoplog.ts';
 import { startTestIngest, type TestIngest } from './support/ingest.ts';
-import { programArguments } from './support/program.ts';
+import { killed } from './support/process-fixtures.ts';
+import { PROGRAM_ENV, programArguments } from './support/program.ts';
 import { shiftedClock } from './support/shifted-clock.ts';
 import { canMount, mountSmallDisk } from './support/small-disk.ts';
 import { type TestStores, testStores } from './support/stores.ts';
@@ -87,6 +88,35 @@ test('no running service, and a port that another program has', async () => {
   const port = await listening(createServer());
   await expectFound('service', /no service runs/);
   await expectFound('ports', new RegExp(`^INGEST_PORT=${port} is taken`), { INGEST_PORT: String(port) });
+});
+
+test('an API that is not ready', async () => {
+  const { databaseUrl, clickhouseUrl, clickhouseDatabase } = stores;
+  const env = {
+    DATABASE_URL: databaseUrl,
+    CLICKHOUSE_URL: clickhouseUrl,
+    CLICKHOUSE_DATABASE: clickhouseDatabase,
+  };
+  const [port, metricsPort, nowhere] = [await freePort(), await freePort(), await freePort()];
+  const child = spawn(process.execPath, programArguments('api'), {
+    env: {
+      ...PROGRAM_ENV,
+      ...env,
+      CLICKHOUSE_URL: `http://127.0.0.1:${nowhere}`,
+      DATA_DIR: dataDir,
+      API_PORT: String(port),
+      METRICS_PORT: String(metricsPort),
+    },
+    stdio: 'ignore',
+  });
+  try {
+    await expectFound('service', /^api: http:\/\/127\S+\/health\/ready returned status 503$/, {
+      ...env,
+      BASE_URL: `http://127.0.0.1:${port}`,
+    });
+  } finally {
+    await killed(child);
+  }
 });
 
 test('a name that does not resolve, and one without TLS', async () => {
@@ -264,9 +294,17 @@ test('no backups, backups in a place that cannot be read, and old ones', async (
   mkdirSync(join(backups, 'backups'), { recursive: true });
   writeFileSync(join(backups, 'backups', '2026-01-01T00-00-00Z.json'), '');
   await expectFound('backups', /hours old/, { BACKUP_TO: backups });
+  const ofNow = `${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}Z.json`;
+  writeFileSync(join(backups, 'backups', ofNow), '');
+  const later = await examine({ BACKUP_TO: backups });
+  expect(later.wrong.filter(({ check }) => check === 'backups')).toEqual([]);
+  expect(readdirSync(backups)).toEqual(['backups']);
+  const file = join(directory, 'file');
+  writeFileSync(file, '');
+  await expectFound('backups', /cannot read BACKUP_TO=.*ENOTDIR/, { BACKUP_TO: file });
 });
 
-test('a disk that is full, one without inodes, and one that is read-only', {
+test('a disk that is full, one without inodes, and one that is read-only, also below the backups', {
   timeout: 300_000,
 }, async (context) => {
   context.skip(!canMount(), 'needs root and loop devices');
@@ -274,10 +312,14 @@ test('a disk that is full, one without inodes, and one that is read-only', {
   const disk = mountSmallDisk(directory, 64 * 2 ** 20, 256);
   try {
     await expectFound('disk', /GiB free/, { DATA_DIR: disk.path });
+    const backups = join(disk.path, 'backups');
+    mkdirSync(join(backups, 'backups'), { recursive: true });
+    writeFileSync(join(backups, 'backups', '2026-01-01T00-00-00Z.json'), '');
     disk.takeInodes();
     await expectFound('disk', / has 0 of \d+ inodes free/, { DATA_DIR: disk.path });
     disk.breakDown();
     await expectFound('disk', /cannot write .*\(EROFS\)/, { DATA_DIR: disk.path });
+    await expectFound('backups', /cannot write to BACKUP_TO=.*EROFS/, { BACKUP_TO: backups });
   } finally {
     disk.remove();
   }

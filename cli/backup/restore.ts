@@ -46,7 +46,8 @@ export async function restoreBackup(
   }
   makeDataDir(dataDir);
   const isFilled = readdirSync(dataDir).some((name) => !OWN.has(name));
-  if (isFilled && !force) {
+  // What an interrupted restore left is of no use.
+  if (isFilled && !force && !existsSync(join(dataDir, INCOMPLETE))) {
     throw new CommandFailed(
       `DATA_DIR=${dataDir} is not empty: choose another one, or replace its content with --force`,
     );

@@ -20,6 +20,14 @@ export type BackupTarget = {
   remove(key: string): Promise<void>;
 };
 
+const PROBE = 'doctor.probe';
+
+/** @throws when no file can be written to the target. A file that can't be removed is left, and replaced by the next call. */
+export async function assertWritable(target: BackupTarget): Promise<void> {
+  await target.put(PROBE, new Uint8Array([0]));
+  await target.remove(PROBE).catch(() => {});
+}
+
 /**
  * Opens the target of `--to`, `--from`, or `BACKUP_TO`.
  *

@@ -7,7 +7,7 @@ import type { Config } from '../../core/settings/config.ts';
 import { connectionTroubles } from '../../sql/connections/connection-troubles.ts';
 import { createPool, type Pool } from '../../sql/database/pool.ts';
 import { listBackups, timeOf } from '../backup/manifest.ts';
-import { openTarget } from '../backup/target.ts';
+import { assertWritable, openTarget } from '../backup/target.ts';
 import { describeTrouble } from '../connection-troubles.ts';
 import { MOST_AHEAD_SECONDS } from '../status.ts';
 import { type Finding, findingsOf } from './finding.ts';
@@ -145,7 +145,7 @@ async function checkClock(name: string, read: () => Promise<number>): Promise<Fi
   );
 }
 
-/** Checks that backups are made, and how old the newest one is. */
+/** Checks that backups are made, that there can be more, and how old the newest one is. */
 export async function checkBackups(config: Config): Promise<Finding[]> {
   const { ok, warning, error } = findingsOf('backups');
   const command = 'npx hoplog backup --keep 14, and the same each night from cron';
@@ -153,13 +153,17 @@ export async function checkBackups(config: Config): Promise<Finding[]> {
     return [warning('BACKUP_TO is empty: no backups are known', `set BACKUP_TO, then run: ${command}`)];
   }
   let newest: string | undefined;
+  let isRead = false;
   try {
-    newest = (await listBackups(openTarget(undefined, config))).at(-1);
+    const target = openTarget(undefined, config);
+    newest = (await listBackups(target)).at(-1);
+    isRead = true;
+    if (newest !== undefined) await assertWritable(target);
   } catch (cause) {
     return [
       error(
-        `cannot read BACKUP_TO=${config.backupTo}: ${(cause as Error).message}`,
-        'correct BACKUP_TO or the AWS settings, then run: npx hoplog backup list',
+        `cannot ${isRead ? 'write to' : 'read'} BACKUP_TO=${config.backupTo}: ${(cause as Error).message}`,
+        'correct BACKUP_TO, its permissions, or the AWS settings, then run: npx hoplog doctor',
       ),
     ];
   }

@@ -1,6 +1,7 @@
 import { type Config, readConfig, SettingsError } from '../../core/settings/config.ts';
 import { misspelledSettings } from '../../core/settings/misspelled-settings.ts';
-import { operatorConfig } from '../stores.ts';
+import { servingStatus } from '../status.ts';
+import { type OperatorConfig, operatorConfig } from '../stores.ts';
 import { checkAddresses, checkPorts } from './addresses.ts';
 import { checkBackups, checkDatabases, checkJournalClock } from './data.ts';
 import { type Finding, findingsOf } from './finding.ts';
@@ -34,7 +35,7 @@ export async function examine(env: NodeJS.ProcessEnv, version: string): Promise<
   const service = findingsOf('service');
   const all = await Promise.all([
     running
-      ? [service.ok('runs')]
+      ? attempt('service', () => checkService(running))
       : [service.error(`no service runs on DATA_DIR=${config.dataDir}`, 'npm start')],
     attempt('version', () => checkVersion(config, version)),
     attempt('disk', () => checkDisk(config)),
@@ -48,6 +49,16 @@ export async function examine(env: NodeJS.ProcessEnv, version: string): Promise<
     attempt('backups', () => checkBackups(config)),
   ]);
   return [...accepted, ...all.flat()];
+}
+
+/** Checks that redirects and API accept work and lose no clicks. */
+async function checkService(config: OperatorConfig): Promise<Finding[]> {
+  const { ok, error } = findingsOf('service');
+  const troubles = Object.entries(await servingStatus(config)).filter(([, { ok }]) => !ok);
+  if (troubles.length === 0) return [ok('redirects and API are ready')];
+  return troubles.map(([name, { detail }]) =>
+    error(`${name}: ${detail}`, 'npx hoplog status, and the log of npm start'),
+  );
 }
 
 async function attempt(check: string, run: () => Finding[] | Promise<Finding[]>): Promise<Finding[]> {

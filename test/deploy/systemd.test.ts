@@ -18,6 +18,22 @@ const STOP_SECONDS = 10;
 const READY_MS = 90_000;
 /** Of `systemd-analyze security`, in tenths; "OK" ends at 4.9. */
 const MOST_EXPOSURE = 20;
+/** Directives of the unit, by `systemd-analyze security`, which names some of them with a part of their value. */
+const HARDENED =
+  /^(NoNewPrivileges|CapabilityBoundingSet|AmbientCapabilities|Protect(System|Home|Proc|Clock|ControlGroups|Hostname|Kernel\w+)|Private(Tmp|Devices)|Restrict(AddressFamilies|Namespaces|Realtime|SUIDSGID)|LockPersonality|RemoveIPC|SystemCall(Architectures|Filter)|UMask|User)\b/;
+/** What Node.js and the databases need. */
+const NEEDED = [
+  'RestrictAddressFamilies=~AF_(INET|INET6)',
+  'RestrictAddressFamilies=~AF_NETLINK',
+  'RestrictAddressFamilies=~AF_UNIX',
+  'SystemCallFilter=~@privileged',
+  'SystemCallFilter=~@resources',
+];
+
+/** Loaded before the service: what it repeats each hour, it then repeats each second. */
+const HOURS_ARE_SECONDS = `data:text/javascript,${encodeURIComponent(
+  'const real = setInterval; globalThis.setInterval = (work, ms, ...more) => real(work, ms === 3600000 ? 1000 : ms, ...more);',
+)}`;
 
 const unit = readFileSync(UNIT, 'utf8').replaceAll('/opt/hoplog/', CHECKOUT);
 let directory: string;
@@ -40,15 +56,18 @@ function hasSystemd(): boolean {
   }
 }
 
-test('systemd accepts the unit, and rates its exposure as low', (context) => {
+test('systemd accepts the unit, rates its exposure as low, and finds each hardening in effect', (context) => {
   context.skip(!hasSystemd(), 'systemd-analyze is not installed');
   const path = join(directory, 'hoplog.service');
   writeFileSync(path, unit.replaceAll('/opt/hoplog', CHECKOUT.replace(/\/$/, '')));
   execFileSync('systemd-analyze', ['verify', path], { stdio: 'pipe' });
-  const threshold = `--threshold=${MOST_EXPOSURE}`;
-  execFileSync('systemd-analyze', ['security', '--offline=true', '--no-pager', threshold, path], {
-    stdio: 'pipe',
-  });
+  const security = ['security', '--offline=true', '--no-pager'];
+  execFileSync('systemd-analyze', [...security, `--threshold=${MOST_EXPOSURE}`, path], { stdio: 'pipe' });
+  const found = JSON.parse(
+    execFileSync('systemd-analyze', [...security, '--json=short', path], { encoding: 'utf8' }),
+  ) as { set: boolean; name: string }[];
+  const open = found.filter(({ set, name }) => !set && HARDENED.test(name));
+  expect(open.map(({ name }) => name).toSorted()).toEqual(NEEDED);
 });
 
 test('its command runs the service as an ordinary user, and SIGTERM to the main process alone leaves nothing running', async (context) => {
@@ -81,16 +100,24 @@ test('its command runs the service as an ordinary user, and SIGTERM to the main 
   const child = spawn(as.file, [...as.args, ...args], {
     ...as.identity,
     cwd: CHECKOUT,
-    env: { PATH: '/usr/bin:/bin', ...environment, DATA_DIR: dataDir, ...ports },
+    env: {
+      PATH: '/usr/bin:/bin',
+      ...environment,
+      DATA_DIR: dataDir,
+      ...ports,
+      NODE_OPTIONS: `--import=${HOURS_ARE_SECONDS}`,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'exit') as Promise<[number | null]>;
   try {
-    const service = await readyOf(child);
+    const { service, log } = await readyOf(child);
     const key = service.demo?.secret_key ?? '';
     const link = await makeLink(service, key, 'unit');
     expect((await follow(link)).status).toBe(302);
     await untilClicks(service, key, link, 1);
+    // For the journal of systemd.
+    await expect.poll(log).toContain('this hour: 1 redirects, 0 clicks lost');
     const family = familyOf({ process: child });
     expect(family.length).toBeGreaterThan(5);
     child.kill('SIGTERM');
@@ -102,7 +129,7 @@ test('its command runs the service as an ordinary user, and SIGTERM to the main 
   }
 });
 
-async function readyOf(child: ChildProcess): Promise<Ready> {
+async function readyOf(child: ChildProcess): Promise<{ service: Ready; log: () => string }> {
   let text = '';
   let log = '';
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
@@ -114,5 +141,5 @@ async function readyOf(child: ChildProcess): Promise<Ready> {
   await expect
     .poll(() => (child.exitCode === null ? text.includes('\n') : log), { timeout: READY_MS })
     .toBe(true);
-  return JSON.parse(text.slice(0, text.indexOf('\n'))) as Ready;
+  return { service: JSON.parse(text.slice(0, text.indexOf('\n'))) as Ready, log: () => log };
 }

@@ -59,6 +59,17 @@ const plant = (sql: string) =>
     `SET session_replication_role = replica; ${sql}; SET session_replication_role = DEFAULT`,
   );
 
+test('no entry can be changed or removed, not even by a superuser', async () => {
+  await everything();
+  for (const statement of [
+    'UPDATE ledger_entries SET amount = 0',
+    'DELETE FROM ledger_entries',
+    'TRUNCATE ledger_entries CASCADE',
+  ])
+    await expect(api.stores.admin.query(statement)).rejects.toThrow('append-only');
+  expect((await verify()).ok).toBe(true);
+});
+
 describe('ledger verify', () => {
   test('finds nothing wrong in a ledger with every kind of entry', async () => {
     await everything();

@@ -92,13 +92,21 @@ export async function startService(options: ServiceOptions & { empty?: boolean }
 }
 
 /**
- * Starts it where the start must fail.
+ * Starts it where the start must fail. A start that becomes ready is stopped.
  *
  * @returns its exit status and standard error
+ * @throws Error when it became ready
  */
 export async function refusedStart(options: ServiceOptions): Promise<{ status: number | null; log: string }> {
   const { child, log } = spawnService(options);
-  return { status: await wholeOutputOf(child), log: log() };
+  let isReady = false;
+  child.stdout?.once('data', () => {
+    isReady = true;
+    child.kill('SIGTERM');
+  });
+  const status = await wholeOutputOf(child);
+  if (isReady) throw new Error(`the start was not refused:\n${log()}`);
+  return { status, log: log() };
 }
 
 /**
