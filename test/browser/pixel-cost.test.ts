@@ -22,7 +22,7 @@ const median = (values: number[]) => values.toSorted((one, other) => one - other
 
 test('no task of the pixel takes much longer than what it can’t do without, and none lays the page out', async () => {
   const browser = await sharedChromium();
-  const scripts: CostScript[] = ['the pixel', 'the address alone', 'a beacon alone'];
+  const scripts: CostScript[] = ['the pixel', 'element and address alone', 'a beacon alone'];
   const costs = scripts.map((): Cost[] => []);
   for (let round = 0; round < ROUNDS; round++)
     for (const [index, script] of scripts.entries())

@@ -7,16 +7,21 @@ const ORDER = `hoplog.order({ order_id: '1', amount: 49.9, currency: 'eur', emai
 /** What a pixel can't do without, each alone in a script; and a layout, which it must not force. */
 const ALONE = {
   'an empty script': '',
-  'the address alone': `document.currentScript; history.replaceState(history.state, '', location.href.split('&_vid')[0]);`,
+  'its element alone': 'document.currentScript;',
+  'a change of the address alone': `history.replaceState(history.state, '', location.href.split('&_vid')[0]);`,
+  'element and address alone': `document.currentScript; history.replaceState(history.state, '', location.href.split('&_vid')[0]);`,
   'a cookie alone': `document.cookie = 'a=1;path=/'; document.cookie;`,
   'a layout alone': `document.body.append('1'); document.body.offsetHeight;`,
   'a beacon alone': `navigator.sendBeacon('/collect', '{}');`,
+  'a fetch alone': `fetch('/collect', { method: 'POST', body: '{}' });`,
 };
 const PIXEL = 'the pixel';
+/** On a page to which no short link led. */
+const WITHOUT_ID = 'the pixel without an id';
 
 /** Scripts of the pages. */
-export type CostScript = typeof PIXEL | keyof typeof ALONE;
-export const COST_SCRIPTS = [PIXEL, ...Object.keys(ALONE)] as CostScript[];
+export type CostScript = typeof PIXEL | typeof WITHOUT_ID | keyof typeof ALONE;
+export const COST_SCRIPTS = [PIXEL, WITHOUT_ID, ...Object.keys(ALONE)] as CostScript[];
 
 /** CPU time in milliseconds of the script's first task, and of the longest that follows. */
 export type Cost = { first: number; longest: number; tasks: number; layouts: number };
@@ -31,17 +36,20 @@ type TraceEvent = {
   args?: { data?: { url?: string } };
 };
 
-/** Serves a page of a shop with each of the scripts, to which a short link led. */
+/** Whether a text names the pixel itself. */
+const isPixel = (script: string | null): boolean => script === null || script.startsWith(PIXEL);
+
+/** Serves a page of a shop with each of the scripts. A short link led to all but one. */
 export async function startCostPages(
   pixel: Buffer,
 ): Promise<{ urlOf(script: CostScript): string; close(): void }> {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://shop');
-    const script = searchParams.get('script') as CostScript | null;
+    const script = searchParams.get('script');
     if (pathname === '/pixel.js') {
       response.setHeader('content-type', 'text/javascript');
-      if (script === null || script === PIXEL) return response.end(pixel);
-      return response.end(`${ALONE[script]} window.hoplog = { order() {} };`);
+      if (isPixel(script)) return response.end(pixel);
+      return response.end(`${ALONE[script as keyof typeof ALONE]} window.hoplog = { order() {} };`);
     }
     response.setHeader('content-type', 'text/html; charset=utf-8');
     const items = '<li>An item of the shop</li>'.repeat(2_000);
@@ -54,7 +62,8 @@ export async function startCostPages(
   // A host whose domain takes a cookie, as a shop's does.
   const origin = `http://shop.example.localhost:${(server.address() as AddressInfo).port}`;
   return {
-    urlOf: (script) => `${origin}/?script=${encodeURIComponent(script)}&_vid=${VID}`,
+    urlOf: (script) =>
+      `${origin}/?script=${encodeURIComponent(script)}${script === WITHOUT_ID ? '' : `&_vid=${VID}`}`,
     close() {
       server.close();
       server.closeAllConnections();
@@ -78,7 +87,9 @@ export async function costOf(browser: Browser, url: string): Promise<Cost> {
   });
   await page.goto(url);
   await page.waitForFunction('window.hoplog');
-  const responded = url.includes(encodeURIComponent(PIXEL)) ? page.waitForResponse(/collect$/) : null;
+  const responded = isPixel(new URL(url).searchParams.get('script'))
+    ? page.waitForResponse(/collect$/)
+    : null;
   await page.evaluate(ORDER);
   await responded;
   const ended = new Promise((resolve) => devTools.once('Tracing.tracingComplete', resolve));
