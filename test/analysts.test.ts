@@ -30,6 +30,9 @@ import { NO_UUID, storeClicks, storeShares } from './support/stored-events.ts';
 const SERVER = { database: 'hoplog', cluster: '' };
 const PASSWORD = 'a password of an analyst';
 const SECRET = 'victim-secret';
+/** Answers of a server that did nothing. An error of a file or a connection, such as to port 1, would hide a right. */
+const REFUSED =
+  /\((ACCESS_DENIED|READONLY|SUPPORT_IS_DISABLED|UNKNOWN_TABLE|UNKNOWN_DATABASE|CLUSTER_DOESNT_EXIST|CANNOT_EXTRACT_TABLE_STRUCTURE)\)/;
 
 const directory = temporaryDirectory();
 const [own, victim] = [uuidv7(), uuidv7()];
@@ -166,7 +169,7 @@ describe('an analyst sees nothing of another workspace', () => {
       [
         `SELECT * FROM file('users.xml', 'LineAsString')`,
         `SELECT * FROM url('http://127.0.0.1:1/', 'LineAsString', 'a String')`,
-        `SELECT * FROM s3('http://127.0.0.1:1/x', 'CSV', 'a String')`,
+        `SELECT * FROM s3('http://127.0.0.1:1/bucket/x', 'CSV', 'a String')`,
         `SELECT * FROM mysql('127.0.0.1:1', 'a', 'b', 'c', 'd')`,
         `SELECT * FROM postgresql('127.0.0.1:1', 'a', 'b', 'c', 'd')`,
         `SELECT * FROM executable('id', 'TSV', 'a String')`,
@@ -191,10 +194,12 @@ describe('an analyst sees nothing of another workspace', () => {
       ],
     ],
   ])('through %s', async (_, queries) => {
+    const done: [query: string, answer: string][] = [];
     for (const query of queries) {
       const { status, text } = await ask(query);
-      expect([query, status >= 400, text.includes(SECRET)]).toEqual([query, true, false]);
+      if (status < 400 || !REFUSED.test(text) || text.includes(SECRET)) done.push([query, text]);
     }
+    expect(done).toEqual([]);
   });
 
   test('by names that it can list', async () => {

@@ -8,7 +8,12 @@ import { CLICKHOUSE_USER, configXml, usersXml } from '../../cli/embedded/clickho
 import { freePort } from '../../cli/embedded/free-port.ts';
 import { ANALYST_LIMITS } from '../../clickhouse/analysts/limits.ts';
 import { analystDatabase, rowsUser } from '../../clickhouse/analysts/names.ts';
-import { type Analyst, ofWorkspace } from '../../clickhouse/analysts/statements.ts';
+import {
+  type Analyst,
+  analystStatements,
+  ofWorkspace,
+  rowsUserStatements,
+} from '../../clickhouse/analysts/statements.ts';
 import { ANALYST_TABLES } from '../../clickhouse/analysts/views.ts';
 import { until } from './until.ts';
 
@@ -83,28 +88,34 @@ function limitsXml(): string {
   return `${values.join('')}<constraints>${constraints.join('')}</constraints>`;
 }
 
-function analystXml(database: string, { user, workspaceId, passwordHash }: Analyst): string {
+/** The rights among the statements that `hoplog analyst create` runs, for a user of the configuration. */
+function grantsXml(statements: readonly string[]): string {
+  const grants = statements.filter((sql) => sql.startsWith('GRANT'));
+  return grants.map((sql) => `<query>${sql.replace(/ TO \S+$/, '')}</query>`).join('');
+}
+
+function analystXml(database: string, analyst: Analyst): string {
+  const { user, workspaceId, passwordHash } = analyst;
   const views = analystDatabase(database, workspaceId);
   return `<${user}>
     <password_sha256_hex>${passwordHash}</password_sha256_hex>
     <profile>analyst</profile><quota>default</quota>
     <networks><ip>127.0.0.1</ip></networks>
     <default_database>${views}</default_database>
-    <grants><query>GRANT SELECT ON ${views}.*</query></grants>
+    <grants>${grantsXml(analystStatements({ database, cluster: '' }, analyst))}</grants>
   </${user}>`;
 }
 
 /** The user that a workspace's views run as: no address may sign in as it. */
 function rowsXml(database: string, workspaceId: string): string {
   const user = rowsUser(workspaceId);
-  const grants = ANALYST_TABLES.map((name) => `<query>GRANT SELECT ON ${database}.${name}</query>`);
   const filters = ANALYST_TABLES.map(
     (name) => `<${name}><filter>${ofWorkspace(workspaceId)}</filter></${name}>`,
   );
   return `<${user}>
     <no_password/><profile>default</profile><quota>default</quota>
     <networks><ip>255.255.255.255</ip></networks>
-    <grants>${grants.join('')}</grants>
+    <grants>${grantsXml(rowsUserStatements({ database, cluster: '' }, workspaceId))}</grants>
     <databases><${database}>${filters.join('')}</${database}></databases>
   </${user}>`;
 }
