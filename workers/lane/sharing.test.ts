@@ -7,18 +7,21 @@ import { silentLogger } from '../../core/tier/log.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { createWorkerMetrics } from '../metrics.ts';
 import { type Lanes, startLanes } from './lanes.ts';
-import { keepLeases, type Leases } from './leases.ts';
+import { keepLeases, type Lease, type Leases } from './leases.ts';
 
 const PARTITIONS = ['p/0', 'p/1', 'p/2', 'p/3', 'p/4'];
 
 let stores: TestStores;
 let leases: Leases;
-let working: Map<string, { lanes: Lanes; held: Set<string> }>;
+let working: Map<string, { lanes: Lanes; held: Map<string, Lease> }>;
+/** Lanes that were taken from a worker whose lease had not expired. */
+let stolen: string[];
 
 beforeEach(async () => {
   stores = await testStores();
   leases = keepLeases(stores.pool);
   working = new Map();
+  stolen = [];
 });
 afterEach(async () => {
   await Promise.all([...working.values()].map(({ lanes }) => lanes.stop(0)));
@@ -28,7 +31,7 @@ afterEach(async () => {
 
 /** A worker on a machine of its own, whose lanes end when they are told to. */
 function work(name: string): void {
-  const held = new Set<string>();
+  const held = new Map<string, Lease>();
   const lanes = startLanes({
     pool: stores.pool,
     leases,
@@ -37,10 +40,10 @@ function work(name: string): void {
     log: silentLogger(),
     consumer: 'store',
     holder: `${name}.example/1`,
-    async run({ partition }, { signal, drain, release }) {
-      // Nobody else holds what this one takes.
-      for (const other of working.values()) expect([...other.held]).not.toContain(partition);
-      held.add(partition);
+    async run({ partition }, { signal, drain, release, lease }) {
+      for (const other of working.values()) if (other.held.get(partition)?.isHeld()) stolen.push(partition);
+      await lease.renew();
+      held.set(partition, lease);
       const end = linkSignals(signal, drain, release);
       await sleep(600_000, undefined, { signal: end.signal }).catch(() => undefined);
       end.release();
@@ -50,12 +53,14 @@ function work(name: string): void {
   working.set(name, { lanes, held });
 }
 
-/** Waits until each worker holds this many lanes, and all lanes are held. */
+/** Waits until each worker holds this many lanes, and each lane is held once. */
 async function untilShared(...counts: number[]): Promise<void> {
   await vi.waitFor(
     () => {
-      const held = [...working.values()].map((worker) => worker.held.size);
-      expect(held.sort()).toEqual(counts.sort());
+      expect(stolen).toEqual([]);
+      const held = [...working.values()].map((worker) => [...worker.held.keys()]);
+      expect(held.map((lanes) => lanes.length).sort()).toEqual(counts.sort());
+      expect(held.flat().sort()).toEqual(PARTITIONS);
     },
     { timeout: 40_000, interval: 50 },
   );

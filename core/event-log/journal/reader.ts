@@ -36,6 +36,7 @@ type Standstill = { offset: bigint; since: number; searchAt: number; modifiedMs:
 export class JournalReader implements EventLogReader {
   readonly #dataDir: string;
   readonly #arena: Arena;
+  readonly #listSegments: typeof listSegmentsNow;
   readonly #standstills = new Map<string, Standstill>();
   readonly #ends = new Map<string, bigint>();
   readonly #tails = new TailFiles();
@@ -45,10 +46,12 @@ export class JournalReader implements EventLogReader {
   /**
    * @param arenaBytes memory that every read reuses, for one consumer: a result is valid until the next read. 0: each
    *   read has memory of its own.
+   * @param list lists the segments of a stream; tests count its calls
    */
-  constructor(dataDir: string, arenaBytes = 0) {
+  constructor(dataDir: string, arenaBytes = 0, list = listSegmentsNow) {
     this.#dataDir = dataDir;
     this.#arena = new Arena(arenaBytes);
+    this.#listSegments = list;
   }
 
   async partitions(): Promise<string[]> {
@@ -139,7 +142,7 @@ export class JournalReader implements EventLogReader {
   ): Promise<{ segments: Segment[]; last: { tail: Tail; size: number; modifiedMs: number } | null }> {
     const listedAt = performance.now();
     // Not in the pool's threads: an idle reader lists each second, and each call would wake a thread and this one.
-    const segments = ifExists(() => listSegmentsNow(this.#directory(partition)));
+    const segments = ifExists(() => this.#listSegments(this.#directory(partition)));
     const last = await this.#tails.note(partition, segments.at(-1), listedAt);
     const end = this.#ends.get(partition) ?? 0n;
     // Otherwise the note is about an earlier journal of this name.
