@@ -1,6 +1,7 @@
 import { domainToUnicode } from 'node:url';
 import { normalizeEmail } from '../../core/tracking/emails.ts';
 import { removeMember } from '../console/members.ts';
+import { mayBeEmail } from '../database/email-spellings.ts';
 import type { Queryable } from '../database/pool.ts';
 import { nextVersion } from '../orders/orders.ts';
 import { queuePublications } from '../orders/publications.ts';
@@ -23,12 +24,6 @@ export async function visitorsWithEmail(
   );
   return rows.map((row) => row.visitor_id);
 }
-
-/**
- * SQL: the text, stored as it was sent, may be the email `$2`. A text beyond ASCII is to be compared in its normal form:
- * PostgreSQL knows neither punycode nor characters without a width.
- */
-const mayBe = (column: string) => `(lower(${column}) = $2 OR octet_length(${column}) <> length(${column}))`;
 
 const isEmailOf = (email: string, texts: readonly (string | null)[]): boolean =>
   texts.some((text) => text !== null && normalizeEmail(text) === email);
@@ -59,7 +54,7 @@ export async function forgetPerson(
     Pick<Enrollment, 'id' | 'workspace_id' | 'external_user_id' | 'email' | 'payout_email'>
   >(
     `SELECT id, workspace_id, external_user_id, email, payout_email FROM enrollments
-     WHERE workspace_id = $1 AND deleted_at IS NULL AND (${mayBe('email')} OR ${mayBe('payout_email')})
+     WHERE workspace_id = $1 AND deleted_at IS NULL AND (${mayBeEmail('email', '$2')} OR ${mayBeEmail('payout_email', '$2')})
      ORDER BY id FOR NO KEY UPDATE`,
     [workspaceId, email],
   );
@@ -78,7 +73,7 @@ export async function forgetPerson(
 /** Addresses in payout files of referrers who have another one now. */
 async function forgetFormerAddresses(tx: Queryable, workspaceId: string, email: string): Promise<void> {
   const { rows } = await tx.query<{ id: string; payout_email: string }>(
-    `SELECT id, payout_email FROM payouts WHERE workspace_id = $1 AND ${mayBe('payout_email')}`,
+    `SELECT id, payout_email FROM payouts WHERE workspace_id = $1 AND ${mayBeEmail('payout_email', '$2')}`,
     [workspaceId, email],
   );
   const ids = rows.flatMap((row) => (isEmailOf(email, [row.payout_email]) ? [row.id] : []));

@@ -1,13 +1,14 @@
 import { uuidv7 } from '../../core/ids.ts';
 import { slugKey } from '../../core/links/slugs.ts';
 import { isOneMailbox } from '../../core/referrals/self-referral.ts';
-import { selfReferralEmail } from '../../core/tracking/emails.ts';
+import { normalizeEmail, selfReferralEmail } from '../../core/tracking/emails.ts';
+import { mayBeEmail } from '../database/email-spellings.ts';
 import type { Queryable } from '../database/pool.ts';
 
 /** A referrer as rows of other files name it. */
 export type KnownPartner = { id: string; external_user_id: string; email: string | null; program_id: string };
 
-/** What rows may call a referrer. Emails and codes in lower case. */
+/** What rows may call a referrer. Emails as {@link normalizeEmail} returns them. */
 export type PartnerNames = {
   userIds: readonly string[];
   emails: readonly string[];
@@ -28,14 +29,18 @@ export async function partnersNamed(
     `SELECT ${columns}, 'user' AS by, e.external_user_id AS name FROM enrollments e
      WHERE e.workspace_id = $1 AND e.deleted_at IS NULL AND e.external_user_id = ANY ($2)
      UNION ALL
-     SELECT ${columns}, 'email', lower(e.email) FROM enrollments e
-     WHERE e.workspace_id = $1 AND e.deleted_at IS NULL AND lower(e.email) = ANY ($3)
+     SELECT ${columns}, 'email', e.email FROM enrollments e
+     WHERE e.workspace_id = $1 AND e.deleted_at IS NULL AND cardinality($3::text[]) > 0
+       AND ${mayBeEmail('e.email', 'ANY ($3)')}
      UNION ALL
      SELECT ${columns}, 'code', c.code_key FROM referral_codes c JOIN enrollments e ON e.id = c.enrollment_id
      WHERE c.workspace_id = $1 AND e.deleted_at IS NULL AND c.code_key = ANY ($4)`,
     [workspaceId, userIds, emails, codes.map(slugKey)],
   );
-  return rows;
+  const wanted = new Set(emails);
+  return rows
+    .map((row) => (row.by === 'email' ? { ...row, name: normalizeEmail(row.name) } : row))
+    .filter(({ by, name }) => by !== 'email' || wanted.has(name));
 }
 
 export type ImportedCustomer = {

@@ -279,6 +279,23 @@ describe('importing referrals', () => {
     ]);
   });
 
+  test('finds a referrer by an email whose host is not ASCII, however it was sent and is written', async () => {
+    await shop.post('/referrals/enroll', {
+      external_user_id: 'r',
+      email: 'Rosa@Bücher.example',
+      tier: 'free',
+    });
+    const emails = ['rosa@BÜCHER.example', 'rosa@xn--bcher-kva.example', 'other@bücher.example'];
+    const rows = emails.map((email, n) => `x-${n},5,${email}`);
+    const report = await run('csv', {
+      commissions: `commission_id,amount,partner_email\n${rows.join('\n')}`,
+    });
+    expect([report.errors.map(({ line }) => line), report.sum]).toEqual([
+      [4],
+      { currency: 'usd', files: 15, ledger: 10 },
+    ]);
+  });
+
   test('refuses a commission of a referrer whose program pays another currency', async () => {
     const yen = await m.program({ currency: 'jpy' });
     await m.enroll('r', { program_id: yen.id });
