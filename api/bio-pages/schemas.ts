@@ -171,7 +171,10 @@ const BioButton = Type.Object(
     tracked_link_id: Nullable(
       Type.String({ format: 'uuid', description: 'Null if the button has no short link.' }),
     ),
-    short_url: Nullable(Url),
+    short_url: Nullable({
+      ...Url,
+      description: 'Null if the button has no short link, or the workspace has lost its domain.',
+    }),
   },
   { title: 'BioButton' },
 );

@@ -9,6 +9,8 @@ import { campaign, createLink, refusedLink } from '../../test/support/links.ts';
 import { checkDomains } from '../../workers/jobs/check-domains.ts';
 import type { DomainRecord } from './schemas.ts';
 
+type BioPage = { url: string; links: { url: string; short_url: string | null }[] };
+
 let dns: TestDns;
 let api: TestApi;
 let shop: TestWorkspace;
@@ -408,12 +410,30 @@ test('referral links and links of bio buttons are made on the default domain, co
     `/links?view=records&slug=${program.body.code}`,
   );
   expect(code.body.links[0]?.domain).toBeNull();
-  const page = await workspace.post<{ url: string; links: { short_url: string }[] }>('/bio-pages', {
+  const page = await workspace.post<BioPage>('/bio-pages', {
     slug: `page-${count}`,
     links: [{ label: 'Shop', url: 'https://shop.example/' }],
   });
   expect(page.body.url).toBe(`https://hop.example/page-${count}`);
   expect(page.body.links[0]?.short_url).toMatch(new RegExp(`^https://${host}/`));
+});
+
+test('a button whose link is on a lost domain shows no short URL', async () => {
+  const workspace = await api.addWorkspace();
+  const domain = await verified(workspace);
+  await workspace.patch(`/domains/${domain.id}`, { is_default: true });
+  const links = [{ label: 'Shop', url: 'https://shop.example/' }];
+  const page = await workspace.post<BioPage>('/bio-pages', { slug: `lost-${count}`, links });
+  expect(page.body.links[0]?.short_url).toContain(host);
+  await api.stores.pool.query(
+    `UPDATE domains SET status = 'pending', is_default = false, verified_at = NULL WHERE id = $1`,
+    [domain.id],
+  );
+  const list = await workspace.get<{ bio_pages: BioPage[] }>('/bio-pages');
+  const one = await workspace.get<BioPage>(`/bio-pages/lost-${count}`);
+  const changed = await workspace.patch<BioPage>(`/bio-pages/lost-${count}`, { title: 'Lost' });
+  for (const shown of [list.body.bio_pages[0], one.body, changed.body])
+    expect(shown?.links).toMatchObject([{ url: 'https://shop.example/', short_url: null }]);
 });
 
 test('a referrer whose link is on a lost domain gets another link, and the old one still names the referrer', async () => {

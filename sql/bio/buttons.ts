@@ -1,4 +1,5 @@
 import type { Queryable } from '../database/pool.ts';
+import { DOMAIN_IS_OWN } from '../domains/domains.ts';
 
 /** A stored button or heading. `url` is null for a section and only there. */
 export type BioButton = {
@@ -14,6 +15,7 @@ export type BioButton = {
 
 /** A button with its present short link; a deleted short link counts as none. */
 export type TrackedButton = BioButton & {
+  /** Null also where the short link is on a lost domain. */
   link_slug: string | null;
   /** Null: the deployment's own. */
   link_domain: string | null;
@@ -29,8 +31,8 @@ export async function buttonsOfPages(
   pageIds: string[],
 ): Promise<Map<string, TrackedButton[]>> {
   const { rows } = await db.query<TrackedButton & { page_id: string }>(
-    `SELECT b.page_id, b.id, b.type, b.label, b.url, b.emoji, b.image_url, l.id AS link_id, l.slug AS link_slug,
-       o.domain AS link_domain, d.id AS destination_id, d.destination_url
+    `SELECT b.page_id, b.id, b.type, b.label, b.url, b.emoji, b.image_url, l.id AS link_id,
+       CASE WHEN ${DOMAIN_IS_OWN} THEN l.slug END AS link_slug, o.domain AS link_domain, d.id AS destination_id, d.destination_url
      FROM bio_buttons b
      LEFT JOIN links l ON l.id = b.link_id AND l.deleted_at IS NULL
      LEFT JOIN destinations d ON d.id = l.destination_id

@@ -4,6 +4,7 @@ import { uuidv7 } from '../../core/ids.ts';
 import { NOT_AHEAD } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
+import { DOMAIN_IS_OWN } from '../domains/domains.ts';
 
 /** Fields of a page without its buttons, which are in sql/bio/buttons.ts. */
 export type BioPageFields = {
@@ -181,7 +182,7 @@ export function publicPageSql(pageId: string): string {
   return `(SELECT json_build_object('title', p.title, 'bio', p.bio, 'avatar_url', p.avatar_url, 'theme', p.theme,
       'show_branding', p.show_branding, 'social_links', p.social_links,
       'buttons', coalesce((SELECT json_agg(json_build_object('type', b.type, 'label', b.label, 'url', b.url,
-          'slug', CASE WHEN o.status IS DISTINCT FROM 'pending' THEN l.slug END, 'domain', o.domain, 'emoji', b.emoji, 'image_url', b.image_url) ORDER BY b.position)
+          'slug', CASE WHEN ${DOMAIN_IS_OWN} THEN l.slug END, 'domain', o.domain, 'emoji', b.emoji, 'image_url', b.image_url) ORDER BY b.position)
         FROM bio_buttons b LEFT JOIN links l ON l.id = b.link_id AND l.deleted_at IS NULL
           LEFT JOIN domains o ON o.number = l.domain_number
         WHERE b.page_id = p.id), '[]'::json))

@@ -9,6 +9,11 @@ import { OWN_DOMAIN } from '../links/slugs.ts';
 export const DOMAIN_STATUSES = ['pending', 'verified', 'failing'] as const;
 export type DomainStatus = (typeof DOMAIN_STATUSES)[number];
 
+/**
+ * SQL: the domain of a link, joined as `o`, is the workspace's, and not lost to another one. Null: the deployment's own.
+ */
+export const DOMAIN_IS_OWN = "o.status IS DISTINCT FROM 'pending'";
+
 type Json = Record<string, unknown> | unknown[];
 
 /** A domain of a workspace. Times are ISO 8601 with microseconds; `created_at` is unique in the workspace. */

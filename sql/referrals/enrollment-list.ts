@@ -2,6 +2,7 @@ import type { LinkAddress } from '../../core/links/short-urls.ts';
 import type { EnrollmentStatus, RewardMode } from '../../core/referrals/terms.ts';
 import { conditionsAfter } from '../database/conditions.ts';
 import type { Queryable } from '../database/pool.ts';
+import { DOMAIN_IS_OWN } from '../domains/domains.ts';
 import { ENROLLMENT_COLUMNS, type Enrollment } from './enrollments.ts';
 import { IS_COUNTED } from './purchases.ts';
 
@@ -54,7 +55,7 @@ export async function listEnrollments(
            ORDER BY id DESC LIMIT ${parameter(filter.limit)}) AS e,
        LATERAL (SELECT coalesce(array_agg(r.link_id), '{}') AS link_ids,
            (array_agg(json_build_object('domain', o.domain, 'slug', l.slug) ORDER BY l.created_at DESC)
-             FILTER (WHERE l.deleted_at IS NULL AND o.status IS DISTINCT FROM 'pending'))[1] AS address
+             FILTER (WHERE l.deleted_at IS NULL AND ${DOMAIN_IS_OWN}))[1] AS address
          FROM referral_links r JOIN links l ON l.id = r.link_id LEFT JOIN domains o ON o.number = l.domain_number
          WHERE r.enrollment_id = e.id) AS links,
        LATERAL (SELECT

@@ -2,7 +2,7 @@ import { utmMediumOf } from '../../core/enrich/channels.ts';
 import type { LinkAddress } from '../../core/links/short-urls.ts';
 import { generateSlug, linkSlugProblem, slugKey } from '../../core/links/slugs.ts';
 import type { Queryable } from '../database/pool.ts';
-import { defaultDomain } from '../domains/domains.ts';
+import { DOMAIN_IS_OWN, defaultDomain } from '../domains/domains.ts';
 import { newLinkId } from '../links/links.ts';
 import { claimSlugs, OWN_DOMAIN, type SlugClaim } from '../links/slugs.ts';
 import type { Program } from './programs.ts';
@@ -140,7 +140,7 @@ export async function referralAddress(db: Queryable, enrollmentId: string): Prom
   const { rows } = await db.query<LinkAddress>(
     `SELECT o.domain, l.slug FROM referral_links r JOIN links l ON l.id = r.link_id
      LEFT JOIN domains o ON o.number = l.domain_number
-     WHERE r.enrollment_id = $1 AND l.deleted_at IS NULL AND o.status IS DISTINCT FROM 'pending'
+     WHERE r.enrollment_id = $1 AND l.deleted_at IS NULL AND ${DOMAIN_IS_OWN}
      ORDER BY l.created_at DESC LIMIT 1`,
     [enrollmentId],
   );
