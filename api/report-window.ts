@@ -48,9 +48,14 @@ export function previousWindow(window: ReportWindow, workspace: Retaining | null
   return withinRetention({ ...before, shown }, workspace);
 }
 
-function withinRetention(window: TimeWindow, workspace: Retaining | null): ReportWindow {
+/** Returns where the clicks of a workspace begin, in nanoseconds since the epoch; null: it keeps all. */
+export function dataBegin(workspace: Retaining | null): bigint | null {
   const months = workspace?.retention_months ?? null;
-  const begin = months === null ? null : BigInt(dataFrom(months, Date.now())) * NANOS_PER_MILLI;
+  return months === null ? null : BigInt(dataFrom(months, Date.now())) * NANOS_PER_MILLI;
+}
+
+function withinRetention(window: TimeWindow, workspace: Retaining | null): ReportWindow {
+  const begin: bigint | null = dataBegin(workspace);
   const whole = { from: clampToStored(window.from), to: clampToStored(window.to) };
   if (begin === null || begin <= window.from) return { shown: window.shown, span: whole, whole };
   return {

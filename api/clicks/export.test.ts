@@ -187,6 +187,32 @@ test('an export takes a window, links and bots as the stream does', async () => 
   expect(header.trim().split(',')).toHaveLength(27);
 });
 
+test('nothing before the months that the workspace keeps is exported or listed, removed already or not', async () => {
+  const linkId = uuidv7();
+  const now = new Date();
+  const begin = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1);
+  const at = (ms: number) => ({
+    workspaceId: shop.workspace.id,
+    linkId,
+    tsNanos: BigInt(ms) * 1_000_000n,
+  });
+  await storeClicks(api.stores, [at(begin - 1), at(begin)]);
+  const path = `link_id=${linkId}`;
+  const seen = async () => {
+    const file = await exported(`format=ndjson&days=90&${path}`);
+    const page = await shop.get<{ clicks: object[] }>(`/clicks?${path}`);
+    const poll = await shop.get<{ clicks: object[] }>(`/clicks?${path}&since=2026-01-01`);
+    return [
+      file.body.toString('utf8').split('\n').length - 1,
+      page.body.clicks.length,
+      poll.body.clicks.length,
+    ];
+  };
+  expect(await seen()).toEqual([2, 2, 2]);
+  await shop.patch('/workspace', { retention_months: 1 });
+  expect(await seen()).toEqual([1, 1, 1]);
+});
+
 test.each([
   ['format=xlsx', 'format'],
   ['days=0', 'days'],

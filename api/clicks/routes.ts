@@ -54,7 +54,7 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
     async ({ auth, query }, reply) => {
       const { watermark, hasDeletedLinks } = await readingPointOf(deps, auth);
       const conditions = await clickConditionsOf(deps.pool, auth.workspace.id, query);
-      const filter = filterOf(auth.workspace.id, hasDeletedLinks, await corrected(deps, query), conditions);
+      const filter = filterOf(auth.workspace, hasDeletedLinks, await corrected(deps, query), conditions);
       const rows = await readClicks(filter, query.limit + 1);
       return reply.type('application/json; charset=utf-8').send(clicksPage(rows, watermark, query.limit));
     },
@@ -81,7 +81,7 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
     async (request, reply) => {
       const { auth, query } = request;
       const linkIds = linksOf(query);
-      const { span } = reportWindow(query);
+      const { span } = reportWindow(query, auth.workspace);
       const workspaceId = auth.workspace.id;
       const conditions = await clickConditionsOf(deps.pool, workspaceId, query);
       const own = exporting.filter((id) => id === workspaceId).length;

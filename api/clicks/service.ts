@@ -2,7 +2,9 @@ import type { Condition, Orphans } from '../../clickhouse/queries/click-conditio
 import type { ClickText } from '../../clickhouse/queries/click-text.ts';
 import type { ClickFilter } from '../../clickhouse/queries/newest-clicks.ts';
 import { clampToStored, formatInstant, NANOS_PER_MICRO, requireInstant } from '../../core/time/timestamps.ts';
+import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import { readIdList } from '../id-lists.ts';
+import { dataBegin } from '../report-window.ts';
 
 /** The parameters that say which clicks, after their schema. */
 export type FilterRequest = {
@@ -28,19 +30,21 @@ export function linksOf({ link_id, link_ids }: FilterRequest): string[] | null {
 export type PageRequest = FilterRequest & { limit: number; before?: string; since?: string };
 
 /**
- * Which clicks a page is of.
+ * Which clicks a page is of. None is older than the workspace keeps clicks, whether it has been removed already or not.
  *
  * @throws {AppError} `bad_request` for a list of ids that is malformed or too long
  */
 export function filterOf(
-  workspaceId: string,
+  workspace: Pick<Workspace, 'id' | 'retention_months'>,
   hasDeletedLinks: boolean,
   request: PageRequest,
   conditions: readonly Condition[],
 ): ClickFilter {
+  const begin = dataBegin(workspace);
+  const since = request.since === undefined ? null : clampToStored(requireInstant('since', request.since));
   return {
-    workspaceId,
-    since: request.since === undefined ? null : clampToStored(requireInstant('since', request.since)),
+    workspaceId: workspace.id,
+    since: begin !== null && (since === null || since < begin) ? begin : since,
     before: request.before === undefined ? null : clampToStored(requireInstant('before', request.before)),
     linkIds: linksOf(request),
     bots: request.bots === 'include',
