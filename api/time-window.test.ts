@@ -81,4 +81,5 @@ test('callers may set other limits of days', () => {
   expect(daysOf('90', rules)).toBe(90);
   expect(() => daysOf('6', rules)).toThrow(/^`days` must be an integer from 7 to 90$/);
   expect(() => daysOf('91', rules)).toThrow(AppError);
+  expect(() => daysOf('6', { ...rules, within: 'window' })).toThrow(/^`window.days` must be/);
 });

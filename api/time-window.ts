@@ -38,7 +38,7 @@ export type WindowRules = {
  * @throws {AppError} `bad_request` that names the parameter
  */
 export function resolveWindow(query: WindowQuery, rules: WindowRules): TimeWindow {
-  const path = (name: string) => (rules.within === undefined ? name : `${rules.within}.${name}`);
+  const path = (name: string) => pathOf(name, rules);
   const days = daysOf(query.days, rules);
   const given = query.from === undefined ? null : requireInstant(path('from'), query.from);
   const to = query.to === undefined ? rules.now : requireInstant(path('to'), query.to);
@@ -59,7 +59,11 @@ export function daysOf(text: string | undefined, rules: Omit<WindowRules, 'now'>
   if (text === undefined) return defaultDays;
   const days = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (!(days >= minDays && days <= maxDays)) {
-    throw badRequest('days', `must be an integer from ${minDays} to ${maxDays}`);
+    throw badRequest(pathOf('days', rules), `must be an integer from ${minDays} to ${maxDays}`);
   }
   return days;
+}
+
+function pathOf(name: string, { within }: Pick<WindowRules, 'within'>): string {
+  return within === undefined ? name : `${within}.${name}`;
 }

@@ -74,3 +74,22 @@ export function badRequest(
   const text = more.hint === undefined ? message : `${message}; ${more.hint}`;
   return new AppError('bad_request', `\`${path}\` ${text}`, [{ path, message, ...more }]);
 }
+
+/**
+ * Runs a check of an object that is a field of the request, and names what is wrong as the caller sent it: `set.slug`.
+ *
+ * @param field where the object is in the request
+ */
+export async function checkedWithin<T>(field: string, check: () => Promise<T>): Promise<T> {
+  try {
+    return await check();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.details === undefined) throw error;
+    let { message } = error;
+    const details = error.details.map((detail) => {
+      message = message.replaceAll(`\`${detail.path}\``, `\`${field}.${detail.path}\``);
+      return { ...detail, path: `${field}.${detail.path}` };
+    });
+    throw new AppError(error.code, message, details, { cause: error });
+  }
+}

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { checkedWithin } from '../../core/errors.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import type { Api, ApiDeps, FastifyRequest } from '../dependencies.ts';
 import { ErrorBody } from '../error-schemas.ts';
@@ -88,7 +89,7 @@ export async function linkBulkChangeRoutes(app: Api, deps: ApiDeps): Promise<voi
     async (request) => {
       const { ids, set } = request.body;
       const { workspace } = request.auth;
-      const change = await readChangeRequest(set, { shortUrl, blockedDomains });
+      const change = await checkedWithin('set', () => readChangeRequest(set, { shortUrl, blockedDomains }));
       return each(request, ids, async (id) => {
         const link = await app.workspaceQueue(workspace.id, () =>
           inTransaction(pool, (tx) => changeLink(tx, workspace.id, id, change)),

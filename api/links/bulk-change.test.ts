@@ -5,7 +5,9 @@ import { campaign, createLink } from '../../test/support/links.ts';
 import type { LinkRecord } from './schemas.ts';
 
 type Row = { index: number; status: number; body: LinkRecord & { error?: { code: string } } };
-type Results = { results: Row[]; error?: { details: { path: string }[] } };
+type Results = { results: Row[]; error?: { message: string; details: { path: string }[] } };
+
+const GERMAN = [{ type: 'language', operator: 'is', values: ['DE'] }];
 
 let api: TestApi;
 let shop: TestWorkspace;
@@ -75,8 +77,14 @@ test.each([
     { ids: [randomUUID()], set: { rules: [{ conditions: [], destination_url: 'x' }] } },
     'set.rules.0.conditions',
   ],
-  [{ ids: [randomUUID()], set: { destination_url: 'ftp://x' } }, 'destination_url'],
+  [{ ids: [randomUUID()], set: { destination_url: 'ftp://x' } }, 'set.destination_url'],
+  [{ ids: [randomUUID()], set: { slug: 'api' } }, 'set.slug'],
+  [
+    { ids: [randomUUID()], set: { rules: [{ conditions: GERMAN, destination_url: 'ftp://x' }] } },
+    'set.rules.0.destination_url',
+  ],
 ])('a bulk change of %# is refused as a whole, at its field', async (body, path) => {
   const { status, body: answer } = await bulk('PATCH', body);
   expect([status, answer.error?.details[0]?.path]).toEqual([400, path]);
+  expect(answer.error?.message).toContain(`\`${path}\``);
 });

@@ -50,7 +50,7 @@ export async function savePayoutMethod(
   const { body, isTrusted } = given;
   const email = body.email ?? body.paypal_email ?? null;
   if (email === null) throw badRequest('email', 'is required');
-  requireEmail('email', email);
+  requireEmail(typeof body.email === 'string' ? 'email' : 'paypal_email', email);
   const { enrollment, program } = await lockReferrer(tx, workspaceId, body.external_user_id);
   if (!earnsCommission(program.terms, enrollment.reward_mode)) {
     throw new AppError('forbidden', 'a payout method requires affiliate mode');

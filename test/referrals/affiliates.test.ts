@@ -97,7 +97,14 @@ describe('payout-method', () => {
       expect([response.status, response.body.error.code]).toEqual([400, 'method_not_offered']);
     }
     expect((await save({ method: 'paypal' })).status).toBe(400);
-    expect((await save({ method: 'paypal', email: 'nobody' })).status).toBe(400);
+    for (const field of ['email', 'paypal_email']) {
+      const refused = await shop.post('/referrals/payout-method', {
+        external_user_id: 'r',
+        method: 'paypal',
+        [field]: 'nobody@one,two.example',
+      });
+      expect([refused.status, refused.body.error.details?.[0]?.path]).toEqual([400, field]);
+    }
     expect((await save({ email: 'a@example.com' })).status).toBe(400);
     expect((await save({ external_user_id: 's', method: 'paypal', email: 'a@example.com' })).status).toBe(
       404,
