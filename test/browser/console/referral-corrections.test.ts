@@ -155,7 +155,7 @@ test('a bonus is added and rejected, and a referrer is erased after a question',
 
 test('an owner creates the identity secret and requires signed users', LONG, async () => {
   const page = await site.open('/settings');
-  const section = page.getByRole('region', { name: 'Referrals on pages' });
+  const section = page.getByRole('region', { name: 'Publishable keys' });
   expect(await section.getByLabel('Require signed users').isDisabled()).toBe(true);
   await section.getByRole('button', { name: 'Create the identity secret' }).click();
   const dialog = page.getByRole('dialog', { name: 'Identity secret' });

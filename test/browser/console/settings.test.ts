@@ -109,6 +109,100 @@ test('an owner changes how the workspace counts, and reads what it does before i
   await page.close();
 });
 
+test('what another owner changes meanwhile shows, and takes nothing that was typed', async () => {
+  await site.api('/workspace', { attribution_window: 30, time_zone: null, payout_hold_days: 3 }, 'PATCH');
+  const page = await site.open('/settings');
+  const form = page.getByRole('region', { name: 'Figures and tracking' });
+  const keys = page.getByRole('region', { name: 'Publishable keys' });
+  const effects = form.getByRole('status').filter({ hasText: 'What this changes' });
+  const days = form.getByRole('textbox', { name: 'Attribution window, in days' });
+  await days.fill('21');
+  await keys.getByRole('textbox', { name: 'Allowed origins' }).fill('https://shop.example');
+  await site.api('/workspace', { time_zone: 'Europe/Paris', payout_hold_days: 9 }, 'PATCH');
+  // Saving one form reads the settings of both again.
+  await keys.getByRole('button', { name: 'Save' }).click();
+  const zone = form.getByLabel('Time zone');
+  await expect.poll(() => zone.inputValue(), { timeout: LIMIT_MS }).toBe('Europe/Paris');
+  const hold = keys.getByRole('textbox', { name: 'Days to hold a changed payout address' });
+  expect([await days.inputValue(), await hold.inputValue()]).toEqual(['21', '9']);
+  expect(await effects.getByRole('listitem').allTextContents()).toEqual([
+    expect.stringContaining('Attribution window of 21 days.'),
+  ]);
+  expect(await site.api('/workspace')).toMatchObject({
+    allowed_origins: ['https://shop.example'],
+    payout_hold_days: 9,
+    attribution_window: 30,
+  });
+
+  // What is typed while a change is sent is not part of it, and stays.
+  let send = () => {};
+  const held = new Promise<void>((resolve) => {
+    send = resolve;
+  });
+  await page.route('**/api/v1/workspace', async (route) => {
+    if (route.request().method() === 'PATCH') await held;
+    await route.continue();
+  });
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.getByLabel('Name').fill('Typed meanwhile');
+  send();
+  await expect
+    .poll(() => effects.getByRole('listitem').allTextContents(), { timeout: LIMIT_MS })
+    .toEqual(['The name of the workspace. No figure changes.']);
+  expect(await site.api('/workspace')).toMatchObject({ attribution_window: 21 });
+  await form.getByRole('button', { name: 'Discard' }).click();
+  await effects.waitFor({ state: 'detached' });
+  expect(await form.getByLabel('Name').inputValue()).toBe('demo');
+  await site.api(
+    '/workspace',
+    { attribution_window: 30, time_zone: null, payout_hold_days: 3, allowed_origins: [] },
+    'PATCH',
+  );
+  expectClean(page);
+  await page.close();
+});
+
+test('an owner names the origins whose pages may use a publishable key', async () => {
+  const origins = async () => (await site.api<{ allowed_origins: string[] }>('/workspace')).allowed_origins;
+  await site.api('/workspace', { primary_domain: 'corner.example', allowed_origins: [] }, 'PATCH');
+  const page = await site.open('/settings');
+  const keys = page.getByRole('region', { name: 'Publishable keys' });
+  const field = keys.getByRole('textbox', { name: 'Allowed origins' });
+  const effects = keys.getByRole('status').filter({ hasText: 'What this changes' });
+  await field.fill('shop.example\nhttps://*.shop.example');
+  await effects
+    .getByText(
+      'Calls from pages of origins other than https://shop.example, https://*.shop.example are refused',
+    )
+    .waitFor();
+  await effects.getByText('None of these origins is on your own site, corner.example.').waitFor();
+  await keys.getByRole('button', { name: 'Save' }).click();
+  await keys.getByText('“https://*.shop.example” must be an origin such as https://shop.example').waitFor();
+  expect(await origins()).toEqual([]);
+  await expectGood(page, 'settings-origins');
+
+  // The address of a page becomes its origin.
+  await field.fill('https://shop.example/cart?item=1\nhttps://shop.example\ncapacitor://localhost');
+  await keys.getByRole('button', { name: 'Save' }).click();
+  const named = ['https://shop.example', 'capacitor://localhost'];
+  await expect.poll(origins, { timeout: LIMIT_MS }).toEqual(named);
+  await expect.poll(() => field.inputValue(), { timeout: LIMIT_MS }).toBe(named.join('\n'));
+  await effects.waitFor({ state: 'detached' });
+  const analyst = await site.open('/settings', { role: 'analyst' });
+  const facts = analyst.getByRole('region', { name: 'Publishable keys' });
+  await facts.getByText('capacitor://localhost', { exact: true }).waitFor();
+  expect(await facts.getByRole('textbox').count()).toBe(0);
+  await analyst.close();
+
+  await field.fill('');
+  await effects.getByText('Pages of any origin can use a publishable key.').waitFor();
+  await keys.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(origins, { timeout: LIMIT_MS }).toEqual([]);
+  await effects.waitFor({ state: 'detached' });
+  expectClean(page);
+  await page.close();
+});
+
 test('an owner invites a person, changes the role and removes the member, each at once', async () => {
   const owner = await site.open('/settings?tab=members');
   await press(owner, 'Invite');

@@ -78,7 +78,7 @@ function EntryRow({ entry: { at, actor, action, target, details } }: { entry: En
       </Table.Td>
       <Table.Td title={target.id ?? undefined}>{target.type.replaceAll('_', ' ')}</Table.Td>
       <Table.Td maw={320} style={{ overflowWrap: 'anywhere' }}>
-        <Text size="sm">{shown.join(', ')}</Text>
+        {shown.length > 0 && <Text size="sm">{shown.join(', ')}</Text>}
       </Table.Td>
     </Table.Tr>
   );

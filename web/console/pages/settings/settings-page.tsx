@@ -8,7 +8,7 @@ import { OwnPasskeys } from './own-passkeys.tsx';
 import { OwnPassword } from './own-password.tsx';
 import { OwnSessions } from './own-sessions.tsx';
 import { OwnTwoFactor } from './own-two-factor.tsx';
-import { ReferralTrust } from './referral-trust.tsx';
+import { PublishableKeys } from './publishable-keys.tsx';
 import { WorkspaceFacts } from './workspace-facts.tsx';
 import { WorkspaceLogo } from './workspace-logo.tsx';
 import { WorkspaceSettings } from './workspace-settings.tsx';
@@ -41,7 +41,7 @@ export default function SettingsPage() {
           <WorkspaceFacts />
           <WorkspaceSettings />
           <WorkspaceLogo />
-          <ReferralTrust />
+          <PublishableKeys />
         </Tabs.Panel>
         <Tabs.Panel value="members">
           <Members />

@@ -77,6 +77,9 @@ export function deletesClicks(before: Draft, draft: Draft): boolean {
   return before.retention_months === '' || months < Number(before.retention_months);
 }
 
+/** A number of days, as it was typed. */
+export const daysIn = (text: string) => (Number(text) === 1 ? '1 day' : `${text.trim()} days`);
+
 const LATER = 'Orders and leads that are first reported from now on. Earlier ones and their figures stay.';
 
 /** What a change of a field does to figures. */
@@ -89,7 +92,7 @@ export const EFFECTS: Record<Field, (draft: Draft, before: Draft) => string> = {
   attribution_model: ({ attribution_model }) =>
     `Attribution model ${MODEL_NAMES[attribution_model] ?? attribution_model}. ${LATER}`,
   attribution_window: ({ attribution_window }) =>
-    `Attribution window of ${attribution_window} days. ${LATER}`,
+    `Attribution window of ${daysIn(attribution_window)}. ${LATER}`,
   time_zone: () =>
     'Clicks and orders near midnight move to another day in all reports, also of the past. Totals of a period in days change at its edges.',
   currency: ({ currency }) =>

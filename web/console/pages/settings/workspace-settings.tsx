@@ -1,17 +1,5 @@
-import {
-  Alert,
-  Button,
-  Group,
-  List,
-  NativeSelect,
-  NumberInput,
-  SimpleGrid,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Button, NativeSelect, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { fieldError } from '../../api/failures.ts';
 import { useApi, useSend } from '../../api/queries.ts';
 import { sentence, sentenceOf } from '../../api/sentence.ts';
@@ -22,7 +10,9 @@ import { Fact, Facts } from '../../parts/facts.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
 import { BlocksSkeleton, FactsSkeleton, FieldsSkeleton } from '../../parts/skeletons.tsx';
+import { useEdits } from '../../parts/use-edits.ts';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
+import { SaveChanges } from './save-changes.tsx';
 import {
   bodyOf,
   changedIn,
@@ -53,7 +43,7 @@ export function WorkspaceSettings() {
       <QueryView query={settings} skeleton={can('owner') ? <FormSkeleton /> : <FactsSkeleton count={8} />}>
         {(data) =>
           can('owner') ? (
-            <SettingsForm key={JSON.stringify(draftOf(data))} settings={data} />
+            <SettingsForm settings={data} />
           ) : (
             <Facts>
               {shownValues(data).map(({ name, value }) => (
@@ -80,22 +70,22 @@ const FormSkeleton = () => (
 function SettingsForm({ settings }: { settings: Settings }) {
   const queries = useQueryClient();
   const before = draftOf(settings);
-  const [draft, setDraft] = useState(before);
+  const { draft, change, discard, saved } = useEdits(before);
   const changed = changedIn(before, draft);
   const save = useSend<Record<string, unknown>>((body) => ({ path: '/workspace', method: 'PATCH', body }), {
     refresh: ['/workspace', '/me'],
     done: 'Settings saved',
     tellFailure: false,
   });
-  const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
   const errorOf = (field: keyof Draft) => {
     const text = fieldError(save.error, field);
     return text && sentence(`${FIELD_NAMES[field]} ${text}`);
   };
   const send = () =>
-    save
-      .mutateAsync(bodyOf(before, draft))
-      .then(() => queries.invalidateQueries({ queryKey: SESSION_QUERY.queryKey }));
+    save.mutateAsync(bodyOf(before, draft)).then(() => {
+      saved(draft);
+      return queries.invalidateQueries({ queryKey: SESSION_QUERY.queryKey });
+    });
   const zones = [
     ...new Set([...(draft.time_zone === '' ? [] : [draft.time_zone]), ...Intl.supportedValuesOf('timeZone')]),
   ];
@@ -113,6 +103,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
         <SimpleGrid cols={{ base: 1, sm: 2 }}>
           <TextInput
             label="Name"
+            description="Shown in the console and on its invitations."
             maxLength={100}
             value={draft.name}
             error={errorOf('name')}
@@ -136,16 +127,13 @@ function SettingsForm({ settings }: { settings: Settings }) {
             value={draft.attribution_model}
             onChange={(event) => change({ attribution_model: event.currentTarget.value })}
           />
-          <NumberInput
+          <TextInput
             label="Attribution window, in days"
             description="How long before an order a click counts: 1 to 365."
-            min={1}
-            max={365}
-            allowDecimal={false}
-            clampBehavior="none"
+            inputMode="numeric"
             value={draft.attribution_window}
             error={errorOf('attribution_window')}
-            onChange={(value) => change({ attribution_window: String(value) })}
+            onChange={(event) => change({ attribution_window: event.currentTarget.value })}
           />
           <NativeSelect
             label="Time zone"
@@ -169,34 +157,24 @@ function SettingsForm({ settings }: { settings: Settings }) {
             value={draft.tracking}
             onChange={(event) => change({ tracking: event.currentTarget.value })}
           />
-          <NumberInput
+          <TextInput
             label="Months that clicks are kept"
-            description="Empty: forever. Older clicks are deleted."
-            min={1}
-            max={120}
-            allowDecimal={false}
-            clampBehavior="none"
+            description="1 to 120; empty: forever. Older clicks are deleted."
+            inputMode="numeric"
             placeholder="Forever"
             value={draft.retention_months}
             error={errorOf('retention_months')}
-            onChange={(value) => change({ retention_months: String(value) })}
+            onChange={(event) => change({ retention_months: event.currentTarget.value })}
           />
         </SimpleGrid>
-        {changed.length > 0 && (
-          <Alert color="blue" variant="outline" role="status" title="What this changes">
-            <List size="sm">
-              {changed.map((field) => (
-                <List.Item key={field}>{EFFECTS[field](draft, before)}</List.Item>
-              ))}
-            </List>
-          </Alert>
-        )}
-        {save.isError && !isOfField && (
-          <Text size="sm" c="red.8" role="alert">
-            {sentenceOf(save.error)}
-          </Text>
-        )}
-        <Group gap="xs">
+        <SaveChanges
+          effects={changed.map((field) => EFFECTS[field](draft, before))}
+          failure={save.isError && !isOfField ? sentenceOf(save.error) : null}
+          discard={() => {
+            discard();
+            save.reset();
+          }}
+        >
           {deletesClicks(before, draft) ? (
             <ConfirmButton
               question="Delete older clicks?"
@@ -212,12 +190,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
               Save
             </Button>
           )}
-          {changed.length > 0 && (
-            <Button variant="default" onClick={() => setDraft(before)}>
-              Discard
-            </Button>
-          )}
-        </Group>
+        </SaveChanges>
         <Text size="xs" c="dimmed">
           Link parameters, such as ref and via, belong to each referral program. The domain of new links is
           chosen on the Domains page.
