@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Click } from '../../api/click.ts';
-import { addClicks, EMPTY_LIST, MOST_ROWS, perMinute, perSecond, release } from './live-list.ts';
+import { addClicks, addRecent, EMPTY_LIST, MOST_ROWS, perMinute, perSecond, release } from './live-list.ts';
 
 const NOW = Date.parse('2026-11-20T10:01:00Z');
 
@@ -61,6 +61,30 @@ test('a paused list counts new clicks, and shows them after it resumes', () => {
   list = release(list);
   expect([ids(list.rows), list.heldCount]).toEqual(['cba', 0]);
 });
+
+test('the first clicks are not new; those of the stream are, shown or held', () => {
+  let list = addRecent(EMPTY_LIST, [click('b', 20), click('a', 30)], false, NOW);
+  expect([ids(list.rows), list.newCount]).toEqual(['ba', 0]);
+  list = addClicks(list, [click('c', 10), click('b', 20)], false, NOW);
+  list = addClicks(list, [click('d', 5)], true, NOW);
+  expect([ids(list.rows), list.newCount, list.heldCount]).toEqual(['cba', 2, 1]);
+  expect(release(list).newCount).toBe(2);
+});
+
+test('a paused list shows the first clicks of another filter', () => {
+  const list = addRecent(EMPTY_LIST, [click('b', 20), click('a', 30)], true, NOW);
+  expect([ids(list.rows), list.heldCount, list.newCount]).toEqual(['ba', 0, 0]);
+});
+
+test.each([true, false])(
+  'after a break, clicks that had left the rows are not counted again (paused: %s)',
+  (isPaused) => {
+    const old = Array.from({ length: MOST_ROWS * 2 }, (_, n) => click(`${n}`, 100 + n));
+    const before = addRecent(EMPTY_LIST, old, false, NOW);
+    const list = addRecent(before, [click('new', 70), ...old], isPaused, NOW);
+    expect([list.newCount, list.heldCount]).toEqual([1, isPaused ? 1 : 0]);
+  },
+);
 
 test('does not count a click after a minute', () => {
   const list = addClicks(EMPTY_LIST, [click('a', 50), click('b', 70)], false, NOW);

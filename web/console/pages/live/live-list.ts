@@ -13,11 +13,43 @@ export type LiveList = {
   held: readonly Click[];
   /** Number of clicks received while paused. */
   heldCount: number;
+  /** Number of clicks received after the first ones: those that are news. */
+  newCount: number;
+  /** Whether the first clicks were received. */
+  isBegun: boolean;
   /** Clicks of the last minute: time in milliseconds by ID. */
   lastMinute: ReadonlyMap<string, number>;
 };
 
-export const EMPTY_LIST: LiveList = { rows: [], held: [], heldCount: 0, lastMinute: new Map() };
+export const EMPTY_LIST: LiveList = {
+  rows: [],
+  held: [],
+  heldCount: 0,
+  newCount: 0,
+  isBegun: false,
+  lastMinute: new Map(),
+};
+
+/**
+ * Adds the recent clicks that each connection begins with. The first ones are not new, and are shown in a paused list
+ * too. After a break, only those after the newest click are new: the others were dropped from the rows.
+ *
+ * @param isPaused whether the rows are frozen
+ * @param now milliseconds
+ */
+export function addRecent(
+  list: LiveList,
+  recent: readonly Click[],
+  isPaused: boolean,
+  now: number,
+): LiveList {
+  const { held, rows, heldCount, newCount } = list;
+  if (!list.isBegun) return { ...addClicks(list, recent, false, now), newCount, isBegun: true };
+  const known = [held[0], rows[0]].reduce((last, click) => (click && click.ts > last ? click.ts : last), '');
+  const added = addClicks(list, recent, isPaused, now);
+  const count = recent.filter(({ ts }) => ts > known).length;
+  return { ...added, newCount: newCount + count, ...(isPaused && { heldCount: heldCount + count }) };
+}
 
 /**
  * Adds clicks in any order, because several processes ingest them; duplicates are dropped.
@@ -38,14 +70,15 @@ export function addClicks(
     const time = Math.min(now, Date.parse(ts));
     if (time > now - MINUTE) lastMinute.set(id, time);
   }
-  if (!isPaused) return { ...list, rows: newest(fresh, list.rows), lastMinute };
+  const newCount = list.newCount + fresh.length;
+  if (!isPaused) return { ...list, rows: newest(fresh, list.rows), newCount, lastMinute };
   const heldCount = list.heldCount + fresh.length;
-  return { rows: list.rows, held: newest(fresh, list.held), heldCount, lastMinute };
+  return { ...list, held: newest(fresh, list.held), heldCount, newCount, lastMinute };
 }
 
 /** Shows the clicks received while paused. */
-export function release({ rows, held, lastMinute }: LiveList): LiveList {
-  return { rows: newest(held, rows), held: [], heldCount: 0, lastMinute };
+export function release(list: LiveList): LiveList {
+  return { ...list, rows: newest(list.held, list.rows), held: [], heldCount: 0 };
 }
 
 /** The number of clicks in the last minute. @param now milliseconds */

@@ -29,7 +29,7 @@ export default function LivePage() {
   const [isPointed, setPointed] = useState(false);
   const isPaused = isStopped || isPointed;
   const [Shapes] = useState(() => MAP.component());
-  const { list, state, failure, isLoaded } = useLiveClicks(filter, isPaused);
+  const { list, state, failure, isLoaded, again } = useLiveClicks(filter, isPaused);
   const now = useNow();
   return (
     <>
@@ -45,7 +45,7 @@ export default function LivePage() {
       </PageHeader>
       <Stack gap="md">
         <LiveFilters filter={filter} change={change} />
-        {failure !== null && <FailureNotice error={failure} />}
+        {failure !== null && <FailureNotice error={failure} again={again} />}
         <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
           <Figure label="Clicks in the last minute" value={formatCount(perMinute(list, now))} />
           <Figure label="Clicks a second" value={formatCount(perSecond(list, now))} />
@@ -76,7 +76,7 @@ export default function LivePage() {
           >
             <LiveTable clicks={list.rows} />
           </Box>
-        ) : (
+        ) : failure !== null ? null : (
           <Paper withBorder>
             <EmptyState title={isLoaded ? 'Waiting for the first click' : 'Loading clicks'}>
               {isLoaded && 'Open one of your links. The click appears here.'}
@@ -102,24 +102,24 @@ function useNow(): number {
 
 /** Announces the number of new clicks at intervals, not each click. */
 function Told({ list, isPaused }: { list: LiveList; isPaused: boolean }) {
-  const [text, setText] = useState('');
-  const newest = list.rows[0]?.id;
-  const shown = useRef({ list, told: newest });
-  shown.current.list = list;
+  const [news, setNews] = useState({ nth: 0, count: 0 });
+  const counts = useRef({ received: list.newCount, told: list.newCount });
+  counts.current.received = list.newCount;
+  // Another filter begins another list.
+  counts.current.told = Math.min(counts.current.told, list.newCount);
   useEffect(() => {
     if (isPaused) return;
     const timer = setInterval(() => {
-      const { rows } = shown.current.list;
-      const from = rows.findIndex(({ id }) => id === shown.current.told);
-      const count = from < 0 ? rows.length : from;
-      shown.current.told = rows[0]?.id;
-      setText(count === 0 ? '' : `${plural(count, 'new click', 'new clicks')}.`);
+      const { received, told } = counts.current;
+      counts.current.told = received;
+      setNews(({ nth }) => ({ nth: nth + 1, count: received - told }));
     }, TOLD_EVERY);
     return () => clearInterval(timer);
   }, [isPaused]);
   return (
     <VisuallyHidden role="status" aria-live="polite">
-      {text}
+      {/* A new element: a text that does not change is not read out. */}
+      {news.count > 0 && <span key={news.nth}>{plural(news.count, 'new click', 'new clicks')}.</span>}
     </VisuallyHidden>
   );
 }

@@ -3,7 +3,7 @@ import { apiUrl, callApi } from '../../api/call.ts';
 import type { Click } from '../../api/click.ts';
 import { isRetryable, isSignedOut } from '../../api/failures.ts';
 import type { ResponseOf } from '../../api/responses.ts';
-import { addClicks, EMPTY_LIST, type LiveList, release } from './live-list.ts';
+import { addClicks, addRecent, EMPTY_LIST, type LiveList, release } from './live-list.ts';
 import { clicksQuery, type LiveFilter } from './live-view.ts';
 
 /** Render interval, because clicks arrive in bursts. Milliseconds. */
@@ -23,6 +23,8 @@ export type LiveClicks = {
   failure: unknown;
   /** Whether the recent clicks are loaded. */
   isLoaded: boolean;
+  /** Connects again, after a refusal. */
+  again: () => void;
 };
 
 /**
@@ -35,6 +37,7 @@ export function useLiveClicks(filter: LiveFilter, isPaused: boolean): LiveClicks
   const [state, setState] = useState<ConnectionState>('connecting');
   const [failure, setFailure] = useState<unknown>(null);
   const [loadedKey, setLoadedKey] = useState<string | null>(null);
+  const [attempt, setAttempt] = useState(0);
   const [incoming] = useState<Click[]>(() => []);
   const isHeld = useRef(isPaused);
   isHeld.current = isPaused;
@@ -44,6 +47,7 @@ export function useLiveClicks(filter: LiveFilter, isPaused: boolean): LiveClicks
     setList((before) => addClicks(before, clicks, isHeld.current, Date.now()));
   }, [incoming]);
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each attempt starts over
   useEffect(() => {
     const chosen = JSON.parse(key) as LiveFilter;
     const gone = new AbortController();
@@ -58,9 +62,9 @@ export function useLiveClicks(filter: LiveFilter, isPaused: boolean): LiveClicks
         });
         if (gone.signal.aborted) return;
         setFailure(null);
-        incoming.push(...recent.clicks.toReversed());
-        setLoadedKey(key);
         draw();
+        setList((before) => addRecent(before, recent.clicks.toReversed(), isHeld.current, Date.now()));
+        setLoadedKey(key);
         listen(recent.watermark);
       } catch (error) {
         if (gone.signal.aborted) return;
@@ -94,13 +98,14 @@ export function useLiveClicks(filter: LiveFilter, isPaused: boolean): LiveClicks
     incoming.length = 0;
     setList(EMPTY_LIST);
     setState('connecting');
+    setFailure(null);
     void begin();
     return () => {
       gone.abort();
       clearTimeout(timer);
       source?.close();
     };
-  }, [key, incoming, draw]);
+  }, [key, attempt, incoming, draw]);
 
   useEffect(() => {
     if (!isPaused) setList(release);
@@ -108,5 +113,6 @@ export function useLiveClicks(filter: LiveFilter, isPaused: boolean): LiveClicks
     return () => clearInterval(timer);
   }, [isPaused, draw]);
 
-  return { list, state, failure, isLoaded: loadedKey === key };
+  const again = useCallback(() => setAttempt((nth) => nth + 1), []);
+  return { list, state, failure, isLoaded: loadedKey === key, again };
 }
