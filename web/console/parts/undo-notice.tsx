@@ -2,6 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import { sentenceOf } from '../api/sentence.ts';
+import { takesText } from './takes-text.ts';
 
 /** How long a change can be undone; it waits while the pointer or the focus is on the notice. Milliseconds. */
 const UNDO_MS = 10_000;
@@ -43,9 +44,7 @@ function onKey(event: KeyboardEvent): void {
   }
   const { target, key, ctrlKey, metaKey, shiftKey } = event;
   // In a field it undoes what was typed.
-  const isTyping =
-    target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]');
-  if (isTyping || shiftKey || !(ctrlKey || metaKey) || key.toLowerCase() !== 'z') return;
+  if (takesText(target) || shiftKey || !(ctrlKey || metaKey) || key.toLowerCase() !== 'z') return;
   event.preventDefault();
   newest.undo();
 }

@@ -1,7 +1,5 @@
 import { useEffect, useRef } from 'react';
-
-/** Fields that take letters; a checkbox does not. */
-const TYPING = 'input:not([type="checkbox"]), textarea, select, [contenteditable]';
+import { takesText } from './takes-text.ts';
 
 type Keys = {
   /** CSS of the element of each row that takes the focus: its link, so that Enter opens it. */
@@ -19,7 +17,7 @@ export function useRowKeys({ rows, select }: Keys): void {
       const { key, target } = event;
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
       if (key !== 'j' && key !== 'k' && key !== 'x') return;
-      if (target instanceof Element && target.closest(TYPING)) return;
+      if (takesText(target)) return;
       if (document.querySelector('[role="dialog"], [role="menu"]')) return;
       const all = [...document.querySelectorAll<HTMLElement>(rows)];
       const rowOf = (element: Element) => element.closest('tr, li');

@@ -1,0 +1,12 @@
+/** Types of `input` that hold no text: keys in them have no meaning of their own, but Space and arrows. */
+const WITHOUT_TEXT = ['checkbox', 'radio', 'range', 'color', 'file', 'image', 'button', 'submit', 'reset'];
+const FIELDS = [
+  `input:not(${WITHOUT_TEXT.map((type) => `[type="${type}"]`).join(', ')})`,
+  'textarea',
+  'select',
+  '[contenteditable]',
+].join(', ');
+
+/** Returns whether letters, pastes and Ctrl Z belong to the element: it is in a field. */
+export const takesText = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest(FIELDS) !== null;
