@@ -17,7 +17,8 @@ inChromium(async () => {
   });
   link = made.links[0]?.id ?? '';
   const { id } = await site.api<{ id: string }>('/webhooks', {
-    url: 'http://127.0.0.1:9/hook',
+    url: `http://127.0.0.1:9/${'a-part-of-a-long-path/'.repeat(4)}`,
+    description: 'Orders to the warehouse',
     events: ['click.created'],
   });
   webhook = id;
@@ -63,5 +64,40 @@ test.each([
   await page.evaluate('scrollTo(0, document.body.scrollHeight)');
   expect((await button.boundingBox())?.y).toBe(y);
   await expectGood(page, `phone-${name.replaceAll(' ', '-')}`);
+  await page.close();
+});
+
+/** Runs in the page: the places of the parts of the first cell. Pixels. */
+const PARTS = `(() => {
+  const cell = document.querySelector('.card-rows tbody td');
+  const edge = cell.getBoundingClientRect().left;
+  return [...cell.children].map((one) => {
+    const { left, top, bottom } = one.getBoundingClientRect();
+    return { left: left - edge, top, bottom };
+  });
+})()`;
+
+test('a phone puts the parts of a cell below each other, beside the heading', async () => {
+  const page = await site.open('/webhooks', { width: 390 });
+  await page.getByText('Orders to the warehouse').waitFor();
+  const [address, description] = await page.evaluate<{ left: number; top: number; bottom: number }[]>(PARTS);
+  expect(description?.top).toBeGreaterThanOrEqual(address?.bottom ?? 1_000);
+  // The heading "Address" is as wide as this.
+  expect(Math.min(address?.left ?? 0, description?.left ?? 0)).toBeGreaterThan(50);
+  await page.close();
+});
+
+test('a phone shows the name of the workspace beside the badge of problems', async () => {
+  const page = await site.open('/no-such-page', { width: 390 });
+  const problem = { kind: 'webhook_disabled', since: null, id: null, name: null, count: null, reason: null };
+  const problems = Array.from({ length: 12 }, (_, nth) => ({ ...problem, id: String(nth) }));
+  await page.route('**/api/v1/problems', (route) => route.fulfill({ json: { problems } }));
+  await page.reload();
+  await page.getByRole('link', { name: '12 problems' }).waitFor();
+  const name = page.getByRole('button', { name: 'demo' }).getByText('demo');
+  const cut = await name.evaluate(
+    ({ scrollWidth, clientWidth }: { scrollWidth: number; clientWidth: number }) => scrollWidth - clientWidth,
+  );
+  expect(cut).toBe(0);
   await page.close();
 });

@@ -41,7 +41,7 @@ export const TableSkeleton = ({ label: _, isDouble = false, ...frame }: Skeleton
                       ml={typeof column === 'string' ? undefined : 'auto'}
                     />
                     {isDouble && index === 0 && (
-                      <Text size="xs" component="div">
+                      <Text size="xs" component="div" w="100%">
                         <Skeleton height="1lh" width="45%" />
                       </Text>
                     )}

@@ -1,5 +1,6 @@
 import { Badge } from '@mantine/core';
 import { IconAlertTriangle, IconCheck, IconClock, IconPlayerPause } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
 
 const SIGNS = {
   good: IconCheck,
@@ -9,7 +10,7 @@ const SIGNS = {
 };
 
 /** A status as text with an icon, never by color alone. */
-export function StatusBadge({ sign, children }: { sign: keyof typeof SIGNS; children: string }) {
+export function StatusBadge({ sign, children }: { sign: keyof typeof SIGNS; children: ReactNode }) {
   const Icon = SIGNS[sign];
   return (
     <Badge

@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import { useApi } from '../api/queries.ts';
 import type { ResponseOf } from '../api/responses.ts';
-import { plural } from '../formats.ts';
+import { formatCount } from '../formats.ts';
 import { StatusBadge } from '../parts/status-badge.tsx';
 
 const EVERY_MS = 30_000;
@@ -17,7 +17,12 @@ export function ProblemBadge() {
   const { data } = useApi<ResponseOf<'/problems'>>('/problems', {}, { every: EVERY_MS });
   const [worst] = data?.problems ?? [];
   const count = data?.problems.length ?? 0;
-  const words = (worst && URGENT[worst.kind]) ?? plural(count, 'problem', 'problems');
+  const words = (worst && URGENT[worst.kind]) ?? (
+    <>
+      {formatCount(count)}
+      <span className="wide-word">{count === 1 ? ' problem' : ' problems'}</span>
+    </>
+  );
   return (
     <span role="status">
       {worst && (
