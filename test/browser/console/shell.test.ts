@@ -58,6 +58,81 @@ test('a page begins at its top, and by keyboard with its content; the back butto
   await page.close();
 });
 
+/** Sum of the layout shifts of a page (CLS); Web Vitals call 0.1 good. */
+const MOST_SHIFT = 0.02;
+
+/** Runs in the page: the tops of its headings, tabs and headings of tables, by their text. Pixels. */
+const TOPS = `Object.fromEntries(
+  [...document.querySelectorAll('#main :is(h1, h2, [role=tab], th, .totals-name)')].map((one) => [
+    one.tagName + ' ' + one.textContent, Math.round(one.getBoundingClientRect().top),
+  ]),
+)`;
+
+/** Script of a page: records what moves without a press. */
+const RECORD_SHIFTS = `{
+  const seen = globalThis.shiftsSeen = [];
+  new PerformanceObserver((list) => {
+    for (const { hadRecentInput, sources, value } of list.getEntries()) {
+      const moved = sources.map(({ node }) => (node?.outerHTML ?? node?.data ?? '').slice(0, 100));
+      if (!hadRecentInput) seen.push({ value, moved });
+    }
+  }).observe({ type: 'layout-shift', buffered: true });
+}`;
+
+/** Runs in the page: waits until what is drawn now was measured. */
+const NEXT_FRAMES = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
+
+test('nothing moves when the data of a page comes', async () => {
+  const { links } = await site.api<{ links: { id: string }[] }>('/links', {
+    destination_url: 'https://shop.example/',
+    name: 'Still',
+    channel: 'other',
+  });
+  await site.api('/connections', { provider: 'stripe' });
+  await site.api('/domains', { domain: 'still.brand.example' });
+  await site.api('/programs', { name: 'Still', destination_url: 'https://shop.example/' });
+  await site.api('/referrals/enroll', { external_user_id: 'still', email: 's@mail.example', tier: 'free' });
+  const page = await site.open('/settings');
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.addInitScript(RECORD_SHIFTS);
+  let held: (() => void)[] | null = [];
+  await page.route(/\/api\/v1\/(?!session|problems)/, async (route) => {
+    if (held) await new Promise<void>((go) => held?.push(go));
+    await route.continue().catch(() => undefined); // the page may have been left
+  });
+  const loading = page.getByRole('status', { name: 'Loading' });
+  for (const [path, first] of [
+    ['/', 'H1 Overview'],
+    ['/links', 'TH Channel'],
+    [`/links/${links[0]?.id}`, 'H1 Link'],
+    ['/connections', 'TH Provider'],
+    ['/domains', 'H1 Domains'],
+    ['/referrals', 'H1 Referrals'],
+    ['/referrals?tab=enrollments', 'TH Referrer'],
+    ['/settings', 'H2 Figures and tracking'],
+    ['/settings?tab=members', 'TH Email'],
+  ] as const) {
+    held = [];
+    await page.goto(`${site.app}/console${path === '/' ? '' : path}`);
+    await loading.first().waitFor({ state: 'attached' });
+    await expect.poll(() => page.evaluate(TOPS), PATIENCE).toHaveProperty([first]);
+    const before = (await page.evaluate(TOPS)) as Record<string, number>;
+    for (const go of held) go();
+    held = null;
+    await expect.poll(() => loading.count(), PATIENCE).toBe(0);
+    const moved = async () => {
+      const after = (await page.evaluate(TOPS)) as Record<string, number>;
+      return Object.keys(before).filter((name) => name in after && after[name] !== before[name]);
+    };
+    await expect.poll(moved, { ...PATIENCE, message: path }).toEqual([]);
+    await page.evaluate(NEXT_FRAMES);
+    const shifts = await page.evaluate<{ value: number }[]>('shiftsSeen');
+    const total = shifts.reduce((sum, { value }) => sum + value, 0);
+    expect(total, `${path}: ${JSON.stringify(shifts)}`).toBeLessThan(MOST_SHIFT);
+  }
+  await page.close();
+});
+
 test('a dialog returns the focus to the button that opened it', async () => {
   for (const [path, name] of [
     ['/settings/developers', 'New key'],

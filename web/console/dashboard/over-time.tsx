@@ -61,6 +61,7 @@ export function OverTime({ result }: { result: Result }) {
       <Button
         variant="subtle"
         size="xs"
+        px={0}
         mt="xs"
         aria-expanded={isTable}
         onClick={() => change({ numbers: isTable ? null : 'shown' }, { replace: true })}

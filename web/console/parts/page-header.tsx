@@ -19,7 +19,8 @@ export function PageHeader({
     document.title = `${title} – Hoplog`;
   }, [title]);
   return (
-    <Group justify="space-between" mb="md" gap="sm">
+    // As high as a button, which may come with the data.
+    <Group justify="space-between" mb="md" gap="sm" mih={36}>
       <Title order={1} size="h2" miw={0} style={{ overflowWrap: 'anywhere' }}>
         {title}
       </Title>

@@ -75,7 +75,15 @@ export default function TimeChart({ times, lines, summary, writeAxis, zone = vie
 
   return (
     <>
-      <div ref={place} role="img" aria-label={summary} className="time-chart" data-scheme={scheme} />
+      {/* The height from the beginning: what is drawn later must not move what follows. */}
+      <div
+        ref={place}
+        role="img"
+        aria-label={summary}
+        className="time-chart"
+        data-scheme={scheme}
+        style={{ minHeight: HEIGHT }}
+      />
       {lines.length > 1 && (
         <ul className="chart-legend" aria-hidden="true">
           {lines.map(({ label, look }, index) => (

@@ -9,8 +9,8 @@ export function DnsRecords({ domain: { domain, verification } }: { domain: Domai
   const { hostname } = new URL(useSession().urls.short_url);
   const isRoot = domain.split('.').length === 2;
   const records = [
-    { ...verification, why: 'proves that the domain is yours; keep it' },
-    { type: 'CNAME', name: domain, value: hostname, why: 'leads visitors here' },
+    { ...verification, why: 'Proves that the domain is yours; keep it' },
+    { type: 'CNAME', name: domain, value: hostname, why: 'Leads visitors here' },
   ];
   return (
     <div>

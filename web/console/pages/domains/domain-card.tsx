@@ -61,18 +61,20 @@ export function DomainCard({ domain }: { domain: Domain }) {
         </Group>
         <State domain={domain} />
         {(shown || !isProven) && <DnsRecords domain={domain} />}
-        <Group gap="lg">
-          {domain.status !== 'pending' && links !== null && (
-            <Anchor component={Link} size="sm" href={`/links?domain=${encodeURIComponent(domain.domain)}`}>
-              {plural(links, 'link', 'links')}
-            </Anchor>
-          )}
-          {isProven && (
-            <Anchor component="button" type="button" size="sm" aria-expanded={shown} onClick={toggle}>
-              {shown ? 'Hide DNS records' : 'DNS records'}
-            </Anchor>
-          )}
-        </Group>
+        {domain.status !== 'pending' && (
+          <Group gap="lg">
+            {links !== null && (
+              <Anchor component={Link} size="sm" href={`/links?domain=${encodeURIComponent(domain.domain)}`}>
+                {plural(links, 'link', 'links')}
+              </Anchor>
+            )}
+            {isProven && (
+              <Anchor component="button" type="button" size="sm" aria-expanded={shown} onClick={toggle}>
+                {shown ? 'Hide DNS records' : 'DNS records'}
+              </Anchor>
+            )}
+          </Group>
+        )}
       </Stack>
       {editing && <DomainSettings domain={domain} close={stopEditing} />}
       {deleting && <DeleteDomain domain={domain} links={links} close={stopDeleting} />}

@@ -45,7 +45,7 @@ export default function DomainsPage() {
       <PageHeader title="Domains">{domains.data && domains.data.domains.length > 0 && add}</PageHeader>
       <QueryView
         query={domains}
-        skeleton={<CardsSkeleton height={124} maw={860} />}
+        skeleton={<CardsSkeleton height={124} maw={1_100} />}
         empty={{
           when: (data) => data.domains.length === 0 && data.next_cursor === null,
           show: (
@@ -58,7 +58,7 @@ export default function DomainsPage() {
         }}
       >
         {(data) => (
-          <Stack gap="md" maw={860}>
+          <Stack gap="md" maw={1_100}>
             {data.domains.map((domain) => (
               <DomainCard key={domain.id} domain={domain} />
             ))}

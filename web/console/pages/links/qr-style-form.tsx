@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Stack, Switch, Text } from '@mantine/core';
+import { Anchor, Button, Group, Stack, Switch } from '@mantine/core';
 import { Link } from 'wouter';
 import { isAlike } from '../../parts/changed-fields.ts';
 import { ColorField } from '../../parts/color-field.tsx';
@@ -36,20 +36,18 @@ export function QrStyleForm({ style, onChange, hasLogo, wrong }: QrStyleFormProp
           disabled={!hasLogo}
           onChange={({ currentTarget }) => onChange({ ...style, hasLogo: currentTarget.checked })}
         />
+        {/* In the same line: it is known late, and must not move what follows. */}
+        {hasLogo === false && (
+          <Anchor component={Link} href="/settings" size="xs" underline="always">
+            Upload a logo
+          </Anchor>
+        )}
         {!isPlain && (
           <Button size="compact-xs" variant="subtle" onClick={() => onChange(PLAIN_STYLE)}>
             Black on white
           </Button>
         )}
       </Group>
-      {hasLogo === false && (
-        <Text size="xs" c="dimmed">
-          The workspace has no logo.{' '}
-          <Anchor component={Link} href="/settings" size="xs" underline="always">
-            Upload one
-          </Anchor>
-        </Text>
-      )}
     </Stack>
   );
 }

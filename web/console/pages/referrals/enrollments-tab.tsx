@@ -105,7 +105,8 @@ export function EnrollmentsTab() {
 
 function Row({ enrollment, program }: { enrollment: Enrollment; program: string }) {
   const view = useViewState();
-  const { totals } = enrollment;
+  const { totals, balances } = enrollment;
+  const owed = Object.entries(balances.cash);
   return (
     <Table.Tr>
       <LongTextCell>
@@ -131,7 +132,8 @@ function Row({ enrollment, program }: { enrollment: Enrollment; program: string 
       <FigureCell>{formatCount(totals.purchases)}</FigureCell>
       <FigureCell>
         <Stack gap={0}>
-          {Object.entries(enrollment.balances.cash).map(([currency, { pending, eligible }]) => (
+          {owed.length === 0 && formatCount(0)}
+          {owed.map(([currency, { pending, eligible }]) => (
             <span key={currency}>{formatMoney(pending + eligible, currency)}</span>
           ))}
         </Stack>

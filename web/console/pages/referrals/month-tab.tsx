@@ -12,7 +12,7 @@ import { ProgramFilter, usePrograms } from './filters.tsx';
 import { NeedsDecision } from './needs-decision.tsx';
 import type { Summary } from './responses.ts';
 import { useViewState } from './view-state.ts';
-import { amountText, totalsText } from './words.ts';
+import { amountText, figureText } from './words.ts';
 
 /** Days that a person can choose. */
 const PERIODS = ['7', '30', '90'] as const;
@@ -109,7 +109,7 @@ function Totals({
       ))}
       <Figure
         label="Revenue"
-        value={moneyText(totals.revenue)}
+        value={figureText(totals.revenue)}
         note={<RevenueChanges now={totals.revenue} before={before.revenue} against={against} />}
       />
     </SimpleGrid>
@@ -131,9 +131,6 @@ function RevenueChanges({ now, before, against }: Record<'now' | 'before', Money
 
 type Money = Summary['owed']['pending'];
 
-/** `$12.00 and ¥500`; `0` if empty. */
-const moneyText = (money: Money) => (Object.keys(money).length === 0 ? formatCount(0) : totalsText(money));
-
 function Owed({ owed: { pending, eligible, credits } }: { owed: Summary['owed'] }) {
   const view = useViewState();
   const kinds = Object.entries(credits);
@@ -148,7 +145,7 @@ function Owed({ owed: { pending, eligible, credits } }: { owed: Summary['owed'] 
             On hold
           </Text>
           <Text fw={600} className="figure">
-            {moneyText(pending)}
+            {figureText(pending)}
           </Text>
         </div>
         <div>
@@ -156,7 +153,7 @@ function Owed({ owed: { pending, eligible, credits } }: { owed: Summary['owed'] 
             Ready to pay
           </Text>
           <Anchor component="button" fw={600} className="figure" onClick={() => view.show('payouts')}>
-            {moneyText(eligible)}
+            {figureText(eligible)}
           </Anchor>
         </div>
         {kinds.length > 0 && (
@@ -231,8 +228,8 @@ function TopReferrers({ referrers }: { referrers: Summary['top_referrers'] }) {
                   formatCount(referrer.clicks),
                   formatCount(referrer.signups),
                   formatCount(referrer.buyers),
-                  moneyText(referrer.revenue),
-                  moneyText(referrer.owed),
+                  figureText(referrer.revenue),
+                  figureText(referrer.owed),
                 ].map((text, index) => (
                   // biome-ignore lint/suspicious/noArrayIndexKey: the columns are fixed
                   <Table.Td key={index} ta="right" className="figure">

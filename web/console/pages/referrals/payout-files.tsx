@@ -12,7 +12,7 @@ import { MarkPaidButton } from './mark-paid-button.tsx';
 import { PayoutLines } from './payout-lines.tsx';
 import type { PayoutFiles as Files, PayoutFile } from './responses.ts';
 import { useViewState } from './view-state.ts';
-import { totalsText } from './words.ts';
+import { figureText } from './words.ts';
 
 const PAGE = 20;
 
@@ -111,7 +111,7 @@ function Row({ file, program }: { file: PayoutFile; program: string }) {
       </Table.Td>
       <LongTextCell>{program}</LongTextCell>
       <FigureCell>{formatCount(file.referrers)}</FigureCell>
-      <FigureCell>{totalsText(file.totals)}</FigureCell>
+      <FigureCell>{figureText(file.totals)}</FigureCell>
       <Table.Td>
         <FileStatus file={file} />
       </Table.Td>

@@ -96,3 +96,7 @@ export function totalsText(totals: Totals): string {
   const amounts = Object.entries(totals).map(([currency, amount]) => formatMoney(amount, currency));
   return amounts.length === 0 ? 'nothing' : new Intl.ListFormat(undefined).format(amounts);
 }
+
+/** `$12.00 and ¥500` as a figure; `0` if empty. */
+export const figureText = (totals: Totals) =>
+  Object.keys(totals).length === 0 ? formatCount(0) : totalsText(totals);
