@@ -49,6 +49,7 @@ export default function BioPagesPage() {
             <EmptyState title="No bio pages yet">
               A bio page is one address for all your links. Clicks on every button are counted. Pages that
               were created through the API are not shown here.
+              {!can('operator') && ' Operators of the workspace create bio pages.'}
             </EmptyState>
           ),
         }}

@@ -102,6 +102,7 @@ const WithPrograms = ({ programs, create, skeleton, children }: WithProgramsProp
       show: (
         <EmptyState title="No programs yet" action={create}>
           A program defines what people earn for referring new users.
+          {!create && ' Operators of the workspace create programs.'}
         </EmptyState>
       ),
     }}

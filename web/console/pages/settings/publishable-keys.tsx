@@ -7,7 +7,7 @@ import { useSession } from '../../api/session.ts';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
-import { FactsSkeleton, FieldsSkeleton } from '../../parts/skeletons.tsx';
+import { BlocksSkeleton, FactsSkeleton } from '../../parts/skeletons.tsx';
 import { useEdits } from '../../parts/use-edits.ts';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import { IdentitySecret } from './identity-secret.tsx';
@@ -24,6 +24,9 @@ import { SaveChanges } from './save-changes.tsx';
 
 type Settings = ResponseOf<'/workspace'>;
 
+/** Of the fields, the button and the secret below it. Pixels. */
+const FORM_HEIGHTS = [104, 44, 82, 36, 62];
+
 /** Which pages may use a publishable key, and what they may report of a user. Members who are no owners read it. */
 export function PublishableKeys() {
   const { can } = useSession();
@@ -39,7 +42,7 @@ export function PublishableKeys() {
     >
       <QueryView
         query={settings}
-        skeleton={can('owner') ? <FieldsSkeleton count={3} /> : <FactsSkeleton count={3} />}
+        skeleton={can('owner') ? <BlocksSkeleton heights={FORM_HEIGHTS} /> : <FactsSkeleton count={3} />}
       >
         {(data) =>
           can('owner') ? (

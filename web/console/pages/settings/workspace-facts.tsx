@@ -34,7 +34,8 @@ export function WorkspaceFacts() {
           <Facts>
             <Fact name="Short name">{workspace.slug}</Fact>
             <Fact name="ID">
-              <Group gap="xs" wrap="nowrap">
+              {/* No higher than the other facts, as its skeleton is not. */}
+              <Group gap="xs" wrap="nowrap" my={-6}>
                 <Code style={{ overflowWrap: 'anywhere' }}>{workspace.id}</Code>
                 <CopyButton value={workspace.id} what="the workspace's ID" />
               </Group>

@@ -7,6 +7,7 @@ import { sentenceOf } from '../../api/sentence.ts';
 import { useSession } from '../../api/session.ts';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
+import { BlocksSkeleton } from '../../parts/skeletons.tsx';
 
 const SHOWN = 64;
 
@@ -35,7 +36,7 @@ export function WorkspaceLogo() {
   const wrong = save.error ? (fieldDetail(save.error, 'logo')?.message ?? sentenceOf(save.error)) : unread;
   return (
     <Section title="Logo" about="For the middle of QR codes: a PNG of at most 100 KiB and 1,024 pixels.">
-      <QueryView query={settings} lines={2}>
+      <QueryView query={settings} skeleton={<BlocksSkeleton heights={[36]} />}>
         {({ logo }) => (
           <Group>
             {logo === null ? (

@@ -63,7 +63,7 @@ export function WorkspaceSettings() {
 const FormSkeleton = () => (
   <Stack gap="md">
     <FieldsSkeleton count={8} />
-    <BlocksSkeleton heights={[36, 18]} />
+    <BlocksSkeleton heights={[36, 21]} />
   </Stack>
 );
 
