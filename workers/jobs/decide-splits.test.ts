@@ -73,10 +73,45 @@ test('the variant with the most of the goal for each click wins, once, whichever
   const reached = { a: { clicks: 200, orders: [900, 900] }, b: { clicks: 100, orders: [100, 100] } };
   const byOrders = await endedSplit(reached);
   const byRevenue = await endedSplit(reached, { split_goal: 'revenue' });
+  const byLeads = await endedSplit(reached, { split_goal: 'leads' });
+  const lead = { linkId: byLeads.id, channel: 'newsletter', share: 0, amountMinor: 0, lead: 1 };
+  await storeShares(
+    stores,
+    ['a', 'a', 'a'].map((variant_id, nth) => ({
+      workspaceId: byLeads.workspaceId,
+      orderId: `lead-${nth}`,
+      tsNanos: nanos(HOUR_AGO - 1_000),
+      parts: [{ ...lead, columns: { variant_id } }],
+    })),
+  );
   logged.length = 0;
   await Promise.all([decide(), decide(), decide()]);
-  expect([await winnerIn(byOrders.id), await winnerIn(byRevenue.id)]).toEqual(['b', 'a']);
-  expect(logged).toHaveLength(2);
+  expect(await Promise.all([byOrders, byRevenue, byLeads].map(({ id }) => winnerIn(id)))).toEqual([
+    'b',
+    'a',
+    'a',
+  ]);
+  expect(logged).toHaveLength(3);
+});
+
+test.each(['leads', 'conversions'])('%s that are credited in fractions decide too', async (split_goal) => {
+  const reached = { a: { clicks: 100, orders: [] }, b: { clicks: 100, orders: [] } };
+  const { id, workspaceId } = await endedSplit(reached, { split_goal });
+  const part = { linkId: id, channel: 'newsletter', amountMinor: 0 };
+  await storeShares(
+    stores,
+    [
+      ['a', 1 / 3],
+      ['b', 0.5],
+    ].map(([variant_id = '', share = 0]) => ({
+      workspaceId,
+      orderId: `part-${variant_id}`,
+      tsNanos: nanos(HOUR_AGO - 1_000),
+      parts: [{ ...part, share: Number(share), lead: Number(share), columns: { variant_id } }],
+    })),
+  );
+  await decide();
+  expect(await winnerIn(id)).toBe('b');
 });
 
 test('a split with a variant of fewer than 100 clicks goes to the first, and a later end is not decided', async () => {

@@ -70,7 +70,11 @@ async function resultsOf(
   const byId = new Map(rows.map(({ keys, figures }) => [keys[0], figures]));
   return ids.map((variant) => {
     const figures = byId.get(variant);
-    const goal = split_goal === 'revenue' ? figures?.revenueMinor : figures?.[split_goal];
-    return { id: variant, clicks: figures?.clicks ?? 0, goal: BigInt(goal ?? 0) };
+    const goal =
+      split_goal === 'revenue' ? (figures?.revenueMinor ?? 0n) : inBillionths(figures?.[split_goal] ?? 0);
+    return { id: variant, clicks: figures?.clicks ?? 0, goal };
   });
 }
+
+/** Under linear attribution a lead or an order is credited in fractions, with nine decimals. */
+const inBillionths = (count: number): bigint => BigInt(Math.round(count * 1e9));

@@ -1,4 +1,4 @@
-/** What a variant of a split reached. `goal`: leads, conversions, or minor units of revenue. */
+/** What a variant of a split reached. `goal`: leads, conversions, or revenue, in one unit for all variants. */
 export type VariantResult = { id: string; clicks: number; goal: bigint };
 
 /** A variant with fewer clicks has shown nothing. */
