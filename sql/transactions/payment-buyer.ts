@@ -16,8 +16,8 @@ export type PaymentContext = {
   now: Date;
   /** The provider's id of the event that is applied; null: none. */
   eventId: string | null;
-  /** Returns the enrollment whose link the visitor clicked last, or null. */
-  clicked(visitorId: string): Promise<string | null>;
+  /** Returns the enrollment whose link the visitor clicked last before they paid, or null. */
+  clicked(visitorId: string, paidAt: Date): Promise<string | null>;
 };
 
 /** Who bought. `by`: what told it; null: no one is known. */
@@ -54,7 +54,7 @@ export async function buyerOfPayment(
     const user = await knownUser(tx, workspace.id, name);
     if (user !== null) return { ...found, user, by: 'name' };
     for (const visitor of visitorsOf(name)) {
-      const enrollmentId = await context.clicked(visitor);
+      const enrollmentId = await context.clicked(visitor, paidAt);
       if (enrollmentId === null) continue;
       const buyer = named ?? providerUserOf(connection.provider, customer, state.sale.ref);
       await referBuyer(tx, context, { user: buyer, email, visitorId: visitor, enrollmentId, paidAt });

@@ -5,6 +5,7 @@ import { EventProblem, type Fact, type Reading } from '../../core/connections/co
 import { connectorOf } from '../../core/connections/connectors.ts';
 import { parseExact } from '../../core/connections/exact-json.ts';
 import { MoneyError } from '../../core/money/money.ts';
+import { NANOS_PER_MILLI } from '../../core/time/timestamps.ts';
 import { connectionOfAny, lockConnection } from '../../sql/connections/connections.ts';
 import {
   type DueEvent,
@@ -40,6 +41,8 @@ const RETRIES = [5_000, 30_000, 300_000, 1_800_000, 7_200_000];
 /** How long an event with a visitor waits for the visitor's clicks to become visible, and how often it looks. Milliseconds. */
 const CLICKS_WITHIN = 60_000;
 const LOOK_EVERY = 300;
+/** Providers write whole seconds, and clocks differ: a click this much later may still have led to the payment. Milliseconds. */
+const PAID_WITHIN = 2_000;
 
 /**
  * Processes events of billing providers that are due. Several workers may run it: each event is applied in the transaction
@@ -149,16 +152,17 @@ function apply(
   });
 }
 
-/** Returns a lookup of the referrer whose link a visitor clicked last. */
+/** Returns a lookup of the referrer whose link a visitor clicked last before a payment. */
 export function createClickLookup(
   { pool, clickhouse }: Pick<ConnectionDependencies, 'pool' | 'clickhouse'>,
   workspaceId: string,
 ) {
-  return async (visitorId: string): Promise<string | null> => {
+  return async (visitorId: string, paidAt: Date): Promise<string | null> => {
+    // A late event must not credit a referrer whose link was clicked since.
     const links = await referralLinksClicked(clickhouse, {
       workspaceId,
       visitorIds: [visitorId],
-      before: null,
+      before: BigInt(paidAt.getTime() + PAID_WITHIN) * NANOS_PER_MILLI,
     });
     return links.length === 0 ? null : enrollmentOfLinks(pool, workspaceId, links);
   };
