@@ -15,6 +15,19 @@ import { VISITOR_IDS_LIMIT } from '../core/tracking/track-reports.ts';
  */
 export const ONE_LINE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
 
+/** Pattern of a secret or restricted key of Stripe: https://docs.stripe.com/keys */
+export const STRIPE_KEY = '^(rk|sk)_(live|test)_[A-Za-z0-9_]{1,240}$';
+
+/** Pattern of a text that people read: it is not only white space. */
+export const NOT_BLANK = '\\S';
+
+/** What is wrong with a text that does not match, by pattern. */
+export const PATTERN_MESSAGES: Readonly<Record<string, string>> = {
+  [ONE_LINE]: 'must not contain control characters',
+  [NOT_BLANK]: 'must not be blank',
+  [STRIPE_KEY]: 'must be a key of Stripe, such as rk_live_… or rk_test_…',
+};
+
 /** Bytes of `metadata` as JSON in UTF-8. */
 export const METADATA_LIMIT = 4_096;
 

@@ -5,7 +5,8 @@ import type { SecretSealer } from '../../core/access/sealed-secret.ts';
 import { type Envelope, EventProblem, SignatureProblem } from '../../core/connections/connector.ts';
 import { connectorOf } from '../../core/connections/connectors.ts';
 import { parseExact } from '../../core/connections/exact-json.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, badRequest } from '../../core/errors.ts';
+import { isUuid } from '../../core/ids.ts';
 import { type Connection, connectionOfAny, noteRefusal } from '../../sql/connections/connections.ts';
 import { insertEvent } from '../../sql/connections/events.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
@@ -83,6 +84,8 @@ export async function receivingRoute(
   });
 
   async function connectionFor(id: string): Promise<Connection> {
+    // The schema is asked after the body has been read.
+    if (!isUuid(id)) throw badRequest('id', 'must be a UUID');
     const connection = await connectionOfAny(pool, id);
     if (!connection) throw noSuchConnection();
     if (connection.signing_secret === null) {

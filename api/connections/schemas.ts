@@ -42,7 +42,8 @@ const RestrictedKey = Nullable(
   Type.String({
     minLength: 1,
     maxLength: SECRET_LIMIT,
-    description: "A restricted key of the provider's API. It is never returned. Null: the API is not called.",
+    description:
+      "A restricted key of Stripe's API. It is never returned. Null: the API is not called, as that of other providers.",
   }),
 );
 

@@ -2,7 +2,7 @@ import type { SecretSealer } from '../../core/access/sealed-secret.ts';
 import { connectorOf } from '../../core/connections/connectors.ts';
 import { providerUserOf } from '../../core/connections/payment-parts.ts';
 import type { Provider } from '../../core/connections/providers.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, badRequest } from '../../core/errors.ts';
 import {
   type ConnectionChange as Change,
   type Connection,
@@ -21,6 +21,7 @@ import { signupOfUser } from '../../sql/referrals/signups.ts';
 import { referBuyer } from '../../sql/transactions/payment-buyer.ts';
 import { settlePayment } from '../../sql/transactions/settle-payment.ts';
 import { lockWorkspace, type Workspace } from '../../sql/workspaces/workspaces.ts';
+import { NOT_BLANK, ONE_LINE, PATTERN_MESSAGES, STRIPE_KEY } from '../schemas.ts';
 import type { ConnectionBody, ConnectionChange, ConnectionRecord, ConnectionStatus } from './schemas.ts';
 
 export const noSuchConnection = () => new AppError('not_found', 'the workspace has no such connection');
@@ -96,14 +97,34 @@ export async function changeConnection(
   return changed;
 }
 
-function sealed({ id }: Connection, given: ConnectionChange, sealer: SecretSealer): Change {
-  const seal = (secret: string | null | undefined) =>
-    typeof secret === 'string' ? sealer.seal(secret.trim(), id) : secret;
+/** @throws {AppError} `bad_request` for a secret that can not be one */
+function sealed({ id, provider }: Connection, given: ConnectionChange, sealer: SecretSealer): Change {
   const { signing_secret, restricted_key } = given;
+  const seal = (secret: string | null) => (secret === null ? null : sealer.seal(secret, id));
   return {
-    ...(signing_secret !== undefined && { signing_secret: seal(signing_secret) ?? null }),
-    ...(restricted_key !== undefined && { restricted_key: seal(restricted_key) ?? null }),
+    ...(signing_secret !== undefined && { signing_secret: seal(readSigningSecret(signing_secret)) }),
+    ...(restricted_key !== undefined && {
+      restricted_key: seal(readRestrictedKey(restricted_key, provider)),
+    }),
   };
+}
+
+/** Anyone could sign an event with an empty secret. */
+function readSigningSecret(given: string | null): string | null {
+  return given === null ? null : requireText('signing_secret', given.trim(), [NOT_BLANK, ONE_LINE]);
+}
+
+function readRestrictedKey(given: string | null, provider: Provider): string | null {
+  if (given === null) return null;
+  if (provider !== 'stripe')
+    throw badRequest('restricted_key', `must be null: the API of ${provider} is not called`);
+  return requireText('restricted_key', given.trim(), [STRIPE_KEY]);
+}
+
+function requireText(field: string, text: string, patterns: readonly string[]): string {
+  const broken = patterns.find((pattern) => !new RegExp(pattern).test(text));
+  if (broken !== undefined) throw badRequest(field, PATTERN_MESSAGES[broken] ?? 'is invalid');
+  return text;
 }
 
 /**

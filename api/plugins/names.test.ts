@@ -33,3 +33,19 @@ test.each(['\u001b[2J', 'a\nb', '\u0007', '\u009b1m', '\u007f'])(
     }
   },
 );
+
+test('a reason or a note that is only white space is refused', async () => {
+  const id = crypto.randomUUID();
+  for (const [path, body, field] of [
+    ['/commissions', { external_user_id: 'a', amount: 1, note: ' ' }, 'note'],
+    ['/credits/1/revoke', { reason: '\u00a0\n' }, 'reason'],
+    [`/payouts/${id}/lines/${id}/fail`, { reason: '\t' }, 'reason'],
+  ] as const) {
+    const { status, body: answer } = await shop.post(path, body);
+    expect([path, status, answer.error.details]).toEqual([
+      path,
+      400,
+      [{ path: field, message: 'must not be blank' }],
+    ]);
+  }
+});

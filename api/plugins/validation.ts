@@ -5,7 +5,7 @@ import { type AppError, badRequest, type ErrorDetail } from '../../core/errors.t
 import { isUuid } from '../../core/ids.ts';
 import { parseInstant } from '../../core/time/timestamps.ts';
 import type { Api } from '../dependencies.ts';
-import { ONE_LINE } from '../schemas.ts';
+import { PATTERN_MESSAGES } from '../schemas.ts';
 import { compiledLater } from './compiled-later.ts';
 
 type Schema = { type?: unknown; properties?: Record<string, { type?: unknown }> };
@@ -108,9 +108,8 @@ export function validationDetail(
   if (error.keyword === 'enum' && Array.isArray(error.params.allowedValues)) {
     return { path, message: `must be one of ${error.params.allowedValues.join(', ')}` };
   }
-  if (error.keyword === 'pattern' && error.params.pattern === ONE_LINE) {
-    return { path, message: 'must not contain control characters' };
-  }
+  const wrong = error.keyword === 'pattern' ? PATTERN_MESSAGES[String(error.params.pattern)] : undefined;
+  if (wrong !== undefined) return { path, message: wrong };
   if (error.keyword === 'format')
     return { path, message: FORMAT_MESSAGES[String(error.params.format)] ?? 'is invalid' };
   if (error.parentSchema !== undefined && DESCRIBED_KEYWORDS.has(error.keyword)) {

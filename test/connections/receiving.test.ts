@@ -86,6 +86,57 @@ test('an unknown connection is 404, one without a secret is 503 until it is set'
     payload: event,
   });
   expect(unknown.statusCode).toBe(404);
+  const noId = await api.app.inject({ method: 'POST', url: '/api/v1/connections/x/webhook', payload: event });
+  expect([noId.statusCode, noId.json().error.details]).toEqual([
+    400,
+    [{ path: 'id', message: 'must be a UUID' }],
+  ]);
+});
+
+test.each([
+  ['stripe', { signing_secret: '  ' }, 'signing_secret'],
+  ['shopify', { signing_secret: '\u00a0' }, 'signing_secret'],
+  ['paddle', { signing_secret: 'a\nb' }, 'signing_secret'],
+  ['stripe', { restricted_key: ' ' }, 'restricted_key'],
+  ['stripe', { restricted_key: 'pk_live_of_test' }, 'restricted_key'],
+  ['stripe', { restricted_key: 'rk_live_a\r\nx: y' }, 'restricted_key'],
+  ['polar', { restricted_key: 'rk_live_of_test' }, 'restricted_key'],
+])('%s with the secret %j is refused by a create and by a change', async (provider, fields, path) => {
+  const shop = await api.addWorkspace();
+  const kept = await shop.post<{ id: string }>('/connections', { provider, signing_secret: ` ${SECRET}\n` });
+  for (const { status, body } of [
+    await shop.post('/connections', { provider, ...fields }),
+    await shop.patch(`/connections/${kept.body.id}`, fields),
+  ]) {
+    expect([status, body.error.details?.[0]?.path]).toEqual([400, path]);
+  }
+  const listed = await shop.get<{ connections: { id: string }[] }>('/connections');
+  expect(listed.body.connections.map(({ id }) => id)).toEqual([kept.body.id]);
+});
+
+test('pages of events have each event once, newest first, also of one status', async () => {
+  const shop = await stripeShop(api);
+  for (const nth of [1, 2, 3]) await shop.send(stripeEvent('plan.created', invoice(`in_${nth}`, 1), ago(0)));
+  await shop.send(paid());
+  await shop.work();
+  const path = `/connections/${shop.connectionId}/events?limit=2`;
+  type Page = { events: { event_id: string }[]; next_cursor: string | null };
+  const walk = async (query: string) => {
+    const seen: string[] = [];
+    let next: string | null = '';
+    while (next !== null) {
+      const cursor: string = next === '' ? '' : `&cursor=${next}`;
+      const { body } = await shop.shop.get<Page>(`${path}${query}${cursor}`);
+      expect(body.events.length).toBeLessThanOrEqual(2);
+      seen.push(...body.events.map(({ event_id }) => event_id));
+      next = body.next_cursor;
+    }
+    return seen;
+  };
+  const ids = (await shop.events()).map(({ event_id }) => event_id);
+  expect(ids).toHaveLength(4);
+  expect(await walk('')).toEqual(ids);
+  expect(await walk('&status=ignored')).toEqual(ids.slice(1));
 });
 
 test('a body of 5 MB is stored, a larger one is 413', async () => {

@@ -7,6 +7,7 @@ import {
   Instant,
   Limit,
   NextUuidCursor,
+  NOT_BLANK,
   Nullable,
   OneOf,
   Uuid,
@@ -79,7 +80,7 @@ export const CommissionBody = Body(
     amount: Type.Number({
       description: "Major units of the program's currency: positive for a bonus, negative for a claw-back.",
     }),
-    note: Type.String({ minLength: 1, maxLength: 500 }),
+    note: Type.String({ minLength: 1, maxLength: 500, pattern: NOT_BLANK }),
   },
   { title: 'CreateCommission' },
 );

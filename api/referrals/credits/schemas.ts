@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { GRANT_STATUSES } from '../../../sql/referrals/grants.ts';
-import { Body, Instant, Limit, Nullable, NumberCursor, OneOf, Uuid } from '../../schemas.ts';
+import { Body, Instant, Limit, NOT_BLANK, Nullable, NumberCursor, OneOf, Uuid } from '../../schemas.ts';
 
 export const GrantRecord = Type.Object(
   {
@@ -80,7 +80,14 @@ export const Delivered = Type.Object(
 export const GrantParams = Type.Object({ id: Type.Integer({ minimum: 1 }) });
 
 export const RevokeCredit = Body(
-  { reason: Type.String({ minLength: 1, maxLength: 500, description: 'Shown as `revoked_reason`.' }) },
+  {
+    reason: Type.String({
+      minLength: 1,
+      maxLength: 500,
+      pattern: NOT_BLANK,
+      description: 'Shown as `revoked_reason`.',
+    }),
+  },
   { title: 'RevokeCredit' },
 );
 

@@ -12,6 +12,7 @@ import {
   Nullable,
   NumberCursor,
   OneOf,
+  STRIPE_KEY,
   Url,
   Uuid,
 } from '../../schemas.ts';
@@ -39,7 +40,7 @@ const SETTINGS = {
   ),
   restricted_key: Type.Optional(
     Type.String({
-      pattern: '^(rk|sk)_(live|test)_[A-Za-z0-9_]{1,240}$',
+      pattern: STRIPE_KEY,
       description:
         "Of `stripe_balance`: a restricted key of Stripe that may write Customers. It is not shown again. Without it, the key of the workspace's Stripe connection is used.",
     }),

@@ -6,6 +6,7 @@ import {
   Instant,
   Limit,
   NextUuidCursor,
+  NOT_BLANK,
   Nullable,
   OneOf,
   Uuid,
@@ -149,7 +150,7 @@ export const PayoutWithLines = Type.Object(
 export type PayoutWithLines = Static<typeof PayoutWithLines>;
 
 export const FailBody = Body(
-  { reason: Type.String({ minLength: 1, maxLength: 500 }) },
+  { reason: Type.String({ minLength: 1, maxLength: 500, pattern: NOT_BLANK }) },
   { title: 'FailPayoutLine' },
 );
 export const LineParams = Type.Object({ id: Uuid, partner_id: Uuid });
