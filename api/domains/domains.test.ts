@@ -6,6 +6,7 @@ import { type ErrorBody, type TestApi, type TestWorkspace, testApi } from '../..
 import { startDns, type TestDns } from '../../test/support/dns-server.ts';
 import { makeDomain } from '../../test/support/domains.ts';
 import { campaign, createLink, refusedLink } from '../../test/support/links.ts';
+import { storeClicks } from '../../test/support/stored-events.ts';
 import { checkDomains } from '../../workers/jobs/check-domains.ts';
 import type { DomainRecord } from './schemas.ts';
 
@@ -230,6 +231,11 @@ test('of two workspaces that prove one domain at once, exactly one has it', asyn
 test.each([
   ['https://go.brand.example', 'must be a host name'],
   ['go.brand.example:8080', 'must be a host name'],
+  ['go.brand.example/sale', 'must be a host name'],
+  ['go.brand.example?x', 'must be a host name'],
+  ['go.brand.example#x', 'must be a host name'],
+  ['go.\tbrand.example', 'must be a host name'],
+  ['user@go.brand.example', 'must be a host name'],
   ['go_x.brand.example', 'must be a host name'],
   ['192.0.2.1', 'must be a host name'],
   ['[2001:db8::1]', 'must be a host name'],
@@ -526,6 +532,19 @@ test('lists and searches of links can be of one domain', async () => {
     expect((await list('none')).map(({ id }) => id)).toEqual([off.first.id]);
     expect(await list('nobody.example')).toEqual([]);
   }
+  const workspaceId = workspace.workspace.id;
+  await storeClicks(
+    api.stores,
+    [on, off].map(({ first }) => ({ workspaceId, linkId: first.id })),
+  );
+  const { links } = (await workspace.get<{ links: { link_id: string; domain: string | null }[] }>('/links'))
+    .body;
+  expect(new Map(links.map(({ link_id, domain }) => [link_id, domain]))).toEqual(
+    new Map([
+      [on.first.id, host],
+      [off.first.id, null],
+    ]),
+  );
 });
 
 test('a free workspace has no domains', async () => {

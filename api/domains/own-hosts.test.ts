@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { readConfig } from '../../core/settings/config.ts';
 import { type ErrorBody, type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { makeDomain } from '../../test/support/domains.ts';
 import { operator } from '../../test/support/hoplog.ts';
@@ -12,8 +13,16 @@ let count = 0;
 /** Of the test. */
 let host: string;
 
+/** The origins of the deployment. */
+const HOSTS = {
+  SHORT_URL: 'https://hop.example',
+  PUBLIC_URL: 'https://pages.hop.example',
+  BASE_URL: 'https://api.hop.example',
+  APP_URL: 'https://app.hop.example',
+};
+
 beforeAll(async () => {
-  api = await testApi();
+  api = await testApi(() => ({ config: readConfig(HOSTS) }));
   shop = await api.addWorkspace();
   rival = await api.addWorkspace();
 });
@@ -26,6 +35,14 @@ const domainOf = (by: TestWorkspace, domain: string, status: 'verified' | 'pendi
   makeDomain(api.stores.pool, by.workspace.id, domain, { status });
 const isDefault = async ({ id }: { id: string }) =>
   (await shop.get<DomainRecord>(`/domains/${id}`)).body.is_default;
+
+test.each(Object.entries(HOSTS))('the host of %s is no domain of a workspace', async (_, origin) => {
+  const { status, body } = await shop.post<ErrorBody>('/domains', { domain: new URL(origin).hostname });
+  expect([status, body.error.details]).toEqual([
+    400,
+    [{ path: 'domain', message: 'must not be a host of this service' }],
+  ]);
+});
 
 test('no address of a link or a domain leads back to a domain of the workspace', async () => {
   const one = await domainOf(shop, host);

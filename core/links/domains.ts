@@ -8,6 +8,8 @@ export const PROOF_LABEL = '_hoplog';
 /** Characters of a host name: with `_hoplog.` before it, it has at most the 253 of DNS. */
 export const DOMAIN_LIMIT = 245;
 
+/** What `domainToASCII` drops, as a parser of URLs does: white space inside, and everything from a path on. */
+const NOT_OF_A_HOST = /[\s/\\?#]/;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** Names that never lead to a public server (RFC 6761, RFC 6762, ICANN's `internal`). */
 const PRIVATE_ENDS = ['localhost', 'local', 'internal', 'invalid'];
@@ -20,7 +22,8 @@ const PRIVATE_ENDS = ['localhost', 'local', 'internal', 'invalid'];
  * @throws {AppError} `bad_request` that names `domain`
  */
 export function requireDomain(text: string, own: readonly string[]): string {
-  const domain = withoutTrailingDot(domainToASCII(text.trim()));
+  const given = text.trim();
+  const domain = NOT_OF_A_HOST.test(given) ? '' : withoutTrailingDot(domainToASCII(given));
   const labels = domain.split('.');
   if (domain === '' || !labels.every((label) => LABEL.test(label)) || /^[\d.]+$/.test(domain)) {
     throw badRequest('domain', 'must be a host name such as go.example.com, without scheme, port and path');
