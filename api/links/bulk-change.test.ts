@@ -83,8 +83,29 @@ test.each([
     { ids: [randomUUID()], set: { rules: [{ conditions: GERMAN, destination_url: 'ftp://x' }] } },
     'set.rules.0.destination_url',
   ],
+  [{ ids: [randomUUID()], set: { targeting: { ios: 'data:x' } } }, 'set.targeting.ios'],
 ])('a bulk change of %# is refused as a whole, at its field', async (body, path) => {
   const { status, body: answer } = await bulk('PATCH', body);
   expect([status, answer.error?.details[0]?.path]).toEqual([400, path]);
   expect(answer.error?.message).toContain(`\`${path}\``);
+});
+
+test.each([
+  [{}, 'ids'],
+  [{ ids: [] }, 'ids'],
+  [{ ids: Array.from({ length: 501 }, () => randomUUID()) }, 'ids'],
+  [{ ids: ['x'] }, 'ids.0'],
+])('a bulk delete of %# is refused as a whole, at its field', async (body, path) => {
+  const { status, body: answer } = await bulk('DELETE', body);
+  expect([status, answer.error?.details[0]?.path]).toEqual([400, path]);
+});
+
+test('500 links are changed, and deleted, in one call', async () => {
+  const ids = [await made(), ...Array.from({ length: 499 }, () => randomUUID())];
+  for (const method of ['PATCH', 'DELETE'] as const) {
+    const { status, body } = await bulk(method, { ids, ...(method === 'PATCH' && { set: {} }) });
+    expect([status, body.results.length, body.results[0]?.status, body.results[499]?.status]).toEqual([
+      200, 500, 200, 404,
+    ]);
+  }
 });
