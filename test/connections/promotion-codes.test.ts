@@ -117,6 +117,16 @@ describe('a coupon with a promotion code', () => {
     expect([stripe.coupons.length, stripe.codes.length]).toEqual([1, 1]);
   });
 
+  test.each([
+    [0.001, 'usd'],
+    [0.5, 'JPY'],
+    [1e-12, 'usd'],
+  ])('is not made for %d %s, which is no amount of money', async (amount_off, currency) => {
+    const { status, body } = await make({ amount_off, currency });
+    expect([status, body.error.details?.[0]?.path]).toEqual([400, 'promotion_code.amount_off']);
+    expect(await coupon()).toBeUndefined();
+  });
+
   test('is found where a response is lost and Stripe has forgotten the key', async () => {
     await make();
     stripe.behave('lose-response', 'promotion_codes');

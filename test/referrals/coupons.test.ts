@@ -115,6 +115,7 @@ describe('coupons over the API', () => {
     ['a program that is not the referrer’s', { program_id: 'other' }, 400],
     ['no program', { program_id: '00000000-0000-4000-8000-000000000000' }, 404],
     ['a blank code', { code: '  ' }, 400],
+    ['a code that can not be seen', { code: '\u00a0\u200b' }, 400],
     ['a code with a control character', { code: 'A\u0007B' }, 400],
     ['a code that is too long', { code: 'x'.repeat(201) }, 400],
   ])('refuse %s', async (_, fields, status) => {

@@ -1,6 +1,6 @@
 import type { Discount } from '../../../core/connections/promotion-codes.ts';
 import { AppError, badRequest } from '../../../core/errors.ts';
-import { isCurrency } from '../../../core/money/money.ts';
+import { isCurrency, MoneyError, toMinor } from '../../../core/money/money.ts';
 import { connectionById, connectionWithKey } from '../../../sql/connections/connections.ts';
 import { requestPromotionCode } from '../../../sql/connections/promotion-codes.ts';
 import type { Queryable } from '../../../sql/database/pool.ts';
@@ -24,6 +24,9 @@ export const ANY: Omit<CouponFilter, 'limit'> = {
   programId: null,
   before: null,
 };
+
+/** A letter, digit, mark or symbol: `trim` leaves zero-width characters. */
+const VISIBLE = /[^\p{C}\p{Z}]/u;
 
 /** Of Stripe's promotion codes: https://docs.stripe.com/api/promotion_codes/create#create_promotion_code-code */
 const STRIPE_CODE = /^[A-Za-z0-9-]+$/;
@@ -56,7 +59,7 @@ export async function createCoupon(
   now: Date,
 ): Promise<string> {
   const code = body.code.trim();
-  if (code === '') throw badRequest('code', 'must not be blank');
+  if (!VISIBLE.test(code)) throw badRequest('code', 'must not be blank');
   const { id: enrollmentId } = await referrerInProgram(tx, workspaceId, body);
   const id = await insertCoupon(tx, { workspaceId, enrollmentId, code, now });
   if (id === null) throw new AppError('conflict', `a referrer of the workspace has the code ${code}`);
@@ -115,6 +118,7 @@ function readDiscount(
   if ((amount === undefined) !== (currency === undefined))
     throw refuse('currency', 'must be given with `amount_off`, and only then');
   if (currency !== undefined && !isCurrency(currency)) throw refuse('currency', 'must be an ISO 4217 code');
+  if (amount !== undefined && currency !== undefined) requireAmount(amount, currency, refuse);
   if ((duration === 'repeating') !== (months !== undefined))
     throw refuse('duration_in_months', 'must be given with `duration` `repeating`, and only then');
   return {
@@ -124,4 +128,18 @@ function readDiscount(
     duration,
     duration_in_months: months ?? null,
   };
+}
+
+function requireAmount(
+  amount: number,
+  currency: string,
+  refuse: (field: string, message: string) => AppError,
+): void {
+  try {
+    if (toMinor(amount, currency.toLowerCase()) > 0) return;
+  } catch (error) {
+    if (!(error instanceof MoneyError)) throw error;
+    throw refuse('amount_off', `must be an amount of money: ${error.message}`);
+  }
+  throw refuse('amount_off', `must be greater than 0 ${currency}`);
 }
