@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ClickEvent } from '../core/events/types.ts';
 import { bytesToUuid } from '../core/ids.ts';
 import { inTransaction } from '../sql/database/pool.ts';
+import { recordCheck } from '../sql/domains/record-check.ts';
 import { claimSlugs, leaveAlias } from '../sql/links/slugs.ts';
 import { makeDomain } from '../test/support/domains.ts';
 import {
@@ -167,6 +168,11 @@ test('a domain is served while it is proven, and its links lead nowhere once it 
   await expectSoon('waits.brand.example', '/Wait', '/deployment');
   await stores.pool.query(`UPDATE domains SET status = 'verified' WHERE id = $1`, [waiting.id]);
   await expectSoon('waits.brand.example', '/Wait', '/wait');
+  // A failing one redirects as before. The other link tells when ingest has read the change.
+  await stores.pool.query(`UPDATE domains SET status = 'failing' WHERE id = $1`, [waiting.id]);
+  await linkOn(waiting.number, 'Since', '/since');
+  await expectSoon('waits.brand.example', '/Since', '/since');
+  await expectSoon('waits.brand.example', '/Wait', '/wait');
   // Visitors click meanwhile: each is led to one of the two, none sees an error.
   let removed = false;
   const seen = new Set<string>();
@@ -179,6 +185,23 @@ test('a domain is served while it is proven, and its links lead nowhere once it 
   removed = true;
   await visitors;
   expect([...seen].filter((path) => !['/wait', '/deployment'].includes(path))).toEqual([]);
+});
+
+test('a domain that another workspace takes over leads to the links of that workspace alone', async () => {
+  const host = 'taken.brand.example';
+  const ours = await makeDomain(stores.pool, brand, host);
+  const theirs = await makeDomain(stores.pool, rival, host, { status: 'pending' });
+  await linkOn(ours.number, 'Ours', '/ours');
+  await linkOn(ours.number, 'Both', '/ours');
+  await linkOn(theirs.number, 'Both', '/theirs', rival);
+  await expectSoon(host, '/Both', '/ours');
+  await inTransaction(stores.pool, (tx) => recordCheck(tx, theirs.id, 'forced', new Date()));
+  await expectSoon(host, '/Both', '/theirs');
+  await expectSoon(host, '/Ours', '404');
+  // And back: the links of the first are where they were.
+  await inTransaction(stores.pool, (tx) => recordCheck(tx, ours.id, 'forced', new Date()));
+  await expectSoon(host, '/Both', '/ours');
+  await expectSoon(host, '/Ours', '/ours');
 });
 
 /** Visits `host` in the first ingest and returns the status, the address it leads to, and the body. */

@@ -75,6 +75,12 @@ test('--channel applies to rows without a channel', async () => {
   expect((await target.links()).map((link) => link.channel)).toEqual(['twitter', 'twitter']);
 });
 
+test('--append-utm adds UTM parameters to destinations whose rows name none', async () => {
+  await cli.json<ImportResult>(...links(fixturePath('dub.csv')));
+  await cli.json<ImportResult>(...links('--append-utm', fixturePath('shlink.csv')));
+  expect((await target.links()).map((link) => link.append_utm)).toEqual([false, true, true]);
+});
+
 test('a file that can not be read, or without any valid row, is a failure', async () => {
   await cli.refused(1, /^hoplog: cannot read .*nowhere.csv: ENOENT/, ...links('nowhere.csv'));
   await cli.refused(1, /no known export has these columns: a, b/, ...links(written('a,b\n1,2\n')));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { fixture, type ImportTarget, importTarget } from '../../test/support/link-imports.ts';
+import { csv, fixture, type ImportTarget, importTarget } from '../../test/support/link-imports.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 
 let stores: TestStores;
@@ -189,6 +189,45 @@ describe('an export of', () => {
         redirect_status: 307,
         max_clicks: 100,
         forward_query: false,
+        archived: true,
+      },
+    ]);
+  });
+
+  test('Short.io and TinyURL (CSV), with quoted values, and a stray quote that costs its own row', async () => {
+    const shortIo = await target.importRows(
+      csv(
+        'path,originalURL,title,tags,splitURL,splitPercent,skipQS',
+        'sa,https://shop.example/a,"Say ""hi"", all","x,y",https://shop.example/b,30,true',
+        'sb,https://shop.example/b,5" screen,,,,',
+        'sc,https://shop.example/c,,,,,',
+      ),
+    );
+    expect([shortIo.read, shortIo.errors.map(({ line, column }) => [line, column])]).toEqual([
+      3,
+      [[3, null]],
+    ]);
+    const tinyUrl = await target.importRows(
+      csv(
+        'tiny_url,url,alias,tags,expires_at,archived',
+        'https://tinyurl.com/ta,http://shop.example/t,,"x,y",2031-01-01T00:00:00Z,true',
+      ),
+    );
+    expect(tinyUrl).toMatchObject({ read: 1, created: 1, errors: [] });
+    expect(await target.links()).toMatchObject([
+      {
+        slug: 'sa',
+        name: 'Say "hi", all',
+        tags: ['x', 'y'],
+        forward_query: false,
+        split: [{ weight: 70 }, { destination_url: 'https://shop.example/b', weight: 30 }],
+      },
+      { slug: 'sc', name: 'shop.example/c', split: null, forward_query: true },
+      {
+        slug: 'ta',
+        destination_url: 'http://shop.example/t',
+        tags: ['x', 'y'],
+        expires_at: '2031-01-01T00:00:00.000000Z',
         archived: true,
       },
     ]);

@@ -123,6 +123,14 @@ test('a changed split has no winner yet, another change keeps it, and a cleared 
   ]);
 });
 
+test('an empty list of rules or variants is none', async () => {
+  const link = await made({ rules: [], split: [] });
+  expect([link.rules, link.split]).toEqual([null, null]);
+  await patch(link.id, { rules: [rule()], split });
+  const { body } = await patch(link.id, { rules: [], split: [] });
+  expect([body.rules, body.split]).toEqual([null, null]);
+});
+
 test('targeting takes apps of a system', async () => {
   const targeting = { ios: 'myapp://product/17', android: 'intent://product/17#Intent;scheme=myapp;end' };
   expect((await made({ targeting })).targeting).toEqual(targeting);

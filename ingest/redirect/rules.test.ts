@@ -77,6 +77,15 @@ test.each([
   expect(await pathOf(url)).toBe('/own');
 });
 
+test('a tablet counts as mobile in targeting, not in rules', async () => {
+  const { url } = await link({
+    ...withRules(rule('phones', is('device', 'mobile'))),
+    targeting: { mobile: 'https://example.com/mobile' },
+  });
+  expect(await pathOf(url, { 'user-agent': PHONE })).toBe('/phones');
+  expect(await pathOf(url, { 'user-agent': TABLET })).toBe('/mobile');
+});
+
 test('a rule on the channel of a Smart Link decides by the channel of the click', async () => {
   const rules = withRules(rule('social', is('channel', 'facebook')));
   const { url } = await link({ ...rules, channel: null, utm_source: null });

@@ -221,6 +221,17 @@ describe('a refund', () => {
     expect((await shop.outcomes())[0]).toEqual(['charge.refunded', 'recorded', null]);
   });
 
+  test('more than 72 hours after the purchase counts too, and a later checkout changes its buyer no more', async () => {
+    await shop.signup('m', {});
+    await shop.tell(...bought());
+    await pass(api, shop, 100);
+    const named = { mode: 'payment', payment_intent: 'pi_1', metadata: { hoplog_user_id: 'm' } };
+    await shop.tell(refunded(1_000), session(named, ago(5)));
+    expect(await orders()).toEqual({ 'stripe:pi_1': order(5_000, { refunded: 1_000, earned: 800 }) });
+    await shop.tell(stripeEvent('charge.dispute.created', dispute('dp_1', 'ch_1', 4_000, 'lost'), ago(4)));
+    expect(await orders()).toEqual({ 'stripe:pi_1': order(5_000, { refunded: 5_000, earned: 0 }) });
+  });
+
   describe.each([
     ['of the whole amount', 5_000, 0],
     ['of a part', 2_000, 600],
