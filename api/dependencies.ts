@@ -93,7 +93,10 @@ declare module 'fastify' {
     manage?: true | ((request: FastifyRequest) => boolean);
     /** The plan that a route requires, `paid` by default; a function where it depends on the query. */
     plan?: PlanNeed | ((request: FastifyRequest) => PlanNeed);
-    /** The route reads clicks: the key check also selects the reading point ({@link Auth.readingPoint}). */
+    /**
+     * The route reads clicks: it takes one of its workspace's places (`plugins/report-limit.ts`), and the key check also
+     * selects the reading point ({@link Auth.readingPoint}).
+     */
     readsClicks?: true;
     /**
      * The route creates something: `Idempotency-Key` is validated and documented; see `withIdempotency`. `unkept`:

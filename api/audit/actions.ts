@@ -2,10 +2,16 @@
  * How a call is audited. `record`: names of fields of the request that the entry shows; they hold no secret, email or
  * address.
  */
-export type Audited = { action: string; target: string; record?: readonly string[] };
+export type Audited = {
+  action: string;
+  target: string;
+  record?: readonly string[];
+  /** Shows the names of the fields that were sent, as `fields`. */
+  fields?: true;
+};
 
-/** The operations that leave an entry when they succeed, by operation id. */
-export const AUDITED: Readonly<Record<string, Audited>> = {
+/** Operations of access, exports, payouts, and connected services that leave an entry, by operation id. */
+export const ACCESS_OPERATIONS: Readonly<Record<string, Audited>> = {
   'session.signIn': { action: 'session.sign_in', target: 'member' },
   'session.signInWithPasskey': { action: 'session.sign_in', target: 'member' },
   'session.signInWithProvider': { action: 'session.sign_in', target: 'member' },
@@ -30,6 +36,7 @@ export const AUDITED: Readonly<Record<string, Audited>> = {
     action: 'workspace.update',
     target: 'workspace',
     record: [
+      'name',
       'attribution_model',
       'attribution_window',
       'primary_domain',
@@ -96,3 +103,69 @@ export const AUDITED: Readonly<Record<string, Audited>> = {
   },
   'audit.list': { action: 'audit_log.export', target: 'workspace' },
 };
+
+/**
+ * Operations on links, pages, and referral records that leave an entry, by operation id. A link, page or folder that is
+ * created leaves none: it is listed with its time.
+ */
+export const RECORD_OPERATIONS: Readonly<Record<string, Audited>> = {
+  'links.update': {
+    action: 'link.update',
+    target: 'link',
+    record: ['slug', 'domain', 'archived'],
+    fields: true,
+  },
+  'links.updateBulk': { action: 'link.update', target: 'link' },
+  'links.delete': { action: 'link.delete', target: 'link' },
+  'links.deleteBulk': { action: 'link.delete', target: 'link' },
+  'folders.update': { action: 'folder.update', target: 'folder' },
+  'folders.delete': { action: 'folder.delete', target: 'folder' },
+  'bioPages.update': {
+    action: 'bio_page.update',
+    target: 'bio_page',
+    record: ['is_published'],
+    fields: true,
+  },
+  'bioPages.delete': { action: 'bio_page.delete', target: 'bio_page' },
+  'programs.create': {
+    action: 'program.create',
+    target: 'program',
+    record: ['code', 'commission_type', 'commission_rate'],
+  },
+  'programs.update': {
+    action: 'program.update',
+    target: 'program',
+    record: [
+      'code',
+      'status',
+      'commission_type',
+      'commission_rate',
+      'min_payout',
+      'hold_days',
+      'signups_from',
+    ],
+    fields: true,
+  },
+  'enrollments.update': {
+    action: 'enrollment.update',
+    target: 'enrollment',
+    record: ['status', 'program_id', 'commission_type', 'commission_rate'],
+    fields: true,
+  },
+  'enrollments.delete': { action: 'enrollment.delete', target: 'enrollment' },
+  'signups.approve': { action: 'signup.approve', target: 'signup' },
+  'signups.reject': { action: 'signup.reject', target: 'signup' },
+  'purchases.reevaluate': { action: 'purchase.reevaluate', target: 'purchase' },
+  'commissions.create': {
+    action: 'commission.create',
+    target: 'commission',
+    record: ['amount', 'program_id'],
+  },
+  'commissions.reject': { action: 'commission.reject', target: 'commission' },
+  'credits.markDelivered': { action: 'credit.mark_delivered', target: 'credit' },
+  'credits.revoke': { action: 'credit.revoke', target: 'credit' },
+  'webhooks.redeliver': { action: 'webhook.redeliver', target: 'webhook' },
+};
+
+/** The operations that leave an entry when they succeed, by operation id. */
+export const AUDITED: Readonly<Record<string, Audited>> = { ...ACCESS_OPERATIONS, ...RECORD_OPERATIONS };

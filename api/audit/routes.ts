@@ -22,7 +22,7 @@ export async function auditRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Pr
         operationId: 'audit.list',
         summary: 'List audit entries, newest first',
         description:
-          'Sign-ins and failed ones, invitations, members, keys, settings, secrets, exports, payouts, coupons and webhooks. Append-only; kept for 13 months. Entries have no secret, email or network address.',
+          'Sign-ins and failed ones, exports, and changes of access, links, pages and referrals. Append-only; kept for 13 months. Entries have no secret, email or network address.',
         querystring: AuditQuery,
         response: { 200: AuditLog },
       },

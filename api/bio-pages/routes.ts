@@ -190,11 +190,16 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: BioPageRecord },
       },
     },
-    async ({ auth, params, body, server }) => {
+    async (request) => {
+      const { auth, params, body, server } = request;
       const wanted = readPageRequest(body, rules);
       const { id } = auth.workspace;
       const saved = await server.workspaceQueue(id, () =>
-        inTransaction(pool, (tx) => changePage(tx, shelfOf(auth), params.id, wanted, rules)),
+        inTransaction(pool, async (tx) => {
+          const saved = await changePage(tx, shelfOf(auth), params.id, wanted, rules);
+          await request.audit(tx, { targetId: saved.page.id });
+          return saved;
+        }),
       );
       await hideHistory(deps, id, saved.removed);
       return toRecord(saved.page, saved.buttons, config);
@@ -215,12 +220,17 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: Ok },
       },
     },
-    async ({ auth, params, server }) => {
+    async (request) => {
+      const { auth, params, server } = request;
       const { id } = auth.workspace;
       const removed = await server.workspaceQueue(id, () =>
-        inTransaction(pool, (tx) => removePage(tx, shelfOf(auth), params.id)),
+        inTransaction(pool, async (tx) => {
+          const removed = await removePage(tx, shelfOf(auth), params.id);
+          await request.audit(tx, { targetId: removed.pageId });
+          return removed;
+        }),
       );
-      await hideHistory(deps, id, removed);
+      await hideHistory(deps, id, removed.links);
       return { ok: true as const };
     },
   );

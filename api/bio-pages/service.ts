@@ -112,9 +112,13 @@ export async function changePage(
 /**
  * Deletes a page, its buttons and their short links.
  *
- * @returns the links whose history must be deleted
+ * @returns the page's id, and the links whose history must be deleted
  */
-export async function removePage(tx: PoolClient, shelf: Shelf, idOrSlug: string): Promise<string[]> {
+export async function removePage(
+  tx: PoolClient,
+  shelf: Shelf,
+  idOrSlug: string,
+): Promise<{ pageId: string; links: string[] }> {
   const { workspaceId } = shelf;
   await lockWorkspace(tx, workspaceId);
   const page = await requirePage(tx, shelf, idOrSlug);
@@ -122,7 +126,7 @@ export async function removePage(tx: PoolClient, shelf: Shelf, idOrSlug: string)
   for (const id of links) await deleteLink(tx, workspaceId, id);
   await askForErasure(tx, workspaceId, links);
   await deleteBioPage(tx, workspaceId, page.id);
-  return links;
+  return { pageId: page.id, links };
 }
 
 /**

@@ -74,11 +74,17 @@ export async function folderRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
         response: { 200: FolderRecord },
       },
     },
-    async ({ auth, params, body }) => {
+    async (request) => {
+      const { auth, params, body } = request;
+      const { name } = body;
       const folder =
-        body.name === undefined
+        name === undefined
           ? await folderById(pool, auth.workspace.id, params.id)
-          : await renameFolder(pool, auth.workspace.id, params.id, body.name);
+          : await inTransaction(pool, async (tx) => {
+              const renamed = await renameFolder(tx, auth.workspace.id, params.id, name);
+              if (renamed) await request.audit(tx);
+              return renamed;
+            });
       if (!folder) throw notFound();
       return folder;
     },
@@ -97,11 +103,14 @@ export async function folderRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
         response: { 200: Ok },
       },
     },
-    async ({ auth, params }) => {
+    async (request) => {
+      const { auth, params } = request;
       const isDeleted = await app.workspaceQueue(auth.workspace.id, () =>
         inTransaction(pool, async (tx) => {
           const { id } = await lockWorkspace(tx, auth.workspace.id);
-          return deleteFolder(tx, id, params.id);
+          const isDeleted = await deleteFolder(tx, id, params.id);
+          if (isDeleted) await request.audit(tx);
+          return isDeleted;
         }),
       );
       if (!isDeleted) throw notFound();

@@ -30,12 +30,23 @@ export async function apiReadiness(
  */
 export async function healthRoutes(app: Api, deps: ApiDeps): Promise<void> {
   let isStopping = false;
+  let running: ReturnType<typeof apiReadiness> | null = null;
   app.addHook('preClose', async () => {
     isStopping = true;
+    running = null;
   });
+  /** One check at a time for all callers: each takes a connection to both databases. */
+  function readiness(): ReturnType<typeof apiReadiness> {
+    if (running) return running;
+    const own = apiReadiness(deps, isStopping).finally(() => {
+      if (running === own) running = null;
+    });
+    running = own;
+    return own;
+  }
   app.get('/health/live', { schema: { hide: true } }, async () => ({ status: 'ok' }));
   app.get('/health/ready', { schema: { hide: true } }, async (_request, reply) => {
-    const { ready, body } = await apiReadiness(deps, isStopping);
+    const { ready, body } = await readiness();
     if (!ready) reply.header('retry-after', '1');
     return reply.status(ready ? 200 : 503).send({ status: body.status });
   });

@@ -90,9 +90,15 @@ export async function linkBulkChangeRoutes(app: Api, deps: ApiDeps): Promise<voi
       const { ids, set } = request.body;
       const { workspace } = request.auth;
       const change = await checkedWithin('set', () => readChangeRequest(set, { shortUrl, blockedDomains }));
+      // Validation has dropped names that are no fields of a link.
+      const fields = Object.keys(set);
       return each(request, ids, async (id) => {
         const link = await app.workspaceQueue(workspace.id, () =>
-          inTransaction(pool, (tx) => changeLink(tx, workspace.id, id, change)),
+          inTransaction(pool, async (tx) => {
+            const changed = await changeLink(tx, workspace.id, id, change);
+            await request.audit(tx, { targetId: id, details: { fields } });
+            return changed;
+          }),
         );
         return toRecord(link, shortUrl);
       });
@@ -115,7 +121,10 @@ export async function linkBulkChangeRoutes(app: Api, deps: ApiDeps): Promise<voi
     },
     async (request) =>
       each(request, request.body.ids, async (id) => {
-        await removeLink(pool, request.auth.workspace.id, id);
+        await inTransaction(pool, async (tx) => {
+          await removeLink(tx, request.auth.workspace.id, id);
+          await request.audit(tx, { targetId: id });
+        });
         return { ok: true as const };
       }),
   );

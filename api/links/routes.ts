@@ -114,10 +114,15 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: LinkRecord },
       },
     },
-    async ({ auth, params, body }) => {
+    async (request) => {
+      const { auth, params, body } = request;
       const change = await readChangeRequest(body, { shortUrl, blockedDomains: deps.blockedDomains });
       const link = await app.workspaceQueue(auth.workspace.id, () =>
-        inTransaction(pool, (tx) => changeLink(tx, auth.workspace.id, params.id, change)),
+        inTransaction(pool, async (tx) => {
+          const changed = await changeLink(tx, auth.workspace.id, params.id, change);
+          await request.audit(tx);
+          return changed;
+        }),
       );
       return toRecord(link, shortUrl);
     },
@@ -137,8 +142,11 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: Ok },
       },
     },
-    async ({ auth, params }) => {
-      await removeLink(pool, auth.workspace.id, params.id);
+    async (request) => {
+      await inTransaction(pool, async (tx) => {
+        await removeLink(tx, request.auth.workspace.id, request.params.id);
+        await request.audit(tx);
+      });
       return { ok: true as const };
     },
   );

@@ -22,8 +22,11 @@ const fieldsOf = (value: unknown): Fields =>
 
 /** What an entry says beyond its request. */
 export type AuditedChange = {
-  /** By default the `id` of the path, else the workspace or the calling member where that is the target. */
-  targetId?: string;
+  /**
+   * By default the `id` of the path, else the workspace or the calling member where that is the target. Null: the
+   * target's id is no UUID, and is in the details.
+   */
+  targetId?: string | null;
   /** On routes without a workspace's key or session, and where another one than the caller's is concerned. */
   workspaceId?: string;
   /** The member that signs in or accepts an invitation. */
@@ -84,9 +87,12 @@ function entryOf(request: FastifyRequest, change: AuditedChange): NewAuditEntry 
     const value = sent[name];
     if (value !== undefined && value !== null) details[name] = value as string;
   }
+  // Validation has dropped names that are no fields of the operation.
+  if (audited.fields) details.fields = Object.keys(fieldsOf(request.body));
   const own = { workspace: workspaceId, member: actor.id }[audited.target] ?? null;
   const named = fieldsOf(request.params).id;
-  const id = change.targetId ?? (typeof named === 'string' ? named : own);
+  const ofPath = typeof named === 'string' ? named : own;
+  const id = change.targetId === undefined ? ofPath : change.targetId;
   return {
     workspaceId,
     actor,

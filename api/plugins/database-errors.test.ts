@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createClickHouse } from '../../clickhouse/client.ts';
 import { runQuery } from '../../clickhouse/queries/run-query.ts';
 import { createPool } from '../../sql/database/pool.ts';
@@ -66,24 +66,45 @@ test('both up: ready', async () => {
   const api = await testApi();
   const ready = async () => (await api.app.inject('/health/ready')).json();
   await expect.poll(ready).toEqual({ status: 'ready' });
+  // Anyone may call it: many calls take no more connections than one.
+  const gate = Promise.withResolvers<void>();
+  const asked = vi.spyOn(api.deps.pool, 'query').mockImplementation(() => gate.promise as never);
+  const calls = [ready(), ready(), ready()];
+  const checks = () => asked.mock.calls.filter(([text]) => String(text) === 'SELECT 1').length;
+  await expect.poll(checks).toBeGreaterThan(0);
+  // Answered after the others have begun.
+  await api.app.inject('/health/live');
+  expect(checks()).toBe(1);
+  gate.resolve();
+  await Promise.all(calls);
+  asked.mockRestore();
+  await expect.poll(ready).toEqual({ status: 'ready' });
   await api.close();
 });
 
-test('a query that needs more memory than ClickHouse may take responds 503, and says so', async () => {
-  const api = await testApi();
-  const sql = 'SELECT groupArray(number) FROM numbers(10000000)';
-  const error = await runQuery(api.stores.clickhouse, {
-    sql,
-    params: {},
-    seconds: 60,
-    settings: { max_memory_usage: '20000000' },
-  }).catch((thrown: unknown) => thrown);
-  expect(databaseError(error)).toMatchObject({
-    code: 'unavailable',
-    message: 'ClickHouse has too little memory for this request; try again, or choose a shorter window',
-  });
-  await api.close();
-});
+test.each([
+  [
+    'more memory',
+    'SELECT groupArray(number) FROM numbers(10000000)',
+    { seconds: 60, settings: { max_memory_usage: '20000000' } },
+    'ClickHouse has too little memory for this request; try again, or choose a shorter window',
+  ],
+  [
+    'more time',
+    'SELECT sum(sleepEachRow(0.1)) FROM numbers(100)',
+    { seconds: 1, settings: { max_block_size: '1' } },
+    'the request needs more time than ClickHouse may take; try again, or choose a shorter window',
+  ],
+])(
+  'a query that needs %s than ClickHouse may take responds 503, and says so',
+  async (_, sql, limits, message) => {
+    const api = await testApi();
+    const query = runQuery(api.stores.clickhouse, { sql, params: {}, ...limits });
+    const error = await query.catch((thrown: unknown) => thrown);
+    expect(databaseError(error)).toMatchObject({ code: 'unavailable', message });
+    await api.close();
+  },
+);
 
 describe('databaseError', () => {
   const failing = (message: string, code?: string) => Object.assign(new Error(message), { code });

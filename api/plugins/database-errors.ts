@@ -25,9 +25,15 @@ const SOCKET_DOWN = new Set([
  */
 const WORDS_DOWN =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|Query read timeout|Timeout error|socket hang up)/;
+const TIME_LIMIT = '159';
 const MEMORY_LIMIT = '241';
+/** Errors that the same request gets again, by code, with what to do. */
+const TOO_LARGE: Readonly<Record<string, string>> = {
+  [TIME_LIMIT]: 'the request needs more time than ClickHouse may take; try again, or choose a shorter window',
+  [MEMORY_LIMIT]: 'ClickHouse has too little memory for this request; try again, or choose a shorter window',
+};
 /** ClickHouse error codes: timeout, too many queries, memory limit, network, table read-only, keeper. */
-const CLICKHOUSE_BUSY = new Set(['159', '202', MEMORY_LIMIT, '209', '210', '242', '999', '236', '394']);
+const CLICKHOUSE_BUSY = new Set([TIME_LIMIT, '202', MEMORY_LIMIT, '209', '210', '242', '999', '236', '394']);
 
 /**
  * Converts a database error to the API's error: 503 when the database is down, restarting or overloaded, 400 when
@@ -48,15 +54,7 @@ export function databaseError(error: unknown): AppError | null {
     WORDS_DOWN.test(error.message) ||
     (error instanceof ClickHouseError && CLICKHOUSE_BUSY.has(code));
   if (!down) return null;
-  if (code === MEMORY_LIMIT) {
-    return new AppError(
-      'unavailable',
-      'ClickHouse has too little memory for this request; try again, or choose a shorter window',
-      undefined,
-      { cause: error },
-    );
-  }
-  return new AppError('unavailable', 'the database is temporarily unavailable; try again', undefined, {
-    cause: error,
-  });
+  const tooLarge = error instanceof ClickHouseError ? TOO_LARGE[code] : undefined;
+  const message = tooLarge ?? 'the database is temporarily unavailable; try again';
+  return new AppError('unavailable', message, undefined, { cause: error });
 }

@@ -119,6 +119,7 @@ async function respondOnce(
     const { key, fingerprint } = idempotency;
     if (made.status >= 200 && made.status < 300) {
       const stored = { ...made, body: replayBody ?? made.body };
+      await request.server.countPublishable(tx, request.auth);
       await storeResponse(tx, { workspaceId, key, fingerprint, ...stored });
     }
     if (holder !== null) await releaseKey(tx, { workspaceId, key, holder });

@@ -5,9 +5,14 @@ let api: TestApi;
 let shop: TestWorkspace;
 
 beforeAll(async () => {
-  api = await testApi(({ config }) => ({ config: { ...config, publishableLimitPerHour: 3 } }));
+  api = await testApi(({ config }) => ({ config: { ...config, publishableLimitPerHour: 4 } }));
   shop = await api.addWorkspace();
-  const program = { name: 'Friends', code: 'friends', destination_url: 'https://shop.example/' };
+  const program = {
+    name: 'Friends',
+    code: 'friends',
+    destination_url: 'https://shop.example/',
+    payout_methods: ['paypal'],
+  };
   expect((await shop.post('/programs', program)).status).toBe(201);
 });
 afterAll(() => api.close());
@@ -19,11 +24,21 @@ const countOf = async (table: string) => {
   );
   return Number(rows[0]?.count);
 };
+const changesOf = async () => {
+  const { rows } = await api.stores.pool.query('SELECT count(*) AS count FROM enrollment_changes');
+  return Number(rows[0]?.count);
+};
 const enroll = (user: string, key = shop.publishableKey) =>
   shop.post(
     '/referrals/enroll',
     { email: `${user}@mail.example`, external_user_id: user, tier: 'free' },
     { key },
+  );
+const setPayout = (email: string) =>
+  shop.post(
+    '/referrals/payout-method',
+    { external_user_id: 'a', method: 'paypal', email },
+    { key: shop.publishableKey },
   );
 const signUp = (user: string, key = shop.publishableKey) =>
   shop.post(
@@ -35,13 +50,14 @@ const signUp = (user: string, key = shop.publishableKey) =>
 test('publishable keys of a workspace have a ceiling of rows an hour: then 429, a metric, and nothing is made', async () => {
   expect([(await enroll('a')).status, (await enroll('b')).status]).toEqual([200, 200]);
   expect((await signUp('new-1')).status).toBe(200);
+  expect((await setPayout('a@mail.example')).status).toBe(200);
   // As if in one hour: an hour may end during this test.
   const { rows } = await api.stores.pool.query('SELECT sum(made)::integer AS made FROM publishable_uses');
-  expect(rows).toEqual([{ made: 3 }]);
+  expect(rows).toEqual([{ made: 4 }]);
   await api.stores.pool.query(
     `INSERT INTO publishable_uses (workspace_id, hour, made)
-     SELECT $1, date_trunc('hour', now()) + n * interval '1 hour', 3 FROM generate_series(0, 1) AS n
-     ON CONFLICT (workspace_id, hour) DO UPDATE SET made = 3`,
+     SELECT $1, date_trunc('hour', now()) + n * interval '1 hour', 4 FROM generate_series(0, 1) AS n
+     ON CONFLICT (workspace_id, hour) DO UPDATE SET made = 4`,
     [shop.workspace.id],
   );
   for (const refused of [await enroll('c'), await signUp('new-2')]) {
@@ -57,6 +73,17 @@ test('publishable keys of a workspace have a ceiling of rows an hour: then 429, 
   expect([(await enroll('a')).status, (await signUp('new-1')).status]).toEqual([200, 200]);
   expect((await enroll('c', shop.secretKey)).status).toBe(200);
   expect((await (await api.addWorkspace()).get('/me')).status).toBe(200);
+  // Each change of a referrer is a row that stays, and so is a response that is kept for a replay.
+  const changes = await changesOf();
+  const changed = await setPayout('other@mail.example');
+  expect([changed.status, await changesOf()]).toEqual([429, changes]);
+  expect((await setPayout('a@mail.example')).status).toBe(200);
+  const kept = await shop.post(
+    '/referrals/report-signup',
+    { new_user_external_user_id: 'new-1', referrer_external_user_id: 'a' },
+    { key: shop.publishableKey, headers: { 'idempotency-key': 'another' } },
+  );
+  expect([kept.status, await countOf('idempotency_keys')]).toEqual([429, 0]);
   // The next hour has room again.
   await api.stores.pool.query("UPDATE publishable_uses SET hour = hour - interval '1 day'");
   expect((await enroll('d')).status).toBe(200);

@@ -5,7 +5,8 @@ import { countPublishableUse } from '../../sql/workspaces/publishable-uses.ts';
 import type { Api, ApiDeps, Auth } from '../dependencies.ts';
 
 /**
- * Counts a row that a call makes, when its key is publishable. Call it in the transaction, after the row.
+ * Counts a call that makes a row, when its key is publishable: once, however many rows it makes. Call it in the
+ * transaction, after the row.
  *
  * @throws {AppError} `too_many_requests` beyond the workspace's limit an hour; the transaction must roll back
  */
@@ -27,14 +28,17 @@ export function addPublishableLimit(
     help: 'Calls with a publishable key that a workspace had no room for in this hour.',
     registers: [registry],
   });
-  app.decorate('countPublishable', async (tx, { key, workspace }) => {
-    if (key.kind !== 'publishable') return;
+  const counted = new WeakSet<Auth>();
+  app.decorate('countPublishable', async (tx, auth) => {
+    const { key, workspace } = auth;
+    if (key.kind !== 'publishable' || counted.has(auth)) return;
+    counted.add(auth);
     const wait = await countPublishableUse(tx, workspace.id, config.publishableLimitPerHour);
     if (wait === 0) return;
     refused.inc();
     throw new AppError(
       'too_many_requests',
-      `publishable keys may make at most ${config.publishableLimitPerHour} enrollments and signups an hour in a workspace`,
+      `publishable keys may make at most ${config.publishableLimitPerHour} enrollments, signups and changes an hour in a workspace`,
       undefined,
       { retryAfter: wait },
     );

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type TestApi, testApi } from '../../test/support/api.ts';
 import { until } from '../../test/support/until.ts';
 import { createReportLimit } from './report-limit.ts';
@@ -63,4 +63,46 @@ test('a report waits while its workspace has no place, and one of another worksp
   for (const release of places) release();
   await waiting;
   expect((await busy.get('/channels')).status).toBe(200);
+});
+
+const PROGRAM = { name: 'N', code: 'a-program-of-places', destination_url: 'https://shop.example/join' };
+const READS = [
+  '/analytics/query',
+  '/bio-pages/$page/stats',
+  '/channels',
+  '/clicks',
+  '/enrollments',
+  '/enrollments/$partner',
+  '/links',
+  '/links/search?sort=clicks',
+  '/referrals/stats?external_user_id=r',
+  '/referrals/summary',
+  '/visitors',
+  '/visitors/01a1fda0-08a1-7000-b1c0-3017c3a6f7c2/journey',
+];
+test('each route that reads clicks takes a place of the workspace, and one of the strangers for a publishable key', async () => {
+  const shop = await api.addWorkspace();
+  await shop.post('/programs', PROGRAM);
+  const enroll = { external_user_id: 'r', email: 'r@mail.example', tier: 'free' };
+  const partner = (await shop.post<{ partner_id: string }>('/referrals/enroll', enroll)).body.partner_id;
+  const page = (await shop.post<{ id: string }>('/bio-pages', { slug: 'page-of-places' })).body.id;
+  const own = vi.spyOn(api.app.reportLimit, 'take');
+  const strangers = vi.spyOn(api.app.strangerLimit, 'take');
+  try {
+    for (const read of READS) {
+      own.mockClear();
+      const path = read.replace('$page', page).replace('$partner', partner);
+      if (read === '/analytics/query') await shop.post(path, { metrics: ['clicks'] });
+      else await shop.get(path);
+      expect([read, own.mock.calls]).toEqual([read, [[shop.workspace.id]]]);
+    }
+    expect(strangers).not.toHaveBeenCalled();
+    own.mockClear();
+    const answer = await shop.get('/referrals/stats?external_user_id=r', { key: shop.publishableKey });
+    expect(answer.status).toBe(200);
+    expect([own.mock.calls, strangers.mock.calls]).toEqual([[], [[shop.workspace.id]]]);
+  } finally {
+    own.mockRestore();
+    strangers.mockRestore();
+  }
 });

@@ -1,8 +1,13 @@
 import { AppError } from '../../core/errors.ts';
 import type { Api, FastifyRequest } from '../dependencies.ts';
 
-/** Concurrent reads of clicks of one workspace: half of the process's connections to ClickHouse. */
+/** Concurrent reads of clicks by one workspace: half of the process's connections to ClickHouse. */
 const AT_A_TIME = 8;
+/**
+ * Concurrent reads of a workspace's clicks with its publishable keys, which strangers have: they leave the places of the
+ * workspace free. With those of its shared dashboards a workspace takes fewer than the process's 16 connections.
+ */
+const STRANGERS_AT_A_TIME = 3;
 /** Longest wait for a place. Milliseconds. */
 const LONGEST_WAIT = 5_000;
 
@@ -19,6 +24,8 @@ export type ReportLimit = {
 declare module 'fastify' {
   interface FastifyInstance {
     reportLimit: ReportLimit;
+    /** For calls with a publishable key. */
+    strangerLimit: ReportLimit;
   }
 }
 
@@ -67,12 +74,15 @@ function untilPassedOn(waiting: Set<() => void>, longestWait: number): Promise<v
  * Applies the limit to routes with `readsClicks`, until their response is ready. Exports and live streams have limits
  * of their own for the time after that.
  */
-export function addReportLimit(app: Api, limit: ReportLimit = createReportLimit()): void {
-  app.decorate('reportLimit', limit);
+export function addReportLimit(app: Api): void {
+  app.decorate('reportLimit', createReportLimit());
+  app.decorate('strangerLimit', createReportLimit(STRANGERS_AT_A_TIME));
   const held = new WeakMap<FastifyRequest, () => void>();
   app.addHook('preHandler', async (request, reply) => {
     if (request.routeOptions.config.readsClicks === undefined) return;
-    const release = await limit.take(request.auth.workspace.id);
+    const { key, workspace } = request.auth;
+    const limit = key.kind === 'publishable' ? app.strangerLimit : app.reportLimit;
+    const release = await limit.take(workspace.id);
     held.set(request, release);
     reply.raw.once('close', release);
     if (reply.raw.destroyed) release();

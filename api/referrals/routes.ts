@@ -3,15 +3,16 @@ import { Counter } from 'prom-client';
 import { addressHash } from '../../core/addresses/address-hash.ts';
 import { normalizeEmail } from '../../core/tracking/emails.ts';
 import { visitorIdsOf } from '../../core/tracking/track-reports.ts';
-import { inTransaction } from '../../sql/database/pool.ts';
+import { inTransaction, type Queryable } from '../../sql/database/pool.ts';
 import { type DeploymentSecrets, readSecrets } from '../../sql/database/secrets.ts';
 import { joinVisitors } from '../../sql/orders/joined-visitors.ts';
+import type { Enrollment } from '../../sql/referrals/enrollments.ts';
 import { signupOfUser } from '../../sql/referrals/signups.ts';
 import { recordPurchase } from '../../sql/transactions/record-purchase.ts';
 import { recordRefund } from '../../sql/transactions/record-refund.ts';
 import { recordSignup } from '../../sql/transactions/record-signup.ts';
 import { actorOf } from '../actor.ts';
-import type { Api, ApiDeps } from '../dependencies.ts';
+import type { Api, ApiDeps, Auth } from '../dependencies.ts';
 import { withIdempotency, withPreparedIdempotency } from '../plugins/idempotency.ts';
 import { enroll, enrolled, requireEmail } from './enroll.ts';
 import { hasProvenIdentity, requireIdentity } from './identity.ts';
@@ -43,6 +44,15 @@ const tags = ['Referrals'];
 /** Registers the referral routes: referrers, their referees and rewards. Paid plan. */
 export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, config } = deps;
+  /** Each change is a row of the referrer's history, which nothing deletes. */
+  async function countChange(
+    tx: Queryable,
+    auth: Auth,
+    { updated_at }: Enrollment,
+    now: Date,
+  ): Promise<void> {
+    if (updated_at.getTime() === now.getTime()) await app.countPublishable(tx, auth);
+  }
   const hashOfCaller = callerHasher(deps);
   const purchases = new Counter({
     name: 'hoplog_referral_purchase_reports_total',
@@ -211,7 +221,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
     '/referrals/stats',
     {
       // A GET that writes: analysts may only read.
-      config: { ...ANY_KEY, role: 'operator', errors: ['not_found', 'forbidden'] },
+      config: { ...ANY_KEY, role: 'operator', readsClicks: true, errors: ['not_found', 'forbidden'] },
       // A HEAD must not write, and this would enroll.
       exposeHeadRoute: false,
       schema: {
@@ -251,7 +261,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.post(
     '/referrals/reward-mode',
     {
-      config: { ...ANY_KEY, errors: ['not_found', 'forbidden'] },
+      config: { ...ANY_KEY, errors: ['not_found', 'forbidden', 'too_many_requests'] },
       schema: {
         tags,
         operationId: 'referrals.setRewardMode',
@@ -266,9 +276,11 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
       await requireIdentity(deps, auth, body.external_user_id, body.user_hash);
       const given = { externalUserId: body.external_user_id, mode: body.mode };
       const origin = { now: new Date(), by: actorOf(request) };
-      const enrollment = await inTransaction(pool, (tx) =>
-        switchRewardMode(tx, auth.workspace.id, given, origin),
-      );
+      const enrollment = await inTransaction(pool, async (tx) => {
+        const changed = await switchRewardMode(tx, auth.workspace.id, given, origin);
+        await countChange(tx, auth, changed, origin.now);
+        return changed;
+      });
       const { id, program_id, reward_mode } = enrollment;
       return { partner_id: id, program_id, reward_mode };
     },
@@ -277,7 +289,10 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.post(
     '/referrals/payout-method',
     {
-      config: { ...ANY_KEY, errors: ['method_not_offered', 'not_found', 'forbidden'] },
+      config: {
+        ...ANY_KEY,
+        errors: ['method_not_offered', 'not_found', 'forbidden', 'too_many_requests'],
+      },
       schema: {
         tags,
         operationId: 'referrals.setPayoutMethod',
@@ -294,9 +309,11 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const isTrusted = await hasProvenIdentity(deps, auth, body.external_user_id, body.user_hash);
       const given = { body, isTrusted };
       const origin = { now: new Date(), by: actorOf(request) };
-      const enrollment = await inTransaction(pool, (tx) =>
-        savePayoutMethod(tx, auth.workspace.id, given, origin),
-      );
+      const enrollment = await inTransaction(pool, async (tx) => {
+        const changed = await savePayoutMethod(tx, auth.workspace.id, given, origin);
+        await countChange(tx, auth, changed, origin.now);
+        return changed;
+      });
       const payoutMethod = savedMethod(enrollment);
       if (!payoutMethod) throw new Error('the payout method was not saved');
       const { paypal_email } = payoutMethod;

@@ -19,7 +19,7 @@ export async function visitorRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.get(
     '/visitors',
     {
-      config: { scope: 'secret', plan: 'paid' },
+      config: { scope: 'secret', plan: 'paid', readsClicks: true },
       schema: {
         tags: ['Visitors'],
         operationId: 'visitors.list',

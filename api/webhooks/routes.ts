@@ -268,7 +268,12 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: Delivery },
       },
     },
-    async ({ auth, params }) =>
-      inTransaction(pool, (tx) => redeliverNow(tx, auth.workspace.id, params.id, params.delivery_id)),
+    async (request) =>
+      inTransaction(pool, async (tx) => {
+        const { auth, params } = request;
+        const delivery = await redeliverNow(tx, auth.workspace.id, params.id, params.delivery_id);
+        await request.audit(tx, { details: { delivery_id: params.delivery_id } });
+        return delivery;
+      }),
   );
 }

@@ -2,6 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { deliveryBody, deliveryId } from '../../core/webhooks/delivery.ts';
 import { TEST_EVENT } from '../../core/webhooks/event-types.ts';
+import { receiverOfUrl } from '../../core/webhooks/receiver.ts';
 import { newSecret, printSecret } from '../../core/webhooks/signature.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
 import {
@@ -160,7 +161,12 @@ async function refuseTwin(
     (other) => other.id !== id,
   );
   const setOf = (names: string[]) => [...new Set(names)].sort().join(' ');
-  if (others.some((other) => other.url === url && setOf(other.events) === setOf(events))) {
+  const receiver = receiverOfUrl(url)?.href;
+  if (
+    others.some(
+      (other) => receiverOfUrl(other.url)?.href === receiver && setOf(other.events) === setOf(events),
+    )
+  ) {
     throw new AppError('conflict', 'the workspace has a webhook with this URL and these events');
   }
   if (id === null && others.length >= MOST_WEBHOOKS) {

@@ -291,6 +291,9 @@ test('a workspace has at most 20 webhooks, and one for each URL and set of event
   const hook = await create({ ...BODY, events: ['click.created', 'sale.created'] });
   const twin = await shop.post('/webhooks', { ...BODY, events: ['sale.created', 'click.created'] });
   expect([twin.status, twin.body.error.code]).toEqual([409, 'conflict']);
+  for (const url of ['HTTPS://Public.example/hook', 'https://public.example.:443/hook', `${BODY.url}#part`]) {
+    expect([url, (await shop.post('/webhooks', { url, events: hook.events })).status]).toEqual([url, 409]);
+  }
   const other = await create();
   expect((await shop.patch(`/webhooks/${other.id}`, { events: hook.events })).status).toBe(409);
   expect((await shop.patch(`/webhooks/${other.id}`, { events: other.events })).status).toBe(200);

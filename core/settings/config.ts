@@ -156,7 +156,7 @@ export type Config = {
   blockedDomainsFile: string;
   /** Name servers that are asked for the records of domains, `address` or `address:port`; empty: the system's. */
   dnsServers: string[];
-  /** Enrollments, and signups, that publishable keys may make in a workspace an hour. */
+  /** Enrollments, signups, and changes that publishable keys may make in a workspace an hour. */
   publishableLimitPerHour: number;
   webhookAllowPrivate: boolean;
   /** Origin of Stripe's API, or of a stand-in. */

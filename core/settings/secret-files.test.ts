@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readConfig } from './config.ts';
+import { readConfig, SETTING_NAMES } from './config.ts';
 import { misspelledSettings } from './misspelled-settings.ts';
 import { SECRET_SETTINGS, withDatabaseUrls } from './secrets.ts';
 
@@ -32,6 +32,28 @@ test.each(['', '\n', '\r\n'])('a secret is the text of its file, without %j at t
   expect(config.databaseUrl).toBe(database);
   expect(config.clickhouseUrl).toBe('http://hoplog:two@ch:8123');
   expect(config.kafka.sasl?.password).toBe(' three ');
+});
+
+test('each setting that holds a secret can be a file, and its value is that of the file', () => {
+  const secret = /PASSWORD|SECRET|TOKEN|^(DATABASE|DATABASE_OWNER|CLICKHOUSE)_URL$/;
+  const named = SETTING_NAMES.filter((name) => secret.test(name) && !name.endsWith('_FILE'));
+  expect(named.toSorted()).toEqual(SECRET_SETTINGS.toSorted());
+  const values: Record<string, string> = {
+    DATABASE_URL: 'postgres://hoplog@db:5432/hoplog',
+    DATABASE_OWNER_URL: 'postgres://owner@db:5432/hoplog',
+    CLICKHOUSE_URL: 'http://hoplog@ch:8123',
+  };
+  const oidc = {
+    OIDC_ISSUER: 'https://id.example',
+    OIDC_CLIENT_ID: 'c',
+    OIDC_ALLOWED_DOMAINS: 'shop.example',
+  };
+  const value = (name: string) => values[name] ?? `the ${name}`;
+  const by = (given: (name: string) => [string, string]) =>
+    readConfig({ ...SASL, ...oidc, ...Object.fromEntries(SECRET_SETTINGS.map(given)) });
+  const fromFiles = by((name) => [`${name}_FILE`, file(name, `${value(name)}\n`)]);
+  expect(fromFiles).toEqual(by((name) => [name, value(name)]));
+  expect(fromFiles).not.toEqual(readConfig({ ...SASL, ...oidc, ...values }));
 });
 
 test('the password of a database may have any characters, and is put into its URL', () => {

@@ -8,6 +8,8 @@ export const SECRET_SETTINGS = [
   'CLICKHOUSE_PASSWORD',
   'KAFKA_PASSWORD',
   'OIDC_CLIENT_SECRET',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
 ] as const;
 
 export type SecretSetting = (typeof SECRET_SETTINGS)[number];

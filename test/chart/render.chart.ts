@@ -57,6 +57,7 @@ type Container = {
   name: string;
   args?: string[];
   env?: { name: string; value?: string }[];
+  volumeMounts?: object[];
   securityContext?: object;
   resources?: { limits?: { memory?: string } };
 };
@@ -67,7 +68,7 @@ type Resource = {
   spec: {
     replicas?: number;
     groups?: unknown;
-    template: { spec: { securityContext: object; containers: Container[] } };
+    template: { spec: { securityContext: object; containers: Container[]; volumes?: object[] } };
     [field: string]: unknown;
   };
   data?: Record<string, string>;
@@ -195,6 +196,24 @@ describe.each(Object.entries(INSTALLATIONS))('with %s', (_, sets) => {
       expect(stream).toEqual(tier === 'workers' ? undefined : fromPod);
     }
   });
+});
+
+test('blocked domains are a file that ingest and API read', () => {
+  const all = resources(render([...EXTERNAL, 'blockedDomains={bad.example,worse.example}']));
+  const { data } = ofKind(all, 'ConfigMap', 'hoplog-blocked-domains');
+  expect(data).toEqual({ domains: 'bad.example\nworse.example' });
+  for (const tier of ['ingest', 'api']) {
+    const { spec } = ofKind(all, 'StatefulSet', `hoplog-${tier}`).spec.template;
+    expect(spec.containers[0]?.env).toContainEqual({
+      name: 'BLOCKED_DOMAINS_FILE',
+      value: '/etc/hoplog/blocked/domains',
+    });
+    const mount = { name: 'blocked-domains', mountPath: '/etc/hoplog/blocked', readOnly: true };
+    expect(spec.containers[0]?.volumeMounts).toContainEqual(mount);
+    const volume = { name: 'blocked-domains', configMap: { name: 'hoplog-blocked-domains' } };
+    expect(spec.volumes).toContainEqual(volume);
+  }
+  expect(() => render([...EXTERNAL, 'blockedDomains={https://bad.example}'])).toThrow(/blockedDomains/);
 });
 
 test('a stream name has at most 40 characters, however long the release is named', () => {

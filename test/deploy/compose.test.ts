@@ -5,7 +5,10 @@ import { BlockList, isIPv4 } from 'node:net';
 import { Ajv } from 'ajv';
 import { DCLinter } from 'dclint';
 import { expect, test } from 'vitest';
-import { readConfig } from '../../core/settings/config.ts';
+import { openBlockedDomains } from '../../core/links/blocked-domains.ts';
+import { readConfig, SETTING_NAMES } from '../../core/settings/config.ts';
+import { fileSettingOf, SECRET_SETTINGS } from '../../core/settings/secrets.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { composeSettings, ROOT, readComposeFile, readYaml } from './compose-file.ts';
 
 /** The result of dclint; its own types name files without their extension and do not resolve. */
@@ -136,7 +139,10 @@ test('every stream has a name and a volume of its own, and every database stores
   const writers = services.filter(([, { environment }]) => environment?.STREAM_NAME);
   expect(writers.map(([name]) => name)).toEqual(['ingest-0', 'ingest-1', 'ingest-2', 'api-0', 'api-1']);
   for (const [name, { environment, volumes }] of writers) {
-    expect(volumes, name).toEqual([`${environment?.STREAM_NAME}:/data`]);
+    expect(volumes, name).toEqual([
+      `${environment?.STREAM_NAME}:/data`,
+      './deploy/lists:/etc/hoplog/lists:ro',
+    ]);
   }
   const kept = services.flatMap(([, { volumes = [] }]) =>
     volumes.filter((volume) => !volume.startsWith('.')),
@@ -162,6 +168,41 @@ test('every process of Hoplog gets only settings that exist and are valid', () =
     for (const url of [config.databaseUrl, config.databaseOwnerUrl, config.clickhouseUrl]) {
       expect(Object.keys(compose.services), name).toContain(new URL(url).hostname);
     }
+  }
+});
+
+/** Settings that Compose has no place for: another address of what it runs, backups from the host, tests. */
+const NOT_IN_COMPOSE = [
+  ...['AWS_ACCESS_KEY_ID', 'AWS_ENDPOINT_URL', 'AWS_REGION', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'],
+  ...['BACKUP_TO', 'CLICKHOUSE_CLUSTER', 'CLICKHOUSE_DATABASE', 'INGEST_SHARE_PORT'],
+  ...[
+    'KAFKA_DEAD_TOPIC',
+    'KAFKA_SASL_MECHANISM',
+    'KAFKA_TLS',
+    'KAFKA_TLS_CA',
+    'KAFKA_TOPIC',
+    'KAFKA_USERNAME',
+  ],
+  ...['CLICKHOUSE_PASSWORD', 'DATABASE_OWNER_PASSWORD', 'DATABASE_PASSWORD', 'KAFKA_PASSWORD'],
+  ...['STRIPE_API_BASE', 'WEBHOOK_ALLOW_PRIVATE'],
+];
+
+test('every other setting can be set', () => {
+  const given = new Set(services.flatMap(([, { environment = {} }]) => Object.keys(environment)));
+  const secretFiles = SECRET_SETTINGS.map(fileSettingOf) as string[];
+  const missing = SETTING_NAMES.filter((name) => !given.has(name) && !secretFiles.includes(name));
+  expect(missing.toSorted()).toEqual(NOT_IN_COMPOSE.toSorted());
+});
+
+test('ingest and API read the list of blocked domains from a mounted directory', () => {
+  for (const [name, { environment = {}, volumes = [] }] of services) {
+    if (!environment.STREAM_NAME) continue;
+    const [host = '', inside = ''] = volumes.find((volume) => volume.startsWith('./'))?.split(':') ?? [];
+    const path = environment.BLOCKED_DOMAINS_FILE ?? '';
+    expect(path.startsWith(`${inside}/`), name).toBe(true);
+    const list = openBlockedDomains(path.replace(inside, `${ROOT}${host}`), silentLogger());
+    expect(list.blocks('https://shop.example/')).toBe(false);
+    list.close();
   }
 });
 

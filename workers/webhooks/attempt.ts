@@ -1,4 +1,5 @@
 import type { Span, Tracing } from '../../core/tier/tracing.ts';
+import { receiverOfUrl } from '../../core/webhooks/receiver.ts';
 import { signatureHeaders } from '../../core/webhooks/signature.ts';
 import type { Subscription } from '../../sql/webhooks/subscriptions.ts';
 import type { ConcurrencyLimit, Hook } from './concurrency-limit.ts';
@@ -78,5 +79,5 @@ function describe(span: Span, outcome: Outcome): void {
  * host get no more places than one.
  */
 export function receiverOf({ workspaceId, url }: Pick<Subscription, 'workspaceId' | 'url'>): Hook {
-  return { id: `${workspaceId} ${URL.parse(url)?.host ?? url}`, workspaceId };
+  return { id: `${workspaceId} ${receiverOfUrl(url)?.host ?? url}`, workspaceId };
 }

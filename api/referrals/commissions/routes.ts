@@ -68,6 +68,7 @@ export async function commissionRoutes(app: Api, { pool }: ApiDeps): Promise<voi
       withIdempotency(pool, request, reply, async (tx) => {
         const { auth, body } = request;
         const id = await create(tx, auth.workspace.id, body, new Date());
+        await request.audit(tx, { targetId: id });
         return { status: 201, body: await recordOf(tx, auth.workspace.id, id) };
       }),
   );
@@ -86,9 +87,11 @@ export async function commissionRoutes(app: Api, { pool }: ApiDeps): Promise<voi
         response: { 200: CommissionRecord },
       },
     },
-    async ({ auth, params }) =>
+    async (request) =>
       inTransaction(pool, async (tx) => {
+        const { auth, params } = request;
         await rejectCommission(tx, auth.workspace.id, { id: params.id, now: new Date() });
+        await request.audit(tx);
         return recordOf(tx, auth.workspace.id, params.id);
       }),
   );

@@ -67,9 +67,13 @@ export async function creditRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
         response: { 200: Delivered },
       },
     },
-    async ({ auth, params }) => {
-      const now = new Date();
-      const isNew = await inTransaction(pool, (tx) => markDelivered(tx, auth.workspace.id, params.id, now));
+    async (request) => {
+      const { auth, params } = request;
+      const isNew = await inTransaction(pool, async (tx) => {
+        const isNew = await markDelivered(tx, auth.workspace.id, params.id, new Date());
+        if (isNew) await request.audit(tx, { targetId: null, details: { credit_id: params.id } });
+        return isNew;
+      });
       return isNew ? { ok: true as const } : { ok: true as const, already: true as const };
     },
   );
@@ -88,9 +92,14 @@ export async function creditRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
         response: { 200: Revoked },
       },
     },
-    async ({ auth, params, body }) => {
+    async (request) => {
+      const { auth, params, body } = request;
       const given = { id: params.id, reason: body.reason, now: new Date() };
-      const isNew = await inTransaction(pool, (tx) => revokeCredit(tx, auth.workspace.id, given));
+      const isNew = await inTransaction(pool, async (tx) => {
+        const isNew = await revokeCredit(tx, auth.workspace.id, given);
+        if (isNew) await request.audit(tx, { targetId: null, details: { credit_id: params.id } });
+        return isNew;
+      });
       return isNew ? { ok: true as const } : { ok: true as const, already: true as const };
     },
   );

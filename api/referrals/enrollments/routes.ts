@@ -29,7 +29,7 @@ export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.get(
     '/enrollments',
     {
-      config: CONFIG,
+      config: { ...CONFIG, readsClicks: true },
       schema: {
         tags,
         operationId: 'enrollments.list',
@@ -58,7 +58,7 @@ export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.get(
     '/enrollments/:id',
     {
-      config: CONFIG,
+      config: { ...CONFIG, readsClicks: true },
       schema: {
         tags,
         operationId: 'enrollments.get',
@@ -96,9 +96,12 @@ export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const { auth, params, body } = request;
       const given = { id: params.id, change: body };
       const origin = { now: new Date(), by: actorOf(request) };
-      return enrollmentRecord(
-        await inTransaction(pool, (tx) => changeEnrollment(tx, auth.workspace.id, given, origin)),
-      );
+      const changed = await inTransaction(pool, async (tx) => {
+        const changed = await changeEnrollment(tx, auth.workspace.id, given, origin);
+        await request.audit(tx);
+        return changed;
+      });
+      return enrollmentRecord(changed);
     },
   );
 
@@ -122,6 +125,7 @@ export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
         const known = await lockEnrollment(tx, request.auth.workspace.id, request.params.id);
         if (!known) throw noSuchEnrollment();
         await deleteEnrollment(tx, known, origin);
+        await request.audit(tx);
       });
       return { ok: true as const };
     },

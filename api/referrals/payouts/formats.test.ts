@@ -113,3 +113,17 @@ test('a file of a service is cut at its limit, and the next one has the rest', a
   }
   expect(sizes).toEqual([1_000, 5]);
 });
+
+test('line breaks in what users choose end no line of the file, and begin no formula', async () => {
+  const program = await m.program(PAID_AT_ONCE);
+  const user = { email: 'u@mail.example', name: 'A\u2028=B', program_id: program.id };
+  const { ref, partner_id } = await m.enroll('\r\n=1+1', user);
+  await m.address(partner_id, 'u');
+  await m.signup('n', { ref_code: ref });
+  await m.purchase('n', 'o', 100);
+  const { text } = await shop.get<string>('/payouts/export');
+  const [header = [], ...lines] = rowsOf(text);
+  expect(text.split(/[\r\n\u2028\u2029]+/)).toHaveLength(3);
+  const cell = (name: string) => lines[0]?.[header.indexOf(name)];
+  expect([lines.length, cell('external_user_id'), cell('name')]).toEqual([1, "' =1+1", 'A =B']);
+});

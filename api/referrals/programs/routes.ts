@@ -47,6 +47,7 @@ export async function programRoutes(app: Api, { pool, config, blockedDomains }: 
           blockedDomains,
           now: new Date(),
         });
+        await request.audit(tx, { targetId: program.id });
         return { status: 201, body: programRecord(program) };
       }),
   );
@@ -85,10 +86,15 @@ export async function programRoutes(app: Api, { pool, config, blockedDomains }: 
         response: { 200: ProgramRecord },
       },
     },
-    async ({ auth, params, body }) => {
+    async (request) => {
+      const { auth, params, body } = request;
       const rules = { shortUrl, blockedDomains, now: new Date() };
       const program = await app.workspaceQueue(auth.workspace.id, () =>
-        inTransaction(pool, (tx) => changeProgram(tx, auth.workspace.id, params.id, body, rules)),
+        inTransaction(pool, async (tx) => {
+          const changed = await changeProgram(tx, auth.workspace.id, params.id, body, rules);
+          await request.audit(tx);
+          return changed;
+        }),
       );
       return programRecord(program);
     },

@@ -76,11 +76,15 @@ export async function purchaseRoutes(app: Api, { pool }: ApiDeps): Promise<void>
         response: { 200: PurchaseAnswer },
       },
     },
-    async ({ auth, params }) =>
-      purchaseAnswer(
-        await inTransaction(pool, (tx) =>
-          reevaluatePurchase(tx, auth.workspace, params.internal_order_id, new Date()),
-        ),
-      ),
+    async (request) => {
+      const { auth, params } = request;
+      const id = params.internal_order_id;
+      const evaluated = await inTransaction(pool, async (tx) => {
+        const evaluated = await reevaluatePurchase(tx, auth.workspace, id, new Date());
+        await request.audit(tx, { targetId: null, details: { internal_order_id: id } });
+        return evaluated;
+      });
+      return purchaseAnswer(evaluated);
+    },
   );
 }

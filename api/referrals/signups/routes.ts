@@ -55,9 +55,13 @@ export async function signupRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
           response: { 200: SignupRecord },
         },
       },
-      async ({ auth, params }) => {
+      async (request) => {
+        const { auth, params } = request;
         const given = { id: params.id, decision, now: new Date() };
-        await inTransaction(pool, (tx) => reviewSignup(tx, auth.workspace, given));
+        await inTransaction(pool, async (tx) => {
+          await reviewSignup(tx, auth.workspace, given);
+          await request.audit(tx);
+        });
         const [reviewed] = await listSignups(pool, auth.workspace.id, { ...ALL, id: params.id, limit: 1 });
         if (!reviewed) throw new Error(`signup ${params.id} is gone`);
         return signupRecord(reviewed);

@@ -7,7 +7,7 @@ export async function referralSummaryRoutes(app: Api, deps: ApiDeps): Promise<vo
   app.get(
     '/referrals/summary',
     {
-      config: { scope: 'secret', plan: 'paid' },
+      config: { scope: 'secret', plan: 'paid', readsClicks: true },
       schema: {
         tags: ['Referrals'],
         operationId: 'referrals.getSummary',

@@ -8,6 +8,7 @@
 - { name: PUBLIC_URL, value: {{ .Values.publicUrl | quote }} }
 - { name: APP_URL, value: {{ .Values.appUrl | quote }} }
 - { name: TRUST_PROXY, value: {{ .Values.trustProxy | quote }} }
+- { name: BLOCKED_DOMAINS_FILE, value: /etc/hoplog/blocked/domains }
 {{ include "hoplog.env.postgres" . }}
 {{ include "hoplog.env.clickhouse" . }}
 {{ include "hoplog.env.kafka" . }}
@@ -100,6 +101,7 @@
 {{- define "hoplog.volumeMounts" -}}
 - { name: data, mountPath: /data }
 - { name: tmp, mountPath: /tmp }
+- { name: blocked-domains, mountPath: /etc/hoplog/blocked, readOnly: true }
 {{- if include "hoplog.kafkaCa" . }}
 - { name: kafka-ca, mountPath: /etc/hoplog/kafka, readOnly: true }
 {{- end }}
@@ -107,6 +109,8 @@
 
 {{- define "hoplog.volumes" -}}
 - { name: tmp, emptyDir: {} }
+- name: blocked-domains
+  configMap: { name: {{ include "hoplog.fullname" . }}-blocked-domains }
 {{- with include "hoplog.kafkaCa" . }}
 - name: kafka-ca
   secret: { secretName: {{ . }}, items: [{ key: ca.crt, path: ca.crt }] }

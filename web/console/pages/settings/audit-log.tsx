@@ -34,7 +34,7 @@ export function AuditLog() {
   return (
     <Section
       title="Audit log"
-      about="Sign-ins and changes of members, keys, settings, secrets and payouts. Kept for 13 months."
+      about="Sign-ins, and changes of access, links, pages and referrals. Kept for 13 months."
     >
       <QueryView
         query={log}

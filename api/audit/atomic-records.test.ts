@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { merchant, PAID_AT_ONCE } from '../../test/referrals/support.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { type AuditOutage, auditOutage, type Run } from '../../test/support/audit-outage.ts';
+import { AUDITED, RECORD_OPERATIONS } from './actions.ts';
+import type { AuditEntry } from './schemas.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+let outage: AuditOutage;
+beforeAll(async () => {
+  api = await testApi(() => ({ resolveHost: async () => [{ address: '8.8.8.8', family: 4 }] }));
+  shop = await api.addWorkspace();
+  outage = await auditOutage(api);
+});
+afterAll(() => api.close());
+
+let made = 0;
+const unique = () => `n${++made}`;
+
+async function link(): Promise<string> {
+  const body = { destination_url: 'https://shop.example/', name: 'N', channel: 'x', external: true };
+  const { links } = (await shop.post<{ links: { id: string }[] }>('/links', body)).body;
+  return links[0]?.id ?? '';
+}
+const folder = async () => (await shop.post<{ id: string }>('/folders', { name: unique() })).body.id;
+const page = async () =>
+  (await shop.post<{ id: string }>('/bio-pages', { slug: `page-${unique()}` })).body.id;
+
+/** A referrer of a new program, in a workspace of their own. */
+async function referrer(program: object = PAID_AT_ONCE) {
+  const workspace = await api.addWorkspace();
+  const m = merchant(workspace);
+  const { id: programId } = await m.program(program);
+  return { workspace, m, programId, ...(await m.enroll('r')) };
+}
+async function heldSignup() {
+  const { workspace, m, ref } = await referrer({
+    credit_enabled: true,
+    signup_credit: { free: 5, paid: 5 },
+    review: 'signups',
+  });
+  await m.signup('n', { ref_code: ref });
+  const { signups } = (await workspace.get<{ signups: { id: string }[] }>('/signups?status=held')).body;
+  return { workspace, id: signups[0]?.id };
+}
+async function grant() {
+  const { workspace, m, ref } = await referrer({ credit_enabled: true, signup_credit: { free: 5, paid: 5 } });
+  await m.signup('n', { ref_code: ref });
+  const [earned] = (await m.credits('external_user_id=r')).grants;
+  return { workspace, id: earned?.id };
+}
+
+/** For each audited operation: what it needs, and a call of it that may be repeated after a failure. */
+const CALLS: Record<string, () => Promise<Run>> = {
+  'links.update': async () => {
+    const id = await link();
+    return () => shop.patch(`/links/${id}`, { title: 'T', archived: true });
+  },
+  'links.updateBulk': async () => {
+    const ids = [await link()];
+    return () => shop.patch('/links/bulk', { ids, set: { archived: true } });
+  },
+  'links.delete': async () => {
+    const id = await link();
+    return () => shop.delete(`/links/${id}`);
+  },
+  'links.deleteBulk': async () => {
+    const ids = [await link()];
+    return () => shop.call('DELETE', '/links/bulk', { body: { ids } });
+  },
+  'folders.update': async () => {
+    const id = await folder();
+    return () => shop.patch(`/folders/${id}`, { name: unique() });
+  },
+  'folders.delete': async () => {
+    const id = await folder();
+    return () => shop.delete(`/folders/${id}`);
+  },
+  'bioPages.update': async () => {
+    const id = await page();
+    return () => shop.patch(`/bio-pages/${id}`, { title: 'T' });
+  },
+  'bioPages.delete': async () => {
+    const id = await page();
+    return () => shop.delete(`/bio-pages/${id}`);
+  },
+  'programs.create': async () => {
+    const body = { name: 'N', code: `code-${unique()}`, destination_url: 'https://shop.example/join' };
+    return () => shop.post('/programs', body);
+  },
+  'programs.update': async () => {
+    const { id } = await merchant(shop).program();
+    return () => shop.patch(`/programs/${id}`, { commission_rate: 30 });
+  },
+  'enrollments.update': async () => {
+    const { workspace, partner_id } = await referrer();
+    return () => workspace.patch(`/enrollments/${partner_id}`, { status: 'suspended' });
+  },
+  'enrollments.delete': async () => {
+    const { workspace, partner_id } = await referrer();
+    return () => workspace.delete(`/enrollments/${partner_id}`);
+  },
+  'signups.approve': async () => {
+    const { workspace, id } = await heldSignup();
+    return () => workspace.post(`/signups/${id}/approve`);
+  },
+  'signups.reject': async () => {
+    const { workspace, id } = await heldSignup();
+    return () => workspace.post(`/signups/${id}/reject`);
+  },
+  'purchases.reevaluate': async () => {
+    const { workspace, m, ref, programId } = await referrer({ commission_rate: 0 });
+    await m.signup('n', { ref_code: ref });
+    const { body } = await m.purchase('n', 'o', 100);
+    await workspace.patch(`/programs/${programId}`, { commission_rate: 20 });
+    return () => workspace.post(`/purchases/${body.internal_order_id}/reevaluate`);
+  },
+  'commissions.create': async () => {
+    const { workspace } = await referrer();
+    return () => workspace.post('/commissions', { external_user_id: 'r', amount: 5, note: 'bonus' });
+  },
+  'commissions.reject': async () => {
+    const { workspace } = await referrer();
+    const bonus = { external_user_id: 'r', amount: 5, note: 'bonus' };
+    const { id } = (await workspace.post<{ id: string }>('/commissions', bonus)).body;
+    return () => workspace.post(`/commissions/${id}/reject`);
+  },
+  'credits.markDelivered': async () => {
+    const { workspace, id } = await grant();
+    return () => workspace.post(`/credits/${id}/mark-delivered`);
+  },
+  'credits.revoke': async () => {
+    const { workspace, id } = await grant();
+    return () => workspace.post(`/credits/${id}/revoke`, { reason: 'fraud' });
+  },
+  'webhooks.redeliver': async () => {
+    const hook = { url: `https://r.example/${unique()}`, events: ['click.created'] };
+    const { id } = (await shop.post<{ id: string }>('/webhooks', hook)).body;
+    const delivery = (await shop.post<{ id: string }>(`/webhooks/${id}/test`)).body;
+    return () => shop.post(`/webhooks/${id}/deliveries/${delivery.id}/redeliver`);
+  },
+};
+
+test('every operation on records that is audited is called here', () => {
+  expect(Object.keys(CALLS).sort()).toEqual(Object.keys(RECORD_OPERATIONS).sort());
+});
+
+test.each(Object.keys(CALLS))('%s changes nothing without its entry, and writes one', async (operation) => {
+  await outage.tryWithout(operation, await CALLS[operation]?.());
+});
+
+test('an entry names what was changed, and holds no text, email or address of it', async () => {
+  const { workspace, partner_id: id, programId } = await referrer();
+  const change = { payout_method: { method: 'paypal', email: 'hidden@pay.example' }, hidden_field: 1 };
+  expect((await workspace.patch(`/enrollments/${id}`, change)).status).toBe(200);
+  await workspace.patch(`/programs/${programId}`, { commission_rate: 30, name: 'a hidden name' });
+  const { body, text } = await workspace.get<{ entries: AuditEntry[] }>('/audit-log?limit=2');
+  expect(body.entries).toMatchObject([
+    {
+      actor: { type: 'key', name: 'secret' },
+      action: 'program.update',
+      target: { type: 'program', id: programId },
+      details: { commission_rate: 30, fields: ['commission_rate', 'name'] },
+    },
+    {
+      action: 'enrollment.update',
+      target: { type: 'enrollment', id },
+      details: { fields: ['payout_method'] },
+    },
+  ]);
+  expect(text).not.toContain('hidden');
+});
+
+test('a call that changes nothing leaves no entry', async () => {
+  const { workspace, id } = await grant();
+  const count = async () => (await workspace.get<{ entries: unknown[] }>('/audit-log')).body.entries.length;
+  await workspace.post(`/credits/${id}/mark-delivered`);
+  const before = await count();
+  await workspace.post(`/credits/${id}/mark-delivered`);
+  await workspace.delete(`/links/${crypto.randomUUID()}`);
+  await workspace.delete(`/folders/${crypto.randomUUID()}`);
+  expect(await count()).toBe(before);
+});
+
+/** Operations that change something and leave no entry, by the reason. */
+const WITHOUT_ENTRY = {
+  'they only read': ['analytics.query', 'bioPages.preview', 'invitations.view', 'shared.query'],
+  'a later call of the same sign-in or change leaves it': [
+    'invitations.getPasskeyOptions',
+    'passkeys.getOptions',
+    'session.getPasskeyOptions',
+    'twoFactor.setUp',
+  ],
+  'a visitor of a shared dashboard types its password': ['shared.unlock'],
+  'what they create is listed with its time': [
+    'bioPages.create',
+    'folders.create',
+    'links.create',
+    'links.createBulk',
+    'links.import',
+    'savedViews.create',
+  ],
+  'events, which have records of their own': [
+    'referrals.enroll',
+    'referrals.reportPurchase',
+    'referrals.reportRefund',
+    'referrals.reportSignup',
+    'referrals.setPayoutMethod',
+    'referrals.setRewardMode',
+    'track.identify',
+    'track.order',
+  ],
+  'they change what the console shows': [
+    'firstSteps.hide',
+    'pixel.clearProblems',
+    'pixel.createTest',
+    'savedViews.delete',
+  ],
+  'they send a test': ['webhooks.test'],
+};
+
+test('every operation that changes something leaves an entry, or is listed with the reason why not', async () => {
+  const documents = await Promise.all(
+    ['/openapi.json', '/console-openapi.json'].map((path) =>
+      shop.get<{ paths: Record<string, Record<string, { operationId: string }>> }>(path),
+    ),
+  );
+  const operations = documents.flatMap(({ body }) =>
+    Object.values(body.paths).flatMap((methods) =>
+      Object.entries(methods).map(([method, { operationId: id }]) => ({ id, isRead: method === 'get' })),
+    ),
+  );
+  const changes = operations.filter(({ isRead }) => !isRead).map(({ id }) => id);
+  const audited = Object.keys(AUDITED);
+  const known = [...audited, ...Object.values(WITHOUT_ENTRY).flat()];
+  expect(new Set(known).size).toBe(known.length);
+  // Exports read, and the sign-in with a provider is a page that is in no document.
+  const reads = audited.filter((id) => /^(clicks|payouts)\.export$|^audit\.list$|WithProvider$/.test(id));
+  expect([...changes, ...reads].sort()).toEqual(known.sort());
+});
