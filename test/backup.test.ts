@@ -232,8 +232,11 @@ test('a damaged backup is not restored, an interrupted one not listed, and a run
 
   const family = familyOf(service);
   await service.kill();
-  await refused(['restore', '--force'], 'of an earlier start still runs');
-  for (const { pid } of family.filter(stillRuns)) send(pid, 'SIGKILL');
+  try {
+    await refused(['restore', '--force'], 'of an earlier start still runs');
+  } finally {
+    for (const { pid } of family.filter(stillRuns)) send(pid, 'SIGKILL');
+  }
   await expect.poll(() => family.filter(stillRuns)).toEqual([]);
 });
 
