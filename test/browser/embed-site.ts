@@ -103,7 +103,7 @@ export async function startEmbedSite(): Promise<EmbedSite> {
       const path = `/page-${pages.size}`;
       headersOf.set(path, headers);
       pages.set(path, `<!doctype html><html lang="en"><title>Shop</title><body>${body}</body></html>`);
-      const page = await browser.newPage({ viewport: { width, height: 900 } });
+      const page = await browser.newPage({ viewport: { width, height: 900 }, reducedMotion: 'reduce' });
       if (clipboard) await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       const watched = watch(page, [app, origin]);
       await page.goto(`${origin}${path}`);
