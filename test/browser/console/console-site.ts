@@ -15,6 +15,7 @@ import { LIMIT_MS } from '../../support/until.ts';
 import { sharedChromium } from '../chromium.ts';
 import { axeViolations, type Watched, watch } from '../page-watch.ts';
 import { RECORD_NOTICES } from './notices.ts';
+import { type Cookie, signedInCookie } from './signed-in.ts';
 
 export { axeViolations } from '../page-watch.ts';
 export { expectNotice } from './notices.ts';
@@ -109,7 +110,7 @@ async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<
   const byName = app.replace('127.0.0.1', 'localhost');
   const { demo } = service;
   if (!demo) throw new Error('the first start created no demo workspace');
-  const signedIn = new Map<string, Awaited<ReturnType<BrowserContext['storageState']>>>();
+  const signedIn = new Map<string, Promise<Cookie>>();
 
   const operate = async <T>(...args: string[]): Promise<T> => {
     const ended = await hoplog([...args, '--json'], { DATA_DIR: dataDir });
@@ -130,21 +131,22 @@ async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<
     return context;
   };
 
-  /** Signs a member of this role in once; later browsers start with the same cookie. */
-  const stateOf = async (role: Role, origin: string) => {
-    const known = signedIn.get(`${role} ${origin}`);
+  /** Signs a member of this role in once; later browsers have the same cookie. */
+  const sessionOf = (role: Role, origin: string): Promise<Cookie> => {
+    const key = `${role} ${origin}`;
+    const known = signedIn.get(key);
     if (known) return known;
-    const context = await newContext();
     const email = `${role}@${new URL(origin).hostname === 'localhost' ? 'localhost.' : ''}${mail}`;
-    const [, token] = (await invite(role, email)).split('#');
-    const response = await context.request.post(`${origin}/api/v1/session/invite`, {
-      data: { token, password: PASSWORD },
+    const made = signedInCookie(pool, {
+      workspaceId: demo.workspace_id,
+      role,
+      email,
+      password: PASSWORD,
+      origin,
+      userAgent: `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 HeadlessChrome/${browser.version()}`,
     });
-    if (!response.ok()) throw new Error(`the invitation failed: ${await response.text()}`);
-    const state = await context.storageState();
-    signedIn.set(`${role} ${origin}`, state);
-    await context.close();
-    return state;
+    signedIn.set(key, made);
+    return made;
   };
 
   return {
@@ -179,7 +181,7 @@ async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<
         reducedMotion: 'reduce',
         locale: 'en-GB',
         ...(timeZone !== undefined && { timezoneId: timeZone }),
-        ...(role !== null && { storageState: await stateOf(role, origin) }),
+        ...(role !== null && { storageState: { cookies: [await sessionOf(role, origin)], origins: [] } }),
       });
       const page = await context.newPage();
       page.setDefaultTimeout(PATIENCE);
