@@ -53,6 +53,8 @@ export function launchChromium(
       // A tenth less work on few cores: no process for the GPU that is off, no helper threads of V8.
       '--in-process-gpu',
       '--js-flags=--single-threaded',
+      // Pages of a site and context share a process, and what it has compiled.
+      '--process-per-site',
     ],
   });
 }

@@ -136,8 +136,9 @@ test('the preview is drawn, cannot be left, runs no script, and keeps its scroll
   const placeOf = () => page.frames()[1]?.evaluate('scrollY');
   const place = await placeOf();
   expect(place).toBeGreaterThan(100);
+  const opened = page.context().pages().length;
   await last.click();
-  expect(page.context().pages()).toHaveLength(1);
+  expect(page.context().pages()).toHaveLength(opened);
   await page.getByLabel('Title').fill('Typed');
   await shown.getByRole('heading', { name: 'Typed' }).waitFor({ state: 'attached' });
   await expect.poll(placeOf, PATIENT).toBe(place);

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Role } from '../../../core/access/roles.ts';
 import { inviteUrl } from '../../../core/access/session-tokens.ts';
@@ -14,6 +14,7 @@ import { servedWorkspace } from '../../support/shared-service.ts';
 import { LIMIT_MS } from '../../support/until.ts';
 import { sharedChromium } from '../chromium.ts';
 import { axeViolations, type Watched, watch } from '../page-watch.ts';
+import { openEmptyPage } from './browser-pool.ts';
 import { RECORD_NOTICES } from './notices.ts';
 import { type Cookie, signedInCookie } from './signed-in.ts';
 
@@ -58,7 +59,7 @@ export type ConsoleSite = {
   browser: Browser;
   /** Host of the members' addresses: `owner@<mail>`. */
   mail: string;
-  /** Opens a page of the console (`/links`) as a member of this role, in a browser of its own; close it. */
+  /** Opens a page of the console (`/links`) as a member of this role, in a context of its own; close it. */
   open(path: string, options?: OpenOptions): Promise<ConsolePage>;
   /** Calls the API with the demo workspace's secret key. @param path below `/api/v1` */
   api<T>(path: string, body?: object, method?: string): Promise<T>;
@@ -105,7 +106,8 @@ type Served = {
 
 async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<ConsoleSite> {
   const browser = await sharedChromium();
-  const contexts = new Set<BrowserContext>();
+  /** Pages that the tests have not closed yet. */
+  const pages = new Set<Page>();
   const app = new URL(service.api_url).origin;
   const byName = app.replace('127.0.0.1', 'localhost');
   const { demo } = service;
@@ -123,15 +125,7 @@ async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<
     return inviteUrl(app, token);
   };
 
-  /** A browser's own cookies and storage; {@link ConsoleSite.close} closes what the tests left open. */
-  const newContext = async (options: BrowserContextOptions = {}) => {
-    const context = await browser.newContext(options);
-    contexts.add(context);
-    context.once('close', () => contexts.delete(context));
-    return context;
-  };
-
-  /** Signs a member of this role in once; later browsers have the same cookie. */
+  /** Signs a member of this role in once; later pages have the same cookie. */
   const sessionOf = (role: Role, origin: string): Promise<Cookie> => {
     const key = `${role} ${origin}`;
     const known = signedIn.get(key);
@@ -175,19 +169,13 @@ async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<
       } = {},
     ) {
       const origin = host === 'localhost' ? byName : app;
-      const context = await newContext({
-        viewport: { width, height: 900 },
-        colorScheme: scheme,
-        reducedMotion: 'reduce',
-        locale: 'en-GB',
-        ...(timeZone !== undefined && { timezoneId: timeZone }),
-        ...(role !== null && { storageState: { cookies: [await sessionOf(role, origin)], origins: [] } }),
-      });
-      const page = await context.newPage();
+      const cookies = role === null ? [] : [await sessionOf(role, origin)];
+      const page = await openEmptyPage(browser, { origin, timeZone, cookies });
+      pages.add(page);
+      page.once('close', () => pages.delete(page));
       page.setDefaultTimeout(PATIENCE);
-      page.on('close', () => {
-        context.close().catch(() => undefined); // the browser may be closing too
-      });
+      if (width !== 1_280) await page.setViewportSize({ width, height: 900 });
+      if (scheme !== 'light') await page.emulateMedia({ colorScheme: scheme });
       const watched = watch(page, [app, byName]);
       await page.addInitScript(RECORD_NOTICES);
       if (keepsUndo) await page.addInitScript(KEEP_UNDO);
@@ -204,7 +192,7 @@ async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<
       return (await response.json()) as T;
     },
     async close() {
-      await Promise.all([...contexts].map((context) => context.close()));
+      await Promise.all([...pages].map((page) => page.close()));
       await close();
     },
   };
