@@ -22,18 +22,18 @@ test('an address without a scheme becomes a link by Enter alone, and then anothe
   await expect
     .poll(() => field(page, 'Destination URL').inputValue(), PATIENCE)
     .toBe('https://shop.example/autumn-sale');
-  await field(page, 'Slug').fill('autumn');
+  await field(page, 'Slug').fill('autumn-form');
   const preview = page.getByRole('complementary', { name: 'Preview' });
-  await preview.getByRole('img', { name: /^QR code that leads to http:.*\/autumn$/ }).waitFor();
+  await preview.getByRole('img', { name: /^QR code that leads to http:.*\/autumn-form$/ }).waitFor();
   await preview.getByText('https://shop.example/autumn-sale').waitFor();
   await expectGood(page, 'links-new-typed');
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { level: 1, name: 'autumn' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'autumn-form' }).waitFor();
   await page.getByText('The link is ready').waitFor();
   const copy = page.getByRole('button', { name: 'Copy the link' });
   await copy.and(page.locator(':focus')).waitFor();
   await expectGood(page, 'link-made');
-  const [made] = await records(site, '&slug=autumn');
+  const [made] = await records(site, '&slug=autumn-form');
   expect(made).toMatchObject({
     name: 'Autumn sale',
     destination: 'https://shop.example/autumn-sale',
@@ -42,9 +42,9 @@ test('an address without a scheme becomes a link by Enter alone, and then anothe
   await page.getByRole('link', { name: 'Make another like it' }).click();
   await expect.poll(() => field(page, 'Name').inputValue(), PATIENCE).toBe('Autumn sale');
   expect(await field(page, 'Slug').inputValue()).toBe('');
-  await field(page, 'Slug').fill('autumn-2');
+  await field(page, 'Slug').fill('autumn-form-2');
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { level: 1, name: 'autumn-2' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'autumn-form-2' }).waitFor();
   expectClean(page);
   await page.close();
 });
