@@ -1,6 +1,6 @@
 import type { Discount } from '../../../core/connections/promotion-codes.ts';
 import { AppError, badRequest } from '../../../core/errors.ts';
-import { isCurrency, MoneyError, toMinor } from '../../../core/money/money.ts';
+import { isCurrency } from '../../../core/money/money.ts';
 import { connectionById, connectionWithKey } from '../../../sql/connections/connections.ts';
 import { requestPromotionCode } from '../../../sql/connections/promotion-codes.ts';
 import type { Queryable } from '../../../sql/database/pool.ts';
@@ -11,6 +11,7 @@ import {
   listCoupons,
 } from '../../../sql/referrals/coupons.ts';
 import { referrerInProgram } from '../enrollments/referrer-in-program.ts';
+import { readMoney } from '../programs/settings.ts';
 import type { CouponBody, CouponRecord, PromotionCodeInput } from './schemas.ts';
 
 export const noSuchCoupon = () => new AppError('not_found', 'the workspace has no such coupon');
@@ -86,18 +87,17 @@ export async function makePromotionCode(
   { id, code }: { id: string; code: string },
   { body, path, now }: { body: PromotionCodeInput; path: string; now: Date },
 ): Promise<void> {
-  const refuse = (field: string, message: string) =>
-    badRequest([path, field].filter((part) => part !== '').join('.'), message);
+  const at = (field: string) => [path, field].filter((part) => part !== '').join('.');
   if (!STRIPE_CODE.test(code))
     throw badRequest('code', 'must be of letters, digits, and hyphens to be a promotion code of Stripe');
-  const discount = readDiscount(body, refuse);
+  const discount = readDiscount(body, at);
   const { connection_id: named } = body;
   const connection = named
     ? await connectionById(tx, workspaceId, named)
     : await connectionWithKey(tx, workspaceId, 'stripe');
-  if (named && !connection) throw refuse('connection_id', 'must be a connection of the workspace');
+  if (named && !connection) throw badRequest(at('connection_id'), 'must be a connection of the workspace');
   if (connection?.provider !== 'stripe' || connection.restricted_key === null)
-    throw refuse('connection_id', 'must be a Stripe connection that has a restricted key');
+    throw badRequest(at('connection_id'), 'must be a Stripe connection that has a restricted key');
   const given = { workspaceId, couponId: id, connectionId: connection.id, discount, now };
   if (!(await requestPromotionCode(tx, given)))
     throw new AppError('conflict', `the promotion code ${code} is made, or being made`);
@@ -111,16 +111,17 @@ function readDiscount(
     duration = 'once',
     duration_in_months: months,
   }: PromotionCodeInput,
-  refuse: (field: string, message: string) => AppError,
+  at: (field: string) => string,
 ): Discount {
   if ((percent === undefined) === (amount === undefined))
-    throw refuse('percent_off', 'must be given, or `amount_off`, and not both');
+    throw badRequest(at('percent_off'), 'must be given, or `amount_off`, and not both');
   if ((amount === undefined) !== (currency === undefined))
-    throw refuse('currency', 'must be given with `amount_off`, and only then');
-  if (currency !== undefined && !isCurrency(currency)) throw refuse('currency', 'must be an ISO 4217 code');
-  if (amount !== undefined && currency !== undefined) requireAmount(amount, currency, refuse);
+    throw badRequest(at('currency'), 'must be given with `amount_off`, and only then');
+  if (currency !== undefined && !isCurrency(currency))
+    throw badRequest(at('currency'), 'must be an ISO 4217 code');
+  if (amount !== undefined && currency !== undefined) requireAmount(at('amount_off'), amount, currency);
   if ((duration === 'repeating') !== (months !== undefined))
-    throw refuse('duration_in_months', 'must be given with `duration` `repeating`, and only then');
+    throw badRequest(at('duration_in_months'), 'must be given with `duration` `repeating`, and only then');
   return {
     percent_off: percent ?? null,
     amount_off: amount ?? null,
@@ -130,16 +131,7 @@ function readDiscount(
   };
 }
 
-function requireAmount(
-  amount: number,
-  currency: string,
-  refuse: (field: string, message: string) => AppError,
-): void {
-  try {
-    if (toMinor(amount, currency.toLowerCase()) > 0) return;
-  } catch (error) {
-    if (!(error instanceof MoneyError)) throw error;
-    throw refuse('amount_off', `must be an amount of money: ${error.message}`);
-  }
-  throw refuse('amount_off', `must be greater than 0 ${currency}`);
+function requireAmount(path: string, amount: number, currency: string): void {
+  if (readMoney(path, amount, currency.toLowerCase()) > 0) return;
+  throw badRequest(path, `must be greater than 0 ${currency}`);
 }

@@ -3,7 +3,7 @@ import type { ResponseOf } from '../../api/responses.ts';
 import { sentence } from '../../api/sentence.ts';
 import { plural } from '../../formats.ts';
 import { cleanAddress, isOnSite } from '../../parts/clean-address.ts';
-import { daysIn } from './workspace-draft.ts';
+import { daysIn, numberIn } from './workspace-draft.ts';
 
 type Settings = ResponseOf<'/workspace'>;
 
@@ -65,8 +65,6 @@ export function bodyOf(before: Draft, draft: Draft): Record<string, unknown> {
   };
   return Object.fromEntries(changedIn(before, draft).map((field) => [field, values[field]]));
 }
-
-const numberIn = (text: string) => (/^\d+$/.test(text.trim()) ? Number(text) : text);
 
 /**
  * Returns what each change does to calls from pages.

@@ -62,13 +62,16 @@ export function bodyOf(before: Draft, draft: Draft): Record<string, unknown> {
     changedIn(before, draft).map((field) => {
       const text = draft[field].trim();
       if (NULLABLE.includes(field) && text === '') return [field, null];
-      return [field, NUMBERS.includes(field) && /^\d+$/.test(text) ? Number(text) : text];
+      return [field, NUMBERS.includes(field) ? numberIn(text) : text];
     }),
   );
 }
 
 const NULLABLE: readonly Field[] = ['primary_domain', 'time_zone', 'retention_months'];
 const NUMBERS: readonly Field[] = ['attribution_window', 'retention_months'];
+
+/** A whole number; other text as it is. */
+export const numberIn = (text: string) => (/^\d+$/.test(text.trim()) ? Number(text) : text);
 
 /** Whether saving deletes clicks that are kept now. */
 export function deletesClicks(before: Draft, draft: Draft): boolean {
