@@ -93,6 +93,14 @@ export function useOneMutation<Sent, Got>(
   };
 }
 
+/**
+ * Runs this after a change succeeded, also when the refreshed page no longer has what sent it: TanStack drops the
+ * callbacks of `mutate` then, and links that are archived leave the list with their bar. A failure is the mutation's.
+ */
+export function afterSuccess<Got>(sending: Promise<Got>, then: (got: Got) => void): void {
+  sending.then(then, () => undefined);
+}
+
 /** A changing request. */
 export type Change = Pick<CallOptions, 'method' | 'query' | 'body'> & {
   /** Below `/api/v1`. */

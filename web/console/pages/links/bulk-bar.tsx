@@ -5,7 +5,7 @@ import { IconArchive, IconArchiveOff, IconFolder, IconTag, IconTrash } from '@ta
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { LinkRecord, Tags } from '../../api/links.ts';
-import { refreshReads, useApi, useSend } from '../../api/queries.ts';
+import { afterSuccess, refreshReads, useApi, useSend } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { sentence, sentenceOf } from '../../api/sentence.ts';
 import { useSession } from '../../api/session.ts';
@@ -99,14 +99,13 @@ export function BulkBar({ links, clear }: Props) {
               variant="default"
               loading={archive.isPending}
               leftSection={areArchived ? <IconArchiveOff size={16} /> : <IconArchive size={16} />}
-              onClick={() =>
-                archive.mutate(!areArchived, {
-                  onSuccess: ({ results }) => {
-                    tell(results, areArchived ? 'restored' : 'archived', back('archived'));
-                    clear();
-                  },
-                })
-              }
+              onClick={() => {
+                const [done, undo] = [areArchived ? 'restored' : 'archived', back('archived')];
+                afterSuccess(archive.mutateAsync(!areArchived), ({ results }) => {
+                  tell(results, done, undo);
+                  clear();
+                });
+              }}
             >
               {areArchived ? 'Restore' : 'Archive'}
             </Button>
@@ -165,12 +164,11 @@ function TagDialog({ links, close, done }: { links: LinkRecord[]; close: () => v
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          save.mutate(tags, {
-            onSuccess: (results) => {
-              tell(results, 'tagged', back('tags'));
-              close();
-              done();
-            },
+          const undo = back('tags');
+          afterSuccess(save.mutateAsync(tags), (results) => {
+            tell(results, 'tagged', undo);
+            close();
+            done();
           });
         }}
       >

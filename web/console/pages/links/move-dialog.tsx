@@ -1,7 +1,7 @@
 import { Button, Group, Modal, Select, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Folders, LinkRecord } from '../../api/links.ts';
-import { useApi, useSend } from '../../api/queries.ts';
+import { afterSuccess, useApi, useSend } from '../../api/queries.ts';
 import { sentenceOf } from '../../api/sentence.ts';
 import { plural } from '../../formats.ts';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
@@ -34,7 +34,7 @@ export function MoveDialog({ links, close, done }: Props) {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (folder !== null) move.mutate(folder, { onSuccess: ({ results }) => done(results) });
+          if (folder !== null) afterSuccess(move.mutateAsync(folder), ({ results }) => done(results));
         }}
       >
         <Select
