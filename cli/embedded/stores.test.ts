@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, existsSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import pino from 'pino';
@@ -11,9 +11,11 @@ import { killed, temporaryDirectory } from '../../test/support/process-fixtures.
 import { startOf, stillRuns } from '../processes/identity.ts';
 import { readRecord } from '../processes/record-file.ts';
 import { superviseStore } from '../supervisor/supervised-store.ts';
-import { embeddedClickHouse, startEmbeddedClickHouse } from './clickhouse.ts';
+import { clickhouseLibrary, embeddedClickHouse, startEmbeddedClickHouse } from './clickhouse.ts';
+import { unmodifiedMappings } from './mappings.ts';
 import { embeddedPostgres, startEmbeddedPostgres } from './postgres.ts';
 
+const MIB = 2 ** 20;
 const log = silentLogger();
 let directory: ReturnType<typeof temporaryDirectory>;
 
@@ -138,6 +140,17 @@ test('ClickHouse preserves data across a restart', async () => {
   const second = await clickhouse();
   expect(await ask(second.url, 'SELECT a FROM kept.rows')).toEqual([{ a: 7 }]);
   await second.stop();
+});
+
+test('ClickHouse does not keep pages in memory that only the dynamic loader has read', async () => {
+  const store = await clickhouse();
+  const smaps = readFileSync(`/proc/${store.pid}/smaps`, 'utf8');
+  const mapped = unmodifiedMappings(clickhouseLibrary(), smaps);
+  await store.stop();
+  expect(mapped.length).toBeGreaterThanOrEqual(2);
+  // Relocations and other tables are 46 MiB; 14 of it are used later.
+  const tables = mapped.find(({ isCode }) => !isCode);
+  expect(tables?.residentBytes).toBeLessThan(30 * MIB);
 });
 
 test('ClickHouse exits with its parent, and an immediate start succeeds', async () => {
