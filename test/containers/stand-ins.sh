@@ -82,7 +82,7 @@ prepare_clickhouse() {
   cp -r "$CHECKOUT"/node_modules/@chdb/lib-* "$1/node_modules/@chdb/"
   cp -r "$CHECKOUT/node_modules/ffi-rs" "$1/node_modules/"
   cp -r "$CHECKOUT"/node_modules/@yuuang/* "$1/node_modules/@yuuang/"
-  cp "$CHECKOUT/cli/embedded/clickhouse-child.ts" "$1/"
+  cp "$CHECKOUT"/cli/embedded/{clickhouse-child,mappings}.ts "$1/"
 }
 
 one() {
