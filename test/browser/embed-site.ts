@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, Frame, Page } from 'playwright-core';
 import { createKey } from '../../sql/workspaces/keys.ts';
 import { createWorkspace, type Plan } from '../../sql/workspaces/workspaces.ts';
-import { buildWeb } from '../../web/build.ts';
 import { type ServedWorkspace, servedWorkspace } from '../support/shared-service.ts';
 import { sharedChromium } from './chromium.ts';
 import { type Watched, watch } from './page-watch.ts';
@@ -51,7 +50,6 @@ export type EmbedSite = {
 };
 
 export async function startEmbedSite(): Promise<EmbedSite> {
-  await buildWeb();
   const { service, pool, close } = await servedWorkspace();
   const pages = new Map<string, string>();
   const headersOf = new Map<string, Record<string, string>>();

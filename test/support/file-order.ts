@@ -24,8 +24,8 @@ const LONG = [
   'test/import-links.test.ts',
   'clickhouse/rollups/roll-up.test.ts',
 ];
-/** Folders whose files share a service, and most a Chromium, within one process: they run one after the other. */
-const SHARING = ['test/browser/', 'test/webhooks.test.ts', 'test/docs/quickstart.test.ts'];
+/** Files of one process share its Chromium: they run one after the other. */
+const IN_CHROMIUM = 'test/browser/';
 
 /** Each worker takes the next file of this order when one is done. */
 export default class FileOrder extends BaseSequencer {
@@ -39,7 +39,7 @@ export default class FileOrder extends BaseSequencer {
     const path = relative(this.ctx.config.root, moduleId);
     const long = LONG.indexOf(path);
     if (long >= 0) return long;
-    if (SHARING.some((one) => path.startsWith(one))) return LONG.length;
+    if (path.startsWith(IN_CHROMIUM)) return LONG.length;
     // Kafka, faults and other services after the long files; files without a service fill the gaps at the end.
     return path.startsWith('test/') ? LONG.length + 1 : LONG.length + 2;
   }

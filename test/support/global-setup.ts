@@ -12,6 +12,7 @@ import { createPool } from '../../sql/database/pool.ts';
 import { startContainers } from './containers.ts';
 import { databaseUrlOf, TEST_OWNER, TEST_PASSWORD, TEST_SERVICE } from './database-url.ts';
 import { NO_KAFKA_PROCESSES } from './kafka.ts';
+import { offerService } from './offered-service.ts';
 import { COMPILED } from './program.ts';
 import { scratchInMemory } from './scratch.ts';
 import { selectServers } from './selection.ts';
@@ -23,14 +24,16 @@ declare module 'vitest' {
     /** The superuser's address. */
     databaseUrl: string;
     clickhouseUrl: string;
+    /** Of the service that all test files share; see `offered-service.ts`. */
+    sharedServiceUrl: string;
     /** PostgreSQL database, migrated, from which each test file's own is copied. */
     templateDatabase: string;
   }
 }
 
 /**
- * Prepares a run: a directory for temporary files, the programs as one file each, servers chosen by `selection.ts`, and one migrated
- * PostgreSQL database to copy.
+ * Prepares a run: a directory for temporary files, the programs as one file each, servers chosen by `selection.ts`, one
+ * migrated PostgreSQL database to copy, and a service that starts when a file asks for it.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   if (!process.features.typescript) {
@@ -65,10 +68,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
     scratch?.remove();
     throw error;
   }
+  const shared = await offerService();
+  project.provide('sharedServiceUrl', shared.url);
   project.provide('databaseUrl', servers.databaseUrl);
   project.provide('clickhouseUrl', servers.clickhouseUrl);
   project.provide('templateDatabase', templateDatabase);
   return async () => {
+    await shared.close();
     await admin.query(`DROP DATABASE IF EXISTS ${templateDatabase} WITH (FORCE)`);
     await admin.end();
     await servers.stop();

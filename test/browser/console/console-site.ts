@@ -72,9 +72,8 @@ export type ConsoleSite = {
   close(): Promise<void>;
 };
 
-/** The console of a workspace of the file's own, in a service that the files of this process share. */
+/** The console of a workspace of the file's own, in the service that all files share. */
 export async function consoleSite(): Promise<ConsoleSite> {
-  await buildWeb();
   const { service, slug, dataDir, pool, close } = await servedWorkspace();
   return siteOf({ service, mail: `${slug}.example`, dataDir, pool, close });
 }
