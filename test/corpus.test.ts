@@ -1,28 +1,21 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inferChannel } from '../core/enrich/infer-channel.ts';
 import { cleanReferer } from '../core/enrich/referer.ts';
 import { createUserAgents } from '../core/enrich/user-agents.ts';
 import { corpusThroughService } from './corpora/through-service.ts';
-import { type Service, startService } from './support/service.ts';
+import { type ServedWorkspace, servedWorkspace } from './support/shared-service.ts';
 
-let directory: string;
-let service: Service;
+let served: ServedWorkspace;
 
-beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'hoplog-corpus-'));
-  service = await startService({ dataDir: join(directory, 'data'), env: { TRUST_PROXY: '127.0.0.1' } });
+beforeAll(async () => {
+  served = await servedWorkspace();
 });
 
-afterEach(async () => {
-  await service.stop();
-  rmSync(directory, { recursive: true, force: true });
-});
+afterAll(() => served?.close());
 
 test('5,000 real user agents and 500 real referers pass through the whole pipeline and are enriched', async () => {
-  const passed = await corpusThroughService(service, service.demo?.secret_key ?? '');
+  const { service } = served;
+  const passed = await corpusThroughService(service, service.demo.secret_key);
   expect(new Set(passed.map(({ sent }) => sent.userAgent)).size).toBeGreaterThanOrEqual(5_000);
   expect(new Set(passed.map(({ sent }) => sent.referer)).size).toBeGreaterThanOrEqual(500);
   const { profileOf } = createUserAgents();

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../cli/embedded/free-port.ts';
-import { createPool, type Pool } from '../sql/database/pool.ts';
+import type { Pool } from '../sql/database/pool.ts';
 import { createKey } from '../sql/workspaces/keys.ts';
 import { createWorkspace } from '../sql/workspaces/workspaces.ts';
-import { storesOf } from './kafka/deployment.ts';
+import { ingestHealth } from './kafka/deployment.ts';
 import { bound } from './support/bound-process.ts';
 import { LOCAL_ROOT, localCaddyfile, NO_CERTIFICATE, visitOverTls } from './support/caddy.ts';
 import { makeDomain } from './support/domains.ts';
-import { type Service, startService } from './support/service.ts';
+import { type ServedWorkspace, servedWorkspace } from './support/shared-service.ts';
 import { until } from './support/until.ts';
 
 /**
@@ -28,10 +28,8 @@ const hasCaddy = (() => {
   }
 })();
 const NO_CADDY = 'caddy is not installed';
-/** Of the metrics ports: no other test listens there. */
-const METRICS_HOST = '127.0.0.5';
 
-let service: Service;
+let served: ServedWorkspace;
 let pool: Pool;
 let stopCaddy: (() => Promise<unknown>) | undefined;
 let dir: string;
@@ -40,15 +38,10 @@ let asked: string;
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'hoplog-caddy-'));
-  const metrics = await freePort(METRICS_HOST, 4);
-  const dataDir = join(dir, 'data');
-  service = await startService({
-    dataDir,
-    env: { TRUST_PROXY: '127.0.0.1', METRICS_HOST, METRICS_PORT: String(metrics) },
-  });
-  pool = createPool(storesOf(dataDir).databaseUrl, { max: 2 });
-  // That of ingest is the next one.
-  asked = `http://${METRICS_HOST}:${metrics + 1}/tls/allowed`;
+  served = await servedWorkspace();
+  pool = served.pool;
+  const { service, dataDir } = served;
+  asked = new URL('/tls/allowed', ingestHealth(dataDir)).href;
   if (!hasCaddy) return;
   port = await freePort();
   const config = join(dir, 'Caddyfile');
@@ -84,8 +77,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await stopCaddy?.();
-  await pool?.end();
-  await service?.stop();
+  await served?.close();
   if (dir) await rm(dir, { recursive: true, force: true });
 });
 
@@ -103,18 +95,18 @@ async function allowed(domain: string): Promise<number> {
 
 test('a proxy may get a certificate for a proven domain, and for nothing else', async () => {
   const workspace = (await createWorkspace(pool, { name: 'Brand', plan: 'pro' })).id;
-  const domain = await makeDomain(pool, workspace, 'ask.brand.example', { status: 'pending' });
-  expect(await allowed('ask.brand.example')).toBe(404);
+  const domain = await makeDomain(pool, workspace, 'ask.tls-brand.example', { status: 'pending' });
+  expect(await allowed('ask.tls-brand.example')).toBe(404);
   for (const status of ['verified', 'failing']) {
     await pool.query('UPDATE domains SET status = $2 WHERE id = $1', [domain.id, status]);
-    await expect.poll(() => allowed('ask.brand.example')).toBe(200);
+    await expect.poll(() => allowed('ask.tls-brand.example')).toBe(200);
   }
-  expect(await allowed('ASK.brand.example')).toBe(200);
-  for (const other of ['brand.example', 'x.ask.brand.example', 'short.test', '']) {
+  expect(await allowed('ASK.tls-brand.example')).toBe(200);
+  for (const other of ['tls-brand.example', 'x.ask.tls-brand.example', 'short.test', '']) {
     expect([other, await allowed(other)]).toEqual([other, 404]);
   }
   await pool.query('DELETE FROM domains WHERE id = $1', [domain.id]);
-  await expect.poll(() => allowed('ask.brand.example')).toBe(404);
+  await expect.poll(() => allowed('ask.tls-brand.example')).toBe(404);
 });
 
 type Row = { dimensions: { domain?: string }; metrics: { clicks: number } };
@@ -124,7 +116,7 @@ async function tenant(name: string) {
   const { id } = await createWorkspace(pool, { name, plan: 'pro' });
   const { token } = await createKey(pool, { workspaceId: id, kind: 'secret', label: 'tls' });
   const call = async <T>(path: string, body?: object) => {
-    const response = await fetch(`${service.api_url}${path}`, {
+    const response = await fetch(`${served.service.api_url}${path}`, {
       method: body ? 'POST' : 'GET',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       ...(body && { body: JSON.stringify(body) }),
@@ -153,8 +145,8 @@ test('two workspaces with the same slugs on two domains each see the clicks of t
   const [brand, rival] = [await tenant('Brand'), await tenant('Rival')];
   /** Visits of each domain, by workspace. */
   const visits = [
-    [brand, { 'go.brand.example': 1, 'to.brand.example': 2 }],
-    [rival, { 'go.rival.example': 3, 'to.rival.example': 4 }],
+    [brand, { 'go.tls-brand.example': 1, 'to.tls-brand.example': 2 }],
+    [rival, { 'go.tls-rival.example': 3, 'to.tls-rival.example': 4 }],
   ] as const;
   for (const [{ id, call }, counts] of visits) {
     for (const [domain, count] of Object.entries(counts)) {
@@ -197,9 +189,9 @@ test('two workspaces with the same slugs on two domains each see the clicks of t
 test('Caddy gets no certificate for a host that no workspace has proven', async ({ skip }) => {
   skip(!hasCaddy, NO_CADDY);
   const workspace = (await createWorkspace(pool, { name: 'Brand', plan: 'pro' })).id;
-  const domain = await makeDomain(pool, workspace, 'late.brand.example', { status: 'pending' });
-  expect(await visit('late.brand.example', '/')).toMatch(NO_CERTIFICATE);
+  const domain = await makeDomain(pool, workspace, 'late.tls-brand.example', { status: 'pending' });
+  expect(await visit('late.tls-brand.example', '/')).toMatch(NO_CERTIFICATE);
   expect(await visit('nobody.example', '/')).toMatch(NO_CERTIFICATE);
   await pool.query(`UPDATE domains SET status = 'verified' WHERE id = $1`, [domain.id]);
-  await expect.poll(() => visit('late.brand.example', '/')).toBe('404');
+  await expect.poll(() => visit('late.tls-brand.example', '/')).toBe('404');
 });

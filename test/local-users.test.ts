@@ -3,30 +3,29 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Command, commandAs } from '../cli/embedded/unprivileged.ts';
-import { follow, makeLink, untilClicks } from './support/first-click.ts';
+import { makeLink, untilClicks } from './support/first-click.ts';
 import { CHECKOUT, EACH_SECOND, hoplog } from './support/hoplog.ts';
 import { type ListeningSocket, listeningSockets } from './support/listening-sockets.ts';
-import { type Service, startService } from './support/service.ts';
+import { type ServedWorkspace, servedWorkspace } from './support/shared-service.ts';
 import type { Tried } from './support/stranger.ts';
 import { strangerQueries } from './support/stranger-attempts.ts';
+import { visitNew } from './support/visitors.ts';
 
 const SECRET = 'only who started Hoplog reads this';
 const STRANGER = join(CHECKOUT, 'test', 'support', 'stranger.ts');
 
 let directory: string;
-let dataDir: string;
-let service: Service | null;
+let served: ServedWorkspace;
 
-beforeEach(() => {
+beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'hoplog-local-users-'));
-  dataDir = join(directory, 'data');
-  service = null;
+  served = await servedWorkspace();
 });
 
-afterEach(async () => {
-  await service?.stop();
+afterAll(async () => {
+  await served?.close();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -60,12 +59,12 @@ function tcpPorts(pid: number, sockets: ListeningSocket[]): number[] {
 }
 
 test('another user of the machine gets nothing from any port of npm start, which continues to serve its own user', async () => {
-  service = await startService({ dataDir });
-  const key = service.demo?.secret_key ?? '';
+  const { service, dataDir, pid } = served;
+  const key = service.demo.secret_key;
   const secret = join(directory, 'secret.txt');
   writeFileSync(secret, SECRET, { mode: 0o600 });
 
-  const sockets = listeningSockets(service.process.pid ?? 0);
+  const sockets = listeningSockets(pid);
   for (const { address } of sockets) expect(address).toMatch(/^127\.0\.0\.1:\d+$/);
   const { databaseUrl, clickhouseUrl } = JSON.parse(
     readFileSync(join(dataDir, 'run', 'supervisor.json'), 'utf8'),
@@ -93,7 +92,7 @@ test('another user of the machine gets nothing from any port of npm start, which
   for (const password of passwords) expect(JSON.stringify([atClickHouse, elsewhere])).not.toContain(password);
 
   const link = await makeLink(service, key, 'own');
-  expect((await follow(link)).status).toBe(302);
+  await visitNew(link.short_url);
   expect(await untilClicks(service, key, link, 1)).toHaveLength(1);
   const status = () => hoplog(['status'], { DATA_DIR: dataDir });
   await expect.poll(status, EACH_SECOND).toMatchObject({ status: 0 });
@@ -103,8 +102,8 @@ test("another user of the machine reads no secret from files, command lines or e
   skip,
 }) => {
   skip(process.getuid?.() !== 0, 'this run cannot become another user');
-  service = await startService({ dataDir });
-  const pids = [...new Set(listeningSockets(service.process.pid ?? 0).map(({ pid }) => pid))];
+  const { dataDir } = served;
+  const pids = [...new Set(listeningSockets(served.pid).map(({ pid }) => pid))];
   const { uid, gid } = otherUser();
   const become = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
   const asOtherUser = (...command: string[]) =>

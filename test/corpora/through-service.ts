@@ -3,6 +3,7 @@ import type { ClickRecord } from '../../core/clicks/click-fields.ts';
 import { untilVisible } from '../faults/accounting.ts';
 import { UNUSED_MS } from '../support/clicker.ts';
 import type { Ready } from '../support/service.ts';
+import { visitNew } from '../support/visitors.ts';
 import { type CorpusRequest, corpusRequests } from './clicks.ts';
 
 export type PassedThrough = { sent: CorpusRequest; address: string; stored: ClickRecord };
@@ -51,6 +52,7 @@ async function makeSmartLink(service: Ready, key: string): Promise<string> {
   const { links } = (await answer.json()) as { links: { slug: string }[] };
   const slug = links[0]?.slug;
   if (!slug) throw new Error(`POST /links returned ${answer.status}`);
+  await visitNew(`${service.short_url}/${slug}`);
   return slug;
 }
 

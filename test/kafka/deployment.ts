@@ -30,16 +30,20 @@ export function storesOf(dataDir: string): {
   return JSON.parse(readFileSync(join(dataDir, 'run', 'supervisor.json'), 'utf8'));
 }
 
+/** Returns the address of ingest's readiness, on its metrics port. */
+export function ingestHealth(dataDir: string): string {
+  const record = readFileSync(join(dataDir, 'run', 'supervisor.json'), 'utf8');
+  return (JSON.parse(record) as { health: { ingest: string } }).health.ingest;
+}
+
 /**
  * Waits until the memory and the file of a service's ingest have all links that PostgreSQL has, so that they redirect
  * without it.
  */
 export function untilLinksSynced(dataDir: string): Promise<void> {
-  const record = readFileSync(join(dataDir, 'run', 'supervisor.json'), 'utf8');
-  const { health } = JSON.parse(record) as { health: { ingest: string } };
   return untilSynced({
     async details() {
-      const response = await fetch(health.ingest);
+      const response = await fetch(ingestHealth(dataDir));
       return { ready: response.ok, body: (await response.json()) as IngestDetails['body'] };
     },
   });

@@ -1,13 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { visitNew } from '../../support/visitors.ts';
 import { inChromium } from '../in-chromium.ts';
-import {
-  type ConsolePage,
-  type ConsoleSite,
-  expectClean,
-  expectGood,
-  startConsoleSite,
-} from './console-site.ts';
+import { type ConsolePage, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
 
 /** Budget of the first load of the console: all files and responses, compressed. Bytes. */
 const MOST_BYTES = 200_000;
@@ -18,7 +12,7 @@ const LONG = { timeout: 400_000 };
 let site: ConsoleSite;
 
 inChromium(async () => {
-  site = await startConsoleSite();
+  site = await consoleSite();
   const { links } = await site.api<{ links: { short_url: string }[] }>('/links', {
     destination_url: 'https://shop.example/',
     name: 'Summer sale',
