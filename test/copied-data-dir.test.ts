@@ -2,22 +2,35 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { stillRuns } from '../cli/processes/identity.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ProcessRecord, stillRuns } from '../cli/processes/identity.ts';
 import { familyOf } from './faults/processes.ts';
-import { follow, makeLink, untilClicks } from './support/first-click.ts';
+import { clicksOf, follow, type Link, makeLink, untilClicks } from './support/first-click.ts';
 import { hoplog } from './support/hoplog.ts';
 import { type Service, startService } from './support/service.ts';
 
 let directory: string;
 let running: Service[];
+/** The running service that is copied, and what a copy must leave as it is. */
+let dataDir: string;
+let original: Service;
+let key: string;
+let link: Link;
+let family: ProcessRecord[];
 
-beforeEach(() => {
+beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'hoplog-copied-'));
   running = [];
+  // The copy's path ends with the original's: neither may match the other.
+  dataDir = join(directory, 'srv', 'data');
+  original = await start(dataDir);
+  key = original.demo?.secret_key ?? '';
+  link = await makeLink(original, key, 'original');
+  family = familyOf(original).filter(({ pid }) => isLasting(pid));
+  expect(family.length).toBeGreaterThan(5);
 });
 
-afterEach(async () => {
+afterAll(async () => {
   for (const service of running) if (service.process.exitCode === null) await service.stop();
   rmSync(directory, { recursive: true, force: true });
 });
@@ -34,16 +47,11 @@ test.each([
 ])(
   'a copy of a running DATA_DIR %s its lock runs beside the original, logs that it is a copy, and ends none of its processes',
   async (_, left) => {
-    // The copy's path ends with the original's: neither may match the other.
-    const dataDir = join(directory, 'srv', 'data');
     const copy = join(directory, 'data');
-    const original = await start(dataDir);
-    const key = original.demo?.secret_key ?? '';
-    const link = await makeLink(original, key, 'original');
+    rmSync(copy, { recursive: true, force: true });
+    const copied = (await clicksOf(original, key, link)).length + 1;
     expect((await follow(link)).status).toBe(302);
-    await untilClicks(original, key, link, 1);
-    const family = familyOf(original).filter(({ pid }) => isLasting(pid));
-    expect(family.length).toBeGreaterThan(5);
+    await untilClicks(original, key, link, copied);
     copyAtOneMoment(original, dataDir, copy);
     for (const name of left) rmSync(join(copy, 'run', name), { force: true });
 
@@ -61,18 +69,21 @@ test.each([
       msg: 'DATA_DIR is a copy of that of a running service; both services will send webhooks',
     });
     expect(family.filter((record) => !stillRuns(record))).toEqual([]);
-    const copied = { ...link, short_url: `${second.short_url}/${link.slug}` };
-    for (let click = 0; click < 3; click += 1) expect((await follow(copied)).status).toBe(302);
-    expect(await untilClicks(second, key, link, 4)).toHaveLength(4);
+    const itsLink = { ...link, short_url: `${second.short_url}/${link.slug}` };
+    for (let click = 0; click < 3; click += 1) expect((await follow(itsLink)).status).toBe(302);
+    expect(await untilClicks(second, key, link, copied + 3)).toHaveLength(copied + 3);
     expect(await second.stop()).toBe(0);
 
     expect(family.filter((record) => !stillRuns(record))).toEqual([]);
     expect((await follow(link)).status).toBe(302);
-    expect(await untilClicks(original, key, link, 2)).toHaveLength(2);
-    expect(await original.stop()).toBe(0);
-    expect(family.filter(stillRuns)).toEqual([]);
+    expect(await untilClicks(original, key, link, copied + 1)).toHaveLength(copied + 1);
   },
 );
+
+test('the original ends all of its processes', async () => {
+  expect(await original.stop()).toBe(0);
+  expect(family.filter(stillRuns)).toEqual([]);
+});
 
 /**
  * Copies the directory of a running service as a snapshot of its disk does: its processes stop meanwhile. Otherwise a file

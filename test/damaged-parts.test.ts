@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import pino from 'pino';
 import { Registry } from 'prom-client';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { freePort } from '../cli/embedded/free-port.ts';
 import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
 import { createDamageWatch } from '../workers/jobs/watch-damage.ts';
@@ -24,12 +24,15 @@ import { CHECKOUT, EACH_SECOND, hoplog } from './support/hoplog.ts';
 import { type Service, startService } from './support/service.ts';
 import { until } from './support/until.ts';
 
-/** Each test needs two or three starts. */
-vi.setConfig({ testTimeout: 180_000 });
+/** Archive of the database, as the guide names it. */
+const ARCHIVE = 'hoplog-2026-11-24-0300';
 
 type Part = { name: string; path: string; partition_id: string; active: 0 | 1 };
 
-/** Of all tests: a DATA_DIR that was started once and has three clicks in one part. Each test damages a copy. */
+/**
+ * Of all tests: a DATA_DIR that was started once, with three clicks in one part, and an archive of them. Each test damages a
+ * copy.
+ */
 let clicked: { directory: string; key: string; link: Link; part: Part };
 let directory: string;
 let dataDir: string;
@@ -85,6 +88,7 @@ async function clickAndStop(): Promise<{ key: string; link: Link; part: Part }> 
   await untilClicks(service, key, link, 3);
   const parts = await withClickHouse(async (client) => {
     await client.command({ query: 'OPTIMIZE TABLE clicks FINAL' });
+    await client.command({ query: `BACKUP DATABASE hoplog TO File('${ARCHIVE}')` });
     const sql =
       "SELECT name, path, partition_id, active FROM system.parts WHERE database = 'hoplog' AND table = 'clicks'";
     return client.queries.rows<Part>({ sql, params: {}, settings: {} });
@@ -169,8 +173,9 @@ function overwrite(path: string): void {
   closeSync(file);
 }
 
-test('a part of the clicks that ClickHouse detaches at its start is named by log, metric and status until it is dropped', async () => {
+test('a part of the clicks that ClickHouse detaches at its start is named by log, metric and status until it is dropped; a copy of DATA_DIR restores its clicks as the guide says, each once', async () => {
   const { key, link, part } = copyClicked();
+  shell(`cp -a '${dataDir}' '${dataDir}.backup'`);
   const data = join(part.path, 'data.bin');
   truncateSync(data, statSync(data).size - 10);
 
@@ -206,20 +211,16 @@ test('a part of the clicks that ClickHouse detaches at its start is named by log
   // New clicks are stored meanwhile.
   await follow(at(restarted, link));
   expect(await untilClicks(restarted, key, link, 1)).toHaveLength(1);
+
+  await run(statement('CREATE TABLE clicks_from_backup', part));
+  shell(statement('cp -a /backup', part));
+  await run(statement('ATTACH PARTITION', part));
+  for (const _ of ['once', 'again']) await run(statement('INSERT INTO clicks ', part));
+  await run(statement('DROP TABLE clicks_from_backup', part));
+  await untilDamaged(found);
   await run(statement('DROP DETACHED PART', part));
+  expect(await untilClicks(restarted, key, link, 4)).toHaveLength(4);
   await untilWhole();
-});
-
-test('status names a part of the clicks that cannot be read any more, after a read of it', async () => {
-  const { key, link, part } = copyClicked();
-  overwrite(join(part.path, 'data.bin'));
-
-  service = await startService({ dataDir });
-  const response = await fetch(`${service.api_url}/clicks?link_id=${link.id}`, {
-    headers: { authorization: `Bearer ${key}` },
-  });
-  expect(response.status).toBeGreaterThanOrEqual(500);
-  await untilDamaged(new RegExp(`clicks ${part.name} \\(unreadable, partition ${part.partition_id}`));
 });
 
 test('a part with a damaged list of checksums is attached again as the guide says, with all of its clicks', async () => {
@@ -232,34 +233,17 @@ test('a part with a damaged list of checksums is attached again as the guide say
   await untilWhole();
 });
 
-test('clicks of a detached part are restored from a copy of DATA_DIR as the guide says, each once', async () => {
+test('status names a part of the clicks that cannot be read any more, after a read of it; an archive of BACKUP restores its clicks as the guide says', async () => {
   const { key, link, part } = copyClicked();
-  shell(`cp -a '${dataDir}' '${dataDir}.backup'`);
-  const data = join(part.path, 'data.bin');
-  truncateSync(data, statSync(data).size - 10);
-  const damaged = await startDamaged();
-  await follow(at(damaged, link));
-  expect(await untilClicks(damaged, key, link, 1)).toHaveLength(1);
-
-  await run(statement('CREATE TABLE clicks_from_backup', part));
-  shell(statement('cp -a /backup', part));
-  await run(statement('ATTACH PARTITION', part));
-  for (const _ of ['once', 'again']) await run(statement('INSERT INTO clicks ', part));
-  await run(statement('DROP TABLE clicks_from_backup', part));
-  await run(statement('DROP DETACHED PART', part));
-  expect(await untilClicks(damaged, key, link, 4)).toHaveLength(4);
-  await untilWhole();
-});
-
-test('clicks of an unreadable part are restored from an archive of BACKUP as the guide says', async () => {
-  const { key, link, part } = copyClicked();
-  service = await startService({ dataDir });
-  const archive = 'hoplog-2026-11-24-0300';
-  await run(`BACKUP DATABASE hoplog TO File('${archive}')`);
-  await service.stop();
   overwrite(join(part.path, 'data.bin'));
 
   service = await startService({ dataDir });
+  const response = await fetch(`${service.api_url}/clicks?link_id=${link.id}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  expect(response.status).toBeGreaterThanOrEqual(500);
+  await untilDamaged(new RegExp(`clicks ${part.name} \\(unreadable, partition ${part.partition_id}`));
+
   expect(await run(statement('RESTORE TABLE', part))).toBeDefined();
   await run(statement('DETACH PART', part));
   await run(statement('INSERT INTO clicks ', part));
