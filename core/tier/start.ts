@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import { type Config, SettingsError } from '../settings/config.ts';
 import { CONFIGURATION_ERROR, type DatabaseSetting, readTierConfig } from '../settings/tier-settings.ts';
+import { collectAtRest } from './collect-at-rest.ts';
 import type { Readiness } from './health.ts';
 import { createLogger, type Logger } from './log.ts';
 import { createRegistry, serveMetrics } from './metrics.ts';
@@ -105,6 +106,7 @@ async function runTier({ name, requires, closeLimitMs, open }: TierOptions): Pro
     },
   });
   state = 'working';
+  collectAtRest();
   process.stdout.write(`${JSON.stringify({ event: 'ready', ...opened.ready })}\n`);
 }
 

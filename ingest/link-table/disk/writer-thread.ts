@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { collectAtRest } from '../../../core/tier/collect-at-rest.ts';
 import { createLogger } from '../../../core/tier/log.ts';
 import { createPool } from '../../../sql/database/pool.ts';
 import { createTableLoader } from '../loader.ts';
@@ -60,6 +61,7 @@ const loader = createTableLoader({
 void loader.tried.then(() => port.postMessage('tried' satisfies FromWriter));
 loader.start();
 const stopListening = listenForChanges(pool, loader.wake);
+collectAtRest();
 
 port.once('message', async () => {
   stopListening();
