@@ -13,7 +13,8 @@ import { readOptions } from './harness/options.ts';
 import { number, report } from './harness/report.ts';
 
 /**
- * Measures `npm start` while nothing happens: memory, CPU, wake-ups, what it writes to its disk, and what grows there.
+ * Measures `npm start` while nothing happens: memory and how it grows, CPU, wake-ups, what it writes to its disk, and
+ * what grows there.
  *
  *   node bench/footprint.ts [--seconds 600] [--settle 120]
  *
@@ -63,12 +64,20 @@ await benchmark(async (bench) => {
     tables: [
       {
         title: `${number(options.seconds / 60, 1)} minutes, after ${number(options.settle / 60, 1)} minutes`,
-        header: ['Part', 'Processes', 'PSS, MiB', 'CPU, % of a core', 'Wake-ups a second'],
+        header: [
+          'Part',
+          'Processes',
+          'PSS, MiB',
+          'Growth, MiB an hour',
+          'CPU, % of a core',
+          'Wake-ups a second',
+        ],
         rows: [
           ...[...rest.parts].map(([part, one]) => [
             part,
             number(one.processes),
             number(one.pssBytes / MIB, 1),
+            number(one.pssBytesPerHour / MIB, 1),
             number(one.cpu * 100, 2),
             number(one.wakeUpsPerSecond, 1),
           ]),
@@ -76,6 +85,7 @@ await benchmark(async (bench) => {
             'all',
             number(sums.processes),
             number(sums.pssMiB, 1),
+            number(sums.pssMiBPerHour, 1),
             number(sums.cpu * 100, 2),
             number(sums.wakeUps, 1),
           ],
@@ -101,12 +111,14 @@ await benchmark(async (bench) => {
       },
     ],
     notes: [
-      'PSS: resident memory, with pages that processes of the service share divided among them.',
+      'PSS: resident memory, with pages that processes of the service share divided among them; at the end.',
+      'Growth: the slope of a line through a sample each minute.',
       `Wanted: at most ${LIMITS.pssMiB} MiB, 1 % of a core, 1 GB a day, and 2 flushes a second.`,
       ...exceeded(rest),
     ],
     figures: {
       footprint_pss_mib: sums.pssMiB,
+      footprint_pss_mib_per_hour: sums.pssMiBPerHour,
       footprint_cpu_percent: sums.cpu * 100,
       footprint_wake_ups_per_second: sums.wakeUps,
       ...(rest.disk && {
@@ -134,6 +146,7 @@ function sumsOf({ parts }: AtRest) {
   return {
     processes: all.reduce((sum, { processes }) => sum + processes, 0),
     pssMiB: all.reduce((sum, { pssBytes }) => sum + pssBytes, 0) / MIB,
+    pssMiBPerHour: all.reduce((sum, { pssBytesPerHour }) => sum + pssBytesPerHour, 0) / MIB,
     cpu: all.reduce((sum, { cpu }) => sum + cpu, 0),
     wakeUps: all.reduce((sum, { wakeUpsPerSecond }) => sum + wakeUpsPerSecond, 0),
   };

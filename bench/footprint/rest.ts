@@ -8,6 +8,8 @@ export type PartAtRest = {
   processes: number;
   /** Proportional memory at the end: shared pages are divided among their processes. */
   pssBytes: number;
+  /** How fast that memory grew while it was watched: the slope of a line through a sample each minute. */
+  pssBytesPerHour: number;
   /** CPU seconds a second. */
   cpu: number;
   wakeUpsPerSecond: number;
@@ -23,6 +25,8 @@ export const AT_REST_MIB = 550;
 
 const SECTOR_BYTES = 512;
 const SECONDS_PER_DAY = 86_400;
+const SAMPLE_MS = 60_000;
+const HOUR_MS = 3_600_000;
 /** Fields of `/sys/block/<device>/stat`, from 0. */
 const WRITTEN_SECTORS = 6;
 const FLUSHES = 15;
@@ -45,7 +49,7 @@ export async function watchAtRest(given: {
   const began = performance.now();
   const before = countsByPart(supervisor);
   const diskBefore = device === null ? null : diskCounts(device);
-  await delay(seconds * 1_000);
+  const samples = await sampleMemory(supervisor, seconds * 1_000);
   const after = countsByPart(supervisor);
   await writeOut();
   const diskAfter = device === null ? null : diskCounts(device);
@@ -56,6 +60,7 @@ export async function watchAtRest(given: {
     parts.set(part, {
       processes,
       pssBytes,
+      pssBytesPerHour: slopePerHour(samples.map(({ atMs, parts }) => [atMs, parts.get(part)?.pssBytes ?? 0])),
       cpu: ((now?.cpu ?? 0) - (then?.cpu ?? 0)) / elapsed,
       wakeUpsPerSecond: ((now?.wakeUps ?? 0) - (then?.wakeUps ?? 0)) / elapsed,
     });
@@ -66,6 +71,29 @@ export async function watchAtRest(given: {
       flushesPerSecond: (diskAfter.flushes - diskBefore.flushes) / elapsed,
     };
   return { parts, disk };
+}
+
+type Sample = { atMs: number; parts: ReturnType<typeof memoryByPart> };
+
+/** Samples the memory of all parts each minute, also at the beginning and at the end. */
+async function sampleMemory(supervisor: number, forMs: number): Promise<Sample[]> {
+  const began = performance.now();
+  const samples: Sample[] = [];
+  for (;;) {
+    const atMs = performance.now() - began;
+    samples.push({ atMs, parts: memoryByPart(supervisor) });
+    if (atMs >= forMs) return samples;
+    await delay(Math.min(SAMPLE_MS, forMs - atMs));
+  }
+}
+
+/** Returns the slope of the line of least squares. @param points milliseconds and value */
+export function slopePerHour(points: readonly (readonly [atMs: number, value: number])[]): number {
+  const mean = (values: number[]) => values.reduce((sum, one) => sum + one, 0) / values.length;
+  const [atMean, valueMean] = [mean(points.map(([at]) => at)), mean(points.map(([, value]) => value))];
+  const spread = mean(points.map(([at]) => (at - atMean) ** 2));
+  if (spread === 0) return 0;
+  return (mean(points.map(([at, value]) => (at - atMean) * (value - valueMean))) / spread) * HOUR_MS;
 }
 
 /** Returns the proportional memory of each part of a service, as if it were alone where this process may know. */
