@@ -64,13 +64,6 @@ test('an unknown host ends the start with one line', async () => {
   expect(nowhere.log).toContain('setting HOST="no-such-host.invalid": must be an address of this machine');
 });
 
-test('a limited address space ends the start with one line', async () => {
-  const limit = ['-c', 'ulimit -v 8000000 && exec "$@"', 'sh', process.execPath];
-  const limited = await refusedStart({ dataDir, as: { file: 'sh', args: limit, identity: {} } });
-  expect(limited).toEqual({ status: 1, log: expect.stringMatching(ONE_LINE) });
-  expect(limited.log).toContain('the address space is limited to 8192000000 bytes');
-});
-
 test('root starts nothing on a directory with files of others, and changes none of them', async ({
   skip,
 }) => {

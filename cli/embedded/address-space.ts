@@ -1,21 +1,31 @@
 import { readFileSync } from 'node:fs';
 
-/** Bytes. Node.js alone fails with 8 GB. */
-const NEEDED_BYTES = 16_000_000_000;
+/**
+ * What the embedded ClickHouse, the largest process, reserves beside the data of queries, with its threads. Bytes. With
+ * 2.5 GB it does not start.
+ */
+export const RESERVED_BYTES = 5_000_000_000;
+/** Least limit. Bytes. */
+const NEEDED_BYTES = RESERVED_BYTES + 1_000_000_000;
 
 /** The address space limit is below what the service reserves. */
 export class AddressSpaceLimited extends Error {
   override name = 'AddressSpaceLimited';
 }
 
+/** Returns the limit of the address space of a process (`ulimit -v`). Bytes; Infinity without one. */
+export function addressSpace(): number {
+  const [, limit] = /^Max address space\s+(\d+)/m.exec(limitsOfThisProcess()) ?? [];
+  return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit);
+}
+
 /**
  * Asserts that `ulimit -v` leaves enough address space: Node.js and ClickHouse reserve far more than they use.
  *
- * @param limits text of Linux's `/proc/self/limits`
  * @throws {AddressSpaceLimited} with the command that removes the limit
  */
-export function assertAddressSpace(limits = limitsOfThisProcess()): void {
-  const limit = Number(/^Max address space\s+(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
+export function assertAddressSpace(): void {
+  const limit = addressSpace();
   if (limit >= NEEDED_BYTES) return;
   throw new AddressSpaceLimited(
     `the address space is limited to ${limit} bytes, at least ${NEEDED_BYTES} are needed: run "ulimit -v unlimited" first ` +

@@ -20,6 +20,11 @@ test.each([
   expect(Math.floor(limitIn(configXml({ dataPath: '/d', port: 1, password: 'p', memory })))).toBe(clickhouse);
 });
 
+test('ClickHouse gets what a limited address space leaves beside what it reserves', () => {
+  expect(memoryPlan(24_105 * MIB, 7_000_000_000).clickhouseBytes).toBe(2_000_000_000);
+  expect(memoryPlan(1024 * MIB, 7_000_000_000).clickhouseBytes / MIB).toBe(444);
+});
+
 test('below 2 GiB, heaps and buffers are limited; above, they have their own limits', () => {
   expect(memoryPlan(1024 * MIB)).toMatchObject({
     isSmall: true,

@@ -1,4 +1,5 @@
 import { totalmem } from 'node:os';
+import { addressSpace, RESERVED_BYTES } from './address-space.ts';
 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
@@ -41,12 +42,16 @@ export function machineMemory(): number {
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
-/** Divides the memory of a machine among the parts of `npm start`. */
-export function memoryPlan(total = machineMemory()): MemoryPlan {
+/**
+ * Divides the memory of a machine among the parts of `npm start`.
+ *
+ * @param reservable limit of the address space of a process, which ClickHouse's queries must not reach: it would crash
+ */
+export function memoryPlan(total = machineMemory(), reservable = addressSpace()): MemoryPlan {
   const left = Math.max(LEAST_CLICKHOUSE_BYTES, total - OTHERS_BYTES);
   const isSmall = total < SMALL_BYTES - KERNEL_BYTES;
   return {
-    clickhouseBytes: Math.floor(Math.min(total / 2, left)),
+    clickhouseBytes: Math.floor(Math.min(total / 2, left, reservable - RESERVED_BYTES)),
     isSmall,
     isRoomy: total >= ROOMY_BYTES - 2 * KERNEL_BYTES,
     sharedBuffersMiB: isSmall ? 32 : 128,
