@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,25 +47,48 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const valuesOf = (name: string) =>
   [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 
-function hasSystemd(): boolean {
+/** `systemd-analyze security` reads files, and writes JSON, from this version on. */
+const READS_FILES = 250;
+
+/** Returns the version of systemd-analyze; 0 where it is not installed. */
+function systemdVersion(): number {
   try {
-    execFileSync('systemd-analyze', ['--version'], { stdio: 'ignore' });
-    return true;
+    const text = execFileSync('systemd-analyze', ['--version'], { encoding: 'utf8' });
+    return Number(/^systemd (\d+)/.exec(text)?.[1]);
   } catch {
-    return false;
+    return 0;
   }
 }
 
-test('systemd accepts the unit, rates its exposure as low, and finds each hardening in effect', (context) => {
-  context.skip(!hasSystemd(), 'systemd-analyze is not installed');
+/** Writes the unit with the paths of this checkout. */
+function writeUnit(): string {
   const path = join(directory, 'hoplog.service');
   writeFileSync(path, unit.replaceAll('/opt/hoplog', CHECKOUT.replace(/\/$/, '')));
-  execFileSync('systemd-analyze', ['verify', path], { stdio: 'pipe' });
+  return path;
+}
+
+test('systemd accepts the unit', (context) => {
+  context.skip(systemdVersion() === 0, 'systemd-analyze is not installed');
+  const path = writeUnit();
+  const { status, stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
+  // It only warns of an unknown directive or value. Other units of the machine do not count.
+  const warnings = stderr.split('\n').filter((line) => line.includes(path));
+  expect({ status, warnings }).toEqual({ status: 0, warnings: [] });
+});
+
+test('systemd rates the exposure of the unit as low, and finds each hardening in effect', (context) => {
+  const version = systemdVersion();
+  context.skip(version === 0, 'systemd-analyze is not installed');
+  context.skip(
+    version < READS_FILES,
+    `systemd ${version} rates only units that are installed: needs ${READS_FILES}`,
+  );
+  const path = writeUnit();
   const security = ['security', '--offline=true', '--no-pager'];
   execFileSync('systemd-analyze', [...security, `--threshold=${MOST_EXPOSURE}`, path], { stdio: 'pipe' });
   const found = JSON.parse(
     execFileSync('systemd-analyze', [...security, '--json=short', path], { encoding: 'utf8' }),
-  ) as { set: boolean; name: string }[];
+  ) as { set: boolean | null; name: string }[];
   const open = found.filter(({ set, name }) => !set && HARDENED.test(name));
   expect(open.map(({ name }) => name).toSorted()).toEqual(NEEDED);
 });
