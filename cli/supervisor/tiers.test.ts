@@ -34,3 +34,9 @@ test('each tier names the settings of its ports, for the error of one that is ta
     ['api', 'API_PORT=3100 3100', 'METRICS_PORT=9100 9103'],
   ]);
 });
+
+test('every tier can collect its garbage at rest', () => {
+  const ports = { api: 1, ingest: 2, metrics: { supervisor: 3, ingest: 4, workers: 5, api: 6 } };
+  for (const { flags } of Object.values(tierSpecs({}, readConfig({}), ports)))
+    expect(flags).toContain('--expose-gc');
+});

@@ -81,6 +81,18 @@ test('metrics listen on METRICS_HOST, whatever HOST is', async () => {
   expect((await tier.closed).code).toBe(0);
 });
 
+test('a tier at rest collects its garbage', async () => {
+  const tier = run(`
+    const real = setInterval;
+    globalThis.setInterval = (work, ms) => real(work, Math.min(ms, 100));
+    globalThis.gc = () => console.log('collected');
+    real(() => {}, 1_000);
+    return { close: async () => {} };`);
+  await tier.says('collected');
+  tier.kill('SIGTERM');
+  expect((await tier.closed).code).toBe(0);
+});
+
 test('a signal while a tier opens ends it with 0, without a ready line', async () => {
   const tier = run(`console.log('opening'); await forever();`);
   await tier.says('opening\n');
