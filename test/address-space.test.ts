@@ -27,7 +27,9 @@ const withAddressSpace = (kib: number): Command => ({
 test('an address space that is too small ends the start with one line', async () => {
   const limited = await refusedStart({ dataDir, as: withAddressSpace(5_859_374) });
   expect(limited).toEqual({ status: 1, log: expect.stringMatching(/^hoplog: [^\n]*\n$/) });
-  expect(limited.log).toContain('the address space is limited to 5999998976 bytes, at least 6000000000 are needed');
+  expect(limited.log).toContain(
+    'the address space is limited to 5999998976 bytes, at least 6000000000 are needed',
+  );
 });
 
 test('with the least address space clicks are stored, and a query that needs more fails alone', async () => {
