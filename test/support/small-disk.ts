@@ -1,6 +1,18 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { closeSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
+
+/** Written instead of reserved: blocks that describe a reservation are not free either. */
+const SPARED_BYTES = 4 * 2 ** 20;
 
 /** A file system of its own in a file, so that a test can fill or break it. */
 export type SmallDisk = {
@@ -74,6 +86,7 @@ export function mountSmallDisk(directory: string, bytes: number, mostFiles?: num
     path,
     device: basename(source.trim()),
     fill() {
+      reserve(ballast, path);
       const filling = openSync(ballast, 'a');
       try {
         for (let size = 2 ** 20; size > 0; size = Math.floor(size / 2)) writeUntilFull(filling, size);
@@ -100,6 +113,14 @@ export function mountSmallDisk(directory: string, bytes: number, mostFiles?: num
       guard.stdin.end('released\n');
     },
   };
+}
+
+/** Takes nearly all free space without writing it: the system keeps some of it for itself. */
+function reserve(file: string, path: string): void {
+  const { bavail, bsize } = statfsSync(path);
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const free = bavail * bsize - SPARED_BYTES;
+  if (free > 0) execFileSync('fallocate', ['--offset', String(size), '--length', String(free), file]);
 }
 
 function writeUntilFull(file: number, size: number): void {
