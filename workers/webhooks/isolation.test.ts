@@ -54,7 +54,7 @@ describe('a thousand clicks a second for one webhook', () => {
     bench.work({ responseMs: EVER_MS });
     const hook = await bench.hook(shop, receiver.url, ['click.created']);
     receiver.answer((response) => setTimeout(() => response.writeHead(200).end('ok'), 10));
-    const seconds = 6;
+    const seconds = 3;
     let sent = 0;
     let most = 0;
     const began = performance.now();
@@ -93,7 +93,7 @@ describe('a thousand clicks a second for one webhook', () => {
       if (isSlow) setTimeout(() => response.writeHead(200).end(), 2_000);
       else response.writeHead(200).end();
     });
-    const total = 3_000;
+    const total = 1_500;
     for (let batch = 0; batch < 30; batch++) {
       bench.clicks(shop, total / 30);
       bench.clicks(neighbor, 1);
@@ -115,7 +115,9 @@ describe('ten thousand webhooks', () => {
     const { pool } = bench.api.stores;
     await pool.query(
       `INSERT INTO webhooks (id, workspace_id, url, events, active_since, created_at, updated_at)
-       SELECT gen_random_uuid(), $1, $2 || n, '{credit.earned,click.created}', now(), now() + n * interval '1 microsecond', now()
+       SELECT gen_random_uuid(), $1, $2 || n,
+         CASE WHEN n % 5 = 0 THEN '{credit.earned,click.created}'::text[] ELSE '{credit.earned}' END,
+         now(), now() + n * interval '1 microsecond', now()
        FROM generate_series(1, 10000) AS n`,
       [shop.workspace.id, `${receiver.url}?`],
     );
@@ -126,19 +128,19 @@ describe('ten thousand webhooks', () => {
     await pool.query('UPDATE webhook_changes SET version = version + 1');
     const before = heldMemory().heap;
     const held: number[] = [];
-    const arrive = async () => {
-      for (const count of [5_000, 10_000]) {
+    const arrive = async (counts: number[]) => {
+      for (const count of counts) {
         await receiver.until(count, { timeoutMs: MANY_MS });
         held.push(heldMemory().heap - before);
       }
     };
     bench.work();
     await bench.credit(shop);
-    await arrive();
+    await arrive([5_000, 10_000]);
     expect(new Set(receiver.received.map((one) => one.id)).size).toBe(1);
     receiver.received.length = 0;
     bench.clicks(shop, 1);
-    await arrive();
+    await arrive([1_000, 2_000]);
     expect(Math.max(...held)).toBeLessThan(120 * 2 ** 20);
   }, 240_000);
 });
