@@ -18,6 +18,8 @@ import { rollUp } from './roll-up.ts';
 
 const START = parseInstant('2026-01-25') ?? 0n;
 const DAYS = 45;
+/** Days with clicks, counted from `START`: from three months, some beside each other, and the last one. */
+const CLICKED_DAYS = [0, 3, 6, 7, 8, 15, 20, 26, 34, 35, 38, 41, 43, 44];
 /** The watermark is in the middle of the last day. */
 const CLOSED = '2026-03-10';
 const CHANNELS = ['facebook', 'youtube', 'tiktok'];
@@ -64,12 +66,17 @@ function instant(): bigint {
   return START + BigInt(Math.floor(random() * DAYS * 86_400_000)) * 1_000_000n;
 }
 
+/** A moment of a day with clicks. */
+function clickedAt(): bigint {
+  return START + BigInt(pick(CLICKED_DAYS)) * NANOS_PER_DAY + (instant() % NANOS_PER_DAY);
+}
+
 function clicks(count: number): GivenClick[] {
   return Array.from({ length: count }, (_, n) => {
     const linkId = pick(links);
     return {
       workspaceId: pick(workspaces),
-      tsNanos: instant() + BigInt(n),
+      tsNanos: clickedAt() + BigInt(n),
       linkId,
       visitorId: pick(visitors),
       channel: pick(CHANNELS),
@@ -85,9 +92,8 @@ function clicks(count: number): GivenClick[] {
 async function expectSameReports(rounds: number): Promise<void> {
   const wholeDays: Span = { from: START, to: START + 40n * NANOS_PER_DAY };
   const ever: Span = { from: STORED_MIN_NANOS, to: STORED_MAX_NANOS };
-  for (const span of [ever, wholeDays]) {
-    await Promise.all(workspaces.map((workspaceId) => expectSame(workspaceId, span)));
-  }
+  await Promise.all(workspaces.map((workspaceId) => expectSame(workspaceId, ever)));
+  await expectSame(workspaces[0] ?? '', wholeDays); // only the first one has orders
   for (let round = 0; round < rounds; round++) {
     const [a, b] = [instant(), instant()];
     await expectSame(pick(workspaces), a < b ? { from: a, to: b } : { from: b, to: a + 1n });
@@ -120,7 +126,7 @@ describe('reports from roll-ups equal reports from clicks', () => {
 
   test('when every ended day and month is rolled up', async () => {
     const periods = await made();
-    expect(periods.filter((period) => period.startsWith('day'))).toHaveLength(44);
+    expect(periods.filter((period) => period.startsWith('day'))).toHaveLength(CLICKED_DAYS.length - 1);
     expect(periods.filter((period) => period.startsWith('month'))).toEqual([
       'month 2026-01-01',
       'month 2026-02-01',
@@ -137,8 +143,8 @@ describe('reports from roll-ups equal reports from clicks', () => {
       query: 'ALTER TABLE clicks DELETE WHERE visitor_id = {visitor:UUID} SETTINGS mutations_sync = 1',
       query_params: { visitor: visitors[0] },
     });
-    expect((await made()).length).toBeGreaterThan(20);
-    await expectSameReports(4);
+    expect((await made()).length).toBeGreaterThan(10);
+    await expectSameReports(2);
   });
 
   test('after as many clicks arrived late as were erased between two passes', async () => {
@@ -154,16 +160,16 @@ describe('reports from roll-ups equal reports from clicks', () => {
     });
     expect(await made()).toEqual(['day 2026-02-09', 'month 2026-02-01']);
     expect(await made()).toEqual([]);
-    await expectSameReports(4);
+    await expectSameReports(2);
   });
 
   test('after parts of the roll-ups were lost and every period was forgotten, as the guide to damaged data says', async () => {
     for (const table of ['clicks_rolled_up', 'rolled_up_workspaces', 'rolled_up_periods']) {
       await stores.clickhouse.command({ query: `TRUNCATE TABLE ${table}` });
     }
-    expect((await made()).length).toBeGreaterThan(40);
+    expect(await made()).toHaveLength(CLICKED_DAYS.length - 1 + 2);
     expect(await made()).toEqual([]);
-    await expectSameReports(4);
+    await expectSameReports(2);
   });
 
   test('after all clicks of a day were erased', async () => {
@@ -172,7 +178,7 @@ describe('reports from roll-ups equal reports from clicks', () => {
     });
     expect(await made()).toEqual(['day 2026-02-20', 'month 2026-02-01']);
     expect(await made()).toEqual([]);
-    await expectSameReports(4);
+    await expectSameReports(2);
   });
 
   test("without a deleted bio button's history", async () => {
@@ -182,7 +188,7 @@ describe('reports from roll-ups equal reports from clicks', () => {
       values: [{ workspace_id: workspaces[0], link_id: links[0] }],
       format: 'JSONEachRow',
     });
-    await expectSameReports(4);
+    await expectSameReports(2);
   });
 });
 
@@ -192,7 +198,7 @@ test('a pass that was interrupted before it committed its period changes nothing
     query: `INSERT INTO clicks_rolled_up SELECT workspace_id, 7, start, link_id, channel, clicks, visitors
             FROM clicks_rolled_up`,
   });
-  await expectSameReports(4);
+  await expectSameReports(2);
 });
 
 test('replaced rows are removed an hour later, current ones are not', async () => {
