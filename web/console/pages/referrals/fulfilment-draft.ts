@@ -1,3 +1,4 @@
+import { typedNumber } from '../../parts/typed-number.ts';
 import type { Fulfilment } from './responses.ts';
 
 /** What the form of a fulfilment holds. An empty key means that it stays as it is. */
@@ -6,7 +7,8 @@ export type FulfilmentDraft = {
   url: string;
   restrictedKey: string;
   currency: string;
-  creditValue: number | string;
+  /** As typed. */
+  creditValue: string;
   includeEarlier: boolean;
 };
 
@@ -17,7 +19,7 @@ export function draftOf(fulfilment: Fulfilment | null, currency: string): Fulfil
     url: settings?.url ?? '',
     restrictedKey: '',
     currency: settings?.currency ?? currency,
-    creditValue: settings?.credit_value ?? 1,
+    creditValue: String(settings?.credit_value ?? 1),
     includeEarlier: false,
   };
 }
@@ -29,6 +31,6 @@ export function settingsOf(draft: FulfilmentDraft): Record<string, unknown> {
   return {
     ...(key !== '' && { restricted_key: key }),
     currency: draft.currency.trim().toLowerCase(),
-    ...(typeof draft.creditValue === 'number' && { credit_value: draft.creditValue }),
+    credit_value: typedNumber(draft.creditValue),
   };
 }

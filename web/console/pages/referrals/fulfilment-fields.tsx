@@ -1,4 +1,4 @@
-import { Checkbox, NumberInput, PasswordInput, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { Checkbox, PasswordInput, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { fieldError } from '../../api/failures.ts';
 import { sentence } from '../../api/sentence.ts';
 import { AddressField } from '../../parts/address-field.tsx';
@@ -79,14 +79,13 @@ export function FulfilmentFields({
             onChange={(event) => change({ restrictedKey: event.currentTarget.value })}
           />
           <SimpleGrid cols={{ base: 1, xs: 2 }}>
-            <NumberInput
+            <TextInput
               label="Value of one credit"
               required
-              min={0}
-              decimalScale={6}
+              inputMode="decimal"
               value={draft.creditValue}
               error={wrong('settings.credit_value')}
-              onChange={(value) => change({ creditValue: value })}
+              onChange={(event) => change({ creditValue: event.currentTarget.value })}
             />
             <TextInput
               label="Currency"

@@ -1,3 +1,4 @@
+import { typedNumber } from '../../parts/typed-number.ts';
 import type { Connection, Connections } from '../connections/responses.ts';
 import type { Coupon } from './responses.ts';
 
@@ -7,10 +8,12 @@ export type PromotionCode = NonNullable<Coupon['promotion_code']>;
 export type PromotionDraft = {
   connectionId: string;
   kind: 'percent' | 'amount';
-  value: number | string;
+  /** Percent off or amount off, as typed. */
+  value: string;
   currency: string;
   duration: PromotionCode['duration'];
-  months: number | string;
+  /** As typed. */
+  months: string;
 };
 
 /** Returns the connections that can make promotion codes, live mode first. */
@@ -25,10 +28,10 @@ export function promotionDraftOf(made: PromotionCode | null, makers: readonly Co
   return {
     connectionId: known?.id ?? '',
     kind: made?.amount_off != null ? 'amount' : 'percent',
-    value: made?.amount_off ?? made?.percent_off ?? 10,
+    value: String(made?.amount_off ?? made?.percent_off ?? 10),
     currency: made?.currency ?? 'usd',
     duration: made?.duration ?? 'once',
-    months: made?.duration_in_months ?? 12,
+    months: String(made?.duration_in_months ?? 12),
   };
 }
 
@@ -38,9 +41,9 @@ export function promotionBody(draft: PromotionDraft): Record<string, unknown> {
   return {
     connection_id: draft.connectionId,
     ...(kind === 'percent'
-      ? { percent_off: Number(value) }
-      : { amount_off: Number(value), currency: draft.currency.trim().toLowerCase() }),
+      ? { percent_off: typedNumber(value) }
+      : { amount_off: typedNumber(value), currency: draft.currency.trim().toLowerCase() }),
     duration,
-    ...(duration === 'repeating' && { duration_in_months: Number(months) }),
+    ...(duration === 'repeating' && { duration_in_months: typedNumber(months) }),
   };
 }

@@ -1,4 +1,4 @@
-import { NumberInput, Select, SimpleGrid, TextInput } from '@mantine/core';
+import { Select, SimpleGrid, TextInput } from '@mantine/core';
 import { fieldError } from '../../api/failures.ts';
 import { sentence } from '../../api/sentence.ts';
 import type { Connection } from '../connections/responses.ts';
@@ -61,15 +61,13 @@ export function PromotionFields({
           value={draft.kind}
           onChange={(value) => change({ kind: value === 'amount' ? 'amount' : 'percent' })}
         />
-        <NumberInput
+        <TextInput
           label={isPercent ? 'Percent off' : 'Amount off'}
           required
-          min={0}
-          {...(isPercent && { max: 100, suffix: ' %' })}
-          decimalScale={3}
+          inputMode="decimal"
           value={draft.value}
           error={wrong(isPercent ? 'percent_off' : 'amount_off')}
-          onChange={(value) => change({ value })}
+          onChange={(event) => change({ value: event.currentTarget.value })}
         />
         {!isPercent && (
           <TextInput
@@ -93,15 +91,13 @@ export function PromotionFields({
           }
         />
         {draft.duration === 'repeating' && (
-          <NumberInput
+          <TextInput
             label="Months"
             required
-            min={1}
-            max={120}
-            allowDecimal={false}
+            inputMode="numeric"
             value={draft.months}
             error={wrong('duration_in_months')}
-            onChange={(value) => change({ months: value })}
+            onChange={(event) => change({ months: event.currentTarget.value })}
           />
         )}
       </SimpleGrid>
