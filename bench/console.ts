@@ -25,13 +25,13 @@ import { type BenchService, startBenchService } from './service/start.ts';
 const options = readOptions({ clicks: 1_000_000 });
 const DAYS = 60;
 const PATIENCE_MS = 60_000;
-/** Pages with the selector of their main content. */
+/** Pages with the selector of their main content, which skeletons do not have. */
 const PAGES: [name: string, path: string, awaited: string][] = [
   ['overview', '/', '.figure'],
-  ['links', '/links', 'tbody tr'],
+  ['links', '/links', 'tbody a.link-slug'],
   ['links with figures', '/links', 'tbody tr .figure:not([aria-busy])'],
-  ['visitors', '/visitors', 'tbody tr'],
-  ['live', '/live', 'tbody tr'],
+  ['visitors', '/visitors', 'tbody tr a'],
+  ['live', '/live', 'tr[data-click]'],
 ];
 const VISITS = ['first visit', 'again'] as const;
 

@@ -38,7 +38,7 @@ const HEAD_START_MS = 500;
 /** Whether this is the page of a shared dashboard, which has no session. */
 const isShared = location.pathname.startsWith('/shared/');
 
-/** Fetches the session and the page's code in parallel. Failures show with the page. */
+/** Fetches the session and the page's code in parallel, then sends its first read. Failures show with the page. */
 async function fetchFirst(): Promise<void> {
   if (isShared) {
     await SHARED_PAGE.load().catch(() => undefined);
@@ -47,12 +47,10 @@ async function fetchFirst(): Promise<void> {
   const page = pageAt(location.pathname.replace('/console', ''));
   const session = queries.fetchQuery(SESSION_QUERY);
   await Promise.allSettled([
-    page?.load(),
-    session.then((found) => {
-      const read = found && page?.reads?.(new URLSearchParams(location.search), found);
-      if (read) void queries.prefetchQuery(read);
-      return found ?? SIGN_IN_PAGE.load();
-    }),
+    Promise.all([session, page?.load()]).then(
+      ([found, module]) => found && module?.firstRead?.(queries, new URLSearchParams(location.search), found),
+    ),
+    session.then<unknown>((found) => found ?? SIGN_IN_PAGE.load()),
   ]);
 }
 

@@ -12,18 +12,12 @@ import {
   IconWorld,
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
-import type { Session } from './api/session.ts';
 import { PAGE_PATHS, pathPattern } from './page-paths.ts';
-import OverviewPage, { overviewRead } from './pages/overview/overview-page.tsx';
+import * as overviewPage from './pages/overview/overview-page.tsx';
 import { type LazyPage, lazyPage, readyPage } from './shell/lazy-page.tsx';
-
-/** A read as a TanStack query. */
-type FirstRead = ReturnType<typeof overviewRead>;
 
 /** A page of the console: its path below `/console`, and its lazily loaded code. */
 export type Page = LazyPage & {
-  /** The page's slowest read, by its URL's query: sent before the page renders. */
-  reads?: (search: URLSearchParams, session: Session) => FirstRead;
   path: string;
   title: string;
   /** Shown in the navigation; pages without an icon are reached from others. */
@@ -39,8 +33,7 @@ export const PAGES: Page[] = [
     path: '/',
     title: 'Overview',
     icon: IconLayoutDashboard,
-    ...readyPage(OverviewPage),
-    reads: overviewRead,
+    ...readyPage(overviewPage),
   },
   {
     path: PAGE_PATHS['sign-in/add-workspace-page'],
@@ -167,7 +160,7 @@ export const WELCOME_PAGE = lazyPage(() => import('./pages/sign-in/welcome-page.
 export const SHARED_PAGE = lazyPage(() => import('./pages/shared/shared-page.tsx'));
 
 /** The page at a path below `/console`; undefined if there is none. */
-export function pageAt(pathname: string): (LazyPage & Pick<Page, 'reads'>) | undefined {
+export function pageAt(pathname: string): LazyPage | undefined {
   if (pathname === PAGE_PATHS['sign-in/welcome-page']) return WELCOME_PAGE;
   return PAGES.find(({ path }) => pathPattern(path).test(pathname));
 }

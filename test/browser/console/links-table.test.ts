@@ -119,6 +119,33 @@ test('links are shown while their figures are counted, unless a figure sorts the
   await page.close();
 });
 
+test('a page that is opened reads its links once, before it renders', async () => {
+  const rows = ['once-1', 'once-2'].map((slug) => ({
+    ...SHOP,
+    name: slug,
+    slug,
+    smart: true,
+    tags: ['once'],
+  }));
+  await site.api('/links/bulk', { links: rows });
+  const page = await site.open('/no-such-page');
+  // The first render waits for the response half a second at most: here as long as a loaded machine needs.
+  await page.addInitScript(
+    'const later = setTimeout; setTimeout = (run, ms, ...more) => later(run, ms === 500 ? 600000 : ms, ...more)',
+  );
+  const reads: (string | null)[] = [];
+  page.on('request', (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (pathname.endsWith('/links/search')) reads.push(searchParams.get('figures'));
+  });
+  await page.goto(`${site.app}/console/links?tag=once`);
+  await expectSlugs(page, ['once-2', 'once-1']);
+  await page.locator('tbody .figure').first().waitFor();
+  expect(reads).toEqual([null]);
+  expectClean(page);
+  await page.close();
+});
+
 test('an export has every link when one is deleted meanwhile', async () => {
   const names = Array.from({ length: 510 }, (_, n) => `walk-${n}`);
   const links = names.map((slug) => ({ ...SHOP, name: slug, slug, smart: true, tags: ['walk'] }));

@@ -1,9 +1,24 @@
+import type { QueryClient } from '@tanstack/react-query';
 import { type ComponentType, lazy, useState } from 'react';
+import type { Session } from '../api/session.ts';
+
+/** The code of a page or component. */
+export type PageModule<Props = object> = {
+  default: ComponentType<Props>;
+  /**
+   * Sends the page's slowest read before the page renders.
+   *
+   * @param search the query of its URL
+   * @returns a promise if the first render waits for the response, for a moment at most
+   */
+  // biome-ignore lint/suspicious/noConfusingVoidType: a page may send its read and return nothing
+  firstRead?: (queries: QueryClient, search: URLSearchParams, session: Session) => Promise<unknown> | void;
+};
 
 /** A lazily loaded page or component. */
 export type LazyPage<Props = object> = {
   /** Fetches the code, once. @throws if the fetch fails; the next call retries */
-  load(): Promise<unknown>;
+  load(): Promise<PageModule<Props>>;
   /** The component: ready if its code is loaded, otherwise suspending. */
   component(): ComponentType<Props>;
 };
@@ -13,11 +28,9 @@ export type LazyPage<Props = object> = {
  *
  * @param read imports the page's module
  */
-export function lazyPage<Props = object>(
-  read: () => Promise<{ default: ComponentType<Props> }>,
-): LazyPage<Props> {
+export function lazyPage<Props = object>(read: () => Promise<PageModule<Props>>): LazyPage<Props> {
   let loaded: ComponentType<Props> | null = null;
-  let loading: Promise<{ default: ComponentType<Props> }> | null = null;
+  let loading: Promise<PageModule<Props>> | null = null;
   const load = () => {
     loading ??= read().then(
       (module) => {
@@ -36,9 +49,9 @@ export function lazyPage<Props = object>(
 }
 
 /** A page whose code is in the first script. */
-export const readyPage = (component: ComponentType): LazyPage => ({
-  load: () => Promise.resolve(),
-  component: () => component,
+export const readyPage = (module: PageModule): LazyPage => ({
+  load: () => Promise.resolve(module),
+  component: () => module.default,
 });
 
 /** Shows a page; keeps the same component while mounted, even if its code arrives. */

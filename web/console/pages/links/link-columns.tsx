@@ -1,6 +1,6 @@
 import { Badge, Group, Text } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
-import type { ReactNode } from 'react';
+import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import { type FoundLinks, STATUS_NAMES } from '../../api/links.ts';
 import { useSession } from '../../api/session.ts';
 import { channelName, formatCount, formatDate, formatMoney, plural } from '../../formats.ts';
@@ -13,7 +13,6 @@ type Found = FoundLinks['links'][number];
 /** What the cells of a page have in common. */
 export type CellContext = {
   currency: string;
-  sparklines: Sparklines | null;
   folders: ReadonlyMap<string, string>;
 };
 
@@ -57,7 +56,7 @@ export const LINK_COLUMNS: readonly LinkColumn[] = [
     key: 'trend',
     name: 'Trend',
     ofFigures: true,
-    cell: ({ link }, { sparklines }) => sparklines && <Trend sparklines={sparklines} linkId={link.id} />,
+    cell: ({ link }) => <Trend linkId={link.id} />,
   },
   {
     key: 'clicks',
@@ -107,7 +106,13 @@ function Tags({ tags }: { tags: readonly string[] }) {
   );
 }
 
-function Trend({ sparklines: { unit, valuesOf }, linkId }: { sparklines: Sparklines; linkId: string }) {
+/** The lines of all rows, which come after the rows; null until then. */
+export const SparklinesContext = createContext<Sparklines | null>(null);
+
+function Trend({ linkId }: { linkId: string }) {
+  const sparklines = useContext(SparklinesContext);
+  if (!sparklines) return null;
+  const { unit, valuesOf } = sparklines;
   const values = valuesOf(linkId);
   const most = Math.max(0, ...values);
   return (
@@ -128,15 +133,18 @@ export function useLinkColumns() {
     defaultValue: {},
     getInitialValueInEffect: false,
   });
-  const offered = LINK_COLUMNS.filter(({ ofFigures }) => workspace.paid || !ofFigures);
-  // Another page of the origin may have stored anything.
-  const isShown = ({ key, isExtra }: LinkColumn) =>
-    typeof changed?.[key] === 'boolean' ? changed[key] : !isExtra;
-  return {
-    offered,
-    isShown,
-    shown: offered.filter(isShown),
-    show: (key: string, isOn: boolean) => setChanged({ ...changed, [key]: isOn }),
-    reset: () => setChanged({}),
-  };
+  const { paid } = workspace;
+  return useMemo(() => {
+    const offered = LINK_COLUMNS.filter(({ ofFigures }) => paid || !ofFigures);
+    // Another page of the origin may have stored anything.
+    const isShown = ({ key, isExtra }: LinkColumn) =>
+      typeof changed?.[key] === 'boolean' ? changed[key] : !isExtra;
+    return {
+      offered,
+      isShown,
+      shown: offered.filter(isShown),
+      show: (key: string, isOn: boolean) => setChanged({ ...changed, [key]: isOn }),
+      reset: () => setChanged({}),
+    };
+  }, [changed, setChanged, paid]);
 }

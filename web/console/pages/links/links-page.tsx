@@ -17,6 +17,8 @@ import { NO_FILTERS, PAGE_SIZE, type Shown, useLinksView } from './links-view.ts
 import { ShownChips } from './shown-chips.tsx';
 import { useFoundLinks } from './use-found-links.ts';
 
+export { firstRead } from './use-found-links.ts';
+
 const NONE_SHOWN: Record<Exclude<Shown, 'own'>, string> = {
   referral: 'No referral links yet',
   bio: 'No links of bio pages yet',

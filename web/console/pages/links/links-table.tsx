@@ -1,5 +1,4 @@
 import {
-  Anchor,
   Checkbox,
   Group,
   Kbd,
@@ -12,20 +11,19 @@ import {
 } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
-import { Link } from 'wouter';
-import type { Folders, FoundLinks, LinkRecord } from '../../api/links.ts';
+import { useMemo } from 'react';
+import type { Folders, FoundLinks } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { plural } from '../../formats.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { CardsSkeleton } from '../../parts/skeletons.tsx';
 import { useRowKeys } from '../../parts/use-row-keys.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import { ColumnsButton } from './columns-button.tsx';
 import { LinkCards } from './link-cards.tsx';
-import { useLinkColumns } from './link-columns.tsx';
+import { SparklinesContext, useLinkColumns } from './link-columns.tsx';
+import { LinkRow } from './link-row.tsx';
 import { type LinksView, PAGE_SIZE, type Sort } from './links-view.ts';
 import { useSelection } from './use-selection.ts';
 import { useSparklines } from './use-sparklines.ts';
@@ -50,11 +48,14 @@ export function LinksTable({ data, view, change, withDomains }: Props) {
   const columns = useLinkColumns();
   const isPresent = (key: string) => columns.shown.some((column) => column.key === key);
   const folders = useApi<Folders>(isPresent('folder') ? '/folders' : null, { limit: 500 });
-  const context = {
-    currency: workspace.currency,
-    sparklines: useSparklines(links, view.window, workspace.paid && !isPhone && isPresent('trend')),
-    folders: new Map(folders.data?.folders.map(({ id, name }) => [id, name])),
-  };
+  const sparklines = useSparklines(links, view.window, workspace.paid && !isPhone && isPresent('trend'));
+  const context = useMemo(
+    () => ({
+      currency: workspace.currency,
+      folders: new Map(folders.data?.folders.map(({ id, name }) => [id, name])),
+    }),
+    [workspace.currency, folders.data],
+  );
   const ownHost = new URL(urls.short_url).host;
   useRowKeys({
     rows: 'a.link-slug',
@@ -128,30 +129,19 @@ export function LinksTable({ data, view, change, withDomains }: Props) {
           </Table.Thead>
           <Table.Tbody>
             {data === null && <WaitingRows cells={columns.shown.length + (mayChange ? 3 : 2)} />}
-            {links.map((found) => (
-              <Table.Tr key={found.link.id} data-selected={selection.isChosen(found.link.id) || undefined}>
-                {mayChange && (
-                  <Table.Td>
-                    <Checkbox
-                      aria-label={`Select ${found.link.slug}`}
-                      checked={selection.isChosen(found.link.id)}
-                      onChange={() => selection.toggle(found.link.id)}
-                    />
-                  </Table.Td>
-                )}
-                <LinkCell link={found.link} host={withDomains ? ownHost : null} />
-                {columns.shown.map(({ key, isFigure, cell }) =>
-                  isFigure ? (
-                    <FigureCell key={key}>{cell(found, context)}</FigureCell>
-                  ) : (
-                    <Table.Td key={key}>{cell(found, context)}</Table.Td>
-                  ),
-                )}
-                <Table.Td>
-                  <CopyButton value={found.link.short_url} what={`the short URL of ${found.link.slug}`} />
-                </Table.Td>
-              </Table.Tr>
-            ))}
+            <SparklinesContext value={sparklines}>
+              {links.map((found) => (
+                <LinkRow
+                  key={found.link.id}
+                  found={found}
+                  host={withDomains ? ownHost : null}
+                  columns={columns.shown}
+                  context={context}
+                  isChosen={selection.isChosen(found.link.id)}
+                  toggle={mayChange ? selection.toggle : null}
+                />
+              ))}
+            </SparklinesContext>
           </Table.Tbody>
         </ScrollTable>
       )}
@@ -196,35 +186,6 @@ const WaitingRows = ({ cells }: { cells: number }) =>
   ));
 
 const WAITING_ROWS = 12;
-
-/** @param children null: not counted yet */
-const FigureCell = ({ children }: { children: ReactNode }) => (
-  <Table.Td ta="right" className="figure" aria-busy={children === null || undefined}>
-    {children ?? <Skeleton height={12} width={32} ml="auto" />}
-  </Table.Td>
-);
-
-/** The slug and name of a link, above its destination: two lines, so that a row is 44 px high. */
-const LinkCell = ({ link, host }: { link: LinkRecord; host: string | null }) => (
-  <Table.Td className="link-cell">
-    <div className="one-line">
-      {host !== null && (
-        <Text span size="sm" c="dimmed">
-          {link.domain ?? host}/
-        </Text>
-      )}
-      <Anchor component={Link} href={`/links/${link.id}`} fw={600} size="sm" className="link-slug">
-        {link.slug}
-      </Anchor>
-      <Text span size="sm" ml={8} dir="auto" title={link.name}>
-        {link.name}
-      </Text>
-    </div>
-    <Text size="xs" c="dimmed" truncate title={link.destination}>
-      {link.destination}
-    </Text>
-  </Table.Td>
-);
 
 type HeadingProps = {
   sort: Sort;

@@ -1,7 +1,8 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { FoundLinks } from '../../api/links.ts';
-import { useApi } from '../../api/queries.ts';
-import { isByOwnColumn, type LinksView, searchQuery } from './links-view.ts';
+import { questionOptions, useApi } from '../../api/queries.ts';
+import type { PageModule } from '../../shell/lazy-page.tsx';
+import { isByOwnColumn, type LinksView, searchQuery, viewOf } from './links-view.ts';
 
 /**
  * Reads the links of a view. Counting their figures takes ten times as long as finding them, so links come first,
@@ -16,3 +17,12 @@ export function useFoundLinks(view: LinksView, withFigures: boolean): UseQueryRe
   const ahead = useApi<FoundLinks>(isAhead ? '/links/search' : null, searchQuery(view, false));
   return isAhead && ahead.data !== undefined && !ahead.isPlaceholderData ? ahead : counted;
 }
+
+/** Sends the read of {@link useFoundLinks}; a table that is rendered with its rows and figures takes half the time. */
+export const firstRead: PageModule['firstRead'] = (queries, search, { workspace }) =>
+  queries.prefetchQuery(
+    questionOptions<FoundLinks>({
+      path: '/links/search',
+      query: searchQuery(viewOf(search), workspace.paid),
+    }),
+  );

@@ -1,16 +1,25 @@
-import { useState } from 'react';
+import { useCallback, useLayoutEffect, useRef, useState } from 'react';
 
 /** Links that a person has selected, and what they were selected from: another page begins without any. */
 export function useSelection(ids: readonly string[]) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const chosen = ids.filter((id) => selected.has(id));
+  const shown = useRef(ids);
+  useLayoutEffect(() => {
+    shown.current = ids;
+  });
+  /** The same function in every render: rows that are given it need not render again. */
+  const toggle = useCallback((id: string) => {
+    setSelected((before) => {
+      const kept = shown.current.filter((one) => before.has(one));
+      return new Set(kept.includes(id) ? kept.filter((one) => one !== id) : [...kept, id]);
+    });
+  }, []);
   return {
     /** Selected links of those shown. */
     chosen,
     isChosen: (id: string) => selected.has(id),
-    toggle(id: string) {
-      setSelected(new Set(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]));
-    },
+    toggle,
     /** Selects all, or none where all are selected. */
     toggleAll() {
       setSelected(new Set(chosen.length === ids.length ? [] : ids));

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import type { FoundLinks } from '../../api/links.ts';
 import { valueIn } from '../../dashboard/dimensions.ts';
 import { analyticsOptions, type Result } from '../../dashboard/source.ts';
@@ -37,18 +38,20 @@ export function useSparklines(
     }),
     enabled: isShown && ids.length > 0,
   });
-  if (!data) return null;
-  const points = new Map<string, Point[]>();
-  for (const row of data.rows) {
-    const link = valueIn(row, 'link') ?? '';
-    const ofLink = points.get(link) ?? [];
-    points.set(link, ofLink);
-    ofLink.push({ label: valueIn(row, `time:${unit}`) ?? '', clicks: row.metrics.clicks ?? 0 });
-  }
-  return {
-    unit,
-    valuesOf: (linkId) => valuesOf(points.get(linkId) ?? [], { unit, window: data.window, zone }),
-  };
+  return useMemo(() => {
+    if (!data) return null;
+    const points = new Map<string, Point[]>();
+    for (const row of data.rows) {
+      const link = valueIn(row, 'link') ?? '';
+      const ofLink = points.get(link) ?? [];
+      points.set(link, ofLink);
+      ofLink.push({ label: valueIn(row, `time:${unit}`) ?? '', clicks: row.metrics.clicks ?? 0 });
+    }
+    return {
+      unit,
+      valuesOf: (linkId) => valuesOf(points.get(linkId) ?? [], { unit, window: data.window, zone }),
+    };
+  }, [data, unit, zone]);
 }
 
 const daysOf = ({ days, from, to }: WindowQuery): number =>

@@ -5,6 +5,7 @@ import { Dashboard } from '../../dashboard/dashboard.tsx';
 import { analyticsOptions, overTimeBody, type Source } from '../../dashboard/source.ts';
 import { viewOf } from '../../dashboard/view.ts';
 import { viewerTimeZone } from '../../formats.ts';
+import type { PageModule } from '../../shell/lazy-page.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { NoClicks } from './no-clicks.tsx';
 
@@ -16,10 +17,10 @@ const sourceOf = ({ workspace }: Pick<Session, 'workspace'>, withRevenue: boolea
   isConsole: true,
 });
 
-/** The page's main read, by its URL; sent before the page renders. */
-export const overviewRead = (search: URLSearchParams, session: Session) => {
+/** Sends the read of totals and chart. The page does not wait for it: it has others to send. */
+export const firstRead: PageModule['firstRead'] = (queries, search, session) => {
   const source = sourceOf(session, true);
-  return analyticsOptions(source.path, overTimeBody(viewOf(search), source));
+  void queries.prefetchQuery(analyticsOptions(source.path, overTimeBody(viewOf(search), source)));
 };
 
 /** The workspace's dashboard. */

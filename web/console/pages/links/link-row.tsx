@@ -1,0 +1,74 @@
+import { Anchor, Checkbox, Skeleton, Table, Text } from '@mantine/core';
+import { memo, type ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { FoundLinks, LinkRecord } from '../../api/links.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import type { CellContext, LinkColumn } from './link-columns.tsx';
+
+type Props = {
+  found: FoundLinks['links'][number];
+  /** Host of links without a domain, where rows name their domain; else null. */
+  host: string | null;
+  columns: readonly LinkColumn[];
+  context: CellContext;
+  isChosen: boolean;
+  /** Selects or deselects a link; null: nothing can be selected. */
+  toggle: ((id: string) => void) | null;
+};
+
+/**
+ * A link in the table. Rows take most of the page's time: each renders again only when what it is given changes, so
+ * domains, folders, and trends that come later do not render all of them.
+ */
+export const LinkRow = memo(function LinkRow({ found, host, columns, context, isChosen, toggle }: Props) {
+  const { link } = found;
+  return (
+    <Table.Tr data-selected={isChosen || undefined}>
+      {toggle && (
+        <Table.Td>
+          <Checkbox aria-label={`Select ${link.slug}`} checked={isChosen} onChange={() => toggle(link.id)} />
+        </Table.Td>
+      )}
+      <LinkCell link={link} host={host} />
+      {columns.map(({ key, isFigure, cell }) =>
+        isFigure ? (
+          <FigureCell key={key}>{cell(found, context)}</FigureCell>
+        ) : (
+          <Table.Td key={key}>{cell(found, context)}</Table.Td>
+        ),
+      )}
+      <Table.Td>
+        <CopyButton value={link.short_url} what={`the short URL of ${link.slug}`} />
+      </Table.Td>
+    </Table.Tr>
+  );
+});
+
+/** @param children null: not counted yet */
+const FigureCell = ({ children }: { children: ReactNode }) => (
+  <Table.Td ta="right" className="figure" aria-busy={children === null || undefined}>
+    {children ?? <Skeleton height={12} width={32} ml="auto" />}
+  </Table.Td>
+);
+
+/** The slug and name of a link, above its destination: two lines, so that a row is 44 px high. */
+const LinkCell = ({ link, host }: { link: LinkRecord; host: string | null }) => (
+  <Table.Td className="link-cell">
+    <div className="one-line">
+      {host !== null && (
+        <Text span size="sm" c="dimmed">
+          {link.domain ?? host}/
+        </Text>
+      )}
+      <Anchor component={Link} href={`/links/${link.id}`} fw={600} size="sm" className="link-slug">
+        {link.slug}
+      </Anchor>
+      <Text span size="sm" ml={8} dir="auto" title={link.name}>
+        {link.name}
+      </Text>
+    </div>
+    <Text size="xs" c="dimmed" truncate title={link.destination}>
+      {link.destination}
+    </Text>
+  </Table.Td>
+);
