@@ -8,7 +8,10 @@ type Keys = {
   select?: (index: number) => void;
 };
 
-/** Moves between the rows of a page's list with j and k, and selects one with x, where no one types. */
+/**
+ * Moves between the rows of a page's list with j and k, selects one with x, and goes to the search field with /, where
+ * no one types.
+ */
 export function useRowKeys({ rows, select }: Keys): void {
   const latest = useRef(select);
   latest.current = select;
@@ -16,14 +19,16 @@ export function useRowKeys({ rows, select }: Keys): void {
     const onKey = (event: KeyboardEvent) => {
       const { key, target } = event;
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (key !== 'j' && key !== 'k' && key !== 'x') return;
+      if (!['j', 'k', 'x', '/'].includes(key)) return;
       if (takesText(target)) return;
       if (document.querySelector('[role="dialog"], [role="menu"]')) return;
       const all = [...document.querySelectorAll<HTMLElement>(rows)];
       const rowOf = (element: Element) => element.closest('tr, li');
       const focused = document.activeElement && rowOf(document.activeElement);
       const at = focused ? all.findIndex((one) => rowOf(one) === focused) : -1;
-      if (key === 'x') {
+      if (key === '/') {
+        document.querySelector<HTMLElement>('input[type="search"]')?.focus();
+      } else if (key === 'x') {
         if (at >= 0) latest.current?.(at);
       } else {
         // Without a row, j begins at the first one, and k at the last one.

@@ -79,7 +79,7 @@ export function LinksTable({ data, view, change, withDomains }: Props) {
                 , <Kbd size="xs">x</Kbd> selects
               </>
             )}
-            , <Kbd size="xs">Enter</Kbd> opens
+            , <Kbd size="xs">Enter</Kbd> opens, <Kbd size="xs">/</Kbd> searches
           </Text>
           <ColumnsButton columns={columns} />
         </Group>
