@@ -193,7 +193,7 @@ test('a broken connection is restored, and no click is missing or shown twice', 
   await line.close();
 });
 
-test('where no clicks will arrive, the page says why, and that it is not connected', async () => {
+test('where no clicks will arrive, the page says why, and "Try again" connects it', async () => {
   const page = await site.open('/no-such-page');
   const error = { code: 'payment_required', message: 'not in this plan', request_id: 'req-1' };
   await page.route('**/api/v1/clicks?*', (route) => route.fulfill({ status: 402, json: { error } }));
@@ -202,6 +202,20 @@ test('where no clicks will arrive, the page says why, and that it is not connect
   await page.getByText('Not connected', { exact: true }).waitFor();
   expect(await page.getByText('Reconnecting').count()).toBe(0);
   await expectGood(page, 'live-refused');
+  const again = page.getByRole('button', { name: 'Try again' });
+  const refused = page.waitForResponse(/\/api\/v1\/clicks\?/);
+  await again.press('Enter');
+  await refused;
+  await page.getByText('Your plan does not include this').waitFor();
+  await page.getByText('Not connected', { exact: true }).waitFor();
+  await page.unroute('**/api/v1/clicks?*');
+  await again.press('Enter');
+  await page.getByText('Connected', { exact: true }).waitFor();
+  await page.getByText('Your plan does not include this').waitFor({ state: 'detached' });
+  const { clicks } = await site.api<Page>('/clicks?limit=500');
+  await expect.poll(() => rows(page).count(), PATIENCE).toBe(clicks.length);
+  await click(youtube);
+  await expect.poll(() => rows(page).count(), PATIENCE).toBe(clicks.length + 1);
   await page.close();
 });
 
