@@ -147,8 +147,8 @@ test('an address that is pasted on any page begins a link; one in a field stays 
   const page = await site.open('/visitors');
   const search = page.getByRole('searchbox').or(page.getByRole('textbox')).first();
   await search.waitFor();
-  const paste = (selector: string) =>
-    page.evaluate(`(() => {
+  const paste = (selector: string, at = page) =>
+    at.evaluate(`(() => {
       const clipboardData = new DataTransfer();
       clipboardData.setData('text', '“shop.example/pasted” ');
       const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
@@ -161,6 +161,11 @@ test('an address that is pasted on any page begins a link; one in a field stays 
   await expect
     .poll(() => field(page, 'Destination URL').inputValue(), PATIENCE)
     .toBe('https://shop.example/pasted');
+  const analyst = await site.open('/visitors', { role: 'analyst' });
+  await analyst.getByRole('heading', { level: 1, name: 'Visitors' }).waitFor();
+  await paste('main', analyst);
+  expect(analyst.url()).toContain('/visitors');
+  await analyst.close();
   // A whole address replaces that in the field, cleaned; a piece of text is left to the browser.
   await field(page, 'Destination URL').fill('');
   await paste('main form input');

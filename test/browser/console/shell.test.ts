@@ -201,6 +201,9 @@ test('Ctrl K finds pages, links, people, and actions, and an address there begin
   await option('Shorten https://shop.example/winter-sale').click();
   await page.getByRole('heading', { level: 1, name: 'New link' }).waitFor();
   expect(await page.getByLabel('Destination URL').inputValue()).toBe('https://shop.example/winter-sale');
+  // In a field too.
+  await page.getByLabel('Destination URL').press('Control+k');
+  await palette.waitFor();
   await page.close();
 });
 
