@@ -77,6 +77,19 @@ const PARTS = `(() => {
   });
 })()`;
 
+test('a phone has the parts of referrals in a list to choose from', async () => {
+  const page = await site.open('/referrals?tab=payouts', { width: 390 });
+  const parts = page.getByRole('combobox', { name: 'Parts of referrals' });
+  await parts.waitFor();
+  expect(await parts.inputValue()).toBe('payouts');
+  expect(await page.getByRole('tab').count()).toBe(0);
+  await parts.selectOption('Programs');
+  await page.getByRole('article').filter({ hasText: 'Pocket friends' }).first().waitFor();
+  expect(new URL(page.url()).search).toBe('?tab=programs');
+  await expectGood(page, 'phone-referrals-parts');
+  await page.close();
+});
+
 test('a phone puts the parts of a cell below each other, beside the heading', async () => {
   const page = await site.open('/webhooks', { width: 390 });
   await page.getByText('Orders to the warehouse').waitFor();

@@ -6,6 +6,7 @@ import { useSession } from '../../api/session.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
+import { TabLine } from '../../parts/tab-line.tsx';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
 import { snippetsFor } from './snippets.ts';
 
@@ -38,13 +39,12 @@ export function QuickStart() {
               value={shown?.key ?? null}
               onChange={(key) => change({ snippet: key }, { replace: true })}
             >
-              <Tabs.List mb="md" aria-label="Quick start">
-                {snippets.map(({ key, title }) => (
-                  <Tabs.Tab key={key} value={key}>
-                    {title}
-                  </Tabs.Tab>
-                ))}
-              </Tabs.List>
+              <TabLine
+                label="Quick start"
+                tabs={snippets}
+                chosen={shown?.key}
+                choose={(key) => change({ snippet: key }, { replace: true })}
+              />
               {snippets.map(({ key, about, parts }) => (
                 <Tabs.Panel key={key} value={key}>
                   <Stack gap="md">

@@ -7,6 +7,7 @@ import {
   Select,
   Stack,
   Table,
+  Tabs,
   Text,
   TextInput,
 } from '@mantine/core';
@@ -35,6 +36,7 @@ import { SecretOnce } from '../../parts/secret-once.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
+import { TabLine } from '../../parts/tab-line.tsx';
 import { VisitorLink } from '../../parts/visitor-link.tsx';
 import { WindowPicker } from '../../parts/window-picker.tsx';
 import { ChartSample } from './chart-sample.tsx';
@@ -154,6 +156,19 @@ export default function PartsPage() {
             </Table.Tbody>
           </ScrollTable>
           <OlderRows next="cursor" what="sample rows" />
+        </Part>
+        <Part name="tab-line">
+          <Tabs value="programs">
+            <TabLine
+              label="Tabs"
+              tabs={[
+                { key: 'overview', title: 'Overview' },
+                { key: 'programs', title: 'Programs' },
+              ]}
+              chosen="programs"
+              choose={() => undefined}
+            />
+          </Tabs>
         </Part>
         <Part name="section">
           <Section title="A section" about="What it is about." action={<Button size="xs">Action</Button>}>

@@ -5,6 +5,7 @@ import { useSession } from '../../api/session.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { TabLine } from '../../parts/tab-line.tsx';
 import { CommissionsTab } from './commissions-tab.tsx';
 import { CouponsTab } from './coupons-tab.tsx';
 import { EnrollmentsTab } from './enrollments-tab.tsx';
@@ -55,13 +56,7 @@ export default function ReferralsPage() {
     <>
       <PageHeader title="Referrals">{hasAny && OF_PROGRAMS.includes(shown.key) && create}</PageHeader>
       <Tabs value={shown.key} onChange={(key) => key && view.show(key)} keepMounted={false}>
-        <Tabs.List mb="md">
-          {TABS.map(({ key, title }) => (
-            <Tabs.Tab key={key} value={key}>
-              {title}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
+        <TabLine label="Parts of referrals" tabs={TABS} chosen={shown.key} choose={view.show} />
         {TABS.map(({ key, Content }) => (
           <Tabs.Panel key={key} value={key}>
             {OF_PROGRAMS.includes(key) ? (
