@@ -6,6 +6,7 @@ import { parse } from 'acorn';
 import { expect, test } from 'vitest';
 import { buildWeb, CONSOLE_DIR, CONSOLE_MANIFEST, type ConsoleManifest, DIST_DIR } from './build.ts';
 import { readInputs } from './bundling/inputs.ts';
+import { buildScripts } from './bundling/scripts.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
@@ -21,6 +22,15 @@ test('the pixel runs in browsers of 2018', async () => {
   await buildWeb();
   const script = await readFile(join(DIST_DIR, 'pixel.js'), 'utf8');
   expect(parse(script, { ecmaVersion: 2018 }).body.length).toBeGreaterThan(0);
+});
+
+test('a build within a test is that of a release', async () => {
+  expect(process.env.NODE_ENV).toBe('test');
+  const { files } = await buildScripts(join(ROOT, 'web/'));
+  const page = files.find(({ path }) => path === 'embed-page.js');
+  expect(String(page?.content).length).toBeGreaterThan(10_000);
+  // JSX for development names the line of each element.
+  expect(String(page?.content)).not.toContain('lineNumber:');
 });
 
 test('a build of the same inputs writes nothing, also when a source has a new date', async () => {

@@ -20,6 +20,10 @@ export async function bundle(config: InlineConfig): Promise<Bundle> {
     logLevel: 'error',
     mode: 'production',
     tsconfig: TSCONFIG,
+    // Vite takes these from NODE_ENV, whatever the mode: a test would build another bundle than a release.
+    oxc: { jsx: { development: false } },
+    define: { 'process.env.NODE_ENV': '"production"' },
+    resolve: { conditions: ['module', 'browser', 'production'] },
     plugins: [
       {
         name: 'modules-read',
