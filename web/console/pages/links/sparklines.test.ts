@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sparklineUnit, valuesOf } from './sparklines.ts';
+import { bucketsOf, sparklineUnit, valuesOf } from './sparklines.ts';
 
 test('a window has at most 40 buckets, so that those of 25 links fit one response', () => {
   const LENGTH = { hour: 1 / 24, day: 1, week: 7, month: 28 };
@@ -15,15 +15,15 @@ test('every bucket has a value, also an empty one', () => {
     { label: '2026-11-01', clicks: 2 },
     { label: '2026-11-04', clicks: 5 },
   ];
-  expect(valuesOf(points, { unit: 'day', window, zone: 'UTC' })).toEqual([2, 0, 0, 5]);
-  expect(valuesOf([], { unit: 'day', window, zone: 'UTC' })).toEqual([0, 0, 0, 0]);
+  expect(valuesOf(points, bucketsOf({ unit: 'day', window, zone: 'UTC' }))).toEqual([2, 0, 0, 5]);
+  expect(valuesOf([], bucketsOf({ unit: 'day', window, zone: 'UTC' }))).toEqual([0, 0, 0, 0]);
 });
 
 test('days are those of the time zone', () => {
   const window = { from: '2026-11-01T23:30:00Z', to: '2026-11-03T22:00:00Z' };
   const points = [{ label: '2026-11-02', clicks: 1 }];
-  expect(valuesOf(points, { unit: 'day', window, zone: 'Europe/Berlin' })).toEqual([1, 0]);
-  expect(valuesOf(points, { unit: 'day', window, zone: 'UTC' })).toEqual([0, 1, 0]);
+  expect(valuesOf(points, bucketsOf({ unit: 'day', window, zone: 'Europe/Berlin' }))).toEqual([1, 0]);
+  expect(valuesOf(points, bucketsOf({ unit: 'day', window, zone: 'UTC' }))).toEqual([0, 1, 0]);
 });
 
 test('hours, weeks, and months are put in their place', () => {
@@ -34,11 +34,13 @@ test('hours, weeks, and months are put in their place', () => {
     // The clock was set back: this hour has its name twice.
     { label: '2026-10-25T02:00:00+01:00', clicks: 3 },
   ];
-  expect(valuesOf(hours, { unit: 'hour', window: day, zone: 'Europe/Berlin' })).toEqual([1, 0, 2, 3, 0]);
+  expect(valuesOf(hours, bucketsOf({ unit: 'hour', window: day, zone: 'Europe/Berlin' }))).toEqual([
+    1, 0, 2, 3, 0,
+  ]);
   const weeks = { from: '2026-11-04T12:00:00Z', to: '2026-11-18T12:00:00Z' };
   const monday = [{ label: '2026-11-09', clicks: 4 }];
-  expect(valuesOf(monday, { unit: 'week', window: weeks, zone: 'UTC' })).toEqual([0, 4, 0]);
+  expect(valuesOf(monday, bucketsOf({ unit: 'week', window: weeks, zone: 'UTC' }))).toEqual([0, 4, 0]);
   const year = { from: '2025-11-26T00:00:00Z', to: '2026-02-01T00:00:00Z' };
   const months = [{ label: '2026-01', clicks: 6 }];
-  expect(valuesOf(months, { unit: 'month', window: year, zone: 'UTC' })).toEqual([0, 0, 6]);
+  expect(valuesOf(months, bucketsOf({ unit: 'month', window: year, zone: 'UTC' }))).toEqual([0, 0, 6]);
 });

@@ -18,23 +18,35 @@ export function sparklineUnit(days: number): SparklineUnit {
 /** The figures of a link by bucket, as the API has them: buckets without clicks are left out. */
 export type Point = { label: string; clicks: number };
 
+/** The buckets of a window: the slot of the first one, and how many there are. */
+export type Buckets = { unit: SparklineUnit; first: number; count: number };
+
 /**
- * Returns the clicks of every bucket of a window, empty ones included.
+ * Returns the buckets of a response's window. Formats two days, so call it once for all links.
  *
- * @param window the response's: instants
- * @param zone of the buckets
+ * @param given.window instants
+ * @param given.zone of the buckets
  */
-export function valuesOf(
-  points: readonly Point[],
-  { unit, window, zone }: { unit: SparklineUnit; window: { from: string; to: string }; zone: string },
-): number[] {
-  const indexOf = (label: string) => slotOf(label, unit);
-  const first = indexOf(labelAt(window.from, unit, zone));
+export function bucketsOf({
+  unit,
+  window,
+  zone,
+}: {
+  unit: SparklineUnit;
+  window: { from: string; to: string };
+  zone: string;
+}): Buckets {
+  const first = slotOf(labelAt(window.from, unit, zone), unit);
   // The end is exclusive.
-  const last = indexOf(labelAt(new Date(Date.parse(window.to) - 1).toISOString(), unit, zone));
-  const values = Array.from({ length: Math.max(1, last - first + 1) }, () => 0);
+  const last = slotOf(labelAt(new Date(Date.parse(window.to) - 1).toISOString(), unit, zone), unit);
+  return { unit, first, count: Math.max(1, last - first + 1) };
+}
+
+/** Returns the clicks of every bucket, empty ones included. */
+export function valuesOf(points: readonly Point[], { unit, first, count }: Buckets): number[] {
+  const values = Array.from({ length: count }, () => 0);
   for (const { label, clicks } of points) {
-    const at = Math.min(values.length - 1, Math.max(0, indexOf(label) - first));
+    const at = Math.min(count - 1, Math.max(0, slotOf(label, unit) - first));
     values[at] = (values[at] ?? 0) + clicks;
   }
   return values;

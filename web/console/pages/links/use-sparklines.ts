@@ -5,7 +5,7 @@ import { valueIn } from '../../dashboard/dimensions.ts';
 import { analyticsOptions, type Result } from '../../dashboard/source.ts';
 import type { WindowQuery } from '../../parts/window.ts';
 import { useChartZone } from './link-analytics.ts';
-import { type Point, type SparklineUnit, sparklineUnit, valuesOf } from './sparklines.ts';
+import { bucketsOf, type Point, type SparklineUnit, sparklineUnit, valuesOf } from './sparklines.ts';
 
 const DAY_MS = 86_400_000;
 const MOST_ROWS = 1_000;
@@ -47,10 +47,8 @@ export function useSparklines(
       points.set(link, ofLink);
       ofLink.push({ label: valueIn(row, `time:${unit}`) ?? '', clicks: row.metrics.clicks ?? 0 });
     }
-    return {
-      unit,
-      valuesOf: (linkId) => valuesOf(points.get(linkId) ?? [], { unit, window: data.window, zone }),
-    };
+    const buckets = bucketsOf({ unit, window: data.window, zone });
+    return { unit, valuesOf: (linkId) => valuesOf(points.get(linkId) ?? [], buckets) };
   }, [data, unit, zone]);
 }
 
