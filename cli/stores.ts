@@ -1,24 +1,24 @@
 import { access, constants, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Static, Type } from 'typebox';
-import { Value } from 'typebox/value';
 import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
 import { type Config, readConfig } from '../core/settings/config.ts';
 import { createPool, type Pool } from '../sql/database/pool.ts';
 import { CommandFailed } from './output.ts';
 import { directoryId } from './processes/record-file.ts';
 
-const Running = Type.Object({
-  databaseUrl: Type.String(),
-  databaseOwnerUrl: Type.String(),
-  clickhouseUrl: Type.String(),
-  baseUrl: Type.String(),
-  appUrl: Type.String(),
-  shortUrl: Type.String(),
+const ADDRESSES = [
+  'databaseUrl',
+  'databaseOwnerUrl',
+  'clickhouseUrl',
+  'baseUrl',
+  'appUrl',
+  'shortUrl',
+] as const;
+
+type Addresses = Record<(typeof ADDRESSES)[number], string> & {
   /** Addresses of the details of readiness, on the metrics ports. */
-  health: Type.Object({ ingest: Type.String(), api: Type.String() }),
-  directory: Type.String(),
-});
+  health: { ingest: string; api: string };
+};
 
 /** Returns the path of the file in which a running `npm start` stores its database addresses (mode 0600). */
 export function runFile(dataDir: string): string {
@@ -56,18 +56,23 @@ export async function operatorConfig(): Promise<OperatorConfig> {
   );
 }
 
-type Addresses = Omit<Static<typeof Running>, 'directory'>;
-
 /** Returns null in a copy of a DATA_DIR, whose file has the addresses of the original. */
 async function runningService(dataDir: string): Promise<Addresses | null> {
   const path = runFile(dataDir);
   const text = await readFile(path, 'utf8').catch(() => '');
   if (text.trim() === '') return null;
-  const running = Value.Parse(Running, JSON.parse(text));
+  const running: unknown = JSON.parse(text);
+  if (!isRunFile(running)) throw new CommandFailed(`${path} is not valid: restart "npm start"`);
   const { databaseUrl, databaseOwnerUrl, clickhouseUrl, baseUrl, appUrl, shortUrl, health, directory } =
     running;
   if (directory !== directoryId(dirname(path))) return null;
   return { databaseUrl, databaseOwnerUrl, clickhouseUrl, baseUrl, appUrl, shortUrl, health };
+}
+
+function isRunFile(stored: unknown): stored is Addresses & { directory: string } {
+  const { health, directory, ...rest } = (stored ?? {}) as Partial<Addresses & { directory: string }>;
+  const texts = [...ADDRESSES.map((name) => rest[name]), directory, health?.ingest, health?.api];
+  return texts.every((text) => typeof text === 'string');
 }
 
 /** Detects a file of another user, whose service may be running. */

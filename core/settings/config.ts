@@ -1,10 +1,9 @@
 import { isIP } from 'node:net';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { type Static, Type } from 'typebox';
-import { Value } from 'typebox/value';
 import { isAddressBlock } from '../addresses/address-blocks.ts';
 import { withoutPort } from '../addresses/address-port.ts';
+import { type Environment, readEnvironment, SETTINGS } from './environment.ts';
 import { type OidcSettings, oidcSettings } from './oidc.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { fileSettingOf, SECRET_SETTINGS, type SecretFileSetting } from './secrets.ts';
@@ -12,75 +11,10 @@ import { ConfigError } from './settings-error.ts';
 
 export { ConfigError, SettingsError } from './settings-error.ts';
 
-/**
- * Every setting as text of the environment, except the `_FILE` of each secret. A new secret also belongs in
- * `SECRET_SETTINGS`. Keep `.env.example` in step.
- */
-const Environment = Type.Object({
-  DATA_DIR: Type.String({ minLength: 1, default: './data' }),
-  HOST: Type.String({ minLength: 1, default: '127.0.0.1' }),
-  API_PORT: Type.String({ pattern: '^\\d{1,5}$', default: '3000' }),
-  INGEST_PORT: Type.String({ pattern: '^\\d{1,5}$', default: '8080' }),
-  INGEST_SHARE_PORT: Type.String({ pattern: '^(true|false)$', default: 'false' }),
-  INGEST_LINKS_IN_MEMORY: Type.String({ pattern: '^(all|[1-9]\\d{0,8})$', default: 'all' }),
-  METRICS_HOST: Type.String({ minLength: 1, default: '127.0.0.1' }),
-  METRICS_PORT: Type.String({ pattern: '^\\d{1,5}$', default: '9464' }),
-  BASE_URL: Type.String({ default: '' }),
-  APP_URL: Type.String({ default: '' }),
-  SHORT_URL: Type.String({ default: '' }),
-  PUBLIC_URL: Type.String({ default: '' }),
-  DATABASE_URL: Type.String({ default: '' }),
-  DATABASE_PASSWORD: Type.String({ default: '' }),
-  DATABASE_OWNER_URL: Type.String({ default: '' }),
-  DATABASE_OWNER_PASSWORD: Type.String({ default: '' }),
-  CLICKHOUSE_URL: Type.String({ default: '' }),
-  CLICKHOUSE_PASSWORD: Type.String({ default: '' }),
-  CLICKHOUSE_DATABASE: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', default: 'hoplog' }),
-  CLICKHOUSE_CLUSTER: Type.String({ pattern: '^[A-Za-z0-9_-]*$', default: '' }),
-  KAFKA_BROKERS: Type.String({ default: '' }),
-  KAFKA_TOPIC: Type.String({ pattern: '^[A-Za-z0-9._-]{1,200}$', default: 'hoplog.events.v1' }),
-  KAFKA_DEAD_TOPIC: Type.String({ pattern: '^[A-Za-z0-9._-]{1,200}$', default: 'hoplog.dead.v1' }),
-  KAFKA_PARTITIONS: Type.String({ pattern: '^[1-9]\\d{0,3}$', default: '4' }),
-  KAFKA_REPLICATION: Type.String({ pattern: '^[1-9]$', default: '3' }),
-  KAFKA_RETENTION_HOURS: Type.String({ pattern: '^[1-9]\\d{0,4}$', default: '168' }),
-  KAFKA_TLS: Type.String({ pattern: '^(true|false)$', default: 'false' }),
-  KAFKA_TLS_CA: Type.String({ default: '' }),
-  KAFKA_SASL_MECHANISM: Type.String({ pattern: '^(plain|scram-sha-256|scram-sha-512)?$', default: '' }),
-  KAFKA_USERNAME: Type.String({ default: '' }),
-  KAFKA_PASSWORD: Type.String({ default: '' }),
-  JOURNAL_SYNC: Type.String({ pattern: '^(always|[1-9]\\d{0,4}ms)$', default: '5ms' }),
-  JOURNAL_BUDGET: Type.String({ pattern: '^[1-9]\\d*(MiB|GiB)$', default: '8GiB' }),
-  STREAM_NAME: Type.String({ pattern: '^[a-z0-9-]{0,40}$', default: '' }),
-  TRUST_PROXY: Type.String({ default: '' }),
-  ROBOTS: Type.String({ pattern: '^(all|none)$', default: 'all' }),
-  BLOCKED_DOMAINS_FILE: Type.String({ default: '' }),
-  DNS_SERVERS: Type.String({ default: '' }),
-  PUBLISHABLE_LIMIT_PER_HOUR: Type.String({ pattern: '^[1-9]\\d{0,8}$', default: '10000' }),
-  WEBHOOK_ALLOW_PRIVATE: Type.String({ pattern: '^(true|false)$', default: 'false' }),
-  STRIPE_API_BASE: Type.String({ default: '' }),
-  OTEL_EXPORTER_OTLP_ENDPOINT: Type.String({ default: '' }),
-  OIDC_ISSUER: Type.String({ default: '' }),
-  OIDC_CLIENT_ID: Type.String({ default: '' }),
-  OIDC_CLIENT_SECRET: Type.String({ default: '' }),
-  OIDC_NAME: Type.String({ default: '' }),
-  OIDC_SCOPES: Type.String({ default: 'openid email profile' }),
-  OIDC_ALLOWED_DOMAINS: Type.String({ default: '' }),
-  OIDC_WORKSPACE: Type.String({ default: '' }),
-  OIDC_GROUPS_CLAIM: Type.String({ default: 'groups' }),
-  OIDC_GROUP_ROLES: Type.String({ default: '' }),
-  BACKUP_TO: Type.String({ default: '' }),
-  AWS_ENDPOINT_URL: Type.String({ default: '' }),
-  AWS_REGION: Type.String({ pattern: '^[a-z0-9-]+$', default: 'us-east-1' }),
-  AWS_ACCESS_KEY_ID: Type.String({ default: '' }),
-  AWS_SECRET_ACCESS_KEY: Type.String({ default: '' }),
-  AWS_SESSION_TOKEN: Type.String({ default: '' }),
-  LOG_LEVEL: Type.String({ pattern: '^(trace|debug|info|warn|error|silent)$', default: 'info' }),
-});
-
-export type EnvironmentName = keyof Static<typeof Environment> | SecretFileSetting;
+export type EnvironmentName = keyof Environment | SecretFileSetting;
 /** The names of all settings. */
 export const SETTING_NAMES: readonly string[] = [
-  ...Object.keys(Environment.properties),
+  ...Object.keys(SETTINGS),
   ...SECRET_SETTINGS.map(fileSettingOf),
 ];
 
@@ -171,31 +105,6 @@ export type Config = {
   logLevel: string;
 };
 
-const EXPECTED: Partial<Record<EnvironmentName, string>> = {
-  API_PORT: 'must be a port number from 0 to 65535',
-  INGEST_PORT: 'must be a port number from 0 to 65535',
-  INGEST_SHARE_PORT: 'must be "true" or "false"',
-  INGEST_LINKS_IN_MEMORY: 'must be "all" or a number of links such as "1000000"',
-  METRICS_PORT: 'must be a port number from 0 to 65535',
-  JOURNAL_SYNC: 'must be "always" or milliseconds such as "5ms"',
-  JOURNAL_BUDGET: 'must be a size such as "512MiB" or "8GiB"',
-  KAFKA_TOPIC: 'must be a topic name of letters, digits, ".", "_" and "-"',
-  KAFKA_DEAD_TOPIC: 'must be a topic name of letters, digits, ".", "_" and "-"',
-  KAFKA_PARTITIONS: 'must be a number from 1 to 9999',
-  KAFKA_REPLICATION: 'must be a number from 1 to 9',
-  KAFKA_RETENTION_HOURS: 'must be a number of hours from 1 to 99999',
-  KAFKA_TLS: 'must be "true" or "false"',
-  KAFKA_SASL_MECHANISM: 'must be empty, "plain", "scram-sha-256" or "scram-sha-512"',
-  ROBOTS: 'must be "all" or "none"',
-  PUBLISHABLE_LIMIT_PER_HOUR: 'must be a number from 1 to 999999999',
-  WEBHOOK_ALLOW_PRIVATE: 'must be "true" or "false"',
-  AWS_REGION: 'must be a region such as "eu-central-1"',
-  LOG_LEVEL: 'must be one of trace, debug, info, warn, error, silent',
-  STREAM_NAME: 'must be up to 40 characters of a-z, 0-9 and "-"',
-  CLICKHOUSE_DATABASE: 'must be a plain identifier',
-  CLICKHOUSE_CLUSTER: 'must be a cluster name of letters, digits, "_" and "-"',
-};
-
 /**
  * Returns all settings, parsed. An empty value counts as unset.
  *
@@ -203,17 +112,7 @@ const EXPECTED: Partial<Record<EnvironmentName, string>> = {
  * @throws {ConfigError} naming the first setting that can't be used
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
-  const given: Record<string, string> = {};
-  const complete = readSecretFiles(env);
-  for (const name of Object.keys(Environment.properties)) {
-    const value = complete[name];
-    if (value !== undefined && value !== '') given[name] = value;
-  }
-  const raw = Value.Default(Environment, given) as Static<typeof Environment>;
-  for (const error of Value.Errors(Environment, raw)) {
-    const name = error.instancePath.slice(1) as keyof typeof raw;
-    throw new ConfigError(name, raw[name], EXPECTED[name] ?? error.message);
-  }
+  const raw = readEnvironment(readSecretFiles(env));
   const apiPort = port('API_PORT', raw.API_PORT);
   const ingestPort = port('INGEST_PORT', raw.INGEST_PORT);
   const baseUrl = origin('BASE_URL', raw.BASE_URL || `http://127.0.0.1:${apiPort}`);

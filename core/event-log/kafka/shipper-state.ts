@@ -1,7 +1,5 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Type } from 'typebox';
-import { Value } from 'typebox/value';
 
 /**
  * The state of a stream's shipper: its partition, and the journal offset below which Kafka has everything. The
@@ -19,13 +17,13 @@ export type ShipperState = {
   truncatedAhead: bigint;
 };
 
-const StoredState = Type.Object({
-  log: Type.String(),
-  partition: Type.Integer({ minimum: 0 }),
-  offset: Type.String({ pattern: '^\\d+$' }),
-  acknowledged: Type.String({ pattern: '^(-1|\\d+)$' }),
-  truncated_ahead: Type.String({ pattern: '^(-1|\\d+)$' }),
-});
+type StoredState = {
+  log: string;
+  partition: number;
+  offset: string;
+  acknowledged: string;
+  truncated_ahead: string;
+};
 const FILE = 'shipped.json';
 
 /** Reads the state; null before the first start with Kafka. */
@@ -38,8 +36,7 @@ export function readShipperState(directory: string): ShipperState | null {
     throw error;
   }
   const stored: unknown = JSON.parse(text);
-  if (!Value.Check(StoredState, stored))
-    throw new Error(`${join(directory, FILE)} is not a valid state of a shipper`);
+  if (!isStoredState(stored)) throw new Error(`${join(directory, FILE)} is not a valid state of a shipper`);
   return {
     log: stored.log,
     partition: stored.partition,
@@ -73,3 +70,17 @@ export function writeShipperState(directory: string, state: ShipperState): void 
   }
   renameSync(fresh, join(directory, FILE));
 }
+
+function isStoredState(stored: unknown): stored is StoredState {
+  const { log, partition, offset, acknowledged, truncated_ahead } = (stored ?? {}) as Record<string, unknown>;
+  return (
+    typeof log === 'string' &&
+    Number.isInteger(partition) &&
+    Number(partition) >= 0 &&
+    matches(/^\d+$/, offset) &&
+    matches(/^(-1|\d+)$/, acknowledged) &&
+    matches(/^(-1|\d+)$/, truncated_ahead)
+  );
+}
+
+const matches = (pattern: RegExp, value: unknown) => typeof value === 'string' && pattern.test(value);
