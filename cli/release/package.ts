@@ -5,7 +5,7 @@ import { bundleOf, IMPORTS_FILE, type Imports, ROOT_DIR } from '../programs/prog
 /** What the command reads beside its bundle, and what a package must contain. */
 const FILES = ['sql/migrations', 'clickhouse/migrations', 'core/events/schemas', 'LICENSE', 'NOTICE'];
 /** Loaded by name: pretty logs on a terminal. */
-const FOUND_BY_NAME = ['pino-pretty'];
+const FOUND_BY_NAME = ['pino', 'pino-pretty'];
 /** Optional: `pg` loads its native client only on request. */
 const NOT_NEEDED = 'pg-native';
 

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { type Logger, pino } from 'pino';
 
 export type { Logger };
@@ -15,9 +16,11 @@ const UNWRITTEN_BYTES = 4 * 1024 * 1024;
 export function createLogger(tier: string, level = 'info'): Logger {
   const base = { tier };
   if (process.stderr.isTTY) {
-    return pino(
+    // The one of node_modules: its transport is a thread, whose file a bundle does not have.
+    const installed: typeof import('pino') = createRequire(import.meta.url)('pino');
+    return installed.pino(
       { level, base },
-      pino.transport({
+      installed.transport({
         target: 'pino-pretty',
         options: { destination: 2, ignore: 'pid,hostname', singleLine: true },
       }),
