@@ -188,7 +188,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   addIdempotency(app);
   addPublishableLimit(app, deps);
   addReportLimit(app);
-  await addOpenApi(app, deps);
+  addOpenApi(app, deps);
 
   await app.register(async (scope) => healthRoutes(scope as Api, deps));
   await app.register(async (scope) => embedRoutes(scope as Api, deps));

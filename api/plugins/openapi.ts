@@ -1,14 +1,8 @@
-import swagger from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
+import { AppError } from '../../core/errors.ts';
 import { type Asset, compressedAsset, sendAsset } from '../assets.ts';
 import type { Api, ApiDeps, FastifyReply, FastifyRequest } from '../dependencies.ts';
-import {
-  type DocumentedRoute,
-  type DocumentPart,
-  documentOf,
-  type RawDocument,
-} from '../openapi/document.ts';
-import { documented, errorsOf } from '../openapi/routes.ts';
+import { type DocumentPart, documentOf } from '../openapi/document.ts';
+import { createReference, type Reference, type RouteToDocument } from '../openapi/reference.ts';
 import { CONSOLE, PUBLIC } from '../openapi/text.ts';
 
 /** Paths of the API's document and of the one for the console's browser. */
@@ -17,39 +11,31 @@ export const DOCUMENT_PATHS = {
   console: '/api/v1/console-openapi.json',
 } as const;
 
+/** Headers of one connection. */
+const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date']);
+
 /**
  * Serves two OpenAPI 3.1 documents, made from the routes' schemas: one for calls with keys, one for the console's
- * own calls. `/docs` shows the first and loads nothing from other hosts. Await it before the routes are
- * registered.
+ * own calls. `/docs` shows the first and loads nothing from other hosts. Call it before the routes are registered.
  */
-export async function addOpenApi(app: Api, { config }: Pick<ApiDeps, 'config'>): Promise<void> {
-  const routes = new Map<string, DocumentedRoute>();
-  await app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      servers: [{ url: config.baseUrl }],
-      components: { securitySchemes: { ...PUBLIC.securitySchemes, ...CONSOLE.securitySchemes } },
-    },
-    convertConstToEnum: false,
-    transform: ({ schema, url, route }) => {
-      const id = schema?.operationId;
-      if (id !== undefined) {
-        routes.set(id, {
-          config: route.config ?? {},
-          hasBody: schema.body !== undefined,
-          errors: errorsOf(schema, route),
-        });
-      }
-      return { url, schema: documented(schema ?? {}, route) };
-    },
+export function addOpenApi(app: Api, { config }: Pick<ApiDeps, 'config'>): void {
+  const routes: RouteToDocument[] = [];
+  app.addHook('onRoute', ({ method, url, schema, config: own }) => {
+    if (method === 'HEAD' || schema?.hide === true) return;
+    routes.push({ method, url, ...(schema && { schema }), ...(own && { config: own }) });
   });
+  let created: Promise<Reference> | null = null;
+  const reference = (): Promise<Reference> => {
+    created ??= createReference(routes, config);
+    return created;
+  };
 
   const send = (part: DocumentPart) => {
     let cached: Promise<Asset> | null = null;
     // Generated and compressed at its first request.
-    const document = (): Promise<Asset> => {
-      const raw = app.swagger() as unknown as RawDocument;
-      const text = JSON.stringify(documentOf(raw, routes, part));
+    const document = async (): Promise<Asset> => {
+      const { raw, routes: byId } = await reference();
+      const text = JSON.stringify(documentOf(raw, byId, part));
       return compressedAsset(Buffer.from(text), 'application/json; charset=utf-8');
     };
     return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -62,40 +48,17 @@ export async function addOpenApi(app: Api, { config }: Pick<ApiDeps, 'config'>):
   app.get(DOCUMENT_PATHS.public, options, sendPublic);
   app.get(DOCUMENT_PATHS.console, options, send(CONSOLE));
 
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    // Without the top bar of the other layout: it shows another product's logo and violates the policy's style
-    // rules.
-    uiConfig: { deepLinking: true, layout: 'BaseLayout' },
-    // The plugin's own routes would generate the document for each request.
-    uiHooks: {
-      onRequest: async (request, reply) => {
-        const { url } = request.routeOptions;
-        if (url === '/docs/json' || url === '/docs/yaml') return sendPublic(request, reply);
-      },
-    },
-    staticCSP: docsPolicy(config.baseUrl),
-    theme: {
-      title: 'Hoplog API',
-      css: [{ filename: 'hoplog.css', content: DOCS_STYLE }],
-    },
-  });
+  const hidden = { schema: { hide: true } } as const;
+  const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const { page } = await reference();
+    const { status, headers, body } = await page(request.url, request.headers);
+    if (status === 404) throw new AppError('not_found', 'unknown path');
+    for (const [name, value] of Object.entries(headers)) {
+      if (value !== undefined && !HOP_BY_HOP.has(name)) reply.header(name, value);
+    }
+    return reply.status(status).send(body);
+  };
+  for (const path of ['/docs', '/docs/*']) app.get(path, hidden, sendPage);
+  // The pages of the package would generate the document for each request.
+  for (const path of ['/docs/json', '/docs/yaml']) app.get(path, hidden, sendPublic);
 }
-
-/**
- * Returns the page's Content-Security-Policy: its own files, and API calls by its forms. Without
- * `upgrade-insecure-requests`, which would break a deployment on plain HTTP.
- */
-const docsPolicy = (baseUrl: string): Record<string, string> => ({
-  'default-src': "'none'",
-  'script-src': "'self'",
-  'style-src': "'self'",
-  'img-src': "'self' data:",
-  'connect-src': `'self' ${new URL(baseUrl).origin}`,
-  'base-uri': "'none'",
-  'form-action': "'none'",
-  'frame-ancestors': "'none'",
-});
-
-/** Tables scroll horizontally on narrow screens. */
-const DOCS_STYLE = '.swagger-ui .renderedMarkdown table { display: block; overflow-x: auto }';
