@@ -7,7 +7,15 @@ export function thisMachine(): Machine {
   return { platform, arch, isMusl: platform === 'linux' && !hasGlibc() };
 }
 
+let glibc: boolean | undefined;
+
 function hasGlibc(): boolean {
+  glibc ??= reportsGlibc();
+  return glibc;
+}
+
+/** Takes some milliseconds. */
+function reportsGlibc(): boolean {
   // Without network information, for which the report would ask name servers. Its type lacks the property.
   const report = Object.assign(process.report, { excludeNetwork: true });
   const { header } = report.getReport() as { header?: { glibcVersionRuntime?: string } };

@@ -48,38 +48,65 @@ export type SchemaRegistry = {
  *   (a field added without a default, a type changed)
  */
 export function createSchemaRegistry(schemas: VersionedSchema[]): SchemaRegistry {
+  const registry = registryOf(schemas);
+  for (const { kind, version } of schemas) registry.schema(KIND_CODES[kind], version);
+  return registry;
+}
+
+/** {@link createSchemaRegistry} without the check of older versions: a reader is made at its first use. */
+function registryOf(schemas: VersionedSchema[]): SchemaRegistry {
   const current = {} as Record<EventKind, { version: number; type: avro.Type }>;
+  const known = new Map<number, VersionedSchema>();
   const readers = new Map<number, VersionReader>();
   for (const kind of Object.keys(KIND_CODES) as EventKind[]) {
     const versions = schemas.filter((schema) => schema.kind === kind).sort((a, b) => b.version - a.version);
     const [newest] = versions;
     if (!newest) throw new Error(`event kind ${kind} has no schema`);
-    const type = typeOf(newest.schema);
-    current[kind] = { version: newest.version, type };
-    for (const { version, schema } of versions) {
-      const key = readerKey(KIND_CODES[kind], version);
-      if (readers.has(key)) throw new Error(`event kind ${kind} has version ${version} twice`);
-      const written = version === newest.version ? type : typeOf(schema);
-      readers.set(key, {
-        kind,
-        name: `${kind}.v${version}`,
-        // Of the canonical form, which decides how bytes are read: no documentation, no defaults.
-        fingerprint: written.fingerprint('sha256').toString('hex'),
-        read: bodyReader(type, written === type ? null : written),
-      });
+    current[kind] = { version: newest.version, type: typeOf(newest.schema) };
+    for (const schema of versions) {
+      const key = readerKey(KIND_CODES[kind], schema.version);
+      if (known.has(key)) throw new Error(`event kind ${kind} has version ${schema.version} twice`);
+      known.set(key, schema);
     }
   }
+
+  function readerOf(key: number): VersionReader | null {
+    const schema = known.get(key);
+    if (!schema) return null;
+    const reader = newReader(schema, current[schema.kind]);
+    readers.set(key, reader);
+    return reader;
+  }
+
   return {
     current: (kind) => current[kind],
     reader(code, version) {
-      const found = readers.get(readerKey(code, version));
+      const key = readerKey(code, version);
+      const found = readers.get(key) ?? readerOf(key);
       if (found) return found;
       const kind = (Object.keys(KIND_CODES) as EventKind[]).find((name) => KIND_CODES[name] === code);
       return kind
         ? `${kind} of version ${version}: no such schema here`
         : `no event kind has the code ${code}`;
     },
-    schema: (code, version) => readers.get(readerKey(code, version)) ?? null,
+    schema(code, version) {
+      const key = readerKey(code, version);
+      return readers.get(key) ?? readerOf(key);
+    },
+  };
+}
+
+function newReader(
+  { kind, version, schema }: VersionedSchema,
+  newest: { version: number; type: avro.Type },
+): VersionReader {
+  const written = version === newest.version ? newest.type : typeOf(schema);
+  return {
+    kind,
+    name: `${kind}.v${version}`,
+    // Of the canonical form, which decides how bytes are read: no documentation, no defaults.
+    fingerprint: written.fingerprint('sha256').toString('hex'),
+    read: bodyReader(newest.type, written === newest.type ? null : written),
   };
 }
 
@@ -125,6 +152,6 @@ let released: SchemaRegistry | undefined;
 
 /** Returns the registry of this release, read from its schema files at the first use. */
 export function releasedRegistry(): SchemaRegistry {
-  released ??= createSchemaRegistry(releasedSchemas());
+  released ??= registryOf(releasedSchemas());
   return released;
 }
