@@ -199,8 +199,10 @@ const REGIONS: Readonly<Record<string, string>> = {
   ZW: 'BU Bulawayo|HA Harare|MA Manicaland|MC Mashonaland Central|ME Mashonaland East Province|MI Midlands Province|MN Matabeleland North|MS Matabeleland South Province|MV Masvingo Province|MW Mashonaland West',
 };
 
-const CODES: ReadonlyMap<string, string> = new Map(
-  Object.entries(REGIONS).flatMap(([country, regions]) =>
+let codes: ReadonlyMap<string, string> | undefined;
+
+function readCodes(): ReadonlyMap<string, string> {
+  const entries = Object.entries(REGIONS).flatMap(([country, regions]) =>
     regions.split('|').flatMap((region) => {
       const space = region.indexOf(' ');
       const code = `${country}-${region.slice(0, space)}`;
@@ -209,10 +211,12 @@ const CODES: ReadonlyMap<string, string> = new Map(
         .split(';')
         .map((name) => [`${country}/${name}`, code] as const);
     }),
-  ),
-);
+  );
+  return new Map(entries);
+}
 
 /** Returns the ISO 3166-2 code of a region by the name that DB-IP gives it; empty when it has none. */
 export function regionCode(country: string, name: string): string {
-  return CODES.get(`${country}/${name}`) ?? '';
+  codes ??= readCodes();
+  return codes.get(`${country}/${name}`) ?? '';
 }

@@ -27,11 +27,11 @@ export const AMOUNT_LIMIT = 1_000_000_000_000;
 /** ISO 4217 codes that are not money: metals, bonds, funds of account, tests, "none". */
 const NOT_MONEY = new Set('XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX'.split(' '));
 
-const exponents = new Map<string, number>();
-for (const code of currencyCodes.codes()) {
-  const record = currencyCodes.code(code);
-  if (record !== undefined && !NOT_MONEY.has(code)) exponents.set(code.toLowerCase(), record.digits);
-}
+const exponents = new Map(
+  currencyCodes.data
+    .filter(({ code }) => !NOT_MONEY.has(code))
+    .map(({ code, digits }) => [code.toLowerCase(), digits]),
+);
 
 /** Returns whether `currency` is an ISO 4217 code of money, in either case. */
 export function isCurrency(currency: string): boolean {

@@ -53,12 +53,17 @@ const NAT64 = blocks(['64:ff9b::/96']);
 
 type Block = ReturnType<typeof ipaddr.parseCIDR>;
 
-function blocks(texts: readonly string[]): Block[] {
-  return texts.map((text) => ipaddr.parseCIDR(text));
+/** Returns a function that parses the blocks when it is first called. */
+function blocks(texts: readonly string[]): () => readonly Block[] {
+  let parsed: readonly Block[] | undefined;
+  return () => {
+    parsed ??= texts.map((text) => ipaddr.parseCIDR(text));
+    return parsed;
+  };
 }
 
-function isIn(address: ipaddr.IPv4 | ipaddr.IPv6, list: readonly Block[]): boolean {
-  return list.some((block) => address.kind() === block[0].kind() && address.match(block));
+function isIn(address: ipaddr.IPv4 | ipaddr.IPv6, list: () => readonly Block[]): boolean {
+  return list().some((block) => address.kind() === block[0].kind() && address.match(block));
 }
 
 /**
