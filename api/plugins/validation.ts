@@ -10,6 +10,8 @@ import { compiledLater } from './compiled-later.ts';
 
 type Schema = { type?: unknown; properties?: Record<string, { type?: unknown }> };
 
+const validators = compiledLater<Ajv.ValidateFunction>();
+
 /**
  * Validates requests by JSON Schema. Bodies are not coerced: `"19.99"` is not a number. Query and path parameters
  * of type integer, number or boolean are parsed first, strictly: `1e2`, `0x10` and an empty text are not integers.
@@ -20,7 +22,7 @@ type Schema = { type?: unknown; properties?: Record<string, { type?: unknown }> 
 export function addValidation(app: Api): void {
   const ajv = bodyAjv();
   app.setValidatorCompiler<Schema>(({ schema, httpPart }) => {
-    const validator = compiledLater(() => ajv.compile(schema));
+    const validator = validators(schema, () => ajv.compile(schema));
     const readers =
       httpPart === 'body'
         ? []
@@ -52,7 +54,7 @@ export type BodyCheck = (body: unknown) => AppError | null;
  * defaults and drops unknown fields in the body itself.
  */
 export function bodyCheck(schema: TSchema): BodyCheck {
-  const validator = compiledLater(() => bodyAjv().compile(schema));
+  const validator = validators(schema, () => bodyAjv().compile(schema));
   return (body) => {
     const validate = validator();
     if (validate(body) === true) return null;
