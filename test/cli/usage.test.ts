@@ -5,7 +5,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { directoryId } from '../../cli/processes/record-file.ts';
 import { hoplog, operator, run } from '../support/hoplog.ts';
 import { programArguments } from '../support/program.ts';
-import { NO_UUID } from '../support/stored-events.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
 
 let stores: TestStores;
@@ -27,57 +26,8 @@ test('--version prints the version of the package', async () => {
   expect(await hoplog(['--version'], {})).toMatchObject({ status: 0, stdout: `${version}\n` });
 });
 
-test.each([
-  ['nothing', []],
-  ['an unknown command', ['frobnicate']],
-  ['an unknown subcommand', ['workspace', 'frobnicate']],
-  ['an unknown option', ['workspace', 'list', '--frobnicate']],
-  ['a group alone', ['workspace']],
-  ['a missing option', ['workspace', 'create']],
-  ['an unknown plan', ['workspace', 'create', '--name', 'x', '--plan', 'gold']],
-  ['a blank name', ['workspace', 'create', '--name', ' ']],
-  ['a domain with a path', ['workspace', 'create', '--name', 'x', '--domain', 'https://x.example/']],
-  ['a window of zero days', ['workspace', 'set', '--workspace', 'x', '--attribution-window', '0']],
-  ['an unknown currency', ['workspace', 'set', '--workspace', 'x', '--currency', 'zzz']],
-  ['an unknown kind of key', ['key', 'create', '--workspace', 'x', '--kind', 'partner']],
-  ['an invitation without a valid email', ['console', 'invite', '--workspace', 'x', '--email', 'ann']],
-  ['an unknown role', ['console', 'invite', '--workspace', 'x', '--role', 'boss']],
-  ['an import without a file', ['import', 'links', '--workspace', 'x']],
-  ['an unknown channel', ['import', 'links', '--workspace', 'x', '--channel', 'fax', 'links.csv']],
-  ['a rate without a base', ['rate', 'set', '--currency', 'eur', '--rate', '1.08']],
-  ['a visitor that is not a UUID', ['visitor', 'delete', '--workspace', 'x', '--visitor', 'ann']],
-  ['the nil UUID as a visitor', ['visitor', 'delete', '--workspace', 'x', '--visitor', NO_UUID]],
-  ['one argument too many', ['workspace', 'list', 'all']],
-])('%s is wrong usage: status 2, the reason on standard error', async (_, args) => {
-  const ended = await hoplog(args, cli.env);
-  expect(ended).toMatchObject({ status: 2, stdout: '' });
-  expect(ended.stderr).not.toBe('');
-});
-
-test('an unknown channel is rejected with the list of channels', async () => {
-  const args = ['import', 'links', '--workspace', 'x', '--channel', 'fax', 'links.csv'];
-  await cli.refused(2, /must be one of facebook, .*, or smart/, ...args);
-});
-
-test.each([
-  ['currency', ['--currency', 'zzz', '--base', 'usd', '--rate', '1']],
-  ['base', ['--currency', 'eur', '--base', 'xau', '--rate', '1']],
-  ['base', ['--currency', 'usd', '--base', 'USD', '--rate', '1']],
-  ...[
-    '0',
-    '0.000',
-    '-1',
-    '1e3',
-    'Infinity',
-    'NaN',
-    '1,08',
-    '',
-    '0x1',
-    `1${'0'.repeat(400)}`,
-    `0.${'0'.repeat(400)}1`,
-  ].map((rate): [string, string[]] => ['rate', ['--currency', 'eur', '--base', 'usd', '--rate', rate]]),
-])('an invalid %s is wrong usage, and the error names the option', async (option, args) => {
-  await cli.refused(2, new RegExp(`option '--${option} <.*is invalid`), 'rate', 'set', ...args);
+test('wrong usage exits with status 2, with the reason on standard error', async () => {
+  await cli.refused(2, /unknown option '--frobnicate'/, 'workspace', 'list', '--frobnicate');
 });
 
 test('migrate rejects the passwords of docker-compose.yml where other machines reach the ports', async () => {

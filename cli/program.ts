@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { AppError } from '../core/errors.ts';
+import { loadEnvFile } from '../core/settings/env-file.ts';
+import { SettingsError } from '../core/settings/settings-error.ts';
+import { addCommands } from './commands/index.ts';
+import { CommandFailed } from './output.ts';
+
+const USAGE = 2;
+const FAILURE = 1;
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+/**
+ * Returns the program `hoplog`, with the command that the arguments name.
+ *
+ * @param args without `node` and the script
+ */
+export async function createProgram(args: readonly string[]): Promise<Command> {
+  const program = new Command('hoplog')
+    .version(version)
+    .description(
+      'Operates a Hoplog deployment: a running `npm start` with the same DATA_DIR, or the configured databases.',
+    )
+    .option('--json', 'print JSON on standard output')
+    .exitOverride()
+    .hook('preAction', () => loadEnvFile())
+    .showHelpAfterError('(run with --help for usage)');
+  await addCommands(program, args);
+  for (const command of program.commands) withJson(command);
+  return program;
+}
+
+/** Accepts `--json` after every command, in addition to before it. */
+function withJson(command: Command): void {
+  command.exitOverride();
+  if (command.commands.length === 0) command.option('--json', 'print JSON on standard output');
+  for (const child of command.commands) withJson(child);
+}
+
+/**
+ * Writes why a command failed to standard error, unless commander has.
+ *
+ * @returns the exit status
+ */
+export function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE; // commander has printed the error
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`hoplog: ${message}\n`);
+  if (error instanceof AppError) {
+    for (const detail of error.details ?? []) process.stderr.write(`  ${detail.path}: ${detail.message}\n`);
+  } else if (!(error instanceof CommandFailed || error instanceof SettingsError) && error instanceof Error) {
+    for (let cause = error.cause; cause instanceof Error; cause = cause.cause) {
+      process.stderr.write(`  because: ${cause.message}\n`);
+    }
+  }
+  return FAILURE;
+}
