@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser, Page, Response } from 'playwright-core';
+import type { Browser, BrowserContext, Page, Response } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { BioPageRecord, Stats } from '../../api/bio-pages/schemas.ts';
 import { SOCIAL_PLATFORMS } from '../../core/bio/public-page.ts';
@@ -25,6 +25,8 @@ let service: ServedWorkspace['service'];
 let site: Server;
 let siteUrl: string;
 let browser: Browser;
+/** Of the pages that are only looked at. */
+let looks: BrowserContext;
 
 inChromium(async () => {
   served = await servedWorkspace();
@@ -37,7 +39,11 @@ inChromium(async () => {
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   siteUrl = `http://localhost:${(site.address() as AddressInfo).port}`;
   browser = await sharedChromium();
+  looks = await browser.newContext();
+  // It stays open, and with it the process of the pages.
+  await (await looks.newPage()).goto(`${service.short_url}/robots.txt`);
   return async () => {
+    await looks.close();
     site.close();
     await served.close();
   };
@@ -97,7 +103,7 @@ test.for(NAMES)('the theme %s passes an accessibility check on phone and desktop
     avatar_url: name.length % 2 ? `${siteUrl}/a.svg` : null,
     theme: everyTheme(`${siteUrl}/photo.svg`)[name],
   });
-  const page = await browser.newPage();
+  const page = await looks.newPage();
   const problems: string[] = [];
   page.on('requestfailed', (request) => problems.push(request.url()));
   page.on('console', (message) => {

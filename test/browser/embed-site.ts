@@ -63,6 +63,12 @@ export async function startEmbedSite(): Promise<EmbedSite> {
   const origin = `http://localhost:${(merchant.address() as AddressInfo).port}`;
   const browser = await sharedChromium();
   const app = new URL(service.api_url).origin;
+  const context = await browser.newContext({
+    viewport: { width: 900, height: 900 },
+    reducedMotion: 'reduce',
+  });
+  // They stay open, and with them the processes of both sites: neither a page nor its frame starts one.
+  for (const kept of [origin, `${app}/health/live`]) await (await context.newPage()).goto(kept);
 
   async function call(method: string, keys: Keys, path: string, body?: object): Promise<unknown> {
     const answer = await fetch(`${service.api_url}${path}`, {
@@ -101,13 +107,16 @@ export async function startEmbedSite(): Promise<EmbedSite> {
       const path = `/page-${pages.size}`;
       headersOf.set(path, headers);
       pages.set(path, `<!doctype html><html lang="en"><title>Shop</title><body>${body}</body></html>`);
-      const page = await browser.newPage({ viewport: { width, height: 900 }, reducedMotion: 'reduce' });
-      if (clipboard) await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      await Promise.all([context.clearCookies(), context.clearPermissions()]);
+      const page = await context.newPage();
+      if (width !== 900) await page.setViewportSize({ width, height: 900 });
+      if (clipboard) await context.grantPermissions(['clipboard-read', 'clipboard-write']);
       const watched = watch(page, [app, origin]);
       await page.goto(`${origin}${path}`);
       return Object.assign(page, { watched });
     },
     async close() {
+      await context.close();
       merchant.close();
       await close();
     },
