@@ -21,7 +21,9 @@ let shared: Promise<Browser> | null = null;
  * and closes them.
  */
 export function sharedChromium(): Promise<Browser> {
-  shared ??= launchChromium(testedChromium()).then((browser) => {
+  // A twelfth less work where pages follow each other: V8 keeps what it compiled, and collects young objects less often.
+  const flags = '--no-flush-bytecode --min-semi-space-size=32 --max-semi-space-size=64';
+  shared ??= launchChromium(testedChromium(), flags).then((browser) => {
     browser.on('context', (context) => context.setDefaultTimeout(LIMIT_MS));
     return browser;
   });
@@ -36,9 +38,11 @@ function testedChromium(): string | null {
  * Starts Chromium without a window, and without its background requests.
  *
  * @param place path of the program; by default the browser of the machine, or its headless shell
+ * @param flags further ones of V8
  */
 export function launchChromium(
   place: string | null = installedChromium() ?? testedChromium(),
+  flags = '',
 ): Promise<Browser> {
   return chromium.launch({
     executablePath: place ?? undefined,
@@ -52,7 +56,7 @@ export function launchChromium(
       '--disable-sync',
       // A tenth less work on few cores: no process for the GPU that is off, no helper threads of V8.
       '--in-process-gpu',
-      '--js-flags=--single-threaded',
+      `--js-flags=--single-threaded ${flags}`,
       // Pages of a site and context share a process, and what it has compiled.
       '--process-per-site',
     ],
