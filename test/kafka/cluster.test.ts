@@ -15,7 +15,7 @@ import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
 import { type Service, startService } from '../support/service.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
 import { until } from '../support/until.ts';
-import { underLoad } from './deployment.ts';
+import { pollClicks, tierProcess, underLoad, untilLinksSynced } from './deployment.ts';
 
 /**
  * The event log of cluster mode under load while parts of it die: three brokers, three replicas, of which two must hold
@@ -25,6 +25,7 @@ const PATIENT = { timeout: 90_000, interval: 250 };
 /** How much of the brokers' last output a failed test prints. Characters. */
 const LOG_CHARACTERS = 20_000;
 const LIGHT = { connections: 4, paceMs: 20 };
+const OUTAGE_MS = 60_000;
 
 let kafka: TestKafka;
 let stores: TestStores;
@@ -127,10 +128,33 @@ test('killing one broker of three, then another, loses nothing and duplicates no
         await expect.poll(() => replicasInSync(admin), PATIENT).toEqual([3, 3, 3, 3]);
       }
     },
-    LIGHT,
+    { connections: 4, paceMs: 60 },
   );
   await admin.disconnect();
   await expectRedirectsContinued(clicked);
+});
+
+test('all brokers are down for a minute and ingest is killed: every click is counted once, and a poller misses none', {
+  timeout: 400_000,
+}, async () => {
+  const { id, slug } = await makeLink(service, key, 'no broker');
+  await untilLinksSynced(dataDir);
+  let complete: string[] | null = null;
+  const isComplete = (seen: Set<string>) => complete?.every((visitor) => seen.has(visitor)) ?? false;
+  const polling = pollClicks(service, key, id, isComplete);
+  const outage = async () => {
+    await Promise.all(kafka.nodes.map((node) => node.kill()));
+    await delay(OUTAGE_MS / 2);
+    process.kill(tierProcess(dataDir, 'ingest'), 'SIGKILL'); // its journal holds what is not shipped
+    await delay(OUTAGE_MS / 2);
+    await Promise.all(kafka.nodes.map((node) => node.start()));
+  };
+  const clicked = await underLoad([`${service.short_url}/${slug}`], outage, { connections: 4, paceMs: 300 });
+  expect(clicked.refused).toEqual(new Map());
+  expect(clicked.answered.length).toBeGreaterThan(500);
+  await accountFor(service, key, clicked.answered);
+  complete = clicked.answered;
+  expect((await polling).size).toBeGreaterThanOrEqual(complete.length);
 });
 
 test('poison messages become dead letters and leave other records alone', {

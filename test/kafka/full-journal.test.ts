@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,10 +13,13 @@ import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
 import { type Service, startService } from '../support/service.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
 import { visit } from '../support/visitors.ts';
-import { tierProcess, underLoad } from './deployment.ts';
+import { type Load, tierProcess, underLoad } from './deployment.ts';
 
 /** A journal of 1 MiB that fills while no broker responds: from then on clicks are lost, and each lost click is counted. */
 const PATIENT = { timeout: 60_000, interval: 100 };
+const PADDING = randomBytes(400).toString('hex');
+/** Large clicks fill the journal soon. */
+const LOAD: Load = { headers: (index) => ({ 'user-agent': `Mozilla/5.0 ${index} ${PADDING}` }) };
 
 let kafka: TestKafka;
 let stores: TestStores;
@@ -86,12 +90,13 @@ async function expectLossEqualsReported(lostOnes: number): Promise<void> {
 test('when the journal fills during an outage, redirects continue and the reported loss is the actual loss', {
   timeout: 300_000,
 }, async () => {
-  const clicked = await underLoad([await newLink('budget')], async () => {
+  const outage = async () => {
     await kafka.nodes[0]?.kill();
     await expect.poll(lost, PATIENT).toBeGreaterThan(50);
     await kafka.nodes[0]?.start();
     await delay(3_000);
-  });
+  };
+  const clicked = await underLoad([await newLink('budget')], outage, LOAD);
   allRedirected(clicked);
   await expectLossEqualsReported(await lost());
 });
@@ -102,12 +107,13 @@ test('ingest that is killed with a full journal redirects after its restart, and
   const url = await newLink('full and killed');
   const lostByThen = await lost();
   await kafka.nodes[0]?.kill();
-  allRedirected(await underLoad([url], () => expect.poll(lost, PATIENT).toBeGreaterThan(lostByThen + 50)));
+  const untilLost = (count: number) => () => expect.poll(lost, PATIENT).toBeGreaterThan(count);
+  allRedirected(await underLoad([url], untilLost(lostByThen + 50), LOAD));
   const lostByFirst = (await lost()) - lostByThen;
   process.kill(tierProcess(dataDir, 'ingest'), 'SIGKILL');
   await expect.poll(async () => (await visit(url).catch(() => null))?.status, PATIENT).toBe(302);
   answered += 1;
-  allRedirected(await underLoad([url], () => expect.poll(lost, PATIENT).toBeGreaterThan(20)));
+  allRedirected(await underLoad([url], untilLost(20), LOAD));
   const lostBySecond = await lost();
   await kafka.nodes[0]?.start();
   await expectLossEqualsReported(lostByFirst + lostBySecond);

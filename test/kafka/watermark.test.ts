@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { watermark } from '../../sql/event-log/streams.ts';
 import { accountFor, untilVisible } from '../faults/accounting.ts';
 import { makeLink } from '../support/first-click.ts';
-import { operator } from '../support/hoplog.ts';
+import { EACH_SECOND, operator } from '../support/hoplog.ts';
 import { type IngestProcess, startIngestProcess } from '../support/ingest-process.ts';
 import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -18,6 +18,7 @@ import { pollClicks, underLoad } from './deployment.ts';
  * process is five seconds behind.
  */
 const BEHIND_MS = 5_000;
+const LIGHT = { connections: 6, paceMs: 60 };
 const PATIENT = { timeout: 60_000, interval: 100 };
 const CLOCK = new URL('../support/clock-offset.ts', import.meta.url).href;
 
@@ -102,7 +103,7 @@ test('a poller that starts at the watermark misses nothing: with a late clock, i
       await expect.poll(() => storedSince(dead + 1_000), PATIENT).toBeGreaterThan(10);
       expect(await mark()).toBeLessThan(dead - BEHIND_MS + 100);
     },
-    { connections: 6, paceMs: 15 },
+    LIGHT,
   );
   expect(clicked.refused).toEqual(new Map());
   expect(clicked.answered.length).toBeGreaterThan(300);
@@ -118,22 +119,24 @@ test('a process that is gone for good holds the watermark until its stream is re
   await mortal.kill();
   const dead = Date.now();
   const { slug } = await makeLink(service, key, 'after it');
-  await underLoad([`${service.short_url}/${slug}`], () =>
-    expect.poll(() => storedSince(dead), PATIENT).toBeGreaterThan(10),
+  await underLoad(
+    [`${service.short_url}/${slug}`],
+    () => expect.poll(() => storedSince(dead), PATIENT).toBeGreaterThan(10),
+    LIGHT,
   );
   // The other clocks are past it, including the one that is behind.
   await delay(BEHIND_MS + 1_000);
   expect(await mark()).toBeLessThanOrEqual(dead + 1);
-  const streams = await operator(stores).json<{ streams: { stream_id: string; name: string }[] }>(
-    'stream',
-    'list',
-  );
+  const cli = operator(stores);
+  const streams = await cli.json<{ streams: { stream_id: string; name: string }[] }>('stream', 'list');
   expect(streams.streams.map(({ name }) => name).sort()).toEqual([
     'api-0',
     'ingest-0',
     'ingest-1',
     'ingest-2',
   ]);
-  await operator(stores).json('stream', 'retire', 'ingest-2');
+  // Refused while the last events of the dead process are being stored.
+  const retired = async () => (await cli.run('stream', 'retire', 'ingest-2')).status;
+  await expect.poll(retired, { ...PATIENT, ...EACH_SECOND }).toBe(0);
   await untilVisible(service, key, dead);
 });
