@@ -74,11 +74,12 @@ export default function DomainsPage() {
 
 /** Says where links are that name no domain. */
 function OwnDomain({ isDefault }: { isDefault: boolean }) {
-  const { host } = new URL(useSession().urls.short_url);
+  const { urls, can } = useSession();
+  const { host } = new URL(urls.short_url);
   return (
     <Text size="sm" c="dimmed">
       {isDefault
-        ? `New links are on ${host}, the domain of this service, unless they name another. Make a domain the default to change that.`
+        ? `New links are on ${host}, the domain of this service, unless they name another.${can('operator') ? ' Make a domain the default to change that.' : ''}`
         : `Links can be on ${host} too, the domain of this service.`}
     </Text>
   );

@@ -1,5 +1,6 @@
 import { Anchor, Button, Group, Stack, Switch } from '@mantine/core';
 import { Link } from 'wouter';
+import { useSession } from '../../api/session.ts';
 import { isAlike } from '../../parts/changed-fields.ts';
 import { ColorField } from '../../parts/color-field.tsx';
 import { PLAIN_STYLE, type QrStyle, type WrongColor } from './qr-code.ts';
@@ -14,6 +15,7 @@ type QrStyleFormProps = {
 
 /** Colors and logo of a QR code. */
 export function QrStyleForm({ style, onChange, hasLogo, wrong }: QrStyleFormProps) {
+  const { can } = useSession();
   const isPlain = isAlike(style, PLAIN_STYLE);
   return (
     <Stack gap="xs" w="100%">
@@ -37,7 +39,7 @@ export function QrStyleForm({ style, onChange, hasLogo, wrong }: QrStyleFormProp
           onChange={({ currentTarget }) => onChange({ ...style, hasLogo: currentTarget.checked })}
         />
         {/* In the same line: it is known late, and must not move what follows. */}
-        {hasLogo === false && (
+        {hasLogo === false && can('owner') && (
           <Anchor component={Link} href="/settings" size="xs" underline="always">
             Upload a logo
           </Anchor>

@@ -1,5 +1,6 @@
 import { Anchor, Group, Table, Text, Title } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
 import { formatCount, formatInstant } from '../../formats.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
@@ -27,6 +28,7 @@ const TABLE = {
 /** Payout files with their totals and status. */
 export function PayoutFiles() {
   const view = useViewState();
+  const { can } = useSession();
   const names = new Map(usePrograms().map(({ id, name }) => [id, name]));
   const files = useApi<Files>('/payouts', {
     status: view.get('state'),
@@ -57,7 +59,9 @@ export function PayoutFiles() {
           when: ({ payouts }) => payouts.length === 0,
           show: (
             <NoRows what="payout files" names={FILTERS}>
-              Download one once balances are ready to pay.
+              {can('operator')
+                ? 'Download one once balances are ready to pay.'
+                : 'Operators of the workspace download them.'}
             </NoRows>
           ),
         }}

@@ -40,7 +40,9 @@ export function WorkspaceLogo() {
         {({ logo }) => (
           <Group>
             {logo === null ? (
-              <Text size="sm">No logo yet</Text>
+              <Text size="sm">
+                {can('owner') ? 'No logo yet' : 'No logo yet. An owner of the workspace can upload one.'}
+              </Text>
             ) : (
               <img src={logo} alt="The logo of the workspace" width={SHOWN} height={SHOWN} className="logo" />
             )}

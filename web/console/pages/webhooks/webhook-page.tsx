@@ -2,6 +2,7 @@ import { Alert, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useParams } from 'wouter';
 import { useApi } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
 import { formatInstant } from '../../formats.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
@@ -15,6 +16,7 @@ import { WebhookFacts } from './webhook-facts.tsx';
 /** A webhook's settings and deliveries. */
 export default function WebhookPage() {
   const { id } = useParams<{ id: string }>();
+  const { can } = useSession();
   const webhook = useApi<ShownWebhook>(`/webhooks/${encodeURIComponent(id)}`);
   const host = webhook.data && URL.parse(webhook.data.url)?.host;
   return (
@@ -34,8 +36,10 @@ export default function WebhookPage() {
               >
                 <Text size="sm">
                   No delivery succeeded for five days, or your server asked for no more. It has received
-                  nothing since {formatInstant(data.disabled_at)}. Once your server works, enable it again: it
-                  then receives new events.
+                  nothing since {formatInstant(data.disabled_at)}.{' '}
+                  {can('operator')
+                    ? 'Once your server works, enable it again: it then receives new events.'
+                    : 'Operators of the workspace can enable it again.'}
                 </Text>
               </Alert>
             )}
