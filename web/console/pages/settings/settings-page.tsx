@@ -1,6 +1,7 @@
 import { Tabs } from '@mantine/core';
 import { useSession } from '../../api/session.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { TabLine } from '../../parts/tab-line.tsx';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
 import { AuditLog } from './audit-log.tsx';
 import { Members } from './members.tsx';
@@ -13,8 +14,12 @@ import { WorkspaceFacts } from './workspace-facts.tsx';
 import { WorkspaceLogo } from './workspace-logo.tsx';
 import { WorkspaceSettings } from './workspace-settings.tsx';
 
-const TABS = ['workspace', 'members', 'sign-in'];
-const OWNER_TABS = [...TABS, 'audit-log'];
+const TABS = [
+  { key: 'workspace', title: 'Workspace' },
+  { key: 'members', title: 'Members' },
+  { key: 'sign-in', title: 'Your sign-in' },
+];
+const OWNER_TABS = [...TABS, { key: 'audit-log', title: 'Audit log' }];
 
 /** Settings: workspace, members, the member's own sign-in and, for owners, the audit log. */
 export default function SettingsPage() {
@@ -22,21 +27,13 @@ export default function SettingsPage() {
   const { member, can } = useSession();
   const isOwner = can('owner');
   const tabs = isOwner ? OWNER_TABS : TABS;
-  const chosen = search.get('tab') ?? '';
+  const chosen = tabs.find(({ key }) => key === search.get('tab'))?.key ?? 'workspace';
+  const choose = (tab: string | null) => change({ tab: tab === 'workspace' ? null : tab, cursor: null });
   return (
     <>
       <PageHeader title="Settings" />
-      <Tabs
-        keepMounted={false}
-        value={tabs.includes(chosen) ? chosen : 'workspace'}
-        onChange={(tab) => change({ tab: tab === 'workspace' ? null : tab, cursor: null })}
-      >
-        <Tabs.List mb="md">
-          <Tabs.Tab value="workspace">Workspace</Tabs.Tab>
-          <Tabs.Tab value="members">Members</Tabs.Tab>
-          <Tabs.Tab value="sign-in">Your sign-in</Tabs.Tab>
-          {isOwner && <Tabs.Tab value="audit-log">Audit log</Tabs.Tab>}
-        </Tabs.List>
+      <Tabs keepMounted={false} value={chosen} onChange={choose}>
+        <TabLine label="Parts of settings" tabs={tabs} chosen={chosen} choose={choose} />
         <Tabs.Panel value="workspace">
           <WorkspaceFacts />
           <WorkspaceSettings />
