@@ -73,7 +73,7 @@ test('Stripe is connected in three steps, and an unmatched purchase is assigned'
   await steps.getByText('A call had a wrong signature').waitFor({ state: 'detached' });
 
   expect(await send(address, event)).toBe(200);
-  await textShown(page, 'Neither its metadata nor its customer nor its email is of a known user.');
+  await textShown(page, 'No known user has its metadata, customer, or email.');
   await textShown(page, 'stripe:in_console');
   await expectGood(page, 'connections-unmatched');
   await press(page, /^Assign to referrer/);

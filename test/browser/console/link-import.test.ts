@@ -98,7 +98,7 @@ test(
     ]);
     await choose(page, 'mended.csv', saved.replaceAll('ftp://', 'https://').replace(',FIRST', ',first-2'));
     await page.getByRole('button', { name: 'Import 2 rows' }).click();
-    await page.getByText('No field of a link, so passed over: line, reason.').waitFor();
+    await page.getByText('Skipped columns, which are no fields of a link: line, reason.').waitFor();
     expect(await figure(page, 'Links created')).toBe('2');
     expect(await slugs('insecure')).toEqual(['insecure']);
     expectClean(page);

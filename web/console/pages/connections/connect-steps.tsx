@@ -17,7 +17,7 @@ export function ConnectSteps({ connection }: { connection: Connection }) {
     <Paper withBorder p="md" component="section" aria-label="Steps of the connection">
       <Group justify="space-between" mb="sm">
         <Title order={2} size="h3">
-          Connect {name}
+          {connection.status === 'active' ? 'Setup' : `Connect ${name}`}
         </Title>
         <ConnectionBadge connection={connection} />
       </Group>

@@ -55,7 +55,7 @@ const REASONS: Record<string, string> = {
   type_not_used: 'Events of this type report no purchase.',
   says_nothing: 'It names no user, visitor or payment.',
   nothing_paid: 'Nothing was paid, as when a trial begins.',
-  no_buyer: 'Neither its metadata nor its customer nor its email is of a known user.',
+  no_buyer: 'No known user has its metadata, customer, or email.',
   unknown_buyer: 'It names a user whose signup was not reported.',
   no_purchase: 'No event has told of its payment yet.',
   waits_for_invoice: 'Its payment may be of an invoice. Without one, it is a purchase after 72 hours.',

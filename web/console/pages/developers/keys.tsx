@@ -17,7 +17,7 @@ const PAGE_SIZE = 25;
 const TABLE = {
   label: 'Keys of the workspace',
   minWidth: 860,
-  columns: ['Name', 'Kind', 'Begins with', 'Created', 'Expires', 'Last used', 'Revoke'],
+  columns: ['Name', 'Kind', 'Begins with', 'Created', 'Expires', 'Last used', ''],
 };
 
 /** The keys of the workspace, for owners. */

@@ -8,12 +8,12 @@ import { useLinkBreakdown } from './link-analytics.ts';
 const SHOWN = 6;
 
 const TITLES = {
-  channel: 'Channels',
-  country: 'Countries',
-  device: 'Devices',
-  browser: 'Browsers',
-  os: 'Systems',
-};
+  channel: ['Channels', 'Channel'],
+  country: ['Countries', 'Country'],
+  device: ['Devices', 'Device'],
+  browser: ['Browsers', 'Browser'],
+  os: ['Systems', 'System'],
+} as const;
 type Shown = keyof typeof TITLES;
 
 /** Breakdowns of a link's clicks in the period; channels only for a Smart Link. */
@@ -30,7 +30,7 @@ export function LinkBreakdowns({ link }: { link: LinkRecord }) {
 
 function BreakdownTable({ linkId, dimension }: { linkId: string; dimension: Shown }) {
   const breakdown = useLinkBreakdown(linkId, dimension, SHOWN);
-  const title = TITLES[dimension];
+  const [title, one] = TITLES[dimension];
   return (
     <Paper withBorder p="md">
       <Title order={3} size="h5" mb="xs">
@@ -52,7 +52,7 @@ function BreakdownTable({ linkId, dimension }: { linkId: string; dimension: Show
           <Table aria-label={`Clicks by ${title.toLowerCase()}`} verticalSpacing={4} horizontalSpacing={0}>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{title}</Table.Th>
+                <Table.Th>{one}</Table.Th>
                 <Table.Th ta="right">Clicks</Table.Th>
               </Table.Tr>
             </Table.Thead>

@@ -26,7 +26,7 @@ const STATUS_CHOICES = [
 const TABLE = {
   label: 'Deliveries',
   minWidth: 820,
-  columns: ['Time', 'User', { figure: 'Credits' }, 'State', { figure: 'Attempts' }, 'Answer', ''],
+  columns: ['Time', 'User', { figure: 'Credits' }, 'State', { figure: 'Attempts' }, 'Response', ''],
 };
 
 /** Deliveries of a fulfilment with their state, newest credit first. A failed or waiting one can be delivered now. */

@@ -30,11 +30,9 @@ export function DownloadPayout({ program, payable }: { program: string | null; p
       <Button size="xs" disabled={payable === null || payable === 0} onClick={() => setOpened(true)}>
         Download payout file
       </Button>
-      {payable !== null && (
+      {payable !== null && payable > 0 && (
         <Text size="xs" c="dimmed">
-          {payable === 0
-            ? 'Nothing to pay.'
-            : `${plural(payable, 'referrer', 'referrers')} to pay. A file changes no balance.`}
+          {plural(payable, 'referrer', 'referrers')} to pay. A file changes no balance.
         </Text>
       )}
       {opened && <Choice program={program} close={() => setOpened(false)} />}

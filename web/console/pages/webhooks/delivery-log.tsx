@@ -33,7 +33,7 @@ const TYPE_CHOICES = [
 const TABLE = {
   label: 'Deliveries',
   minWidth: 760,
-  columns: ['Time', 'Event', 'Result', 'Answer', { figure: 'Attempts' }, 'Next attempt'],
+  columns: ['Time', 'Event', 'Result', 'Response', { figure: 'Attempts' }, 'Next attempt'],
 };
 
 /** Deliveries of a webhook, newest first, with a drawer for details. */

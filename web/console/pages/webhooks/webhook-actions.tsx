@@ -28,13 +28,14 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
 
   return (
     <>
-      <Button
-        loading={test.isPending}
-        disabled={!webhook.is_active}
-        onClick={() => test.mutate(undefined, { onSuccess: ({ id }) => view.open(id) })}
-      >
-        Send a test event
-      </Button>
+      {webhook.is_active && (
+        <Button
+          loading={test.isPending}
+          onClick={() => test.mutate(undefined, { onSuccess: ({ id }) => view.open(id) })}
+        >
+          Send a test event
+        </Button>
+      )}
       <Button variant="default" onClick={open}>
         Edit
       </Button>
@@ -49,7 +50,7 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
           Disable
         </ConfirmButton>
       ) : (
-        <Button variant="default" loading={turn.isPending} onClick={() => turn.mutate(true)}>
+        <Button loading={turn.isPending} onClick={() => turn.mutate(true)}>
           Enable
         </Button>
       )}

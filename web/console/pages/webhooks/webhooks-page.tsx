@@ -105,7 +105,7 @@ function Row({ webhook }: { webhook: ShownWebhook }) {
           <>
             <ResultBadge status={last.status} attempts={last.attempts} />
             <Text size="xs" c="dimmed" title={formatInstant(last.created_at)}>
-              {last.response_status !== null && `Answered ${last.response_status}, `}
+              {last.response_status !== null && `Response ${last.response_status}, `}
               {formatAgo(last.created_at)}
             </Text>
           </>

@@ -45,7 +45,7 @@ export function SlugField({ draft, set, wrong, existing }: FormFields) {
         error={wrong('slug')}
         description={
           existing
-            ? 'The old slug stays reserved for this link but stops redirecting.'
+            ? 'The old slug stops redirecting, and stays reserved.'
             : draft.channels.length > 1
               ? 'The channel is appended for each link.'
               : `The part after ${hostOf(draft.domain) ?? own}/`

@@ -44,7 +44,7 @@ export default function ImportPage() {
       setFile(await readImportFile(chosen));
     } catch (error) {
       if (error instanceof FileProblem) setWrong(`The file ${error.message}`);
-      else setWrong('The file can not be read.');
+      else setWrong('The file cannot be read.');
     }
   };
 
@@ -88,9 +88,9 @@ export default function ImportPage() {
       <Stack maw={860} gap="md">
         <Text size="sm">
           Choose an export from Bitly, Dub, YOURLS, Shlink or Kutt, or a CSV with your own columns:{' '}
-          <code>destination_url</code>, <code>name</code>, and if you like <code>slug</code>,{' '}
-          <code>channel</code>, <code>tags</code> and other fields of a link. Links that are here already are
-          passed over, so a file may be imported twice.
+          <code>destination_url</code>, <code>name</code>, and optionally <code>slug</code>,{' '}
+          <code>channel</code>, <code>tags</code> and other fields of a link. Existing links are skipped, so a
+          file can be imported twice.
         </Text>
         {workspace.primary_domain ? null : (
           <Alert variant="outline" color="yellow" title="The workspace has no domain yet">

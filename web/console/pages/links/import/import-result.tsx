@@ -42,7 +42,9 @@ export function ImportResult({
         <Figure label="Rows refused" value={formatCount(refused.length)} />
       </SimpleGrid>
       {state.unknownColumns.length > 0 && (
-        <Text size="sm">No field of a link, so passed over: {state.unknownColumns.join(', ')}.</Text>
+        <Text size="sm">
+          Skipped columns, which are no fields of a link: {state.unknownColumns.join(', ')}.
+        </Text>
       )}
       <Group>
         <Button component={Link} href="/links">
