@@ -27,6 +27,6 @@ export default defineConfig({
     teardownTimeout: 60_000,
     // Far below testTimeout, so that a condition that is never met fails with the value last seen.
     // Each read takes a core from what it waits for.
-    expect: { poll: { timeout: LIMIT_MS, interval: 100 } },
+    expect: { poll: { timeout: LIMIT_MS, interval: 200 } },
   },
 });
