@@ -31,18 +31,7 @@ export function watch(page: Page, known: string[]): Watched {
 
 /** Returns axe's violations of a document, by rule, with the elements. */
 export async function axeViolations(document: Frame | Page): Promise<string[]> {
-  if (!(await document.evaluate("'axe' in window"))) await addAxe(document);
+  if (!(await document.evaluate("'axe' in window"))) await document.evaluate(AXE);
   const violations = (await document.evaluate(RUN)) as Result[];
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' | ')}`);
-}
-
-/**
- * Runs the script of axe. In a page by the protocol of the browser: a process compiles a script once, but what is
- * evaluated within a page for each document.
- */
-async function addAxe(document: Frame | Page): Promise<void> {
-  if (!('context' in document)) return void (await document.evaluate(AXE));
-  const devTools = await document.context().newCDPSession(document);
-  await devTools.send('Runtime.evaluate', { expression: AXE });
-  await devTools.detach();
 }
