@@ -104,6 +104,28 @@ describe('what cannot be stored', () => {
     expect(await rig.stored()).toEqual({ rows: 300, distinct: 300 });
   });
 
+  it('is not what was refused before the schema was mended, while rows were searched for', async () => {
+    const { clickhouse } = rig.stores;
+    await clickhouse.command({ query: `ALTER TABLE clicks ADD CONSTRAINT none CHECK channel = 'none'` });
+    let refusals = 0;
+    const mended: typeof clickhouse.exec = async (insert) => {
+      try {
+        return await clickhouse.exec(insert);
+      } catch (error) {
+        refusals += 1;
+        // Of the first halves; rows are among them.
+        if (refusals === 20) await clickhouse.command({ query: 'ALTER TABLE clicks DROP CONSTRAINT none' });
+        throw error;
+      }
+    };
+    const stream = await rig.stream('ingest-0');
+    stream.append(clicks(300, NOW));
+    rig.work({ clickhouse: Object.assign(Object.create(clickhouse), { exec: mended }) });
+    await rig.settled(stream);
+    expect(await rig.stored()).toEqual({ rows: 300, distinct: 300 });
+    expect(await reasons()).toEqual([]);
+  });
+
   it('is an order that PostgreSQL refuses', async () => {
     const { workspace } = rig;
     const stream = await rig.stream('ingest-0');

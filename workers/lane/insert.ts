@@ -40,7 +40,8 @@ class TooManyRefused extends Error {
 
 /**
  * Creates the step that inserts one block. An attempt with an unknown outcome is repeated with the same token. A replay first
- * leaves out the rows that the table has. Refused rows are found by halving the block and returned; the others are stored.
+ * leaves out the rows that the table has. Refused rows are found by halving the block, sent once more, and returned; the
+ * others are stored.
  */
 export function createInsertStep(dependencies: InsertDependencies): InsertStep {
   const { clickhouse, retry, metrics, log, signal, assertHeld } = dependencies;
@@ -107,8 +108,17 @@ export function createInsertStep(dependencies: InsertDependencies): InsertStep {
       log.error({ table: block.table, err: error }, 'ClickHouse refused rows; searching for them');
     }
     return retry('find_refused', async () => {
+      const first: Refused[] = [];
+      await halve(missing, token, first);
+      // Again, as the schema may have been mended meanwhile: then the others were stored, and these would be set aside.
       const refused: Refused[] = [];
-      await halve(missing, token, refused);
+      for (const { row } of first) {
+        await halve(
+          partOf(missing, (one) => one === row),
+          token,
+          refused,
+        );
+      }
       return refused;
     });
   };
