@@ -105,3 +105,19 @@ test('an analyst sees events and changes nothing', LONG, async () => {
   expectClean(page);
   await page.close();
 });
+
+test('a connection that cannot be read says so, and is not read again at once', async () => {
+  const page = await site.open('/connections');
+  await page.clock.install();
+  let reads = 0;
+  await page.route('**/api/v1/connections/unread', (route) => {
+    reads += 1;
+    return route.fulfill({ status: 404, json: { error: { code: 'not_found', message: 'no such one' } } });
+  });
+  await page.goto(`${site.app}/console/connections/unread`);
+  await textShown(page, 'Not found');
+  await page.clock.runFor(10_000);
+  await textShown(page, 'Not found');
+  expect(reads).toBe(1);
+  await page.close();
+});

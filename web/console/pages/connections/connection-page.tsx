@@ -12,7 +12,7 @@ import { EventLog } from './event-log.tsx';
 import type { Connection } from './responses.ts';
 import { PROVIDER_NAMES } from './words.ts';
 
-/** Refresh interval until the first event, and after it. Milliseconds. */
+/** Refresh interval until the first event, and otherwise: a failure shows until the next read begins. Milliseconds. */
 const WAITING = 3_000;
 const REFRESH = 30_000;
 
@@ -22,7 +22,7 @@ export default function ConnectionPage() {
   const connection = useApi<Connection>(
     `/connections/${encodeURIComponent(id)}`,
     {},
-    { every: (last) => (last?.status === 'active' ? REFRESH : WAITING) },
+    { every: (last) => (last === undefined || last.status === 'active' ? REFRESH : WAITING) },
   );
   const { data } = connection;
   return (
