@@ -4,9 +4,14 @@
  */
 export function compiledLater<T>(): (schema: object, compile: () => T) => () => T {
   const compiled = new WeakMap<object, T>();
-  return (schema, compile) => () => {
-    const known = compiled.get(schema) ?? compile();
-    compiled.set(schema, known);
-    return known;
+  return (schema, compile) => {
+    let own: T | undefined;
+    return () => {
+      if (own === undefined) {
+        own = compiled.get(schema) ?? compile();
+        compiled.set(schema, own);
+      }
+      return own;
+    };
   };
 }
