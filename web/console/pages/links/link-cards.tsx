@@ -1,9 +1,9 @@
-import { Anchor, Checkbox, Group, Paper, Skeleton, Stack, Text } from '@mantine/core';
-import { Link } from 'wouter';
+import { Checkbox, Group, Paper, Skeleton, Stack, Text } from '@mantine/core';
 import { type FoundLinks, STATUS_NAMES } from '../../api/links.ts';
 import { useSession } from '../../api/session.ts';
 import { channelName, formatMoney, plural } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { LinkAddress } from './link-address.tsx';
 import type { useSelection } from './use-selection.ts';
 
 type Props = {
@@ -32,14 +32,7 @@ export function LinkCards({ rows, withFigures, ownHost, selection }: Props) {
               />
             )}
             <div className="link-card">
-              {ownHost !== null && (
-                <Text span size="sm" c="dimmed">
-                  {link.domain ?? ownHost}/
-                </Text>
-              )}
-              <Anchor component={Link} href={`/links/${link.id}`} fw={600} size="sm" className="link-slug">
-                {link.slug}
-              </Anchor>
+              <LinkAddress link={link} host={ownHost} />
               <Text size="sm" truncate dir="auto">
                 {link.name}
               </Text>

@@ -1,8 +1,8 @@
-import { Anchor, Checkbox, Skeleton, Table, Text } from '@mantine/core';
+import { Checkbox, Skeleton, Table, Text } from '@mantine/core';
 import { memo, type ReactNode } from 'react';
-import { Link } from 'wouter';
 import type { FoundLinks, LinkRecord } from '../../api/links.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { LinkAddress } from './link-address.tsx';
 import type { CellContext, LinkColumn } from './link-columns.tsx';
 
 type Props = {
@@ -55,14 +55,7 @@ const FigureCell = ({ children }: { children: ReactNode }) => (
 const LinkCell = ({ link, host }: { link: LinkRecord; host: string | null }) => (
   <Table.Td className="link-cell">
     <div className="one-line">
-      {host !== null && (
-        <Text span size="sm" c="dimmed">
-          {link.domain ?? host}/
-        </Text>
-      )}
-      <Anchor component={Link} href={`/links/${link.id}`} fw={600} size="sm" className="link-slug">
-        {link.slug}
-      </Anchor>
+      <LinkAddress link={link} host={host} />
       <Text span size="sm" ml={8} dir="auto" title={link.name}>
         {link.name}
       </Text>
