@@ -12,9 +12,6 @@ import type { TierSpec } from './tier.ts';
  */
 const ALLOCATOR = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
 
-/** For {@link import('../../core/tier/collect-at-rest.ts').collectAtRest}. */
-const COLLECTABLE = '--expose-gc';
-
 export type TierName = 'ingest' | 'workers' | 'api';
 
 /**
@@ -43,7 +40,7 @@ export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports):
   });
   const urls = (port: number, path: string) => originsOf(host, port).map((origin) => `${origin}${path}`);
   const { nodeFlags: limits, isRoomy } = memoryPlan();
-  const flagsOf = (name: TierName) => [...limits, COLLECTABLE, ...nodeFlags(name, isRoomy)];
+  const flagsOf = (name: TierName) => [...limits, ...nodeFlags(name, isRoomy)];
   const withMetrics = (port: number) => ({ ...shared, METRICS_PORT: String(port) });
   return {
     ingest: {
