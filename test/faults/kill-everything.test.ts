@@ -9,7 +9,7 @@ import { type Service, startService } from '../support/service.ts';
 import { accountFor } from './accounting.ts';
 import { killEverything } from './processes.ts';
 
-const ROUNDS = 12;
+const ROUNDS = 6;
 
 let directory: string;
 let service: Service;

@@ -40,7 +40,7 @@ test.each([
     const load = clickLinks({
       urls,
       connections: 8,
-      paceMs: 2,
+      paceMs: 20,
       seconds: 60,
       signal: stop.signal,
     });

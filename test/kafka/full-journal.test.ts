@@ -19,7 +19,7 @@ import { type Load, tierProcess, underLoad } from './deployment.ts';
 const PATIENT = { timeout: 60_000, interval: 100 };
 const PADDING = randomBytes(400).toString('hex');
 /** Large clicks fill the journal soon. */
-const LOAD: Load = { headers: (index) => ({ 'user-agent': `Mozilla/5.0 ${index} ${PADDING}` }) };
+const LOAD: Load = { paceMs: 20, headers: (index) => ({ 'user-agent': `Mozilla/5.0 ${index} ${PADDING}` }) };
 
 let kafka: TestKafka;
 let stores: TestStores;

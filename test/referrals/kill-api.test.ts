@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-const HISTORIES = 3;
+const HISTORIES = 2;
 const KILLS = 4;
 /** A failure names its seed: HISTORY_SEED=n plays the same histories. The moments of the kills differ. */
 const SEED = Number(process.env.HISTORY_SEED ?? randomInt(2 ** 31));
