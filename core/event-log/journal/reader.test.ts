@@ -39,7 +39,7 @@ async function fillSegments(): Promise<void> {
 }
 
 describe('reading a journal', () => {
-  test('retains no memory of 50,000 reads with one signal', async () => {
+  test('retains no memory of 20,000 reads with one signal', async () => {
     await fillSegments();
     expect(await retainedByReads('journal', dataDir, TEST_STREAM_NAME)).toBeLessThan(STRAY_OBJECTS);
   });

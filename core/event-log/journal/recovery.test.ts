@@ -93,8 +93,8 @@ describe('a tail torn at any byte of the last batch', () => {
     ['zeros follow', (bytes: Buffer, end: number) => Buffer.from(bytes).fill(0, end)],
     ['noise follows', (bytes: Buffer, end: number) => Buffer.from(bytes).fill(0xa5, end, end + 500)],
   ])('is cut, and everything before it is read, when %s', async (_, tear) => {
-    // A small segment: each of hundreds of starts reads all of it.
-    const { batches, path, bytes } = await crashedJournal(4, 8 * 8 * 1024);
+    // A small segment, and one click in the last batch: each of hundreds of starts reads all of it.
+    const { batches, path, bytes } = await crashedJournal(5, 8 * 8 * 1024);
     const last = batches.at(-1);
     if (!last) throw new Error('no batch');
     const intact = sequencesOf(batches.slice(0, -1));

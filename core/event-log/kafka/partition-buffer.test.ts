@@ -101,6 +101,6 @@ test('a wait ends with the first message', async () => {
   expect(sequences(buffer.take(1_000))).toEqual([0]);
 });
 
-test('50,000 waits with one signal retain no memory', async () => {
+test('20,000 waits with one signal retain no memory', async () => {
   expect(await retainedByReads('buffer')).toBeLessThan(STRAY_OBJECTS);
 });

@@ -105,7 +105,7 @@ async function read(reader: KafkaReader, partition: number, from: bigint, count:
 const upTo = (end: number, start = 0) => Array.from({ length: end - start }, (_, index) => start + index);
 
 describe('a reader', () => {
-  test('retains no memory of 50,000 reads with one signal', async () => {
+  test('retains no memory of 20,000 reads with one signal', async () => {
     expect(await retainedByReads('kafka', kafka.brokers, settings.topic)).toBeLessThan(STRAY_OBJECTS);
   });
 
