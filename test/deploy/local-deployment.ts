@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isReady, readinessUrl, tierOf } from '../../cli/health.ts';
 import { bound } from '../support/bound-process.ts';
+import { COMPILED } from '../support/program.ts';
 import { until } from '../support/until.ts';
 import { ROOT, readComposeFile, type Service } from './compose-file.ts';
 
@@ -94,6 +95,7 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
       ...withoutFiles(environment),
       ...settings,
       PATH: process.env.PATH ?? '',
+      NODE_COMPILE_CACHE: COMPILED,
       NODE_OPTIONS: `${NODE_OPTIONS} ${settings.NODE_OPTIONS ?? ''}`,
       // An image has no `.env` (`.dockerignore`); this checkout may have one.
       ENV_FILE: '',
