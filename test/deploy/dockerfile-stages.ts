@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, matchesGlob, relative } from 'node:path';
 import { ROOT } from './compose-file.ts';
 
@@ -97,13 +97,13 @@ function installPackages(command: string, app: string): void {
     wanted.has(`${path.split('node_modules/').at(-1)} ${version}`) ? [path] : [],
   );
   if (paths.length < wanted.size) throw new Error(`${command}: npm adds packages that are not in the lock`);
-  for (const path of paths) {
-    const own = (file: string) => basename(file) !== 'node_modules' && !isServer(path);
-    cpSync(join(ROOT, path), join(app, path), {
-      recursive: true,
-      filter: (file) => file === join(ROOT, path) || own(file),
-    });
-  }
+  const own = paths.flatMap((path) => {
+    const names = isServer(path) ? [] : readdirSync(join(ROOT, path));
+    mkdirSync(join(app, path), { recursive: true });
+    return names.filter((name) => name !== 'node_modules').map((name) => join(path, name));
+  });
+  // Not cpSync(), which takes five times as long for thousands of files.
+  execFileSync('cp', ['--archive', '--parents', ...own, app], { cwd: ROOT, stdio: 'pipe' });
 }
 
 /** Packages with most of the tree's files, and in no image: their empty directories are enough. */
