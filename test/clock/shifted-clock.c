@@ -3,6 +3,7 @@
  * which may change at any moment. The monotonic clocks are not changed.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,8 +15,11 @@
 #include <unistd.h>
 
 static const volatile int64_t *shift;
+/* Of the C library, which reads the clock without a system call: a tenth of the time. */
+static int (*clock_of_library)(clockid_t, struct timespec *);
 
 __attribute__((constructor)) static void map_offset(void) {
+  clock_of_library = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
   const char *path = getenv("CLOCK_OFFSET_FILE");
   if (path == NULL) return;
   int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -30,7 +34,8 @@ static int is_wall(clockid_t id) {
 }
 
 int clock_gettime(clockid_t id, struct timespec *at) {
-  int result = (int)syscall(SYS_clock_gettime, id, at);
+  /* Other constructors may run first. */
+  int result = clock_of_library != NULL ? clock_of_library(id, at) : (int)syscall(SYS_clock_gettime, id, at);
   if (result != 0 || shift == NULL || !is_wall(id)) return result;
   int64_t nanos = at->tv_nsec + *shift % 1000000000;
   at->tv_sec += *shift / 1000000000;
