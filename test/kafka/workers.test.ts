@@ -20,7 +20,7 @@ import { startMoreWorkers, tierProcess, underLoad, type WorkersProcess } from '.
  * each event happens during an insert; three ingest processes fill three of the four lanes.
  */
 /** Inserts of a few hundred rows: these tests depend on timing, not on volume. */
-const LIGHT = { connections: 3, paceMs: 15 };
+const LIGHT = { connections: 3, paceMs: 30 };
 const PATIENT = { timeout: 60_000, interval: 50 };
 
 let kafka: TestKafka;
@@ -176,7 +176,7 @@ test('behind a ClickHouse that is too slow only the lag grows: redirects, memory
   const clicked = await underLoad(
     await links('slow'),
     async () => {
-      gate.slow({ bytesPerSecond: 15_000 });
+      gate.slow({ bytesPerSecond: 5_000 });
       // The lag falls with each insert that ends, so how far it has grown after twelve seconds is chance.
       const hasGrown = () => (lags.at(-1) ?? 0) > (lags[2] ?? 0) + 5;
       for (let second = 0; second < 12 || (second < 90 && !hasGrown()); second++) {
@@ -190,7 +190,7 @@ test('behind a ClickHouse that is too slow only the lag grows: redirects, memory
       }
       gate.slow(null);
     },
-    { paceMs: 20, headers: (index) => ({ 'user-agent': `Mozilla/5.0 ${index} ${padding}` }) },
+    { connections: 3, paceMs: 20, headers: (index) => ({ 'user-agent': `Mozilla/5.0 ${index} ${padding}` }) },
   );
   expect(lags.at(-1)).toBeGreaterThan((lags[2] ?? 0) + 5);
   expect(clicked.refused).toEqual(new Map());
