@@ -132,14 +132,14 @@ describe('of a service under load', () => {
           urls,
           count: BATCH,
           connections: 4,
-          paceMs: 2,
+          paceMs: 10,
           timeoutMs: MINUTES,
         });
         expect(clicked.refused).toEqual(new Map());
         answered.push(...clicked.answered);
       }
     })();
-    for (const stored of ['while workers store', 'again', 'in the journal alone']) {
+    for (const stored of ['while workers store', 'in the journal alone']) {
       if (stored === 'in the journal alone') await holdWorkers(dataDir);
       const earlier = answered.length;
       await expect.poll(() => answered.length, { timeout: MINUTES }).toBeGreaterThan(earlier + BATCH);
@@ -149,7 +149,7 @@ describe('of a service under load', () => {
     }
     ending.abort();
     await clicking;
-    expect(answered.length).toBeGreaterThan(backups[2]?.before.length ?? 0);
+    expect(answered.length).toBeGreaterThan(backups[1]?.before.length ?? 0);
     await killEverything(service);
 
     // The newest first: it has clicks that no database had.
