@@ -6,6 +6,7 @@ import { renderBioPage } from '../core/bio/render.ts';
 import { othersWithNames } from '../sql/links/link-table.ts';
 import { type TestApi, type TestWorkspace, testApi } from './support/api.ts';
 import { makeBioPage } from './support/bio.ts';
+import { codePoint } from './support/code-point.ts';
 
 /** Whatever is sent, the answer is never a 5xx, and what is stored renders to a page with one style sheet and no script. */
 
@@ -36,7 +37,7 @@ const text = fc.oneof(
     'red',
     '-->',
   ),
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: codePoint }),
   fc.webUrl({ withFragments: true, withQueryParameters: true }),
   fc.webUrl().map((url) => `${url}/${EVIL.replaceAll(' ', '')}`),
 );

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { codePoint } from '../../test/support/code-point.ts';
 import { campaign, createLink } from '../../test/support/links.ts';
 import { ChangeBody, CreateBody, ListQuery } from './schemas.ts';
 
@@ -40,7 +41,7 @@ const nasty = fc.constantFrom<unknown>(
   'http://localhost:99999',
   `https://a.example/${'x'.repeat(5_000)}`,
 );
-const value = fc.oneof(nasty, fc.jsonValue({ maxDepth: 3 }), fc.string({ unit: 'binary' }), fc.webUrl());
+const value = fc.oneof(nasty, fc.jsonValue({ maxDepth: 3 }), fc.string({ unit: codePoint }), fc.webUrl());
 const bodyOf = (schema: { properties: object }) =>
   fc.record(Object.fromEntries(Object.keys(schema.properties).map((name) => [name, value])), {
     requiredKeys: [],

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyClick } from '../../test/support/any-clicks.ts';
+import { codePoint } from '../../test/support/code-point.ts';
 import { sealAddress } from './address-seal.ts';
 import { CLICK_BODY_VERSION, writeClickBody } from './click-body.ts';
 import { NO_LABELS, SharedLabels } from './click-labels.ts';
@@ -10,7 +11,7 @@ import type { ClickEvent, Unstamped } from './types.ts';
 const { type, version } = releasedRegistry().current('click');
 
 const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.string({ unit: codePoint, maxLength: 300 }),
   fc.string({ unit: 'grapheme-ascii', maxLength: 100 }),
   fc.integer({ min: 0, max: 9_000 }).map((length) => 'x'.repeat(length)),
   fc.constantFrom('é'.repeat(21), '€'.repeat(21), '€'.repeat(22), '€'.repeat(2_730), '€'.repeat(2_731)),

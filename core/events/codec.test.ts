@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { anyClick, anyId } from '../../test/support/any-clicks.ts';
+import { codePoint } from '../../test/support/code-point.ts';
 import { plainEvents } from '../../test/support/plain-events.ts';
 import { ADDRESS_BYTES, createAddressSealer } from './address-seal.ts';
 import { NO_LABELS } from './click-labels.ts';
@@ -32,7 +33,7 @@ function stamped(events: Unstamped[]): { sequence: bigint; event: TrackedEvent }
 
 const id = anyId.map((bytes) => Buffer.from(bytes));
 /** Whole characters only: a lone surrogate has no UTF-8 form. */
-const text = fc.string({ unit: 'binary', maxLength: 300 });
+const text = fc.string({ unit: codePoint, maxLength: 300 });
 const optional = fc.option(text, { nil: null });
 const source = fc.constantFrom('pixel' as const, 'server' as const);
 
