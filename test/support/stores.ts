@@ -34,7 +34,10 @@ export async function testStores(): Promise<TestStores> {
   const serverUrl = inject('databaseUrl');
   const clickhouseUrl = inject('clickhouseUrl');
   await Promise.all([
-    onPostgres(`CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')} OWNER ${TEST_OWNER}`),
+    // Copies files, where the default strategy writes each page of the template to the log.
+    onPostgres(
+      `CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')} OWNER ${TEST_OWNER} STRATEGY FILE_COPY`,
+    ),
     createTables(clickhouseUrl, name),
   ]);
   const urls = databaseUrlsOf(serverUrl, name);
