@@ -18,6 +18,7 @@ let child: ChildProcess | undefined;
 
 beforeAll(async () => {
   stores = await testStores();
+  await stores.createTables();
   dataDir = mkdtempSync(join(tmpdir(), 'hoplog-api-'));
 });
 afterEach(async () => {

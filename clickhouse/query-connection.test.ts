@@ -6,6 +6,7 @@ import { type ClickHouseClient, createClickHouse } from './client.ts';
 let stores: TestStores;
 beforeAll(async () => {
   stores = await testStores();
+  await stores.createTables();
 });
 afterAll(() => stores.close());
 

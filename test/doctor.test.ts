@@ -28,6 +28,7 @@ let stores: TestStores;
 
 beforeAll(async () => {
   stores = await testStores();
+  await stores.createTables();
 });
 afterAll(() => stores.close());
 beforeEach(() => {

@@ -19,6 +19,7 @@ let directory: string;
 
 beforeAll(async () => {
   stores = await testStores();
+  await stores.createTables();
   cli = operator(stores);
   directory = mkdtempSync(join(tmpdir(), 'hoplog-import-'));
 });

@@ -26,6 +26,7 @@ let stores: TestStores;
 let dataDir: string;
 beforeAll(async () => {
   stores = await testStores();
+  await stores.createTables();
   dataDir = mkdtempSync(join(tmpdir(), 'hoplog-workers-'));
 });
 afterAll(async () => {

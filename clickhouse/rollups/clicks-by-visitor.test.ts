@@ -24,6 +24,7 @@ const clients: ClickHouseClient[] = [];
 
 beforeAll(async () => {
   stores = await testStores();
+  await stores.createTables();
   // Sometimes two in a second, the same visitors in both workspaces, and the first and last moment of days.
   const each = (NANOS_PER_DAY * BigInt(DAYS)) / 600n;
   await store(

@@ -8,6 +8,7 @@ let cli: ReturnType<typeof operator>;
 
 beforeAll(async () => {
   api = await testApi();
+  await api.stores.createTables();
   shop = await api.addWorkspace();
   cli = operator(api.stores);
 });

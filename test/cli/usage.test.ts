@@ -13,6 +13,7 @@ let directory: string;
 
 beforeAll(async () => {
   stores = await testStores();
+  await stores.createTables();
   cli = operator(stores);
   directory = mkdtempSync(join(tmpdir(), 'hoplog-cli-'));
 });

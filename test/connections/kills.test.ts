@@ -11,6 +11,7 @@ const SCRIPT = fileURLToPath(new URL('killed-processor.ts', import.meta.url));
 let api: TestApi;
 beforeAll(async () => {
   api = await testApi();
+  await api.stores.createTables();
 });
 afterAll(() => api.close());
 

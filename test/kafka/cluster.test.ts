@@ -38,6 +38,7 @@ let key: string;
 beforeAll(async () => {
   if (NO_KAFKA !== false) return;
   [kafka, stores] = await Promise.all([startKafka(3), testStores()]);
+  await stores.createTables();
   directory = mkdtempSync(join(tmpdir(), 'hoplog-cluster-'));
   dataDir = join(directory, 'data');
   env = {

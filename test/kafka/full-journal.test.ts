@@ -37,6 +37,7 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'hoplog-journal-'));
   dataDir = join(directory, 'data');
   [kafka, stores] = await Promise.all([startKafka(1), testStores()]);
+  await stores.createTables();
   metricsPort = await freePort('127.0.0.1', 4);
   service = await startService({
     dataDir,

@@ -31,6 +31,7 @@ beforeAll(async () => {
   if (NO_KAFKA !== false) return;
   directory = mkdtempSync(join(tmpdir(), 'hoplog-outages-'));
   [kafka, stores] = await Promise.all([startKafka(1), testStores()]);
+  await stores.createTables();
 }, 240_000);
 
 afterAll(async () => {

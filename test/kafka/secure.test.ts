@@ -25,6 +25,7 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'hoplog-secure-'));
   security = makeKafkaSecurity(directory, await kafkaHost());
   [kafka, stores] = await Promise.all([startKafka(1, security), testStores()]);
+  await stores.createTables();
 }, 240_000);
 
 afterAll(async () => {

@@ -36,6 +36,7 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'hoplog-watermark-'));
   const dataDir = join(directory, 'data');
   [kafka, stores] = await Promise.all([startKafka(1), testStores()]);
+  await stores.createTables();
   env = {
     KAFKA_BROKERS: kafka.brokers,
     KAFKA_REPLICATION: '1',

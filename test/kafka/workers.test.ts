@@ -40,6 +40,7 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'hoplog-workers-'));
   dataDir = join(directory, 'data');
   [kafka, stores] = await Promise.all([startKafka(1), testStores()]);
+  await stores.createTables();
   gate = await createSlowGate(stores.clickhouseUrl);
   metricsPort = await freePort('127.0.0.1', 4);
   env = {

@@ -25,6 +25,7 @@ export async function startApi(
   dataDir: string,
   keys: { secret: string; publishable: string },
 ): Promise<ApiProcess> {
+  await stores.createTables();
   const port = await freePort();
   const child = spawn(process.execPath, programArguments('api'), {
     env: {

@@ -21,7 +21,10 @@ export type TestStores = StoreAddresses & {
   pool: Pool;
   /** Of the superuser, for what only a test does. */
   admin: Pool;
+  /** Creates the tables before its first request: a third of the files never send one. */
   clickhouse: ClickHouseClient;
+  /** For files whose other processes or clients use ClickHouse. Its database does not exist before. */
+  createTables(): Promise<void>;
   /** Closes pool and client and drops both databases. */
   close(): Promise<void>;
 };
@@ -33,18 +36,20 @@ export async function testStores(): Promise<TestStores> {
   const name = `hoplog_test_${randomBytes(8).toString('hex')}`;
   const serverUrl = inject('databaseUrl');
   const clickhouseUrl = inject('clickhouseUrl');
-  await Promise.all([
-    // Copies files, where the default strategy writes each page of the template to the log.
-    onPostgres(
-      `CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')} OWNER ${TEST_OWNER} STRATEGY FILE_COPY`,
-    ),
-    createTables(clickhouseUrl, name),
-  ]);
+  // Copies files, where the default strategy writes each page of the template to the log.
+  await onPostgres(
+    `CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')} OWNER ${TEST_OWNER} STRATEGY FILE_COPY`,
+  );
   const urls = databaseUrlsOf(serverUrl, name);
   // On a busy machine a burst of calls waits longer for one of the pool's connections than callers would.
   const pool = createPool(urls.databaseUrl, { connectTimeoutMs: LIMIT_MS });
   const admin = createPool(databaseUrlOf(serverUrl, name), { max: 2, connectTimeoutMs: LIMIT_MS });
-  const clickhouse = createClickHouse({ url: clickhouseUrl, database: name });
+  let creating: Promise<void> | undefined;
+  const create = () => {
+    creating ??= createTables(clickhouseUrl, name);
+    return creating;
+  };
+  const clickhouse = afterFirst(create, createClickHouse({ url: clickhouseUrl, database: name }));
   return {
     ...urls,
     clickhouseUrl,
@@ -52,14 +57,33 @@ export async function testStores(): Promise<TestStores> {
     pool,
     admin,
     clickhouse,
+    createTables: create,
     async close() {
       await Promise.all([pool.end(), admin.end(), clickhouse.close()]);
       await Promise.all([
-        onClickHouse(`DROP DATABASE IF EXISTS ${name} SYNC`),
+        creating?.then(() => onClickHouse(`DROP DATABASE IF EXISTS ${name} SYNC`)),
         onPostgres(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
       ]);
     },
   };
+}
+
+/** Lets every request of a client wait for `first`. */
+function afterFirst(first: () => Promise<void>, client: ClickHouseClient): ClickHouseClient {
+  const after =
+    <Given, Result>(request: (given: Given) => Promise<Result>) =>
+    async (given: Given) => {
+      await first();
+      return request(given);
+    };
+  const { rows, lines, close } = client.queries;
+  return Object.assign(client, {
+    query: after(client.query.bind(client)),
+    insert: after(client.insert.bind(client)),
+    command: after(client.command.bind(client)),
+    exec: after(client.exec.bind(client)),
+    queries: { rows: after(rows), lines: after(lines), close },
+  });
 }
 
 async function createTables(url: string, database: string): Promise<void> {

@@ -17,6 +17,7 @@ let receiver: Receiver;
 let stripe: StripeStandIn;
 beforeAll(async () => {
   bench = await createWebhookBench();
+  await bench.api.stores.createTables();
   receiver = await startReceiver();
   stripe = await startStripeStandIn();
   bench.stripeApiBase = stripe.origin;

@@ -13,6 +13,7 @@ const MIDNIGHT = Date.UTC(2026, 10, 1) * 1000;
 let rig: Rig;
 beforeAll(async () => {
   rig = await createRig();
+  await rig.stores.createTables();
 });
 afterAll(() => rig.close());
 

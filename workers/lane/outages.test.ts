@@ -17,6 +17,7 @@ const MOST_EVENTS = 40_000;
 let rig: Rig;
 beforeEach(async () => {
   rig = await createRig();
+  await rig.stores.createTables();
 });
 afterEach(() => rig.close());
 

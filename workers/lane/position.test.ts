@@ -26,6 +26,7 @@ const FAR = 10_000_000_000n;
 let rig: Rig;
 beforeEach(async () => {
   rig = await createRig();
+  await rig.stores.createTables();
 });
 afterEach(() => rig.close());
 

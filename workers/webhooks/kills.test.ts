@@ -17,6 +17,7 @@ let shop: TestWorkspace;
 let receiver: Receiver;
 beforeAll(async () => {
   bench = await createWebhookBench();
+  await bench.api.stores.createTables();
   shop = await bench.api.addWorkspace();
   receiver = await startReceiver();
 });
