@@ -66,6 +66,8 @@ test('the domain and every switch of a link can be chosen, and changed', async (
   await page.getByRole('combobox', { name: 'Domain' }).selectOption('go.form.example');
   await field(page, 'Slug').fill('switched');
   await page.getByText('go.form.example/switched', { exact: true }).waitFor();
+  // A form is rendered at each key: fields of closed sections are not.
+  expect(await page.locator('details:not([open]) :is(input, select, textarea)').count()).toBe(0);
   await openSection(page, 'Start and expiry');
   await page.getByLabel('Starts').fill('2024-05-06T07:08');
   await openSection(page, 'Campaign and UTM');

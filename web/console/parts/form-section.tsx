@@ -1,5 +1,5 @@
 import { IconChevronRight } from '@tabler/icons-react';
-import { type ReactNode, useLayoutEffect, useRef } from 'react';
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 
 type Props = {
   title: string;
@@ -12,14 +12,18 @@ type Props = {
   children: ReactNode;
 };
 
-/** A closed part of a long form, which says what is set in it. */
+/**
+ * A closed part of a long form, which says what is set in it. Its fields are rendered from the first time it is open:
+ * a form is rendered at each key.
+ */
 export function FormSection({ title, set, hint, isWrong, children }: Props) {
   const details = useRef<HTMLDetailsElement>(null);
+  const [wasOpen, setWasOpen] = useState(false);
   useLayoutEffect(() => {
     if (isWrong && details.current) details.current.open = true;
   }, [isWrong]);
   return (
-    <details className="form-section" ref={details}>
+    <details className="form-section" ref={details} onToggle={() => setWasOpen(true)}>
       <summary>
         <IconChevronRight size={16} aria-hidden="true" />
         <span className="form-section-title">{title}</span>
@@ -27,7 +31,7 @@ export function FormSection({ title, set, hint, isWrong, children }: Props) {
           {set ?? hint}
         </span>
       </summary>
-      <div className="form-section-fields">{children}</div>
+      <div className="form-section-fields">{(wasOpen || isWrong) && children}</div>
     </details>
   );
 }

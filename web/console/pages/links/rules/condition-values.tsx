@@ -78,7 +78,7 @@ const TYPED = {
 function knownValues(type: ValueType): readonly string[] | null {
   switch (type) {
     case 'country':
-      return byName(countriesIn(), (code) => conditionValueName('country', code));
+      return countriesByName();
     case 'continent':
       return CONTINENT_CODES;
     case 'device':
@@ -94,5 +94,11 @@ function knownValues(type: ValueType): readonly string[] | null {
   }
 }
 
-const byName = (values: readonly string[], nameOf: (value: string) => string) =>
-  values.toSorted((one, other) => nameOf(one).localeCompare(nameOf(other)));
+let countries: string[] | undefined;
+
+/** All countries in the order of their names, sorted once: a form is rendered at each key. */
+function countriesByName(): readonly string[] {
+  const nameOf = (code: string) => conditionValueName('country', code);
+  countries ??= countriesIn().sort((one, other) => nameOf(one).localeCompare(nameOf(other)));
+  return countries;
+}
