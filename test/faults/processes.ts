@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ProcessRecord, recordOf, stillRuns } from '../../cli/processes/identity.ts';
 import type { Service } from '../support/service.ts';
@@ -40,19 +40,32 @@ export function postmaster(dataDir: string): number {
   return Number.parseInt(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
 }
 
+/** Read from `/proc`: while a `ps` ran, the clicks of this process would pause, and a kill would hit nothing under way. */
 function descendants(root: number): number[] {
-  const table = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' });
-  const children = new Map<number, number[]>();
-  for (const line of table.trim().split('\n')) {
-    const [pid = 0, parent = 0] = line.trim().split(/\s+/).map(Number);
-    children.set(parent, [...(children.get(parent) ?? []), pid]);
-  }
   const found: number[] = [];
   const queue = [root];
   for (let pid = queue.pop(); pid !== undefined; pid = queue.pop()) {
-    const own = children.get(pid) ?? [];
+    const own = childrenOf(pid);
     found.push(...own);
     queue.push(...own);
   }
   return found;
+}
+
+/** Returns the children that any thread of a process started. */
+function childrenOf(pid: number): number[] {
+  const threads = read(() => readdirSync(`/proc/${pid}/task`)) ?? [];
+  return threads.flatMap((thread) => {
+    const children = read(() => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8')) ?? '';
+    return (children.match(/\d+/g) ?? []).map(Number);
+  });
+}
+
+/** Returns null for what has ended meanwhile. */
+function read<T>(what: () => T): T | null {
+  try {
+    return what();
+  } catch {
+    return null;
+  }
 }
