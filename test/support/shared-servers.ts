@@ -1,20 +1,19 @@
 import { inject } from 'vitest';
 import { createClickHouse } from '../../clickhouse/client.ts';
-import { createPool } from '../../sql/database/pool.ts';
+import { createPool, type Pool } from '../../sql/database/pool.ts';
 import { LIMIT_MS } from './until.ts';
+
+/** Of this process, for all its files: each of them would open two connections more. */
+let shared: Pool | undefined;
 
 /** Runs statements in order on the PostgreSQL server that the whole test run shares, outside of the tests' databases. */
 export async function onPostgres(...statements: string[]): Promise<void> {
-  const pool = createPool(inject('databaseUrl'), {
+  shared ??= createPool(inject('databaseUrl'), {
     max: 1,
     connectTimeoutMs: LIMIT_MS,
     statementTimeoutMs: LIMIT_MS,
   });
-  try {
-    for (const statement of statements) await pool.query(statement);
-  } finally {
-    await pool.end();
-  }
+  for (const statement of statements) await shared.query(statement);
 }
 
 /** Like {@link onPostgres}, on the ClickHouse server. */
