@@ -28,23 +28,34 @@ const LONG = [
   'workers/lane/kills.test.ts',
   'api/live-clicks/ends.test.ts',
 ];
-/** Files of one process share its Chromium: they run one after the other. */
-const IN_CHROMIUM = 'test/browser/';
+/** Files of one process share its Chromium: they run one after the other, and keep a core busy. */
+const IN_CHROMIUM = ['test/browser/'];
+/** Their files wait most of their time: for outages, restarts, and what is due later. Beside browsers no core is idle. */
+const WAITING = ['workers/', 'ingest/', 'core/event-log/', 'cli/'];
 
 /** Each worker takes the next file of this order when one is done. */
 export default class FileOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const places = new Map(sorted.map((file) => [file, this.#placeOf(file)]));
+    const pathOf = ({ moduleId }: TestSpecification) => relative(this.ctx.config.root, moduleId);
+    const places = new Map(sorted.map((file) => [file, placeOf(pathOf(file))]));
+    for (const folders of [IN_CHROMIUM, WAITING]) {
+      const mixed = sorted.filter((file) => places.get(file) === MIXED && isIn(folders, pathOf(file)));
+      for (const [nth, file] of mixed.entries()) places.set(file, MIXED + nth / mixed.length);
+    }
     return sorted.toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
   }
-
-  #placeOf({ moduleId }: TestSpecification): number {
-    const path = relative(this.ctx.config.root, moduleId);
-    const long = LONG.indexOf(path);
-    if (long >= 0) return long;
-    if (path.startsWith(IN_CHROMIUM)) return LONG.length;
-    // Kafka, faults and other services after the long files; files without a service fill the gaps at the end.
-    return path.startsWith('test/') ? LONG.length + 1 : LONG.length + 2;
-  }
 }
+
+/** Place of both kinds after the long files, evenly mixed. */
+const MIXED = LONG.length;
+
+function placeOf(path: string): number {
+  const long = LONG.indexOf(path);
+  if (long >= 0) return long;
+  if (isIn([...IN_CHROMIUM, ...WAITING], path)) return MIXED;
+  // Kafka, faults and other services next; files without a service fill the gaps at the end.
+  return path.startsWith('test/') ? MIXED + 1 : MIXED + 2;
+}
+
+const isIn = (folders: string[], path: string) => folders.some((folder) => path.startsWith(folder));

@@ -124,7 +124,7 @@ export default function PartsPage() {
           <Fields />
         </Part>
         <Part name="form-section">
-          <FormSection title="Limits" set="100 clicks" hint="Expiry, clicks" isWrong={false}>
+          <FormSection title="Limits" set="100 clicks" hint="Expiry, clicks" isWrong>
             <Text size="sm">The fields of the section.</Text>
           </FormSection>
           <FormSection title="Redirect" set={null} hint="Nothing set" isWrong={false}>
