@@ -5,12 +5,18 @@ import { expect, test } from 'vitest';
 const MODULE = new URL('./collect-at-rest.ts', import.meta.url).href;
 const LOOK_MS = 100;
 
-/** Runs a process. In `script`, `isGone()` tells whether an object without references is gone. */
+/** Of a thread: `isGone()` tells whether an object without references is gone, `untilGone()` waits for it a minute. */
+const LEFT = `
+  const left = new WeakRef({});
+  const isGone = () => left.deref() === undefined;
+  const look = () => new Promise((resolve) => setTimeout(resolve, ${LOOK_MS}));
+  const untilGone = async () => { for (let looks = 0; !isGone() && looks < 600; looks++) await look(); };`;
+
+/** Runs a process, and returns whether its object is gone at the end. */
 async function outputOf(script: string): Promise<string> {
   const source = `
     import { collectAtRest } from '${MODULE}';
-    const left = new WeakRef({});
-    const isGone = () => left.deref() === undefined;
+    ${LEFT}
     ${script}
     console.log(isGone() ? 'collected' : 'left');`;
   const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', source];
@@ -18,11 +24,9 @@ async function outputOf(script: string): Promise<string> {
   return stdout;
 }
 
-const AT_REST = `await new Promise((resolve) => setTimeout(resolve, ${5 * LOOK_MS}));`;
-
 test('a process at rest collects its garbage, and V8 alone leaves it', async () => {
-  expect(await outputOf(`collectAtRest(${LOOK_MS}); ${AT_REST}`)).toBe('collected\n');
-  expect(await outputOf(AT_REST)).toBe('left\n');
+  expect(await outputOf(`collectAtRest(${LOOK_MS}); await untilGone();`)).toBe('collected\n');
+  expect(await outputOf('for (let looks = 0; looks < 5; looks++) await look();')).toBe('left\n');
 });
 
 /** Works for all of ten looks, and pauses for them. */
@@ -39,11 +43,22 @@ test('a process that works leaves its garbage to V8', async () => {
 
 test('threads of a process collect theirs at the same time', async () => {
   const thread = `
+    ${LEFT}
+    const { parentPort } = await import('node:worker_threads');
+    const { collectAtRest } = await import('${MODULE}');
+    collectAtRest(${LOOK_MS});
+    await untilGone();
+    parentPort.postMessage(isGone());`;
+  const script = `
     const { Worker } = await import('node:worker_threads');
-    const look = 'import("${MODULE}").then(({ collectAtRest }) => { collectAtRest(${LOOK_MS}); setInterval(() => {}, 1e3); })';
-    const workers = [1, 2, 3].map(() => new Worker(look, { eval: true }));
-    for (const worker of workers) worker.on('error', (error) => console.log(error));
-    ${AT_REST}
-    await Promise.all(workers.map((worker) => worker.terminate()));`;
-  expect(await outputOf(`collectAtRest(${LOOK_MS}); ${thread}`)).toBe('collected\n');
+    const source = new URL('data:text/javascript,' + encodeURIComponent(${JSON.stringify(thread)}));
+    const workers = [1, 2, 3].map(() => new Worker(source));
+    const collected = workers.map((worker) =>
+      new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject)),
+    );
+    collectAtRest(${LOOK_MS});
+    await untilGone();
+    const all = await Promise.all(collected);
+    if (all.includes(false)) throw new Error('a thread did not collect');`;
+  expect(await outputOf(script)).toBe('collected\n');
 });
