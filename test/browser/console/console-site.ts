@@ -237,9 +237,13 @@ export function expectClean({ watched: { violations, errors, foreign } }: Consol
   expect({ violations, errors, foreign }).toEqual({ violations: [], errors: [], foreign: [] });
 }
 
-/** Answers what a page asks by itself every half a minute: it would notice the end of its session before a press does. */
+/**
+ * Answers what a page asks by itself: each half a minute, and a list of links once its rows are there. It would notice the
+ * end of its session before a press does.
+ */
 export async function holdOwnReads(page: Page): Promise<void> {
   await page.route('**/api/v1/problems', (route) => route.fulfill({ json: { problems: [] } }));
+  await page.route('**/api/v1/analytics/query', (route) => route.abort());
 }
 
 /** The controls of a page or its dialogs, except those that a table scrolls into view. */
