@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 /** How many random histories each run plays; HISTORIES=5000 plays more. */
-const RUNS = Number(process.env.HISTORIES ?? 200);
+const RUNS = Number(process.env.HISTORIES ?? 120);
 /** A failure names its seed and path: HISTORY_SEED=n HISTORY_PATH=p plays that history again. */
 const replayed = {
   ...(process.env.HISTORY_SEED !== undefined && { seed: Number(process.env.HISTORY_SEED) }),
