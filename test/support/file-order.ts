@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
  * Long files, the longest first: they start first, so that none of them is left over at the end. Most wait, and others
- * use the cores meanwhile. The last ones are short in lines, by which the other files are ordered, and not in time.
+ * use the cores meanwhile. The last one is short in lines, by which the other files are ordered, and not in time.
  */
 const LONG = [
   'test/clock/wrong-clock.test.ts',
@@ -23,9 +23,6 @@ const LONG = [
   'workers/webhooks/isolation.test.ts',
   'test/import-links.test.ts',
   'clickhouse/rollups/roll-up.test.ts',
-  'workers/fulfilments/kills.test.ts',
-  'workers/lane/outages.test.ts',
-  'workers/lane/kills.test.ts',
   'api/live-clicks/ends.test.ts',
 ];
 /** Files of one process share its Chromium: they run one after the other, and keep a core busy. */

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { descendantsOf } from './descendants.ts';
 
 /** A socket that accepts connections. `address` is `127.0.0.1:8080`, in Linux's own hex where it is IPv6, or a path. */
 export type ListeningSocket = { pid: number; address: string };
@@ -6,38 +7,12 @@ export type ListeningSocket = { pid: number; address: string };
 /** Returns every socket on which the process or one of its descendants listens, from Linux's `/proc`. */
 export function listeningSockets(root: number): ListeningSocket[] {
   const listening = new Map([...internet('tcp'), ...internet('tcp6'), ...unix()]);
-  return descendants(root).flatMap((pid) =>
+  return [root, ...descendantsOf(root)].flatMap((pid) =>
     inodes(pid).flatMap((inode) => {
       const address = listening.get(inode);
       return address === undefined ? [] : [{ pid, address }];
     }),
   );
-}
-
-function descendants(root: number): number[] {
-  const children = new Map<number, number[]>();
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
-    const parent = parentOf(name);
-    if (parent !== null) children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
-  }
-  const found = [root];
-  for (const pid of found) found.push(...(children.get(pid) ?? []));
-  return found;
-}
-
-/** Returns null when the process has ended meanwhile. */
-function parentOf(pid: string): number | null {
-  try {
-    // After the name in parentheses, which may contain anything: state, parent.
-    return Number(
-      readFileSync(`/proc/${pid}/stat`, 'utf8')
-        .replace(/^.*\) /s, '')
-        .split(' ')[1],
-    );
-  } catch {
-    return null;
-  }
 }
 
 function inodes(pid: number): string[] {

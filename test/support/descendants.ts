@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/**
+ * Returns the process ids of a process's children, their children, and so on, from Linux's `/proc`. Without the pause of
+ * a `ps`, in which the test process itself would stand still.
+ */
+export function descendantsOf(root: number): number[] {
+  const found = childrenOf(root);
+  for (const pid of found) found.push(...childrenOf(pid));
+  return found;
+}
+
+/** Returns the children that any thread of a process started. */
+function childrenOf(pid: number): number[] {
+  const threads = read(() => readdirSync(`/proc/${pid}/task`)) ?? [];
+  return threads.flatMap((thread) => {
+    const children = read(() => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8')) ?? '';
+    return (children.match(/\d+/g) ?? []).map(Number);
+  });
+}
+
+/** Returns null for what has ended meanwhile. */
+function read<T>(what: () => T): T | null {
+  try {
+    return what();
+  } catch {
+    return null;
+  }
+}
