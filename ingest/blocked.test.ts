@@ -22,7 +22,6 @@ beforeAll(async () => {
   list = join(directory, 'domains.txt');
   writeFileSync(list, '# none yet\n');
   api = await testApi();
-  await api.stores.createTables();
   [shop, other] = [await api.addWorkspace(), await api.addWorkspace()];
   cli = operator(api.stores);
   ingest = await start();

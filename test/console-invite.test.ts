@@ -18,7 +18,6 @@ let cli: ReturnType<typeof operator>;
 
 beforeAll(async () => {
   api = await testApi();
-  await api.stores.createTables();
   shop = await api.addWorkspace({ name: 'Corner Shop' });
   cli = operator(api.stores, { APP_URL: 'https://app.example' });
 });

@@ -19,7 +19,6 @@ let shop: TestWorkspace;
 
 beforeAll(async () => {
   api = await testApi();
-  await api.stores.createTables();
   cli = operator(api.stores);
   const stream = await registerStream(api.stores.pool, 'ingest-0');
   await advanceStreams(api.stores.pool, [{ ...stream, highWater: 0n, visibleBefore: Date.now() * 1_000 }]);

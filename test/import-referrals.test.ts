@@ -17,7 +17,6 @@ let directory: string;
 
 beforeAll(async () => {
   stores = await testStores();
-  await stores.createTables();
   cli = operator(stores);
   directory = mkdtempSync(join(tmpdir(), 'hoplog-referrals-'));
   workspace = await createWorkspace(stores.pool, { name: 'Moving', plan: 'unlimited' });

@@ -28,7 +28,6 @@ const bob = uuidv7();
 
 beforeAll(async () => {
   api = await testApi();
-  await api.stores.createTables();
   cli = operator(api.stores);
   shop = await api.addWorkspace({ name: 'Shop' });
   other = await api.addWorkspace();

@@ -23,7 +23,6 @@ const HOSTS = {
 
 beforeAll(async () => {
   api = await testApi(() => ({ config: readConfig(HOSTS) }));
-  await api.stores.createTables();
   shop = await api.addWorkspace();
   rival = await api.addWorkspace();
 });

@@ -8,7 +8,6 @@ let cli: ReturnType<typeof operator>;
 
 beforeAll(async () => {
   api = await testApi();
-  await api.stores.createTables();
   shop = await api.addWorkspace();
   cli = operator(api.stores);
 });

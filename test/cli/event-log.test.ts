@@ -18,7 +18,6 @@ let cli: ReturnType<typeof operator>;
 
 beforeAll(async () => {
   api = await testApi();
-  await api.stores.createTables();
   cli = operator(api.stores);
 });
 afterAll(() => api.close());

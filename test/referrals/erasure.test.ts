@@ -13,7 +13,6 @@ let m: Merchant;
 
 beforeAll(async () => {
   api = await testApi();
-  await api.stores.createTables();
 });
 beforeEach(async () => {
   shop = await api.addWorkspace();

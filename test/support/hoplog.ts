@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { PROGRAM_ENV, programArguments } from './program.ts';
-import type { StoreAddresses } from './stores.ts';
+import type { StoreAddresses, TestStores } from './stores.ts';
 
 export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -39,11 +39,9 @@ export async function run(
   return { status, stdout, stderr };
 }
 
-/** Commands on one test file's databases. */
-export function operator(
-  { databaseUrl, databaseOwnerUrl, clickhouseUrl, clickhouseDatabase }: StoreAddresses,
-  more = {},
-) {
+/** Commands on one test file's databases, whose tables the first one finds. */
+export function operator(stores: StoreAddresses & Partial<Pick<TestStores, 'createTables'>>, more = {}) {
+  const { databaseUrl, databaseOwnerUrl, clickhouseUrl, clickhouseDatabase } = stores;
   const env = {
     DATABASE_URL: databaseUrl,
     DATABASE_OWNER_URL: databaseOwnerUrl,
@@ -52,18 +50,22 @@ export function operator(
     SHORT_URL: 'https://hop.example',
     ...more,
   };
+  const command = async (args: string[]) => {
+    await stores.createTables?.();
+    return hoplog(args, env);
+  };
   return {
     env,
-    run: (...args: string[]) => hoplog(args, env),
+    run: (...args: string[]) => command(args),
     /** Runs a command with `--json` that must succeed, and returns its output. */
     async json<T>(...args: string[]): Promise<T> {
-      const ended = await hoplog([...args, '--json'], env);
+      const ended = await command([...args, '--json']);
       expect(ended).toMatchObject({ status: 0 });
       return JSON.parse(ended.stdout) as T;
     },
     /** Runs a command that must fail in this way, print nothing on standard output, and say why. */
     async refused(status: 1 | 2, why: RegExp, ...args: string[]): Promise<void> {
-      const ended = await hoplog(args, env);
+      const ended = await command(args);
       expect(ended).toMatchObject({ status, stdout: '' });
       expect(ended.stderr).toMatch(why);
     },
