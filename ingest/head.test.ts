@@ -39,7 +39,6 @@ test.each<[what: string, status: number, path: () => Promise<string>]>([
     link({ expires_at: new Date(0), expired_redirect_url: 'https://example.com/over' }),
   ],
   ['a password form', 200, async () => link({ password_hash: await hashPassword('x', LINK_COST) })()],
-  ['a page with pixels', 200, link({ retargeting: { facebook: '1234567890' } })],
   ['a bio page', 200, async () => `/${(await makeBioPage(shop, 'head-of-it')).slug}`],
   ['robots.txt', 200, at('/robots.txt')],
   ['favicon.ico', 404, at('/favicon.ico')],

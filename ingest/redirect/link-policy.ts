@@ -6,7 +6,7 @@ import type { IngestMetrics } from '../metrics.ts';
 import type { Page } from '../pages/layout.ts';
 import type { Pages } from '../pages/pages.ts';
 import type { CompiledLink } from './compiled-link.ts';
-import type { AllowedVisit, RecordAndRedirect } from './record-and-redirect.ts';
+import { type AllowedVisit, isBotVisit, type RecordAndRedirect } from './record-and-redirect.ts';
 import type { Visit } from './visit.ts';
 
 /**
@@ -67,9 +67,9 @@ export function createLinkPolicy(given: {
   }
 
   function passLimited(allowed: AllowedVisit, maxClicks: number): void {
-    const { link, visit, agent, exchange } = allowed;
+    const { link, visit, exchange } = allowed;
     const redirect = (counted: boolean) => recordAndRedirect({ ...allowed, counted });
-    if (agent.bot || visit.flags !== 0) {
+    if (isBotVisit(allowed)) {
       // Not a person: the same response as for visitors, without using a permit.
       exchanges.after(exchange, permits.checkSpent(link.idText, maxClicks), (spent) => {
         if (spent) respondExpired(link, visit, exchange);

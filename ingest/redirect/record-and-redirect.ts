@@ -45,8 +45,8 @@ export function createRecordAndRedirect(given: {
   const { eventLog, exchanges, metrics, interstitial, identify, decidingVisits, shortUrl, refuse } = given;
 
   return (allowed) => {
-    const { link, visit, agent, exchange, counted } = allowed;
-    const bot = agent.bot || visit.flags !== 0;
+    const { link, visit, exchange, counted } = allowed;
+    const bot = isBotVisit(allowed);
     const visitor = identify(link.visitors, visit, bot);
     const channel = link.channel ?? inferChannel(visit.referer, visit.userAgent);
     const deciding = link.decides ? decidingVisit(visit, channel, visitor) : null;
@@ -95,8 +95,9 @@ export function createRecordAndRedirect(given: {
       return;
     }
     const cookies = [setCookie, allowed.cookie];
-    // Pixels share the visit with third parties, which Global Privacy Control opts out of.
-    if (link.retargeting !== null && !visit.gpc) {
+    // Pixels share the visit with third parties, which Global Privacy Control opts out of. A bot has no pixel to fire:
+    // it follows the redirect to the card of the destination.
+    if (link.retargeting !== null && !visit.gpc && !isBotVisit(allowed)) {
       metrics.countOutcome('interstitial');
       const { headers, body } = interstitial(link.retargeting, url);
       const setCookies = cookies
@@ -112,6 +113,11 @@ export function createRecordAndRedirect(given: {
 }
 
 const REFERRER_POLICY = ['Referrer-Policy', 'no-referrer-when-downgrade'] as const;
+
+/** Returns whether a visit is not a person's: a bot by its user agent, a `HEAD`, or a prefetch. */
+export function isBotVisit({ agent, visit }: Pick<AllowedVisit, 'agent' | 'visit'>): boolean {
+  return agent.bot || visit.flags !== 0;
+}
 
 /** Returns the flags of a click. @param counted it used a permit of `max_clicks` */
 export function flagsOf(visit: Visit, counted: boolean): number {

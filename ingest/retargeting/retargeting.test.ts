@@ -3,7 +3,7 @@ import { bytesToUuid } from '../../core/ids.ts';
 import type { Retargeting } from '../../sql/links/link-settings.ts';
 import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from '../../test/support/ingest.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
-import { visit } from '../../test/support/visitors.ts';
+import { BROWSER, CRAWLER, PREVIEW, visit } from '../../test/support/visitors.ts';
 import { createInterstitial } from './interstitial.ts';
 
 const ALL: Required<Retargeting> = {
@@ -91,6 +91,61 @@ test('a link with retargeting shows the page, with a click, a cookie, and an imm
   );
   expect(body).toContain('setTimeout(go, 800)');
   expect(await ingest.events()).toHaveLength(1);
+});
+
+test.each<[who: string, init: RequestInit]>([
+  ['Facebook', { headers: { 'user-agent': PREVIEW } }],
+  ['WhatsApp', { headers: { 'user-agent': 'WhatsApp/2.23.20.0' } }],
+  ['Slack', { headers: { 'user-agent': 'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)' } }],
+  ['X', { headers: { 'user-agent': 'Twitterbot/1.0' } }],
+  [
+    'LinkedIn',
+    {
+      headers: {
+        'user-agent': 'LinkedInBot/1.0 (compatible; Mozilla/5.0; Apache-HttpClient +http://www.linkedin.com)',
+      },
+    },
+  ],
+  [
+    'Discord',
+    { headers: { 'user-agent': 'Mozilla/5.0 (compatible; Discordbot/2.0; +https://discordapp.com)' } },
+  ],
+  [
+    'iMessage',
+    {
+      headers: {
+        'user-agent':
+          'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_11_1) AppleWebKit/601.2.4 (KHTML, like Gecko) Version/9.0.1 Safari/601.2.4 facebookexternalhit/1.1 Facebot Twitterbot/1.0',
+      },
+    },
+  ],
+  ['a crawler', { headers: { 'user-agent': CRAWLER } }],
+  ['curl', { headers: { 'user-agent': 'curl/8.11.0' } }],
+  ['a client without a user agent', { headers: { 'user-agent': '' } }],
+  ['a HEAD of a browser', { method: 'HEAD', headers: { 'user-agent': BROWSER } }],
+  ['a prefetch', { headers: { 'sec-purpose': 'prefetch' } }],
+  ['a prerender', { headers: { 'sec-purpose': 'prefetch;prerender' } }],
+])('%s has no pixel to fire: a link with retargeting redirects, and it is a click', async (_, init) => {
+  const { id } = await makeWorkspace(stores.pool);
+  const { slug } = await makeLink(stores.pool, id, 'https://example.com/page', { retargeting: ALL });
+  const answer = await visit(`${ingest.url}/${slug}`, init);
+  expect([answer.status, answer.body, answer.cookies]).toEqual([302, '', []]);
+  expect(answer.location?.origin).toBe('https://example.com');
+  const clicks = (await ingest.events()).filter(
+    (event) => event.kind === 'click' && bytesToUuid(event.workspaceId) === id,
+  );
+  expect(clicks).toHaveLength(1);
+});
+
+test('a preview bot gets the card of a link with retargeting and a preview', async () => {
+  const { id } = await makeWorkspace(stores.pool);
+  const { slug } = await makeLink(stores.pool, id, 'https://example.com/page', {
+    retargeting: ALL,
+    preview: { title: 'A card' },
+  });
+  const answer = await visit(`${ingest.url}/${slug}`, { headers: { 'user-agent': PREVIEW } });
+  expect(answer.status).toBe(200);
+  expect(answer.body).toContain('<meta property="og:title" content="A card">');
 });
 
 test('with Sec-GPC no pixel fires: a link with retargeting redirects at once, and it is a click', async () => {
