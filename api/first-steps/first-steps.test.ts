@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { recordKeyUse } from '../../sql/workspaces/keys.ts';
 import { type TestApi, testApi } from '../../test/support/api.ts';
 import { type ConsoleBrowser, signedInAs } from '../../test/support/members.ts';
 import { storeClicks } from '../../test/support/stored-events.ts';
@@ -36,6 +37,13 @@ test('each step is done by what the workspace has, stays done, and the last one 
   await signedInAs(api, shop, 'analyst');
   expect(await done(owner)).toEqual(['link', 'click', 'colleague']);
   await pool.query(`UPDATE api_keys SET last_used_at = now() WHERE workspace_id = $1`, [shop.workspace.id]);
+  // The publishable key was used, as the embed and the API reference do: that is no pixel.
+  expect(await done(owner)).toEqual(['link', 'click', 'colleague', 'api_key']);
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT id FROM api_keys WHERE workspace_id = $1 AND kind = 'publishable'`,
+    [shop.workspace.id],
+  );
+  await recordKeyUse(pool, rows[0]?.id ?? '', { byPixel: true });
   expect(await done(owner)).toEqual(['link', 'click', 'pixel', 'colleague', 'api_key']);
   await pool.query(
     `INSERT INTO domains (id, workspace_id, domain, proof, status) VALUES (gen_random_uuid(), $1, 'go.first.example', 'x', 'verified')`,

@@ -1,9 +1,10 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bytesToUuid } from '../../core/ids.ts';
+import { stepsDone } from '../../sql/console/first-steps.ts';
 import { createPixelTest, pixelTest } from '../../sql/pixel/pixel-tests.ts';
 import { reportProblems } from '../../sql/pixel/report-problems.ts';
-import { createKey, listedKey, revokeKey } from '../../sql/workspaces/keys.ts';
+import { createKey, listedKey, recordKeyUse, revokeKey } from '../../sql/workspaces/keys.ts';
 import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { makeWorkspace, startTestIngest, TEST_PIXEL, type TestIngest } from '../../test/support/ingest.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
@@ -353,6 +354,19 @@ test('a key’s use is recorded at most once a minute, and not for a refused req
   for (let n = 0; n < 5; n++) await collect(identify({ key: token }));
   const last = await noted();
   if (performance.now() - began < 60_000) expect(last).toBe(first);
+});
+
+test('a call of the pixel is told from other uses of its key', async () => {
+  const shop = await makeWorkspace(stores.pool);
+  const hasPixel = () => stepsDone(stores.pool, shop.id, ['pixel']);
+  await recordKeyUse(stores.pool, shop.publishable.id);
+  expect(await hasPixel()).toEqual([]);
+  await expect
+    .poll(async () => {
+      await collect(identify({ key: shop.publishable.token }));
+      return hasPixel();
+    })
+    .toEqual(['pixel']);
 });
 
 test('an order_id has up to 200 characters as the API counts them', async () => {

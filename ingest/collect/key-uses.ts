@@ -9,7 +9,7 @@ const NOTED_EVERY_MS = 60_000;
 const CAPACITY = 10_000;
 
 /**
- * Records in PostgreSQL that a key was used, as the API does. No request waits for it. One write runs at a time, so
+ * Records in PostgreSQL that the pixel used a key. No request waits for it. One write runs at a time, so
  * that links keep the connections; the next use makes up for a skipped or failed one.
  */
 export type KeyUses = { note(keyId: string): void };
@@ -21,7 +21,7 @@ export function createKeyUses({ pool, log }: { pool: Queryable; log: Logger }): 
   async function write(keyId: string): Promise<void> {
     isNoting = true;
     try {
-      await recordKeyUse(pool, keyId);
+      await recordKeyUse(pool, keyId, { byPixel: true });
     } catch (error) {
       log.debug({ err: error, key: keyId }, 'failed to record the use of a key; the next use will');
     } finally {

@@ -76,6 +76,7 @@ CREATE TABLE api_keys (
   created_at   timestamptz NOT NULL DEFAULT now(),
   expires_at   timestamptz,
   last_used_at timestamptz,
+  pixel_seen_at timestamptz,                 -- first call of /collect; pages with the embed use the key too
   revoked_at   timestamptz,
   CHECK (kind = 'secret' OR (NOT manage AND restrictions IS NULL AND expires_at IS NULL)),
   CHECK (num_nonnulls(partner_id, maker_key_id, maker_member_id) <= 1)

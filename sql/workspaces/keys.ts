@@ -183,12 +183,17 @@ export async function revokeKey(db: Queryable, id: string): Promise<KeyRecord | 
   return rows[0] ?? null;
 }
 
-/** Records a use of the key, at most once a minute. */
-export async function recordKeyUse(db: Queryable, id: string): Promise<void> {
+/**
+ * Records a use of the key, at most once a minute.
+ *
+ * @param byPixel whether the pixel sent it to `/collect`
+ */
+export async function recordKeyUse(db: Queryable, id: string, { byPixel = false } = {}): Promise<void> {
   await db.query(
-    `UPDATE api_keys SET last_used_at = now()
+    `UPDATE api_keys SET last_used_at = now(), pixel_seen_at = CASE WHEN $2 THEN coalesce(pixel_seen_at, now())
+       ELSE pixel_seen_at END
      WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute'
-       OR last_used_at > now() + interval '1 minute')`,
-    [id],
+       OR last_used_at > now() + interval '1 minute' OR ($2 AND pixel_seen_at IS NULL))`,
+    [id, byPixel],
   );
 }

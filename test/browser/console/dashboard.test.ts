@@ -9,6 +9,17 @@ const PATIENCE = { timeout: 60_000 };
 // Each test looks at several states, on a machine that may have other things to do.
 vi.setConfig({ testTimeout: 400_000 });
 
+type Painted = {
+  dataset: { country?: string };
+  computedStyleMap(): { get(name: string): { value: number } };
+};
+/** Runs in the browser: how each country of the map is painted. */
+const PAINTED = (paths: unknown[]) =>
+  (paths as Painted[]).map((path) => ({
+    country: path.dataset.country ?? '',
+    opacity: Number(path.computedStyleMap().get('fill-opacity').value.toFixed(3)),
+  }));
+
 let site: ConsoleSite;
 
 inChromium(async () => {
@@ -117,6 +128,36 @@ describe('with clicks, leads and orders', () => {
     await bar(page, 'Countries', 'United States').waitFor();
     expect(address(page).getAll('f')).toEqual([]);
     expectClean(page);
+    await page.close();
+  });
+
+  test('the map paints countries without revenue palest, and its scale has figures', async () => {
+    const page = await site.open('/?days=1&metric=revenue');
+    const { rows } = await ask(site, {
+      dimensions: ['country'],
+      metrics: ['clicks', 'revenue'],
+      window: { days: 1 },
+    });
+    const revenue = new Map(
+      rows.map(({ dimensions, metrics }) => [dimensions.country, metrics.revenue ?? 0]),
+    );
+    const map = page.getByRole('img', { name: /^Map of revenue by country\./ });
+    await map.waitFor();
+    const painted = await map.locator('[data-any]').evaluateAll(PAINTED);
+    const without = painted.filter(({ country }) => revenue.get(country) === 0);
+    expect(without.length).toBeGreaterThan(0);
+    expect(new Set(without.map(({ opacity }) => opacity))).toEqual(new Set([0.18]));
+    const byRevenue = (a: { country: string }, b: { country: string }) =>
+      (revenue.get(b.country) ?? 0) - (revenue.get(a.country) ?? 0);
+    expect(painted.toSorted(byRevenue).map(({ country }) => country)).toEqual(
+      painted.toSorted((a, b) => b.opacity - a.opacity || byRevenue(a, b)).map(({ country }) => country),
+    );
+    const most = Math.max(...revenue.values());
+    const money = new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'USD' });
+    expect(await page.locator('.world-scale-figures > span').allTextContents()).toEqual(
+      [0, most / 4, most].map((value) => money.format(value)),
+    );
+    await expectGood(page, 'dashboard-map-revenue');
     await page.close();
   });
 
