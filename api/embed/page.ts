@@ -1,4 +1,5 @@
 import { embedOrigin } from '../../core/links/embed-origin.ts';
+import { escapeHtml } from '../../core/text/html.ts';
 import type { Asset } from '../assets.ts';
 
 /** Paths of a page's files, with their content's hash. */
@@ -12,32 +13,66 @@ export const assetPath = (name: string, { hash }: Asset, extension: string) =>
  * @param apiBase the API's origin; null: the page's own
  */
 export function pageHtml(script: Asset, style: Asset, apiBase: string | null): string {
+  const head = apiBase === null ? '' : `<meta name="api-base" content="${apiBase}">\n`;
+  return documentOf(
+    { script, style },
+    { attributes: '', head },
+    `<div id="root"></div>
+<noscript><p>The referral dashboard needs JavaScript.</p></noscript>`,
+  );
+}
+
+/**
+ * Returns the page for a site that may not frame the dashboard. It says why, also without JavaScript; the script only
+ * reports its height.
+ *
+ * @param origin of the site
+ * @param theme of the query
+ */
+export function refusalHtml(script: Asset, style: Asset, origin: string, theme: unknown): string {
+  return documentOf(
+    { script, style },
+    { attributes: ` data-theme="${theme === 'dark' ? 'dark' : 'light'}" data-framed`, head: '' },
+    `<main class="page">
+<section class="card notice" role="alert">
+<h1>Referrals are not shown on this site</h1>
+<p>Open them where you signed in, or tell the team of this site.</p>
+<p class="hint">For the team: <code>${escapeHtml(origin)}</code> is not in the workspace's allowed origins. Add it in the console under Settings, Publishable keys.</p>
+</section>
+</main>`,
+  );
+}
+
+function documentOf(
+  { script, style }: { script: Asset; style: Asset },
+  { attributes, head }: { attributes: string; head: string },
+  body: string,
+): string {
   return `<!doctype html>
-<html lang="en">
+<html lang="en"${attributes}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-${apiBase === null ? '' : `<meta name="api-base" content="${apiBase}">\n`}<title>Referral dashboard</title>
+${head}<title>Referral dashboard</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${assetPath('page', style, 'css')}" crossorigin integrity="sha384-${style.sha384}">
 <script defer src="${assetPath('page', script, 'js')}" crossorigin integrity="sha384-${script.sha384}"></script>
 </head>
 <body>
-<div id="root"></div>
-<noscript><p>The referral dashboard needs JavaScript.</p></noscript>
+${body}
 </body>
 </html>
 `;
 }
 
 /**
- * Returns the page's Content-Security-Policy: its own script and style, and connections to the API. Any site may
- * frame it.
+ * Returns the page's Content-Security-Policy: its own script and style, and connections to the API.
  *
  * @param apis origins of the API besides the page's own
+ * @param ancestors sources of `frame-ancestors`
  */
-export function pagePolicy(apis: readonly string[]): string {
+export function pagePolicy(apis: readonly string[], ancestors: string): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
@@ -46,7 +81,7 @@ export function pagePolicy(apis: readonly string[]): string {
     `connect-src 'self'${apis.map((origin) => ` ${origin}`).join('')}`,
     "base-uri 'none'",
     "form-action 'none'",
-    'frame-ancestors *',
+    `frame-ancestors ${ancestors}`,
     "require-trusted-types-for 'script'",
   ].join('; ');
 }

@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
+import { isAllowedOrigin } from '../../core/access/allowed-origins.ts';
 import { type Asset, addVary, assetOf, builtAsset, sendAsset } from '../assets.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
-import { assetPath, pageHtml, pagePolicy, requestedApi } from './page.ts';
+import { allowedOriginsOf, frameAncestors, framingOrigin } from './framing.ts';
+import { assetPath, pageHtml, pagePolicy, refusalHtml, requestedApi } from './page.ts';
 
 /** Sites get a new loader within minutes, without waiting for it. */
 const LOADER_CACHE = 'public, max-age=300, stale-while-revalidate=86400';
@@ -13,7 +16,8 @@ type Files = { loader: Asset; page: Asset; script: Asset; style: Asset };
 /**
  * Registers the embeddable referral dashboard: `/embed.js`, `/embed/referrals` and its files. No authentication.
  */
-export async function embedRoutes(app: Api, { config }: Pick<ApiDeps, 'config'>): Promise<void> {
+export async function embedRoutes(app: Api, deps: Pick<ApiDeps, 'config' | 'pool' | 'log'>): Promise<void> {
+  const { config } = deps;
   const ownApi = config.baseUrl === config.appUrl ? null : config.baseUrl;
   let read: Files | null = null;
   // Read at the first request: the API works without the browser build, as in most tests.
@@ -32,17 +36,31 @@ export async function embedRoutes(app: Api, { config }: Pick<ApiDeps, 'config'>)
     sendAsset(request, reply.header('cache-control', LOADER_CACHE), files().loader),
   );
 
-  app.get<{ Querystring: { api_base?: unknown } }>('/embed/referrals', hidden, (request, reply) => {
-    const asked = requestedApi(request.query.api_base, destinationOf(request.headers['sec-fetch-dest']));
+  type PageQuery = { api_base?: unknown; key?: unknown; theme?: unknown };
+  app.get<{ Querystring: PageQuery }>('/embed/referrals', hidden, async (request, reply) => {
+    const { api_base: apiBase, key, theme } = request.query;
+    const asked = requestedApi(apiBase, destinationOf(request.headers['sec-fetch-dest']));
     const apis = [ownApi, asked].filter((origin) => origin !== null);
+    const allowed = await allowedOriginsOf(deps, key);
+    const site = framingOrigin(request);
+    const isRefused = site !== null && !isAllowedOrigin(site, allowed, [config.appUrl, config.baseUrl]);
+    // The browser enforces the list also where it does not say who frames the page. A refusal is for everyone.
+    const policy = pagePolicy(apis, isRefused ? '*' : frameAncestors(allowed));
     reply
       .header('cache-control', REVALIDATED)
-      .header('content-security-policy', pagePolicy(apis))
+      .header('content-security-policy', policy)
       // The URL identifies the user.
       .header('referrer-policy', 'no-referrer')
       .header('permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=()');
     addVary(reply, 'Sec-Fetch-Dest');
-    return sendAsset(request, reply, files().page);
+    addVary(reply, 'Referer');
+    const { script, style, page } = files();
+    if (isRefused) reply.status(403);
+    const sent = isRefused
+      ? assetOf(Buffer.from(refusalHtml(script, style, site, theme)), 'text/html; charset=utf-8')
+      : page;
+    // With the policy in the ETag, a browser never shows a page that it has under a policy that has changed.
+    return sendAsset(request, reply, { ...sent, hash: `${sent.hash}-${hashOf(policy)}` });
   });
 
   app.get<{ Params: { file: string } }>('/embed/assets/:file', hidden, (request, reply) => {
@@ -64,3 +82,5 @@ function readFiles(ownApi: string | null): Files {
 }
 
 const destinationOf = (header: string | string[] | undefined) => (Array.isArray(header) ? header[0] : header);
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16);

@@ -51,7 +51,8 @@ Tracked short links, exact click streams, reports and referral programs.
 ## Keys
 Send \`Authorization: Bearer <key>\`. A secret key (\`lk_live_…\`) belongs on a server. A publishable key
 (\`pk_live_…\`) is safe in a browser and works where an endpoint allows it; elsewhere it gets \`403 forbidden\`.
-\`allowed_origins\` of the workspace may limit it to some pages: others get \`403 forbidden\` too.
+\`allowed_origins\` of the workspace may limit it to some pages: others get \`403 forbidden\` too, and can't show the
+embedded dashboard.
 A partner key works under \`/api/v1/partner/*\` only, and a workspace key does not work there: both get
 \`401 unauthorized\`. A secret key may be restricted to scopes, may expire, and needs \`manage\` for keys, members,
 workspace settings and the identity secret; \`POST /keys\` explains them. Call \`GET /api/v1/me\` first to check a key; it works on any plan.

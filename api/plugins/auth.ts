@@ -54,10 +54,19 @@ async function admit(deps: ApiDeps, request: FastifyRequest, scope: WorkspaceSco
   refuseUncovered(request);
 }
 
+/**
+ * The embedded dashboard calls with its own origin. It names the pages that frame it, from its parent up, in this
+ * header.
+ */
+const FRAMED_BY = 'embed-ancestors';
+
 /** @throws {AppError} `forbidden` for a publishable key in a page of an origin that the workspace does not allow */
 function refuseOrigin({ appUrl, baseUrl }: ApiDeps['config'], { auth, headers }: FastifyRequest): void {
   if (auth.key.kind !== 'publishable') return;
-  requireAllowedOrigin(headers.origin ?? '', auth.workspace.allowed_origins, [appUrl, baseUrl]);
+  const framedBy = String(headers[FRAMED_BY] ?? '').split(/[\s,]+/);
+  for (const origin of [headers.origin ?? '', ...framedBy]) {
+    requireAllowedOrigin(origin, auth.workspace.allowed_origins, [appUrl, baseUrl]);
+  }
 }
 
 /** @throws {AppError} `forbidden` when the key lacks `manage`, or its scopes do not include the route */

@@ -9,7 +9,7 @@ export async function addCors(app: Api): Promise<void> {
   await app.register(cors, {
     origin: '*',
     methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
-    allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key'],
+    allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'Embed-Ancestors'],
     exposedHeaders: ['x-request-id', 'Idempotent-Replayed', 'Retry-After', 'x-ignored-fields'],
     maxAge: 86_400,
     strictPreflight: false,

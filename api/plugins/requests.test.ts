@@ -222,7 +222,7 @@ describe('paths and queries', () => {
 });
 
 describe('CORS', () => {
-  test('a preflight needs no key and allows the three headers from any origin', async () => {
+  test('a preflight needs no key and allows the four headers from any origin', async () => {
     const answer = await shop.call('OPTIONS', '/links', {
       key: null,
       headers: {
@@ -234,7 +234,7 @@ describe('CORS', () => {
     expect(answer.status).toBe(204);
     expect(answer.headers['access-control-allow-origin']).toBe('*');
     expect(answer.headers['access-control-allow-headers']).toBe(
-      'Authorization, Content-Type, Idempotency-Key',
+      'Authorization, Content-Type, Idempotency-Key, Embed-Ancestors',
     );
     expect(answer.headers['access-control-allow-methods']).toBe('GET, HEAD, POST, PATCH, DELETE');
     expect(answer.headers['access-control-allow-credentials']).toBeUndefined();

@@ -52,7 +52,7 @@ const FIELDS = {
   allowed_origins: Type.Array(Type.String({ minLength: 1, maxLength: ORIGIN_LIMIT }), {
     maxItems: MOST_ORIGINS,
     description:
-      'Origins of pages that may use a publishable key, such as `https://shop.example`: a call from a page of another origin is a 403. Calls without the header `Origin`, and the embed, are not affected. Empty, the default: any.',
+      'Origins of pages that may use a publishable key, such as `https://shop.example`: a call from a page of another origin is a 403, and only these pages can show the embedded dashboard. Calls without the header `Origin` are not affected. Empty, the default: any.',
   }),
   time_zone: Nullable(
     Type.String({

@@ -28,6 +28,17 @@ export function readOrigin(path: string, text: string): string {
 }
 
 /**
+ * Returns whether a page may use the publishable keys of a workspace.
+ *
+ * @param origin of the page
+ * @param allowed origins of the workspace; empty: any
+ * @param own origins of the deployment, whose pages call too
+ */
+export function isAllowedOrigin(origin: string, allowed: readonly string[], own: readonly string[]): boolean {
+  return allowed.length === 0 || allowed.includes(origin) || own.includes(origin);
+}
+
+/**
  * Requires that a call with a publishable key comes from where the workspace allows it. Servers and apps send no origin:
  * they may call.
  *
@@ -41,7 +52,7 @@ export function requireAllowedOrigin(
   allowed: readonly string[],
   own: readonly string[],
 ): void {
-  if (origin === '' || allowed.length === 0 || allowed.includes(origin) || own.includes(origin)) return;
+  if (origin === '' || isAllowedOrigin(origin, allowed, own)) return;
   throw new AppError(
     'forbidden',
     `calls from ${origin.slice(0, ORIGIN_LIMIT)} are refused: it is not in \`allowed_origins\` of the workspace`,

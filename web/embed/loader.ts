@@ -63,7 +63,8 @@ function insertFrame(url: URL, insert: (frame: HTMLIFrameElement) => void): void
   frame.setAttribute(MARK, '');
   frame.title = 'Referral dashboard';
   frame.setAttribute('scrolling', 'no');
-  frame.referrerPolicy = 'no-referrer';
+  // The page is shown to the workspace's allowed origins only, so it has to know this one; not the whole address.
+  frame.referrerPolicy = 'origin';
   // Browsers without Web Share log an error about the unknown permission.
   const features = 'share' in navigator ? ['clipboard-write', 'web-share'] : ['clipboard-write'];
   frame.allow = features.map((feature) => `${feature} ${url.origin}`).join('; ');

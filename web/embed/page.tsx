@@ -1,6 +1,7 @@
 /** The dashboard page: reads its address, then hands over to the components. */
 import { render } from 'preact';
 import { accentColors } from './accent.ts';
+import { ancestors } from './ancestors.ts';
 import { App } from './app.tsx';
 import './page.css';
 import { createReferralsApi } from './referrals-api.ts';
@@ -11,15 +12,12 @@ import { BadSettings } from './states.tsx';
 /** The API's origin, if it differs from the page's. */
 const DEFAULT_BASE = document.querySelector<HTMLMetaElement>('meta[name="api-base"]')?.content;
 
+const framed = window.parent !== window;
+const { documentElement: html } = document;
+
 function start(root: HTMLElement): void {
-  const framed = window.parent !== window;
   const read = readSettings(location.search);
-  const { documentElement: html } = document;
   html.dataset.theme = read.ok ? read.settings.theme : read.theme;
-  if (framed) {
-    html.dataset.framed = '';
-    reportHeight();
-  }
   if (!read.ok) {
     render(<BadSettings problems={read.problems} />, root);
     return;
@@ -33,9 +31,18 @@ function start(root: HTMLElement): void {
     html.style.setProperty('--on-accent', onFill);
     html.style.setProperty('--accent-text', text);
   }
-  const api = createReferralsApi(given ?? (DEFAULT_BASE || location.origin), settings);
+  const api = createReferralsApi(
+    given ?? (DEFAULT_BASE || location.origin),
+    settings,
+    framed ? ancestors() : [],
+  );
   render(<App api={api} days={settings.days} />, root);
 }
 
+if (framed) {
+  html.dataset.framed = '';
+  reportHeight();
+}
+// A page that refuses the site has none.
 const root = document.getElementById('root');
 if (root) start(root);

@@ -14,14 +14,21 @@ export type ReferralsApi = ReturnType<typeof createReferralsApi>;
  * publishable key.
  *
  * @param origin of the API
+ * @param ancestors origins of the pages that frame this one
  */
-export function createReferralsApi(origin: string, { key, userId, userHash, email, tier }: Settings) {
+export function createReferralsApi(
+  origin: string,
+  { key, userId, userHash, email, tier }: Settings,
+  ancestors: readonly string[],
+) {
   async function call<T>(path: string, body?: object): Promise<Answer<T>> {
     try {
       const response = await fetch(`${origin}/api/v1/referrals/${path}`, {
         method: body ? 'POST' : 'GET',
         headers: {
           authorization: `Bearer ${key}`,
+          // The call has this page's origin; the workspace may allow some sites only.
+          ...(ancestors.length > 0 && { 'embed-ancestors': ancestors.join(' ') }),
           ...(body && { 'content-type': 'application/json' }),
         },
         ...(body && { body: JSON.stringify(body) }),

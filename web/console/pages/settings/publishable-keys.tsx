@@ -93,7 +93,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
         <Textarea
           maw={480}
           label={FIELD_NAMES.allowed_origins}
-          description="Only pages of these may use a key. One per line. Empty: any page."
+          description="Only pages of these may use a key or show the embed. One per line. Empty: any page."
           placeholder="https://shop.example"
           autosize
           minRows={2}

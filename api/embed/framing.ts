@@ -1,0 +1,48 @@
+import { keyMatches, parseKey } from '../../core/access/keys.ts';
+import { callerByLookup } from '../../sql/workspaces/callers.ts';
+import type { ApiDeps, FastifyRequest } from '../dependencies.ts';
+
+/** What a Content-Security-Policy can name: browsers ignore a source with any other host. */
+const POLICY_SOURCE = /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?$/;
+
+/** `Sec-Fetch-Dest` of a document in a page. */
+const FRAMES = ['iframe', 'frame', 'embed', 'object'];
+
+/**
+ * Returns the `allowed_origins` of a publishable key's workspace, empty: any. An unknown key has nothing to protect.
+ * While PostgreSQL is down the page is served to all: its call to the API names the framing page, which is checked.
+ *
+ * @param key as the query has it
+ */
+export async function allowedOriginsOf({ pool, log }: Pick<ApiDeps, 'pool' | 'log'>, key: unknown) {
+  const token = typeof key === 'string' ? key.trim() : '';
+  const parsed = parseKey(token);
+  if (parsed?.kind !== 'publishable') return [];
+  try {
+    const caller = await callerByLookup(pool, parsed.lookup);
+    return caller && keyMatches(token, caller.key.hash) ? caller.workspace.allowed_origins : [];
+  } catch (error) {
+    log.warn({ err: error }, 'failed to read the origins that may frame the dashboard; any may');
+    return [];
+  }
+}
+
+/**
+ * Returns the sources of `frame-ancestors`.
+ *
+ * Hazard: an origin's host may contain `;`, `,` and quotes.
+ *
+ * @param allowed origins; empty: any
+ */
+export function frameAncestors(allowed: readonly string[]): string {
+  if (allowed.length === 0) return '*';
+  return allowed.filter((origin) => POLICY_SOURCE.test(origin)).join(' ') || "'none'";
+}
+
+/** Returns the origin of the page that frames this one, or null where the browser does not say it. */
+export function framingOrigin({ headers }: FastifyRequest): string | null {
+  const { referer, 'sec-fetch-dest': destination } = headers;
+  if (referer === undefined || !FRAMES.includes(String(destination))) return null;
+  const url = URL.parse(referer);
+  return url === null || url.host === '' ? null : `${url.protocol}//${url.host}`;
+}
