@@ -8,33 +8,53 @@ const ASK_EVERY_MS = 2_000;
 
 export type ClockWatchOptions = {
   clock: StreamClock;
+  /** The correction that an earlier process did not get into the log. */
+  owed: ClockCorrection | null;
   nextSequence: () => bigint;
   resetAsked: () => Promise<boolean>;
-  /** Writes the correction into the log; `done` tells whether it is written. */
-  setBack: (correction: ClockCorrection, done: (isWritten: boolean) => void) => void;
-  keepJump: () => void;
+  /** Writes the events that wait. A rejected batch gives its sequences to later events. */
+  flush: () => void;
+  /** Stores the correction, so that it is owed after a restart too. @throws when the disk rejects it */
+  keepOwed: (correction: ClockCorrection) => void;
+  /** Writes the correction into the log; `done` tells whether it is written and synced. */
+  write: (correction: ClockCorrection, done: (isWritten: boolean) => void) => void;
+  /** Stores the state of the clock, without a correction that is owed. @throws when the disk rejects it */
+  keep: () => void;
   log: Logger;
 };
 
 /**
  * Watches the clock of one stream. It logs jumps, and sets the time back where that is certain to be right or an
- * operator asks for it. A correction that the log rejects is written again.
+ * operator asks for it.
+ *
+ *     ahead ── stored beside the log ──▶ owed ── written into the log, synced ──▶ right
+ *
+ * The stream's time goes back once the correction is stored, so that a restart still owes it. One that the log rejects
+ * is written again at each look. The time does not go back a second time before that.
  */
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
   #loggedAt = Number.NEGATIVE_INFINITY;
+  #refusedAt = Number.NEGATIVE_INFINITY;
   #askedAt = Number.NEGATIVE_INFINITY;
   #isResetAsked = false;
-  #owed: ClockCorrection | null = null;
+  #owed: ClockCorrection | null;
+  #isWriting = false;
 
   constructor(options: ClockWatchOptions) {
     this.#options = options;
+    this.#owed = options.owed;
+  }
+
+  /** The correction that the log does not have yet. */
+  get owed(): ClockCorrection | null {
+    return this.#owed;
   }
 
   /** Checks the clock; call it four times a second, and before an event after a rest. */
   look(): void {
-    const { clock, log, nextSequence, keepJump } = this.#options;
-    if (this.#owed) this.#write(this.#owed);
+    const { clock, log, nextSequence, keep } = this.#options;
+    this.#writeOwed();
     const found = clock.check(nextSequence());
     const seconds = found && Math.round(found.micros / 1e6);
     switch (found?.step) {
@@ -49,7 +69,7 @@ export class ClockWatch {
         break;
       case 'followed':
         log.warn({ seconds }, 'the wall clock has stayed ahead for a minute; event times follow it');
-        this.#attempt(keepJump);
+        this.#attempt(keep);
         break;
       default:
     }
@@ -58,22 +78,50 @@ export class ClockWatch {
   }
 
   #setBack(): void {
-    const { clock, log, nextSequence } = this.#options;
+    const { clock, log, nextSequence, flush, keepOwed } = this.#options;
+    if (this.#owed) return;
+    if (clock.ahead() <= AHEAD_MICROS) {
+      this.#isResetAsked = false;
+      return;
+    }
+    flush();
+    const correction = clock.correction(nextSequence());
+    try {
+      keepOwed(correction);
+    } catch (error) {
+      this.#refused(error);
+      return;
+    }
     this.#isResetAsked = false;
-    if (clock.ahead() <= AHEAD_MICROS) return;
-    const correction = clock.setBack(nextSequence());
+    clock.setBack(correction);
+    this.#owed = correction;
     log.warn(
       { seconds: Math.round(correction.shift / 1e6) },
       'event times were ahead and are right again; workers correct the events that have wrong times',
     );
-    this.#write(correction);
+    this.#writeOwed();
   }
 
-  #write(correction: ClockCorrection): void {
-    this.#owed = null;
-    this.#options.setBack(correction, (isWritten) => {
-      if (!isWritten) this.#owed = correction;
+  #writeOwed(): void {
+    const { write, keep } = this.#options;
+    if (this.#owed === null || this.#isWriting) return;
+    this.#isWriting = true;
+    write(this.#owed, (isWritten) => {
+      this.#isWriting = false;
+      if (!isWritten) return;
+      this.#owed = null;
+      this.#attempt(keep);
     });
+  }
+
+  #refused(error: unknown): void {
+    const now = performance.now();
+    if (now - this.#refusedAt < LOG_EVERY_MS) return;
+    this.#refusedAt = now;
+    this.#options.log.error(
+      { err: error },
+      'event times are ahead of the wall clock, and the disk rejects their correction; will retry',
+    );
   }
 
   #complain(): void {
@@ -100,7 +148,7 @@ export class ClockWatch {
     try {
       work();
     } catch (error) {
-      this.#options.log.warn({ err: error }, "failed to save the clock's jump; continuing");
+      this.#options.log.warn({ err: error }, 'failed to save the state of the clock; continuing');
     }
   }
 }

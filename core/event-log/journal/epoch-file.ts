@@ -2,7 +2,7 @@ import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from '
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { FILE_MODE } from './segments.ts';
-import type { FollowedJump } from './stream-clock.ts';
+import type { ClockCorrection, FollowedJump } from './stream-clock.ts';
 
 /** What a stream needs to know even when its segments are lost. */
 export type EpochRecord = {
@@ -14,6 +14,8 @@ export type EpochRecord = {
   lastTs: number;
   /** The jump of the wall clock that may still be taken back, if there is one. */
   jump?: FollowedJump | null;
+  /** The correction of earlier times that the log does not have yet, if there is one. */
+  owed?: ClockCorrection | null;
 };
 
 /** The largest start epoch. One start a second reaches it after half a year. */
@@ -37,9 +39,11 @@ const FILE_NAME = 'epoch';
 const MAGIC = 0x31454c48;
 const SLOT_BYTES = 512;
 const RECORD_BYTES = 36;
-// The jump has a checksum of its own, so a record without one is valid.
+// The jump and the correction have a checksum each, so a record without one is valid.
 const JUMP_AT = 64;
 const JUMP_END = JUMP_AT + 28;
+const OWED_AT = 96;
+const OWED_END = OWED_AT + 44;
 
 type Slot = { serial: number; record: EpochRecord };
 
@@ -72,6 +76,7 @@ export class EpochFile {
     bytes.writeBigUInt64LE(BigInt(record.lastTs), 28);
     bytes.writeUInt32LE(crc32(bytes.subarray(8, RECORD_BYTES)), 4);
     if (record.jump) writeJump(bytes, record.jump);
+    if (record.owed) writeOwed(bytes, record.owed);
     writeSync(this.#fd, bytes, 0, SLOT_BYTES, (serial % 2) * SLOT_BYTES);
     fsyncSync(this.#fd);
     this.#newest = { serial, record };
@@ -94,6 +99,7 @@ function readSlot(fd: number, index: number): Slot | null {
       floor: bytes.readBigUInt64LE(20),
       lastTs: Number(bytes.readBigUInt64LE(28)),
       jump: readJump(bytes),
+      owed: readOwed(bytes),
     },
   };
 }
@@ -114,4 +120,18 @@ function readJump(bytes: Buffer): FollowedJump | null {
     ts: Number(bytes.readBigUInt64LE(JUMP_AT + 12)),
     micros,
   };
+}
+
+function writeOwed(bytes: Buffer, { first, before, fromTs, toTs, shift }: ClockCorrection): void {
+  const numbers = [first, before, BigInt(fromTs), BigInt(toTs), BigInt(shift)];
+  for (const [index, number] of numbers.entries()) bytes.writeBigUInt64LE(number, OWED_AT + 4 + 8 * index);
+  bytes.writeUInt32LE(crc32(bytes.subarray(OWED_AT + 4, OWED_END)), OWED_AT);
+}
+
+function readOwed(bytes: Buffer): ClockCorrection | null {
+  const number = (index: number) => bytes.readBigUInt64LE(OWED_AT + 4 + 8 * index);
+  const shift = Number(number(4));
+  if (shift === 0 || bytes.readUInt32LE(OWED_AT) !== crc32(bytes.subarray(OWED_AT + 4, OWED_END)))
+    return null;
+  return { first: number(0), before: number(1), fromTs: Number(number(2)), toTs: Number(number(3)), shift };
 }

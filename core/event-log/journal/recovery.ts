@@ -15,7 +15,7 @@ import {
   type Segment,
   segmentPath,
 } from './segments.ts';
-import type { FollowedJump } from './stream-clock.ts';
+import { type ClockCorrection, correctedTime, type FollowedJump } from './stream-clock.ts';
 
 /** Logical offsets that a start skips, so that none that a reader has seen is reused. */
 const GAP_BYTES = 64n * 1024n * 1024n;
@@ -27,6 +27,8 @@ export type Recovered = {
   /** Largest event time so far, in microseconds; 0 in a new stream. */
   lastTs: number;
   jump: FollowedJump | null;
+  /** The correction that the log does not have yet. */
+  owed: ClockCorrection | null;
   /** Torn or damaged bytes, copied to `damage/`. */
   damagedBytes: number;
 };
@@ -63,7 +65,7 @@ export async function recover(
     for (const damage of check.damage) copyDamage(directory, damage, log);
     found.damagedBytes += check.damage.reduce((sum, damage) => sum + damage.bytes.length, 0);
     found.epoch = Math.max(found.epoch, check.lastEpoch);
-    found.lastTs = Math.max(found.lastTs, check.lastTs);
+    found.lastTs = Math.max(found.lastTs, lastTimeOf(check, before.owed));
     found.lastSequence = max(found.lastSequence, check.lastSequence);
     if (check.end < sizeOf(segment.path)) cuts.push({ path: segment.path, end: check.end });
     if (check.end > 0) break;
@@ -75,11 +77,16 @@ export async function recover(
   const start = max(own, beyond(record.readUpTo));
   const epoch = Math.max(found.epoch + 1, epochOf(record.stored) + 1, epochAt(now()));
   if (epoch > MAX_EPOCH) throw new Error(`journal ${directory} has used up its ${MAX_EPOCH} start epochs`);
-  const { jump = null } = before;
+  const { jump = null, owed = null } = before;
   const lastTs = Math.max(found.lastTs, newestOfLost(record, found.lastSequence));
-  epochFile.write({ epoch, floor: start, lastTs, jump });
+  epochFile.write({ epoch, floor: start, lastTs, jump, owed });
   for (const cut of cuts) truncateSync(cut.path, cut.end);
-  return { epoch, start, lastTs, jump, damagedBytes: found.damagedBytes };
+  return { epoch, start, lastTs, jump, owed, damagedBytes: found.damagedBytes };
+}
+
+/** The stream continues from corrected times, also where the correction is not in the log yet. */
+function lastTimeOf({ lastSequence: sequence, lastTs: ts }: SegmentCheck, owed?: ClockCorrection | null) {
+  return owed ? correctedTime(owed, { sequence, ts }) : ts;
 }
 
 /**

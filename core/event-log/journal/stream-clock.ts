@@ -25,6 +25,15 @@ export type ClockCorrection = {
   shift: number;
 };
 
+/** Returns the right time of an event. */
+export function correctedTime(
+  { first, before, fromTs, toTs, shift }: ClockCorrection,
+  { sequence, ts }: { sequence: bigint; ts: number },
+): number {
+  const isAhead = sequence >= first && sequence < before && ts >= fromTs && ts <= toTs;
+  return isAhead ? ts - shift : ts;
+}
+
 /** How long after the start of the process its wall clock may be taken back: a machine's clock may be wrong at boot. */
 const UNCONFIRMED_MICROS = 3_600_000_000;
 /** Longest restart over which a followed jump may be taken back. */
@@ -103,21 +112,23 @@ export class StreamClock {
   }
 
   /**
-   * Sets the stream's time back to the wall clock's.
+   * Returns which events have times that are ahead of the wall clock. It changes nothing.
    *
    * @param sequence of the stream's next event
-   * @returns which events before it have times that are ahead
    */
-  setBack(sequence: bigint): ClockCorrection {
+  correction(sequence: bigint): ClockCorrection {
     const wall = Math.floor(this.#clock.wall());
     const shift = Math.floor(this.#clock.now()) - wall;
     const { sequence: first, ts: fromTs } = this.#aheadFrom(shift, wall);
-    const correction = { first, before: sequence, fromTs, toTs: this.#latest, shift };
-    this.#clock.set(wall);
+    return { first, before: sequence, fromTs, toTs: this.#latest, shift };
+  }
+
+  /** Sets the stream's time back by a correction that was just returned. */
+  setBack({ toTs, shift }: ClockCorrection): void {
+    this.#clock.set(Math.floor(this.#clock.now()) - shift);
     // Corrected times end here; the next one follows them.
-    this.#latest -= shift;
+    this.#latest = toTs - shift;
     this.#jump = null;
-    return correction;
   }
 
   /** Returns the first event that is ahead; where that is not known, the times later than now. */

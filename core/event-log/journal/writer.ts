@@ -68,6 +68,8 @@ export class JournalWriter implements EventLogWriter {
   readonly #sync: GroupSync;
   readonly #heartbeats: Heartbeats;
   readonly #syncFirst: boolean;
+  /** Whether the running turn is synced before it settles. */
+  #syncsTurn = false;
   readonly #segments: SegmentWriter;
   #appends: Settled[] = [];
   #turn: { appends: Settled[]; outcome: AppendOutcome }[] = [];
@@ -93,14 +95,17 @@ export class JournalWriter implements EventLogWriter {
     this.#metrics.damagedBytes.inc(files.recovered.damagedBytes);
     const maxPayload = Math.min(MAX_PAYLOAD_BYTES, Math.floor(options.segmentBytes / 2) - FRAME_HEADER_BYTES);
     this.#batch = new BatchBuffer(stream.streamId, files.recovered.epoch, maxPayload, sealer);
-    const { lastTs: last, jump } = files.recovered;
+    const { lastTs: last, jump, owed } = files.recovered;
     this.#clock = new StreamClock(clock, { last, jump, sequence: this.#batch.nextSequence });
     this.#clockWatch = new ClockWatch({
       clock: this.#clock,
+      owed,
       nextSequence: () => this.#batch.nextSequence,
       resetAsked: () => options.isClockResetRequested(stream.streamId),
-      setBack: (correction, done) => this.#correct(correction, done),
-      keepJump: () => this.#keepClock(),
+      flush: this.flush,
+      keepOwed: (correction) => this.#keepOwed(correction),
+      write: (correction, done) => this.#writeCorrection(correction, done),
+      keep: () => this.#keepClock(),
       log,
     });
     this.#sync = new GroupSync({
@@ -182,15 +187,21 @@ export class JournalWriter implements EventLogWriter {
     }
   }
 
-  /** Appends a correction, which tells consumers which times to correct. @param done receives whether it is written */
-  #correct({ first, before, ...times }: ClockCorrection, done: (isWritten: boolean) => void): void {
+  /** Appends a correction, which tells consumers which times to correct, and syncs it. */
+  #writeCorrection(correction: ClockCorrection, done: (isWritten: boolean) => void): void {
+    const { first, before, ...times } = correction;
     this.flush();
     const event: Unstamped = { kind: 'clock', first: String(first), before: String(before), ...times };
-    this.append(event, (outcome) => {
-      done(outcome === 'written');
-      if (outcome === 'written') this.#keepClock();
-    });
+    this.append(event, (outcome) => done(outcome === 'written'));
+    this.#syncsTurn = true;
     this.flush();
+    this.#syncsTurn = false;
+  }
+
+  #keepOwed(owed: ClockCorrection): void {
+    const { epochFile, recovered } = this.#files;
+    const { epoch, start: floor } = recovered;
+    epochFile.write({ epoch, floor, lastTs: owed.toTs - owed.shift, jump: null, owed });
   }
 
   #keepClock(): void {
@@ -200,6 +211,7 @@ export class JournalWriter implements EventLogWriter {
       floor: recovered.start,
       lastTs: this.#clock.next(),
       jump: this.#clock.jump,
+      owed: this.#clockWatch.owed,
     });
   }
 
@@ -256,7 +268,7 @@ export class JournalWriter implements EventLogWriter {
     this.#hasNews = true;
     this.#heartbeats.noteEvent();
     this.#segments.noteEvent();
-    if (this.#syncFirst) {
+    if (this.#syncFirst || this.#syncsTurn) {
       this.#sync.writtenFor(segment, appends, atTurnEnd);
       return;
     }
