@@ -18,6 +18,9 @@ export function hmacOf(key: string | Buffer, parts: readonly (string | Buffer)[]
   return hmac.digest();
 }
 
+/** `Buffer.from` skips what is not of the encoding. */
+const ENCODED = { hex: /^[0-9a-f]+$/i, base64: /^[0-9a-z+/]+={0,2}$/i };
+
 /**
  * Requires that one of the given signatures is the expected one, in constant time.
  *
@@ -31,6 +34,7 @@ export function requireSignature(
   encoding: 'hex' | 'base64',
 ): void {
   const isSame = (text: string) => {
+    if (!ENCODED[encoding].test(text)) return false;
     const bytes = Buffer.from(text, encoding);
     return bytes.length === expected.length && timingSafeEqual(bytes, expected);
   };
