@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { adviceOn } from '../core/databases/advice.ts';
 import { AppError } from '../core/errors.ts';
 import { loadEnvFile } from '../core/settings/env-file.ts';
 import { SettingsError } from '../core/settings/settings-error.ts';
@@ -55,6 +56,8 @@ export function report(error: unknown): number {
     for (let cause = error.cause; cause instanceof Error; cause = cause.cause) {
       process.stderr.write(`  because: ${cause.message}\n`);
     }
+    const advice = adviceOn(error);
+    if (advice !== null) process.stderr.write(`  ${advice.message} (${advice.page})\n`);
   }
   return FAILURE;
 }

@@ -1,5 +1,6 @@
 import { createClickHouse } from '../clickhouse/client.ts';
 import { type DamagedPart, damagedParts, describeDamage } from '../clickhouse/damaged-parts.ts';
+import { adviceOn } from '../core/databases/advice.ts';
 import type { Config } from '../core/settings/config.ts';
 import { directGet } from '../core/tier/direct-get.ts';
 import type { LossBody } from '../core/tier/health.ts';
@@ -152,7 +153,9 @@ async function part(check: () => Promise<string>): Promise<PartStatus> {
     return { ok: true, detail: await check() };
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : '';
-    return { ok: false, detail: `${error instanceof Error ? error.message : String(error)}${cause}` };
+    const advice = adviceOn(error);
+    const message = error instanceof Error ? error.message : String(error);
+    return { ok: false, detail: `${advice === null ? '' : `${advice.message}: `}${message}${cause}` };
   }
 }
 

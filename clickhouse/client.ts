@@ -1,5 +1,12 @@
-import { ClickHouseLogLevel, type ClickHouseSettings, createClient } from '@clickhouse/client';
+import { Readable } from 'node:stream';
+import {
+  ClickHouseLogLevel,
+  type ClickHouseSettings,
+  createClient,
+  type ResponseHeaders,
+} from '@clickhouse/client';
 import { createQueryConnection, type QueryConnection } from './query-connection.ts';
+import { assertFromClickHouse, explained } from './responses.ts';
 
 /** The client of ClickHouse, for inserts and streams; `queries` reads rows. */
 export type ClickHouseClient = ReturnType<typeof createClient> & { readonly queries: QueryConnection };
@@ -40,11 +47,37 @@ export function createClickHouse(options: ClickHouseOptions): ClickHouseClient {
   const close = client.close.bind(client);
   return Object.assign(client, {
     queries,
+    query: checked(client.query.bind(client)),
+    insert: checked(client.insert.bind(client)),
+    command: checked(client.command.bind(client)),
+    exec: checked(client.exec.bind(client)),
     async close() {
       queries.close();
       await close();
     },
   });
+}
+
+/** What a request resolves with. An insert without rows is not sent. */
+type Sent = { response_headers: ResponseHeaders; executed?: boolean; stream?: unknown; close?: () => void };
+
+/** Rejects with errors that the table of faults knows, also where something else than ClickHouse responds. */
+function checked<Request extends (...given: never[]) => Promise<unknown>>(request: Request): Request {
+  const send = async (...given: never[]) => {
+    const response = await request(...given).catch((error: unknown) => {
+      throw explained(error);
+    });
+    const sent = response as Sent;
+    try {
+      if (sent.executed !== false) assertFromClickHouse(sent.response_headers, 200);
+    } catch (error) {
+      if (sent.stream instanceof Readable) sent.stream.destroy();
+      else sent.close?.();
+      throw error;
+    }
+    return response;
+  };
+  return send as unknown as Request;
 }
 
 /** Checks that the server responds. @throws its error when it does not */

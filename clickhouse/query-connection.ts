@@ -1,6 +1,7 @@
 import { Agent, type ClientRequest, request as requestHttp } from 'node:http';
 import { request as requestHttps, Agent as TlsAgent } from 'node:https';
-import { type ClickHouseSettings, parseError } from '@clickhouse/client';
+import type { ClickHouseSettings } from '@clickhouse/client';
+import { assertFromClickHouse, errorOfResponse, explained } from './responses.ts';
 
 type QueryRequest = {
   /** Text with `{name:Type}` parameters, never with values in it. */
@@ -15,7 +16,8 @@ export type QueryConnection = {
   /**
    * Returns every row of the result.
    *
-   * @throws {ClickHouseError} the server's error; a network error, or `Timeout error`, when the server is silent
+   * @throws {ClickHouseError} the server's error; {@link DatabaseConnectionError} when something else responds; a network error,
+   *   or `Timeout error`, when the server is silent
    */
   rows<Row>(request: QueryRequest): Promise<Row[]>;
   /** Returns every row as the text that the server wrote: a JSON object without a line break in it. */
@@ -87,9 +89,14 @@ export function createQueryConnection(given: {
           response.once('error', reject);
           response.once('end', () => {
             const whole = Buffer.concat(chunks).toString('utf8');
-            if (response.statusCode === 200) resolve(whole);
-            else
-              reject(parseError(whole || `ClickHouse sent status ${response.statusCode} with an empty body`));
+            const { statusCode = 0, headers: sentBack } = response;
+            try {
+              if (statusCode !== 200) throw errorOfResponse(statusCode, whole);
+              if (whole === '') assertFromClickHouse(sentBack, statusCode);
+              resolve(whole);
+            } catch (error) {
+              reject(error);
+            }
           });
         },
       );
@@ -97,7 +104,7 @@ export function createQueryConnection(given: {
       sent.on('error', (error: NodeJS.ErrnoException) => {
         const wasClosed = sent.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
         if (wasClosed) resolve(send(search, type, body));
-        else reject(error);
+        else reject(explained(error));
       });
       sent.end(body);
     });
@@ -117,12 +124,20 @@ export function createQueryConnection(given: {
 
   return {
     async rows<Row>(query: QueryRequest) {
-      // A line break inside a value is escaped, so each one here ends a row.
-      return JSON.parse(`[${(await run(query)).trimEnd().replaceAll('\n', ',')}]`) as Row[];
+      const text = (await run(query)).trimEnd();
+      try {
+        // A line break inside a value is escaped, so each one here ends a row.
+        return JSON.parse(`[${text.replaceAll('\n', ',')}]`) as Row[];
+      } catch {
+        // An error after the status was sent, or not a response of ClickHouse.
+        throw errorOfResponse(200, text);
+      }
     },
     async lines(query: QueryRequest) {
       const text = (await run(query)).trimEnd();
-      return text === '' ? [] : text.split('\n');
+      if (text === '') return [];
+      if (!text.startsWith('{') || !text.endsWith('}')) throw errorOfResponse(200, text);
+      return text.split('\n');
     },
     close: () => agent.destroy(),
   };

@@ -1,5 +1,6 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { adviceOn } from '../core/databases/advice.ts';
 import type { Config } from '../core/settings/config.ts';
 import type { Logger } from '../core/tier/log.ts';
 import type { Pool } from '../sql/database/pool.ts';
@@ -45,12 +46,13 @@ export async function loadSecrets(
       const { visitor, cookie, address } = await readSecrets(pool);
       secrets = { visitor, cookie, address };
     } catch (error) {
+      const { message = 'PostgreSQL is down', ...more } = adviceOn(error) ?? {};
       const cached = await readCached(path);
       if (cached !== null) {
-        log.warn({ err: error }, 'PostgreSQL is down; starting with cached secrets');
+        log.warn({ err: error, ...more }, `${message}; starting with cached secrets`);
         return { secrets: cached, cached: true };
       }
-      log.error({ err: error }, 'PostgreSQL is down, and the first start needs it; will retry');
+      log.error({ err: error, ...more }, `${message}, and the first start needs it; will retry`);
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }

@@ -1,5 +1,6 @@
 import { AssertionError } from 'node:assert';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createFaultNotice } from '../core/databases/fault-notice.ts';
 import type { Logger } from '../core/tier/log.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
@@ -21,10 +22,11 @@ const LONGEST_WAIT_MS = 1_000;
 
 /**
  * Creates a retry for single steps that call a database: waits 50 ms, then twice as long each time, up to a second, with 10 %
- * jitter. It never gives up: events wait in the log.
+ * jitter. It never gives up: events wait in the log. A wrong setting is logged once a minute, anything else at each attempt.
  */
 export function createRetry(dependencies: RetryDependencies): Retry {
   const { log, metrics, signal, isFinal } = dependencies;
+  const noteFault = createFaultNotice(log);
 
   return async function retry(step, work) {
     for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
@@ -36,7 +38,7 @@ export function createRetry(dependencies: RetryDependencies): Retry {
         if (error instanceof AssertionError || isFinal(error)) throw error;
         const cause = causeOf(error);
         metrics.retries.inc({ step, cause });
-        log.warn({ step, cause, err: error, wait }, 'step failed; will retry');
+        if (!noteFault(error)) log.warn({ step, cause, err: error, wait }, 'step failed; will retry');
       }
       await sleep(wait * (0.9 + Math.random() * 0.2), undefined, { signal });
     }

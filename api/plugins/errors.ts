@@ -17,7 +17,7 @@ export type ErrorEnvelope = {
 
 /** Sends every error in the envelope: ours, Fastify's, the databases', and any other as `internal`. */
 export function addErrors(app: Api): void {
-  const logFault = createFaultLog();
+  const logFault = createFaultLog(app.log);
   app.setErrorHandler((error, request, reply) => {
     const answer = toAppError(error);
     logFault(answer, error, request);

@@ -1,4 +1,5 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
+import { createFaultNotice } from '../../core/databases/fault-notice.ts';
 import type { AppError } from '../../core/errors.ts';
 
 /** Minimum interval between two log lines about overload. Milliseconds. */
@@ -8,16 +9,20 @@ const OVERLOAD_EVERY = 1_000;
 export type FaultLog = (answer: AppError, cause: unknown, request: FastifyRequest) => void;
 
 /**
- * Logs internal errors and database failures one by one, with their causes. Refusals by our own limits have no
- * cause: one line covers all of a second (`hoplog_api_request_seconds` counts each), the first at once.
+ * Logs internal errors and database failures one by one, with their causes, but a wrong setting once a minute. Refusals by
+ * our own limits have no cause: one line covers all of a second (`hoplog_api_request_seconds` counts each), the first at once.
+ *
+ * @param log of the process, for what does not belong to one request
  */
-export function createFaultLog(): FaultLog {
+export function createFaultLog(log: FastifyBaseLogger): FaultLog {
+  const noteFault = createFaultNotice(log);
   let refused = 0;
   let nextAt = 0;
   return (answer, cause, request) => {
     if (answer.code === 'internal') request.log.error({ err: cause }, 'request failed');
     if (answer.code !== 'unavailable') return;
     if (answer.cause !== undefined) {
+      if (noteFault(answer.cause)) return;
       request.log.warn({ err: answer.cause }, 'refused a request: unavailable');
       return;
     }

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClickHouse } from '../../clickhouse/client.ts';
+import { adviceOn } from '../../core/databases/advice.ts';
 import { EpochFile } from '../../core/event-log/journal/epoch-file.ts';
 import { journalDirectory } from '../../core/event-log/journal/segments.ts';
 import type { Config } from '../../core/settings/config.ts';
@@ -131,9 +132,10 @@ async function checkClock(name: string, read: () => Promise<number>): Promise<Fi
   try {
     now = await read();
   } catch (cause) {
+    const advice = adviceOn(cause);
     return findingsOf('databases').error(
       `${name} does not respond: ${(cause as Error).message}`,
-      'npx hoplog status, and the log of npm start',
+      advice ? `${advice.message} (${advice.page})` : 'npx hoplog status, and the log of npm start',
     );
   }
   // The clock was read at some moment of the request.

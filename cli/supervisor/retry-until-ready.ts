@@ -1,21 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { adviceOn } from '../../core/databases/advice.ts';
+import { databaseFault } from '../../core/databases/faults.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { createBackoff } from './backoff.ts';
-
-const UNREACHABLE = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EPIPE',
-  'ETIMEDOUT',
-  // PostgreSQL: shutting down, crashed, still starting up.
-  '57P01',
-  '57P02',
-  '57P03',
-]);
 
 /**
  * Retries a step of the start until the databases are ready. The step must be safe to repeat, even if it succeeded and
@@ -34,15 +21,15 @@ export async function retryUntilReady<Result>(
     } catch (error) {
       if (stopping.aborted || !(persist || isUnreachable(error))) throw error;
       const pauseMs = pauseAfter(0);
-      log.warn({ err: error, pauseMs }, 'a database is not ready yet; will retry');
+      const { message = 'a database is not ready yet', ...more } = adviceOn(error) ?? {};
+      log.warn({ err: error, pauseMs, ...more }, `${message}; will retry`);
       await delay(pauseMs, undefined, { signal: stopping });
     }
   }
 }
 
+/** Whether the database is down or still starts. A wrong setting is not waited for. */
 function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const { code } = error as NodeJS.ErrnoException;
-  if (code !== undefined && UNREACHABLE.has(code)) return true;
-  return /timeout|Connection terminated|socket hang up/i.test(error.message) || isUnreachable(error.cause);
+  return databaseFault(error)?.kind === 'unavailable' || isUnreachable(error.cause);
 }

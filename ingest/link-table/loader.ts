@@ -1,3 +1,4 @@
+import { adviceOn } from '../../core/databases/advice.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { changesAfter, type LinkChange, oldestRunningTransaction } from '../../sql/links/link-changes.ts';
@@ -105,8 +106,10 @@ export function createTableLoader(given: {
         failing = false;
         if (current) tried.resolve();
       } catch (error) {
-        if (!failing)
-          log.warn({ err: error }, 'link table: failed to read changes from PostgreSQL; will retry');
+        if (!failing) {
+          const { message = 'failed to read changes from PostgreSQL', ...more } = adviceOn(error) ?? {};
+          log.warn({ err: error, ...more }, `link table: ${message}; will retry`);
+        }
         failing = true;
         tried.resolve();
       }

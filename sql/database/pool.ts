@@ -1,4 +1,6 @@
 import pg from 'pg';
+import { DatabaseConnectionError } from '../../core/databases/connection-error.ts';
+import { databaseFault } from '../../core/databases/faults.ts';
 
 /** A pool, a client or a transaction: anything that runs queries. */
 export type Queryable = Pick<pg.ClientBase, 'query'>;
@@ -33,6 +35,11 @@ const KEEP_ALIVE_MS = 10_000;
 const IDLE_MS = 60_000;
 /** Message, without a code, of pg's timeout for `responseTimeoutMs` (pg 8, `client.js`). */
 const RESPONSE_TIMEOUT = 'Query read timeout';
+/**
+ * SQLSTATEs after which a connection is not used again: its server is a standby now, or its prepared statements are those of
+ * another backend behind a pooler.
+ */
+const LEFT = new Set(['25006', '26000', '42P05']);
 
 /**
  * Creates a pool of connections to PostgreSQL. `connectTimeoutMs` (default 5 s) bounds connecting,
@@ -60,7 +67,37 @@ export function createPool(url: string, options: PoolOptions = {}): Pool {
   // on it fails and tells its caller.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
+  pool.connect = explained(pool.connect.bind(pool)) as typeof pool.connect;
   return pool;
+}
+
+type Connected = (
+  error: Error | undefined,
+  client?: pg.PoolClient,
+  release?: pg.PoolClient['release'],
+) => void;
+
+/** Rejects with errors that the table of faults knows. `pool.query` connects through it too, with a callback. */
+function explained(connect: () => Promise<pg.PoolClient>) {
+  return (callback?: Connected): Promise<pg.PoolClient> | undefined => {
+    const connecting = connect().catch((error: unknown) => {
+      throw explain(error);
+    });
+    if (callback === undefined) return connecting;
+    connecting.then(
+      (client) => callback(undefined, client, client.release),
+      (error: Error) => callback(error),
+    );
+    return undefined;
+  };
+}
+
+/** The error of a TLS connection does not tell whose it is. */
+function explain(error: unknown): unknown {
+  const fault = databaseFault(error);
+  if (fault?.kind !== 'tls' || fault.database !== null) return error;
+  const message = `no trusted TLS connection to PostgreSQL: ${(error as Error).message}`;
+  return new DatabaseConnectionError('PostgreSQL', 'tls', message, { cause: error, code: fault.code });
 }
 
 /**
@@ -81,6 +118,7 @@ export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) =>
     // closed.
     if (error instanceof Error && error.message === RESPONSE_TIMEOUT) broken = error;
     else {
+      if (error instanceof pg.DatabaseError && LEFT.has(error.code ?? '')) broken = error;
       await client.query('ROLLBACK').catch((rollbackError: Error) => {
         broken = rollbackError; // the connection is unusable
       });

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { adviceOn } from '../../core/databases/advice.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Queryable } from './pool.ts';
 
@@ -38,7 +39,13 @@ export async function waitForSecrets(db: Queryable, log: Logger): Promise<Deploy
     try {
       return await readSecrets(db);
     } catch (error) {
-      if (attempt % 10 === 1) log.warn({ err: error }, 'waiting for PostgreSQL');
+      if (attempt % 10 === 1) {
+        const { message, ...more } = adviceOn(error) ?? {};
+        log.warn(
+          { err: error, ...more },
+          message ? `waiting for PostgreSQL: ${message}` : 'waiting for PostgreSQL',
+        );
+      }
       await delay(500);
     }
   }

@@ -1,3 +1,4 @@
+import { adviceOn } from '../../core/databases/advice.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { AHEAD_MICROS, createWallClock } from '../../core/time/wall-clock.ts';
 import type { WorkerMetrics } from '../metrics.ts';
@@ -70,7 +71,10 @@ export function startJob(options: JobOptions): Job {
     } catch (error) {
       metrics.retries.inc({ step: name, cause: causeOf(error) });
       // Once an outage, not once a run.
-      if (!isFailing) log.warn({ job: name, err: error }, 'job failed; will retry');
+      if (!isFailing) {
+        const { message = 'job failed', ...more } = adviceOn(error) ?? {};
+        log.warn({ job: name, err: error, ...more }, `${message}; will retry`);
+      }
       isFailing = true;
       return false;
     }

@@ -1,3 +1,4 @@
+import { isTlsCode } from '../../databases/faults.ts';
 import type { EnvironmentName, KafkaSettings } from '../../settings/config.ts';
 
 /**
@@ -16,27 +17,18 @@ export class RefusedByBrokers extends Error {
 
 const NOT_TRUSTED = 'the certificate of the brokers is not trusted';
 
-const UNTRUSTED = new Set([
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'CERT_SIGNATURE_FAILURE',
-]);
-
 /** Returns the client's error as {@link RefusedByBrokers} where the settings explain it, else as it is. */
 export function explainError(
   error: unknown,
   { tlsCa, sasl }: Pick<KafkaSettings, 'tlsCa' | 'sasl'>,
 ): unknown {
   for (const { name, code, type, message } of causes(error)) {
-    if (UNTRUSTED.has(code)) {
-      const trusted = tlsCa === '' ? 'by the authorities of this system' : `by the authority in ${tlsCa}`;
-      return new RefusedByBrokers(['KAFKA_TLS_CA'], `${NOT_TRUSTED} ${trusted} (${message})`, error);
-    }
     if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
       return new RefusedByBrokers(['KAFKA_BROKERS'], `${NOT_TRUSTED} (${message})`, error);
+    }
+    if (isTlsCode(code)) {
+      const trusted = tlsCa === '' ? 'by the authorities of this system' : `by the authority in ${tlsCa}`;
+      return new RefusedByBrokers(['KAFKA_TLS_CA'], `${NOT_TRUSTED} ${trusted} (${message})`, error);
     }
     if (type === 'UNSUPPORTED_SASL_MECHANISM' || type === 'ILLEGAL_SASL_STATE') {
       const mechanism = `the brokers do not accept ${sasl?.mechanism ?? 'clients without one'} (${message})`;
