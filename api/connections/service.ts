@@ -1,6 +1,6 @@
 import type { SecretSealer } from '../../core/access/sealed-secret.ts';
 import { connectorOf } from '../../core/connections/connectors.ts';
-import { providerUserOf } from '../../core/connections/payment-parts.ts';
+import { OPEN_MS, providerUserOf } from '../../core/connections/payment-parts.ts';
 import type { Provider } from '../../core/connections/providers.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
 import {
@@ -12,8 +12,9 @@ import {
   lockConnection,
   updateConnection,
 } from '../../sql/connections/connections.ts';
+import { tiePayer } from '../../sql/connections/customers.ts';
 import { eventById, type ShownEvent } from '../../sql/connections/events.ts';
-import { assignPayment, paymentById } from '../../sql/connections/payments.ts';
+import { assignPayment, openPaymentsOfPayer, payerOf, paymentById } from '../../sql/connections/payments.ts';
 import type { PoolClient, Queryable } from '../../sql/database/pool.ts';
 import { lockEnrollment } from '../../sql/referrals/enrollments.ts';
 import { purchaseOfOrder } from '../../sql/referrals/purchases.ts';
@@ -171,8 +172,15 @@ export async function assignPurchase(
     },
   );
   await assignPayment(tx, payment.id, user);
+  const payer = payerOf(payment);
+  const buyer = { externalUserId: user, visitorId: null, reference: null };
+  const source = { eventId: `assign:${eventId}`, connectionId, at: paidAt };
+  await tiePayer(tx, connection, { payer, buyer }, source);
   const context = { workspace, connection, now, eventId: null, clicked: async () => null };
   await settlePayment(tx, context, { ...payment, assigned_user: user }, { isForced: true });
+  const since = new Date(now.getTime() - OPEN_MS);
+  for (const other of await openPaymentsOfPayer(tx, connection, payer, since))
+    if (other.id !== payment.id) await settlePayment(tx, context, other);
   const assigned = await eventById(tx, connectionId, eventId);
   if (!assigned) throw noSuchEvent();
   return assigned;

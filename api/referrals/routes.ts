@@ -8,9 +8,8 @@ import { type DeploymentSecrets, readSecrets } from '../../sql/database/secrets.
 import { joinVisitors } from '../../sql/orders/joined-visitors.ts';
 import type { Enrollment } from '../../sql/referrals/enrollments.ts';
 import { signupOfUser } from '../../sql/referrals/signups.ts';
-import { recordPurchase } from '../../sql/transactions/record-purchase.ts';
-import { recordRefund } from '../../sql/transactions/record-refund.ts';
 import { recordSignup } from '../../sql/transactions/record-signup.ts';
+import { reportPurchase, reportRefund } from '../../sql/transactions/report-order.ts';
 import { actorOf } from '../actor.ts';
 import type { Api, ApiDeps, Auth } from '../dependencies.ts';
 import { withIdempotency, withPreparedIdempotency } from '../plugins/idempotency.ts';
@@ -185,7 +184,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const now = new Date();
       const report = readPurchase(request.body, now);
       return withIdempotency(pool, request, reply, async (tx) => {
-        const body = purchaseAnswer(await recordPurchase(tx, request.auth.workspace, report, now));
+        const body = purchaseAnswer(await reportPurchase(tx, request.auth.workspace, report, now));
         purchases.inc({ outcome: body.rewarded ? 'rewarded' : (body.reason ?? 'unmatched') });
         return { status: 200, body };
       });
@@ -211,7 +210,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
       return withIdempotency(pool, request, reply, async (tx) => ({
         status: 200,
         body: refundAnswer(
-          await recordRefund(tx, request.auth.workspace, { refundId, orderId, amount }, new Date()),
+          await reportRefund(tx, request.auth.workspace, { refundId, orderId, amount }, new Date()),
         ),
       }));
     },

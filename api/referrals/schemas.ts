@@ -50,7 +50,8 @@ export const PayoutMethod = OneOf(PAYOUT_METHODS, { title: 'PayoutMethod' });
 export const BlockReason = OneOf(BLOCK_REASONS, { title: 'BlockReason' });
 export const PurchaseReason = OneOf(PURCHASE_REASONS, {
   title: 'PurchaseReason',
-  description: 'Why a purchase of a referred buyer earned nothing.',
+  description:
+    'Why a purchase earned nothing. `same_payment`: an older purchase of the same payment counts, and its refunds with it.',
 });
 
 export const EnrollBody = Body(

@@ -64,8 +64,11 @@ export type Reading = { at: Date; mode: 'live' | 'test' | null } & (
 
 export type Fact = TieFact | CodeFact | PaymentFact;
 
-/** A customer of the provider is this buyer. At least one name is given. */
-export type TieFact = Buyer & { kind: 'tie'; customer: string };
+/** Who pays at the provider: its customer, an account that the customer has there, and a subscription. */
+export type Payer = { customer: string | null; account?: string | null; subscription: string | null };
+
+/** Whoever pays at the provider is this buyer. At least one name is given, and at least one id of the payer. */
+export type TieFact = Buyer & Payer & { kind: 'tie' };
 
 /** The names of a buyer. */
 export type Buyer = {
@@ -79,12 +82,13 @@ export type Buyer = {
 export type CodeFact = { kind: 'code'; codeId: string; code: string };
 
 /** A part of what is known of a payment. See `payment-parts.ts`. */
-export type PaymentFact = {
+export type PaymentFact = Payer & {
   kind: 'payment';
-  /** The payment's ids at the provider, as many as the event names: they all mean one payment. */
+  /**
+   * The payment's ids at the provider, as many as the event names: they all mean one payment. With the provider's name in
+   * front each is an order id of it; see `orderIdOf`.
+   */
   refs: readonly string[];
-  customer: string | null;
-  subscription: string | null;
   /** Name of the part: a later event about the same object replaces it. */
   part: string;
   is: Part;

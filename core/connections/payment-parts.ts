@@ -1,6 +1,6 @@
 import { halfEven } from '../money/money.ts';
-import type { Buyer, Part, PartSale, PaymentFact } from './connector.ts';
-import type { Provider } from './providers.ts';
+import type { Buyer, Part, PartSale, Payer, PaymentFact } from './connector.ts';
+import { PROVIDERS, type Provider } from './providers.ts';
 
 /** What is known of one payment, by the names of its parts. */
 export type Parts = Readonly<Record<string, Part>>;
@@ -95,6 +95,21 @@ function refundedOf(all: readonly Part[]): number {
 
 /** The order id of a payment: a report by hand with this id is of the same order. */
 export const orderIdOf = (provider: Provider, ref: string): string => `${provider}:${ref}`;
+
+/** Reads an order id of a provider's payment; null for any other order. */
+export function paymentOfOrderId(orderId: string): { provider: Provider; ref: string } | null {
+  const [name = '', ...rest] = orderId.split(':');
+  const provider = PROVIDERS.find((one) => one === name);
+  const ref = rest.join(':');
+  return provider && ref !== '' ? { provider, ref } : null;
+}
+
+/** The ids of who pays, as ties are stored by them. */
+export function payersOf({ customer, account = null, subscription }: Payer): string[] {
+  return Object.entries({ customer, account, subscription }).flatMap(([name, id]) =>
+    id === null ? [] : [`${name}:${id}`],
+  );
+}
 
 /** The user id of a buyer who has none: a customer of the provider, else the payment itself. */
 export const providerUserOf = (provider: Provider, customer: string | null, ref: string): string =>

@@ -58,6 +58,7 @@ export const PURCHASE_REASONS = [
   'mutual_referral',
   'cap',
   'rejected',
+  'same_payment',
 ] as const;
 export type PurchaseReason = (typeof PURCHASE_REASONS)[number];
 
@@ -76,7 +77,9 @@ export function reasonOfBlocked(blockReason: BlockReason): PurchaseReason {
 }
 
 /** Reasons of purchases that are not counted as the referrer's. */
-export const UNCOUNTED_REASONS: readonly PurchaseReason[] = [...new Set(BLOCK_REASONS.map(reasonOfBlocked))];
+export const UNCOUNTED_REASONS: readonly PurchaseReason[] = [
+  ...new Set([...BLOCK_REASONS.map(reasonOfBlocked), 'same_payment' as const]),
+];
 
 export const COMMISSION_STATUSES = ['pending', 'eligible', 'paid', 'reversed', 'rejected'] as const;
 export type CommissionStatus = (typeof COMMISSION_STATUSES)[number];

@@ -1,5 +1,6 @@
 import type { ConnectionSettings, Provider } from '../../core/connections/providers.ts';
 import { uuidv7 } from '../../core/ids.ts';
+import { ADVISORY_LOCKS } from '../database/advisory-locks.ts';
 import { NOT_AHEAD } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
@@ -77,15 +78,27 @@ export async function connectionOfAny(db: Queryable, id: string): Promise<Connec
 }
 
 /**
- * Returns a connection, or null when it is deleted. Until the transaction ends no other one works on its events: their
- * payments are joined without further locks.
+ * Returns a connection, or null when it is deleted. Until the transaction ends no other one works on events of its account
+ * at the provider: their payments are joined without further locks.
  */
 export async function lockConnection(tx: Queryable, id: string): Promise<Connection | null> {
   const { rows } = await tx.query<Connection>(
     `SELECT ${COLUMNS} FROM connections WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE`,
     [id],
   );
+  if (rows[0]) await lockAccount(tx, rows[0]);
   return rows[0] ?? null;
+}
+
+/** Locks what is known of a workspace's account at a provider until the transaction ends: several connections share it. */
+export async function lockAccount(
+  tx: Queryable,
+  { workspace_id, provider }: Pick<Connection, 'workspace_id' | 'provider'>,
+): Promise<void> {
+  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, $2))', [
+    `${workspace_id}/${provider}`,
+    ADVISORY_LOCKS.providerAccounts,
+  ]);
 }
 
 export async function countConnections(db: Queryable, workspaceId: string): Promise<number> {

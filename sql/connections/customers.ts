@@ -1,60 +1,68 @@
-import type { Buyer, CodeFact, TieFact } from '../../core/connections/connector.ts';
+import type { Buyer, CodeFact, Payer } from '../../core/connections/connector.ts';
+import { payersOf } from '../../core/connections/payment-parts.ts';
 import type { Queryable } from '../database/pool.ts';
-import type { Connection } from './connections.ts';
+import type { ProviderAccount } from './payments.ts';
 
-/** Ties a customer of the provider to a buyer, from the event's time on. @returns false when the event has done so already */
-export async function tieCustomer(
+/**
+ * Ties who pays at the provider to a buyer, from a time on.
+ *
+ * @param given.eventId of the provider, or another name of what says so: it says so once
+ * @returns false when it has done so already
+ */
+export async function tiePayer(
   tx: Queryable,
-  connection: Connection,
-  { kind: _, customer, ...buyer }: TieFact,
-  given: { eventId: string; at: Date },
+  { workspace_id, provider }: ProviderAccount,
+  { payer, buyer }: { payer: Payer; buyer: Buyer },
+  given: { eventId: string; connectionId: string | null; at: Date },
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `INSERT INTO connection_ties (connection_id, workspace_id, customer_id, event_id, buyer, tied_at)
-     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
-    [connection.id, connection.workspace_id, customer, given.eventId, buyer, given.at],
+    `INSERT INTO connection_ties (workspace_id, provider, payer, event_id, connection_id, buyer, tied_at)
+     SELECT $1, $2, payer, $4, $5, $6, $7 FROM unnest($3::text[]) AS payer ON CONFLICT DO NOTHING`,
+    [workspace_id, provider, payersOf(payer), given.eventId, given.connectionId, buyer, given.at],
   );
-  return rowCount === 1;
+  return rowCount !== 0;
 }
 
-/** Returns the buyer of a customer at a time: by the newest tie before it, else by the first one after it. */
-export async function tiedBuyer(
+/** Returns the buyers to whom who pays is tied: at a time by the newest tie before it, then by the first one after it. */
+export async function tiedBuyers(
   tx: Queryable,
-  connectionId: string,
-  customerId: string,
+  { workspace_id, provider }: ProviderAccount,
+  payer: Payer,
   at: Date,
-): Promise<Buyer | null> {
+): Promise<Buyer[]> {
+  const payers = payersOf(payer);
+  if (payers.length === 0) return [];
   const { rows } = await tx.query<{ buyer: Buyer }>(
-    `SELECT buyer FROM connection_ties WHERE connection_id = $1 AND customer_id = $2
-     ORDER BY tied_at > $3, abs(extract(epoch FROM tied_at - $3)), event_id LIMIT 1`,
-    [connectionId, customerId, at],
+    `SELECT buyer FROM connection_ties WHERE workspace_id = $1 AND provider = $2 AND payer = ANY ($3)
+     ORDER BY tied_at > $4, abs(extract(epoch FROM tied_at - $4)), array_position($3, payer), event_id`,
+    [workspace_id, provider, payers, at],
   );
-  return rows[0]?.buyer ?? null;
+  return rows.map(({ buyer }) => buyer);
 }
 
 /** Records the text of a discount code. */
 export async function putCode(
   tx: Queryable,
-  connection: Connection,
+  { workspace_id, provider }: ProviderAccount,
   { codeId, code }: CodeFact,
 ): Promise<void> {
   await tx.query(
-    `INSERT INTO connection_codes (connection_id, workspace_id, code_id, code) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (connection_id, code_id) DO UPDATE SET code = excluded.code`,
-    [connection.id, connection.workspace_id, codeId, code],
+    `INSERT INTO connection_codes (workspace_id, provider, code_id, code) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (workspace_id, provider, code_id) DO UPDATE SET code = excluded.code`,
+    [workspace_id, provider, codeId, code],
   );
 }
 
 /** Returns the texts of discount codes. One that is not known by its id is its own text: a coupon's id may be its code. */
 export async function textsOfCodes(
   tx: Queryable,
-  connectionId: string,
+  { workspace_id, provider }: ProviderAccount,
   codes: readonly string[],
 ): Promise<string[]> {
   if (codes.length === 0) return [];
   const { rows } = await tx.query<{ code_id: string; code: string }>(
-    'SELECT code_id, code FROM connection_codes WHERE connection_id = $1 AND code_id = ANY ($2)',
-    [connectionId, codes],
+    'SELECT code_id, code FROM connection_codes WHERE workspace_id = $1 AND provider = $2 AND code_id = ANY ($3)',
+    [workspace_id, provider, codes],
   );
   const known = new Map(rows.map((row) => [row.code_id, row.code]));
   return codes.map((code) => known.get(code) ?? code);

@@ -1,19 +1,23 @@
-import type { PaymentFact } from '../../core/connections/connector.ts';
-import { joinedParts, type Parts, withPart } from '../../core/connections/payment-parts.ts';
+import type { Payer, PaymentFact } from '../../core/connections/connector.ts';
+import { joinedParts, type Parts, paymentState, withPart } from '../../core/connections/payment-parts.ts';
+import type { Provider } from '../../core/connections/providers.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import type { Queryable } from '../database/pool.ts';
 import type { Connection } from './connections.ts';
 import type { Outcome } from './events.ts';
 
-/** A payment of a connection, with all that events have said of it. */
+/** A payment at a provider, with all that events have said of it. */
 export type ConnectionPayment = Outcome & {
   id: string;
   workspace_id: string;
-  connection_id: string;
+  provider: Provider;
   refs: string[];
   customer_id: string | null;
+  account_id: string | null;
   subscription_id: string | null;
   parts: Parts;
+  /** Null: no event has told what was paid. */
+  paid_at: Date | null;
   /** The buyer that a merchant assigned. */
   assigned_user: string | null;
   order_internal_id: number | null;
@@ -34,12 +38,13 @@ export type RecordedFacts = {
   yields?: boolean | null;
 };
 
-const COLUMNS = `id, workspace_id, connection_id, refs, customer_id, subscription_id, parts, assigned_user,
+const COLUMNS = `id, workspace_id, provider, refs, customer_id, account_id, subscription_id, parts, paid_at, assigned_user,
   order_internal_id, recorded, status, reason, created_at`;
 
 /**
- * Adds what an event says to its payment, and joins payments that the event names together. The caller has locked the
- * connection.
+ * Adds what an event says to its payment, and joins payments that the event names together: this is the one place that
+ * says which payment an event is about. Of joined payments the one with the oldest order stays; `joinOrders` reverses the
+ * orders of the others. The caller has locked the account.
  */
 export async function putPaymentFact(
   tx: Queryable,
@@ -48,45 +53,56 @@ export async function putPaymentFact(
   now: Date,
 ): Promise<ConnectionPayment> {
   const { rows: known } = await tx.query<ConnectionPayment>(
-    `SELECT ${COLUMNS} FROM connection_payments WHERE connection_id = $1 AND refs && $2
-     ORDER BY order_internal_id IS NULL, created_at, id`,
-    [connection.id, fact.refs],
+    `SELECT ${COLUMNS} FROM connection_payments WHERE workspace_id = $1 AND provider = $2 AND refs && $3
+     ORDER BY order_internal_id NULLS LAST, created_at, id`,
+    [connection.workspace_id, connection.provider, fact.refs],
   );
   const [first, ...others] = known;
-  const all = known.reduce<Pick<ConnectionPayment, 'refs' | 'parts' | 'customer_id' | 'subscription_id'>>(
+  const all = known.reduce(
     (joined, one) => ({
       refs: [...joined.refs, ...one.refs],
       parts: joinedParts(joined.parts, one.parts),
       customer_id: joined.customer_id ?? one.customer_id,
+      account_id: joined.account_id ?? one.account_id,
       subscription_id: joined.subscription_id ?? one.subscription_id,
+      assigned_user: joined.assigned_user ?? one.assigned_user,
     }),
-    { refs: [...fact.refs], parts: {}, customer_id: fact.customer, subscription_id: fact.subscription },
+    {
+      refs: [...fact.refs],
+      parts: {} as Parts,
+      customer_id: fact.customer,
+      account_id: fact.account ?? null,
+      subscription_id: fact.subscription,
+      assigned_user: null as string | null,
+    },
   );
-  const values = [
-    [...new Set(all.refs)].sort(),
-    all.customer_id,
-    all.subscription_id,
-    withPart(all.parts, fact),
-  ] as const;
+  const parts = withPart(all.parts, fact);
+  const paidAt = paymentState(parts, true).sale?.paidAt;
   for (const other of others) await replacePayment(tx, other.id, first?.id ?? null);
-  const { rows } = first
-    ? await tx.query<ConnectionPayment>(
-        `UPDATE connection_payments SET refs = $2, customer_id = $3, subscription_id = $4, parts = $5,
-           assigned_user = coalesce(assigned_user, $6), created_at = least(created_at, $7)
-         WHERE id = $1 RETURNING ${COLUMNS}`,
-        [
-          first.id,
-          ...values,
-          others.find((one) => one.assigned_user !== null)?.assigned_user ?? null,
-          new Date(Math.min(...known.map((one) => one.created_at.getTime()))),
-        ],
-      )
-    : await tx.query<ConnectionPayment>(
-        `INSERT INTO connection_payments (id, refs, customer_id, subscription_id, parts, workspace_id, connection_id,
-           created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${COLUMNS}`,
-        [uuidv7(), ...values, connection.workspace_id, connection.id, now],
-      );
+  const { rows } = await tx.query<ConnectionPayment>(
+    `INSERT INTO connection_payments (id, workspace_id, provider, connection_id, refs, customer_id, account_id,
+       subscription_id, parts, paid_at, assigned_user, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+     ON CONFLICT (id) DO UPDATE SET connection_id = excluded.connection_id, refs = excluded.refs,
+       customer_id = excluded.customer_id, account_id = excluded.account_id,
+       subscription_id = excluded.subscription_id, parts = excluded.parts, paid_at = excluded.paid_at,
+       assigned_user = excluded.assigned_user, created_at = excluded.created_at
+     RETURNING ${COLUMNS}`,
+    [
+      first?.id ?? uuidv7(),
+      connection.workspace_id,
+      connection.provider,
+      connection.id,
+      [...new Set(all.refs)].sort(),
+      all.customer_id,
+      all.account_id,
+      all.subscription_id,
+      parts,
+      paidAt === undefined ? null : new Date(paidAt),
+      all.assigned_user,
+      first ? new Date(Math.min(...known.map(({ created_at }) => created_at.getTime()))) : now,
+    ],
+  );
   if (!rows[0]) throw new Error('the payment was not written');
   return rows[0];
 }
@@ -94,6 +110,22 @@ export async function putPaymentFact(
 async function replacePayment(tx: Queryable, id: string, by: string | null): Promise<void> {
   await tx.query('UPDATE connection_events SET payment_id = $2 WHERE payment_id = $1', [id, by]);
   await tx.query('DELETE FROM connection_payments WHERE id = $1', [id]);
+}
+
+/** The account of a workspace at a provider, as far as ids are unique in it. */
+export type ProviderAccount = Pick<Connection, 'workspace_id' | 'provider'>;
+
+/** Returns the payment with one of these ids, or null. */
+export async function paymentWithRef(
+  tx: Queryable,
+  { workspace_id, provider }: ProviderAccount,
+  ref: string,
+): Promise<ConnectionPayment | null> {
+  const { rows } = await tx.query<ConnectionPayment>(
+    `SELECT ${COLUMNS} FROM connection_payments WHERE workspace_id = $1 AND provider = $2 AND refs && ARRAY[$3]`,
+    [workspace_id, provider, ref],
+  );
+  return rows[0] ?? null;
 }
 
 /** Returns the payment with this id, or null. */
@@ -105,33 +137,68 @@ export async function paymentById(tx: Queryable, id: string): Promise<Connection
   return rows[0] ?? null;
 }
 
-/** Returns the payments of a customer that events may still change, oldest first. */
-export async function openPaymentsOfCustomer(
+/** SQL: whether a payment is of one of the payers of `payerColumns`. */
+const OF_PAYER = `(customer_id = $3 OR account_id = $4 OR subscription_id = $5)`;
+const payerColumns = ({ customer, account = null, subscription }: Payer) => [customer, account, subscription];
+
+/** Returns who pays for a payment. */
+export const payerOf = (payment: ConnectionPayment): Payer => ({
+  customer: payment.customer_id,
+  account: payment.account_id,
+  subscription: payment.subscription_id,
+});
+
+/** Returns the payments of who pays that events may still change, oldest first. */
+export async function openPaymentsOfPayer(
   tx: Queryable,
-  connectionId: string,
-  customerId: string,
+  { workspace_id, provider }: ProviderAccount,
+  payer: Payer,
   since: Date,
 ): Promise<ConnectionPayment[]> {
   const { rows } = await tx.query<ConnectionPayment>(
-    `SELECT ${COLUMNS} FROM connection_payments WHERE connection_id = $1 AND customer_id = $2 AND created_at >= $3
-     ORDER BY created_at, id`,
-    [connectionId, customerId, since],
+    `SELECT ${COLUMNS} FROM connection_payments WHERE workspace_id = $1 AND provider = $2 AND ${OF_PAYER}
+       AND created_at >= $6 ORDER BY created_at, id`,
+    [workspace_id, provider, ...payerColumns(payer), since],
   );
   return rows;
+}
+
+/** The buyer of an earlier purchase; `couponId`: a coupon brought it, not the buyer's signup. */
+export type EarlierBuyer = { user: string | null; couponId: string | null };
+
+/**
+ * Returns the buyer of the latest earlier purchase of who pays, or null. One that is no referrer's counts where its buyer
+ * has signed up.
+ */
+export async function buyerOfEarlier(
+  tx: Queryable,
+  payment: ConnectionPayment,
+  paidAt: Date,
+): Promise<EarlierBuyer | null> {
+  const { rows } = await tx.query<EarlierBuyer>(
+    `SELECT p.external_user_id AS user, CASE WHEN p.signup_id IS NULL THEN p.coupon_id END AS "couponId"
+     FROM connection_payments other JOIN purchases p ON p.order_internal_id = other.order_internal_id
+     WHERE other.workspace_id = $1 AND other.provider = $2 AND ${OF_PAYER} AND other.id <> $6
+       AND (other.paid_at, other.id) < ($7, $6) AND (p.enrollment_id IS NOT NULL OR EXISTS (
+         SELECT FROM signups s WHERE s.workspace_id = $1 AND s.external_user_id = p.external_user_id))
+     ORDER BY other.paid_at DESC, other.id DESC LIMIT 1`,
+    [payment.workspace_id, payment.provider, ...payerColumns(payerOf(payment)), payment.id, paidAt],
+  );
+  return rows[0] ?? null;
 }
 
 /** Returns the payments that name one of these discount codes and that events may still change, oldest first. */
 export async function openPaymentsWithCode(
   tx: Queryable,
-  connectionId: string,
+  { workspace_id, provider }: ProviderAccount,
   codeId: string,
   since: Date,
 ): Promise<ConnectionPayment[]> {
   const { rows } = await tx.query<ConnectionPayment>(
-    `SELECT ${COLUMNS} FROM connection_payments WHERE connection_id = $1 AND created_at >= $3
-       AND EXISTS (SELECT FROM jsonb_each(parts) AS part WHERE part.value -> 'codes' ? $2)
+    `SELECT ${COLUMNS} FROM connection_payments WHERE workspace_id = $1 AND provider = $2 AND created_at >= $4
+       AND EXISTS (SELECT FROM jsonb_each(parts) AS part WHERE part.value -> 'codes' ? $3)
      ORDER BY created_at, id`,
-    [connectionId, codeId, since],
+    [workspace_id, provider, codeId, since],
   );
   return rows;
 }
@@ -139,13 +206,13 @@ export async function openPaymentsWithCode(
 /** Returns the payments of a subscription, oldest first. */
 export async function paymentsOfSubscription(
   tx: Queryable,
-  connectionId: string,
+  { workspace_id, provider }: ProviderAccount,
   subscriptionId: string,
 ): Promise<ConnectionPayment[]> {
   const { rows } = await tx.query<ConnectionPayment>(
-    `SELECT ${COLUMNS} FROM connection_payments WHERE connection_id = $1 AND subscription_id = $2
+    `SELECT ${COLUMNS} FROM connection_payments WHERE workspace_id = $1 AND provider = $2 AND subscription_id = $3
      ORDER BY created_at, id`,
-    [connectionId, subscriptionId],
+    [workspace_id, provider, subscriptionId],
   );
   return rows;
 }
@@ -183,7 +250,10 @@ export async function assignPayment(tx: Queryable, id: string, user: string): Pr
   await tx.query('UPDATE connection_payments SET assigned_user = $2 WHERE id = $1', [id, user]);
 }
 
-export type DuePayment = Pick<ConnectionPayment, 'id' | 'connection_id' | 'refs' | 'created_at'>;
+export type DuePayment = Pick<ConnectionPayment, 'id' | 'refs' | 'created_at'> & {
+  /** Whose event told of the payment last. */
+  connection_id: string;
+};
 
 /** Returns a payment that is due without an event, or null. */
 export async function nextDuePayment(db: Queryable, except: readonly string[]): Promise<DuePayment | null> {

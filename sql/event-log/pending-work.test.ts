@@ -78,8 +78,8 @@ test('each kind of work is reported while it is pending, and not after', async (
   expect(await pendingWork(pool, Date.now())).toEqual({ ...NOTHING, connectionEvents: true });
   await pool.query("UPDATE connection_events SET status = 'recorded'");
   await pool.query(
-    `INSERT INTO connection_payments (id, workspace_id, connection_id, refs, parts, due_at, created_at)
-     VALUES (gen_random_uuid(), $1, $2, '{}', '{}', now(), now())`,
+    `INSERT INTO connection_payments (id, workspace_id, provider, connection_id, refs, parts, due_at, created_at)
+     VALUES (gen_random_uuid(), $1, 'stripe', $2, '{}', '{}', now(), now())`,
     [workspace, connection],
   );
   expect(await pendingWork(pool, Date.now())).toEqual({ ...NOTHING, connectionPayments: true });

@@ -26,8 +26,8 @@ export async function stripeKeyOf(
 }
 
 /**
- * Returns the Stripe customer of a user: the newest that events of the workspace's Stripe connections tied to the user and
- * to no one else since. Null: none.
+ * Returns the Stripe customer of a user: the newest that events of the workspace's Stripe connections, or an import, tied
+ * to the user and to no one else since. Those of a deleted connection come last. Null: none.
  */
 export async function tiedStripeCustomer(
   db: Queryable,
@@ -35,16 +35,17 @@ export async function tiedStripeCustomer(
   externalUserId: string,
 ): Promise<string | null> {
   const { rows } = await db.query<{ customer_id: string }>(
-    `SELECT tie.customer_id FROM connection_ties AS tie
-       JOIN connections AS connection ON connection.id = tie.connection_id AND connection.provider = 'stripe'
-         AND connection.deleted_at IS NULL
+    `SELECT substr(tie.payer, length('customer:') + 1) AS customer_id FROM connection_ties AS tie
+       LEFT JOIN connections AS connection ON connection.id = tie.connection_id
      WHERE tie.workspace_id = $1 AND coalesce(tie.buyer ->> 'externalUserId', tie.buyer ->> 'reference') = $2
+       AND tie.provider = 'stripe' AND tie.payer LIKE 'customer:%'
+       AND (connection.deleted_at IS NULL OR connection.settings ->> 'mode' = 'live')
        AND NOT EXISTS (
          SELECT FROM connection_ties AS later
-         WHERE later.connection_id = tie.connection_id AND later.customer_id = tie.customer_id
+         WHERE later.workspace_id = $1 AND later.provider = 'stripe' AND later.payer = tie.payer
            AND later.tied_at > tie.tied_at
            AND coalesce(later.buyer ->> 'externalUserId', later.buyer ->> 'reference') IS DISTINCT FROM $2)
-     ORDER BY tie.tied_at DESC, tie.customer_id LIMIT 1`,
+     ORDER BY connection.deleted_at IS NOT NULL, tie.tied_at DESC, tie.payer LIMIT 1`,
     [workspaceId, externalUserId],
   );
   return rows[0]?.customer_id ?? null;

@@ -30,6 +30,7 @@ CREATE TABLE orders (
   signup_visitor_id  uuid,                 -- the visitor of the buyer's signup
   reported_at        bigint,               -- microseconds; null: reported through the event log
   referral_evaluated_at timestamptz,          -- null: a server's order that the referral program has not evaluated
+  same_as            bigint REFERENCES orders (internal_id), -- an older order of the same payment, which counts instead
   UNIQUE (workspace_id, order_id)
 );
 CREATE INDEX orders_unattributed ON orders (ts) WHERE attributed_version IS DISTINCT FROM version;

@@ -16,17 +16,21 @@ CREATE TABLE connections (
 -- Creation times are cursors.
 CREATE UNIQUE INDEX connections_listed ON connections (workspace_id, created_at) WHERE deleted_at IS NULL;
 
--- What events of a connection say about one payment. An event names a payment by the ids of the provider's objects
--- (invoice, payment, charge); one that names ids of two rows joins them. The purchase follows from `parts` alone, so that
--- the order of the events does not matter.
+-- What events say about one payment. An event names a payment by the ids of the provider's objects (invoice, payment,
+-- charge); one that names ids of two rows joins them. The purchase follows from `parts` alone, so that the order of the
+-- events does not matter. Payments and customers belong to the workspace's account at the provider: they outlive a
+-- connection that is deleted and made again.
 CREATE TABLE connection_payments (
   id                uuid PRIMARY KEY,
   workspace_id      uuid NOT NULL REFERENCES workspaces (id),
-  connection_id     uuid NOT NULL REFERENCES connections (id),
-  refs              text[] NOT NULL,
+  provider          text NOT NULL,
+  connection_id     uuid NOT NULL REFERENCES connections (id), -- whose event told of it last
+  refs              text[] NOT NULL, -- an order id is the provider's name, a colon, and one of them
   customer_id       text,           -- the provider's
+  account_id        text,           -- the provider's, where a customer has an account of its own there
   subscription_id   text,           -- the provider's
   parts             jsonb NOT NULL, -- by name; see core/connections/payment-parts.ts
+  paid_at           timestamptz,    -- null: no event has told what was paid
   assigned_user     text,           -- the buyer that a merchant assigned
   order_internal_id bigint REFERENCES orders (internal_id), -- null: not recorded
   recorded          jsonb,          -- the facts that this payment wrote; null: none, or a report by hand was first
@@ -36,8 +40,11 @@ CREATE TABLE connection_payments (
   created_at        timestamptz NOT NULL
 );
 CREATE INDEX connection_payments_refs ON connection_payments USING gin (refs);
-CREATE INDEX connection_payments_customer ON connection_payments (connection_id, customer_id);
-CREATE INDEX connection_payments_subscription ON connection_payments (connection_id, subscription_id)
+CREATE INDEX connection_payments_customer ON connection_payments (workspace_id, provider, customer_id)
+  WHERE customer_id IS NOT NULL;
+CREATE INDEX connection_payments_account ON connection_payments (workspace_id, provider, account_id)
+  WHERE account_id IS NOT NULL;
+CREATE INDEX connection_payments_subscription ON connection_payments (workspace_id, provider, subscription_id)
   WHERE subscription_id IS NOT NULL;
 CREATE INDEX connection_payments_due ON connection_payments (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX connection_payments_order ON connection_payments (order_internal_id) WHERE order_internal_id IS NOT NULL;
@@ -71,15 +78,17 @@ CREATE INDEX connection_events_pending ON connection_events (connection_id, cust
 CREATE INDEX connection_events_payment ON connection_events (payment_id) WHERE payment_id IS NOT NULL;
 CREATE INDEX connection_events_age ON connection_events (received_at);
 
--- Which user a customer of the provider is. A payment goes by the newest tie before it, else by the first one after it.
+-- Which user a payer at the provider is: `customer:`, `account:` or `subscription:` with the provider's id. A payment goes
+-- by the newest tie before it, else by the first one after it.
 CREATE TABLE connection_ties (
-  connection_id    uuid NOT NULL REFERENCES connections (id),
   workspace_id     uuid NOT NULL REFERENCES workspaces (id),
-  customer_id      text NOT NULL,
-  event_id         text NOT NULL,
+  provider         text NOT NULL,
+  payer            text NOT NULL,
+  event_id         text NOT NULL,        -- the provider's; `import`, or `assign:` with an event's id
+  connection_id    uuid REFERENCES connections (id), -- that told it; null: an import
   buyer            jsonb NOT NULL,       -- its names; see `Buyer` in core/connections/connector.ts
   tied_at          timestamptz NOT NULL, -- the event's own time
-  PRIMARY KEY (connection_id, customer_id, event_id)
+  PRIMARY KEY (workspace_id, provider, payer, event_id)
 );
 -- Fulfilment looks for the customer of a user.
 CREATE INDEX connection_ties_user
@@ -87,9 +96,9 @@ CREATE INDEX connection_ties_user
 
 -- Texts of the provider's discount codes, by their ids.
 CREATE TABLE connection_codes (
-  connection_id uuid NOT NULL REFERENCES connections (id),
-  workspace_id  uuid NOT NULL REFERENCES workspaces (id),
-  code_id       text NOT NULL,
-  code          text NOT NULL,
-  PRIMARY KEY (connection_id, code_id)
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  provider     text NOT NULL,
+  code_id      text NOT NULL,
+  code         text NOT NULL,
+  PRIMARY KEY (workspace_id, provider, code_id)
 );

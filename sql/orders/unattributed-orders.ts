@@ -21,6 +21,8 @@ export type UnattributedOrder = {
   email: string | null;
   amountMinor: number;
   currency: string;
+  /** An older order of the same payment counts instead: it has no shares. */
+  isGivenUp: boolean;
   /** The workspace's currency. */
   workspaceCurrency: string;
   model: AttributionModel;
@@ -63,6 +65,7 @@ export async function claimUnattributed(
     attribution_model: AttributionModel;
     attribution_window: number;
     written_shares: WrittenShares[];
+    is_given_up: boolean;
     row_version: string;
   }>(
     `WITH waiting AS MATERIALIZED (
@@ -77,7 +80,7 @@ export async function claimUnattributed(
          ${visitorOfUser('o.workspace_id', 'o.external_user_id')}) AS visitor_id,
        o.other_visitor_ids, o.email,
        o.amount_minor, o.currency, workspace.currency AS workspace_currency, o.attribution_model,
-       o.attribution_window, o.written_shares, o.xmin::text AS row_version
+       o.attribution_window, o.written_shares, o.same_as IS NOT NULL AS is_given_up, o.xmin::text AS row_version
      FROM claimed JOIN orders AS o USING (internal_id) JOIN workspaces AS workspace ON workspace.id = o.workspace_id
      ORDER BY o.ts`,
     [before, limit, CLAIM],
@@ -94,6 +97,7 @@ export async function claimUnattributed(
     email: row.email,
     amountMinor: row.amount_minor,
     currency: row.currency,
+    isGivenUp: row.is_given_up,
     workspaceCurrency: row.workspace_currency,
     model: row.attribution_model,
     window: row.attribution_window,

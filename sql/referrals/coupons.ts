@@ -48,18 +48,22 @@ export async function couponById(db: Queryable, workspaceId: string, id: string)
 /** A buyer is known by the user's id, else by the email of the order. */
 export type Buyer = { externalUserId: string | null; email: string | null };
 
+/** SQL: whether a name is no user's who signed up, such as that of a provider's customer. */
+const isUnknown = (user: string) =>
+  `(${user} IS NULL OR NOT EXISTS (SELECT FROM signups WHERE workspace_id = $1 AND external_user_id = ${user}))`;
+
 /**
  * The purchases of buyer ($2, $3) in workspace $1 that coupons brought. Those of an email are found where one of the two
- * names no user.
+ * names no known user.
  */
 const OF_BUYER = `(
   SELECT p.order_internal_id, p.coupon_id, p.purchased_at, p.rewarded FROM purchases p
   WHERE p.workspace_id = $1 AND p.external_user_id = $2 AND p.signup_id IS NULL AND p.coupon_id IS NOT NULL
-  UNION ALL
+  UNION
   SELECT p.order_internal_id, p.coupon_id, p.purchased_at, p.rewarded
   FROM orders o JOIN purchases p ON p.order_internal_id = o.internal_id
   WHERE o.workspace_id = $1 AND o.source = 'server' AND o.email = $3 AND p.signup_id IS NULL
-    AND p.coupon_id IS NOT NULL AND (p.external_user_id IS NULL OR $2::text IS NULL)
+    AND p.coupon_id IS NOT NULL AND (${isUnknown('p.external_user_id')} OR ${isUnknown('$2::text')})
 ) AS bought`;
 
 /**

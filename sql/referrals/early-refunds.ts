@@ -53,6 +53,24 @@ export async function removeEarlyRefunds(
 }
 
 /**
+ * Gives early refunds of these orders another order id: all of them are of one payment.
+ *
+ * @returns whether there were any
+ */
+export async function renameEarlyRefunds(
+  tx: Queryable,
+  workspaceId: string,
+  orderIds: readonly string[],
+  to: string,
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    'UPDATE early_refunds SET order_id = $3 WHERE workspace_id = $1 AND order_id = ANY ($2) AND order_id <> $3',
+    [workspaceId, orderIds, to],
+  );
+  return rowCount !== 0;
+}
+
+/**
  * Returns a qualified order that still has an early refund, or null. A random one: an order that can't be settled
  * must not block the others.
  */

@@ -75,6 +75,15 @@ export async function upsertPurchase(tx: Queryable, purchase: Purchase, now: Dat
   );
 }
 
+/** Takes the purchase of an order from its referrer: an older order of the same payment counts instead. */
+export async function markSamePayment(tx: Queryable, orderInternalId: number): Promise<void> {
+  await tx.query(
+    `UPDATE purchases SET signup_id = NULL, coupon_id = NULL, enrollment_id = NULL, email = NULL, held = false,
+       without_rate = false, rewarded = false, ledger_rows = 0, reason = 'same_payment' WHERE order_internal_id = $1`,
+    [orderInternalId],
+  );
+}
+
 /** Returns when the first of a signup's other purchases was rewarded, or null. */
 export async function firstRewardedOfSignup(
   tx: Queryable,

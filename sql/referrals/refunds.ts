@@ -78,3 +78,17 @@ export async function completeRefund(
   ]);
   return { ...refund, matched: result.matched, ledger_rows: result.ledgerRows };
 }
+
+/** Moves a refund to another order of the same payment, with what of it that order has left. */
+export async function moveRefund(
+  tx: Queryable,
+  refund: Refund,
+  { orderInternalId, amountMinor }: { orderInternalId: number; amountMinor: number },
+): Promise<Refund> {
+  await tx.query('UPDATE refunds SET order_internal_id = $2, amount_minor = $3 WHERE id = $1', [
+    refund.id,
+    orderInternalId,
+    amountMinor,
+  ]);
+  return { ...refund, order_internal_id: orderInternalId, amount_minor: amountMinor };
+}

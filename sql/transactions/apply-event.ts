@@ -1,12 +1,13 @@
 import type { Reading } from '../../core/connections/connector.ts';
 import { OPEN_MS } from '../../core/connections/payment-parts.ts';
-import { putCode, tieCustomer } from '../connections/customers.ts';
+import type { Connection } from '../connections/connections.ts';
+import { putCode, tiePayer } from '../connections/customers.ts';
 import type { DueEvent, Outcome } from '../connections/events.ts';
 import {
-  openPaymentsOfCustomer,
+  openPaymentsOfPayer,
   openPaymentsWithCode,
+  payerOf,
   paymentById,
-  paymentsOfSubscription,
   putPaymentFact,
 } from '../connections/payments.ts';
 import type { Queryable } from '../database/pool.ts';
@@ -37,31 +38,52 @@ export async function applyEvent(
   let own: string | null = null;
   for (const fact of reading.facts) {
     if (fact.kind === 'tie') {
-      if (await tieCustomer(tx, connection, fact, { eventId: event.event_id, at: reading.at }))
-        await auditProvider(tx, context, 'customer.tie', { customer: fact.customer });
-      const payments = await openPaymentsOfCustomer(tx, connection.id, fact.customer, since);
-      for (const payment of payments) concerned.add(payment.id);
+      const { kind: _, customer, account = null, subscription, ...buyer } = fact;
+      const payer = { customer, account, subscription };
+      const source = { eventId: event.event_id, connectionId: connection.id, at: reading.at };
+      if (await tiePayer(tx, connection, { payer, buyer }, source))
+        await auditProvider(tx, context, 'customer.tie', {
+          customer: customer ?? account ?? subscription ?? '',
+        });
+      for (const { id } of await openPaymentsOfPayer(tx, connection, payer, since)) concerned.add(id);
     } else if (fact.kind === 'code') {
       await putCode(tx, connection, fact);
-      const payments = await openPaymentsWithCode(tx, connection.id, fact.codeId, since);
+      const payments = await openPaymentsWithCode(tx, connection, fact.codeId, since);
       for (const payment of payments) concerned.add(payment.id);
     } else {
       const payment = await putPaymentFact(tx, connection, fact, now);
       own = payment.id;
       concerned.add(own);
-      if (payment.subscription_id === null) continue;
-      // Whether a payment is a renewal depends on the others.
-      for (const other of await paymentsOfSubscription(tx, connection.id, payment.subscription_id)) {
-        if (other.created_at >= since) concerned.add(other.id);
-      }
     }
   }
   let outcome: Outcome = { status: 'recorded', reason: null };
-  for (const id of concerned) {
+  for (const id of await inOrderOfPayment(tx, connection, concerned, since)) {
     const payment = await paymentById(tx, id);
-    if (!payment) continue; // joined to another one
+    if (!payment) continue;
     const settled = await settlePayment(tx, context, payment, { isForced: event.is_replay && id === own });
     if (id === own) outcome = settled;
   }
   return { ...outcome, paymentId: own };
+}
+
+/**
+ * Returns these payments and the open ones of the same payers, in the order in which they were paid: whether a payment is
+ * a renewal, and who bought, follow from the earlier ones.
+ */
+async function inOrderOfPayment(
+  tx: Queryable,
+  connection: Connection,
+  ids: Iterable<string>,
+  since: Date,
+): Promise<string[]> {
+  const found = new Map<string, number>();
+  const waiting = [...ids];
+  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+    const payment = found.has(id) ? null : await paymentById(tx, id);
+    if (!payment) continue; // joined to another one
+    found.set(id, payment.paid_at?.getTime() ?? 0);
+    for (const other of await openPaymentsOfPayer(tx, connection, payerOf(payment), since))
+      waiting.push(other.id);
+  }
+  return [...found].sort(([a, one], [b, other]) => one - other || (a < b ? -1 : 1)).map(([id]) => id);
 }

@@ -3,8 +3,8 @@ import { type PaymentState, providerUserOf } from '../../core/connections/paymen
 import { isUuid } from '../../core/ids.ts';
 import { isEmail, normalizeEmail } from '../../core/tracking/emails.ts';
 import type { Connection } from '../connections/connections.ts';
-import { tiedBuyer } from '../connections/customers.ts';
-import type { ConnectionPayment } from '../connections/payments.ts';
+import { tiedBuyers } from '../connections/customers.ts';
+import { buyerOfEarlier, type ConnectionPayment, payerOf } from '../connections/payments.ts';
 import type { Queryable } from '../database/pool.ts';
 import { signupOfUser, userOfOrder } from '../referrals/signups.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
@@ -20,47 +20,66 @@ export type PaymentContext = {
   clicked(visitorId: string, paidAt: Date): Promise<string | null>;
 };
 
+/** What told who bought. `payer`: a tie of who paid. `earlier`: another purchase of theirs. */
+type BuyerBy = 'assigned' | 'name' | 'payer' | 'earlier' | 'click' | 'email';
+
 /** Who bought. `by`: what told it; null: no one is known. */
 export type PaymentBuyer = {
   user: string | null;
-  by: 'assigned' | 'name' | 'click' | 'email' | null;
+  by: BuyerBy | null;
   email: string | null;
   visitorId: string | null;
+  /** Id of the coupon that brought the earlier purchase which told it; null: none. */
+  couponId: string | null;
 };
 
+type Paid = PaymentState & { sale: NonNullable<PaymentState['sale']> };
+
 /**
- * Finds the buyer of a payment: by the names in its own metadata, then by those of its customer, then by email. A name that
- * is of no known user is passed over. A visitor without a user is known where they clicked a referral link: then the signup
+ * Finds the buyer of a payment; this is the one place that does. In this order, each passed over where it names no known
+ * user: the names in the payment's own metadata; who pays, as an event, a merchant, an import or an earlier purchase of
+ * theirs has named them; the email. A visitor without a user is known where they clicked a referral link: then the signup
  * of the buyer is recorded here.
  */
 export async function buyerOfPayment(
   tx: Queryable,
   context: PaymentContext,
   payment: ConnectionPayment,
-  state: PaymentState & { sale: NonNullable<PaymentState['sale']> },
+  state: Paid,
 ): Promise<PaymentBuyer> {
   const { workspace, connection } = context;
   const paidAt = new Date(state.sale.paidAt);
-  const { customer_id: customer } = payment;
-  const tied = customer === null ? null : await tiedBuyer(tx, connection.id, customer, paidAt);
-  const names = [...state.buyers, ...(tied ? [tied] : [])];
+  const tied = await tiedBuyers(tx, payment, payerOf(payment), paidAt);
   const email = state.email !== null && isEmail(state.email) ? normalizeEmail(state.email) : null;
-  const visitorId = names.flatMap(visitorsOf)[0] ?? null;
-  const found = { email, visitorId };
+  const visitorId = [...state.buyers, ...tied.slice(0, 1)].flatMap(visitorsOf)[0] ?? null;
+  const found = { email, visitorId, couponId: null };
   if (payment.assigned_user !== null) return { ...found, user: payment.assigned_user, by: 'assigned' };
   // The name that a buyer gets when a click makes them known, or when no one is known.
-  const named = names.map(nameOf).find((name) => name !== null) ?? null;
-  for (const name of names) {
+  const named = [...state.buyers, ...tied].map(nameOf).find((name) => name !== null) ?? null;
+
+  async function buyerNamed(name: Buyer, by: BuyerBy): Promise<PaymentBuyer | null> {
     const user = await knownUser(tx, workspace.id, name);
-    if (user !== null) return { ...found, user, by: 'name' };
+    if (user !== null) return { ...found, user, by };
     for (const visitor of visitorsOf(name)) {
       const enrollmentId = await context.clicked(visitor, paidAt);
       if (enrollmentId === null) continue;
-      const buyer = named ?? providerUserOf(connection.provider, customer, state.sale.ref);
+      const buyer = named ?? providerUserOf(connection.provider, payment.customer_id, state.sale.ref);
       await referBuyer(tx, context, { user: buyer, email, visitorId: visitor, enrollmentId, paidAt });
-      return { email, visitorId: visitor, user: buyer, by: 'click' };
+      return { ...found, visitorId: visitor, user: buyer, by: 'click' };
     }
+    return null;
   }
+
+  for (const name of state.buyers) {
+    const buyer = await buyerNamed(name, 'name');
+    if (buyer) return buyer;
+  }
+  for (const name of tied) {
+    const buyer = await buyerNamed(name, 'payer');
+    if (buyer) return buyer;
+  }
+  const earlier = await buyerOfEarlier(tx, payment, paidAt);
+  if (earlier) return { ...found, user: earlier.user, by: 'earlier', couponId: earlier.couponId };
   const byEmail = email === null ? null : await userOfOrder(tx, workspace.id, { email, visitorId: null });
   if (byEmail !== null) return { ...found, user: byEmail, by: 'email' };
   return { ...found, user: named, by: null };

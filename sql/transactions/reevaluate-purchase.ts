@@ -32,6 +32,7 @@ export async function reevaluatePurchase(
   const purchase = await purchaseOfOrder(tx, orderInternalId);
   if (!purchase) throw new Error(`purchase ${orderInternalId} is gone`);
   if (purchase.rewarded && !purchase.without_rate) return purchase;
+  if (purchase.reason === 'same_payment') return purchase;
   const referral = await referralOfPurchase(tx, purchase, signup);
   if (!referral) return purchase;
   await removeUnmatchedOrder(tx, orderInternalId);

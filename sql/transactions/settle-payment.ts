@@ -1,5 +1,11 @@
 import type { PartSale } from '../../core/connections/connector.ts';
-import { OPEN_MS, orderIdOf, type PaymentState, paymentState } from '../../core/connections/payment-parts.ts';
+import {
+  OPEN_MS,
+  orderIdOf,
+  type PaymentState,
+  paymentState,
+  providerUserOf,
+} from '../../core/connections/payment-parts.ts';
 import { AppError } from '../../core/errors.ts';
 import { AMOUNT_LIMIT, toMajor } from '../../core/money/money.ts';
 import { textsOfCodes } from '../connections/customers.ts';
@@ -14,12 +20,14 @@ import {
 import type { Queryable } from '../database/pool.ts';
 import { lockOrder, lockOrderByNumber } from '../orders/reported-orders.ts';
 import { couponById, referrerOfCoupon } from '../referrals/coupons.ts';
+import { renameEarlyRefunds } from '../referrals/early-refunds.ts';
 import { purchaseOfOrder } from '../referrals/purchases.ts';
 import { refundsOfOrder, sumRefunds } from '../referrals/refunds.ts';
 import { lockSignup } from '../referrals/signups.ts';
 import { auditProvider } from './audit-provider.ts';
 import { correctPurchase, qualifyInOrder } from './correct-purchase.ts';
 import { giveBackRefund } from './give-back-refund.ts';
+import { joinOrders, orderIdsOf, orderOfPayment } from './one-payment.ts';
 import { buyerOfPayment, type PaymentBuyer, type PaymentContext } from './payment-buyer.ts';
 import { couponOfRenewal, recordPurchase, recordUnnamedOrder, type UsedCoupon } from './record-purchase.ts';
 import { recordRefund } from './record-refund.ts';
@@ -36,9 +44,10 @@ type Sold = PaymentState & { sale: PartSale };
 export async function settlePayment(
   tx: Queryable,
   context: PaymentContext,
-  payment: ConnectionPayment,
+  given: ConnectionPayment,
   { isForced = false, isAsked = false }: { isForced?: boolean; isAsked?: boolean } = {},
 ): Promise<Outcome> {
+  const payment = await joinOrders(tx, context.workspace, given, context.now);
   const endsAt = new Date(payment.created_at.getTime() + OPEN_MS);
   const isOver = endsAt <= context.now;
   const state = paymentState(payment.parts, isOver);
@@ -65,13 +74,12 @@ async function outcomeOf(
   if (sale.amountMinor <= 0) return { status: 'ignored', reason: 'nothing_paid' };
   if (sale.amountMinor > AMOUNT_LIMIT) return { status: 'failed', reason: 'amount_too_large' };
   const sold = { ...state, sale };
-  const orderId = orderIdOf(context.connection.provider, sale.ref);
   let outcome: Outcome = { status: payment.status, reason: payment.reason };
   let order = payment.order_internal_id;
   if (order === null || !isClosed) {
     const buyer = await buyerOfPayment(tx, context, payment, sold);
     try {
-      order = await writeOrder(tx, context, payment, { orderId, sold, buyer });
+      order = await writeOrder(tx, context, payment, { sold, buyer });
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
       return { status: 'failed', reason: 'reported_for_another_user' };
@@ -82,7 +90,7 @@ async function outcomeOf(
         ? unmatched(buyer.user === null ? 'no_buyer' : 'unknown_buyer')
         : { status: 'recorded', reason: null };
   }
-  await settleRefunds(tx, context, order, state.refundedMinor);
+  await settleRefunds(tx, context, payment, { orderInternalId: order, wantedMinor: state.refundedMinor });
   return outcome;
 }
 
@@ -90,18 +98,23 @@ async function writeOrder(
   tx: Queryable,
   context: PaymentContext,
   payment: ConnectionPayment,
-  given: { orderId: string; sold: Sold; buyer: PaymentBuyer },
+  given: { sold: Sold; buyer: PaymentBuyer },
 ): Promise<number> {
   const { workspace, connection, now } = context;
-  const { orderId, buyer } = given;
+  const { buyer } = given;
   const { sale } = given.sold;
+  const written = await orderOfPayment(tx, workspace, payment);
+  const orderId = written?.order_id ?? orderIdOf(connection.provider, sale.ref);
   const facts: RecordedFacts = {
     user: buyer.user,
     amountMinor: sale.amountMinor,
     commissionableMinor: sale.commissionableMinor,
-    isRenewal: await isRenewal(tx, connection.id, payment, sale),
+    isRenewal: await isRenewal(tx, payment, sale),
   };
   const used = await couponOfPayment(tx, context, payment, { sold: given.sold, buyer, facts });
+  // A buyer whom only a coupon brought is known by the provider's customer: later payments are the same buyer's.
+  if (used && facts.user === null && payment.customer_id !== null && (written === null || payment.recorded))
+    facts.user = providerUserOf(connection.provider, payment.customer_id, sale.ref);
   facts.coupon = used?.coupon.id ?? null;
   facts.yields = used?.yields ?? null;
   const report = {
@@ -117,8 +130,8 @@ async function writeOrder(
   const { recorded } = payment;
   const user = facts.user ?? recorded?.user ?? null;
   if (payment.order_internal_id === null) {
-    const before = await lockOrder(tx, workspace.id, orderId);
-    const isByHand = before !== null && before.source === 'server';
+    const isByHand = written !== null;
+    await renameEarlyRefunds(tx, workspace.id, orderIdsOf(payment), orderId);
     if (user === null && used === null) await recordUnnamedOrder(tx, workspace, report, now);
     else await recordPurchase(tx, workspace, { ...report, externalUserId: user, coupon: used }, now);
     const order = await lockOrder(tx, workspace.id, orderId);
@@ -153,15 +166,20 @@ const isSame = (one: RecordedFacts, other: RecordedFacts): boolean =>
  */
 async function couponOfPayment(
   tx: Queryable,
-  { workspace, connection }: PaymentContext,
-  { recorded }: ConnectionPayment,
+  { workspace }: PaymentContext,
+  payment: ConnectionPayment,
   { sold, buyer, facts }: { sold: Sold; buyer: PaymentBuyer; facts: RecordedFacts },
 ): Promise<UsedCoupon | null> {
-  const codes = await textsOfCodes(tx, connection.id, sold.codes);
+  const codes = await textsOfCodes(tx, payment, sold.codes);
   const coupon =
     (await referrerOfCoupon(tx, workspace.id, codes)) ??
-    (recorded?.coupon ? await couponById(tx, workspace.id, recorded.coupon) : null);
+    (payment.recorded?.coupon ? await couponById(tx, workspace.id, payment.recorded.coupon) : null);
   if (coupon) return { coupon, yields: buyer.by !== 'email' };
+  // What renews a coupon's order is its owner's, whatever referrer an email of the buyer names.
+  if (buyer.couponId !== null && facts.isRenewal) {
+    const earlier = await couponById(tx, workspace.id, buyer.couponId);
+    if (earlier) return { coupon: earlier, yields: false };
+  }
   return facts.user === null
     ? couponOfRenewal(tx, workspace.id, {
         isRenewal: facts.isRenewal,
@@ -172,15 +190,10 @@ async function couponOfPayment(
 }
 
 /** A later payment of a subscription renews it, unless the first one was free: then the first that cost is the first sale. */
-async function isRenewal(
-  tx: Queryable,
-  connectionId: string,
-  payment: ConnectionPayment,
-  sale: PartSale,
-): Promise<boolean> {
+async function isRenewal(tx: Queryable, payment: ConnectionPayment, sale: PartSale): Promise<boolean> {
   if (sale.cycle !== 'renewal') return false;
   if (payment.subscription_id === null) return true;
-  const others = (await paymentsOfSubscription(tx, connectionId, payment.subscription_id)).filter(
+  const others = (await paymentsOfSubscription(tx, payment, payment.subscription_id)).filter(
     ({ id }) => id !== payment.id,
   );
   const sales = others.flatMap(({ parts }) => paymentState(parts, false).sale ?? []);
@@ -196,21 +209,21 @@ async function isRenewal(
 async function settleRefunds(
   tx: Queryable,
   context: PaymentContext,
-  orderInternalId: number,
-  wantedMinor: number,
+  payment: ConnectionPayment,
+  { orderInternalId, wantedMinor }: { orderInternalId: number; wantedMinor: number },
 ): Promise<void> {
   const { workspace, now } = context;
   const order = await lockOrderByNumber(tx, orderInternalId);
   const { order_id: orderId } = order;
   const all = await refundsOfOrder(tx, orderInternalId);
-  const prefix = `${orderId}/`;
-  const own = all.filter((refund) => refund.refund_id.startsWith(prefix));
+  const prefixes = orderIdsOf(payment).map((id) => `${id}/`);
+  const own = all.filter(({ refund_id: id }) => prefixes.some((prefix) => id.startsWith(prefix)));
   let over = sumRefunds(own) - wantedMinor;
   if (over < 0) {
     const { amount_minor: sold, currency } = (await purchaseOfOrder(tx, order.internal_id)) ?? order;
     const left = Math.min(-over, sold - sumRefunds(all));
     if (left <= 0) return;
-    const refundId = `${prefix}${own.length + 1}`;
+    const refundId = `${orderId}/${own.length + 1}`;
     const amount = toMajor(left, currency);
     await recordRefund(tx, workspace, { refundId, orderId, amount }, now);
     await auditProvider(tx, context, 'refund.record', { order_id: orderId, amount, currency });

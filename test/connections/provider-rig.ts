@@ -26,7 +26,10 @@ export type Sent = { secret?: string; at?: number; headers?: Record<string, stri
 export async function providerShop(api: TestApi, provider: OtherProvider, settings: object = {}) {
   const shop = await api.addWorkspace();
   const referral = merchant(shop);
-  await referral.referral({ commission_rate: 20, first_sale_only: false }, { email: 'n@mail.example' });
+  const { partner_id: partnerId } = await referral.referral(
+    { commission_rate: 20, first_sale_only: false },
+    { email: 'n@mail.example' },
+  );
   const made = await shop.post<ConnectionRecord>('/connections', {
     provider,
     signing_secret: SECRET,
@@ -55,6 +58,8 @@ export async function providerShop(api: TestApi, provider: OtherProvider, settin
   return {
     ...referral,
     shop,
+    /** The referrer `r`. */
+    partnerId,
     connection: made.body,
     send,
     outcomes,

@@ -46,7 +46,11 @@ describe('who bought', () => {
       stripeEvent('customer.created', ties, ago(90)),
       paid('in_1', 1_000, { customer_email: 'c@mail.example', metadata: { hoplog_user_id: 'a' } }),
       paid('in_2', 1_000, { customer_email: 'c@mail.example', metadata: { hoplog_user_id: 'nobody' } }),
-      paid('in_3', 1_000, { customer_email: 'c@mail.example', customer: 'cus_2' }),
+      paid('in_3', 1_000, {
+        customer_email: 'c@mail.example',
+        customer: 'cus_2',
+        subscription: 'sub_2',
+      }),
     );
     const { purchases } = await shop.ledger();
     expect(purchases.map((one) => [one.order_id, one.external_user_id])).toEqual([
@@ -242,7 +246,7 @@ test('what an event changes is in the audit log as the provider’s, and what it
   );
   const won = stripeEvent('charge.dispute.closed', dispute('dp_1', 'ch_1', 5_000, 'won'), ago(20));
   const invoiced = paid('in_1', 2_000, { customer: 'cus_2', customer_email: 'n@mail.example' });
-  const named = session({ mode: 'subscription', invoice: 'in_1', customer: 'cus_2' }, ago(10));
+  const named = session({ id: 'cs_2', mode: 'subscription', invoice: 'in_1', customer: 'cus_2' }, ago(10));
   await shop.signup('m');
   const told = { ...named, data: { object: { ...named.data.object, metadata: { hoplog_user_id: 'm' } } } };
   const all = [bought, stripeEvent('charge.succeeded', charged, ago(49)), opened, won, invoiced, told];

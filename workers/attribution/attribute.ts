@@ -82,6 +82,7 @@ async function insertShares(
     ...own,
     ...replacedShares(order, own.length, written),
   ]);
+  if (rows.length === 0) return;
   await insertBlock(clickhouse, {
     table: 'attributed_shares',
     block: attributedSharesBlock(rows),
@@ -127,7 +128,7 @@ async function sharesOfAll(
     metrics.attributedOrders.inc({ outcome: own.length > 0 ? 'attributed' : 'no_click' });
     const converted = inWorkspaceCurrency(dependencies, order, rateOf);
     const origin = firstCame.get(position) ?? null;
-    const rows = sharesOf({ order, groups: own, amountMinor: converted ?? 0, origin });
+    const rows = order.isGivenUp ? [] : sharesOf({ order, groups: own, amountMinor: converted ?? 0, origin });
     return { order, rows, withoutRate: converted === null };
   });
 }

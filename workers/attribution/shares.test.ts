@@ -20,6 +20,7 @@ function order(model: UnattributedOrder['model']): UnattributedOrder {
     email: null,
     amountMinor: 100,
     currency: 'usd',
+    isGivenUp: false,
     workspaceCurrency: 'usd',
     model,
     window: 30,

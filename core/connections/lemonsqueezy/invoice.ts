@@ -16,7 +16,7 @@ export function invoiceFacts({ id, attributes, custom }: LemonSqueezyObject, at:
   const buyer = buyerOf(custom);
   const total = minorAt(attributes, 'total');
   return [
-    ...(customer && buyer ? [{ kind: 'tie', customer, ...buyer } as const] : []),
+    ...(customer && buyer ? [{ kind: 'tie', customer, subscription: null, ...buyer } as const] : []),
     {
       ...ofInvoice(id, attributes),
       part: `invoice:${id}`,
@@ -27,7 +27,7 @@ export function invoiceFacts({ id, attributes, custom }: LemonSqueezyObject, at:
         ...(!isFirst(attributes) && {
           sale: {
             precedence: INVOICE,
-            ref: `invoice_${id}`,
+            ref: invoiceRef(id),
             amountMinor: total,
             commissionableMinor: Math.max(0, total - maybeMinor(attributes, 'tax')),
             currency: textAt(attributes, 'currency').toLowerCase(),

@@ -17,10 +17,10 @@ export function orderFacts({ id, attributes, custom }: LemonSqueezyObject, at: n
   const buyer = buyerOf(custom);
   const total = minorAt(attributes, 'total');
   return [
-    ...(customer && buyer ? [{ kind: 'tie', customer, ...buyer } as const] : []),
+    ...(customer && buyer ? [{ kind: 'tie', customer, subscription: null, ...buyer } as const] : []),
     {
       kind: 'payment',
-      refs: [orderRef(id)],
+      refs: [id],
       customer,
       subscription: null,
       part: `order:${id}`,
@@ -48,7 +48,7 @@ export function refundedOrderFacts({ id, attributes }: LemonSqueezyObject, at: n
   return [
     {
       kind: 'payment',
-      refs: [orderRef(id)],
+      refs: [id],
       customer: maybeText(attributes, 'customer_id'),
       subscription: null,
       part: REFUNDED,
@@ -74,7 +74,6 @@ export function refundedPart(attributes: Json, at: number) {
   return { at, rank: minor, refunded: { minor, currency: textAt(attributes, 'currency').toLowerCase() } };
 }
 
-/** Ids are numbers that count for each type of object. */
-export const orderRef = (id: string) => `order:${id}`;
-export const firstInvoiceRef = (subscription: string) => `first_invoice_of:${subscription}`;
-export const invoiceRef = (id: string) => `invoice:${id}`;
+/** Ids are numbers that count for each type of object: those of orders are order ids as they are. */
+export const firstInvoiceRef = (subscription: string) => `first_invoice_of_${subscription}`;
+export const invoiceRef = (id: string) => `invoice_${id}`;

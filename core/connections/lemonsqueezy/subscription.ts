@@ -2,7 +2,7 @@ import { buyerOf } from '../buyer.ts';
 import type { Fact } from '../connector.ts';
 import { maybeText, textAt } from '../fields.ts';
 import type { LemonSqueezyObject } from './event-types.ts';
-import { firstInvoiceRef, orderRef } from './order.ts';
+import { firstInvoiceRef } from './order.ts';
 
 /**
  * Reads `subscription_created` and `subscription_updated`: which order began the subscription, so that the order and the
@@ -12,10 +12,10 @@ export function subscriptionFacts({ id, attributes, custom }: LemonSqueezyObject
   const customer = maybeText(attributes, 'customer_id');
   const buyer = buyerOf(custom);
   return [
-    ...(customer && buyer ? [{ kind: 'tie', customer, ...buyer } as const] : []),
+    ...(customer && buyer ? [{ kind: 'tie', customer, subscription: null, ...buyer } as const] : []),
     {
       kind: 'payment',
-      refs: [orderRef(textAt(attributes, 'order_id')), firstInvoiceRef(id)],
+      refs: [textAt(attributes, 'order_id'), firstInvoiceRef(id)],
       customer,
       subscription: id,
       part: `subscription:${id}`,

@@ -5,7 +5,7 @@ import { type Json, maybeObject, maybeText, textAt } from '../fields.ts';
 /** Reads `customer.created` and `customer.updated`: a customer's custom data may say which user it is. */
 export function customerFacts(customer: Json): Fact[] {
   const buyer = buyerOf(maybeObject(customer, 'custom_data'));
-  return buyer ? [{ kind: 'tie', customer: textAt(customer, 'id'), ...buyer }] : [];
+  return buyer ? [{ kind: 'tie', customer: textAt(customer, 'id'), subscription: null, ...buyer }] : [];
 }
 
 /** Reads `discount.created` and `discount.updated`. One without a code is applied by the merchant. */

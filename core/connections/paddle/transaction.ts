@@ -18,7 +18,7 @@ export function transactionFacts(transaction: Json, at: number): Fact[] {
   // The total after credits of the customer.
   const paid = minorAt(totals, 'grand_total');
   return [
-    ...(customer && buyer ? [{ kind: 'tie', customer, ...buyer } as const] : []),
+    ...(customer && buyer ? [{ kind: 'tie', customer, subscription: null, ...buyer } as const] : []),
     {
       kind: 'payment',
       refs: [id],
@@ -53,7 +53,7 @@ export function subscriptionFacts(subscription: Json, at: number): Fact[] {
   const customer = maybeText(subscription, 'customer_id');
   const buyer = buyerOf(maybeObject(subscription, 'custom_data'));
   return [
-    ...(customer && buyer ? [{ kind: 'tie', customer, ...buyer } as const] : []),
+    ...(customer && buyer ? [{ kind: 'tie', customer, subscription: null, ...buyer } as const] : []),
     ...(transaction
       ? [
           {

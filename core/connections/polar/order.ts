@@ -19,7 +19,7 @@ export function orderFacts(order: Json, at: number): Fact[] {
   // A balance of the customer pays a part, or adds to what is due.
   const paid = Math.max(0, total + maybeMinor(order, 'applied_balance_amount'));
   return [
-    ...(customer && buyer ? [{ kind: 'tie', customer, ...buyer } as const] : []),
+    ...(customer && buyer ? [{ kind: 'tie', customer, subscription: null, ...buyer } as const] : []),
     {
       kind: 'payment',
       refs: [id],
@@ -67,7 +67,7 @@ export function refundedOrderFacts(order: Json, at: number): Fact[] {
 /** Reads `customer.created` and `customer.updated`. */
 export function customerFacts(customer: Json): Fact[] {
   const buyer = buyerOfCustomer(customer);
-  return buyer ? [{ kind: 'tie', customer: textAt(customer, 'id'), ...buyer }] : [];
+  return buyer ? [{ kind: 'tie', customer: textAt(customer, 'id'), subscription: null, ...buyer }] : [];
 }
 
 /** The names of a customer: its metadata, and its id in the merchant's system (`external_id`). */

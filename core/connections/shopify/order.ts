@@ -18,7 +18,7 @@ export function orderFacts(order: Json): Fact[] {
   const currency = textAt(order, 'currency');
   const total = decimalAt(order, 'total_price', currency);
   return [
-    ...(customer && buyer ? [{ kind: 'tie', customer, ...buyer } as const] : []),
+    ...(customer && buyer ? [{ kind: 'tie', customer, subscription: null, ...buyer } as const] : []),
     {
       kind: 'payment',
       refs: [id],

@@ -2,15 +2,17 @@ import { buyerOf, metadataOf } from '../buyer.ts';
 import type { Fact } from '../connector.ts';
 import { type Json, maybeId, maybeInteger, maybeObject, maybeText, objectsIn, textAt } from '../fields.ts';
 import { moneyOf } from './amounts.ts';
-import { tieFact } from './customer.ts';
 
 /** Reads `checkout.session.completed`: who the customer is, and what of the payment is tax and shipping. */
 export function checkoutFacts(session: Json, at: number): Fact[] {
+  const id = textAt(session, 'id');
   const invoice = maybeId(session, 'invoice');
   const refs = [invoice, maybeId(session, 'payment_intent')].filter((ref) => ref !== null);
   const customer = maybeId(session, 'customer');
   const buyer = buyerOf(metadataOf(session), maybeText(session, 'client_reference_id'));
-  const tie = customer && buyer ? tieFact(customer, buyer) : null;
+  const subscription = maybeId(session, 'subscription');
+  const payer = { customer, subscription };
+  const tie = buyer && (customer ?? subscription) ? ({ kind: 'tie', ...payer, ...buyer } as const) : null;
   // A session that sets up a later payment has none yet.
   if (refs.length === 0) return tie ? [tie] : [];
   const makesInvoice = maybeObject(session, 'invoice_creation')?.enabled === true;
@@ -20,10 +22,9 @@ export function checkoutFacts(session: Json, at: number): Fact[] {
     ...(tie ? [tie] : []),
     {
       kind: 'payment',
-      refs,
-      customer,
-      subscription: maybeId(session, 'subscription'),
-      part: `session:${textAt(session, 'id')}`,
+      refs: [...refs, id],
+      ...payer,
+      part: `session:${id}`,
       is: {
         at,
         ...(isAlone && { standing: 'alone' as const }),

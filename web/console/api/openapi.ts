@@ -2492,7 +2492,7 @@ export interface components {
       purchases: components["schemas"]["Purchase"][];
     };
     /** @enum {string} */
-    PurchaseReason: "plan_has_no_commission_tracking" | "renewal_not_covered" | "not_first_sale" | "self_referral" | "suspended" | "program_paused" | "no_currency_rate" | "no_reward_configured" | "amount_too_small" | "before_signup" | "duplicate_referee" | "mutual_referral" | "cap" | "rejected";
+    PurchaseReason: "plan_has_no_commission_tracking" | "renewal_not_covered" | "not_first_sale" | "self_referral" | "suspended" | "program_paused" | "no_currency_rate" | "no_reward_configured" | "amount_too_small" | "before_signup" | "duplicate_referee" | "mutual_referral" | "cap" | "rejected" | "same_payment";
     RecentCommission: {
       amount: number;
       currency: string;
@@ -5543,7 +5543,7 @@ export interface operations {
         matched?: boolean;
         rewarded?: boolean;
         held?: boolean;
-        reason?: "plan_has_no_commission_tracking" | "renewal_not_covered" | "not_first_sale" | "self_referral" | "suspended" | "program_paused" | "no_currency_rate" | "no_reward_configured" | "amount_too_small" | "before_signup" | "duplicate_referee" | "mutual_referral" | "cap" | "rejected";
+        reason?: "plan_has_no_commission_tracking" | "renewal_not_covered" | "not_first_sale" | "self_referral" | "suspended" | "program_paused" | "no_currency_rate" | "no_reward_configured" | "amount_too_small" | "before_signup" | "duplicate_referee" | "mutual_referral" | "cap" | "rejected" | "same_payment";
         order_id?: string;
         limit?: number;
         cursor?: number;

@@ -37,6 +37,7 @@ const PURCHASE_REASONS: Record<string, string> = {
   mutual_referral: 'Buyer and referrer referred each other',
   cap: "The signup was over the referrer's daily limit",
   rejected: 'The signup was rejected in a review',
+  same_payment: 'An older purchase of the same payment counts',
 };
 
 /** Why a purchase earned nothing. */

@@ -1,0 +1,142 @@
+import { orderIdOf, paymentOfOrderId } from '../../core/connections/payment-parts.ts';
+import { lockAccount } from '../connections/connections.ts';
+import { type ConnectionPayment, paymentWithRef, recordPaymentOrder } from '../connections/payments.ts';
+import type { Queryable } from '../database/pool.ts';
+import { giveUpOrder, type PaymentOrder, serverOrdersOf } from '../orders/payment-orders.ts';
+import { lockOrderByNumber, type ReportedOrder } from '../orders/reported-orders.ts';
+import { lockCommissionsOfOrder } from '../referrals/commissions.ts';
+import { renameEarlyRefunds } from '../referrals/early-refunds.ts';
+import { markSamePayment, type Purchase, purchaseOfOrder } from '../referrals/purchases.ts';
+import { moveRefund, type Refund, refundsOfOrder, sumRefunds } from '../referrals/refunds.ts';
+import { lockSignup, type Signup } from '../referrals/signups.ts';
+import { removeUnmatchedOrder } from '../referrals/unmatched-orders.ts';
+import type { Workspace } from '../workspaces/workspaces.ts';
+import { qualifyInOrder } from './correct-purchase.ts';
+import { settleEarlyRefunds } from './early-refunds.ts';
+import { giveBackRefund } from './give-back-refund.ts';
+import { reverseCommissions } from './reverse-commissions.ts';
+import { missingRewards, takeBackCommission } from './undo-rewards.ts';
+
+/** One payment has one order, whichever of its ids reports and events name, and whenever those turn out to be of one payment. */
+
+/**
+ * Returns the order id under which a report's order is recorded: of a payment at a provider any of its ids is the same
+ * order. Locks the provider's account for such a report: an event that names the payment waits.
+ */
+export async function recordedOrderId(
+  tx: Queryable,
+  { id: workspace_id }: Pick<Workspace, 'id'>,
+  orderId: string,
+): Promise<string> {
+  const named = paymentOfOrderId(orderId);
+  if (!named) return orderId;
+  const account = { workspace_id, provider: named.provider };
+  await lockAccount(tx, account);
+  const payment = await paymentWithRef(tx, account, named.ref);
+  if (!payment) return orderId;
+  return (await orderOfPayment(tx, { id: workspace_id }, payment))?.order_id ?? orderId;
+}
+
+/** The order ids of a payment: one for each of its ids. */
+export const orderIdsOf = ({ provider, refs }: Pick<ConnectionPayment, 'provider' | 'refs'>): string[] =>
+  refs.map((ref) => orderIdOf(provider, ref));
+
+/**
+ * Brings the orders of a payment to one: the oldest stays. What the others earned is reversed by entries, their purchases
+ * get the reason `same_payment`, and their refunds move to the one that stays. It may be repeated. The caller has locked
+ * the account.
+ *
+ * @returns the payment with the order that stays
+ */
+export async function joinOrders(
+  tx: Queryable,
+  workspace: Workspace,
+  payment: ConnectionPayment,
+  now: Date,
+): Promise<ConnectionPayment> {
+  const [kept, ...others] = await serverOrdersOf(tx, workspace.id, orderIdsOf(payment));
+  if (!kept) return payment;
+  for (const other of others) await giveUp(tx, workspace, other, kept, now);
+  if (await renameEarlyRefunds(tx, workspace.id, orderIdsOf(payment), kept.order_id))
+    await settleEarlyRefunds(tx, { workspaceId: workspace.id, orderId: kept.order_id, now });
+  const { order_internal_id: own } = payment;
+  if (own === null || own === kept.internal_id) return payment;
+  // A report by hand was first: what it says stays.
+  await recordPaymentOrder(tx, payment.id, kept.internal_id, null);
+  return { ...payment, order_internal_id: kept.internal_id, recorded: null };
+}
+
+async function giveUp(
+  tx: Queryable,
+  workspace: Workspace,
+  given: PaymentOrder,
+  kept: PaymentOrder,
+  now: Date,
+): Promise<void> {
+  // Signups before orders, as everywhere.
+  const signups = await signupsOf(tx, workspace, [kept, given]);
+  const order = await lockOrderByNumber(tx, given.internal_id);
+  await lockOrderByNumber(tx, kept.internal_id);
+  await markSamePayment(tx, order.internal_id);
+  const moved = await refundsOfOrder(tx, order.internal_id);
+  for (const refund of moved) {
+    if (refund.amount_minor > 0)
+      await giveBackRefund(tx, workspace, { refund, amountMinor: refund.amount_minor, now });
+  }
+  // Also what was paid: the next payout is less.
+  for (const commission of await lockCommissionsOfOrder(tx, order.internal_id))
+    await takeBackCommission(tx, commission, now);
+  await missingRewards(tx, order, [], { takesBack: true, now });
+  await removeUnmatchedOrder(tx, order.internal_id);
+  await giveUpOrder(tx, order.internal_id, kept.internal_id);
+  for (const signup of signups) await qualifyInOrder(tx, workspace, signup, now);
+  await addRefunds(tx, kept, moved, now);
+}
+
+async function signupsOf(
+  tx: Queryable,
+  workspace: Workspace,
+  orders: readonly PaymentOrder[],
+): Promise<Signup[]> {
+  const ids = new Set<string>();
+  for (const { internal_id } of orders) {
+    const id = (await purchaseOfOrder(tx, internal_id))?.signup_id;
+    if (id) ids.add(id);
+  }
+  const signups: Signup[] = [];
+  for (const id of [...ids].sort()) {
+    const signup = await lockSignup(tx, workspace.id, id);
+    if (signup) signups.push(signup);
+  }
+  return signups;
+}
+
+/** Applies refunds of an order that was given up to the one that stays, up to what is left of it. */
+async function addRefunds(
+  tx: Queryable,
+  kept: PaymentOrder,
+  moved: readonly Refund[],
+  now: Date,
+): Promise<void> {
+  const order = await lockOrderByNumber(tx, kept.internal_id);
+  for (const refund of moved) {
+    const purchase: Purchase | null = await purchaseOfOrder(tx, kept.internal_id);
+    const before = sumRefunds(await refundsOfOrder(tx, kept.internal_id));
+    const left = Math.max(0, (purchase ?? order).amount_minor - before);
+    const amountMinor = Math.min(refund.amount_minor, left);
+    const there = await moveRefund(tx, refund, { orderInternalId: kept.internal_id, amountMinor });
+    if (purchase && amountMinor > 0)
+      await reverseCommissions(tx, { purchase, refund: there, refundedMinor: before + amountMinor, now });
+  }
+}
+
+/** Returns the order of a payment, locked: its own, else one that a report by hand has written; null: none. */
+export async function orderOfPayment(
+  tx: Queryable,
+  workspace: Pick<Workspace, 'id'>,
+  payment: ConnectionPayment,
+): Promise<ReportedOrder | null> {
+  if (payment.order_internal_id !== null) return lockOrderByNumber(tx, payment.order_internal_id);
+  const [reported] = await serverOrdersOf(tx, workspace.id, orderIdsOf(payment));
+  return reported ? lockOrderByNumber(tx, reported.internal_id) : null;
+}

@@ -1,0 +1,236 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { verifyLedger } from '../../cli/verify-ledger.ts';
+import * as lemon from '../../core/connections/lemonsqueezy/fixtures/events.ts';
+import * as paddle from '../../core/connections/paddle/fixtures/events.ts';
+import * as polar from '../../core/connections/polar/fixtures/events.ts';
+import type { Provider } from '../../core/connections/providers.ts';
+import type { SentEvent } from '../../core/connections/sent-event.ts';
+import * as shopify from '../../core/connections/shopify/fixtures/events.ts';
+import { stripeEvent, stripeObject } from '../../core/connections/stripe/fixtures/events.ts';
+import { type TestApi, testApi } from '../support/api.ts';
+import { providerShop } from './provider-rig.ts';
+import { later } from './provider-stories.ts';
+import { ago, stripeShop } from './rig.ts';
+import { order, ordersOf, paid, pass, type StripeShop } from './stripe-orders.ts';
+
+/**
+ * A customer whom anything has named once is the same buyer in every later payment. The referrer `r` brought the user `n`
+ * (n@mail.example) and earns 20 percent at once.
+ */
+
+let api: TestApi;
+let shop: StripeShop;
+let partner: string;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await stripeShop(api);
+  partner = (await shop.referral({ commission_rate: 20, hold_days: 0 }, { email: 'n@mail.example' }))
+    .partner_id;
+});
+afterEach(async () => {
+  expect(await verifyLedger(api.stores.pool, [shop.shop.workspace.id])).toMatchObject({
+    ok: true,
+    wrong: [],
+  });
+});
+afterAll(() => api.close());
+
+const balance = async () => (await shop.balance('r')).eligible;
+const renewal = (id: string, fields: object = {}, at = ago(20)) =>
+  paid(id, 10_000, { billing_reason: 'subscription_cycle', ...fields }, at);
+/** What the next invoice may say of its buyer. */
+const EMAILS = [
+  ['the same email', { customer_email: 'n@mail.example' }],
+  ['another email', { customer_email: 'new@work.example' }],
+  ['no email', { customer_email: null }],
+] as const;
+
+describe.each(EMAILS)('the next invoice, with %s,', (_, email) => {
+  test('is of the buyer whom the email of an earlier one named', async () => {
+    await shop.tell(paid('in_1', 10_000, { customer_email: 'n@mail.example' }), renewal('in_2', email));
+    expect(await ordersOf(shop)).toEqual({
+      'stripe:in_1': order(10_000),
+      'stripe:in_2': order(10_000, { renewal: true }),
+    });
+  });
+
+  test('is of the buyer whom a merchant assigned', async () => {
+    const first = paid('in_1', 10_000);
+    await shop.tell(first);
+    const path = `/connections/${shop.connectionId}/events/${first.id}/assign`;
+    expect((await shop.shop.post(path, { partner_id: partner })).status).toBe(200);
+    await pass(api, shop, 24 * 30);
+    await shop.tell(renewal('in_2', email));
+    expect(await ordersOf(shop)).toEqual({
+      'stripe:in_1': order(10_000, { user: 'stripe:cus_1' }),
+      'stripe:in_2': order(10_000, { user: 'stripe:cus_1', renewal: true }),
+    });
+    expect((await shop.outcomes()).map(([, status]) => status)).toEqual(['recorded', 'recorded']);
+  });
+
+  test('is of the referrer whose coupon brought an earlier one', async () => {
+    await shop.shop.post('/coupons', { code: 'ANNA20', external_user_id: 'r' });
+    const code = stripeObject('promotion_code', { id: 'promo_1', code: 'ANNA20' });
+    await shop.tell(
+      stripeEvent('promotion_code.created', code, ago(90)),
+      paid('in_1', 10_000, { customer_email: 'guest@x.example', discounts: [{ promotion_code: 'promo_1' }] }),
+      renewal('in_2', {
+        ...email,
+        ...(email.customer_email === 'n@mail.example' && { customer_email: 'guest@x.example' }),
+      }),
+    );
+    expect(await balance()).toBe(40);
+    expect((await shop.outcomes()).map(([, status]) => status)).toEqual(Array(3).fill('recorded'));
+  });
+
+  test('is of the buyer whom a report by hand named', async () => {
+    await shop.signup('m', { ref_code: (await shop.enroll('r2')).ref });
+    await shop.purchase('m', 'stripe:in_1', 100);
+    await shop.tell(paid('in_1', 10_000), renewal('in_2', email));
+    expect((await ordersOf(shop))['stripe:in_2']).toMatchObject({ user: 'm', earned: 2_000 });
+  });
+});
+
+test('an earlier purchase that is told of later names the buyer too', async () => {
+  await shop.tell(renewal('in_2'), paid('in_1', 10_000, { customer_email: 'n@mail.example' }));
+  expect(await balance()).toBe(40);
+});
+
+test('a later purchase by another email changes no earlier one, in any order', async () => {
+  await shop.signup('m', { ref_code: (await shop.enroll('r2')).ref, email: 'm@mail.example' });
+  const first = () => paid('in_1', 10_000, { customer_email: 'n@mail.example' });
+  const second = () => renewal('in_2', { customer_email: 'm@mail.example' });
+  await shop.tell(second(), first());
+  expect((await shop.ledger()).purchases.map((one) => one.external_user_id)).toEqual(['n', 'n']);
+});
+
+test('assigning one payment names the buyer of those that wait beside it', async () => {
+  const first = paid('in_1', 10_000);
+  await shop.tell(first, renewal('in_2'));
+  expect(await balance()).toBe(0);
+  const path = `/connections/${shop.connectionId}/events/${first.id}/assign`;
+  expect((await shop.shop.post(path, { partner_id: partner })).status).toBe(200);
+  expect(await balance()).toBe(40);
+});
+
+test('a first sale stays the first under a new email, also where only a coupon names its referrer', async () => {
+  shop = await stripeShop(api);
+  await shop.referral({ commission_rate: 20, hold_days: 0, first_sale_only: true });
+  await shop.shop.post('/coupons', { code: 'ANNA20', external_user_id: 'r' });
+  const discounts = [{ promotion_code: 'promo_1' }];
+  const code = stripeObject('promotion_code', { id: 'promo_1', code: 'ANNA20' });
+  const alone = { billing_reason: 'manual', subscription: null, discounts };
+  await shop.tell(
+    stripeEvent('promotion_code.created', code, ago(90)),
+    paid('in_1', 10_000, { ...alone, customer_email: 'one@x.example' }),
+    paid('in_2', 10_000, { ...alone, customer_email: 'two@x.example' }, ago(30)),
+    // Another customer with the first one's email is the same buyer.
+    paid('in_3', 10_000, { ...alone, customer: 'cus_2', customer_email: 'one@x.example' }, ago(20)),
+  );
+  expect(await balance()).toBe(20);
+  const { purchases } = (await shop.shop.get<{ purchases: { reason: string | null }[] }>('/purchases')).body;
+  expect(purchases.map(({ reason }) => reason)).toEqual(['not_first_sale', 'not_first_sale', null]);
+});
+
+/** A payment of a subscription at a provider, without names; `first` has the email. */
+const STORIES: Partial<Record<Provider, { first: () => SentEvent[]; next: () => SentEvent }>> = {
+  lemonsqueezy: {
+    first: () => [
+      lemon.lemonSqueezyEvent('order_created', '1', {
+        ...lemon.order,
+        customer_id: 7,
+        total: 10_000,
+        tax: 0,
+        user_email: 'n@mail.example',
+        created_at: later(1),
+        updated_at: later(1),
+      }),
+    ],
+    next: () =>
+      lemon.lemonSqueezyEvent('subscription_payment_success', '2', {
+        ...lemon.invoice,
+        customer_id: 7,
+        total: 10_000,
+        tax: 0,
+        subscription_id: 5,
+        user_email: 'new@work.example',
+        billing_reason: 'renewal',
+        created_at: later(9),
+        updated_at: later(9),
+      }),
+  },
+  polar: {
+    first: () => [polarSale('order-1', 'subscription_create', 'n@mail.example', later(1))],
+    next: () => polarSale('order-2', 'subscription_cycle', 'new@work.example', later(9)),
+  },
+  shopify: {
+    first: () => [shopifySale('1', 'n@mail.example', later(1))],
+    next: () => shopifySale('2', 'new@work.example', later(9)),
+  },
+};
+const paddleSale = (id: string, origin: string, at: string) =>
+  paddle.paddleEvent(
+    'transaction.completed',
+    {
+      ...paddle.transaction,
+      id,
+      origin,
+      details: paddle.totals('USD', { total: 10_000 }),
+      billed_at: at,
+      customer_id: paddle.customer.id,
+      subscription_id: 'sub_1',
+    },
+    at,
+  );
+const polarSale = (id: string, billing_reason: string, email: string, at: string) =>
+  polar.polarEvent(
+    'order.paid',
+    {
+      ...polar.order,
+      id,
+      billing_reason,
+      subscription_id: 'polar-sub',
+      created_at: at,
+      customer: { ...polar.customer, email },
+    },
+    at,
+  );
+const shopifySale = (id: string, email: string, at: string) =>
+  shopify.shopifyEvent('orders/paid', {
+    ...shopify.order,
+    id,
+    test: false,
+    note_attributes: [],
+    email,
+    created_at: at,
+    processed_at: at,
+  });
+
+test.each(['lemonsqueezy', 'polar', 'shopify'] as const)(
+  'a customer of %s whom an email named once is the same buyer under another',
+  async (provider) => {
+    const other = await providerShop(api, provider);
+    const story = STORIES[provider];
+    if (!story) throw new Error('no story');
+    await other.tell(...story.first(), story.next());
+    expect((await other.purchases()).map(([, user]) => user)).toEqual(['n', 'n']);
+    expect((await other.outcomes()).map(([, status]) => status)).toEqual(['recorded', 'recorded']);
+  },
+);
+
+test('a customer of Paddle who was assigned once is the same buyer in the next transaction', async () => {
+  const other = await providerShop(api, 'paddle');
+  const first = paddleSale('txn_1', 'web', later(1));
+  await other.tell(first);
+  const [event] = (
+    await other.shop.get<{ events: { event_id: string }[] }>(`/connections/${other.connection.id}/events`)
+  ).body.events;
+  const path = `/connections/${other.connection.id}/events/${event?.event_id}/assign`;
+  expect((await other.shop.post(path, { partner_id: other.partnerId })).status).toBe(200);
+  await other.tell(paddleSale('txn_2', 'subscription_recurring', later(9)));
+  expect((await other.outcomes()).map(([, status]) => status)).toEqual(['recorded', 'recorded']);
+  expect(new Set((await other.purchases()).map(([, user]) => user)).size).toBe(1);
+});
