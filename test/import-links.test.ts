@@ -37,26 +37,43 @@ function written(content: string): string {
   return path;
 }
 
-const links = (...args: string[]) => ['import', 'links', '--workspace', target.workspace.slug, ...args];
+/** Files of other services name domains of theirs: their links move here. */
+const links = (...args: string[]) => [
+  'import',
+  'links',
+  '--workspace',
+  target.workspace.slug,
+  '--unproven',
+  'move',
+  ...args,
+];
 
 test('import links prints what was created and skipped and every error, and exits with 0', async () => {
   const file = fixturePath('dub.csv');
   const first = await cli.json<ImportResult>(...links(file));
   const error = {
     line: 3,
-    column: 'Short link',
+    index: 1,
+    link: 'https://go.shop.example/deep/path',
+    field: 'Short link',
     message: expect.stringMatching(/^must match pattern/),
     row: expect.objectContaining({ 'Short link': 'https://go.shop.example/deep/path' }),
   };
-  expect(first).toEqual({ read: 2, created: 1, skipped: 0, errors: [error] });
-  expect(await cli.json(...links(file))).toEqual({ read: 2, created: 0, skipped: 1, errors: [error] });
+  expect(first).toEqual({ read: 2, created: 1, waiting: 0, skipped: 0, errors: [error] });
+  expect(await cli.json(...links(file))).toEqual({
+    read: 2,
+    created: 0,
+    waiting: 0,
+    skipped: 1,
+    errors: [error],
+  });
 });
 
 test('without --json it prints a table of the errors, and likely mistakes on standard error', async () => {
   const human = await cli.run(...links(fixturePath('dub.csv')));
   expect(human).toMatchObject({ status: 0, stderr: '' });
   expect(human.stdout).toMatch(
-    /^read +created +skipped +errors\n2 +1 +0 +1\n\nline +column +error\n3 +Short link +must match/,
+    /^read +created +waiting +skipped +errors\n2 +1 +0 +0 +1\n\nline +link +field +error\n3 +\S+deep\/path +Short link +must match/,
   );
   const noted = await cli.run(...links(written('destination_url,name,nmae\nhttps://shop.example/a,A,B\n')));
   expect(noted.stderr).toBe('hoplog: ignored unknown columns: nmae\n');
@@ -67,7 +84,7 @@ test('a quote that is never closed is an error of its line, and every other row 
   const bad = '"https://shop.example/bad,N,bad\n';
   const file = written(`destination_url,name,slug\n${good.join('')}${bad}`);
   const { created, errors } = await cli.json<ImportResult>(...links(file));
-  expect([created, errors]).toMatchObject([3_000, [{ line: 3_002, column: null }]]);
+  expect([created, errors]).toMatchObject([3_000, [{ line: 3_002, field: null }]]);
 });
 
 test('--channel applies to rows without a channel', async () => {
@@ -93,7 +110,7 @@ test('a file that can not be read, or without any valid row, is a failure', asyn
   const header = await cli.run(...links(written('destination_url,name\n')), '--json');
   expect([header.status, JSON.parse(header.stdout)]).toEqual([
     1,
-    { read: 0, created: 0, skipped: 0, errors: [] },
+    { read: 0, created: 0, waiting: 0, skipped: 0, errors: [] },
   ]);
 });
 
@@ -137,7 +154,13 @@ test(`${ROWS} rows are imported in a heap that could not hold them, and skipped 
   const env = { ...cli.env, NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` };
   const first = await hoplog([...links(file), '--json'], env);
   expect(first).toMatchObject({ status: 0, stderr: '' });
-  expect(JSON.parse(first.stdout)).toEqual({ read: ROWS, created: ROWS, skipped: 0, errors: [] });
+  expect(JSON.parse(first.stdout)).toEqual({ read: ROWS, created: ROWS, waiting: 0, skipped: 0, errors: [] });
   const second = await hoplog([...links(file), '--json'], env);
-  expect(JSON.parse(second.stdout)).toEqual({ read: ROWS, created: 0, skipped: ROWS, errors: [] });
+  expect(JSON.parse(second.stdout)).toEqual({
+    read: ROWS,
+    created: 0,
+    waiting: 0,
+    skipped: ROWS,
+    errors: [],
+  });
 }, 300_000);

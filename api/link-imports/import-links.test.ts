@@ -68,7 +68,7 @@ describe('our own CSV', () => {
       ),
     );
     expect(created).toBe(1);
-    expect(errors.map(({ line, column, message }) => `${line} ${column}: ${message}`)).toEqual([
+    expect(errors.map(({ line, field, message }) => `${line} ${field}: ${message}`)).toEqual([
       '2 slug: must not be "admin": this slug is reserved',
       '3 slug: must match pattern "^[A-Za-z0-9_-]+$"',
       '4 name: is required without `destination_id`',
@@ -93,7 +93,7 @@ describe('our own CSV', () => {
       ),
     );
     expect(result).toMatchObject({ read: 4, created: 1, skipped: 0 });
-    expect(result.errors.map(({ line, column }) => `${line} ${column}`).sort()).toEqual([
+    expect(result.errors.map(({ line, field }) => `${line} ${field}`).sort()).toEqual([
       '2 channel',
       '2 destination_url',
       '2 max_clicks',
@@ -219,7 +219,7 @@ describe('an import', () => {
     const rows = Array.from({ length: 130 }, (_, n) => `https://shop.example/${n},N,n${n}`);
     const result = await target.importRows(csv('destination_url,name,slug', ...rows));
     expect([result.created, result.errors.length]).toEqual([25, 105]);
-    expect(result.errors[0]).toMatchObject({ line: 27, column: null, message: 'the plan allows 25 links' });
+    expect(result.errors[0]).toMatchObject({ line: 27, field: null, message: 'the plan allows 25 links' });
   });
 
   test('that is interrupted has done whole batches, and resumes when it is run again', async () => {
@@ -234,7 +234,7 @@ describe('an import', () => {
     await expect(cutOff).rejects.toThrow('pulled the plug');
     expect(seen).toEqual([100, 200]);
     const again = await target.importRows(csv('destination_url,name,slug', ...rows));
-    expect(again).toEqual({ read: 250, created: 50, skipped: 200, errors: [] });
+    expect(again).toEqual({ read: 250, created: 50, waiting: 0, skipped: 200, errors: [] });
   });
 
   test('of an unknown format is refused with the columns that it has', async () => {

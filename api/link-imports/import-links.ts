@@ -1,21 +1,23 @@
 import { AppError } from '../../core/errors.ts';
-import { completeRow, type ImportDefaults } from '../../core/link-imports/create-row.ts';
-import { domainOfRow } from '../../core/link-imports/domain-of-row.ts';
+import type { ImportDefaults } from '../../core/link-imports/create-row.ts';
 import type { Format } from '../../core/link-imports/formats/format.ts';
 import { formatOf } from '../../core/link-imports/formats/known.ts';
-import { ImportErrors, type RowError } from '../../core/link-imports/import-errors.ts';
+import { ImportErrors, type LinkPlace, type RowError } from '../../core/link-imports/import-errors.ts';
+import { linksOfRow, type RowLink } from '../../core/link-imports/links-of-row.ts';
 import { type ReadRow, RowProblem, type SourceRow } from '../../core/link-imports/source-row.ts';
 import type { DestinationRules } from '../../core/links/destinations.ts';
 import { slugKey } from '../../core/links/slugs.ts';
 import type { Slice } from '../../core/tier/time-slices.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
+import type { DomainRules } from '../domains/service.ts';
 import { readBulkRows, readRow } from '../links/bulk.ts';
 import { type BulkRow, createEach, holdSlugsOf } from '../links/create-each.ts';
 import { CreateBody } from '../links/schemas.ts';
 import { bodyCheck } from '../plugins/validation.ts';
 import { alreadyImported } from './already-imported.ts';
 import { readWithEveryProblem } from './every-problem.ts';
+import { waitingDomain } from './waiting-domain.ts';
 
 /** Rows of a transaction. Until it ends, ingest sees no later change of any workspace. */
 const BATCH = 100;
@@ -24,16 +26,17 @@ export type ImportResult = {
   /** Rows of the file, readable or not. */
   read: number;
   created: number;
+  /** Those of them that answer once their domain is proven. */
+  waiting: number;
   /** Rows whose link exists already. */
   skipped: number;
   /** Each problem of each row. */
-  errors: RowError[];
+  errors: RowError<LinkPlace>[];
 };
 
 /** The source and options of an import. */
 export type ImportSource = ImportDefaults & {
-  /** Origin of short links. */
-  shortUrl: string;
+  config: DomainRules['config'];
   blockedDomains?: DestinationRules['blockedDomains'];
   rows: AsyncIterable<ReadRow> | Iterable<ReadRow>;
   /** Between rows, where other work shares the process. */
@@ -49,12 +52,8 @@ export type ImportOptions = ImportSource & {
   onProgress(result: Readonly<ImportResult>): void;
 };
 
-/** A row with its create request. */
-type Pending = {
-  source: SourceRow;
-  columnOf: Readonly<Record<string, string>>;
-  body: Record<string, unknown>;
-};
+/** A link with its row. `index`: number of the row in the file, from 0. */
+type Pending = RowLink & { source: SourceRow; index: number };
 
 const check = bodyCheck(CreateBody);
 
@@ -70,17 +69,23 @@ type Batch = { pending: Pending[]; checked: BulkRow[] };
  */
 export async function importLinks(options: ImportOptions): Promise<ImportResult> {
   const { pool, workspaceId, onProgress } = options;
-  const errors = new ImportErrors();
-  const result: ImportResult = { read: 0, created: 0, skipped: 0, errors: errors.list };
+  const errors = new ImportErrors<LinkPlace>();
+  const result: ImportResult = { read: 0, created: 0, waiting: 0, skipped: 0, errors: errors.list };
   for await (const batch of batchesOf(options, errors, () => (result.read += 1))) {
-    await inTransaction(pool, (tx) => writeBatches(tx, workspaceId, [batch], { result, errors }));
+    const into = { result, errors, domains: options };
+    await inTransaction(pool, (tx) => writeBatches(tx, workspaceId, [batch], into));
     onProgress(result);
   }
   return inOrder(result);
 }
 
 /** A parsed import, for {@link writeImport}. */
-export type ReadImport = { read: number; batches: Batch[]; errors: ImportErrors };
+export type ReadImport = {
+  read: number;
+  batches: Batch[];
+  errors: ImportErrors<LinkPlace>;
+  domains: DomainRules;
+};
 
 /**
  * Parses an import that fits into memory, outside of any transaction: passwords are hashed here.
@@ -88,30 +93,34 @@ export type ReadImport = { read: number; batches: Batch[]; errors: ImportErrors 
  * @throws {UnknownFormat} when the format is unknown
  */
 export async function readImport(source: ImportSource): Promise<ReadImport> {
-  const errors = new ImportErrors();
+  const errors = new ImportErrors<LinkPlace>();
   const batches: Batch[] = [];
   let read = 0;
   for await (const batch of batchesOf(source, errors, () => (read += 1))) batches.push(batch);
-  return { read, batches, errors };
+  return { read, batches, errors, domains: source };
 }
 
 /** Creates the links of a parsed import, all in the caller's transaction. */
 export async function writeImport(
   tx: PoolClient,
   workspaceId: string,
-  { read, batches, errors }: ReadImport,
+  { read, batches, errors, domains }: ReadImport,
 ): Promise<ImportResult> {
-  const result: ImportResult = { read, created: 0, skipped: 0, errors: errors.list };
-  await writeBatches(tx, workspaceId, batches, { result, errors });
+  const result: ImportResult = { read, created: 0, waiting: 0, skipped: 0, errors: errors.list };
+  await writeBatches(tx, workspaceId, batches, { result, errors, domains });
   return inOrder(result);
 }
+
+/** Where an import writes. `domains`: the rules for domains that it adds. */
+type Into = { result: ImportResult; errors: ImportErrors<LinkPlace>; domains: DomainRules };
 
 async function writeBatches(
   tx: PoolClient,
   workspaceId: string,
   batches: Batch[],
-  into: { result: ImportResult; errors: ImportErrors },
+  into: Into,
 ): Promise<void> {
+  for (const batch of batches) await takeUnproven(tx, workspaceId, batch, into.domains);
   await holdSlugsOf(
     tx,
     workspaceId,
@@ -128,10 +137,11 @@ function inOrder(result: ImportResult): ImportResult {
 
 async function* batchesOf(
   source: ImportSource,
-  errors: ImportErrors,
+  errors: ImportErrors<LinkPlace>,
   onRow: () => void,
 ): AsyncGenerator<Batch> {
-  const rules: DestinationRules = { ...source, allowsHttp: true };
+  const { config, blockedDomains } = source;
+  const rules: DestinationRules = { shortUrl: config.shortUrl, blockedDomains, allowsHttp: true };
   let format: Format | null = null;
   let pending: Pending[] = [];
   const slugs = new Set<string>();
@@ -142,61 +152,57 @@ async function* batchesOf(
     pending = [];
     slugs.clear();
     const bodies = taken.map(({ body }) => body);
-    return { pending: taken, checked: await readBulkRows(bodies, check, rules, slice, readImported) };
+    const read = await readBulkRows(bodies, check, rules, slice, readImported);
+    return { pending: taken, checked: read.map((row, nth) => withHash(row, taken[nth])) };
   }
+  let index = -1;
 
   for await (const row of source.rows) {
     await slice();
     onRow();
+    index += 1;
+    const { line } = row;
     if ('problem' in row) {
-      errors.add(row.line, row.problem, null);
+      errors.add({ line, index, link: null }, row.problem, null);
       continue;
     }
     if (format === null) {
       format = formatOf(row);
       source.onFormat(format, Object.keys(row.values));
     }
-    for (const link of pendingOf(row, format, source, errors)) {
+    const { links, problems } = linksOfRow(row, format, source);
+    for (const { link, problem } of problems) errors.add({ line, index, link }, problem, row);
+    for (const link of links) {
       const { slug } = link.body;
       // The second row with a slug must find the first one's link: batches are checked as a whole.
       if (pending.length === BATCH || (typeof slug === 'string' && slugs.has(slugKey(slug)))) {
         yield await take();
       }
-      pending.push(link);
+      pending.push({ ...link, source: row, index });
       if (typeof slug === 'string') slugs.add(slugKey(slug));
     }
   }
   if (pending.length > 0) yield await take();
 }
 
-function pendingOf(
-  row: SourceRow,
-  format: Format,
-  defaults: ImportDefaults,
-  errors: ImportErrors,
-): Pending[] {
-  try {
-    refuseBrokenText(row);
-    return format.read(row).map(({ body, columnOf }) => {
-      const domain = body.domain ?? domainOfRow(row, body.slug, defaults.domains ?? []);
-      return {
-        source: row,
-        columnOf,
-        body: completeRow(domain === null ? body : { ...body, domain }, defaults),
-      };
-    });
-  } catch (error) {
-    if (!(error instanceof RowProblem)) throw error;
-    errors.add(row.line, error, row);
-    return [];
-  }
+/** Adds a password that the file has as a hash: a create takes a clear one only. */
+function withHash(row: BulkRow, pending: Pending | undefined): BulkRow {
+  if (row instanceof AppError || !pending || pending.passwordHash === null) return row;
+  return { ...row, settings: { ...row.settings, password_hash: pending.passwordHash } };
 }
 
-function refuseBrokenText(row: SourceRow): void {
-  for (const [column, value] of Object.entries(row.values)) {
-    if (typeof value === 'string' && value.includes('\uFFFD')) {
-      throw new RowProblem(column, 'holds characters that are not UTF-8: save the file as UTF-8');
-    }
+/** Puts the links of a batch that wait for a proof on their domains, and adds those that the workspace does not have. */
+async function takeUnproven(
+  tx: PoolClient,
+  workspaceId: string,
+  { pending, checked }: Batch,
+  rules: DomainRules,
+): Promise<void> {
+  for (const [nth, { unproven }] of pending.entries()) {
+    const row = checked[nth];
+    if (unproven === null || row === undefined || row instanceof AppError) continue;
+    const domain = await waitingDomain(tx, workspaceId, unproven, rules);
+    checked[nth] = domain instanceof AppError ? domain : { ...row, domain };
   }
 }
 
@@ -204,7 +210,7 @@ async function createBatch(
   tx: PoolClient,
   workspaceId: string,
   { pending, checked }: Batch,
-  { result, errors }: { result: ImportResult; errors: ImportErrors },
+  { result, errors }: Into,
 ): Promise<void> {
   await lockWorkspace(tx, workspaceId);
   const known = await alreadyImported(tx, workspaceId, checked);
@@ -222,9 +228,12 @@ async function createBatch(
     const link = open[index]?.link;
     if (!link) continue;
     if (outcome instanceof AppError) {
-      for (const problem of problemsOf(outcome, link)) errors.add(link.source.line, problem, link.source);
-    } else if (outcome.made) result.created += outcome.links.length;
-    else result.skipped += 1;
+      const place = { line: link.source.line, index: link.index, link: link.link };
+      for (const problem of problemsOf(outcome, link)) errors.add(place, problem, link.source);
+    } else if (outcome.made) {
+      result.created += outcome.links.length;
+      if (link.unproven !== null) result.waiting += outcome.links.length;
+    } else result.skipped += 1;
   }
 }
 

@@ -11,6 +11,7 @@ import type { Slice } from '../../core/tier/time-slices.ts';
 import { linkHosts } from '../../sql/domains/domains.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { withIdempotency } from '../plugins/idempotency.ts';
+import { importDomains } from './import-domains.ts';
 import { type ImportSource, type ReadImport, readImport, writeImport } from './import-links.ts';
 import { IMPORT_LIMIT, ImportBody, Imported } from './schemas.ts';
 
@@ -19,8 +20,6 @@ const IMPORT_BODY_LIMIT = 4 * 1_048_576;
 
 /** Registers `POST /links/import`: links from another system's export. Any plan, up to its cap of links. */
 export async function linkImportRoutes(app: Api, { config, pool, blockedDomains }: ApiDeps): Promise<void> {
-  const { shortUrl } = config;
-
   app.post(
     '/links/import',
     {
@@ -36,17 +35,19 @@ export async function linkImportRoutes(app: Api, { config, pool, blockedDomains 
       },
     },
     async (request, reply) => {
-      const { text, channel, append_utm: appendUtm } = request.body;
+      const { text, channel, append_utm: appendUtm, domain, unproven } = request.body;
+      const { workspace } = request.auth;
+      const proven = await linkHosts(pool, workspace.id);
       const slice = app.beginSlices();
       let format: string | null = null;
       let unknown: string[] = [];
       const read = await readWhole(text, {
         slice,
-        shortUrl,
+        config,
         blockedDomains,
         appendUtm,
-        primaryDomain: request.auth.workspace.primary_domain,
-        domains: await linkHosts(pool, request.auth.workspace.id),
+        primaryDomain: workspace.primary_domain,
+        domains: importDomains(config.shortUrl, { proven, standard: domain, unproven }),
         channel: channel === 'smart' ? ('smart' as const) : (creatableChannel(channel) ?? 'other'),
         onFormat({ name }: Format, columns: string[]) {
           format = name;
@@ -54,12 +55,7 @@ export async function linkImportRoutes(app: Api, { config, pool, blockedDomains 
         },
       });
       return withIdempotency(pool, request, reply, async (tx) => {
-        const {
-          read: rows,
-          created,
-          skipped,
-          errors,
-        } = await writeImport(tx, request.auth.workspace.id, read);
+        const { read: rows, created, waiting, skipped, errors } = await writeImport(tx, workspace.id, read);
         return {
           status: 200,
           body: {
@@ -67,9 +63,10 @@ export async function linkImportRoutes(app: Api, { config, pool, blockedDomains 
             unknown_columns: unknown,
             read: rows,
             created,
+            waiting,
             skipped,
             // Without the rows: the client has them, and they may hold passwords.
-            errors: errors.map(({ line, column, message }) => ({ line, column, message })),
+            errors: errors.map(({ row: _, ...error }) => error),
           },
         };
       });
@@ -137,5 +134,11 @@ with the header line.
 Values between commas or semicolons may be quoted; a stray or unclosed quote is an error of its line. Values between tabs
 or bars are taken as they are, as \`mysql --batch\` and \`sqlite3\` write them. \`read\` is the number of rows. Destinations
 may begin with \`http://\`, and get UTM parameters only if the row names one or \`append_utm\` is true.
+
+A link is on the domain that its row names, by a column \`domain\` or its full short URL: a verified domain of the workspace,
+or the deployment's own. \`domain\` is for rows that name none, and \`unproven\` for those that name another domain.
+
+A password is taken from the file in clear, or as a bcrypt, scrypt, or argon2 hash. A row of which the file only says that it
+has a password is refused: the link would be open.
 
 Destinations on the workspace's primary domain are its own; others count as \`external\`. An import never sets the domain.`;

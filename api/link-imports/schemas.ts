@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
 import { CREATABLE_CHANNELS } from '../../core/enrich/channels.ts';
+import { UNPROVEN_POLICIES } from '../../core/link-imports/create-row.ts';
+import { DOMAIN_LIMIT } from '../../core/links/domains.ts';
 import { Body, Nullable, OneOf } from '../schemas.ts';
 
 /** Rows of one call: as many as `POST /links/bulk` takes. */
@@ -19,6 +21,21 @@ export const ImportBody = Body(
       default: false,
       description: 'Whether UTM parameters are added to destinations of rows that name none.',
     }),
+    domain: Type.Optional(
+      Nullable(
+        Type.String({
+          minLength: 1,
+          maxLength: DOMAIN_LIMIT,
+          description:
+            "Domain of rows that name none: a verified one of the workspace, or null, the deployment's own. Left out: the default one.",
+        }),
+      ),
+    ),
+    unproven: OneOf([...UNPROVEN_POLICIES], {
+      default: 'refuse',
+      description:
+        'What becomes of rows on domains that the workspace has not verified. `refuse`: each is an error. `keep`: the domain is added, and its links answer once it is verified. `move`: the links are made on `domain`.',
+    }),
   },
   { title: 'ImportLinks' },
 );
@@ -26,8 +43,10 @@ export const ImportBody = Body(
 const ImportError = Type.Object(
   {
     line: Type.Integer({ description: 'Line of the text where the row begins, from 1.' }),
-    column: Nullable(
-      Type.String({ description: 'Name of the column in the text. Null for the row as a whole.' }),
+    index: Type.Integer({ description: 'Number of the row in the text, from 0.' }),
+    link: Nullable(Type.String({ description: 'The link: its short URL or its slug, as the text has it.' })),
+    field: Nullable(
+      Type.String({ description: 'Name of the column or key in the text. Null for the row as a whole.' }),
     ),
     message: Type.String(),
   },
@@ -46,6 +65,7 @@ export const Imported = Type.Object(
     }),
     read: Type.Integer({ description: 'Rows of the text, readable or not.' }),
     created: Type.Integer({ description: 'Links created.' }),
+    waiting: Type.Integer({ description: 'Those of them that answer once their domain is verified.' }),
     skipped: Type.Integer({ description: 'Rows whose link already exists.' }),
     errors: Type.Array(ImportError, {
       description: 'Each problem of each row that created no link, by line.',

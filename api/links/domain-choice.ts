@@ -6,8 +6,11 @@ import type { LinkSettings } from '../../sql/links/link-settings.ts';
 import { OWN_DOMAIN } from '../../sql/links/slugs.ts';
 import { type DecidedUrl, decidedUrls } from './decided-urls.ts';
 
-/** Where a link is to be: a host of the workspace; null: the deployment's own domain; undefined: not sent. */
-export type WantedDomain = string | null | undefined;
+/**
+ * Where a link is to be: a host of the workspace; null: the deployment's own domain; undefined: not sent. An import names
+ * an entry itself, also one that is yet to be proven.
+ */
+export type WantedDomain = string | null | undefined | LinkDomain;
 
 /** The domains on which a workspace can make links, at one moment. */
 export type DomainChoice = {
@@ -61,6 +64,7 @@ export async function domainChoice(db: Queryable, workspaceId: string): Promise<
     choose(wanted, otherwise = standard) {
       if (wanted === undefined) return isOpen(otherwise) ? otherwise : standard;
       if (wanted === null) return DEPLOYMENT_DOMAIN;
+      if (typeof wanted === 'object') return wanted;
       const found = find(wanted);
       if (!found)
         throw badRequest('domain', 'must be a verified domain of the workspace; see GET /api/v1/domains');
@@ -75,6 +79,7 @@ export async function domainChoice(db: Queryable, workspaceId: string): Promise<
     },
     numberOf(wanted) {
       if (wanted === undefined) return standard.number;
+      if (typeof wanted === 'object' && wanted !== null) return wanted.number;
       return wanted === null ? OWN_DOMAIN : (find(wanted)?.number ?? OWN_DOMAIN);
     },
   };

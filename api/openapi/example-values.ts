@@ -220,10 +220,15 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   unknown_columns: 'comment',
   created: 118,
   read: 120,
+  waiting: 0,
   'ImportLinks.append_utm': false,
+  'ImportLinks.domain': 'go.shop.example',
+  'ImportLinks.unproven': 'keep',
   skipped: 1,
   line: 14,
-  column: 'destination_url',
+  'ImportError.index': 12,
+  'ImportError.link': 'autumn',
+  field: 'destination_url',
 
   // Figures
   clicks: 1240,

@@ -141,8 +141,8 @@ function describe(report: ReferralImport): string {
   if (errors.length > 0) {
     const some = errors.slice(0, SHOWN_ERRORS);
     const list = table(
-      ['file', 'line', 'column', 'error'],
-      some.map(({ file, line, column, message }) => [file, String(line), column ?? '-', message]),
+      ['file', 'line', 'field', 'error'],
+      some.map(({ file, line, field, message }) => [file, String(line), field ?? '-', message]),
     );
     const more = errors.length - some.length;
     parts.push(`${list}${more > 0 ? `\n… and ${more} more; --json prints all` : ''}`);

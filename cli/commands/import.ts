@@ -1,6 +1,13 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { importDomains } from '../../api/link-imports/import-domains.ts';
 import { type ImportResult, importLinks } from '../../api/link-imports/import-links.ts';
 import { CREATABLE_CHANNELS, creatableChannel } from '../../core/enrich/channels.ts';
+import { AppError } from '../../core/errors.ts';
+import {
+  type ImportDomains,
+  UNPROVEN_POLICIES,
+  type UnprovenPolicy,
+} from '../../core/link-imports/create-row.ts';
 import { csvRows } from '../../core/link-imports/csv-rows.ts';
 import { isHoplogColumn } from '../../core/link-imports/formats/hoplog.ts';
 import { UnknownFormat } from '../../core/link-imports/formats/known.ts';
@@ -16,7 +23,13 @@ import { namedWorkspace } from './workspace.ts';
 /** Most errors in the text output; `--json` prints all. */
 const SHOWN_ERRORS = 20;
 
-type Options = { workspace: string; channel: string; appendUtm: boolean };
+type Options = {
+  workspace: string;
+  channel: string;
+  appendUtm: boolean;
+  domain?: string;
+  unproven: UnprovenPolicy;
+};
 
 /** `hoplog import links` and `hoplog import referrals`. */
 export function importCommands(program: Command): void {
@@ -30,6 +43,15 @@ export function importCommands(program: Command): void {
     .requiredOption('--workspace <id>', 'id or slug')
     .option('--channel <channel>', 'channel of rows without one, or "smart"', channel, 'other')
     .option('--append-utm', 'add UTM parameters to destinations of rows that name none', false)
+    .option('--domain <domain>', 'domain of rows that name none; left out: the default one')
+    .addOption(
+      new Option('--unproven <what>', 'what becomes of rows on domains that are not verified')
+        .choices(UNPROVEN_POLICIES)
+        .default(
+          'refuse',
+          'each is an error; keep: they answer once the domain is verified; move: to --domain',
+        ),
+    )
     .argument('<file>', 'CSV or JSON')
     .action(async (file: string, options: Options, command: Command) => {
       const result = await run(file, options);
@@ -52,6 +74,7 @@ async function run(path: string, options: Options): Promise<ImportResult> {
   const file = await openTextFile(path);
   return withStores(async ({ pool, config }) => {
     const workspace = await namedWorkspace(pool, options.workspace);
+    const domains = domainsOf(config.shortUrl, options, await linkHosts(pool, workspace.id));
     const progress = createProgressBar(file.size, '{created} created, {skipped} skipped, {errors} errors');
     const text = readText(file, (bytes) => progress.read(bytes));
     let done = 0;
@@ -59,9 +82,9 @@ async function run(path: string, options: Options): Promise<ImportResult> {
       return await importLinks({
         pool,
         workspaceId: workspace.id,
-        shortUrl: config.shortUrl,
+        config,
         primaryDomain: workspace.primary_domain,
-        domains: await linkHosts(pool, workspace.id),
+        domains,
         channel: options.channel,
         appendUtm: options.appendUtm,
         rows: file.content.kind === 'json' ? jsonRows(text) : csvRows(text, file.content),
@@ -83,6 +106,16 @@ async function run(path: string, options: Options): Promise<ImportResult> {
   });
 }
 
+function domainsOf(shortUrl: string, { domain, unproven }: Options, proven: string[]): ImportDomains {
+  try {
+    return importDomains(shortUrl, { proven, standard: domain, unproven });
+  } catch (error) {
+    if (error instanceof AppError)
+      throw new CommandFailed(`--domain ${domain}: ${error.details?.[0]?.message}`);
+    throw error;
+  }
+}
+
 /** Returns warnings about unknown columns and a missing domain. */
 function notesOn(format: string, columns: string[], domain: string | null): string[] {
   const notes: string[] = [];
@@ -96,16 +129,16 @@ function notesOn(format: string, columns: string[], domain: string | null): stri
   return notes;
 }
 
-function describe({ read, created, skipped, errors }: ImportResult): string {
+function describe({ read, created, waiting, skipped, errors }: ImportResult): string {
   const sums = table(
-    ['read', 'created', 'skipped', 'errors'],
-    [[read, created, skipped, errors.length].map(String)],
+    ['read', 'created', 'waiting', 'skipped', 'errors'],
+    [[read, created, waiting, skipped, errors.length].map(String)],
   );
   if (errors.length === 0) return sums;
   const some = errors.slice(0, SHOWN_ERRORS);
   const list = table(
-    ['line', 'column', 'error'],
-    some.map(({ line, column, message }) => [String(line), column ?? '-', message]),
+    ['line', 'link', 'field', 'error'],
+    some.map(({ line, link, field, message }) => [String(line), link ?? '-', field ?? '-', message]),
   );
   const more = errors.length - some.length;
   return `${sums}\n\n${list}${more > 0 ? `\n… and ${more} more; --json prints all` : ''}`;

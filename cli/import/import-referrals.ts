@@ -118,7 +118,8 @@ async function run(given: ImportGiven, inBatch: InBatch): Promise<ReferralImport
     const errors = new ImportErrors();
     const reader = createReader(format, kind);
     const counts = report[kind];
-    const fail = (row: SourceRow | null, line: number, problem: RowProblem) => errors.add(line, problem, row);
+    const fail = (row: SourceRow | null, line: number, problem: RowProblem) =>
+      errors.add({ line }, problem, row);
 
     /** Adds an error for each row whose referrer is unknown. Returns the others with their referrer. */
     async function withPartners<T extends Row<{ partner: PartnerRef }>>(tx: Queryable, batch: T[]) {

@@ -18,6 +18,8 @@ import {
  * others are bundled, because opening many small files slows a start.
  */
 const EXTERNAL = [
+  '@node-rs/argon2',
+  '@node-rs/bcrypt',
   '@node-rs/crc32',
   '@fastify/swagger',
   '@fastify/swagger-ui',

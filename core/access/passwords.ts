@@ -1,4 +1,5 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { isForeignHash, matchesForeignHash } from './foreign-hashes.ts';
 
 /** Cost of a hash. Each hash contains it, so old hashes stay valid when it is raised. */
 export type Cost = { readonly N: number; readonly r: number; readonly p: number };
@@ -56,7 +57,7 @@ export async function passwordMatches(password: string, hash: string): Promise<b
 
 /**
  * Returns which of these hashes are of `password`. Hashes with the same salt and cost share one derivation; others
- * are derived one after another.
+ * are derived one after another. Hashes of other services are those that imports keep.
  *
  * @throws Error when one of them is malformed
  */
@@ -65,7 +66,11 @@ export async function hashesMadeOf(password: string, hashes: readonly string[]):
   const made = new Set<string>();
   for (const hash of new Set(hashes)) {
     const [, N, r, p, salt, key] = HASH.exec(hash) ?? [];
-    if (!salt || !key) throw new Error('a stored password hash is malformed');
+    if (!salt || !key) {
+      if (!isForeignHash(hash)) throw new Error('a stored password hash is malformed');
+      if (await matchesForeignHash(password, hash)) made.add(hash);
+      continue;
+    }
     const way = `${N}$${r}$${p}$${salt}`;
     const derived =
       keys.get(way) ??

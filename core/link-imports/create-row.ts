@@ -6,14 +6,32 @@ export type CreateRow = {
   body: Record<string, unknown>;
   /** The file's name of a field, by the body's name. A missing field has the same name in both. */
   columnOf: Readonly<Record<string, string>>;
+  /** The full short URL of this link, where a row has several. */
+  printed?: string;
+  /** Whether the link is left out where its domain is not here: the row's others were published. */
+  isSpare?: boolean;
+};
+
+/** What becomes of rows on domains that are not proven: errors, links that wait for the proof, or links on another domain. */
+export const UNPROVEN_POLICIES = ['refuse', 'keep', 'move'] as const;
+export type UnprovenPolicy = (typeof UNPROVEN_POLICIES)[number];
+
+/** The domains of an import, in lower-case ASCII. */
+export type ImportDomains = {
+  /** Host of the deployment's own short links. */
+  own: string;
+  /** Proven ones of the workspace. */
+  proven: readonly string[];
+  /** For rows that name none: a proven one, or null, the deployment's own; left out: the workspace's default. */
+  standard?: string | null | undefined;
+  unproven: UnprovenPolicy;
 };
 
 /** Settings that all rows of an import share. */
 export type ImportDefaults = {
   /** The workspace's primary domain; null: none yet. */
   primaryDomain: string | null;
-  /** Its proven domains of short links; left out: none. */
-  domains?: readonly string[];
+  domains: ImportDomains;
   /** Channel of rows without one: a channel's key, or a Smart Link. */
   channel: string | 'smart';
   /** Whether UTM parameters are added to destinations of rows that name none; left out: no. */
@@ -70,8 +88,8 @@ function namesOneLink(body: Record<string, unknown>): boolean {
   return destination_id === undefined && !(Array.isArray(channels) && channels.length > 1);
 }
 
-/** Without the password: a reader of the link could try passwords on the id. */
-function derivedId({ password: _, ...body }: Record<string, unknown>): string {
+/** Without the password, which is added later: a reader of the link could try passwords on the id. */
+function derivedId(body: Record<string, unknown>): string {
   const fields = Object.entries(body).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const hash = createHash('sha256').update(JSON.stringify(fields)).digest('hex');
   return `import-${hash.slice(0, 32)}`;

@@ -1,11 +1,24 @@
+import { isPasswordColumn } from './meaning/password.ts';
 import type { RowProblem, SourceRow } from './source-row.ts';
 
-/** The reason why a row made no link. */
-export type RowError = {
+/** Where an error is. */
+export type RowPlace = {
   /** Line of the file on which the row begins, from 1. */
   line: number;
-  /** The file's name of the column; null: the row as a whole. */
-  column: string | null;
+};
+
+/** Where an error of a link is. */
+export type LinkPlace = RowPlace & {
+  /** Number of the row in the file, from 0. */
+  index: number;
+  /** The link: its short URL, or its slug; null: not known. */
+  link: string | null;
+};
+
+/** The reason why a row made nothing. */
+export type RowError<Place extends RowPlace = RowPlace> = Place & {
+  /** The file's name of the column or key; null: the row as a whole. */
+  field: string | null;
   message: string;
   /**
    * The row's values, shortened and without passwords; null where there are none, and past the first thousand errors.
@@ -18,20 +31,29 @@ const ROWS_STORED = 1_000;
 const VALUE_LIMIT = 200;
 
 /** Collects the errors of an import. */
-export class ImportErrors {
-  readonly list: RowError[] = [];
+export class ImportErrors<Place extends RowPlace = RowPlace> {
+  readonly list: RowError<Place>[] = [];
 
-  add(line: number, { column, message }: RowProblem, row: SourceRow | null): void {
+  add(place: Place, { column: field, message }: RowProblem, row: SourceRow | null): void {
     const values = row && this.list.length < ROWS_STORED ? shown(row.values) : null;
-    this.list.push({ line, column, message, row: values });
+    this.list.push({ ...place, field, message, row: values });
   }
 }
 
 function shown(values: Record<string, unknown>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(values).map(([column, value]) => {
-      const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-      return [column, /password/i.test(column) && text !== '' ? '***' : text.slice(0, VALUE_LIMIT)];
+      const [, masked] = withoutPassword(column, value);
+      const text = typeof masked === 'string' ? masked : (JSON.stringify(masked) ?? '');
+      return [column, text.slice(0, VALUE_LIMIT)];
     }),
   );
+}
+
+/** Returns a name and its value, where no password can be read, at any depth. */
+function withoutPassword(name: string, value: unknown): [string, unknown] {
+  if (isPasswordColumn(name) && value !== '' && value !== null && value !== undefined) return [name, '***'];
+  if (Array.isArray(value)) return [name, value.map((one) => withoutPassword('', one)[1])];
+  if (typeof value !== 'object' || value === null) return [name, value];
+  return [name, Object.fromEntries(Object.entries(value).map(([key, one]) => withoutPassword(key, one)))];
 }

@@ -1,6 +1,5 @@
 import { NAME_LIMIT } from './create-row.ts';
 import { parsedJson } from './parsed-json.ts';
-import { nameOf, RowProblem, type SourceRow } from './source-row.ts';
 
 /** Reads values as other systems write them. */
 
@@ -59,7 +58,7 @@ export function instantText(text: string): string {
 
 /** Returns the slug in the old system: the path of a short link's URL, or of `host/path`, without slashes around it. */
 export function slugOfUrl(text: string): string {
-  const path = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').replace(/^[^/]*\/?/, '');
+  const path = text.replace(/^(?:[a-z][a-z0-9+.-]*:)?\/\//i, '').replace(/^[^/]*\/?/, '');
   return decoded(path.replace(/[?#].*$/s, '')).replaceAll(/^\/+|\/+$/g, '');
 }
 
@@ -81,15 +80,4 @@ function nameOfDestination(destination: string): string {
 /** Returns the name of a link: its title or, without one, what it leads to. */
 export function linkName(title: string | null, destination: string | null, slug: string): string {
   return cut(title ?? nameOfDestination(destination ?? slug), NAME_LIMIT);
-}
-
-/**
- * Rejects a row whose link has a password that the export does not contain in clear: without it, anyone could follow
- * the link.
- */
-export function refusePassword(row: SourceRow, key: string): never {
-  throw new RowProblem(
-    nameOf(row, key),
-    'the link has a password, which the export does not hold: import it from a CSV with a password column',
-  );
 }

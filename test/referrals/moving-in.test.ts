@@ -227,7 +227,7 @@ describe('importing referrals', () => {
         'commission_id,amount,currency,status,partner_id\nx-1,ten,eur,lost,1\nx-2,5,usd,eligible,7\nx-3,1.005,usd,eligible,1\nx-4,2,usd,eligible,1',
     });
     expect(
-      report.errors.map(({ file, line, column, message }) => `${file} ${line} ${column}: ${message}`),
+      report.errors.map(({ file, line, field, message }) => `${file} ${line} ${field}: ${message}`),
     ).toEqual([
       'partners 4 email: must be an email address',
       'customers 2 customer_id: is required: it names the customer',

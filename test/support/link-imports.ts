@@ -7,6 +7,14 @@ import { type Link, listLinks } from '../../sql/links/links.ts';
 import { createWorkspace, updateWorkspace, type Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { TestStores } from './stores.ts';
 
+/** Origins of a deployment. */
+const ORIGINS = {
+  shortUrl: 'https://hop.example',
+  publicUrl: 'https://hop.example',
+  baseUrl: 'https://api.hop.example',
+  appUrl: 'https://app.hop.example',
+};
+
 export type Rows = ImportOptions['rows'];
 
 /** Creates a workspace to import into, with the domain `shop.example` by default; null: none. */
@@ -40,8 +48,10 @@ export async function anotherTarget(
       importLinks({
         pool,
         workspaceId: workspace.id,
-        shortUrl: 'https://hop.example',
+        config: ORIGINS,
         primaryDomain: workspace.primary_domain,
+        // Files of other services name domains of theirs.
+        domains: { own: 'hop.example', proven: [], unproven: 'move' },
         channel: 'other',
         rows,
         onFormat: () => undefined,

@@ -1,4 +1,4 @@
-import { get } from 'node:http';
+import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { until } from './until.ts';
 
@@ -50,11 +50,26 @@ export function visitNew(url: string, init?: RequestInit): Promise<Answer> {
   );
 }
 
-/** Visits an address of `host` on the server of `url`, which `fetch` can't: it sets `Host` itself. */
-export function visitHost(url: string, host: string, path: string): Promise<Answer> {
+/**
+ * Visits an address of `host` on the server of `url`, which `fetch` can't: it sets `Host` itself.
+ *
+ * @param form fields of a form that is submitted there
+ */
+export function visitHost(
+  url: string,
+  host: string,
+  path: string,
+  form?: Record<string, string>,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const headers = { host, 'user-agent': BROWSER };
-    get(new URL(url), { path, headers, agent: false }, (response) => {
+    const body = form && new URLSearchParams(form).toString();
+    const headers = {
+      host,
+      'user-agent': BROWSER,
+      ...(body !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
+    };
+    const method = body === undefined ? 'GET' : 'POST';
+    const sent = request(new URL(url), { path, headers, method, agent: false }, (response) => {
       const location = response.headers.location;
       text(response).then(
         (body) =>
@@ -71,6 +86,8 @@ export function visitHost(url: string, host: string, path: string): Promise<Answ
           }),
         reject,
       );
-    }).on('error', reject);
+    });
+    sent.on('error', reject);
+    sent.end(body);
   });
 }

@@ -1,4 +1,5 @@
 import type { CreateRow } from '../create-row.ts';
+import { hostOfUrl } from '../meaning/address.ts';
 import { nameOf, RowProblem, type SourceRow, textOf } from '../source-row.ts';
 import { linkName, listOf, slugOfUrl, tagsOf } from '../values.ts';
 import type { Format } from './format.ts';
@@ -14,8 +15,9 @@ const LINK = ['link', 'bitlink', 'shortlink', 'id'];
  * fields, or Link, Custom Link and Destination URL (https://github.com/URLR/urlr-docs, migration/bitly.md), or
  * Bitlink and Long URL.
  *
- * Each custom back-half becomes a link, or the generated one where there is none: those were published. Archived
- * links are imported, because Bitly still redirects them.
+ * Each custom back-half becomes a link, on each of its domains: those were published. Bitly serves the generated one too,
+ * so it is a link where its domain is here; without a custom one it is the link. Archived links are imported, because
+ * Bitly still redirects them.
  */
 export const bitly: Format = {
   name: 'Bitly',
@@ -27,12 +29,20 @@ export const bitly: Format = {
     const destination = textOf(row, ...DESTINATION);
     const custom = CUSTOM.flatMap((key) => listOf(row.columns.get(key)?.value));
     const link = textOf(row, ...LINK);
-    const links = custom.length > 0 ? custom : link === null ? [] : [link];
-    if (links.length === 0) throw new RowProblem(nameOf(row, ...LINK), 'has no short link');
-    const slugs = new Set(links.map(slugOfUrl));
-    return [...slugs].map((slug) => readLink(row, { destination, slug, isCustom: custom.length > 0 }));
+    const printed = new Map(custom.map((text) => [placeOf(text), { text, isCustom: true }]));
+    if (link !== null && !printed.has(placeOf(link)))
+      printed.set(placeOf(link), { text: link, isCustom: false });
+    if (printed.size === 0) throw new RowProblem(nameOf(row, ...LINK), 'has no short link');
+    return [...printed.values()].map(({ text, isCustom }) => ({
+      ...readLink(row, { destination, slug: slugOfUrl(text), isCustom }),
+      printed: text,
+      isSpare: !isCustom && custom.length > 0,
+    }));
   },
 };
+
+/** Returns a short URL for comparison. */
+const placeOf = (text: string) => `${hostOfUrl(text)}/${slugOfUrl(text)}`;
 
 function readLink(
   row: SourceRow,

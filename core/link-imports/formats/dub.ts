@@ -38,7 +38,6 @@ export const dub: Format = {
       utm_campaign: fieldOf(row, 'utmcampaign'),
       expires_at: fieldOf(row, 'expiresat') && instantText(fieldOf(row, 'expiresat') ?? ''),
       expired_redirect_url: fieldOf(row, 'expiredurl'),
-      password: fieldOf(row, 'password'),
       archived: isYes(row.columns.get('archived')?.value) ? true : null,
       targeting: rules !== null || (ios === null && android === null) ? null : defined({ ios, android }),
       rules,

@@ -76,21 +76,23 @@ export function isHoplogColumn(name: string): boolean {
   return Object.hasOwn(READERS, name) || PART.test(name);
 }
 
-/** Returns the text of a cell. Passwords are read elsewhere: they are in no export, and keep their blanks. */
+/** Returns the text of a cell. */
 function textIn(value: string, { from }: SourceRow): string {
   const text = value.trim();
   return from === 'csv' && GUARDED.test(text) ? text.slice(1) : text;
 }
 
 function bodyOf(row: SourceRow): CreateRow['body'] {
-  const body: Record<string, unknown> = {};
+  // Null is the deployment's own domain.
+  const body: Record<string, unknown> = row.values.domain === null ? { domain: null } : {};
   for (const [column, value] of Object.entries(row.values)) {
-    if (!isHoplogColumn(column)) continue;
+    // Read by the reader of all formats, see `meaning/`.
+    if (!isHoplogColumn(column) || column === 'password' || column === 'domain') continue;
     if (typeof value !== 'string') {
       if (value !== null) body[column] = value;
       continue;
     }
-    const text = column === 'password' ? value : textIn(value, row);
+    const text = textIn(value, row);
     if (text === '') continue;
     const [, field, part] = PART.exec(column) ?? [];
     if (field && part) body[field] = { ...(body[field] as object | undefined), [part]: text };

@@ -8,6 +8,7 @@ import { plain } from './plain.ts';
 import { rebrandly } from './rebrandly.ts';
 import { shlink } from './shlink.ts';
 import { shortIo } from './short-io.ts';
+import { sink } from './sink.ts';
 import { tinyurl } from './tinyurl.ts';
 import { yourls } from './yourls.ts';
 
@@ -18,6 +19,7 @@ const FORMATS: readonly Format[] = [
   kutt,
   rebrandly,
   shortIo,
+  sink,
   tinyurl,
   yourls,
   bitly,

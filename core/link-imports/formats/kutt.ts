@@ -1,5 +1,5 @@
 import { isYes, RowProblem, textOf } from '../source-row.ts';
-import { instantText, linkName, refusePassword } from '../values.ts';
+import { instantText, linkName } from '../values.ts';
 import type { Format } from './format.ts';
 
 /**
@@ -12,9 +12,6 @@ export const kutt: Format = {
   name: 'Kutt',
   matches: ({ columns }) => columns.has('address') && columns.has('target'),
   read(row) {
-    const password = row.columns.get('password')?.value;
-    const isOpen = password === undefined || password === null || password === false;
-    if (!isOpen && !/^(|f|false|0|null|\\N)$/i.test(String(password).trim())) refusePassword(row, 'password');
     if (isYes(row.columns.get('banned')?.value)) {
       throw new RowProblem('banned', 'must not be a banned link');
     }

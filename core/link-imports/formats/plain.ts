@@ -1,3 +1,4 @@
+import { hostOfUrl } from '../meaning/address.ts';
 import { nameOf, textOf } from '../source-row.ts';
 import { linkName, slugOfUrl, tagsOf } from '../values.ts';
 import type { Format } from './format.ts';
@@ -12,7 +13,7 @@ export const plain: Format = {
   read(row) {
     const destination = textOf(row, ...LONG);
     const short = textOf(row, ...SHORT) ?? '';
-    const slug = short.includes('/') ? slugOfUrl(short) : short;
+    const slug = hostOfUrl(short) === null ? short : slugOfUrl(short);
     return [
       {
         body: {

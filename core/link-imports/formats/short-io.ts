@@ -1,5 +1,5 @@
 import { isYes, nameOf, type SourceRow, textOf } from '../source-row.ts';
-import { defined, instantText, linkName, refusePassword, tagsOf } from '../values.ts';
+import { defined, instantText, linkName, tagsOf } from '../values.ts';
 import type { Format } from './format.ts';
 
 /**
@@ -11,7 +11,6 @@ export const shortIo: Format = {
   name: 'Short.io',
   matches: ({ columns }) => columns.has('originalurl') && columns.has('path'),
   read(row) {
-    if (isSet(row.columns.get('password')?.value)) refusePassword(row, 'password');
     const destination = textOf(row, 'originalurl');
     const slug = textOf(row, 'path') ?? '';
     const ios = textOf(row, 'iphoneurl');
@@ -52,13 +51,6 @@ export const shortIo: Format = {
     ];
   },
 };
-
-/** A password, or that there is one. */
-const isSet = (value: unknown) =>
-  value !== undefined &&
-  value !== null &&
-  value !== false &&
-  !/^(|false|0|null)$/i.test(String(value).trim());
 
 const numberIn = (text: string | null) => (text !== null && /^\d{1,15}$/.test(text) ? Number(text) : text);
 

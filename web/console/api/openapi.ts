@@ -1653,8 +1653,10 @@ export interface components {
     /** @enum {string} */
     IdentityVerification: "off" | "required";
     ImportError: {
-      column: string | null;
+      field: string | null;
+      index: number;
       line: number;
+      link: string | null;
       message: string;
     };
     ImportLinks: {
@@ -1665,7 +1667,13 @@ export interface components {
        * @enum {string}
        */
       channel?: "facebook" | "instagram" | "youtube" | "linkedin" | "twitter" | "tiktok" | "newsletter" | "website" | "other" | "threads" | "bluesky" | "mastodon" | "pinterest" | "reddit" | "telegram" | "discord" | "tumblr" | "google_business" | "nostr" | "lemmy" | "slack" | "devto" | "x" | "smart";
+      domain?: string | null;
       text: string;
+      /**
+       * @default refuse
+       * @enum {string}
+       */
+      unproven?: "refuse" | "keep" | "move";
     };
     ImportResult: {
       created: number;
@@ -1674,6 +1682,7 @@ export interface components {
       read: number;
       skipped: number;
       unknown_columns: string[];
+      waiting: number;
     };
     Invitation: {
       invite: {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { csvRows } from '../../../core/link-imports/csv-rows.ts';
 import { hoplog } from '../../../core/link-imports/formats/hoplog.ts';
 import { jsonRows } from '../../../core/link-imports/json-rows.ts';
+import { passwordOf } from '../../../core/link-imports/meaning/password.ts';
 import type { ReadRow } from '../../../core/link-imports/source-row.ts';
 import { refusedCsv } from '../pages/links/import/refused-csv.ts';
 import { csvText, textCell } from './csv-text.ts';
@@ -17,7 +18,9 @@ async function bodiesIn(rows: AsyncIterable<ReadRow>): Promise<Record<string, un
   const bodies: Record<string, unknown>[] = [];
   for await (const row of rows) {
     if ('problem' in row) throw row.problem;
-    bodies.push(...hoplog.read(row).map(({ body }) => body));
+    const password = passwordOf(row);
+    const more = password && 'clear' in password ? { password: password.clear } : {};
+    bodies.push(...hoplog.read(row).map(({ body }) => ({ ...body, ...more })));
   }
   return bodies;
 }
@@ -47,7 +50,8 @@ test('refused rows of an export can be imported again', async () => {
   const header = { text: 'destination_url;name;external_id', delimiter: ';' };
   const refused = {
     line: 2,
-    column: 'slug',
+    link: null,
+    field: 'slug',
     message: 'is taken',
     row: "https://shop.example/;'+1 offer;'-7",
   };

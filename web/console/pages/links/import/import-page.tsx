@@ -1,22 +1,17 @@
-import { Alert, Anchor, Button, FileInput, Group, Paper, Progress, Select, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Button, FileInput, Group, Paper, Progress, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import { CREATABLE_CHANNELS } from '../../../../../core/enrich/channels.ts';
 import { useSession } from '../../../api/session.ts';
-import { channelName, formatCount, plural } from '../../../formats.ts';
+import { formatCount, plural } from '../../../formats.ts';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { FailureNotice } from '../../../parts/failure-notice.tsx';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { LeaveGuard } from '../../../shell/leave-guard.tsx';
+import { ImportOptionFields, USUAL } from './import-options.tsx';
 import { FileProblem, type ImportFile, readImportFile } from './import-pieces.ts';
 import { ImportResult } from './import-result.tsx';
 import { type ImportState, runImport } from './run-import.ts';
-
-const CHANNELS = [
-  ...CREATABLE_CHANNELS.map((key) => ({ value: key as string, label: channelName(key) })),
-  { value: 'smart', label: 'None: create Smart Links' },
-];
 
 type Stage =
   | { name: 'choose' }
@@ -29,7 +24,7 @@ export default function ImportPage() {
   const queries = useQueryClient();
   const [file, setFile] = useState<ImportFile | null>(null);
   const [wrong, setWrong] = useState<string | null>(null);
-  const [channel, setChannel] = useState('other');
+  const [options, setOptions] = useState(USUAL);
   const [stage, setStage] = useState<Stage>({ name: 'choose' });
   const cancel = useRef(new AbortController());
   // Leaving the page cancels the import.
@@ -54,7 +49,7 @@ export default function ImportPage() {
     const { signal } = cancel.current;
     let latest: ImportState | null = null;
     try {
-      const state = await runImport(file, channel, signal, (now) => {
+      const state = await runImport(file, options, signal, (now) => {
         latest = now;
         setStage({ name: 'running', state: now });
       });
@@ -87,10 +82,10 @@ export default function ImportPage() {
       </LeaveGuard>
       <Stack maw={860} gap="md">
         <Text size="sm">
-          Choose an export from Bitly, Dub, YOURLS, Shlink or Kutt, or a CSV with your own columns:{' '}
-          <code>destination_url</code>, <code>name</code>, and optionally <code>slug</code>,{' '}
-          <code>channel</code>, <code>tags</code> and other fields of a link. Existing links are skipped, so a
-          file can be imported twice.
+          Choose an export from Bitly, Dub, YOURLS, Shlink, Kutt, Rebrandly, Short.io, Sink or TinyURL, or a
+          CSV with your own columns: <code>destination_url</code>, <code>name</code>, and optionally{' '}
+          <code>slug</code>, <code>channel</code>, <code>tags</code> and other fields of a link. Existing
+          links are skipped, so a file can be imported twice.
         </Text>
         {workspace.primary_domain ? null : (
           <Alert variant="outline" color="yellow" title="The workspace has no domain yet">
@@ -109,15 +104,7 @@ export default function ImportPage() {
           clearable
           clearButtonProps={{ 'aria-label': 'Clear the file' }}
         />
-        <Select
-          label="Default channel"
-          data={CHANNELS}
-          value={channel}
-          onChange={(value) => setChannel(value ?? 'other')}
-          allowDeselect={false}
-          searchable
-          disabled={stage.name === 'running'}
-        />
+        <ImportOptionFields options={options} disabled={stage.name === 'running'} onChange={setOptions} />
         {file && stage.name === 'choose' && (
           <Group>
             <Button onClick={() => void start()}>Import {plural(file.rows, 'row', 'rows')}</Button>

@@ -22,7 +22,13 @@ export type Piece = {
 };
 
 /** A refused row. */
-export type Refusal = { line: number; column: string | null; message: string; row: string };
+export type Refusal = {
+  line: number;
+  link: string | null;
+  field: string | null;
+  message: string;
+  row: string;
+};
 
 /** A file that is ready to be imported. */
 export type ImportFile = {
@@ -116,7 +122,7 @@ function collector(head: () => { text: string; lines: number }, tail = '') {
   };
   const refuse = ({ line, text }: FileRow, message: string) => {
     rows += 1;
-    refused.push({ line, column: null, message, row: text.slice(0, 1_000) });
+    refused.push({ line, link: null, field: null, message, row: text.slice(0, 1_000) });
   };
   return {
     refuse,

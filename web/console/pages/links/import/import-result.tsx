@@ -1,4 +1,4 @@
-import { Alert, Button, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Button, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import { formatCount, plural } from '../../../formats.ts';
@@ -41,6 +41,19 @@ export function ImportResult({
         <Figure label="Already present" value={formatCount(state.skipped)} />
         <Figure label="Rows refused" value={formatCount(refused.length)} />
       </SimpleGrid>
+      {state.waiting > 0 && (
+        <Alert
+          variant="outline"
+          color="yellow"
+          title={`${plural(state.waiting, 'link waits', 'links wait')} for a domain`}
+        >
+          They answer as soon as their domain is verified.{' '}
+          <Anchor component={Link} href="/domains">
+            Set its DNS record
+          </Anchor>{' '}
+          next.
+        </Alert>
+      )}
       {state.unknownColumns.length > 0 && (
         <Text size="sm">
           Skipped columns, which are no fields of a link: {state.unknownColumns.join(', ')}.
@@ -74,7 +87,7 @@ export function ImportResult({
           <ScrollTable label="Refused rows" minWidth={520} columns={['Line', 'Reason', 'Row']}>
             <Table.Tbody>
               {refused.slice(0, SHOWN).map((one) => (
-                <Table.Tr key={`${one.line} ${one.column} ${one.message}`}>
+                <Table.Tr key={`${one.line} ${one.field} ${one.message}`}>
                   <Table.Td className="figure">{one.line}</Table.Td>
                   <Table.Td>{reasonOf(one)}</Table.Td>
                   <Table.Td maw={360}>

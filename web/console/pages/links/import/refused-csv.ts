@@ -18,6 +18,5 @@ export function refusedCsv({ header }: Pick<ImportFile, 'header'>, refused: read
   return `\uFEFF${[head, ...lines].map((line) => `${line}\r\n`).join('')}`;
 }
 
-/** The reason with its column. */
-export const reasonOf = ({ column, message }: Refusal) =>
-  column === null ? message : `${column}: ${message}`;
+/** The reason with its field. */
+export const reasonOf = ({ field, message }: Refusal) => (field === null ? message : `${field}: ${message}`);

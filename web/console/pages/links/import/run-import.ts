@@ -1,6 +1,7 @@
 import { callApi } from '../../../api/call.ts';
 import { isRetryable } from '../../../api/failures.ts';
 import type { ResponseOf } from '../../../api/responses.ts';
+import { type ImportOptions, optionsBody } from './import-options.tsx';
 import type { ImportFile, Piece, Refusal } from './import-pieces.ts';
 
 /** Pauses before each retry. Milliseconds. */
@@ -13,6 +14,8 @@ export type ImportState = {
   done: number;
   /** Links created; a row with several channels creates several. */
   created: number;
+  /** Those of them that answer once their domain is verified. */
+  waiting: number;
   /** Rows whose link already existed. */
   skipped: number;
   refused: Refusal[];
@@ -23,14 +26,13 @@ type Imported = ResponseOf<'/links/import', 'post'>;
 /**
  * Sends a file piece by piece. A request without a response is retried; links it had created are then skipped.
  *
- * @param channel default channel of rows
  * @param signal stops after the current request
  * @returns the final state, also if canceled
  * @throws {ApiFailure} if a request is refused, or fails after all retries
  */
 export async function runImport(
   file: ImportFile,
-  channel: string,
+  options: ImportOptions,
   signal: AbortSignal,
   onState: (state: ImportState) => void,
 ): Promise<ImportState> {
@@ -39,18 +41,20 @@ export async function runImport(
     unknownColumns: [],
     done: file.refused.length,
     created: 0,
+    waiting: 0,
     skipped: 0,
     refused: file.refused,
   };
   onState(state);
   for (const piece of file.pieces) {
     if (signal.aborted) break;
-    const got = await send(piece, channel, signal);
+    const got = await send(piece, options, signal);
     state = {
       format: state.format ?? got.format,
       unknownColumns: got.unknown_columns,
       done: state.done + piece.rows.size,
       created: state.created + got.created,
+      waiting: state.waiting + got.waiting,
       skipped: state.skipped + got.skipped,
       refused: [...state.refused, ...byRow(got.errors).map((error) => inFile(error, piece))],
     };
@@ -59,12 +63,12 @@ export async function runImport(
   return { ...state, refused: state.refused.toSorted((a, b) => a.line - b.line) };
 }
 
-async function send(piece: Piece, channel: string, signal: AbortSignal): Promise<Imported> {
+async function send(piece: Piece, options: ImportOptions, signal: AbortSignal): Promise<Imported> {
   for (let tries = 0; ; tries += 1) {
     try {
       return await callApi<Imported>('/links/import', {
         method: 'POST',
-        body: { text: piece.text, channel },
+        body: { text: piece.text, ...optionsBody(options) },
       });
     } catch (error) {
       const pause = PAUSES[tries];
@@ -79,14 +83,14 @@ function byRow(errors: Imported['errors']): Imported['errors'] {
   const rows = new Map<number, Imported['errors'][number]>();
   for (const error of errors) {
     const first = rows.get(error.line);
-    const named = error.column === null ? error.message : `${error.column}: ${error.message}`;
+    const named = error.field === null ? error.message : `${error.field}: ${error.message}`;
     rows.set(error.line, first ? { ...first, message: `${first.message}; ${named}` } : error);
   }
   return [...rows.values()];
 }
 
 /** A refusal with the file's line number. */
-function inFile({ line, column, message }: Imported['errors'][number], { rows }: Piece): Refusal {
+function inFile({ line, link, field, message }: Imported['errors'][number], { rows }: Piece): Refusal {
   const row = rows.get(line) ?? [...rows.values()][0];
-  return { line: row?.line ?? line, column, message, row: row?.text ?? '' };
+  return { line: row?.line ?? line, link, field, message, row: row?.text ?? '' };
 }

@@ -1,0 +1,63 @@
+import { nameOf, type SourceRow, textOf } from '../source-row.ts';
+import { defined, linkName } from '../values.ts';
+import type { Format } from './format.ts';
+
+/**
+ * Sink. JSON: the dashboard's export, an object with `links` of `slug`, `url`, `comment`, `expiration` in seconds, `title`,
+ * `description`, `image`, `apple`, `google`, `redirectWithQuery`, `password` (`LinkSchema` and `ExportData` in
+ * https://github.com/miantiao-me/Sink, shared/schemas/link.ts).
+ */
+export const sink: Format = {
+  name: 'Sink',
+  matches: (row) =>
+    row.from === 'json' &&
+    row.columns.has('slug') &&
+    row.columns.has('url') &&
+    row.columns.has('id') &&
+    row.columns.has('createdat'),
+  read(row) {
+    const destination = textOf(row, 'url');
+    const slug = textOf(row, 'slug') ?? '';
+    const [ios, android] = [textOf(row, 'apple'), textOf(row, 'google')];
+    return [
+      {
+        body: defined({
+          destination_url: destination,
+          name: linkName(textOf(row, 'comment', 'title'), destination, slug),
+          slug,
+          expires_at: expiryOf(row),
+          forward_query: row.columns.get('redirectwithquery')?.value === false ? false : null,
+          targeting: ios === null && android === null ? null : defined({ ios, android }),
+          preview: previewOf(row),
+        }),
+        columnOf: {
+          destination_url: 'url',
+          name: nameOf(row, 'comment', 'title') ?? 'comment',
+          expires_at: 'expiration',
+          'targeting.ios': 'apple',
+          'targeting.android': 'google',
+          'preview.title': 'title',
+          'preview.description': 'description',
+          'preview.image_url': 'image',
+        },
+      },
+    ];
+  },
+};
+
+/** Seconds since the epoch. */
+function expiryOf(row: SourceRow): string | null {
+  const text = textOf(row, 'expiration');
+  return text !== null && /^\d{9,11}$/.test(text) ? new Date(Number(text) * 1_000).toISOString() : text;
+}
+
+/** An image may be a path on the Sink server, which no messenger can load from here. */
+function previewOf(row: SourceRow): Record<string, unknown> | null {
+  const image = textOf(row, 'image') ?? '';
+  const preview = defined({
+    title: textOf(row, 'title'),
+    description: textOf(row, 'description'),
+    image_url: /^https:\/\//i.test(image) ? image : null,
+  });
+  return Object.keys(preview).length === 0 ? null : preview;
+}

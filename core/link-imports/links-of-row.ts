@@ -1,0 +1,145 @@
+import { AppError } from '../errors.ts';
+import { requireDomain } from '../links/domains.ts';
+import { type CreateRow, completeRow, type ImportDefaults, type ImportDomains } from './create-row.ts';
+import type { Format } from './formats/format.ts';
+import { hostOfRow, type RowHost } from './meaning/address.ts';
+import { passwordOf } from './meaning/password.ts';
+import { RowProblem, type SourceRow, textOf } from './source-row.ts';
+
+/** A link of a row, with the body of its create. */
+export type RowLink = Pick<CreateRow, 'body' | 'columnOf'> & {
+  /** The link in the words of the file: its short URL, or its slug; null: the row has neither. */
+  link: string | null;
+  /** The password's hash in another service. */
+  passwordHash: string | null;
+  /** The domain that is yet to be proven, and for whose proof the link waits. */
+  unproven: string | null;
+};
+
+/** The problem of a row, or of one of its links. */
+export type LinkProblem = { link: string | null; problem: RowProblem };
+
+/**
+ * Reads a row of any format: what decides whether and where a link opens is read here, and the same for all; the format's own
+ * code reads the rest.
+ */
+export function linksOfRow(
+  row: SourceRow,
+  format: Format,
+  defaults: ImportDefaults,
+): { links: RowLink[]; problems: LinkProblem[] } {
+  const links: RowLink[] = [];
+  const problems: LinkProblem[] = [];
+  const attempt = (link: string | null, read: () => void) => {
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof RowProblem)) throw error;
+      problems.push({ link, problem: error });
+    }
+  };
+  attempt(nameOfRow(row), () => {
+    refuseBrokenText(row);
+    const password = passwordOf(row);
+    const read = withoutSpare(row, format.read(row), defaults.domains);
+    for (const one of read) {
+      const link = one.printed ?? nameOfRow(row) ?? slugOf(one);
+      attempt(link, () => {
+        const host = hostOfRow(row, one.body.slug, one.printed);
+        const place = placeOf(host, one, defaults.domains);
+        const body = completeRow({ ...one.body, ...place.body }, defaults);
+        const columnOf = {
+          ...one.columnOf,
+          domain: host?.column ?? 'domain',
+          password: password?.column ?? 'password',
+        };
+        links.push({
+          body: password && 'clear' in password ? { ...body, password: password.clear } : body,
+          columnOf,
+          link,
+          passwordHash: password && 'hash' in password ? password.hash : null,
+          unproven: place.unproven,
+        });
+      });
+    }
+  });
+  return { links, problems };
+}
+
+/** Leaves out spare names on domains that are not here, see {@link CreateRow}. */
+function withoutSpare(row: SourceRow, read: CreateRow[], domains: ImportDomains): CreateRow[] {
+  const hostOf = (one: CreateRow) => hostOfRow(row, one.body.slug, one.printed)?.host ?? null;
+  const published = new Set(read.filter(({ isSpare }) => !isSpare).map(hostOf));
+  return read.filter((one) => {
+    if (!one.isSpare) return true;
+    const host = hostOf(one);
+    return isHere(host, domains) || (domains.unproven === 'keep' && published.has(host));
+  });
+}
+
+const isHere = (host: string | null, { own, proven }: ImportDomains) =>
+  host !== null && (host === own || proven.includes(host));
+
+/** Returns the domain of a link. In a body, null is the deployment's own, and undefined the workspace's default. */
+function placeOf(
+  host: RowHost | null,
+  { body }: CreateRow,
+  domains: ImportDomains,
+): { body: { domain?: string | null }; unproven: string | null } {
+  const standard = domains.standard === undefined ? {} : { domain: domains.standard };
+  if (host === null) return { body: body.domain === null ? { domain: null } : standard, unproven: null };
+  if (host.host === domains.own) return { body: { domain: null }, unproven: null };
+  if (domains.proven.includes(host.host)) return { body: { domain: host.host }, unproven: null };
+  if (domains.unproven === 'move') return { body: standard, unproven: null };
+  if (domains.unproven === 'keep') return { body: { domain: host.host }, unproven: requireProvable(host) };
+  throw new RowProblem(
+    host.column,
+    `${host.host} is not a verified domain of the workspace: verify it first, keep the row until it is (\`unproven\`: keep), or make the link on another domain (\`unproven\`: move)`,
+  );
+}
+
+function requireProvable({ column, host }: RowHost): string {
+  try {
+    return requireDomain(host, []);
+  } catch (error) {
+    if (error instanceof AppError) throw new RowProblem(column, error.details?.[0]?.message ?? error.message);
+    throw error;
+  }
+}
+
+/** Columns that name a link, the most telling first. */
+const NAMES = [
+  'shorturl',
+  'secureshorturl',
+  'shortlink',
+  'tinyurl',
+  'bitlink',
+  'slug',
+  'slashtag',
+  'shortcode',
+  'keyword',
+  'alias',
+  'address',
+  'path',
+  'key',
+  'short',
+  'link',
+  'source',
+  'externalid',
+];
+const NAME_LIMIT = 200;
+
+/** Returns how an error names the link of a row; null: the row has no name for it. */
+export function nameOfRow(row: SourceRow): string | null {
+  return textOf(row, ...NAMES)?.slice(0, NAME_LIMIT) ?? null;
+}
+
+const slugOf = ({ body }: CreateRow) => (typeof body.slug === 'string' ? body.slug : null);
+
+function refuseBrokenText(row: SourceRow): void {
+  for (const [column, value] of Object.entries(row.values)) {
+    if (typeof value === 'string' && value.includes('\uFFFD')) {
+      throw new RowProblem(column, 'holds characters that are not UTF-8: save the file as UTF-8');
+    }
+  }
+}

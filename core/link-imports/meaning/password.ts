@@ -1,0 +1,155 @@
+import { hashUseOf } from '../../access/foreign-hashes.ts';
+import { RowProblem, type SourceRow } from '../source-row.ts';
+
+/** The password of a row's link: its clear text, or its hash in another service. */
+export type RowPassword = { column: string; clear: string } | { column: string; hash: string };
+
+/** The word for a password in the languages of the services. */
+const WORDS = [
+  'password',
+  'passwd',
+  'passphrase',
+  'passcode',
+  'passwort',
+  'kennwort',
+  'passord',
+  'adgangskode',
+  'losenord',
+  'wachtwoord',
+  'motdepasse',
+  'contrasena',
+  'senha',
+  'parola',
+  'heslo',
+  'jelszo',
+  'salasana',
+  'lozinka',
+  'пароль',
+  '密码',
+  '密碼',
+  '口令',
+  'パスワード',
+  '비밀번호',
+  'كلمةالمرور',
+  'סיסמה',
+].map(keyOf);
+/** Whole names that are too short to be looked for inside others. */
+const WHOLE = [
+  'pass',
+  'pwd',
+  'pw',
+  'pincode',
+  'accesscode',
+  'hasło',
+  'geslo',
+  'şifre',
+  'protected',
+  'isprotected',
+].map(keyOf);
+const HASH = /hash|digest|bcrypt|scrypt|argon|crypted|encrypted/;
+/** What may stand beside the word in the name of a column that holds the password itself. */
+const BESIDE =
+  /^(?:the|my|short|link|links|url|page|access|visitor|redirect|clear|cleartext|plain|plaintext|text|value|raw|s|\.)*$/;
+
+/** Objects in a row that are about a person, or are a person's own: their passwords are not the link's. */
+const NOT_OF_LINK = /^(?:user|owner|creator|createdby|updatedby|author|account|member|customer|metadata)$/;
+
+/** Values that mean that there is no password, or that there is one. Other words could be passwords themselves. */
+const NO_PASSWORD = /^(?:|\\n|null|false|f|no|n|0)$/i;
+const SOME_PASSWORD = /^(?:true|t|yes|y|1|[*•●·x]{3,}|<[^>]*>|\[[^\]]*\])$/i;
+const EITHER =
+  /^(?:none|nil|undefined|n\/a|na|-+|off|disabled|unset|empty|nein|non|nee|нет|否|无|on|enabled|set|protected|hidden|masked|redacted|ja|oui|si|sí|да|是)$/i;
+
+/** Deeper objects are not looked at. */
+const DEPTH = 4;
+
+const NOT_HELD =
+  'the link has a password, which the file does not hold: add it in clear in a column `password`, or its bcrypt, scrypt, or argon2 hash in `password_hash`';
+const AMBIGUOUS =
+  'may mean a password or none: give the password in clear, `true` where there is one, or nothing where there is none';
+const UNUSABLE =
+  'is a hash of the password that cannot be checked here: only bcrypt, scrypt, and argon2 at a usual cost can. Give the password in clear';
+const SEVERAL = 'the row has several passwords, which differ';
+
+/**
+ * Returns the password of a row's link, whatever its column is called; null: there is none.
+ *
+ * @throws {RowProblem} when the file only mentions a password, or it can't be read: without it anyone could follow the link
+ */
+export function passwordOf(row: SourceRow): RowPassword | null {
+  const found: RowPassword[] = [];
+  let problem: RowProblem | null = null;
+  for (const entry of entriesOf(row.values)) {
+    const outcome = readEntry(entry);
+    if (outcome instanceof RowProblem) problem ??= outcome;
+    else if (outcome !== null) found.push(outcome);
+  }
+  const clear = found.filter((one) => 'clear' in one);
+  const chosen = clear.length > 0 ? clear : found;
+  const [first, ...others] = chosen;
+  if (others.some((one) => textOf(one) !== (first && textOf(first)))) {
+    throw new RowProblem(first?.column ?? null, SEVERAL);
+  }
+  if (first) return first;
+  if (problem) throw problem;
+  return null;
+}
+
+/** Returns whether the name of a column means a password or whether there is one. */
+export function isPasswordColumn(name: string): boolean {
+  return kindOf(keyOf(name)) !== null;
+}
+
+const textOf = (one: RowPassword) => ('clear' in one ? one.clear : one.hash);
+
+/** A value whose name means a password. */
+type Entry = { column: string; kind: Kind; value: unknown };
+/** `value`: the password itself. `hash`. `mention`: whether there is one, or something about it. */
+type Kind = 'value' | 'hash' | 'mention';
+
+function* entriesOf(values: object, path = '', around = '', depth = 0): Generator<Entry> {
+  for (const [name, value] of Object.entries(values)) {
+    const key = keyOf(name);
+    const column = path === '' ? name : `${path}.${name}`;
+    const kind = kindOf(around + key);
+    if (typeof value === 'object' && value !== null) {
+      if (depth === DEPTH || NOT_OF_LINK.test(key)) continue;
+      // `password: { enabled: true, value: "…" }`
+      yield* entriesOf(value, column, kind === null || Array.isArray(values) ? '' : around + key, depth + 1);
+    } else if (kind !== null) yield { column, kind, value };
+  }
+}
+
+function kindOf(key: string): Kind | null {
+  if (WHOLE.includes(key)) return key.includes('protect') ? 'mention' : 'value';
+  const word = WORDS.find((one) => key.includes(one));
+  if (word === undefined) return null;
+  if (HASH.test(key)) return 'hash';
+  return key.split(word).every((rest) => BESIDE.test(rest)) ? 'value' : 'mention';
+}
+
+/** Returns a name for comparison: without case, accents, blanks, and punctuation. */
+function keyOf(name: string): string {
+  return name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll('ł', 'l')
+    .replaceAll('ø', 'o')
+    .replaceAll('ı', 'i')
+    .replaceAll(/[^\p{L}\p{N}]/gu, '');
+}
+
+function readEntry({ column, kind, value }: Entry): RowPassword | RowProblem | null {
+  if (value === null || value === undefined || value === false || value === 0) return null;
+  const text = String(value);
+  const word = text.trim();
+  if (NO_PASSWORD.test(word)) return null;
+  if (kind === 'mention' || value === true || SOME_PASSWORD.test(word))
+    return new RowProblem(column, NOT_HELD);
+  const use = hashUseOf(word);
+  if (use === 'usable') return { column, hash: word };
+  if (use === 'unusable' || kind === 'hash') return new RowProblem(column, UNUSABLE);
+  return EITHER.test(word) ? new RowProblem(column, AMBIGUOUS) : { column, clear: text };
+}

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inTransaction } from '../../sql/database/pool.ts';
+import { domainsNamed } from '../../sql/domains/domains.ts';
+import { recordCheck } from '../../sql/domains/record-check.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { makeDomain } from '../support/domains.ts';
+import { startTestIngest, type TestIngest } from '../support/ingest.ts';
+import { visitHost } from '../support/visitors.ts';
+
+type Imported = {
+  created: number;
+  waiting: number;
+  skipped: number;
+  errors: { link: string | null; field: string | null; message: string }[];
+};
+
+let api: TestApi;
+let ingest: TestIngest;
+let shop: TestWorkspace;
+
+beforeAll(async () => {
+  api = await testApi();
+  ingest = await startTestIngest({ ...api.stores, env: { SHORT_URL: 'https://hop.example' } });
+  shop = await api.addWorkspace();
+  for (const domain of ['go.shop.example', 'x.shop.example', 'xn--mnchen-3ya.shop.example']) {
+    await makeDomain(api.stores.pool, shop.workspace.id, domain);
+  }
+  await makeDomain(api.stores.pool, shop.workspace.id, 'standard.shop.example', { is_default: true });
+});
+afterAll(async () => {
+  await ingest?.close();
+  await ingest?.remove();
+  await api?.close();
+});
+
+async function imported(text: string | object, more: object = {}, who = shop): Promise<Imported> {
+  const body = { text: typeof text === 'string' ? text : JSON.stringify(text), ...more };
+  const answer = await who.post<Imported>('/links/import', body);
+  expect([answer.status, answer.text]).toEqual([200, answer.text]);
+  return answer.body;
+}
+
+/** Waits until a visitor of an address is led to a path of shop.example; null: to nothing. */
+async function expectLed(address: string, path: string | null): Promise<void> {
+  const { host, pathname } = new URL(`https://${address}`);
+  const led = async () => {
+    const { status, location } = await visitHost(ingest.url, host, pathname);
+    return status === 302 ? location?.pathname : null;
+  };
+  await expect.poll(led).toBe(path);
+}
+
+test('a link is on the domain that its row names, in the export of each service', async () => {
+  const files: [address: string, path: string, text: string | object][] = [
+    [
+      'go.shop.example/shlink',
+      '/shlink',
+      'Long URL,Tags,Domain,Short code,Title\nhttps://shop.example/shlink,,go.shop.example,shlink,\n',
+    ],
+    ['go.shop.example/dub', '/dub', 'domain,key,url\ngo.shop.example,dub,https://shop.example/dub\n'],
+    [
+      'go.shop.example/reb',
+      '/reb',
+      {
+        slashtag: 'reb',
+        destination: 'https://shop.example/reb',
+        shortUrl: 'go.shop.example/reb',
+        domainName: 'go.shop.example',
+        domain: { id: '8f104cc5', ref: '/domains/8f104cc5', fullName: 'go.shop.example' },
+      },
+    ],
+    [
+      'x.shop.example/short',
+      '/short',
+      {
+        originalURL: 'https://shop.example/short',
+        path: 'short',
+        DomainId: 4711,
+        shortURL: 'http://x.shop.example/short',
+        secureShortURL: 'https://x.shop.example/short',
+      },
+    ],
+    [
+      'go.shop.example/port',
+      '/port',
+      'shorturl,longurl\nhttps://GO.shop.example.:443/port,https://shop.example/port\n',
+    ],
+    [
+      'go.shop.example/slashes',
+      '/slashes',
+      'shorturl,longurl\n//go.shop.example/slashes,https://shop.example/slashes\n',
+    ],
+    [
+      'xn--mnchen-3ya.shop.example/idn',
+      '/idn',
+      'domain,slug,url\nmünchen.shop.example,idn,https://shop.example/idn\n',
+    ],
+    [
+      'xn--mnchen-3ya.shop.example/idn2',
+      '/idn2',
+      'shorturl,longurl\nhttps://MÜNCHEN.shop.example/idn2,https://shop.example/idn2\n',
+    ],
+    // The console's own export, of a link that is not on the default domain.
+    [
+      'hop.example/own',
+      '/own',
+      'destination_url,name,slug,short_url\nhttps://shop.example/own,Own,own,https://hop.example/own\n',
+    ],
+    [
+      'hop.example/null',
+      '/null',
+      [{ destination_url: 'https://shop.example/null', name: 'N', slug: 'null', domain: null }],
+    ],
+    ['standard.shop.example/none', '/none', 'slug,url\nnone,https://shop.example/none\n'],
+    ['standard.shop.example/empty', '/empty', 'domain,slug,url\n,empty,https://shop.example/empty\n'],
+  ];
+  for (const [address, path, text] of files) {
+    expect([address, await imported(text)]).toMatchObject([address, { created: 1, errors: [] }]);
+    await expectLed(address, path);
+  }
+});
+
+test('a row is skipped the second time, also with another spelling of its domain', async () => {
+  const rows = (domain: string) => `domain,slug,url\n${domain},again,https://shop.example/again\n`;
+  expect(await imported(rows('xn--mnchen-3ya.shop.example'))).toMatchObject({ created: 1 });
+  for (const spelling of ['München.shop.example.', 'https://münchen.shop.example/']) {
+    expect(await imported(rows(spelling))).toMatchObject({ created: 0, skipped: 1, errors: [] });
+  }
+});
+
+test('several names of one link of Bitly are several links, also with one back-half on two domains', async () => {
+  const link = {
+    id: 'go.shop.example/4aBcDe2',
+    link: 'https://go.shop.example/4aBcDe2',
+    custom_bitlinks: ['https://go.shop.example/sale', 'https://x.shop.example/sale'],
+    long_url: 'https://shop.example/sale',
+    tags: [],
+  };
+  // The generated name at bit.ly stays there: the others were published.
+  const shared = {
+    id: 'bit.ly/3SD8bAQ',
+    link: 'https://bit.ly/3SD8bAQ',
+    custom_bitlinks: ['https://go.shop.example/menu'],
+    long_url: 'https://shop.example/menu',
+    tags: [],
+  };
+  expect(await imported({ links: [link, shared] })).toMatchObject({ created: 4, errors: [] });
+  for (const address of ['go.shop.example/sale', 'x.shop.example/sale', 'go.shop.example/4aBcDe2']) {
+    await expectLed(address, '/sale');
+  }
+  await expectLed('go.shop.example/menu', '/menu');
+  await expectLed('hop.example/3SD8bAQ', null);
+});
+
+test('a domain that the workspace has not proven is an error of the row, which names link and column', async () => {
+  const text =
+    'domain,key,url\ndub.sh,there,https://shop.example/a\nno host,x,https://shop.example/b\n17,y,https://shop.example/c\n';
+  const { created, errors } = await imported(text);
+  expect(created).toBe(0);
+  expect(errors).toMatchObject([
+    { link: 'there', field: 'domain', message: expect.stringMatching(/^dub\.sh is not a verified domain/) },
+    { link: 'x', field: 'domain', message: 'must be a host name such as go.example.com' },
+    { link: 'y', field: 'domain' },
+  ]);
+  await expectLed('hop.example/there', null);
+});
+
+test('rows wait for the proof of their domain with `unproven: keep`, and answer from then on', async () => {
+  const text =
+    'domain,key,url\nnew.shop.example,soon,https://shop.example/soon\nnew.shop.example,later,https://shop.example/later\ngo.shop.example,now,https://shop.example/now\n';
+  expect(await imported(text, { unproven: 'keep' })).toMatchObject({ created: 3, waiting: 2, errors: [] });
+  await expectLed('go.shop.example/now', '/now');
+  await expectLed('new.shop.example/soon', null);
+  expect(await imported(text, { unproven: 'keep' })).toMatchObject({ created: 0, skipped: 3, errors: [] });
+  const [domain] = await domainsNamed(api.stores.pool, 'new.shop.example');
+  expect(domain).toMatchObject({ status: 'pending', workspace_id: shop.workspace.id });
+  await inTransaction(api.stores.pool, (tx) => recordCheck(tx, domain?.id ?? '', 'forced', new Date()));
+  await expectLed('new.shop.example/soon', '/soon');
+  await expectLed('new.shop.example/later', '/later');
+});
+
+test("a domain that can not become the workspace's keeps no row waiting", async () => {
+  const other = await api.addWorkspace();
+  const free = await api.addWorkspace({ plan: 'free' });
+  const row = (domain: string) => `domain,key,url\n${domain},w,https://shop.example/w\n`;
+  const refused = async (domain: string, who = other) =>
+    (await imported(row(domain), { unproven: 'keep' }, who)).errors.map(({ message }) => message);
+  expect(await refused('go.shop.example')).toEqual(['another workspace has verified go.shop.example']);
+  expect(await refused('co.uk')).toEqual(['must not be a public suffix: anyone can register names below it']);
+  expect(await refused('192.0.2.7')).toEqual([expect.stringMatching(/^must be a host name/)]);
+  expect(await refused('fresh.shop.example', free)).toEqual([
+    'a domain of the workspace requires an active paid plan',
+  ]);
+});
+
+test('`unproven: move` and `domain` say where rows go that name no domain of the workspace', async () => {
+  const text = 'domain,key,url\ndub.sh,moved,https://shop.example/moved\n,plain,https://shop.example/plain\n';
+  const more = { unproven: 'move', domain: 'X.shop.example' };
+  expect(await imported(text, more)).toMatchObject({ created: 2, errors: [] });
+  await expectLed('x.shop.example/moved', '/moved');
+  await expectLed('x.shop.example/plain', '/plain');
+  expect(await imported('slug,url\nbare,https://shop.example/bare\n', { domain: null })).toMatchObject({
+    created: 1,
+  });
+  await expectLed('hop.example/bare', '/bare');
+  const wrong = await shop.post('/links/import', { text, domain: 'else.example' });
+  expect([wrong.status, wrong.body.error.details?.[0]?.path]).toEqual([400, 'domain']);
+});
