@@ -162,9 +162,9 @@ async function run(given: ImportGiven, inBatch: InBatch): Promise<ReferralImport
         // The first row of a user counts.
         const byUser = new Map(
           found.toReversed().map(({ record, partner }) => {
-            const { userId, email, createdAt } = record;
+            const { userId, email, createdAt, payers } = record;
             const externalUserId = userId.of === 'product' ? userId.id : userIdOf(userId.id);
-            return [externalUserId, { partner, externalUserId, email, at: createdAt ?? now }];
+            return [externalUserId, { partner, externalUserId, email, at: createdAt ?? now, payers }];
           }),
         );
         const created = await importCustomers(tx, workspace, [...byUser.values()], now);

@@ -114,6 +114,8 @@ export type Part = {
   standing?: 'invoice' | 'alone' | 'unsure';
   /** All that was given back of one charge. */
   refunded?: Money;
+  /** One amount in two currencies, such as the buyer's and the store's: other amounts are converted by it. */
+  pair?: readonly [Money, Money];
   /** `taken`: the provider has withdrawn the money; it comes back when the dispute is won. */
   dispute?: Money & { state: 'inquiry' | 'taken' | 'won' };
 };

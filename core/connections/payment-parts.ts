@@ -1,5 +1,5 @@
 import { halfEven } from '../money/money.ts';
-import type { Buyer, Part, PartSale, Payer, PaymentFact } from './connector.ts';
+import type { Buyer, Money, Part, PartSale, Payer, PaymentFact } from './connector.ts';
 import { PROVIDERS, type Provider } from './providers.ts';
 
 /** What is known of one payment, by the names of its parts. */
@@ -42,6 +42,8 @@ export type PaymentState = {
   codes: readonly string[];
   /** What was given back of the sale, at most its amount. Minor units. */
   refundedMinor: number;
+  /** Something was given back in a currency that no part converts to the sale's. */
+  isUnconverted: boolean;
 };
 
 /**
@@ -66,7 +68,7 @@ export function paymentState(parts: Parts, isOver: boolean): PaymentState {
     buyers: all.flatMap(({ buyer }) => buyer ?? []),
     email: all.find(({ email }) => email)?.email ?? null,
     codes: [...new Set(all.flatMap(({ codes }) => codes ?? []))],
-    refundedMinor: Math.min(sale?.amountMinor ?? 0, refundedOf(all)),
+    ...givenBack(all, sale),
   };
 }
 
@@ -84,13 +86,42 @@ function sharedSale(sale: PartSale, all: readonly Part[]): PartSale {
   return { ...sale, commissionableMinor: Math.min(sale.amountMinor, Number(part)) };
 }
 
-function refundedOf(all: readonly Part[]): number {
+/** Sums what was given back in the sale's currency. An amount of another one is converted, or left out. */
+function givenBack(
+  all: readonly Part[],
+  sale: PartSale | null,
+): Pick<PaymentState, 'refundedMinor' | 'isUnconverted'> {
+  if (sale === null) return { refundedMinor: 0, isUnconverted: false };
+  const pairs = all.flatMap(({ pair }) => (pair ? [pair] : []));
   let refunded = 0;
+  let isUnconverted = false;
   for (const { refunded: given, dispute } of all) {
-    if (given) refunded += given.minor;
-    if (dispute?.state === 'taken') refunded += dispute.minor;
+    for (const money of [given, dispute?.state === 'taken' ? dispute : undefined]) {
+      if (!money || money.minor === 0) continue;
+      const minor = convertedBy(pairs, money, sale.currency);
+      if (minor === null) isUnconverted = true;
+      else refunded += minor;
+    }
   }
-  return refunded;
+  return { refundedMinor: Math.min(sale.amountMinor, refunded), isUnconverted };
+}
+
+/** Converts an amount by a pair of amounts that are worth the same; null: no pair has both currencies. */
+function convertedBy(
+  pairs: readonly (readonly [Money, Money])[],
+  money: Money,
+  currency: string,
+): number | null {
+  if (money.currency === currency) return money.minor;
+  const both = pairs.flatMap(([one, other]) => [
+    { from: one, to: other },
+    { from: other, to: one },
+  ]);
+  const pair = both.find(
+    ({ from, to }) => from.currency === money.currency && to.currency === currency && from.minor > 0,
+  );
+  if (!pair) return null;
+  return Number(halfEven(BigInt(money.minor) * BigInt(pair.to.minor), BigInt(pair.from.minor)));
 }
 
 /** The order id of a payment: a report by hand with this id is of the same order. */
@@ -110,6 +141,17 @@ export function payersOf({ customer, account = null, subscription }: Payer): str
     id === null ? [] : [`${name}:${id}`],
   );
 }
+
+/** Forms of customers' ids that are no other id's. Those of Lemon Squeezy and Shopify are plain numbers. */
+const CUSTOMER_IDS: Partial<Record<Provider, RegExp>> = {
+  stripe: /^cus_\w+$/,
+  paddle: /^ctm_[0-9a-z]{26}$/,
+  polar: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+};
+
+/** Returns the provider that gives customers ids of this form; null: it may be any other id. */
+export const providerOfCustomer = (id: string): Provider | null =>
+  PROVIDERS.find((provider) => CUSTOMER_IDS[provider]?.test(id)) ?? null;
 
 /** The user id of a buyer who has none: a customer of the provider, else the payment itself. */
 export const providerUserOf = (provider: Provider, customer: string | null, ref: string): string =>

@@ -1,3 +1,5 @@
+import { providerOfCustomer } from '../connections/payment-parts.ts';
+import { PROVIDERS, type Provider } from '../connections/providers.ts';
 import { isYes, RowProblem, type SourceRow } from '../link-imports/source-row.ts';
 import { instantText, listOf, slugOfUrl } from '../link-imports/values.ts';
 import { isCurrency, MoneyError, roundToMinor } from '../money/money.ts';
@@ -28,6 +30,8 @@ export type CustomerRecord = {
   userId: { of: 'product' | 'program'; id: string };
   email: string | null;
   createdAt: Date | null;
+  /** Ids of the customer at billing providers. */
+  payers: { provider: Provider; customer: string }[];
 };
 
 export type CommissionRecord = {
@@ -80,6 +84,8 @@ export function createReader(format: ReferralFormat, kind: Kind) {
         ? wrong(field, `must be at most ${ID_LIMIT} characters`)
         : value;
     };
+    /** The value of a column that every format may have. */
+    const named = (name: string) => plain(byKey.get(fieldKey(name))?.value) || null;
     const email = (field: Field) => {
       const value = text(field);
       if (value === null) return null;
@@ -100,7 +106,7 @@ export function createReader(format: ReferralFormat, kind: Kind) {
       }
       return ref;
     };
-    return { problems, columnOf, text, wrong, id, email, instant, partner };
+    return { problems, columnOf, text, named, wrong, id, email, instant, partner };
   }
 
   const finished = <T>(record: T | null, problems: RowProblem[]): Read<T> =>
@@ -141,7 +147,7 @@ export function createReader(format: ReferralFormat, kind: Kind) {
     },
 
     customer(row: SourceRow): Read<CustomerRecord> {
-      const { problems, id, email, instant, partner, wrong } = reader(row);
+      const { problems, id, named, email, instant, partner, wrong } = reader(row);
       const own = id('customer_id');
       const old = id('customer_key');
       const record = {
@@ -154,6 +160,10 @@ export function createReader(format: ReferralFormat, kind: Kind) {
               : wrong('customer_id', 'is required: it names the customer'),
         email: email('customer_email'),
         createdAt: instant('created_at'),
+        payers: payersIn(
+          [own, old],
+          PROVIDERS.map((provider) => [provider, named(`${provider}_customer_id`)] as const),
+        ),
       };
       const { userId } = record;
       return finished(userId && { ...record, userId }, problems);
@@ -213,6 +223,23 @@ export function createReader(format: ReferralFormat, kind: Kind) {
       return wrong(field, `must be an amount of ${currency}: ${error.message}`);
     }
   }
+}
+
+/** Returns the ids of a customer at billing providers: by a column of that name, or by the form of an id. */
+function payersIn(
+  ids: readonly (string | null)[],
+  named: readonly (readonly [Provider, string | null])[],
+): CustomerRecord['payers'] {
+  const formed = ids.flatMap((id) => {
+    const provider = id === null ? null : providerOfCustomer(id);
+    return provider && id !== null ? [[provider, id] as const] : [];
+  });
+  const all = new Map(
+    [...named, ...formed].flatMap(([provider, id]) =>
+      id ? [[`${provider}:${id}`, { provider, customer: id }]] : [],
+    ),
+  );
+  return [...all.values()];
 }
 
 /** Seconds or milliseconds since the epoch, as some APIs have it. */

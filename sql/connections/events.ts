@@ -24,7 +24,8 @@ export type ShownEvent = {
 };
 
 /** SQL: a signup that was reported later has claimed the event's order. */
-const IS_CLAIMED = `(e.status = 'unmatched' AND sold.enrollment_id IS NOT NULL)`;
+const IS_CLAIMED = `(e.status = 'unmatched' AND e.reason IN ('no_buyer', 'unknown_buyer')
+  AND sold.enrollment_id IS NOT NULL)`;
 const STATUS = `CASE WHEN ${IS_CLAIMED} THEN 'recorded' ELSE e.status END`;
 const SHOWN = `e.internal_id, e.id, e.event_id, e.type, ${STATUS} AS status,
   CASE WHEN NOT ${IS_CLAIMED} THEN e.reason END AS reason, o.order_id, ${isoMicros('e.received_at')} AS received_at`;

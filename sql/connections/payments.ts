@@ -163,6 +163,20 @@ export async function openPaymentsOfPayer(
   return rows;
 }
 
+/** Has the payments of who pays that events may still change looked at soon: something else has named their buyer. */
+export async function settleSoon(
+  tx: Queryable,
+  { workspace_id, provider }: ProviderAccount,
+  payer: Payer,
+  since: Date,
+): Promise<void> {
+  await tx.query(
+    `UPDATE connection_payments SET due_at = clock_timestamp() WHERE workspace_id = $1 AND provider = $2 AND ${OF_PAYER}
+       AND created_at >= $6`,
+    [workspace_id, provider, ...payerColumns(payer), since],
+  );
+}
+
 /** The buyer of an earlier purchase; `couponId`: a coupon brought it, not the buyer's signup. */
 export type EarlierBuyer = { user: string | null; couponId: string | null };
 
@@ -250,7 +264,7 @@ export async function assignPayment(tx: Queryable, id: string, user: string): Pr
   await tx.query('UPDATE connection_payments SET assigned_user = $2 WHERE id = $1', [id, user]);
 }
 
-export type DuePayment = Pick<ConnectionPayment, 'id' | 'refs' | 'created_at'> & {
+export type DuePayment = Pick<ConnectionPayment, 'id' | 'refs' | 'parts' | 'created_at'> & {
   /** Whose event told of the payment last. */
   connection_id: string;
 };
@@ -258,7 +272,7 @@ export type DuePayment = Pick<ConnectionPayment, 'id' | 'refs' | 'created_at'> &
 /** Returns a payment that is due without an event, or null. */
 export async function nextDuePayment(db: Queryable, except: readonly string[]): Promise<DuePayment | null> {
   const { rows } = await db.query<DuePayment>(
-    `SELECT id, connection_id, refs, created_at FROM connection_payments WHERE due_at <= clock_timestamp() AND id <> ALL ($1)
+    `SELECT id, connection_id, refs, parts, created_at FROM connection_payments WHERE due_at <= clock_timestamp() AND id <> ALL ($1)
      ORDER BY due_at LIMIT 1`,
     [except],
   );

@@ -1,3 +1,4 @@
+import type { Provider } from '../../core/connections/providers.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { slugKey } from '../../core/links/slugs.ts';
 import { isOneMailbox } from '../../core/referrals/self-referral.ts';
@@ -49,6 +50,8 @@ export type ImportedCustomer = {
   email: string | null;
   /** When the customer signed up. */
   at: Date;
+  /** Ids of the customer at billing providers. */
+  payers: readonly { provider: Provider; customer: string }[];
 };
 
 /**

@@ -55,16 +55,23 @@ export async function correctPurchase(
 
 async function writeFacts(tx: Queryable, orderInternalId: number, sale: Sale): Promise<void> {
   const commissionable = sale.commissionableMinor === sale.amountMinor ? null : sale.commissionableMinor;
-  const facts = [orderInternalId, sale.externalUserId, sale.amountMinor, commissionable, sale.isRenewal];
+  const facts = [
+    orderInternalId,
+    sale.externalUserId,
+    sale.amountMinor,
+    commissionable,
+    sale.isRenewal,
+    sale.currency,
+  ];
   await tx.query(
     `UPDATE orders SET external_user_id = $2, amount_minor = $3, commissionable_minor = $4, is_renewal = $5,
-       version = ${nextVersion('orders')} WHERE internal_id = $1`,
+       currency = $6, version = ${nextVersion('orders')} WHERE internal_id = $1`,
     facts,
   );
   await queuePublications(tx, [orderInternalId]);
   await tx.query(
     `UPDATE purchases SET external_user_id = $2, amount_minor = $3, commissionable_minor = $4, is_renewal = $5,
-       signup_id = NULL, coupon_id = NULL, enrollment_id = NULL, rewarded = false, ledger_rows = 0, reason = NULL
+       currency = $6, signup_id = NULL, coupon_id = NULL, enrollment_id = NULL, rewarded = false, ledger_rows = 0, reason = NULL
      WHERE order_internal_id = $1`,
     facts,
   );

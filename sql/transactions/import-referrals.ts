@@ -1,4 +1,9 @@
+import { OPEN_MS } from '../../core/connections/payment-parts.ts';
+import { PROVIDERS } from '../../core/connections/providers.ts';
 import type { CommissionRecord, PartnerRecord } from '../../core/referral-imports/records.ts';
+import { lockAccount } from '../connections/connections.ts';
+import { tiePayer } from '../connections/customers.ts';
+import { settleSoon } from '../connections/payments.ts';
 import type { Queryable } from '../database/pool.ts';
 import { accountOf, commissionsWithIds } from '../referrals/commissions.ts';
 import { insertCoupon } from '../referrals/coupons.ts';
@@ -103,7 +108,8 @@ async function hasCoupon(tx: Queryable, enrollmentId: string, code: string): Pro
 
 /**
  * Writes customers of referrers as matched signups, without events and without credits: they signed up in the past.
- * Orders that wait for one of them are evaluated.
+ * Orders that wait for one of them are evaluated. Their ids at billing providers name them as buyers, also before the
+ * provider is connected.
  *
  * @returns how many were written; the others have a signup
  */
@@ -113,12 +119,36 @@ export async function importCustomers(
   customers: readonly ImportedCustomer[],
   now: Date,
 ): Promise<number> {
+  await tieCustomers(tx, workspace.id, customers, now);
   const made = await insertImportedSignups(tx, workspace.id, customers);
   for (const user of await usersWithUnmatchedOrders(tx, workspace.id, [...made])) {
     const signup = await lockSignupOfUser(tx, workspace.id, user);
     if (signup?.state === 'matched') await claimUnmatchedOrders(tx, workspace, signup, now);
   }
   return made.size;
+}
+
+async function tieCustomers(
+  tx: Queryable,
+  workspaceId: string,
+  customers: readonly ImportedCustomer[],
+  now: Date,
+): Promise<void> {
+  const since = new Date(now.getTime() - OPEN_MS);
+  for (const provider of PROVIDERS) {
+    const account = { workspace_id: workspaceId, provider };
+    const tied = customers.flatMap(({ payers, externalUserId, at }) =>
+      payers
+        .filter((payer) => payer.provider === provider)
+        .map(({ customer }) => ({ payer: { customer, subscription: null }, externalUserId, at })),
+    );
+    if (tied.length > 0) await lockAccount(tx, account);
+    for (const { payer, externalUserId, at } of tied) {
+      const buyer = { externalUserId, visitorId: null, reference: null };
+      const source = { eventId: 'import', connectionId: null, at };
+      if (await tiePayer(tx, account, { payer, buyer }, source)) await settleSoon(tx, account, payer, since);
+    }
+  }
 }
 
 /** A commission of a file with its referrer and its id in the source. */

@@ -1,3 +1,4 @@
+import { shareOf } from '../../core/connections/amounts.ts';
 import type { PartSale } from '../../core/connections/connector.ts';
 import {
   OPEN_MS,
@@ -90,7 +91,8 @@ async function outcomeOf(
         ? unmatched(buyer.user === null ? 'no_buyer' : 'unknown_buyer')
         : { status: 'recorded', reason: null };
   }
-  await settleRefunds(tx, context, payment, { orderInternalId: order, wantedMinor: state.refundedMinor });
+  await settleRefunds(tx, context, payment, { orderInternalId: order, sold });
+  if (state.isUnconverted) return unmatched('refund_in_other_currency');
   return outcome;
 }
 
@@ -210,7 +212,7 @@ async function settleRefunds(
   tx: Queryable,
   context: PaymentContext,
   payment: ConnectionPayment,
-  { orderInternalId, wantedMinor }: { orderInternalId: number; wantedMinor: number },
+  { orderInternalId, sold: { sale, refundedMinor } }: { orderInternalId: number; sold: Sold },
 ): Promise<void> {
   const { workspace, now } = context;
   const order = await lockOrderByNumber(tx, orderInternalId);
@@ -218,9 +220,12 @@ async function settleRefunds(
   const all = await refundsOfOrder(tx, orderInternalId);
   const prefixes = orderIdsOf(payment).map((id) => `${id}/`);
   const own = all.filter(({ refund_id: id }) => prefixes.some((prefix) => id.startsWith(prefix)));
+  const { amount_minor: sold, currency } = (await purchaseOfOrder(tx, order.internal_id)) ?? order;
+  // A report by hand may be in another currency than the payment: the same part of it was given back.
+  const wantedMinor =
+    currency === sale.currency ? refundedMinor : shareOf(sold, refundedMinor, sale.amountMinor);
   let over = sumRefunds(own) - wantedMinor;
   if (over < 0) {
-    const { amount_minor: sold, currency } = (await purchaseOfOrder(tx, order.internal_id)) ?? order;
     const left = Math.min(-over, sold - sumRefunds(all));
     if (left <= 0) return;
     const refundId = `${orderId}/${own.length + 1}`;
@@ -232,7 +237,6 @@ async function settleRefunds(
     const amountMinor = Math.min(over, refund.amount_minor);
     if (amountMinor <= 0) continue;
     await giveBackRefund(tx, workspace, { refund, amountMinor, now });
-    const { currency } = (await purchaseOfOrder(tx, orderInternalId)) ?? order;
     const amount = toMajor(amountMinor, currency);
     await auditProvider(tx, context, 'refund.give_back', { order_id: orderId, amount, currency });
     over -= amountMinor;

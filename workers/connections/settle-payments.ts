@@ -1,6 +1,6 @@
 import type { PaymentFact } from '../../core/connections/connector.ts';
 import { connectorOf } from '../../core/connections/connectors.ts';
-import { OPEN_MS } from '../../core/connections/payment-parts.ts';
+import { OPEN_MS, paymentState } from '../../core/connections/payment-parts.ts';
 import { type Connection, connectionOfAny, lockConnection } from '../../sql/connections/connections.ts';
 import {
   type DuePayment,
@@ -62,12 +62,12 @@ async function settle(dependencies: ConnectionDependencies, due: DuePayment): Pr
 async function lookUp(
   { sealer, stripeApiBase }: ConnectionDependencies,
   { id, provider, restricted_key: sealed }: Connection,
-  { refs, created_at }: DuePayment,
+  { refs, parts, created_at }: DuePayment,
 ): Promise<PaymentFact | null> {
   const ask = connectorOf(provider).lookUp;
   // A payment that has waited long enough does not depend on the provider's response.
   const isOver = created_at.getTime() + OPEN_MS <= Date.now();
-  if (!ask || sealed === null || isOver) return null;
+  if (!ask || sealed === null || !paymentState(parts, isOver).isUnsure) return null;
   const key = (await sealer()).open(sealed, id);
   return ask(refs, { key, apiBase: stripeApiBase, now: new Date() });
 }

@@ -17,6 +17,7 @@ export function orderFacts(order: Json): Fact[] {
   const buyer = buyerOf(attributesOf(order));
   const currency = textAt(order, 'currency');
   const total = decimalAt(order, 'total_price', currency);
+  const pair = pairOf(maybeObject(order, 'total_price_set'));
   return [
     ...(customer && buyer ? [{ kind: 'tie', customer, subscription: null, ...buyer } as const] : []),
     {
@@ -29,6 +30,7 @@ export function orderFacts(order: Json): Fact[] {
         at,
         ...(buyer && { buyer }),
         email: maybeText(order, 'email') ?? maybeText(maybeObject(order, 'customer'), 'email'),
+        ...(pair && { pair }),
         codes: objectsIn(order.discount_codes).flatMap((discount) => maybeText(discount, 'code') ?? []),
         sale: {
           precedence: INVOICE,
@@ -42,6 +44,14 @@ export function orderFacts(order: Json): Fact[] {
       },
     },
   ];
+}
+
+/** The total in the buyer's currency and in the store's: refunds are told in the buyer's. */
+function pairOf(set: Json | null): [Money, Money] | null {
+  const [shown, shop] = [maybeObject(set, 'presentment_money'), maybeObject(set, 'shop_money')];
+  if (!shown || !shop) return null;
+  const moneyOf = (money: Json) => decimalAt(money, 'amount', textAt(money, 'currency_code'));
+  return [moneyOf(shown), moneyOf(shop)];
 }
 
 /** Attributes of the cart: a list of names and values. */

@@ -4,7 +4,7 @@ import { type Json, objectsIn, textAt } from '../fields.ts';
 import { instantAt, maybeInstant } from '../instants.ts';
 
 /**
- * Reads `refunds/create`: one refund, whose successful transactions moved money. Source: "The Refund resource",
+ * Reads `refunds/create`: one refund, whose successful transactions moved money, in the buyer's currency. Source: "The Refund resource",
  * https://shopify.dev/docs/api/admin-rest/latest/resources/refund
  */
 export function refundFacts(refund: Json): Fact[] {

@@ -83,6 +83,10 @@ export function refundFact(charge: Json, at: number): PaymentFact {
 /** Reads `charge.dispute.*`. */
 export function disputeFact(dispute: Json, at: number): PaymentFact {
   const state = stateOf(textAt(dispute, 'status'));
+  const money = moneyOf(integerAt(dispute, 'amount'), textAt(dispute, 'currency'));
+  // A network may dispute in a currency of its own. The withdrawal is of the same worth, in the account's currency.
+  const [withdrawn] = objectsIn(dispute.balance_transactions).filter((one) => Number(one.amount) < 0);
+  const settled = withdrawn && moneyOf(-integerAt(withdrawn, 'amount'), textAt(withdrawn, 'currency'));
   return {
     kind: 'payment',
     refs: [maybeId(dispute, 'charge'), maybeId(dispute, 'payment_intent')].filter((ref) => ref !== null),
@@ -92,7 +96,8 @@ export function disputeFact(dispute: Json, at: number): PaymentFact {
     is: {
       at,
       rank: state.rank,
-      dispute: { ...moneyOf(integerAt(dispute, 'amount'), textAt(dispute, 'currency')), state: state.is },
+      dispute: { ...money, state: state.is },
+      ...(settled && { pair: [money, settled] as const }),
     },
   };
 }
