@@ -31,7 +31,8 @@ FROM ${NODE_IMAGE}
 ENV NODE_ENV=production \
     NODE_OPTIONS=--disable-warning=ExperimentalWarning \
     DATA_DIR=/data \
-    HOST=0.0.0.0
+    HOST=:: \
+    METRICS_HOST=::
 WORKDIR /app
 COPY --from=programs /runtime/node_modules node_modules
 COPY --from=web /app/web/dist web/dist

@@ -6,13 +6,13 @@ import { get } from 'node:http';
  * command of process 1 does. Commands that serve nothing, such as `hoplog migrate`, are healthy.
  */
 
-/** Each tier's setting of the port that serves `/health/ready`, and its default. */
-const PORTS = {
-  ingest: { setting: 'INGEST_PORT', standard: '8080' },
-  api: { setting: 'API_PORT', standard: '3000' },
-  workers: { setting: 'METRICS_PORT', standard: '9464' },
+/** Each tier's settings of the address that serves `/health/ready`, and the default port. */
+const SERVERS = {
+  ingest: { host: 'HOST', port: 'INGEST_PORT', standard: '8080' },
+  api: { host: 'HOST', port: 'API_PORT', standard: '3000' },
+  workers: { host: 'METRICS_HOST', port: 'METRICS_PORT', standard: '9464' },
 } as const;
-export type CheckedTier = keyof typeof PORTS;
+export type CheckedTier = keyof typeof SERVERS;
 
 const TIMEOUT_MS = 4_000;
 
@@ -30,10 +30,10 @@ export function tierOf(command: readonly string[]): CheckedTier | null {
  * in every container, and loading the schema would double its time.
  */
 export function readinessUrl(tier: CheckedTier, env: NodeJS.ProcessEnv): string {
-  const { setting, standard } = PORTS[tier];
-  const host = env.HOST || '127.0.0.1';
+  const server = SERVERS[tier];
+  const host = env[server.host] || '127.0.0.1';
   const at = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
-  return `http://${at}:${env[setting] || standard}/health/ready`;
+  return `http://${at}:${env[server.port] || server.standard}/health/ready`;
 }
 
 /** Returns whether the address responds with status 200 in time. */

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { isAddressBlock } from '../addresses/address-blocks.ts';
 import { withoutPort } from '../addresses/address-port.ts';
 import { type Environment, readEnvironment, SETTINGS } from './environment.ts';
+import { listenAddress } from './listen-address.ts';
 import { type OidcSettings, oidcSettings } from './oidc.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { fileSettingOf, SECRET_SETTINGS, type SecretFileSetting } from './secrets.ts';
@@ -134,13 +135,13 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const shortUrl = origin('SHORT_URL', raw.SHORT_URL || `http://127.0.0.1:${ingestPort}`);
   return {
     dataDir: directory('DATA_DIR', raw.DATA_DIR),
-    host: raw.HOST,
+    host: listenAddress(raw.HOST),
     apiPort,
     ingestPort,
     ingestSharePort: raw.INGEST_SHARE_PORT === 'true',
     ingestLinksInMemory:
       raw.INGEST_LINKS_IN_MEMORY === 'all' ? Number.POSITIVE_INFINITY : Number(raw.INGEST_LINKS_IN_MEMORY),
-    metricsHost: raw.METRICS_HOST,
+    metricsHost: listenAddress(raw.METRICS_HOST),
     metricsPort: port('METRICS_PORT', raw.METRICS_PORT),
     baseUrl,
     appUrl: raw.APP_URL ? origin('APP_URL', raw.APP_URL) : baseUrl,

@@ -24,7 +24,11 @@ export function listenError(
     case 'EAFNOSUPPORT':
     case 'EAI_AGAIN':
     case 'ENOTFOUND':
-      return new ConfigError('HOST', host, 'must be an address of this machine');
+      return new ConfigError(
+        setting === 'METRICS_PORT' ? 'METRICS_HOST' : 'HOST',
+        host,
+        'must be an address of this machine',
+      );
     default:
       return error;
   }

@@ -81,6 +81,15 @@ test('metrics listen on METRICS_HOST, whatever HOST is', async () => {
   expect((await tier.closed).code).toBe(0);
 });
 
+test('an address of metrics that is not of this machine is an error that names METRICS_HOST', async () => {
+  const tier = run('await tier.serveMetrics(); return { close: async () => {} };', {
+    METRICS_HOST: '192.0.2.1',
+  });
+  const { code, errors } = await tier.closed;
+  expect(code).toBe(78);
+  expect(errors).toContain('setting METRICS_HOST="192.0.2.1": must be an address of this machine');
+});
+
 test('a tier at rest collects its garbage', async () => {
   // V8 alone collects a few times in a minute.
   const tier = run(`

@@ -2,13 +2,14 @@ import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { Ajv, type AnySchemaObject } from 'ajv';
 import { expect, test } from 'vitest';
 import { SETTING_NAMES } from '../../core/settings/config.ts';
+import { fileSettingOf, SECRET_SETTINGS } from '../../core/settings/secrets.ts';
 import { ROOT, readComposeFile, readYaml } from '../deploy/compose-file.ts';
 
 const CHART = `${ROOT}deploy/helm/hoplog/`;
 /** Variables of PostgreSQL's image. */
-const NO_SETTINGS = ['POSTGRES_DB', 'POSTGRES_PASSWORD', 'POSTGRES_USER'];
-/** Settings that the image sets, and one that has no use in a pod. */
-const OF_IMAGE = ['DATA_DIR', 'HOST', 'INGEST_SHARE_PORT'];
+const NO_SETTINGS = ['POSTGRES_DB', 'POSTGRES_PASSWORD_FILE', 'POSTGRES_USER'];
+/** A setting that the image sets, and one that has no use in a pod. */
+const OF_IMAGE = ['DATA_DIR', 'INGEST_SHARE_PORT'];
 
 const templates = readdirSync(`${CHART}templates`).map((name) =>
   readFileSync(`${CHART}templates/${name}`, 'utf8'),
@@ -23,7 +24,7 @@ function pathsOf(value: unknown, path = ''): string[] {
   const isMap = inner.length === 0 || MAPS.some((name) => path.endsWith(name));
   return isMap ? [path] : inner.flatMap(([name, one]) => pathsOf(one, path ? `${path}.${name}` : name));
 }
-const MAPS = ['.labels', '.requests', '.limits', 'nnotations', 'odeSelector', '.affinity'];
+const MAPS = ['secretKeys', '.labels', '.requests', '.limits', 'nnotations', 'odeSelector', '.affinity'];
 
 type Part = { $ref?: string; properties?: Record<string, Part>; description?: string };
 
@@ -69,14 +70,25 @@ test('every value that a template uses exists, and every value is used', () => {
 });
 
 test('processes get only settings that exist, and values cannot set those twice', () => {
-  const set = templates.flatMap((text) => [...text.matchAll(/^ *- (?:\{ )?name: ([A-Z][A-Z0-9_]+)\b/gm)]);
-  const names = [...new Set(set.map(([, name = '']) => name))].filter((name) => !NO_SETTINGS.includes(name));
+  const named = templates.flatMap((text) => [...text.matchAll(/^ *- (?:\{ )?name: ([A-Z][A-Z0-9_]+)\b/gm)]);
+  const names = [...new Set(named.map(([, name = '']) => name))].filter(
+    (name) => !NO_SETTINGS.includes(name),
+  );
   expect(names.length).toBeGreaterThan(15);
   expect(names.filter((name) => !SETTING_NAMES.includes(name))).toEqual([]);
-  const refused: string[] = schema.properties.settings.propertyNames.not.enum;
-  // A secret may not come from a file as well.
-  const files = names.map((name) => `${name}_FILE`).filter((name) => SETTING_NAMES.includes(name));
-  expect(refused.toSorted()).toEqual([...names, ...files, ...OF_IMAGE].sort());
+  const validate = new Ajv({ strict: false }).compile(schema);
+  const refused = SETTING_NAMES.filter((name) => !validate({ settings: { [name]: 'x' } }));
+  const files = SECRET_SETTINGS.map(fileSettingOf) as string[];
+  const set = names.filter((name) => !files.includes(name));
+  // A secret is a file: of the Secret, or one that values name.
+  expect(refused.toSorted()).toEqual([...new Set([...set, ...SECRET_SETTINGS, ...OF_IMAGE])].sort());
+});
+
+test('the keys of the Secret are settings that hold a secret, and any of those can be one', () => {
+  const validate = new Ajv({ strict: false }).compile(schema);
+  const known: readonly string[] = SECRET_SETTINGS;
+  expect(Object.keys(values.secretKeys ?? {}).filter((key) => !known.includes(key))).toEqual([]);
+  for (const key of SECRET_SETTINGS) expect(validate({ secretKeys: { [key]: true } }), key).toBe(true);
 });
 
 test('alerts and dashboard are the deployed files, not copies', () => {

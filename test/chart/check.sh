@@ -20,6 +20,8 @@ fi
 operator=github.com/prometheus-operator/prometheus-operator@v0.85.0
 prometheus=$(go mod download -json "$operator" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
 
+bash test/chart/install-helm.sh
+
 # CHART_CRDS: a directory with CustomResourceDefinitions of Strimzi and of Altinity's operator. No package has them.
 export KUBERNETES_SCHEMAS=$tools/kubernetes_validate/kubernetes-json-schema
 export PROMETHEUS_CRDS=$prometheus/example/prometheus-operator-crd

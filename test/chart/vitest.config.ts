@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
-    include: ['test/chart/*.chart.ts', 'test/chart/chart.test.ts'],
+    include: ['test/chart/*.chart.ts', 'test/chart/chart.test.ts', 'test/chart/rendering.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

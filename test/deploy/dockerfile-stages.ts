@@ -25,6 +25,19 @@ export function readStages(): Stage[] {
   return stages;
 }
 
+/** Returns the environment of the image, without what its base sets. */
+export function imageEnvironment(): Record<string, string> {
+  const instructions =
+    readStages()
+      .at(-1)
+      ?.instructions.filter(({ name }) => name === 'ENV') ?? [];
+  return Object.fromEntries(
+    instructions
+      .flatMap(({ words }) => words)
+      .map((word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]),
+  );
+}
+
 /**
  * Runs the Dockerfile without an engine and without a base: what `COPY` and `RUN` of every stage write. `npm ci`
  * selects the packages, which come from this checkout. `RUN` of the last stage, which sets the system up, is left out.

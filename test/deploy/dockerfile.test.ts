@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { validate } from 'dockerfile-utils';
 import { expect, test } from 'vitest';
-import { tierOf } from '../../cli/health.ts';
+import { readinessUrl, tierOf } from '../../cli/health.ts';
 import { nodeFlags } from '../../cli/programs/programs.ts';
 import { ROOT, readComposeFile } from './compose-file.ts';
 import { readStages } from './dockerfile-stages.ts';
@@ -42,6 +42,12 @@ test('its health check asks the tier that the container runs', () => {
       expect(tierOf(command), name).toBe(name.split('-')[0]);
   }
   expect(tierOf(json('CMD'))).toBe('ingest');
+});
+
+test('its health check asks where the tier listens', () => {
+  const env = { HOST: '::', METRICS_HOST: '10.0.0.7' };
+  expect(readinessUrl('api', env)).toBe('http://127.0.0.1:3000/health/ready');
+  expect(readinessUrl('workers', env)).toBe('http://10.0.0.7:9464/health/ready');
 });
 
 test('its labels are the facts of the package', () => {

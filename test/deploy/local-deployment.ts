@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isReady, readinessUrl, tierOf } from '../../cli/health.ts';
 import { bound } from '../support/bound-process.ts';
 import { COMPILED } from '../support/program.ts';
 import { until } from '../support/until.ts';
 import { ROOT, readComposeFile, type Service } from './compose-file.ts';
+import { imageEnvironment } from './dockerfile-stages.ts';
 
 /** Addresses of the compose file's servers on this machine. */
 export type Servers = {
@@ -202,8 +203,7 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
   };
 }
 
-/** `NODE_OPTIONS` of the image. */
-const [, NODE_OPTIONS = ''] = /NODE_OPTIONS=(\S+)/.exec(readFileSync(`${ROOT}Dockerfile`, 'utf8')) ?? [];
+const { NODE_OPTIONS = '' } = imageEnvironment();
 
 /** Files of secrets are in containers only; the addresses of the databases have their passwords here. */
 function withoutFiles(environment: Record<string, string>): Record<string, string> {

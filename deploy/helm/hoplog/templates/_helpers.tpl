@@ -70,6 +70,15 @@ topologySpreadConstraints:
     labelSelector: { matchLabels: { {{- include "hoplog.match" . -}} } }
 {{- end }}
 
+{{/* Annotations of a tier's pods. Call with (dict "root" $ "tier" NAME). */}}
+{{- define "hoplog.podAnnotations" -}}
+{{- $scrape := dict -}}
+{{- if .root.Values.monitoring.scrapeAnnotations -}}
+{{- $scrape = dict "prometheus.io/scrape" "true" "prometheus.io/port" "9464" "prometheus.io/path" "/metrics" -}}
+{{- end -}}
+{{- with merge (dict) (index .root.Values .tier).podAnnotations $scrape }}{{ toYaml . }}{{ end -}}
+{{- end }}
+
 {{/* Labels of a tier's pods in one line. Call with (dict "root" $ "tier" NAME). */}}
 {{- define "hoplog.match" -}}
 app.kubernetes.io/name: hoplog, app.kubernetes.io/instance: {{ .root.Release.Name | quote }}, app.kubernetes.io/component: {{ .tier }}

@@ -1,5 +1,8 @@
 {{/* The environment of every process. */}}
 {{- define "hoplog.env" -}}
+# All addresses of the pod, IPv4 and IPv6: probes, Services, and Prometheus come from outside.
+- { name: HOST, value: "::" }
+- { name: METRICS_HOST, value: "::" }
 - { name: METRICS_PORT, value: "9464" }
 - { name: INGEST_PORT, value: "8080" }
 - { name: API_PORT, value: "3000" }
@@ -12,23 +15,12 @@
 {{ include "hoplog.env.postgres" . }}
 {{ include "hoplog.env.clickhouse" . }}
 {{ include "hoplog.env.kafka" . }}
-- name: OIDC_CLIENT_SECRET
-  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: OIDC_CLIENT_SECRET, optional: true } }
-{{- range $name, $value := .Values.settings }}
-- { name: {{ $name }}, value: {{ $value | quote }} }
-{{- end }}
+{{ include "hoplog.env.given" (dict "root" . "isMigration" false) }}
 {{- end }}
 
 {{- define "hoplog.env.postgres" -}}
 {{- if .Values.postgres.bundled -}}
 - { name: DATABASE_URL, value: "postgres://hoplog_service@{{ include "hoplog.fullname" . }}-postgres:5432/hoplog" }
-- name: DATABASE_PASSWORD
-  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: DATABASE_PASSWORD } }
-{{- else -}}
-- name: DATABASE_URL
-  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: DATABASE_URL } }
-- name: DATABASE_PASSWORD
-  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: DATABASE_PASSWORD, optional: true } }
 {{- end }}
 {{- end }}
 
@@ -36,26 +28,12 @@
 {{- define "hoplog.env.postgresOwner" -}}
 {{- if .Values.postgres.bundled -}}
 - { name: DATABASE_OWNER_URL, value: "postgres://hoplog@{{ include "hoplog.fullname" . }}-postgres:5432/hoplog" }
-- name: DATABASE_OWNER_PASSWORD
-  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: DATABASE_OWNER_PASSWORD } }
-{{- else -}}
-- name: DATABASE_OWNER_URL
-  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: DATABASE_OWNER_URL, optional: true } }
-- name: DATABASE_OWNER_PASSWORD
-  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: DATABASE_OWNER_PASSWORD, optional: true } }
 {{- end }}
 {{- end }}
 
 {{- define "hoplog.env.clickhouse" -}}
 {{- if .Values.clickhouse.bundled -}}
 - { name: CLICKHOUSE_URL, value: "http://hoplog@clickhouse-{{ include "hoplog.fullname" . }}:8123" }
-- name: CLICKHOUSE_PASSWORD
-  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: CLICKHOUSE_PASSWORD } }
-{{- else -}}
-- name: CLICKHOUSE_URL
-  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: CLICKHOUSE_URL } }
-- name: CLICKHOUSE_PASSWORD
-  valueFrom: { secretKeyRef: { name: {{ .Values.existingSecret }}, key: CLICKHOUSE_PASSWORD, optional: true } }
 {{- end }}
 - { name: CLICKHOUSE_DATABASE, value: {{ .Values.clickhouse.database | quote }} }
 - { name: CLICKHOUSE_CLUSTER, value: {{ .Values.clickhouse.cluster | quote }} }
@@ -72,17 +50,12 @@
 - { name: KAFKA_TLS, value: "true" }
 - { name: KAFKA_SASL_MECHANISM, value: scram-sha-512 }
 - { name: KAFKA_USERNAME, value: {{ $full }} }
-- name: KAFKA_PASSWORD
-  # Strimzi creates this Secret for the KafkaUser.
-  valueFrom: { secretKeyRef: { name: {{ $full }}, key: password } }
 {{- else }}
 - { name: KAFKA_BROKERS, value: {{ required "kafka.brokers must be addresses such as kafka-1:9092,kafka-2:9092, unless kafka.bundled is true" .brokers | quote }} }
 - { name: KAFKA_TLS, value: {{ .tls | quote }} }
 {{- if .saslMechanism }}
 - { name: KAFKA_SASL_MECHANISM, value: {{ .saslMechanism }} }
 - { name: KAFKA_USERNAME, value: {{ required "kafka.username must be set for kafka.saslMechanism" .username | quote }} }
-- name: KAFKA_PASSWORD
-  valueFrom: { secretKeyRef: { name: {{ $.Values.existingSecret }}, key: KAFKA_PASSWORD } }
 {{- end }}
 {{- end }}
 {{- if include "hoplog.kafkaCa" $ }}
@@ -101,14 +74,22 @@
 {{- define "hoplog.volumeMounts" -}}
 - { name: data, mountPath: /data }
 - { name: tmp, mountPath: /tmp }
+{{ include "hoplog.secretsMount" (dict "root" . "isMigration" false) }}
 - { name: blocked-domains, mountPath: /etc/hoplog/blocked, readOnly: true }
 {{- if include "hoplog.kafkaCa" . }}
 - { name: kafka-ca, mountPath: /etc/hoplog/kafka, readOnly: true }
+{{- end }}
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
 {{- end }}
 {{- end }}
 
 {{- define "hoplog.volumes" -}}
 - { name: tmp, emptyDir: {} }
+{{ include "hoplog.secretsVolume" (dict "root" . "isMigration" false) }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
 - name: blocked-domains
   configMap: { name: {{ include "hoplog.fullname" . }}-blocked-domains }
 {{- with include "hoplog.kafkaCa" . }}

@@ -1,0 +1,88 @@
+import type { Values } from './rendering.ts';
+
+export const ORIGINS: Values = { shortUrl: 'https://go.example', baseUrl: 'https://api.example' };
+export const EXTERNAL: Values = { ...ORIGINS, kafka: { brokers: 'kafka-1:9092,kafka-2:9092' } };
+export const BUNDLED: Values = {
+  ...ORIGINS,
+  postgres: { bundled: true },
+  clickhouse: { bundled: true },
+  kafka: { bundled: true },
+};
+
+const scaled = { autoscaling: { enabled: true } };
+
+/** Installations that a person may want, by name. */
+export const INSTALLATIONS = {
+  'external databases': EXTERNAL,
+  'bundled databases': BUNDLED,
+  'autoscaling, Ingress, and monitoring': {
+    ...EXTERNAL,
+    ingest: { ...scaled, service: { type: 'LoadBalancer' } },
+    api: scaled,
+    workers: scaled,
+    monitoring: {
+      scrapeAnnotations: true,
+      serviceMonitor: { enabled: true },
+      rules: { enabled: true },
+      dashboard: { enabled: true },
+    },
+    ingress: {
+      enabled: true,
+      redirects: { hosts: ['go.example', 'my.example'], tlsSecret: 'go-tls' },
+      api: { hosts: ['api.example'] },
+    },
+  },
+  'brokers with TLS and SASL, a private registry, and chosen nodes': {
+    ...ORIGINS,
+    kafka: {
+      brokers: 'kafka-1:9092,kafka-2:9092',
+      tls: true,
+      caSecret: 'kafka-ca',
+      saslMechanism: 'scram-sha-512',
+      username: 'hoplog',
+    },
+    image: {
+      pullSecrets: ['registry', 'mirror'],
+      digest: 'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef',
+    },
+    ingest: {
+      nodeSelector: { disk: 'fast' },
+      tolerations: [{ operator: 'Exists' }],
+      priorityClassName: 'high',
+      podAnnotations: { team: 'growth' },
+    },
+    workers: {
+      affinity: {
+        podAntiAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'kubernetes.io/hostname' }],
+        },
+      },
+    },
+    settings: { LOG_LEVEL: 'debug' },
+  },
+  'secrets that another program writes': {
+    ...EXTERNAL,
+    secretKeys: {
+      DATABASE_URL: true,
+      DATABASE_PASSWORD: false,
+      DATABASE_OWNER_URL: false,
+      DATABASE_OWNER_PASSWORD: false,
+      CLICKHOUSE_URL: true,
+      CLICKHOUSE_PASSWORD: false,
+    },
+    settings: { DATABASE_PASSWORD_FILE: '/vault/secrets/database' },
+    extraVolumes: [{ name: 'vault', csi: { driver: 'secrets-store.csi.k8s.io', readOnly: true } }],
+    extraVolumeMounts: [{ name: 'vault', mountPath: '/vault/secrets', readOnly: true }],
+    migrate: { podAnnotations: { 'vault.example/inject': 'true' } },
+  },
+  'limited networks': {
+    ...BUNDLED,
+    networkPolicy: {
+      visitorsFrom: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }],
+      metricsFrom: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }],
+      extraEgress: [{ ports: [{ port: 4318 }] }],
+    },
+    ingest: { volume: { storageClass: 'fast' } },
+    kafka: { bundled: true, volume: { storageClass: 'fast' } },
+  },
+} satisfies Record<string, Values>;

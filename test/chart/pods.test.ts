@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeLink } from '../support/first-click.ts';
+import { NO_KAFKA_PROCESSES } from '../support/kafka.ts';
+import type { Ready } from '../support/service.ts';
+import { LIMIT_MS, until } from '../support/until.ts';
+import { type InstalledChart, installChart } from './installed-chart.ts';
+import { canMakeNetworks } from './pod-network.ts';
+import { NO_HELM } from './rendering.ts';
+
+const SKIPPED =
+  NO_HELM || NO_KAFKA_PROCESSES || (!canMakeNetworks() && 'only root may make networks and mount volumes');
+
+describe.skipIf(SKIPPED)(`the pods of the chart${SKIPPED ? ` (skipped: ${SKIPPED})` : ''}`, () => {
+  let installed: InstalledChart;
+  let key: string;
+
+  beforeAll(async () => {
+    installed = await installChart({
+      ingest: { replicas: 2 },
+      api: { replicas: 1 },
+      workers: { replicas: 1 },
+    });
+    await installed.cluster.untilReady();
+  }, 300_000);
+  afterAll(() => installed?.close());
+
+  const origin = (host: string, port: number) => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const api = (): Ready => {
+    const { ipv4 } = installed.cluster.service('hoplog-api');
+    return { api_url: `${origin(ipv4, 3000)}/api/v1` } as Ready;
+  };
+
+  test('each is ready by its probes, and none was restarted', () => {
+    const pods = installed.cluster.pods();
+    expect(pods.map(({ name }) => name).toSorted()).toEqual([
+      'hoplog-api-0',
+      'hoplog-ingest-0',
+      'hoplog-ingest-1',
+      'hoplog-workers-0',
+    ]);
+    for (const { name, state } of pods) {
+      expect(state(), `${name}: ${installed.cluster.log()}`).toMatchObject({ isReady: true, restarts: 0 });
+    }
+  });
+
+  test('the commands of the notes run: status finds every part, and a workspace is created', async () => {
+    const commands = [...installed.rendering.notes.matchAll(/statefulset\/(\S+) -- (.*?\\\n.*|.*)/g)];
+    expect(commands).toHaveLength(2);
+    const [status, create] = await Promise.all(
+      commands.map(([, name, command = '']) => {
+        const words = command.replace('\\\n', ' ').replace('NAME', 'Shop').trim().split(/\s+/);
+        return installed.cluster.pod(`${name}-0`).exec(words);
+      }),
+    );
+    expect(status?.status, status?.output).toBe(0);
+    expect(create?.status, create?.output).toBe(0);
+    key = /lk_live_\w+/.exec(create?.output ?? '')?.[0] ?? '';
+    expect(key).not.toBe('');
+  });
+
+  test.each(['ipv4', 'ipv6'] as const)(
+    'a click goes in by the port of a Service and comes out of the API, over %s',
+    async (family) => {
+      const link = await makeLink(api(), key, `Over ${family}`);
+      const { pathname } = new URL(link.short_url);
+      const address = origin(installed.cluster.service('hoplog-ingest')[family], 8080);
+      // The address that the load balancer names, which is in the United Kingdom.
+      const headers = { 'x-forwarded-for': '81.2.69.142', 'user-agent': BROWSER };
+      const response = await fetch(address + pathname, { redirect: 'manual', headers });
+      expect(response.status).toBe(302);
+      const clicks = await until(
+        'the click',
+        async () => {
+          const read = await fetch(`${api().api_url}/clicks?link_id=${link.id}`, {
+            headers: { authorization: `Bearer ${key}` },
+          });
+          return ((await read.json()) as { clicks: { country: string }[] }).clicks;
+        },
+        (seen) => seen.length > 0,
+      );
+      expect(clicks).toMatchObject([{ country: 'GB' }]);
+    },
+  );
+
+  test.each(['ipv4', 'ipv6'] as const)('each is scraped from outside, over %s', async (family) => {
+    for (const { name, address, labels, ports } of installed.cluster.pods()) {
+      // The label and the port that the ServiceMonitor selects.
+      expect(labels, name).toMatchObject({ 'hoplog.dev/metrics': 'true' });
+      const port = ports?.find((one) => one.name === 'metrics')?.containerPort ?? 0;
+      const component = labels['app.kubernetes.io/component'] ?? '';
+      // What the autoscaler of workers reads; it is there when a lane has begun.
+      const expected =
+        component === 'workers' ? 'hoplog_worker_lag_seconds{partition=' : `tier="${component}"`;
+      const scrape = async () => await (await fetch(`${origin(address[family], port)}/metrics`)).text();
+      await expect.poll(scrape, { message: name, timeout: LIMIT_MS }).toContain(expected);
+    }
+  });
+
+  test('a proxy can ask whether it may get a certificate', async () => {
+    const { ipv4 } = installed.cluster.service('hoplog-domains');
+    const response = await fetch(`${origin(ipv4, 9464)}/tls/allowed?domain=unknown.example`);
+    expect([response.status, await response.json()]).toEqual([404, { allowed: false }]);
+  });
+
+  test('secrets are files that only its own process reads, and only migrations know the owner', async () => {
+    for (const pod of installed.cluster.pods()) {
+      const listed = await pod.exec(['ls', '-1nL', '/etc/hoplog/secrets']);
+      const files = listed.output
+        .trim()
+        .split('\n')
+        .slice(-4)
+        .map((line) => line.split(/\s+/));
+      expect(files.map(([mode, , user, group, , , , , name]) => [mode, user, group, name])).toEqual(
+        ['CLICKHOUSE_PASSWORD', 'CLICKHOUSE_URL', 'DATABASE_PASSWORD', 'DATABASE_URL'].map((name) => [
+          '-r--r-----',
+          '0',
+          '1000',
+          name,
+        ]),
+      );
+      const environment = (await pod.exec(['env'])).output;
+      for (const password of [installed.secret.DATABASE_PASSWORD, installed.secret.CLICKHOUSE_PASSWORD]) {
+        expect(environment).not.toContain(password);
+      }
+      expect(environment).not.toContain('DATABASE_OWNER');
+    }
+  });
+
+  test('a pod that is deleted ends in order, and comes back with its stream', async () => {
+    const { cluster } = installed;
+    expect(await cluster.pod('hoplog-ingest-0').delete()).toBe(0);
+    cluster.restart('hoplog-ingest-0');
+    await cluster.untilReady();
+    const { output } = await cluster.pod('hoplog-api-0').exec(['hoplog', 'status', '--json']);
+    const { progress } = JSON.parse(output);
+    expect(progress.streams.map(({ name }: { name: string }) => name).toSorted()).toEqual([
+      'hoplog-api-0',
+      'hoplog-ingest-0',
+      'hoplog-ingest-1',
+    ]);
+  });
+});
+
+const BROWSER =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0 Safari/537.36';

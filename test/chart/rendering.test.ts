@@ -1,0 +1,203 @@
+import { describe, expect, test } from 'vitest';
+import { readConfig } from '../../core/settings/config.ts';
+import { fileSettingOf, SECRET_SETTINGS } from '../../core/settings/secrets.ts';
+import { readYaml } from '../deploy/compose-file.ts';
+import { imageEnvironment } from '../deploy/dockerfile-stages.ts';
+import { BUNDLED, EXTERNAL, INSTALLATIONS, ORIGINS } from './installations.ts';
+import { findResource, NO_HELM, type Resource, renderChart, type Values } from './rendering.ts';
+
+const WRITERS = ['ingest', 'api'] as const;
+const TIERS = [...WRITERS, 'workers'] as const;
+
+const podOf = (all: Resource[], tier: (typeof TIERS)[number]) =>
+  findResource(all, tier === 'workers' ? 'Deployment' : 'StatefulSet', `hoplog-${tier}`).spec.template;
+const jobOf = (all: Resource[]) => {
+  const [job, ...others] = all.filter(({ kind }) => kind === 'Job');
+  if (!job || others.length > 0) throw new Error('the chart renders not one Job');
+  return job;
+};
+const environmentOf = ({ spec }: { spec: Resource['spec']['template']['spec'] }) =>
+  Object.fromEntries((spec.containers[0]?.env ?? []).map(({ name, value }) => [name, value]));
+const mountsOf = ({ spec }: { spec: Resource['spec']['template']['spec'] }) =>
+  spec.containers[0]?.volumeMounts?.map(({ mountPath }) => mountPath);
+
+describe.skipIf(NO_HELM)(`the rendered chart${NO_HELM ? ` (skipped: ${NO_HELM})` : ''}`, () => {
+  const render = (values: Values, isUpgrade = false) => renderChart(values, { isUpgrade }).resources;
+
+  describe.each(Object.entries<Values>(INSTALLATIONS))('with %s', (_, values) => {
+    test('every container of a pod is locked up and has a memory limit', () => {
+      const pods = render(values).filter(({ spec }) => spec?.template?.spec?.containers);
+      expect(pods.length).toBeGreaterThan(3);
+      for (const { metadata, spec } of pods) {
+        expect(spec.template.spec, metadata.name).toMatchObject({
+          automountServiceAccountToken: false,
+          securityContext: { runAsNonRoot: true, runAsUser: expect.any(Number) },
+        });
+        for (const { securityContext, resources } of spec.template.spec.containers) {
+          expect(securityContext, metadata.name).toEqual({
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          });
+          expect(resources?.limits?.memory, metadata.name).toBeTruthy();
+        }
+      }
+    });
+
+    test('every process gets settings that it accepts, each once, and its pod is its stream', () => {
+      const all = render(values);
+      for (const tier of TIERS) {
+        const [container] = podOf(all, tier).spec.containers;
+        const env = container?.env ?? [];
+        expect(new Set(env.map(({ name }) => name)).size, tier).toBe(env.length);
+        const plain = env.filter(({ name, value }) => value && !name.endsWith('_FILE'));
+        const config = readConfig({
+          DATABASE_URL: 'postgres://a:b@c/d',
+          CLICKHOUSE_URL: 'http://a:b@c:1',
+          KAFKA_PASSWORD: 'e',
+          ...Object.fromEntries(plain.map(({ name, value }) => [name, value])),
+        });
+        expect(config.kafkaBrokers.length).toBeGreaterThan(0);
+        expect(config.shortUrl).toBe('https://go.example');
+        const stream = env.find(({ name }) => name === 'STREAM_NAME');
+        const fromPod = { name: 'STREAM_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } };
+        expect(stream).toEqual(tier === 'workers' ? undefined : fromPod);
+      }
+    });
+
+    test('no secret is in an environment, and each file of one is mounted with its directory', () => {
+      const all = render(values);
+      for (const pod of [...TIERS.map((tier) => podOf(all, tier)), jobOf(all).spec.template]) {
+        const environment = environmentOf(pod);
+        for (const secret of SECRET_SETTINGS) {
+          const url = environment[secret];
+          if (url !== undefined) expect(new URL(url).password, secret).toBe('');
+          const file = environment[fileSettingOf(secret)];
+          if (file !== undefined) expect(mountsOf(pod)).toContain(file.slice(0, file.lastIndexOf('/')));
+        }
+        expect(
+          pod.spec.containers[0]?.env?.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []),
+        ).toEqual([]);
+      }
+    });
+  });
+
+  test('processes listen on every address of the pod, for any image', () => {
+    for (const tier of TIERS) {
+      expect(environmentOf(podOf(render(EXTERNAL), tier))).toMatchObject({ HOST: '::', METRICS_HOST: '::' });
+    }
+    // Pods that others describe, and containers.
+    expect(imageEnvironment()).toMatchObject({ HOST: '::', METRICS_HOST: '::' });
+  });
+
+  test('a process gets the files of its secrets alone: the owner is for migrations, Kafka for the others', () => {
+    const keys = (pod: { spec: Resource['spec']['template']['spec'] }) =>
+      Object.keys(environmentOf(pod)).flatMap((name) => /^(\w+)_FILE$/.exec(name)?.[1] ?? []);
+    const databases = ['CLICKHOUSE_PASSWORD', 'CLICKHOUSE_URL', 'DATABASE_PASSWORD', 'DATABASE_URL'];
+    const owner = ['DATABASE_OWNER_PASSWORD', 'DATABASE_OWNER_URL'];
+    const kafka = { brokers: 'a:1', saslMechanism: 'plain', username: 'u' };
+    const all = render({ ...EXTERNAL, kafka, secretKeys: { OIDC_CLIENT_SECRET: true } });
+    expect(keys(podOf(all, 'api')).toSorted()).toEqual(
+      [...databases, 'BLOCKED_DOMAINS', 'KAFKA_PASSWORD', 'OIDC_CLIENT_SECRET'].toSorted(),
+    );
+    expect(keys(jobOf(all).spec.template).toSorted()).toEqual([...databases, ...owner].toSorted());
+    const bundled = render(BUNDLED);
+    expect(keys(podOf(bundled, 'api')).toSorted()).toEqual(
+      ['BLOCKED_DOMAINS', 'CLICKHOUSE_PASSWORD', 'DATABASE_PASSWORD', 'KAFKA_PASSWORD'].toSorted(),
+    );
+    const volumes = podOf(bundled, 'api').spec.volumes ?? [];
+    const strimzi = { name: 'hoplog', items: [{ key: 'password', path: 'KAFKA_PASSWORD' }] };
+    expect(volumes.find(({ name }) => name === 'secrets')?.projected?.sources).toContainEqual({
+      secret: strimzi,
+    });
+  });
+
+  test('a file that values name replaces the key of the Secret', () => {
+    const all = render(INSTALLATIONS['secrets that another program writes']);
+    for (const pod of [podOf(all, 'ingest'), jobOf(all).spec.template]) {
+      expect(environmentOf(pod)).toMatchObject({
+        DATABASE_PASSWORD_FILE: '/vault/secrets/database',
+        DATABASE_URL_FILE: '/etc/hoplog/secrets/DATABASE_URL',
+      });
+      expect(mountsOf(pod)).toContain('/vault/secrets');
+    }
+  });
+
+  test('blocked domains are a file that ingest and API read', () => {
+    const all = render({ ...EXTERNAL, blockedDomains: ['bad.example', 'worse.example'] });
+    const { data } = findResource(all, 'ConfigMap', 'hoplog-blocked-domains');
+    expect(data).toEqual({ domains: 'bad.example\nworse.example' });
+    for (const tier of WRITERS) {
+      const pod = podOf(all, tier);
+      expect(environmentOf(pod)).toMatchObject({ BLOCKED_DOMAINS_FILE: '/etc/hoplog/blocked/domains' });
+      const mount = { name: 'blocked-domains', mountPath: '/etc/hoplog/blocked', readOnly: true };
+      expect(pod.spec.containers[0]?.volumeMounts).toContainEqual(mount);
+      const volume = { name: 'blocked-domains', configMap: { name: 'hoplog-blocked-domains' } };
+      expect(pod.spec.volumes).toContainEqual(volume);
+    }
+  });
+
+  test('a stream name has at most 40 characters, however long the release is named', () => {
+    for (const { kind, metadata } of renderChart(EXTERNAL, { name: 'r'.repeat(53) }).resources) {
+      if (kind === 'StatefulSet') expect(`${metadata.name}-399`.length).toBeLessThanOrEqual(40);
+    }
+  });
+
+  test('alerts and dashboard are rendered as they are deployed elsewhere', () => {
+    const all = render(INSTALLATIONS['autoscaling, Ingress, and monitoring']);
+    expect(findResource(all, 'PrometheusRule', 'hoplog').spec).toEqual(
+      readYaml('deploy/prometheus/alerts.yml'),
+    );
+    const dashboard = findResource(all, 'ConfigMap', 'hoplog-dashboard').data?.['hoplog.json'] ?? '';
+    expect(JSON.parse(dashboard)).toEqual(readYaml('deploy/grafana/dashboards/hoplog.json'));
+  });
+
+  test('a Prometheus without its operator finds the pods by annotations, beside those of values', () => {
+    const scrape = {
+      'prometheus.io/scrape': 'true',
+      'prometheus.io/port': '9464',
+      'prometheus.io/path': '/metrics',
+    };
+    const all = render({
+      ...EXTERNAL,
+      monitoring: { scrapeAnnotations: true },
+      api: { podAnnotations: { team: 'growth', 'prometheus.io/path': '/other' } },
+    });
+    expect(podOf(all, 'workers').metadata.annotations).toEqual(scrape);
+    expect(podOf(all, 'api').metadata.annotations).toEqual({
+      ...scrape,
+      team: 'growth',
+      'prometheus.io/path': '/other',
+    });
+    expect(podOf(render(EXTERNAL), 'workers').metadata.annotations).toBeUndefined();
+  });
+
+  test('migrations run before anything else, but after bundled databases at the first installation', () => {
+    const hooks = { 'helm.sh/hook': 'pre-install,pre-upgrade' };
+    expect(jobOf(render(EXTERNAL)).metadata.annotations).toMatchObject(hooks);
+    expect(jobOf(render(BUNDLED)).metadata.annotations).toBeUndefined();
+    expect(jobOf(render(BUNDLED, true)).metadata.annotations).toMatchObject(hooks);
+  });
+
+  test('autoscaling adds writers and never removes one', () => {
+    const all = render(INSTALLATIONS['autoscaling, Ingress, and monitoring']);
+    for (const tier of WRITERS) {
+      const { behavior } = findResource(all, 'HorizontalPodAutoscaler', `hoplog-${tier}`).spec;
+      expect(behavior).toEqual({ scaleDown: { selectPolicy: 'Disabled' } });
+      expect(findResource(all, 'StatefulSet', `hoplog-${tier}`).spec.replicas).toBeUndefined();
+    }
+  });
+
+  test.each<[string, Values, RegExp]>([
+    ['no origin', { kafka: { brokers: 'a:1' } }, /shortUrl must be the origin/],
+    ['no brokers', ORIGINS, /kafka\.brokers must be addresses/],
+    ['a setting of the chart', { ...EXTERNAL, settings: { DATA_DIR: '/x' } }, /DATA_DIR/],
+    ['a secret in clear', { ...EXTERNAL, settings: { AWS_SECRET_ACCESS_KEY: 'x' } }, /AWS_SECRET_ACCESS_KEY/],
+    ['a key that is no secret', { ...EXTERNAL, secretKeys: { LOG_LEVEL: true } }, /LOG_LEVEL/],
+    ['an unknown value', { ...EXTERNAL, ingest: { replica: 3 } }, /replica/],
+    ['a path in an origin', { ...EXTERNAL, baseUrl: 'https://api.example/v1' }, /baseUrl/],
+    ['a URL as a domain', { ...EXTERNAL, blockedDomains: ['https://bad.example'] }, /blockedDomains/],
+  ])('values with %s are refused, and the message names it', (_, values, message) => {
+    expect(() => render(values)).toThrow(message);
+  });
+});
