@@ -76,8 +76,8 @@ function existingChild(name: string): ProcessRecord | null {
 async function readyAgain(service: Ready): Promise<void> {
   const origins = [new URL(service.api_url).origin, service.short_url];
   for (const origin of origins) {
-    const status = () => fetch(`${origin}/health/ready`).then((response) => response.status, String);
-    await expect.poll(status, { message: origin }).toBe(200);
+    const status = () => fetch(`${origin}/health/ready`).then((response) => response.json(), String);
+    await expect.poll(status, { message: origin }).toEqual({ status: 'ready' });
   }
 }
 

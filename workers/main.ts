@@ -8,7 +8,7 @@ import { openDeadLetterTopic, openEventLogReader } from '../core/event-log/open.
 import { createAddressSealer } from '../core/events/address-seal.ts';
 import { decodeEvents } from '../core/events/codec.ts';
 import { ConfigError } from '../core/settings/config.ts';
-import { type Readiness, storesUp } from '../core/tier/health.ts';
+import { type Readiness, storeStates } from '../core/tier/health.ts';
 import { type OpenTier, startTier, type TierProcess } from '../core/tier/start.ts';
 import { createPool } from '../sql/database/pool.ts';
 import { waitForSecrets } from '../sql/database/secrets.ts';
@@ -41,15 +41,16 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
   });
   const clickhouse = createClickHouse({ url: config.clickhouseUrl, database: config.clickhouseDatabase });
 
-  /** The workers are ready while their lanes run and both databases respond. */
+  /** The workers are ready while their lanes run and PostgreSQL responds; without ClickHouse, clicks wait in the log. */
   async function readiness(): Promise<Readiness> {
-    const { up, stores } = await storesUp({
+    const stores = await storeStates({
       postgres: pool.query('SELECT 1'),
       clickhouse: assertAnswers(clickhouse),
     });
     const state = tier.state();
-    const ready = up && state === 'working';
-    const status = state !== 'working' ? state : ready ? 'ready' : 'unready';
+    const ready = stores.postgres === 'up' && state === 'working';
+    const working = !ready ? 'unready' : stores.clickhouse === 'down' ? 'degraded' : 'ready';
+    const status = state === 'working' ? working : state;
     return { ready, body: { status, stores } };
   }
   await tier.serveMetrics(readiness);

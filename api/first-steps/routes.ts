@@ -12,6 +12,7 @@ import {
 } from '../../sql/console/first-steps.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
+import { isUnavailable } from '../plugins/database-errors.ts';
 import { Body, Ok, OneOf } from '../schemas.ts';
 import { signedIn } from '../session/caller.ts';
 
@@ -42,6 +43,12 @@ const HideBody = Body(
   { title: 'HideFirstSteps' },
 );
 
+/** The step stays open until ClickHouse responds: the overview must not fail for it. */
+function unknownWhileDown(error: unknown): false {
+  if (!isUnavailable(error)) throw error;
+  return false;
+}
+
 /** Registers the first steps of a workspace, which the console's overview shows until they are done or hidden. */
 export async function firstStepRoutes(app: Api, { pool, clickhouse }: ApiDeps): Promise<void> {
   app.get(
@@ -61,7 +68,7 @@ export async function firstStepRoutes(app: Api, { pool, clickhouse }: ApiDeps): 
       const open = FIRST_STEPS.filter((step) => !known.includes(step));
       const [done, isClicked] = await Promise.all([
         stepsDone(pool, workspace.id, open),
-        open.includes('click') && hasClick(clickhouse, workspace.id),
+        open.includes('click') && hasClick(clickhouse, workspace.id).catch(unknownWhileDown),
       ]);
       const fresh = isClicked ? [...done, 'click' as const] : done;
       if (fresh.length > 0) await recordSteps(pool, workspace.id, fresh);

@@ -1,23 +1,24 @@
 import { assertAnswers } from '../../clickhouse/client.ts';
-import { lossBody, storesUp } from '../../core/tier/health.ts';
+import { lossBody, type StoreStates, storeStates } from '../../core/tier/health.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 
 /**
  * Returns whether the API can serve, and details for the operator: both databases by name, and a loss of events. `/track`
- * requires that the event log's shipper has started.
+ * requires that the event log's shipper has started. Without ClickHouse it serves all but what reads clicks.
  */
 export async function apiReadiness(
   deps: Pick<ApiDeps, 'pool' | 'clickhouse'> & { eventLog: Pick<ApiDeps['eventLog'], 'ready' | 'loss'> },
   isStopping: boolean,
-): Promise<{ ready: boolean; body: { status: string; stores: object } }> {
-  const { up, stores } = await storesUp({
+): Promise<{ ready: boolean; body: { status: string; stores: StoreStates } }> {
+  const stores = await storeStates({
     postgres: deps.pool.query('SELECT 1'),
     clickhouse: assertAnswers(deps.clickhouse),
   });
   const shipping = deps.eventLog.ready();
-  const ready = up && shipping && !isStopping;
+  const ready = stores.postgres === 'up' && shipping && !isStopping;
   const loss = deps.eventLog.loss();
-  const status = isStopping ? 'stopping' : !ready ? 'unready' : loss ? 'degraded' : 'ready';
+  const isDegraded = loss !== null || stores.clickhouse === 'down';
+  const status = isStopping ? 'stopping' : !ready ? 'unready' : isDegraded ? 'degraded' : 'ready';
   return {
     ready,
     body: { status, stores, ...(!shipping && { shipper: 'not started' }), ...lossBody(loss) },

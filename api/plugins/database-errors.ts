@@ -11,6 +11,9 @@ const TOO_LARGE: Readonly<Record<string, string>> = {
 const TOO_SLOW =
   'the request needs more time than ClickHouse may take; try again, or choose a shorter window';
 
+/** Whether a database can't serve now, for operations that go on without it. */
+export const isUnavailable = (error: unknown): boolean => databaseError(error)?.code === 'unavailable';
+
 /**
  * Converts a database error to the API's error: 503 when the database is down, restarting, overloaded, or not configured
  * correctly, 400 when it refused a value. Returns null for any other error, which is a bug of ours.

@@ -8,6 +8,7 @@ import { enrollmentOfLinks, enrollmentOfRef } from '../../sql/referrals/referral
 import type { Signup } from '../../sql/referrals/signups.ts';
 import type { Referrer } from '../../sql/transactions/record-signup.ts';
 import type { ApiDeps } from '../dependencies.ts';
+import { isUnavailable } from '../plugins/database-errors.ts';
 import type { SignupAnswer, SignupBody } from './schemas.ts';
 
 /**
@@ -82,9 +83,18 @@ async function referrerOfVisitors(
     if (isLast) return 'unknown';
     await sleep(LOOK_EVERY);
   }
-  const links = await referralLinksClicked(clickhouse, { workspaceId, visitorIds, before: null });
+  const links = await referralLinksClicked(clickhouse, { workspaceId, visitorIds, before: null }).catch(
+    unknownWhileDown,
+  );
+  if (links === 'unknown') return 'unknown';
   const enrollmentId = await enrollmentOfLinks(pool, workspaceId, links);
   return enrollmentId ? { enrollmentId } : 'none';
+}
+
+/** Workers find the referrer of a pending signup when ClickHouse responds again: the report is not refused for it. */
+function unknownWhileDown(error: unknown): 'unknown' {
+  if (!isUnavailable(error)) throw error;
+  return 'unknown';
 }
 
 /**

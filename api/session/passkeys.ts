@@ -14,7 +14,7 @@ import {
   recordPasskeyUse,
 } from '../../sql/console/passkeys.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import { databaseError } from '../plugins/database-errors.ts';
+import { isUnavailable } from '../plugins/database-errors.ts';
 
 const NAME = 'Hoplog';
 
@@ -133,6 +133,6 @@ export function relyingParty(appUrl: string): { id: string; origins: string[] } 
 
 /** Returns null for an invalid response, for which the library throws. Rethrows database failures. */
 function unlessStore(error: unknown): null {
-  if (databaseError(error)?.code === 'unavailable') throw error;
+  if (isUnavailable(error)) throw error;
   return null;
 }

@@ -15,23 +15,18 @@ export function lossBody(loss: Loss | null): LossBody {
 /** Limit for a database's response. Milliseconds. */
 const CHECK_LIMIT = 2_000;
 
+/** Which databases respond. */
+export type StoreStates = { postgres: 'up' | 'down'; clickhouse: 'up' | 'down' };
+
 /**
- * Returns which databases respond.
+ * Returns which databases respond. A process is ready with PostgreSQL alone: without ClickHouse it is `degraded`, because only
+ * what reads or stores clicks waits for it.
  *
- * @param checks a started check of each database, by its name
+ * @param checks a started check of each database, with the process's credentials
  */
-export async function storesUp<Name extends string>(
-  checks: Record<Name, Promise<unknown>>,
-): Promise<{ up: boolean; stores: Record<Name, 'up' | 'down'> }> {
-  const names = Object.keys(checks) as Name[];
-  const results = await Promise.all(names.map(async (name) => [name, await responds(checks[name])] as const));
-  return {
-    up: results.every(([, up]) => up),
-    stores: Object.fromEntries(results.map(([name, up]) => [name, up ? 'up' : 'down'])) as Record<
-      Name,
-      'up' | 'down'
-    >,
-  };
+export async function storeStates(checks: Record<keyof StoreStates, Promise<unknown>>): Promise<StoreStates> {
+  const [postgres, clickhouse] = await Promise.all([responds(checks.postgres), responds(checks.clickhouse)]);
+  return { postgres: postgres ? 'up' : 'down', clickhouse: clickhouse ? 'up' : 'down' };
 }
 
 async function responds(check: Promise<unknown>): Promise<boolean> {
