@@ -35,7 +35,7 @@ test('the previous window is as long as the one that was requested, and says whe
   const now = new Date();
   const begin = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1)).toISOString();
   const whole = reportWindow({ from: '2020-01-01', to: '2020-01-11' });
-  expect(previousWindow(whole, null)).toMatchObject({
+  expect(previousWindow(whole, null, 'UTC')).toMatchObject({
     shown: { from: '2019-12-22T00:00:00.000Z', to: '2020-01-01T00:00:00.000Z' },
     span: {
       from: BigInt(Date.UTC(2019, 11, 22)) * 1_000_000n,
@@ -43,7 +43,7 @@ test('the previous window is as long as the one that was requested, and says whe
     },
   });
   const cut = reportWindow({ days: 90 }, KEPT);
-  const { shown, span } = previousWindow(cut, KEPT);
+  const { shown, span } = previousWindow(cut, KEPT, 'UTC');
   expect(shown).toEqual({ from: expect.any(String), to: cut.shown.from, data_from: begin });
   expect(Date.parse(shown.to) - Date.parse(shown.from)).toBe(90 * 86_400_000);
   expect(span.from).toBe(span.to);

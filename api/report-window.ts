@@ -1,3 +1,4 @@
+import { previousSpan } from '../core/time/previous-span.ts';
 import { dataFrom } from '../core/time/retention.ts';
 import { clampToStored, formatInstantShort, nowNanos, requireInstant } from '../core/time/timestamps.ts';
 import type { Workspace } from '../sql/workspaces/workspaces.ts';
@@ -39,11 +40,16 @@ export function reportWindow(
   return withinRetention(window, workspace);
 }
 
-/** Returns the window of the same length that ends where a window begins. */
-export function previousWindow(window: ReportWindow, workspace: Retaining | null): ReportWindow {
-  const from = requireInstant('from', window.shown.from);
-  const length = requireInstant('to', window.shown.to) - from;
-  const before = { from: clampToStored(from - length), to: clampToStored(from) };
+/** Returns the window before a window, in whole days or months of the time zone where that is in such. */
+export function previousWindow(
+  window: ReportWindow,
+  workspace: Retaining | null,
+  timeZone: string,
+): ReportWindow {
+  const { from, to } = window.shown;
+  const span = { from: requireInstant('from', from), to: requireInstant('to', to) };
+  const previous = previousSpan(span, timeZone);
+  const before = { from: clampToStored(previous.from), to: clampToStored(previous.to) };
   const shown = { from: formatInstantShort(before.from), to: formatInstantShort(before.to) };
   return withinRetention({ ...before, shown }, workspace);
 }

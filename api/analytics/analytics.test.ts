@@ -111,6 +111,44 @@ describe('a query', () => {
     expect(byCountry.compared_totals).toEqual({ clicks: 2 });
   });
 
+  test('compares days with days over a change of clocks, and reads dates in the time zone', async () => {
+    // Noon of each local day from October 18 to 31: one click more each day.
+    const days = Array.from({ length: 14 }, (_, n) => n);
+    await storeClicks(
+      api.stores,
+      days.flatMap((n) =>
+        Array.from({ length: n + 1 }, (_, one) => ({
+          ...own(),
+          tsNanos: at(new Date(Date.UTC(2026, 9, 18 + n, n < 7 ? 10 : 11, 0, 0, one)).toISOString()),
+        })),
+      ),
+    );
+    const asked = { metrics: ['clicks'], dimensions: ['time:day'], time_zone: 'Europe/Berlin' };
+    const window = { from: '2026-10-25', to: '2026-11-01' };
+    const result = await query({ ...asked, window, compare: 'previous' });
+    expect(result.window.from).toBe('2026-10-24T22:00:00.000Z');
+    expect(result.rows.map(({ metrics, compared }) => [metrics.clicks, compared?.clicks])).toEqual(
+      days.slice(7).map((n) => [n + 1, n - 6]),
+    );
+    const byHour = await query({
+      ...asked,
+      dimensions: ['time:hour'],
+      limit: 200,
+      window,
+      compare: 'previous',
+    });
+    expect(
+      byHour.rows
+        .filter(({ metrics, compared }) => metrics.clicks || compared?.clicks)
+        .map(({ dimensions, compared }) => [String(dimensions['time:hour']).slice(11, 13), compared?.clicks]),
+    ).toEqual(days.slice(0, 7).map((n) => ['12', n + 1]));
+    const october = { from: '2026-10-01', to: '2026-11-01' };
+    const inNewYork = await query({ ...asked, time_zone: 'America/New_York', window: october });
+    expect(inNewYork.rows).toHaveLength(31);
+    const compared = await query({ ...asked, window, compare: { from: '2026-10-18', to: '2026-10-25' } });
+    expect(compared.compared_totals).toEqual({ clicks: 28 });
+  });
+
   test('compares with what is left of a window that begins before the data, by the same positions', async () => {
     await shop.patch('/workspace', { retention_months: 1 });
     const now = new Date();

@@ -67,7 +67,7 @@ export const AnalyticsQuery = Body(
       Type.Unsafe<string | { from?: unknown; to?: unknown }>({
         type: ['string', 'object'],
         description:
-          '`previous`: the period of the same length that ends where the window begins. Or an object with `from` and `to`.',
+          '`previous`: the period before the window. Where the window begins and ends at midnights of the time zone, it has as many whole local days, or whole months where the window is in whole months; else the same length. Or an object with `from` and `to`.',
       }),
     ),
     time_zone: Type.Optional(

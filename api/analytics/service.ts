@@ -1,5 +1,8 @@
 import { analyticsRows, type Counted, figuresOfRows, type Order } from '../../clickhouse/reports/index.ts';
+import { timeUnitOf } from '../../core/analytics/dimensions.ts';
 import { badRequest } from '../../core/errors.ts';
+import { counterparts } from '../../core/time/counterparts.ts';
+import { dateInZone } from '../../core/time/date-in-zone.ts';
 import { canonicalZone, checkTimeZone } from '../../core/time/time-buckets.ts';
 import { formatInstant, NANOS_PER_MICRO } from '../../core/time/timestamps.ts';
 import type { ApiDeps, Auth } from '../dependencies.ts';
@@ -46,7 +49,7 @@ export async function answerQuery(
   ]);
   const metricsOf = (figures: Parameters<typeof shownMetrics>[1]) =>
     shownMetrics(query.metrics, figures, currency);
-  const compared = other && (await comparedWith(deps, main.grouping, other, found.rows, figuresAhead));
+  const compared = other && (await comparedWith(deps, { ...main, rows: found.rows }, other, figuresAhead));
   const rows = found.rows.map((row, n) => ({
     dimensions: shownDimensions(main.grouping, row.keys),
     metrics: metricsOf(row.figures),
@@ -79,13 +82,24 @@ function parsed(query: AnalyticsQuery, workspace: Auth['workspace']): Parsed {
     const twice = query[list].findIndex((name, n) => query[list].indexOf(name as never) !== n);
     if (twice !== -1) throw badRequest(`${list}.${twice}`, `must not repeat ${query[list][twice]}`);
   }
-  const window = reportWindow(query.window ?? {}, workspace, 'window');
+  const timeZone =
+    canonicalZone(checkTimeZone('time_zone', query.time_zone ?? workspace.time_zone ?? 'UTC')) ?? 'UTC';
+  const window = reportWindow(inZone(query.window ?? {}, timeZone), workspace, 'window');
   return {
     window,
-    compared: comparedWindow(query, window, workspace),
-    timeZone:
-      canonicalZone(checkTimeZone('time_zone', query.time_zone ?? workspace.time_zone ?? 'UTC')) ?? 'UTC',
+    compared: comparedWindow(query, window, workspace, timeZone),
+    timeZone,
     filters: filtersOf(query.filters),
+  };
+}
+
+/** Reads dates alone of a window as midnights of the time zone. */
+function inZone<T extends { from?: string; to?: string }>(window: T, timeZone: string): T {
+  const { from, to } = window;
+  return {
+    ...window,
+    ...(from !== undefined && { from: dateInZone(from, timeZone) }),
+    ...(to !== undefined && { to: dateInZone(to, timeZone) }),
   };
 }
 
@@ -93,9 +107,10 @@ function comparedWindow(
   { compare }: AnalyticsQuery,
   window: ReportWindow,
   workspace: Auth['workspace'],
+  timeZone: string,
 ): ReportWindow | null {
   if (compare === undefined) return null;
-  if (compare === 'previous') return previousWindow(window, workspace);
+  if (compare === 'previous') return previousWindow(window, workspace, timeZone);
   if (typeof compare === 'string')
     throw badRequest('compare', 'must be previous, or an object with from and to');
   const [from, to] = (['from', 'to'] as const).map((name) => {
@@ -104,7 +119,7 @@ function comparedWindow(
     return value;
   });
   const given = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
-  return reportWindow(given, workspace, 'compare');
+  return reportWindow(inZone(given, timeZone), workspace, 'compare');
 }
 
 /** What one window of a query counts. */
@@ -160,22 +175,19 @@ async function figuresAtOnce(
   return { ...found, isWhole: found.totalRows <= ROWS_AHEAD };
 }
 
-/** Returns the figures of the compared window for each row, a bucket's in the bucket of the same position. */
+/** Returns the figures of the compared window for each row, a bucket's in the bucket beside it. */
 async function comparedWith(
   { clickhouse }: Stores,
-  grouping: Grouping,
+  main: { counted: Counted; grouping: Grouping; rows: readonly { keys: string[] }[] },
   other: { counted: Counted; grouping: Grouping },
-  rows: readonly { keys: string[] }[],
   figuresAhead: FiguresAhead | null,
 ) {
-  const bucket = grouping.keys.findIndex(({ kind }) => kind === 'bucket');
-  const positions = new Map(grouping.starts.map((start, n) => [String(start), n]));
-  const wanted = rows.map(({ keys }) =>
-    keys.map((key, n) => {
-      if (n !== bucket) return key;
-      // A bucket beyond the last of the other window has no counterpart.
-      return String(other.grouping.starts[positions.get(key) ?? -1] ?? 'none');
-    }),
+  const { keys, dimensions, starts } = main.grouping;
+  const bucket = keys.findIndex(({ kind }) => kind === 'bucket');
+  const units = dimensions.flatMap(({ name }) => timeUnitOf(name) ?? []);
+  const beside = counterparts(starts, other.grouping.starts, units, main.counted.timeZone);
+  const wanted = main.rows.map((row) =>
+    row.keys.map((key, n) => (n === bucket ? String(beside.get(BigInt(key)) ?? 'none') : key)),
   );
   const nameOf = (keys: readonly string[]) => JSON.stringify(keys);
   const ahead = new Set(figuresAhead?.rows.map(({ keys }) => nameOf(keys)));

@@ -71,11 +71,34 @@ const shownWindow = ({ from, to }: Window) => ({
   to: new Date(to).toISOString(),
 });
 
-function comparedWindow({ compare }: ModelQuery, { from, to }: Window): Window {
-  return compare === undefined || compare === 'previous'
-    ? { from: from - (to - from), to: from }
-    : windowOf(compare);
+function comparedWindow({ compare, time_zone: zone }: ModelQuery, { from, to }: Window): Window {
+  if (compare !== undefined && compare !== 'previous') return windowOf(compare);
+  if (!isMidnight(from, zone) || !isMidnight(to, zone)) return { from: from - (to - from), to: from };
+  const [first = '', last = ''] = [from, to].map((at) => String(labelOf('time:day', at, zone)));
+  const isMonths = first.endsWith('-01') && last.endsWith('-01');
+  const passed = (at: number) => {
+    const day = String(labelOf('time:day', at, zone));
+    return day.slice(0, isMonths ? 7 : 10);
+  };
+  // Goes back a step at a time until as many dates, or months, have begun as in the window.
+  const begun = (begin: number, end: number) => {
+    const seen = new Set<string>();
+    for (let at = begin; at < end; at += STEP) seen.add(passed(at));
+    return seen.size;
+  };
+  const wanted = begun(from, to);
+  let at = from;
+  for (let seen = 0; seen < wanted; ) {
+    at -= STEP;
+    const starts = isMonths ? String(labelOf('time:day', at, zone)).endsWith('-01') : true;
+    if (isMidnight(at, zone) && starts) seen += 1;
+  }
+  return { from: at, to: from };
 }
+
+/** Whether a date begins: at a quarter of an hour whose date differs from the one before it. */
+const isMidnight = (at: number, zone: string): boolean =>
+  at % STEP === 0 && labelOf('time:day', at, zone) !== labelOf('time:day', at - STEP, zone);
 
 /** The rows of a window that pass the filters and can be in a figure that the query measures. */
 function passing(data: ModelData, query: ModelQuery, window: Window): ModelRow[] {
@@ -330,6 +353,21 @@ function compare(one: Value, two: Value, isDescending: boolean): number {
   return isDescending ? -found : found;
 }
 
+/** The labels of the bucket beside one: of hours with the same time on the clock since the start, else by position. */
+function besideOf({ own, other }: { own: string[]; other: string[] }, labels: string): string | undefined {
+  const hours = (all: string[]) => {
+    const times = all.map((one) => (JSON.parse(one) as string[]).find((label) => label.includes('T')));
+    const clock = times.map((time) => Date.parse(`${time?.slice(0, 16)}Z`));
+    return clock.map((at) => at - (clock[0] ?? 0));
+  };
+  const index = own.indexOf(labels);
+  const passed = hours(own);
+  if (index === -1 || Number.isNaN(passed[0])) return other[index];
+  const at = passed[index] ?? -1;
+  // An hour that comes twice has a counterpart once.
+  return passed.indexOf(at) === index ? other[hours(other).indexOf(at)] : undefined;
+}
+
 function counterpart(
   { dimensions }: ModelQuery,
   group: Group,
@@ -337,7 +375,7 @@ function counterpart(
   buckets: { own: string[]; other: string[] },
 ): Group | undefined {
   const labels = JSON.stringify(group.dimensions.filter((_, n) => isTime(dimensions[n] ?? 'link')));
-  const there = buckets.other[buckets.own.indexOf(labels)];
+  const there = besideOf(buckets, labels);
   if (dimensions.some(isTime) && there === undefined) return undefined;
   const times = there === undefined ? [] : (JSON.parse(there) as string[]);
   const wanted = group.dimensions.map((value, n) =>

@@ -163,6 +163,24 @@ async function attribute(workspaceId: string, { identifies, orders }: Events): P
   while (await attributeLeads(dependencies));
 }
 
+/** Midnights of the zone in the time of the data, and around the change of clocks. */
+function midnights(zone: string): number[] {
+  const day = new Intl.DateTimeFormat('en-CA', { timeZone: zone });
+  const found: number[] = [];
+  for (let at = FROM; at <= TO; at += 15 * 60_000) {
+    if (day.format(at) !== day.format(at - 1)) found.push(at);
+  }
+  return found;
+}
+
+function windowOfDays(random: Random, zone: string): { from: string; to: string } {
+  const all = midnights(zone);
+  const from = random.below(all.length - 1);
+  const to = from + 1 + random.below(all.length - 1 - from);
+  const iso = (n: number) => new Date(all[n] ?? 0).toISOString();
+  return { from: iso(from), to: iso(to) };
+}
+
 function randomWindow(random: Random): { from: string; to: string } {
   const quarter = 15 * 60_000;
   const from =
@@ -226,7 +244,7 @@ function partOf(random: Random, value: string): string {
 
 function randomQuery(random: Random, data: ModelData): ModelQuery {
   const time_zone = random.pick(ZONES);
-  const window = randomWindow(random);
+  const window = random.chance(0.3) ? windowOfDays(random, time_zone) : randomWindow(random);
   const isLong = Date.parse(window.to) - Date.parse(window.from) > 3 * 86_400_000;
   // Every bucket of every value has a row: minutes of long windows would be too many for the model.
   const candidates = DIMENSIONS.filter((name) => name !== 'time:minute' && !(isLong && name === 'time:hour'));
