@@ -125,6 +125,23 @@ test('a name that does not resolve, and one without TLS', async () => {
   await expectFound('tls', /not encrypted/, { SHORT_URL: 'http://0.0.0.0:1' });
 });
 
+test('an identity provider of another issuer, and one that does not respond', async () => {
+  const port: number = await listening(
+    createHttpServer((_request, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ issuer: `http://127.0.0.1:${port}/realms/other` }));
+    }),
+  );
+  const env = (at: number) => ({
+    OIDC_ISSUER: `http://127.0.0.1:${at}/realms/shop`,
+    OIDC_CLIENT_ID: 'hoplog',
+    OIDC_ALLOWED_DOMAINS: 'shop.example',
+  });
+  const both = new RegExp(`OIDC_ISSUER is \\S+:${port}/realms/shop, but .* \\S+:${port}/realms/other$`);
+  await expectFound('sign-in', both, env(port));
+  await expectFound('sign-in', /provider_down/, env(await freePort()));
+});
+
 test('a certificate that no authority signed, and one that expires soon', async () => {
   const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
   const made = [

@@ -29,6 +29,7 @@ export const ACCESS_OPERATIONS: Readonly<Record<string, Audited>> = {
   'invitations.accept': { action: 'invite.accept', target: 'member' },
   'members.invite': { action: 'invite.create', target: 'invite', record: ['role'] },
   'members.update': { action: 'member.update', target: 'member', record: ['role'] },
+  'members.unlinkProvider': { action: 'member.unlink', target: 'member' },
   'members.remove': { action: 'member.remove', target: 'member' },
   'keys.create': { action: 'key.create', target: 'key', record: ['kind', 'scopes', 'manage', 'expires_at'] },
   'keys.revoke': { action: 'key.revoke', target: 'key', record: ['descendants'] },

@@ -1,6 +1,7 @@
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { invoice, stripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
+import { linkIdentity } from '../../sql/console/provider-identities.ts';
 import { createPartner } from '../../sql/workspaces/partners.ts';
 import { ago, stripeShop } from '../../test/connections/rig.ts';
 import { merchant, PAID_AT_ONCE } from '../../test/referrals/support.ts';
@@ -190,6 +191,12 @@ const CALLS: Record<string, () => Promise<Run>> = {
     await owner();
     const { id } = await owner();
     return () => shop.delete(`/members/${id}`);
+  },
+  'members.unlinkProvider': async () => {
+    const { id } = await owner();
+    const given = { workspaceId: shop.workspace.id, memberId: id, issuer: 'https://id.example', subject: id };
+    await linkIdentity(api.stores.pool, given);
+    return () => shop.delete(`/members/${id}/provider-link`);
   },
   'keys.create': async () => () => shop.post('/keys', { kind: 'secret' }),
   'keys.revoke': async () => {

@@ -20,7 +20,8 @@ const OPERATIONS: Record<string, string> = {
     'webhooks.listDeliveries workspace.get',
   ].join(' '),
   'manage owner': [
-    'audit.list keys.create keys.list keys.revoke members.invite members.remove members.update',
+    'audit.list keys.create keys.list keys.revoke members.invite members.remove',
+    'members.unlinkProvider members.update',
     'workspace.rotateIdentitySecret workspace.update',
   ].join(' '),
   'links secret operator owner': [

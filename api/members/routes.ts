@@ -10,6 +10,7 @@ import {
   removeMember,
   setRole,
 } from '../../sql/console/members.ts';
+import { unlinkIdentities } from '../../sql/console/provider-identities.ts';
 import { inTransaction, type PoolClient } from '../../sql/database/pool.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
@@ -21,10 +22,11 @@ const tags = ['Members'];
 const READ = { scope: 'secret', plan: 'any', manage: true } as const;
 const OWNERS = { ...READ, role: 'owner', recentSignIn: true } as const;
 
-const view = ({ id, email, role, created_at, last_seen_at }: Member) => ({
+const view = ({ id, email, role, is_provider_linked, created_at, last_seen_at }: Member) => ({
   id,
   email,
   role,
+  provider_linked: is_provider_linked,
   created_at: created_at.toISOString(),
   last_seen_at: last_seen_at?.toISOString() ?? null,
 });
@@ -140,6 +142,29 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
         await endInvitesOf(tx, member.id);
         await removeMember(tx, member.id);
         await request.audit(tx);
+        return { ok: true as const };
+      }),
+  );
+
+  app.delete(
+    '/members/:id/provider-link',
+    {
+      config: OWNERS,
+      schema: {
+        tags,
+        operationId: 'members.unlinkProvider',
+        summary: "End a member's tie to the identity provider",
+        description:
+          'For a member whose `sub` at the provider changed, as with a new client there. The next sign-in at the provider with their verified email makes a new tie. Sessions stay. Ends nothing where there is no tie.',
+        params: IdParams,
+        response: { 200: Ok },
+      },
+    },
+    async (request) =>
+      inTransaction(pool, async (tx) => {
+        const { auth, params } = request;
+        const member = await lockedMember(tx, auth.workspace.id, params.id);
+        if (await unlinkIdentities(tx, member.id)) await request.audit(tx);
         return { ok: true as const };
       }),
   );

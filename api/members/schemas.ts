@@ -7,6 +7,10 @@ export const MemberView = Type.Object(
     id: Uuid,
     email: Nullable({ ...Email, description: 'Null for a member who signs in with a passkey only.' }),
     role: Role,
+    provider_linked: Type.Boolean({
+      description:
+        'Whether the member is tied to a person at the identity provider (its `sub`), who alone signs in there as this member.',
+    }),
     created_at: Instant,
     last_seen_at: Nullable(Instant),
   },

@@ -500,6 +500,7 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   public_url: 'https://hop.example',
   has_password: true,
   code_required: false,
+  provider_linked: false,
   'Session.first_steps': true,
   'OtherWorkspace.name': 'Example café',
   'Problem.since': '2026-11-20T10:00:00.000000Z',

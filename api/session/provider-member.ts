@@ -3,7 +3,7 @@ import { uuidv7 } from '../../core/ids.ts';
 import type { OidcSettings } from '../../core/settings/oidc.ts';
 import { isEmail, normalizeEmail } from '../../core/tracking/emails.ts';
 import { recordAudit } from '../../sql/audit/audit-log.ts';
-import { endInvitesOf } from '../../sql/console/invites.ts';
+import { consumeInvitesFor, endInvitesOf } from '../../sql/console/invites.ts';
 import { countOwners, insertMember, memberByEmail, memberById, setRole } from '../../sql/console/members.ts';
 import {
   hasOtherIdentity,
@@ -18,11 +18,15 @@ import type { ProviderPerson } from './provider.ts';
 
 /** Why a person of the provider is not signed in. */
 export type PersonRefusal =
+  | 'email_missing'
   | 'email_unverified'
+  | 'email_verified_missing'
   | 'domain_refused'
   | 'no_member'
   | 'removed'
   | 'no_group'
+  | 'groups_missing'
+  | 'groups_overage'
   | 'other_person';
 
 /** The member that a person is, if any, and why it may not sign in, if so. */
@@ -33,9 +37,10 @@ export type FoundMember =
 /**
  * Returns the member that a person of the provider signs in as: links, creates and changes it as the settings say.
  *
- * - An email counts only if the provider has verified it and its domain is allowed.
- * - A removed member is not created again: an owner invites it first.
- * - Where groups give roles, a person without one of them is refused, and the member's sessions end.
+ * - An email counts only if the provider has verified it, or the settings trust it, and its domain is allowed.
+ * - A removed member is not created again: an owner invites it first. To sign in accepts an open invitation.
+ * - Where groups give roles, a person without one of them is refused, and the member's sessions end. Where the provider
+ *   does not tell the groups, the person is refused, and role and sessions stay.
  *
  * Throws nothing for a refusal, so that what it ended stays ended.
  */
@@ -46,12 +51,21 @@ export async function memberOfPerson(
   person: ProviderPerson,
 ): Promise<FoundMember> {
   const email = person.email !== null && isEmail(person.email) ? normalizeEmail(person.email) : null;
-  if (email === null || !person.isEmailVerified) return { memberId: null, refused: 'email_unverified' };
+  if (email === null) return { memberId: null, refused: 'email_missing' };
+  if (person.isEmailVerified === false) return { memberId: null, refused: 'email_unverified' };
+  if (person.isEmailVerified === null && !settings.trustsEmail)
+    return { memberId: null, refused: 'email_verified_missing' };
   const domain = email.slice(email.lastIndexOf('@') + 1);
   if (!settings.allowedDomains.includes(domain)) return { memberId: null, refused: 'domain_refused' };
 
   await lockWorkspace(tx, workspaceId);
-  const role = roleOf(settings, person.groups);
+  const { groups } = person;
+  if (settings.groupRoles.size > 0 && groups.state !== 'given') {
+    const identity = { issuer: settings.issuer, subject: person.subject };
+    const linked = await memberOfIdentity(tx, workspaceId, identity);
+    return { memberId: linked?.id ?? null, refused: `groups_${groups.state}` };
+  }
+  const role = groups.state === 'given' ? roleOf(settings, groups.names) : null;
   const found = await linkedMember(tx, settings, workspaceId, { subject: person.subject, email, role });
   if (found.refused !== null || found.memberId === null) return found;
   if (settings.groupRoles.size === 0) return found;
@@ -88,14 +102,23 @@ async function linkedMember(
     await record(tx, workspaceId, 'member.link', known.id);
     return { memberId: known.id, refused: null };
   }
-  if (linked || (await hasRemovedMember(tx, workspaceId, email)))
+  if (groupRoles.size > 0 && role === null) return { memberId: null, refused: 'no_group' };
+  const invite = await consumeInvitesFor(tx, workspaceId, email);
+  if (!invite && (linked || (await hasRemovedMember(tx, workspaceId, email))))
     return { memberId: null, refused: 'removed' };
-  if (groupRoles.size === 0) return { memberId: null, refused: 'no_member' };
-  if (role === null) return { memberId: null, refused: 'no_group' };
-  const id = uuidv7();
-  await insertMember(tx, { id, workspaceId, email, role, makerKeyId: null, makerMemberId: null });
+  const given = role ?? invite?.role;
+  if (given === undefined) return { memberId: null, refused: 'no_member' };
+  const id = invite?.member_id ?? uuidv7();
+  const maker = {
+    makerKeyId: invite?.maker_key_id ?? null,
+    makerMemberId: invite?.maker_member_id ?? null,
+  };
+  await insertMember(tx, { id, workspaceId, email, role: given, ...maker });
   await linkIdentity(tx, { workspaceId, memberId: id, ...identity });
-  await record(tx, workspaceId, 'member.create', id, { role });
+  await record(tx, workspaceId, 'member.create', id, {
+    role: given,
+    ...(invite && { invite_id: invite.id }),
+  });
   return { memberId: id, refused: null };
 }
 

@@ -13,7 +13,7 @@ import { findWorkspace, listWorkspaces } from '../../sql/workspaces/workspaces.t
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { beginSession } from './begin.ts';
 import { cookieAttributes } from './cookie.ts';
-import { createProvider, ProviderError, type ProviderFailure } from './provider.ts';
+import { createProvider, ProviderError, type ProviderFailure, type ProviderPerson } from './provider.ts';
 import { memberOfPerson, type PersonRefusal } from './provider-member.ts';
 
 /** Where the browser begins, and where the provider sends it back to. Below the origin of the console. */
@@ -32,11 +32,13 @@ export async function providerRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const cookie = `${config.appUrl.startsWith('https:') ? '__Host-' : ''}hoplog_oidc`;
 
   /** Sends the browser to the sign-in of the console, which says why. */
-  const fail = (request: FastifyRequest, reply: FastifyReply, outcome: ProviderOutcome, error?: unknown) => {
-    request.log.warn(
-      { outcome, ...(error !== undefined && { err: error }) },
-      'a sign-in with the provider failed',
-    );
+  const fail = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    outcome: ProviderOutcome,
+    details: { err?: unknown; claims?: ProviderPerson['claims'] } = {},
+  ) => {
+    request.log.warn({ outcome, ...details }, 'a sign-in with the provider failed');
     return reply.redirect(`/console?sign_in=${outcome}`);
   };
 
@@ -53,7 +55,7 @@ export async function providerRoutes(app: Api, deps: ApiDeps): Promise<void> {
         const attributes = { ...cookieAttributes(config.appUrl), maxAge: PROVIDER_SIGN_IN_SECONDS };
         return reply.setCookie(cookie, token, attributes).redirect(url);
       } catch (error) {
-        if (error instanceof ProviderError) return fail(request, reply, error.failure, error);
+        if (error instanceof ProviderError) return fail(request, reply, error.failure, { err: error });
         throw error;
       }
     },
@@ -87,7 +89,7 @@ export async function providerRoutes(app: Api, deps: ApiDeps): Promise<void> {
           }
           return member;
         });
-        if (found.refused !== null) return fail(request, reply, found.refused);
+        if (found.refused !== null) return fail(request, reply, found.refused, { claims: person.claims });
         const provided = { authTime: person.authTime };
         const who = { workspaceId, memberId: found.memberId, provided };
         await beginSession(deps, request, reply, who, {
@@ -96,7 +98,7 @@ export async function providerRoutes(app: Api, deps: ApiDeps): Promise<void> {
         });
         return reply.redirect(begun.return_to);
       } catch (error) {
-        if (error instanceof ProviderError) return fail(request, reply, error.failure, error);
+        if (error instanceof ProviderError) return fail(request, reply, error.failure, { err: error });
         if (error instanceof AppError && error.code === 'unauthorized')
           return fail(request, reply, 'removed');
         throw error;

@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readConfig } from '../../core/settings/config.ts';
 import { createInvite } from '../../sql/console/invites.ts';
@@ -13,6 +14,11 @@ import { type ConsoleBrowser, consoleBrowser, PASSWORD, signedInAs } from '../..
 import type { AuditEntry } from '../audit/schemas.ts';
 
 const APP = 'http://127.0.0.1:3000';
+const lines: string[] = [];
+const log = pino({ level: 'info' }, { write: (line) => lines.push(line) });
+/** The newest line of a failed sign-in. */
+const logged = () =>
+  JSON.parse(lines.findLast((line) => line.includes('a sign-in with the provider')) ?? '{}');
 const settings = (issuer: string, workspace: string, more = {}) => ({
   SHORT_URL: 'https://hop.example',
   OIDC_ISSUER: issuer,
@@ -35,7 +41,7 @@ let team: TestWorkspace;
 beforeAll(async () => {
   provider = await startIdentityProvider(() => `${APP}/console/oidc/callback`);
   const start = async (slug: string, more = {}) => {
-    const api = await testApi(() => ({ config: readConfig(settings(provider.issuer, slug, more)) }));
+    const api = await testApi(() => ({ log, config: readConfig(settings(provider.issuer, slug, more)) }));
     const workspace = await api.addWorkspace({ name: slug });
     return { api, workspace };
   };
@@ -144,7 +150,12 @@ test('the console learns the name of the provider, and returns to pages of its o
 describe('a sign-in is refused', () => {
   test.each([
     ['an email that is not verified', { email_verified: false }, 'email_unverified'],
-    ['no email', { email: undefined }, 'email_unverified'],
+    ['an email that is not verified, as text', { email_verified: 'false' }, 'email_unverified'],
+    ['an email of which nothing is said', { email_verified: undefined }, 'email_verified_missing'],
+    ['an email of which null is said', { email_verified: null }, 'email_verified_missing'],
+    ['an email of which something else is said', { email_verified: 1 }, 'email_verified_missing'],
+    ['no email', { email: undefined }, 'email_missing'],
+    ['null as the email', { email: null, idToken: { email: '' } }, 'email_missing'],
     ['a domain that is not allowed', { email: 'ann@shop.example.evil.example' }, 'domain_refused'],
     ['a person who is no member', {}, 'no_member'],
   ])('for %s', async (_name, person, outcome) => {
@@ -226,27 +237,148 @@ describe('a sign-in is refused', () => {
     expect(await auditOf(shop, ann.id)).toContain('provider session.sign_in_failed');
   });
 
-  test('for a removed member, until an owner invites it and it accepts', async () => {
+  test('for a removed member, until an owner invites them and they accept', async () => {
     await signedInAs(plain, shop, 'owner');
     const ann = await signedInAs(plain, shop, 'operator', { email });
     is({});
     expect((await signIn(plain)).session).not.toBeNull();
     await shop.delete(`/members/${ann.id}`);
     expect(await signIn(plain)).toMatchObject(failed('removed'));
-    // An open invitation alone lets no one in.
     const { token } = await createInvite(plain.stores.pool, {
       workspaceId: shop.workspace.id,
       email,
       role: 'analyst',
     });
-    expect(await signIn(plain)).toMatchObject(failed('removed'));
     const body = { token, password: PASSWORD };
     const again = await consoleBrowser(plain).call<Me>('POST', '/session/invite', { body });
     expect((await me(plain, await signIn(plain))).id).toBe(again.body.member.id);
   });
 });
 
+describe('claims', () => {
+  test.each<[string, Person]>([
+    ['all of them in the ID token', { email: undefined, idToken: { email: '$', email_verified: true } }],
+    ['the email in the ID token, the rest in userinfo', { idToken: { email: '$' } }],
+    ['null in the ID token', { idToken: { email: null, email_verified: null } }],
+    ['text, as Amazon Cognito sends it', { email_verified: 'true' }],
+  ])('are taken: %s', async (_name, { idToken = {}, ...userinfo }) => {
+    const ann = await signedInAs(plain, shop, 'operator', { email });
+    const own = Object.fromEntries(
+      Object.entries(idToken).map(([name, value]) => [name, value === '$' ? email : value]),
+    );
+    is({ ...userinfo, idToken: own });
+    expect((await me(plain, await signIn(plain))).id).toBe(ann.id);
+  });
+
+  test('of userinfo do not verify another email of the ID token', async () => {
+    const victim = await signedInAs(plain, shop, 'owner', { email: `victim-${email}` });
+    is({ idToken: { email: victim.email } });
+    expect(await signIn(plain)).toMatchObject(failed('email_verified_missing'));
+  });
+
+  test('are named in the log without their values', async () => {
+    is({ email_verified: undefined });
+    await signIn(plain);
+    expect(logged()).toMatchObject({
+      outcome: 'email_verified_missing',
+      claims: { email: 'present', email_verified: 'absent' },
+    });
+    expect(JSON.stringify(logged())).not.toContain(email);
+  });
+
+  test('without email_verified are taken where the settings trust the email, but not a false one', async () => {
+    const trusting = await testApi(() => ({
+      config: readConfig(settings(provider.issuer, 'trusting', { OIDC_TRUST_EMAIL: 'true' })),
+    }));
+    const workspace = await trusting.addWorkspace({ name: 'trusting' });
+    const ann = await signedInAs(trusting, workspace, 'operator', { email });
+    is({ email_verified: undefined });
+    expect((await me(trusting, await signIn(trusting))).id).toBe(ann.id);
+    is({ email_verified: false });
+    expect(await signIn(trusting)).toMatchObject(failed('email_unverified'));
+    await trusting.close();
+  });
+});
+
+test('a person with an open invitation accepts it by signing in, once', async () => {
+  const invite = { workspaceId: shop.workspace.id, email, role: 'operator' } as const;
+  const { token } = await createInvite(plain.stores.pool, invite);
+  is({});
+  expect(await me(plain, await signIn(plain))).toMatchObject({ email, role: 'operator' });
+  const body = { token, password: PASSWORD };
+  const late = await consoleBrowser(plain).call('POST', '/session/invite', { body });
+  expect(late.status).toBe(401);
+});
+
+describe('a new client at the provider gives the member another subject', () => {
+  test('an owner ends the tie, and the next sign-in makes a new one', async () => {
+    const ann = await signedInAs(plain, shop, 'operator', { email });
+    is({});
+    expect((await signIn(plain)).session).not.toBeNull();
+    login = `${login}-of-the-new-client`;
+    is({ email });
+    expect(await signIn(plain)).toMatchObject(failed('other_person'));
+    const linked = async () =>
+      (await shop.get<{ members: { id: string; provider_linked: boolean }[] }>('/members')).body.members.find(
+        ({ id }) => id === ann.id,
+      )?.provider_linked;
+    expect(await linked()).toBe(true);
+    expect((await shop.delete(`/members/${ann.id}/provider-link`)).status).toBe(200);
+    expect(await linked()).toBe(false);
+    expect((await me(plain, await signIn(plain))).id).toBe(ann.id);
+    expect(await auditOf(shop, ann.id)).toContain('key member.unlink');
+  });
+});
+
+test('a final slash more or less of the issuer does not matter; another difference names both', async () => {
+  const path = await startIdentityProvider(() => `${APP}/console/oidc/callback`, '/realms/shop/');
+  const close = path.issuer.slice(0, -1);
+  const api = await testApi(() => ({ config: readConfig(settings(close, '')) }));
+  const workspace = await api.addWorkspace();
+  const ann = await signedInAs(api, workspace, 'operator', { email });
+  path.people.set(login, { email, email_verified: true });
+  const begun = await open(api, '/console/oidc/start');
+  const back = await open(api, below(await path.visit(begun.location, login)), begun.cookie);
+  expect((await me(api, back)).id).toBe(ann.id);
+  await api.close();
+
+  const wrong = close.replace('127.0.0.1', 'localhost');
+  const mistaken = await testApi(() => ({ log, config: readConfig(settings(wrong, '')) }));
+  expect(await open(mistaken, '/console/oidc/start')).toMatchObject(failed('provider_invalid'));
+  expect(logged().err.message).toContain(`OIDC_ISSUER is ${wrong}, but`);
+  expect(logged().err.message).toContain(path.issuer);
+  await mistaken.close();
+  await path.stop();
+});
+
 describe('with groups', () => {
+  test('groups below a dotted path count, as Keycloak sends roles', async () => {
+    const nested = await testApi(() => ({
+      config: readConfig(
+        settings(provider.issuer, '', {
+          OIDC_GROUP_ROLES: 'admins:owner,staff:analyst',
+          OIDC_GROUPS_CLAIM: 'realm_access.roles',
+        }),
+      ),
+    }));
+    await nested.addWorkspace();
+    is({ realm_access: { roles: ['staff'] } });
+    expect((await me(nested, await signIn(nested))).role).toBe('analyst');
+    await nested.close();
+  });
+
+  test.each<[string, Person, string]>([
+    ['too many groups for the token', { _claim_names: { groups: 'src1' } }, 'groups_overage'],
+    ['no claim of groups', {}, 'groups_missing'],
+    ['null as the groups', { groups: null }, 'groups_missing'],
+  ])('%s refuse, and leave role and sessions', async (_name, person, outcome) => {
+    is({ groups: ['marketing'] });
+    const back = await signIn(grouped);
+    is(person);
+    expect(await signIn(grouped)).toMatchObject(failed(outcome));
+    expect((await me(grouped, back)).role).toBe('operator');
+  });
+
   test('a person without a member becomes one, with the highest role of their groups', async () => {
     is({ groups: ['staff', 'marketing:east', 'marketing'] });
     const back = await signIn(grouped);

@@ -1,5 +1,16 @@
 import * as client from 'openid-client';
-import type { OidcSettings } from '../../core/settings/oidc.ts';
+import { type OidcSettings, withoutFinalSlash } from '../../core/settings/oidc.ts';
+import {
+  type ClaimState,
+  type Claims,
+  claimAt,
+  type Groups,
+  groupsOf,
+  isMissingOne,
+  mergeClaims,
+  verifiedOf,
+  verifiedState,
+} from './provider-claims.ts';
 
 /** Time for each request to the provider. Seconds. */
 const TIMEOUT = 5;
@@ -12,7 +23,8 @@ export type ProviderFailure = 'provider_down' | 'provider_refused' | 'provider_i
 export class ProviderError extends Error {
   readonly failure: ProviderFailure;
   constructor(failure: ProviderFailure, cause: unknown) {
-    super(`the identity provider: ${failure}`, { cause });
+    const reason = cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : '';
+    super(`the identity provider: ${failure}${reason}`, { cause });
     this.name = 'ProviderError';
     this.failure = failure;
   }
@@ -25,8 +37,11 @@ export type ProviderChecks = { state: string; nonce: string; code_verifier: stri
 export type ProviderPerson = {
   subject: string;
   email: string | null;
-  isEmailVerified: boolean;
-  groups: string[];
+  /** Null: the provider does not say. */
+  isEmailVerified: boolean | null;
+  groups: Groups;
+  /** What became of the claims that decide, by name and without values: for the log. */
+  claims: Record<string, ClaimState | Groups['state']>;
   /** When the person proved to be there; null: unknown. */
   authTime: Date | null;
 };
@@ -90,10 +105,12 @@ export function createProvider(settings: OidcSettings, redirectUri: string): Ide
         });
         const claims = tokens.claims();
         if (!claims) throw new Error('the response has no ID token');
-        const isWhole =
-          'email' in claims && (settings.groupRoles.size === 0 || settings.groupsClaim in claims);
-        const info = isWhole ? {} : await client.fetchUserInfo(config, tokens.access_token, claims.sub);
-        return personOf({ ...info, ...claims }, settings.groupsClaim);
+        const groupsClaim = settings.groupRoles.size === 0 ? [] : [settings.groupsClaim];
+        const isAsked =
+          isMissingOne(claims, ['email', 'email_verified', ...groupsClaim]) &&
+          config.serverMetadata().userinfo_endpoint !== undefined;
+        const info = isAsked ? await client.fetchUserInfo(config, tokens.access_token, claims.sub) : {};
+        return personOf(mergeClaims(claims, info), settings.groupsClaim);
       } catch (error) {
         throw new ProviderError(failureOf(error), error);
       }
@@ -101,13 +118,16 @@ export function createProvider(settings: OidcSettings, redirectUri: string): Ide
   };
 }
 
+/** Reads the discovery document, and authenticates the client as the document allows. */
 async function discover(settings: OidcSettings): Promise<client.Configuration> {
   const { issuer, clientId, clientSecret } = settings;
-  // The settings allow http:// for loopback addresses only.
-  const isInsecure = issuer.startsWith('http:');
-  const found = await client.discovery(new URL(issuer), clientId, undefined, client.None(), {
-    timeout: TIMEOUT,
-    ...(isInsecure && { execute: [client.allowInsecureRequests] }),
+  const found = await read(new URL(issuer), clientId).catch((error: unknown) => {
+    const named = issuerOfDocument(error);
+    if (named === null) throw error;
+    if (withoutFinalSlash(named) === withoutFinalSlash(issuer)) return read(new URL(named), clientId);
+    throw new Error(`OIDC_ISSUER is ${issuer}, but the provider's document names the issuer ${named}`, {
+      cause: error,
+    });
   });
   if (clientSecret === '') return found;
   const server = found.serverMetadata();
@@ -118,18 +138,42 @@ async function discover(settings: OidcSettings): Promise<client.Configuration> {
     : client.ClientSecretPost(clientSecret);
   const config = new client.Configuration(server, clientId, clientSecret, authentication);
   config.timeout = TIMEOUT;
-  if (isInsecure) client.allowInsecureRequests(config);
+  if (isInsecure(new URL(issuer))) client.allowInsecureRequests(config);
   return config;
 }
 
-function personOf(claims: Record<string, unknown>, groupsClaim: string): ProviderPerson {
-  const { sub, email, email_verified: verified, auth_time: authTime } = claims;
-  const groups = [claims[groupsClaim] ?? []].flat();
+/** The settings allow http:// for loopback addresses only. */
+const isInsecure = (issuer: URL) => issuer.protocol === 'http:';
+
+const read = (issuer: URL, clientId: string) =>
+  client.discovery(issuer, clientId, undefined, client.None(), {
+    timeout: TIMEOUT,
+    ...(isInsecure(issuer) && { execute: [client.allowInsecureRequests] }),
+  });
+
+/** Returns the issuer of a document that was refused because it names another one; null for other errors. */
+function issuerOfDocument(error: unknown): string | null {
+  const cause = error instanceof Error ? error.cause : null;
+  if (typeof cause !== 'object' || cause === null || !('attribute' in cause) || !('body' in cause))
+    return null;
+  const { attribute, body } = cause;
+  if (attribute !== 'issuer' || typeof body !== 'object' || body === null || !('issuer' in body)) return null;
+  return typeof body.issuer === 'string' && URL.canParse(body.issuer) ? body.issuer : null;
+}
+
+function personOf(claims: Claims, groupsClaim: string): ProviderPerson {
+  const { sub, email, auth_time: authTime } = claims;
+  const groups = groupsOf(claims, groupsClaim);
   return {
     subject: String(sub),
     email: typeof email === 'string' ? email : null,
-    isEmailVerified: verified === true,
-    groups: groups.filter((group): group is string => typeof group === 'string'),
+    isEmailVerified: verifiedOf(claims),
+    groups,
+    claims: {
+      email: claimAt(claims, 'email') === undefined ? 'absent' : 'present',
+      email_verified: verifiedState(claims),
+      [groupsClaim]: groups.state,
+    },
     authTime: typeof authTime === 'number' ? new Date(authTime * 1_000) : null,
   };
 }

@@ -5,6 +5,7 @@ import { type OperatorConfig, operatorConfig } from '../stores.ts';
 import { checkAddresses, checkPorts } from './addresses.ts';
 import { checkBackups, checkDatabases, checkJournalClock } from './data.ts';
 import { type Finding, findingsOf } from './finding.ts';
+import { checkIdentityProvider } from './identity-provider.ts';
 import { checkDisk, checkMemory, checkTimeService, checkVersion } from './machine.ts';
 
 /**
@@ -46,6 +47,7 @@ export async function examine(env: NodeJS.ProcessEnv, version: string): Promise<
       ? attempt('databases', () => checkDatabases(running))
       : attempt('ports', () => checkPorts(config)),
     attempt('proxy', () => checkAddresses(running ?? config, running !== null)),
+    attempt('sign-in', () => checkIdentityProvider(running ?? config)),
     attempt('backups', () => checkBackups(config)),
   ]);
   return [...accepted, ...all.flat()];

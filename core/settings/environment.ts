@@ -104,6 +104,11 @@ export const SETTINGS = {
   OIDC_NAME: { default: '' },
   OIDC_SCOPES: { default: 'openid email profile' },
   OIDC_ALLOWED_DOMAINS: { default: '' },
+  OIDC_TRUST_EMAIL: {
+    default: 'false',
+    pattern: /^(true|false)$/,
+    expected: 'must be "true" or "false"',
+  },
   OIDC_WORKSPACE: { default: '' },
   OIDC_GROUPS_CLAIM: { default: 'groups' },
   OIDC_GROUP_ROLES: { default: '' },

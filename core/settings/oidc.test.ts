@@ -22,6 +22,7 @@ test('an issuer has defaults for its name, scopes and the claim of groups', () =
     scopes: 'openid email profile',
     allowedDomains: ['shop.example', 'mail.example'],
     workspace: '',
+    trustsEmail: false,
     groupsClaim: 'groups',
     groupRoles: new Map(),
   });

@@ -3,7 +3,7 @@ import { ConfigError } from './settings-error.ts';
 
 /** The OpenID Connect provider that signs members in. */
 export type OidcSettings = {
-  /** URL of the issuer, as its discovery document states it. */
+  /** URL of the issuer without a final slash; its discovery document may have one. */
   issuer: string;
   clientId: string;
   /** Empty: a public client, protected by PKCE alone. */
@@ -11,11 +11,13 @@ export type OidcSettings = {
   /** Name on the button of the sign-in. */
   name: string;
   scopes: string;
+  /** Takes an email without `email_verified`. A claim that is false stays refused. */
+  trustsEmail: boolean;
   /** Domains of emails that may sign in, in lower case. */
   allowedDomains: readonly string[];
   /** Id or slug of the workspace; empty: the only one. */
   workspace: string;
-  /** Claim with the groups of a person. */
+  /** Claim with the groups of a person, or a dotted path to it. */
   groupsClaim: string;
   /** The role that each group gives; empty: groups do not count. */
   groupRoles: ReadonlyMap<string, Role>;
@@ -30,7 +32,8 @@ type Given = Record<
   | 'OIDC_ALLOWED_DOMAINS'
   | 'OIDC_WORKSPACE'
   | 'OIDC_GROUPS_CLAIM'
-  | 'OIDC_GROUP_ROLES',
+  | 'OIDC_GROUP_ROLES'
+  | 'OIDC_TRUST_EMAIL',
   string
 >;
 
@@ -51,17 +54,21 @@ export function oidcSettings(raw: Given): OidcSettings | null {
     );
   }
   return {
-    issuer: raw.OIDC_ISSUER,
+    issuer: withoutFinalSlash(raw.OIDC_ISSUER),
     clientId: raw.OIDC_CLIENT_ID,
     clientSecret: raw.OIDC_CLIENT_SECRET,
     name: raw.OIDC_NAME || hostname,
     scopes: raw.OIDC_SCOPES,
+    trustsEmail: raw.OIDC_TRUST_EMAIL === 'true',
     allowedDomains,
     workspace: raw.OIDC_WORKSPACE,
     groupsClaim: raw.OIDC_GROUPS_CLAIM,
     groupRoles: rolesOf(raw.OIDC_GROUP_ROLES),
   };
 }
+
+/** Returns an issuer as two are compared: people write it with and without the final slash. */
+export const withoutFinalSlash = (issuer: string): string => issuer.replace(/\/$/, '');
 
 function issuerOf(text: string): URL {
   const url = URL.parse(text);

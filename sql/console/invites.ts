@@ -101,6 +101,24 @@ export async function consumeInvite(tx: Queryable, tokenHash: Buffer): Promise<I
   return rows[0] ?? null;
 }
 
+/**
+ * Consumes the open invitations that name an email, and returns the newest; null without one. For a person who proved
+ * to have that email.
+ * @param email trimmed, lower case
+ */
+export async function consumeInvitesFor(
+  tx: Queryable,
+  workspaceId: string,
+  email: string,
+): Promise<Invite | null> {
+  const { rows } = await tx.query<Invite>(
+    `UPDATE invites i SET used_at = now() WHERE i.workspace_id = $1 AND i.email = $2 AND ${OPEN}
+     RETURNING ${COLUMNS}`,
+    [workspaceId, email],
+  );
+  return rows.toSorted((a, b) => (a.id < b.id ? 1 : -1))[0] ?? null;
+}
+
 /** Ends a member's own open invitations and those it made, so that it can't come back or let others in. */
 export async function endInvitesOf(tx: Queryable, memberId: string): Promise<void> {
   await tx.query(

@@ -10,12 +10,15 @@ export type Member = {
   role: Role;
   has_password: boolean;
   passkeys: number;
+  /** Signed in with an identity provider, and is tied to a person there. */
+  is_provider_linked: boolean;
   created_at: Date;
   last_seen_at: Date | null;
 };
 
 const COLUMNS = `m.id, m.workspace_id, m.email, m.role, m.password_hash IS NOT NULL AS has_password,
-  (SELECT count(*) FROM passkeys p WHERE p.member_id = m.id) AS passkeys, m.created_at, m.last_seen_at`;
+  (SELECT count(*) FROM passkeys p WHERE p.member_id = m.id) AS passkeys,
+  EXISTS (SELECT FROM provider_identities i WHERE i.member_id = m.id) AS is_provider_linked, m.created_at, m.last_seen_at`;
 
 /** SQL: can sign in. */
 const CURRENT = 'm.workspace_id = $1 AND m.removed_at IS NULL';

@@ -43,6 +43,15 @@ export async function linkIdentity(
   );
 }
 
+/**
+ * Ends a member's ties to persons of identity providers; the next sign-in with the member's email makes a new one.
+ * Returns whether there was one.
+ */
+export async function unlinkIdentities(db: Queryable, memberId: string): Promise<boolean> {
+  const { rowCount } = await db.query('DELETE FROM provider_identities WHERE member_id = $1', [memberId]);
+  return (rowCount ?? 0) > 0;
+}
+
 /** Returns whether the workspace removed a member with this email. */
 export async function hasRemovedMember(db: Queryable, workspaceId: string, email: string): Promise<boolean> {
   const { rows } = await db.query(

@@ -2,6 +2,7 @@ import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keyMatches } from '../../core/access/keys.ts';
 import { type AuditEntry, listAuditEntries } from '../../sql/audit/audit-log.ts';
+import { linkIdentity, memberOfIdentity } from '../../sql/console/provider-identities.ts';
 import { createKey } from '../../sql/workspaces/keys.ts';
 import { partnerByLookup } from '../../sql/workspaces/partners.ts';
 import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
@@ -254,6 +255,22 @@ test('member reset-two-factor lets a member in who lost the app, and is in the a
     'no@one.example',
   ];
   await cli.refused(1, /has no member no@one.example/, ...unknown);
+});
+
+test('member unlink ends the tie to the identity provider, and is in the audit log', async () => {
+  const shop = await api.addWorkspace();
+  const ann = await signedInAs(api, shop, 'owner');
+  const identity = { issuer: 'https://id.example', subject: 'of the old client' };
+  await linkIdentity(api.stores.pool, { workspaceId: shop.workspace.id, memberId: ann.id, ...identity });
+  const named = ['--workspace', shop.workspace.id, '--email'];
+  const unlink = () => cli.json('member', 'unlink', ...named, ann.email);
+  expect(await unlink()).toEqual({ member_id: ann.id, unlinked: true });
+  expect(await memberOfIdentity(api.stores.pool, shop.workspace.id, identity)).toBeNull();
+  expect(await unlink()).toEqual({ member_id: ann.id, unlinked: false });
+  const entries = await listAuditEntries(api.stores.pool, shop.workspace.id, { before: null, limit: 9 });
+  const unlinked = entries.filter(({ action }) => action === 'member.unlink');
+  expect(unlinked).toMatchObject([{ actor_type: 'operator', target_id: ann.id }]);
+  await cli.refused(1, /has no member no@one.example/, 'member', 'unlink', ...named, 'no@one.example');
 });
 
 describe('partner', () => {

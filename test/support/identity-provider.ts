@@ -5,8 +5,10 @@ import Provider from 'oidc-provider';
 export const CLIENT_ID = 'hoplog';
 export const CLIENT_SECRET = 'a secret of the client';
 
-/** The claims of a person, by login. */
-export type Person = { email?: string; email_verified?: boolean; groups?: string[] };
+type Claims = Record<string, unknown>;
+
+/** The claims of a person: those of userinfo, and below `idToken` those of the ID token. */
+export type Person = Claims & { idToken?: Claims };
 
 /** A running OpenID Connect provider of the test's own. */
 export type TestProvider = {
@@ -22,8 +24,11 @@ export type TestProvider = {
   resume(): Promise<void>;
 };
 
-/** @param callback returns the redirect URI of the client; called at the first request */
-export async function startIdentityProvider(callback: () => string): Promise<TestProvider> {
+/**
+ * @param callback returns the redirect URI of the client; called at the first request
+ * @param path of the issuer, such as `/realms/shop/`
+ */
+export async function startIdentityProvider(callback: () => string, path = ''): Promise<TestProvider> {
   const people = new Map<string, Person>();
   let tokenRequests = 0;
   const server = createServer();
@@ -31,21 +36,36 @@ export async function startIdentityProvider(callback: () => string): Promise<Tes
     new Promise<void>((resolve) => server.listen(port, '127.0.0.1', () => resolve()));
   await listen(0);
   const { port } = server.address() as AddressInfo;
-  const issuer = `http://127.0.0.1:${port}`;
+  const issuer = `http://127.0.0.1:${port}${path}`;
+  const mounted = path.replace(/\/$/, '');
   const handler = () =>
     new Provider(issuer, {
       clients: [{ client_id: CLIENT_ID, client_secret: CLIENT_SECRET, redirect_uris: [callback()] }],
-      claims: { email: ['email', 'email_verified'], groups: ['groups'], openid: ['sub'] },
+      claims: {
+        email: ['email', 'email_verified'],
+        groups: ['groups', 'realm_access', '_claim_names', 'hasgroups'],
+        openid: ['sub'],
+      },
+      // The ID token has claims of a person too, where the test gives some.
+      conformIdTokenClaims: false,
       scopes: ['openid', 'email', 'profile', 'groups'],
       pkce: { required: () => true },
       cookies: { keys: ['a key of the test'] },
       findAccount: (_context: unknown, login: string) => ({
         accountId: login,
-        claims: () => ({ sub: login, ...people.get(login) }),
+        claims: (use: string) => {
+          const { idToken = {}, ...userinfo } = people.get(login) ?? {};
+          return { sub: login, ...(use === 'id_token' ? idToken : userinfo) };
+        },
       }),
     }).callback();
   let handle: ReturnType<typeof handler> | undefined;
   server.on('request', (request, response) => {
+    const url = request.url ?? '/';
+    if (mounted !== '' && url.startsWith(mounted)) {
+      // As a router does that mounts the provider below a path.
+      Object.assign(request, { originalUrl: url, baseUrl: mounted, url: url.slice(mounted.length) || '/' });
+    }
     if (request.url?.startsWith('/token')) tokenRequests += 1;
     handle ??= handler();
     handle(request, response);

@@ -81,3 +81,31 @@ test('a person who may not sign in reads why', async () => {
   await expectGood(page, 'sign-in-provider-refused');
   await page.close();
 });
+
+test('an owner ends the tie of a member whose account at the provider was made again', async () => {
+  const claims = { email: 'carl@shop.example', email_verified: true, groups: ['admins'] };
+  provider.people.set('carl', claims).set('carl-again', claims);
+  const through = async (login: string, path = '/') => {
+    const page = await site.open(path, { role: null });
+    await signIn(page);
+    await logIn(page, login);
+    await page.locator('button[type=submit]').click();
+    return page;
+  };
+  const first = await through('carl');
+  await heading(first, 'Overview');
+  const refused = await through('carl-again');
+  await refused.getByText('hoplog member unlink').waitFor();
+  await refused.close();
+
+  await first.goto(`${site.app}/console/settings?tab=members`);
+  await first.getByRole('button', { name: 'Unlink carl@shop.example from the identity provider' }).click();
+  first.watched.foreign.length = 0; // the provider's own pages
+  await expectGood(first, 'unlink-from-provider');
+  await first.getByRole('button', { name: 'Unlink', exact: true }).click();
+  await first.getByText('carl@shop.example is no longer tied to the identity provider').waitFor();
+  await first.close();
+  const again = await through('carl-again');
+  await heading(again, 'Overview');
+  await again.close();
+});

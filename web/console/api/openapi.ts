@@ -187,6 +187,9 @@ export interface paths {
     delete: operations["members.remove"];
     patch: operations["members.update"];
   };
+  "/api/v1/members/{id}/provider-link": {
+    delete: operations["members.unlinkProvider"];
+  };
   "/api/v1/members/invites": {
     post: operations["members.invite"];
   };
@@ -2101,6 +2104,7 @@ export interface components {
       id: string;
       /** Format: date-time */
       last_seen_at: string | null;
+      provider_linked: boolean;
       role: components["schemas"]["Role"];
     };
     MemberList: {
@@ -5098,6 +5102,23 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Member"];
+        };
+      };
+    };
+  };
+  "members.unlinkProvider": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
         };
       };
     };

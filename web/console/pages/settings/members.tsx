@@ -72,6 +72,10 @@ function MemberRow({ member, editable }: { member: Member; editable: boolean }) 
     refresh,
     done: `${nameOf(member)} was removed`,
   });
+  const unlink = useSend<void>(() => ({ path: `/members/${member.id}/provider-link`, method: 'DELETE' }), {
+    refresh: ['/members'],
+    done: `${nameOf(member)} is no longer tied to the identity provider`,
+  });
   return (
     <Table.Tr>
       <LongTextCell maw={320}>
@@ -99,6 +103,21 @@ function MemberRow({ member, editable }: { member: Member; editable: boolean }) 
       <Table.Td>{formatDate(member.created_at)}</Table.Td>
       {editable && (
         <Table.Td>
+          {member.provider_linked && (
+            <ConfirmButton
+              size="xs"
+              mr="xs"
+              variant="default"
+              aria-label={`Unlink ${nameOf(member)} from the identity provider`}
+              question={`Unlink ${nameOf(member)} from the identity provider?`}
+              consequence="For a member whose account at the provider was made again. The next sign-in there with this verified email makes a new tie. Sessions stay."
+              yes="Unlink"
+              pending={unlink.isPending}
+              onConfirm={() => unlink.mutateAsync()}
+            >
+              Unlink
+            </ConfirmButton>
+          )}
           {!isSelf && (
             <ConfirmButton
               size="xs"
