@@ -1,3 +1,4 @@
+// Browsers run this file too.
 /** Rules that a client handles by code, not by message. */
 export const DETAIL_CODES = ['external_destination', 'confirmation_required'] as const;
 

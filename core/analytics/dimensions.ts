@@ -1,3 +1,4 @@
+// Browsers run this file too.
 /** What `POST /analytics/query` can measure. */
 export const METRICS = [
   'clicks',

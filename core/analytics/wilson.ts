@@ -1,3 +1,4 @@
+// Browsers run this file too.
 /** 97.5% quantile of the standard normal distribution: both sides of it leave out 5%. */
 const Z = 1.959_963_984_540_054;
 

@@ -1,3 +1,4 @@
+// Browsers run this file too.
 /** Name of an unknown browser or system. */
 export const UNKNOWN_AGENT_PART = 'Other';
 

@@ -1,3 +1,4 @@
+// Browsers run this file too.
 /** The channels that a create may name, as the specification lists them. */
 export const CREATABLE_CHANNELS = [
   'facebook',

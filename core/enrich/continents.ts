@@ -1,3 +1,4 @@
+// Browsers run this file too.
 /** Countries by continent, in ISO 3166-1 alpha-2 codes. Source: GeoNames `countryInfo.txt`. */
 const COUNTRIES = {
   AF: `AO BF BI BJ BW CD CF CG CI CM CV DJ DZ EG EH ER ET GA GH GM GN GQ GW KE KM LR LS LY MA MG ML MR MU MW MZ NA NE

@@ -1,3 +1,4 @@
+// Browsers run this file too.
 /**
  * Kinds of devices. `wearable` includes glasses and headsets. `other` shows no device, such as an HTTP library or an
  * empty user agent. A crawler has the device that it claims.

@@ -1,3 +1,4 @@
+// Browsers run this file too.
 /** Primary subtags of BCP 47 that are in use: ISO 639-1, -2 and -3. */
 const PRIMARY = /^[a-z]{2,3}$/;
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;

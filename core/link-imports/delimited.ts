@@ -1,3 +1,4 @@
+// Browsers run this file too.
 /** A row of a delimited text, or what is wrong with it. `line`: where it begins, from 1. */
 export type Delimited = { line: number; values: string[] } | { line: number; problem: string };
 

@@ -1,3 +1,4 @@
+// Browsers run this file too.
 import { parsedJson } from './parsed-json.ts';
 import { columnKey, type ReadRow, RowProblem, sourceRow } from './source-row.ts';
 

@@ -1,3 +1,4 @@
+// Browsers run this file too.
 import { unstorableIn } from '../text/storable.ts';
 import { RowProblem } from './source-row.ts';
 

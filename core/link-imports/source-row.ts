@@ -1,3 +1,4 @@
+// Browsers run this file too.
 /** A mistake in a row of the file. The import continues. */
 export class RowProblem extends Error {
   override name = 'RowProblem';

@@ -1,3 +1,4 @@
+// Browsers run this file too.
 /** Encoding of a file. */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
 

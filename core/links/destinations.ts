@@ -68,11 +68,6 @@ export function requireAppDestination(path: string, text: string, rules: Destina
   return url;
 }
 
-/** Returns whether a stored destination opens an app. */
-export function isAppUrl(text: string): boolean {
-  return !/^https?:/i.test(text);
-}
-
 function requireStorable(path: string, text: string): void {
   if (text.length > DESTINATION_LIMIT) {
     throw badRequest(path, `must be at most ${DESTINATION_LIMIT} characters`);

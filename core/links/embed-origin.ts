@@ -1,3 +1,4 @@
+// Browsers run this file too.
 /** Hosts that browsers accept in a Content-Security-Policy; they ignore a source with any other. */
 const POLICY_HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/;
 

@@ -1,3 +1,4 @@
+// Browsers run this file too.
 import { badRequest } from '../errors.ts';
 import { requireWebUrl } from './web-urls.ts';
 

@@ -1,3 +1,4 @@
+// Browsers run this file too.
 import { badRequest } from '../errors.ts';
 
 const SPACE_OR_CONTROL = /[\s\p{Cc}]/u;

@@ -1,3 +1,4 @@
+// Browsers run this file too.
 /**
  * Currencies with other than two digits after the point, from the package `currency-codes`, which is too large for a
  * browser. A test compares this list with `money.ts`.

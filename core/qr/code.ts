@@ -1,3 +1,4 @@
+// Browsers run this file too.
 import qrcode from 'qrcode-generator';
 import type { QrLevel, QrModules } from './layout.ts';
 

@@ -1,3 +1,4 @@
+// Browsers run this file too.
 import { badRequest } from '../errors.ts';
 
 /** Red, green and blue, 0 to 255. */

@@ -1,3 +1,4 @@
+// Browsers run this file too.
 /** Error correction: a code stays readable with 7, 15, 25 or 30 percent of it damaged (ISO/IEC 18004). */
 export const QR_LEVELS = ['L', 'M', 'Q', 'H'] as const;
 export type QrLevel = (typeof QR_LEVELS)[number];

@@ -1,3 +1,4 @@
+// Browsers run this file too.
 import { type Color, cssColor } from './colors.ts';
 import { logoSide, logoSpan, type QrModules } from './layout.ts';
 

@@ -1,3 +1,4 @@
+// Browsers run this file too.
 /** Limit of nesting in all input; recursive code is safe below it. */
 export const MAX_DEPTH = 64;
 export const TOO_DEEP = `must not nest deeper than ${MAX_DEPTH} levels`;

@@ -1,3 +1,4 @@
+// Browsers run this file too.
 import type { ZoneClock } from './zone-clock.ts';
 
 const DAY = 86_400_000;

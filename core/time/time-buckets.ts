@@ -1,3 +1,4 @@
+// Browsers run this file too.
 import type { TimeUnit } from '../analytics/dimensions.ts';
 import { badRequest } from '../errors.ts';
 import { firstInstantOf, offsetAt } from './first-instant.ts';

@@ -1,3 +1,4 @@
+// Browsers run this file too.
 import { badRequest } from '../errors.ts';
 
 /** Instants are bigint nanoseconds since the Unix epoch, so that nine-digit cursors survive a round trip. */

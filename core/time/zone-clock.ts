@@ -1,3 +1,4 @@
+// Browsers run this file too.
 /** What a clock in the zone shows at an instant, as if it were UTC: milliseconds of both. */
 export type ZoneClock = (instant: number) => number;
 

@@ -136,9 +136,6 @@ async function payLines(
   return paid;
 }
 
-/** A line whose payment failed. */
-export type FailedLine = { partnerId: string; amountMinor: number; currency: string };
-
 /**
  * Gives back what a paid line paid, by reversing entries: its commissions are eligible again. Those that a correction
  * left because they were paid are taken back. A second call changes nothing.

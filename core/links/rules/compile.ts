@@ -1,3 +1,4 @@
+// Browsers run this file too.
 import { parseInstant } from '../../time/timestamps.ts';
 import { zoneClock } from '../../time/zone-clock.ts';
 import { systemOf } from './systems.ts';

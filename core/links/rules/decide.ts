@@ -1,3 +1,4 @@
+// Browsers run this file too.
 import { type Device, isMobileDevice } from '../../enrich/devices.ts';
 import { compileRules, type RuleVisit } from './compile.ts';
 import { variantOf } from './split.ts';

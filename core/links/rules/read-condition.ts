@@ -1,3 +1,4 @@
+// Browsers run this file too.
 import { agentPartName } from '../../enrich/agent-names.ts';
 import { filterChannel } from '../../enrich/channels.ts';
 import { continentOf } from '../../enrich/continents.ts';

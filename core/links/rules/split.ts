@@ -1,3 +1,4 @@
+// Browsers run this file too.
 import type { SplitVariant } from './types.ts';
 
 /**

@@ -1,3 +1,4 @@
+// Browsers run this file too.
 import type { RuleSystem } from './types.ts';
 
 /** Distributions that reports name apart, in the spelling of `agent-names.ts`. */

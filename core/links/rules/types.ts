@@ -1,3 +1,4 @@
+// Browsers run this file too.
 /** Operators of a condition that compares with a list of values. */
 export const VALUE_OPERATORS = ['is', 'is_not'] as const;
 export type ValueOperator = (typeof VALUE_OPERATORS)[number];

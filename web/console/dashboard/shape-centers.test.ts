@@ -14,7 +14,7 @@ test('every country has its center on the map, France in Europe', () => {
     const [x, y] = centerOf(path);
     expect([code, x > 0 && x < width && y > 0 && y < height]).toEqual([code, true]);
   }
-  const [x] = centerOf(WORLD_SHAPES['FR'] ?? '');
-  const [germany] = centerOf(WORLD_SHAPES['DE'] ?? '');
+  const [x] = centerOf(WORLD_SHAPES.FR ?? '');
+  const [germany] = centerOf(WORLD_SHAPES.DE ?? '');
   expect(Math.abs(x - germany)).toBeLessThan(50);
 });

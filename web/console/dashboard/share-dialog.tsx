@@ -2,18 +2,13 @@ import { ActionIcon, Anchor, Badge, Button, Group, Modal, Stack, Text } from '@m
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useApi, useSend } from '../api/queries.ts';
-import type { ResponseOf } from '../api/responses.ts';
 import { useSession } from '../api/session.ts';
 import { formatDate } from '../formats.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { QueryView } from '../parts/query-view.tsx';
 import { useFocusBack } from '../parts/use-focus-back.ts';
 import { ShareForm } from './share-form.tsx';
-
-export const SHARED_PATH = '/shared-dashboards';
-
-type SharedDashboards = ResponseOf<'/shared-dashboards'>;
-export type SharedDashboard = SharedDashboards['shared_dashboards'][number];
+import { SHARED_PATH, type SharedDashboard, type SharedDashboards } from './shared-dashboards.ts';
 
 /** Dashboards that people without an account see: makes, changes and ends them. */
 export default function ShareDialog({ close }: { close: () => void }) {

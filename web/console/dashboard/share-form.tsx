@@ -15,7 +15,7 @@ import { useApi, useSend } from '../api/queries.ts';
 import { sentence } from '../api/sentence.ts';
 import { FailureNotice } from '../parts/failure-notice.tsx';
 import { dayOf, instantOfDay } from '../parts/window.ts';
-import { SHARED_PATH, type SharedDashboard } from './share-dialog.tsx';
+import { SHARED_PATH, type SharedDashboard } from './shared-dashboards.ts';
 import { useSource } from './source.ts';
 
 type ScopeType = SharedDashboard['scope']['type'];

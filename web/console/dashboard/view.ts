@@ -30,16 +30,6 @@ export type View = {
 /** A time range of a page, or the last hour. */
 export type DashboardWindow = Window | { kind: 'hour' };
 
-/** Metrics of the chart and the lists, in the order of the page. */
-export const SHOWN_METRICS = [
-  'clicks',
-  'visitors',
-  'leads',
-  'conversions',
-  'revenue',
-  'conversion_rate',
-] as const satisfies readonly Metric[];
-
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Reads a view from a page's URL; what has no sense falls back to the default. */

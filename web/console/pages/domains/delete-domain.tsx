@@ -5,8 +5,7 @@ import { sentenceOf } from '../../api/sentence.ts';
 import { useSession } from '../../api/session.ts';
 import { plural } from '../../formats.ts';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
-import { DOMAIN_READS } from './domain-card.tsx';
-import type { Domain, Domains } from './responses.ts';
+import { DOMAIN_READS, type Domain, type Domains } from './responses.ts';
 
 type Props = { domain: Domain; links: number | null; close: () => void };
 

@@ -14,9 +14,6 @@ import { DnsRecords } from './dns-records.tsx';
 import { DomainSettings } from './domain-settings.tsx';
 import type { Domain } from './responses.ts';
 
-/** Reads that a change of a domain concerns. */
-export const DOMAIN_READS = ['/domains', '/links', '/workspace'];
-
 const STATUSES = {
   pending: <StatusBadge sign="waiting">Waiting for DNS</StatusBadge>,
   verified: <StatusBadge sign="good">Verified</StatusBadge>,

@@ -10,9 +10,8 @@ import { isAlike } from '../../parts/changed-fields.ts';
 import { FormSection } from '../../parts/form-section.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
-import { DOMAIN_READS } from './domain-card.tsx';
 import { backBody, changeBody, type DomainDraft, draftOf, jsonProblem } from './domain-draft.ts';
-import type { Domain, Domains } from './responses.ts';
+import { DOMAIN_READS, type Domain, type Domains } from './responses.ts';
 
 /** One page has all domains of a workspace. */
 const MOST_DOMAINS = 100;
