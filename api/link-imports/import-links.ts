@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.ts';
+import { type ColumnWatch, createColumnWatch } from '../../core/link-imports/column-watch.ts';
 import type { ImportDefaults } from '../../core/link-imports/create-row.ts';
 import type { Format } from '../../core/link-imports/formats/format.ts';
 import { formatOf } from '../../core/link-imports/formats/known.ts';
@@ -6,9 +7,10 @@ import { ImportErrors, type LinkPlace, type RowError } from '../../core/link-imp
 import { linksOfRow, type RowLink } from '../../core/link-imports/links-of-row.ts';
 import { type ReadRow, RowProblem, type SourceRow } from '../../core/link-imports/source-row.ts';
 import type { DestinationRules } from '../../core/links/destinations.ts';
-import { slugKey } from '../../core/links/slugs.ts';
+import { SLUG_LIMIT, slugKey } from '../../core/links/slugs.ts';
 import type { Slice } from '../../core/tier/time-slices.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
+import { rolledBack } from '../../sql/database/rolled-back.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { DomainRules } from '../domains/service.ts';
 import { readBulkRows, readRow } from '../links/bulk.ts';
@@ -23,6 +25,7 @@ import { waitingDomain } from './waiting-domain.ts';
 const BATCH = 100;
 
 export type ImportResult = {
+  dry_run: boolean;
   /** Rows of the file, readable or not. */
   read: number;
   created: number;
@@ -30,6 +33,8 @@ export type ImportResult = {
   waiting: number;
   /** Rows whose link exists already. */
   skipped: number;
+  /** Columns and keys of the file that have no counterpart here. */
+  unknown_columns: string[];
   /** Each problem of each row. */
   errors: RowError<LinkPlace>[];
 };
@@ -41,13 +46,18 @@ export type ImportSource = ImportDefaults & {
   rows: AsyncIterable<ReadRow> | Iterable<ReadRow>;
   /** Between rows, where other work shares the process. */
   slice?: Slice;
-  /** Called with the format, once it is known, and the columns of the first row. */
-  onFormat(format: Format, columns: string[]): void;
+  /** Called with the format, once it is known. */
+  onFormat(format: Format): void;
 };
 
 export type ImportOptions = ImportSource & {
   pool: Pool;
   workspaceId: string;
+  /**
+   * Says what an import would do. It is one transaction that is rolled back; meanwhile the workspace gets no new links.
+   * Left out: no.
+   */
+  dryRun?: boolean;
   /** Called after every batch. */
   onProgress(result: Readonly<ImportResult>): void;
 };
@@ -68,19 +78,39 @@ type Batch = { pending: Pending[]; checked: BulkRow[] };
  * @throws {UnknownFormat} when the format is unknown; database errors, with the earlier batches done
  */
 export async function importLinks(options: ImportOptions): Promise<ImportResult> {
-  const { pool, workspaceId, onProgress } = options;
+  const { pool, dryRun } = options;
+  if (dryRun) return rolledBack(pool, (tx) => runImport(options, (work) => work(tx)));
+  return runImport(options, (work) => inTransaction(pool, work));
+}
+
+type InBatch = (work: (tx: PoolClient) => Promise<void>) => Promise<void>;
+
+async function runImport(options: ImportOptions, inBatch: InBatch): Promise<ImportResult> {
+  const { workspaceId, onProgress } = options;
   const errors = new ImportErrors<LinkPlace>();
-  const result: ImportResult = { read: 0, created: 0, waiting: 0, skipped: 0, errors: errors.list };
-  for await (const batch of batchesOf(options, errors, () => (result.read += 1))) {
+  const columns = createColumnWatch();
+  const result: ImportResult = emptyResult(errors, options.dryRun ?? false);
+  for await (const batch of batchesOf(options, errors, columns, () => (result.read += 1))) {
     const into = { result, errors, domains: options };
-    await inTransaction(pool, (tx) => writeBatches(tx, workspaceId, [batch], into));
+    await inBatch((tx) => writeBatches(tx, workspaceId, [batch], into));
     onProgress(result);
   }
+  result.unknown_columns = columns.unknown();
   return inOrder(result);
 }
 
-/** A parsed import, for {@link writeImport}. */
+const emptyResult = (errors: ImportErrors<LinkPlace>, isDryRun: boolean): ImportResult => ({
+  dry_run: isDryRun,
+  read: 0,
+  created: 0,
+  waiting: 0,
+  skipped: 0,
+  unknown_columns: [],
+  errors: errors.list,
+});
+
 export type ReadImport = {
+  unknown: string[];
   read: number;
   batches: Batch[];
   errors: ImportErrors<LinkPlace>;
@@ -96,17 +126,19 @@ export async function readImport(source: ImportSource): Promise<ReadImport> {
   const errors = new ImportErrors<LinkPlace>();
   const batches: Batch[] = [];
   let read = 0;
-  for await (const batch of batchesOf(source, errors, () => (read += 1))) batches.push(batch);
-  return { read, batches, errors, domains: source };
+  const columns = createColumnWatch();
+  for await (const batch of batchesOf(source, errors, columns, () => (read += 1))) batches.push(batch);
+  return { unknown: columns.unknown(), read, batches, errors, domains: source };
 }
 
 /** Creates the links of a parsed import, all in the caller's transaction. */
 export async function writeImport(
   tx: PoolClient,
   workspaceId: string,
-  { read, batches, errors, domains }: ReadImport,
+  { read, unknown, batches, errors, domains }: ReadImport,
+  isDryRun = false,
 ): Promise<ImportResult> {
-  const result: ImportResult = { read, created: 0, waiting: 0, skipped: 0, errors: errors.list };
+  const result: ImportResult = { ...emptyResult(errors, isDryRun), read, unknown_columns: unknown };
   await writeBatches(tx, workspaceId, batches, { result, errors, domains });
   return inOrder(result);
 }
@@ -138,6 +170,7 @@ function inOrder(result: ImportResult): ImportResult {
 async function* batchesOf(
   source: ImportSource,
   errors: ImportErrors<LinkPlace>,
+  columns: ColumnWatch,
   onRow: () => void,
 ): AsyncGenerator<Batch> {
   const { config, blockedDomains } = source;
@@ -168,9 +201,10 @@ async function* batchesOf(
     }
     if (format === null) {
       format = formatOf(row);
-      source.onFormat(format, Object.keys(row.values));
+      source.onFormat(format);
     }
     const { links, problems } = linksOfRow(row, format, source);
+    columns.see(row);
     for (const { link, problem } of problems) errors.add({ line, index, link }, problem, row);
     for (const link of links) {
       const { slug } = link.body;
@@ -246,6 +280,16 @@ function problemsOf(error: AppError, { columnOf }: Pending): RowProblem[] {
   if (details.length === 0) return [new RowProblem(null, error.message)];
   return details.map(({ path, message, hint }) => {
     const text = hint === undefined ? message : `${message}; ${hint}`;
-    return new RowProblem(columnOf[path] ?? path, text);
+    return new RowProblem(columnOf[path] ?? path, inWords(path, text));
   });
+}
+
+/** What a pattern of the create's schema means. */
+const PATTERNS: Readonly<Record<string, string>> = {
+  slug: `must be 1 to ${SLUG_LIMIT} characters of A-Z a-z 0-9 - _`,
+  name: 'must be one line of text',
+};
+
+function inWords(path: string, message: string): string {
+  return message.startsWith('must match pattern') ? (PATTERNS[path] ?? message) : message;
 }

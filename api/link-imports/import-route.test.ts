@@ -44,6 +44,7 @@ test('creates a link for each row, reports refused rows by line, and skips exist
     'https://shop.example/d,D,ONE,,',
   ].join('\r\n');
   expect(await importText(text)).toEqual({
+    dry_run: false,
     format: 'Hoplog',
     unknown_columns: ['note'],
     read: 4,
@@ -196,6 +197,7 @@ test('a text that is not an export, is empty or has too many rows creates nothin
     expect((await shop.post('/links/import', body)).status).toBe(400);
   }
   expect(await importText('destination_url,name\n')).toEqual({
+    dry_run: false,
     format: null,
     unknown_columns: [],
     read: 0,

@@ -2,17 +2,23 @@ import { creatableChannel } from '../../core/enrich/channels.ts';
 import { badRequest } from '../../core/errors.ts';
 import { csvRows } from '../../core/link-imports/csv-rows.ts';
 import type { Format } from '../../core/link-imports/formats/format.ts';
-import { isHoplogColumn } from '../../core/link-imports/formats/hoplog.ts';
 import { UnknownFormat } from '../../core/link-imports/formats/known.ts';
 import { jsonRows } from '../../core/link-imports/json-rows.ts';
 import type { ReadRow } from '../../core/link-imports/source-row.ts';
 import { formOf } from '../../core/link-imports/text-form.ts';
 import type { Slice } from '../../core/tier/time-slices.ts';
+import { rolledBack } from '../../sql/database/rolled-back.ts';
 import { linkHosts } from '../../sql/domains/domains.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { withIdempotency } from '../plugins/idempotency.ts';
 import { importDomains } from './import-domains.ts';
-import { type ImportSource, type ReadImport, readImport, writeImport } from './import-links.ts';
+import {
+  type ImportResult,
+  type ImportSource,
+  type ReadImport,
+  readImport,
+  writeImport,
+} from './import-links.ts';
 import { IMPORT_LIMIT, ImportBody, Imported } from './schemas.ts';
 
 /** Bytes of a body: 1,000 rows of 4 KiB. Its one long string is parsed in one step. */
@@ -40,7 +46,6 @@ export async function linkImportRoutes(app: Api, { config, pool, blockedDomains 
       const proven = await linkHosts(pool, workspace.id);
       const slice = app.beginSlices();
       let format: string | null = null;
-      let unknown: string[] = [];
       const read = await readWhole(text, {
         slice,
         config,
@@ -49,27 +54,23 @@ export async function linkImportRoutes(app: Api, { config, pool, blockedDomains 
         primaryDomain: workspace.primary_domain,
         domains: importDomains(config.shortUrl, { proven, standard: domain, unproven }),
         channel: channel === 'smart' ? ('smart' as const) : (creatableChannel(channel) ?? 'other'),
-        onFormat({ name }: Format, columns: string[]) {
+        onFormat({ name }: Format) {
           format = name;
-          unknown = name === 'Hoplog' ? columns.filter((column) => !isHoplogColumn(column)) : [];
         },
       });
-      return withIdempotency(pool, request, reply, async (tx) => {
-        const { read: rows, created, waiting, skipped, errors } = await writeImport(tx, workspace.id, read);
-        return {
-          status: 200,
-          body: {
-            format,
-            unknown_columns: unknown,
-            read: rows,
-            created,
-            waiting,
-            skipped,
-            // Without the rows: the client has them, and they may hold passwords.
-            errors: errors.map(({ row: _, ...error }) => error),
-          },
-        };
+      const shown = ({ errors, ...counts }: ImportResult) => ({
+        format,
+        ...counts,
+        // Without the rows: the client has them, and they may hold passwords.
+        errors: errors.map(({ row: _, ...error }) => error),
       });
+      if (request.body.dry_run) {
+        return shown(await rolledBack(pool, (tx) => writeImport(tx, workspace.id, read, true)));
+      }
+      return withIdempotency(pool, request, reply, async (tx) => ({
+        status: 200,
+        body: shown(await writeImport(tx, workspace.id, read)),
+      }));
     },
   );
 }
@@ -130,6 +131,8 @@ Each row is validated like a \`POST /links\`. A refused row does not affect the 
 row whose link already exists, by its \`external_id\` or by its slug with the same destination, is skipped. So you can send
 an interrupted call again; use the same \`Idempotency-Key\` if rows have neither. Split a longer file into several calls, each
 with the header line.
+
+With \`dry_run\` the response is the same, and nothing is written.
 
 Values between commas or semicolons may be quoted; a stray or unclosed quote is an error of its line. Values between tabs
 or bars are taken as they are, as \`mysql --batch\` and \`sqlite3\` write them. \`read\` is the number of rows. Destinations

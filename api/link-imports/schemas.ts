@@ -31,6 +31,10 @@ export const ImportBody = Body(
         }),
       ),
     ),
+    dry_run: Type.Boolean({
+      default: false,
+      description: 'Responds what the import would do, and writes nothing.',
+    }),
     unproven: OneOf([...UNPROVEN_POLICIES], {
       default: 'refuse',
       description:
@@ -55,13 +59,14 @@ const ImportError = Type.Object(
 
 export const Imported = Type.Object(
   {
+    dry_run: Type.Boolean({ description: 'Whether nothing was written.' }),
     format: Nullable(
       Type.String({
         description: 'The recognized format, such as `Hoplog`, `Bitly` or `Dub`. Null without rows.',
       }),
     ),
     unknown_columns: Type.Array(Type.String(), {
-      description: "In Hoplog's own format: columns that are not fields of a link. They are ignored.",
+      description: 'Columns and keys that have no counterpart in a link here. They are not taken over.',
     }),
     read: Type.Integer({ description: 'Rows of the text, readable or not.' }),
     created: Type.Integer({ description: 'Links created.' }),

@@ -221,6 +221,7 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   created: 118,
   read: 120,
   waiting: 0,
+  dry_run: false,
   'ImportLinks.append_utm': false,
   'ImportLinks.domain': 'go.shop.example',
   'ImportLinks.unproven': 'keep',

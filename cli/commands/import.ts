@@ -9,7 +9,6 @@ import {
   type UnprovenPolicy,
 } from '../../core/link-imports/create-row.ts';
 import { csvRows } from '../../core/link-imports/csv-rows.ts';
-import { isHoplogColumn } from '../../core/link-imports/formats/hoplog.ts';
 import { UnknownFormat } from '../../core/link-imports/formats/known.ts';
 import { jsonRows } from '../../core/link-imports/json-rows.ts';
 import { linkHosts } from '../../sql/domains/domains.ts';
@@ -27,6 +26,7 @@ type Options = {
   workspace: string;
   channel: string;
   appendUtm: boolean;
+  dryRun: boolean;
   domain?: string;
   unproven: UnprovenPolicy;
 };
@@ -52,6 +52,7 @@ export function importCommands(program: Command): void {
           'each is an error; keep: they answer once the domain is verified; move: to --domain',
         ),
     )
+    .option('--dry-run', 'say what would be done, and write nothing', false)
     .argument('<file>', 'CSV or JSON')
     .action(async (file: string, options: Options, command: Command) => {
       const result = await run(file, options);
@@ -88,7 +89,8 @@ async function run(path: string, options: Options): Promise<ImportResult> {
         channel: options.channel,
         appendUtm: options.appendUtm,
         rows: file.content.kind === 'json' ? jsonRows(text) : csvRows(text, file.content),
-        onFormat: ({ name }, columns) => progress.note(notesOn(name, columns, workspace.primary_domain)),
+        dryRun: options.dryRun,
+        onFormat: () => progress.note(notesOn(workspace.primary_domain)),
         onProgress: (result) => {
           done = result.created + result.skipped;
           const { created, skipped, errors } = result;
@@ -116,20 +118,22 @@ function domainsOf(shortUrl: string, { domain, unproven }: Options, proven: stri
   }
 }
 
-/** Returns warnings about unknown columns and a missing domain. */
-function notesOn(format: string, columns: string[], domain: string | null): string[] {
-  const notes: string[] = [];
-  const unknown = format === 'Hoplog' ? columns.filter((column) => !isHoplogColumn(column)) : [];
-  if (unknown.length > 0) notes.push(`ignored unknown columns: ${unknown.join(', ')}`);
-  if (domain === null) {
-    notes.push(
-      'the workspace has no domain, so all destinations count as external; to change that, run "hoplog workspace set --domain" first',
-    );
-  }
-  return notes;
+/** Returns a warning about a missing domain. */
+function notesOn(domain: string | null): string[] {
+  if (domain !== null) return [];
+  return [
+    'the workspace has no domain, so all destinations count as external; to change that, run "hoplog workspace set --domain" first',
+  ];
 }
 
-function describe({ read, created, waiting, skipped, errors }: ImportResult): string {
+function describe(result: ImportResult): string {
+  const { dry_run, unknown_columns: unknown } = result;
+  const begin = dry_run ? 'dry run: nothing was written\n\n' : '';
+  const end = unknown.length === 0 ? '' : `\n\nnot taken over: ${unknown.join(', ')}`;
+  return begin + describeCounts(result) + end;
+}
+
+function describeCounts({ read, created, waiting, skipped, errors }: ImportResult): string {
   const sums = table(
     ['read', 'created', 'waiting', 'skipped', 'errors'],
     [[read, created, waiting, skipped, errors.length].map(String)],

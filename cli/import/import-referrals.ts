@@ -12,6 +12,7 @@ import {
 } from '../../core/referral-imports/records.ts';
 import { openReferralFile } from '../../core/referral-imports/rows.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
+import { rolledBack } from '../../sql/database/rolled-back.ts';
 import { type KnownPartner, sumOfImported } from '../../sql/referrals/imports.ts';
 import { listPrograms, type Program } from '../../sql/referrals/programs.ts';
 import {
@@ -62,8 +63,6 @@ export type ImportGiven = {
 /** Rows of a transaction. Referrers take several statements each, the others one for all. */
 const BATCH: Record<Kind, number> = { partners: 50, customers: 500, commissions: 500 };
 
-class RolledBack extends Error {}
-
 /**
  * Imports referrers, then customers, then commissions, in batches: an interrupted import continues where it is run again.
  * A dry run is one transaction that is rolled back; meanwhile the workspace gets no new links.
@@ -72,17 +71,7 @@ class RolledBack extends Error {}
  */
 export async function importReferrals(given: ImportGiven): Promise<ReferralImport> {
   if (!given.dryRun) return run(given, (work) => inTransaction(given.pool, work));
-  let report: ReferralImport | undefined;
-  try {
-    await inTransaction(given.pool, async (tx) => {
-      report = await run(given, (work) => work(tx));
-      throw new RolledBack();
-    });
-  } catch (error) {
-    if (!(error instanceof RolledBack)) throw error;
-  }
-  if (!report) throw new Error('the dry run has no report');
-  return report;
+  return rolledBack(given.pool, (tx) => run(given, (work) => work(tx)));
 }
 
 type InBatch = <T>(work: (tx: Queryable) => Promise<T>) => Promise<T>;

@@ -3,7 +3,9 @@ import { requireDomain } from '../links/domains.ts';
 import { type CreateRow, completeRow, type ImportDefaults, type ImportDomains } from './create-row.ts';
 import type { Format } from './formats/format.ts';
 import { hostOfRow, type RowHost } from './meaning/address.ts';
+import { carriedOf } from './meaning/carried.ts';
 import { passwordOf } from './meaning/password.ts';
+import { stateOf } from './meaning/state.ts';
 import { RowProblem, type SourceRow, textOf } from './source-row.ts';
 
 /** A link of a row, with the body of its create. */
@@ -41,14 +43,18 @@ export function linksOfRow(
   attempt(nameOfRow(row), () => {
     refuseBrokenText(row);
     const password = passwordOf(row);
+    const state = stateOf(row, format.name !== 'Hoplog');
     const read = withoutSpare(row, format.read(row), defaults.domains);
     for (const one of read) {
       const link = one.printed ?? nameOfRow(row) ?? slugOf(one);
       attempt(link, () => {
         const host = hostOfRow(row, one.body.slug, one.printed);
         const place = placeOf(host, one, defaults.domains);
-        const body = completeRow({ ...one.body, ...place.body }, defaults);
+        const carried = carriedOf(row, one.body);
+        const fields = { ...state.body, ...carried, ...one.body, ...state.left, ...metadataOf(carried) };
+        const body = completeRow({ ...fields, ...place.body }, defaults);
         const columnOf = {
+          ...state.columnOf,
           ...one.columnOf,
           domain: host?.column ?? 'domain',
           password: password?.column ?? 'password',
@@ -65,6 +71,9 @@ export function linksOfRow(
   });
   return { links, problems };
 }
+
+/** The format's own metadata has been carried along. */
+const metadataOf = ({ metadata }: Record<string, unknown>) => (metadata === undefined ? {} : { metadata });
 
 /** Leaves out spare names on domains that are not here, see {@link CreateRow}. */
 function withoutSpare(row: SourceRow, read: CreateRow[], domains: ImportDomains): CreateRow[] {

@@ -18,9 +18,21 @@ export type SourceRow = {
   from: 'csv' | 'json';
   /** By the file's own names of columns. */
   values: Record<string, unknown>;
-  /** The file's name and value of a column, by {@link columnKey}. */
-  columns: ReadonlyMap<string, { name: string; value: unknown }>;
+  /** The file's name and value of a column, by {@link columnKey}. Remembers which were read. */
+  columns: ReadColumns;
 };
+
+type Column = { name: string; value: unknown };
+
+/** The columns of a row. What `get` asked for is in `read`: the others are not taken over. */
+class ReadColumns extends Map<string, Column> {
+  readonly read = new Set<string>();
+
+  override get(key: string): Column | undefined {
+    this.read.add(key);
+    return super.get(key);
+  }
+}
 
 /** A row, or the mistake at its place. */
 export type ReadRow = SourceRow | { line: number; problem: RowProblem };
@@ -31,7 +43,7 @@ export function columnKey(name: string): string {
 }
 
 export function sourceRow(from: SourceRow['from'], line: number, values: Record<string, unknown>): SourceRow {
-  const columns = new Map<string, { name: string; value: unknown }>();
+  const columns = new ReadColumns();
   for (const [name, value] of Object.entries(values)) {
     const key = columnKey(name);
     if (!columns.has(key)) columns.set(key, { name, value });
@@ -41,12 +53,11 @@ export function sourceRow(from: SourceRow['from'], line: number, values: Record<
 
 /** Returns the value of the first of these columns that has one, trimmed; null: none has. */
 export function textOf(row: SourceRow, ...keys: string[]): string | null {
-  for (const key of keys) {
+  const texts = keys.map((key) => {
     const value = row.columns.get(key)?.value;
-    const text = typeof value === 'string' ? value.trim() : typeof value === 'number' ? String(value) : '';
-    if (text !== '') return text;
-  }
-  return null;
+    return typeof value === 'string' ? value.trim() : typeof value === 'number' ? String(value) : '';
+  });
+  return texts.find((text) => text !== '') ?? null;
 }
 
 /** Returns the file's name of the first of these columns that it has. */

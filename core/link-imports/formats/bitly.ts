@@ -54,6 +54,7 @@ function readLink(
       name: linkName(textOf(row, 'title'), destination, slug),
       slug,
       tags: tagsOf(row.columns.get('tags')?.value),
+      ...targetingOf(row),
     },
     columnOf: {
       destination_url: nameOf(row, ...DESTINATION) ?? 'long_url',
@@ -61,4 +62,18 @@ function readLink(
       slug: nameOf(row, ...(isCustom ? CUSTOM : LINK)) ?? 'link',
     },
   };
+}
+
+/** Bitly's `deeplinks`: the address in an app where it is a whole one, else the app's page in its store. */
+function targetingOf(row: SourceRow): { targeting?: Record<string, string> } {
+  const given = row.columns.get('deeplinks')?.value;
+  const links = Array.isArray(given) ? given : [];
+  const targets = links.flatMap((one: unknown) => {
+    const { os, app_uri_path: app, install_url: store } = Object(one) as Record<string, unknown>;
+    const url = [app, store].find(
+      (text) => typeof text === 'string' && /^[a-z][a-z0-9+.-]*:\/\//i.test(text),
+    );
+    return (os === 'ios' || os === 'android') && typeof url === 'string' ? [[os, url] as const] : [];
+  });
+  return targets.length === 0 ? {} : { targeting: Object.fromEntries(targets) };
 }

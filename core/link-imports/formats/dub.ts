@@ -36,9 +36,8 @@ export const dub: Format = {
       external_id: fieldOf(row, 'externalid'),
       tags: tagsOf(nullless(row.columns.get('tags')?.value)),
       utm_campaign: fieldOf(row, 'utmcampaign'),
-      expires_at: fieldOf(row, 'expiresat') && instantText(fieldOf(row, 'expiresat') ?? ''),
       expired_redirect_url: fieldOf(row, 'expiredurl'),
-      archived: isYes(row.columns.get('archived')?.value) ? true : null,
+      preview: previewOf(row),
       targeting: rules !== null || (ios === null && android === null) ? null : defined({ ios, android }),
       rules,
       ...split,
@@ -51,7 +50,9 @@ export const dub: Format = {
           name: nameOf(row, 'title') ?? 'title',
           slug: nameOf(row, 'key', 'shortlink') ?? 'key',
           external_id: 'externalId',
-          expires_at: 'expiresAt',
+          'preview.title': 'title',
+          'preview.description': 'description',
+          'preview.image_url': 'image',
           expired_redirect_url: 'expiredUrl',
           'targeting.ios': 'ios',
           'targeting.android': 'android',
@@ -81,6 +82,18 @@ function rulesOf(row: SourceRow, systems: Record<string, string | null>): unknow
       ),
     ),
   ];
+}
+
+/** Dub's custom cards. An image that Dub stores in the row itself can't be a link's. */
+function previewOf(row: SourceRow): Record<string, unknown> | null {
+  const [title, description, image] = [
+    fieldOf(row, 'title'),
+    fieldOf(row, 'description'),
+    fieldOf(row, 'image'),
+  ];
+  if (!isYes(row.columns.get('proxy')?.value)) return null;
+  const preview = defined({ title, description, image_url: image?.startsWith('https://') ? image : null });
+  return Object.keys(preview).length === 0 ? null : preview;
 }
 
 /** Dub's winner is the variant with the most leads. */

@@ -1,6 +1,6 @@
 import type { CreateRow } from '../create-row.ts';
 import { parsedJson } from '../parsed-json.ts';
-import { isYes, type SourceRow } from '../source-row.ts';
+import { columnKey, isYes, type SourceRow } from '../source-row.ts';
 import { listOf } from '../values.ts';
 import type { Format } from './format.ts';
 
@@ -87,6 +87,7 @@ function bodyOf(row: SourceRow): CreateRow['body'] {
   const body: Record<string, unknown> = row.values.domain === null ? { domain: null } : {};
   for (const [column, value] of Object.entries(row.values)) {
     // Read by the reader of all formats, see `meaning/`.
+    if (isHoplogColumn(column)) row.columns.get(columnKey(column));
     if (!isHoplogColumn(column) || column === 'password' || column === 'domain') continue;
     if (typeof value !== 'string') {
       if (value !== null) body[column] = value;

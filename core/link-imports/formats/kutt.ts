@@ -1,5 +1,5 @@
-import { isYes, RowProblem, textOf } from '../source-row.ts';
-import { instantText, linkName } from '../values.ts';
+import { textOf } from '../source-row.ts';
+import { linkName } from '../values.ts';
 import type { Format } from './format.ts';
 
 /**
@@ -12,32 +12,21 @@ export const kutt: Format = {
   name: 'Kutt',
   matches: ({ columns }) => columns.has('address') && columns.has('target'),
   read(row) {
-    if (isYes(row.columns.get('banned')?.value)) {
-      throw new RowProblem('banned', 'must not be a banned link');
-    }
     const destination = textOf(row, 'target');
     const slug = textOf(row, 'address') ?? '';
-    const expires = textOf(row, 'expirein');
     return [
       {
         body: {
           ...(destination !== null && { destination_url: destination }),
           name: linkName(textOf(row, 'description'), destination, slug),
           slug,
-          ...(expires !== null && !isNull(expires) && { expires_at: instantText(expires) }),
         },
         columnOf: {
           destination_url: 'target',
           name: 'description',
           slug: 'address',
-          expires_at: 'expire_in',
         },
       },
     ];
   },
 };
-
-/** Returns whether a text is what databases write into CSV for a missing value. */
-function isNull(text: string): boolean {
-  return text === 'NULL' || text === '\\N';
-}

@@ -1,5 +1,5 @@
-import { nameOf, type SourceRow, textOf } from '../source-row.ts';
-import { instantText, linkName, tagsOf } from '../values.ts';
+import { nameOf, textOf } from '../source-row.ts';
+import { linkName, tagsOf } from '../values.ts';
 import type { Format } from './format.ts';
 import { shlinkRules } from './shlink-rules.ts';
 
@@ -16,7 +16,6 @@ export const shlink: Format = {
   read(row) {
     const destination = textOf(row, 'longurl');
     const slug = textOf(row, 'shortcode') ?? '';
-    const { validSince, validUntil, maxVisits } = metaOf(row);
     const rules = shlinkRules(row.columns.get('redirectrules')?.value);
     return [
       {
@@ -25,29 +24,15 @@ export const shlink: Format = {
           name: linkName(textOf(row, 'title'), destination, slug),
           slug,
           tags: tagsOf(row.columns.get('tags')?.value),
-          ...(typeof validSince === 'string' && { starts_at: instantText(validSince) }),
           ...(rules !== null && { rules }),
-          ...(row.columns.get('forwardquery')?.value === false && { forward_query: false }),
-          ...(typeof validUntil === 'string' && { expires_at: instantText(validUntil) }),
-          ...(typeof maxVisits === 'number' && { max_clicks: maxVisits }),
         },
         columnOf: {
           destination_url: nameOf(row, 'longurl') ?? 'longUrl',
           name: nameOf(row, 'title') ?? 'title',
           slug: nameOf(row, 'shortcode') ?? 'shortCode',
-          starts_at: 'meta.validSince',
           rules: 'redirectRules',
-          expires_at: 'meta.validUntil',
-          max_clicks: 'meta.maxVisits',
         },
       },
     ];
   },
 };
-
-type Meta = { validSince?: unknown; validUntil?: unknown; maxVisits?: unknown };
-
-function metaOf(row: SourceRow): Meta {
-  const meta = row.columns.get('meta')?.value;
-  return typeof meta === 'object' && meta !== null ? meta : {};
-}

@@ -1,11 +1,11 @@
-import { isYes, nameOf, type SourceRow, textOf } from '../source-row.ts';
-import { defined, instantText, linkName, tagsOf } from '../values.ts';
+import { nameOf, type SourceRow, textOf } from '../source-row.ts';
+import { defined, linkName, tagsOf } from '../values.ts';
 import type { Format } from './format.ts';
 
 /**
  * Short.io. JSON: `GET /api/links` (`originalURL`, `path`, `title`, `tags`, `expiresAt` in milliseconds or ISO 8601,
- * `expiredURL`, `iphoneURL`, `androidURL`, `splitURL` with `splitPercent`, `clicksLimit`, `redirectType`, `skipQS`,
- * `archived`, `utmSource`, …; https://developers.short.io/reference/post_links-public). CSV: the same names as columns.
+ * `expiredURL`, `iphoneURL`, `androidURL`, `splitURL` with `splitPercent`, `redirectType`, `utmSource`,
+ * `integrationFB`, `integrationGA`, …; https://developers.short.io/reference/post_links-public). CSV: the same names as columns.
  */
 export const shortIo: Format = {
   name: 'Short.io',
@@ -22,12 +22,9 @@ export const shortIo: Format = {
           name: linkName(textOf(row, 'title'), destination, slug),
           slug,
           tags: tagsOf(row.columns.get('tags')?.value),
-          expires_at: instantIn(textOf(row, 'expiresat')),
           expired_redirect_url: textOf(row, 'expiredurl'),
-          max_clicks: numberIn(textOf(row, 'clickslimit')),
           redirect_status: numberIn(textOf(row, 'redirecttype')),
-          forward_query: isYes(row.columns.get('skipqs')?.value) ? false : null,
-          archived: isYes(row.columns.get('archived')?.value) ? true : null,
+          retargeting: pixelsOf(row),
           targeting: ios === null && android === null ? null : defined({ ios, android }),
           split: splitOf(row, destination),
           utm_source: textOf(row, 'utmsource'),
@@ -40,9 +37,9 @@ export const shortIo: Format = {
           destination_url: nameOf(row, 'originalurl') ?? 'originalURL',
           name: nameOf(row, 'title') ?? 'title',
           slug: nameOf(row, 'path') ?? 'path',
-          expires_at: 'expiresAt',
           expired_redirect_url: 'expiredURL',
-          max_clicks: 'clicksLimit',
+          'retargeting.facebook': 'integrationFB',
+          'retargeting.google': 'integrationGA',
           redirect_status: 'redirectType',
           'targeting.ios': 'iphoneURL',
           'targeting.android': 'androidURL',
@@ -54,10 +51,16 @@ export const shortIo: Format = {
 
 const numberIn = (text: string | null) => (text !== null && /^\d{1,15}$/.test(text) ? Number(text) : text);
 
-/** Milliseconds since the epoch, or a time. */
-function instantIn(text: string | null): string | null {
-  if (text === null) return null;
-  return /^\d{12,14}$/.test(text) ? new Date(Number(text)).toISOString() : instantText(text);
+/** Google Analytics has ids of pixels that we have too; Google Tag Manager and AdRoll have others. */
+const GOOGLE = /^(?:AW|DC|G|GT|UA)-/;
+
+function pixelsOf(row: SourceRow): Record<string, unknown> | null {
+  const google = textOf(row, 'integrationga');
+  const pixels = defined({
+    facebook: textOf(row, 'integrationfb'),
+    google: google !== null && GOOGLE.test(google) ? google : null,
+  });
+  return Object.keys(pixels).length === 0 ? null : pixels;
 }
 
 function splitOf(row: SourceRow, destination: string | null): unknown {

@@ -25,15 +25,12 @@ export const sink: Format = {
           destination_url: destination,
           name: linkName(textOf(row, 'comment', 'title'), destination, slug),
           slug,
-          expires_at: expiryOf(row),
-          forward_query: row.columns.get('redirectwithquery')?.value === false ? false : null,
           targeting: ios === null && android === null ? null : defined({ ios, android }),
           preview: previewOf(row),
         }),
         columnOf: {
           destination_url: 'url',
           name: nameOf(row, 'comment', 'title') ?? 'comment',
-          expires_at: 'expiration',
           'targeting.ios': 'apple',
           'targeting.android': 'google',
           'preview.title': 'title',
@@ -44,12 +41,6 @@ export const sink: Format = {
     ];
   },
 };
-
-/** Seconds since the epoch. */
-function expiryOf(row: SourceRow): string | null {
-  const text = textOf(row, 'expiration');
-  return text !== null && /^\d{9,11}$/.test(text) ? new Date(Number(text) * 1_000).toISOString() : text;
-}
 
 /** An image may be a path on the Sink server, which no messenger can load from here. */
 function previewOf(row: SourceRow): Record<string, unknown> | null {

@@ -1,5 +1,5 @@
-import { isYes, nameOf, textOf } from '../source-row.ts';
-import { defined, instantText, linkName, slugOfUrl, tagsOf } from '../values.ts';
+import { nameOf, textOf } from '../source-row.ts';
+import { defined, linkName, slugOfUrl, tagsOf } from '../values.ts';
 import type { Format } from './format.ts';
 
 /**
@@ -12,7 +12,6 @@ export const tinyurl: Format = {
   read(row) {
     const destination = textOf(row, 'url', 'longurl');
     const slug = textOf(row, 'alias') ?? slugOfUrl(textOf(row, 'tinyurl') ?? '');
-    const expires = textOf(row, 'expiresat');
     return [
       {
         body: defined({
@@ -20,14 +19,11 @@ export const tinyurl: Format = {
           name: linkName(textOf(row, 'description'), destination, slug),
           slug,
           tags: tagsOf(row.columns.get('tags')?.value),
-          expires_at: expires && instantText(expires),
-          archived: isYes(row.columns.get('archived')?.value) ? true : null,
         }),
         columnOf: {
           destination_url: nameOf(row, 'url', 'longurl') ?? 'url',
           name: 'description',
           slug: nameOf(row, 'alias', 'tinyurl') ?? 'alias',
-          expires_at: 'expires_at',
         },
       },
     ];

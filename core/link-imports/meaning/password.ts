@@ -1,5 +1,5 @@
 import { hashUseOf } from '../../access/foreign-hashes.ts';
-import { RowProblem, type SourceRow } from '../source-row.ts';
+import { columnKey, RowProblem, type SourceRow } from '../source-row.ts';
 
 /** The password of a row's link: its clear text, or its hash in another service. */
 export type RowPassword = { column: string; clear: string } | { column: string; hash: string };
@@ -79,6 +79,7 @@ const SEVERAL = 'the row has several passwords, which differ';
 export function passwordOf(row: SourceRow): RowPassword | null {
   const found: RowPassword[] = [];
   let problem: RowProblem | null = null;
+  for (const name of Object.keys(row.values)) if (isPasswordColumn(name)) row.columns.get(columnKey(name));
   for (const entry of entriesOf(row.values)) {
     const outcome = readEntry(entry);
     if (outcome instanceof RowProblem) problem ??= outcome;

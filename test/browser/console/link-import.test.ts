@@ -39,11 +39,18 @@ async function choose(page: ConsolePage, name: string, content: string | Buffer)
     .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) });
 }
 
-/** Holds the page's import at its second call until it is released. */
+/** Presses the button that says what an import will do, and waits for it. */
+async function check(page: ConsolePage, rows: string): Promise<void> {
+  await page.getByRole('button', { name: `Check ${rows}`, exact: true }).click();
+  await page.getByRole('region', { name: 'What the import will do' }).waitFor();
+}
+
+/** Holds the page's import at its second call until it is released. Checks before it are not held. */
 async function holdSecondPiece(page: ConsolePage) {
   const held = Promise.withResolvers<void>();
   let calls = 0;
   await page.route('**/api/v1/links/import', async (route) => {
+    if (route.request().postDataJSON().dry_run === true) return route.continue();
     calls += 1;
     if (calls === 2) await held.promise;
     await route.continue();
@@ -68,6 +75,11 @@ test(
     await expectGood(page, 'import-choose');
     const hold = await holdSecondPiece(page);
     await choose(page, 'leaves.csv', csv(rows));
+    await check(page, '402 rows');
+    await page.getByText('402 rows were looked at. Nothing was made yet.').waitFor();
+    expect([await figure(page, 'Links to create'), await figure(page, 'Rows refused')]).toEqual(['400', '2']);
+    expect(await slugs('leaf-')).toEqual([]);
+    await expectGood(page, 'import-checked');
     await page.getByRole('button', { name: 'Import 402 rows' }).click();
     await page.getByText('200 of 402 rows: 199 made, 0 there already, 1 refused', { exact: true }).waitFor();
     const bar = page.getByRole('progressbar', { name: 'Rows done' });
@@ -97,8 +109,9 @@ test(
       ['252', 'FIRST'],
     ]);
     await choose(page, 'mended.csv', saved.replaceAll('ftp://', 'https://').replace(',FIRST', ',first-2'));
+    await check(page, '2 rows');
     await page.getByRole('button', { name: 'Import 2 rows' }).click();
-    await page.getByText('Skipped columns, which are no fields of a link: line, reason.').waitFor();
+    await page.getByText('because a link here has no such field: line, reason.').waitFor();
     expect(await figure(page, 'Links created')).toBe('2');
     expect(await slugs('insecure')).toEqual(['insecure']);
     expectClean(page);
@@ -111,6 +124,7 @@ test('a canceled import ends after what was sent, and resumes where it ended', L
   const file = csv(Array.from({ length: 2 * PIECE + 50 }, (_, n) => row(`frost-${n}`)));
   const hold = await holdSecondPiece(page);
   await choose(page, 'frost.csv', file);
+  await check(page, '450 rows');
   await page.getByRole('button', { name: 'Import 450 rows' }).click();
   await page.getByText('200 of 450 rows').waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
@@ -123,6 +137,7 @@ test('a canceled import ends after what was sent, and resumes where it ended', L
   expect(await slugs('frost-')).toHaveLength(400);
 
   await choose(page, 'frost.csv', file);
+  await check(page, '450 rows');
   await page.getByRole('button', { name: 'Import 450 rows' }).click();
   await page.getByText('450 rows were looked at.').waitFor();
   expect([await figure(page, 'Links created'), await figure(page, 'Already present')]).toEqual(['50', '400']);
@@ -133,6 +148,7 @@ test('leaving the page during an import asks first', LONG, async () => {
   const page = await site.open('/links/import');
   const hold = await holdSecondPiece(page);
   await choose(page, 'thaw.csv', csv(Array.from({ length: 2 * PIECE }, (_, n) => row(`thaw-${n}`))));
+  await check(page, '400 rows');
   await page.getByRole('button', { name: 'Import 400 rows' }).click();
   await page.getByText('200 of 400 rows').waitFor();
   const question = page.getByRole('dialog', { name: 'Stop the import?' });
@@ -161,12 +177,12 @@ test('a file that is not a list of links creates nothing and says why', LONG, as
   await choose(page, 'picture.csv', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0, 13, 0x0a, 0]));
   await page.getByText('The file is not text. Export it as CSV.').waitFor();
   await expectGood(page, 'import-no-text');
-  expect(await page.getByRole('button', { name: /^Import/ }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: /^Check/ }).count()).toBe(0);
   await choose(page, 'empty.csv', ' \n');
   await page.getByText('The file is empty.').waitFor();
   await choose(page, 'letter.csv', 'Dear friends,\nthe summer was warm,\nand long.\n');
-  await page.getByRole('button', { name: 'Import 2 rows' }).click();
-  await page.getByText('The file was not imported').waitFor();
+  await page.getByRole('button', { name: 'Check 2 rows' }).click();
+  await page.getByText('The file cannot be imported').waitFor();
   await expectGood(page, 'import-no-list');
   expect(await page.getByRole('alert').textContent()).toContain('destination_url');
   expect((await links()).total).toBe(total);
@@ -174,6 +190,7 @@ test('a file that is not a list of links creates nothing and says why', LONG, as
   await page.getByText('The file has no rows.').waitFor();
   // The page stays usable: a good file after a wrong one. Rows without a value, as spreadsheets leave them, are skipped.
   await choose(page, 'good.csv', csv([row('after-all'), ',,', '"",,""', '']));
+  await check(page, '1 row');
   await page.getByRole('button', { name: 'Import 1 row', exact: true }).click();
   await page.getByText('1 row was looked at.').waitFor();
   expect(await slugs('after-all')).toEqual(['after-all']);

@@ -1671,6 +1671,8 @@ export interface components {
        */
       channel?: "facebook" | "instagram" | "youtube" | "linkedin" | "twitter" | "tiktok" | "newsletter" | "website" | "other" | "threads" | "bluesky" | "mastodon" | "pinterest" | "reddit" | "telegram" | "discord" | "tumblr" | "google_business" | "nostr" | "lemmy" | "slack" | "devto" | "x" | "smart";
       domain?: string | null;
+      /** @default false */
+      dry_run?: boolean;
       text: string;
       /**
        * @default refuse
@@ -1680,6 +1682,7 @@ export interface components {
     };
     ImportResult: {
       created: number;
+      dry_run: boolean;
       errors: components["schemas"]["ImportError"][];
       format: string | null;
       read: number;

@@ -15,10 +15,10 @@ import { type ImportState, runImport } from './run-import.ts';
 
 type Stage =
   | { name: 'choose' }
-  | { name: 'running'; state: ImportState }
-  | { name: 'over'; state: ImportState; canceled: boolean; error: unknown };
+  | { name: 'running'; isCheck: boolean; state: ImportState }
+  | { name: 'over'; isCheck: boolean; state: ImportState; canceled: boolean; error: unknown };
 
-/** Imports links from another service's export, in batches. */
+/** Imports links from another service's export, in batches. A check says first what the import will do. */
 export default function ImportPage() {
   const { can, workspace } = useSession();
   const queries = useQueryClient();
@@ -43,20 +43,24 @@ export default function ImportPage() {
     }
   };
 
-  const start = async () => {
+  const start = async (isCheck: boolean) => {
     if (!file) return;
     cancel.current = new AbortController();
     const { signal } = cancel.current;
     let latest: ImportState | null = null;
     try {
-      const state = await runImport(file, options, signal, (now) => {
+      const state = await runImport(file, { ...options, isCheck }, signal, (now) => {
         latest = now;
-        setStage({ name: 'running', state: now });
+        setStage({ name: 'running', isCheck, state: now });
       });
-      setStage({ name: 'over', state, canceled: signal.aborted && state.done < file.rows, error: null });
+      const canceled = signal.aborted && state.done < file.rows;
+      setStage(
+        isCheck && canceled ? { name: 'choose' } : { name: 'over', isCheck, state, canceled, error: null },
+      );
     } catch (error) {
-      if (latest) setStage({ name: 'over', state: latest, canceled: false, error });
+      if (latest) setStage({ name: 'over', isCheck, state: latest, canceled: false, error });
     }
+    if (isCheck) return;
     await queries.invalidateQueries({
       predicate: ({ queryKey: [path] }) => typeof path === 'string' && path.startsWith('/links'),
     });
@@ -77,7 +81,7 @@ export default function ImportPage() {
           All links
         </Anchor>
       </PageHeader>
-      <LeaveGuard active={stage.name === 'running'} title="Stop the import?">
+      <LeaveGuard active={stage.name === 'running' && !stage.isCheck} title="Stop the import?">
         It is still running and would end here. What was made so far stays; import the file again to go on.
       </LeaveGuard>
       <Stack maw={860} gap="md">
@@ -104,31 +108,63 @@ export default function ImportPage() {
           clearable
           clearButtonProps={{ 'aria-label': 'Clear the file' }}
         />
-        <ImportOptionFields options={options} disabled={stage.name === 'running'} onChange={setOptions} />
+        <ImportOptionFields
+          options={options}
+          disabled={stage.name === 'running'}
+          onChange={(changed) => {
+            setOptions(changed);
+            setStage({ name: 'choose' });
+          }}
+        />
         {file && stage.name === 'choose' && (
           <Group>
-            <Button onClick={() => void start()}>Import {plural(file.rows, 'row', 'rows')}</Button>
+            <Button onClick={() => void start(true)}>Check {plural(file.rows, 'row', 'rows')}</Button>
           </Group>
         )}
         {file && stage.name === 'running' && (
-          <Running file={file} state={stage.state} cancel={() => cancel.current.abort()} />
+          <Running
+            file={file}
+            isCheck={stage.isCheck}
+            state={stage.state}
+            cancel={() => cancel.current.abort()}
+          />
         )}
         {stage.name === 'over' && stage.error !== null && (
           <FailureNotice
             error={stage.error}
-            title={stage.state.done > 0 ? 'The import has failed' : 'The file was not imported'}
-            again={() => void start()}
+            title={failureOf(stage.isCheck, stage.state)}
+            again={() => void start(stage.isCheck)}
           />
         )}
         {file && stage.name === 'over' && (stage.error === null || stage.state.done > 0) && (
-          <ImportResult file={file} state={stage.state} canceled={stage.canceled} />
+          <ImportResult
+            file={file}
+            state={stage.state}
+            canceled={stage.canceled}
+            startImport={stage.isCheck && stage.error === null ? () => void start(false) : null}
+          />
         )}
       </Stack>
     </>
   );
 }
 
-function Running({ file, state, cancel }: { file: ImportFile; state: ImportState; cancel: () => void }) {
+function failureOf(isCheck: boolean, { done }: ImportState): string {
+  if (isCheck) return 'The file cannot be imported';
+  return done > 0 ? 'The import has failed' : 'The file was not imported';
+}
+
+function Running({
+  file,
+  isCheck,
+  state,
+  cancel,
+}: {
+  file: ImportFile;
+  isCheck: boolean;
+  state: ImportState;
+  cancel: () => void;
+}) {
   const [cancelling, setCancelling] = useState(false);
   const percent = Math.floor((state.done / file.rows) * 100);
   return (
@@ -140,7 +176,8 @@ function Running({ file, state, cancel }: { file: ImportFile; state: ImportState
         <Group justify="space-between">
           <Text size="sm" role="status">
             {formatCount(state.done)} of {plural(file.rows, 'row', 'rows')}: {formatCount(state.created)}{' '}
-            made, {formatCount(state.skipped)} there already, {formatCount(state.refused.length)} refused
+            {isCheck ? 'to make' : 'made'}, {formatCount(state.skipped)} there already,{' '}
+            {formatCount(state.refused.length)} refused
           </Text>
           <Button
             variant="default"

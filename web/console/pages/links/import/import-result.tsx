@@ -12,19 +12,26 @@ import type { ImportState } from './run-import.ts';
 /** Refused rows shown; the CSV file has all. */
 const SHOWN = 100;
 
-/** The result of an import. */
+/** The result of an import, or what it will be. @param startImport after a check */
 export function ImportResult({
   file,
   state,
   canceled,
+  startImport,
 }: {
   file: ImportFile;
   state: ImportState;
   canceled: boolean;
+  startImport: (() => void) | null;
 }) {
   const { refused } = state;
+  const isCheck = startImport !== null;
   return (
-    <Stack gap="md" component="section" aria-label="Result of the import">
+    <Stack
+      gap="md"
+      component="section"
+      aria-label={isCheck ? 'What the import will do' : 'Result of the import'}
+    >
       {canceled && (
         <Alert variant="outline" color="yellow" title="The import was canceled" role="status">
           {formatCount(state.done)} of {plural(file.rows, 'row', 'rows')} were done. Import the file again to
@@ -35,9 +42,10 @@ export function ImportResult({
         {state.format &&
           `Read as ${state.format === 'Hoplog' ? 'a CSV of our own columns' : `an export of ${state.format}`}. `}
         {plural(state.done, 'row was', 'rows were')} looked at.
+        {isCheck && ' Nothing was made yet.'}
       </Text>
       <SimpleGrid cols={{ base: 1, xs: 3 }}>
-        <Figure label="Links created" value={formatCount(state.created)} />
+        <Figure label={isCheck ? 'Links to create' : 'Links created'} value={formatCount(state.created)} />
         <Figure label="Already present" value={formatCount(state.skipped)} />
         <Figure label="Rows refused" value={formatCount(refused.length)} />
       </SimpleGrid>
@@ -45,7 +53,11 @@ export function ImportResult({
         <Alert
           variant="outline"
           color="yellow"
-          title={`${plural(state.waiting, 'link waits', 'links wait')} for a domain`}
+          title={
+            isCheck
+              ? `${plural(state.waiting, 'link will wait', 'links will wait')} for a domain`
+              : `${plural(state.waiting, 'link waits', 'links wait')} for a domain`
+          }
         >
           They answer as soon as their domain is verified.{' '}
           <Anchor component={Link} href="/domains">
@@ -56,13 +68,19 @@ export function ImportResult({
       )}
       {state.unknownColumns.length > 0 && (
         <Text size="sm">
-          Skipped columns, which are no fields of a link: {state.unknownColumns.join(', ')}.
+          Not taken over, because a link here has no such field: {state.unknownColumns.join(', ')}.
         </Text>
       )}
       <Group>
-        <Button component={Link} href="/links">
-          See the links
-        </Button>
+        {isCheck ? (
+          <Button onClick={startImport} disabled={state.created + state.skipped === 0}>
+            Import {plural(file.rows, 'row', 'rows')}
+          </Button>
+        ) : (
+          <Button component={Link} href="/links">
+            See the links
+          </Button>
+        )}
         {refused.length > 0 && (
           <Button
             variant="default"
@@ -81,7 +99,7 @@ export function ImportResult({
       {refused.length > 0 && (
         <>
           <Title order={2} size="h4">
-            Rows that were refused
+            {isCheck ? 'Rows that will be refused' : 'Rows that were refused'}
           </Title>
           {refused.length > SHOWN && <Text size="sm">The first {SHOWN}; the file has all of them.</Text>}
           <ScrollTable label="Refused rows" minWidth={520} columns={['Line', 'Reason', 'Row']}>

@@ -24,7 +24,7 @@ export type ImportState = {
 type Imported = ResponseOf<'/links/import', 'post'>;
 
 /**
- * Sends a file piece by piece. A request without a response is retried; links it had created are then skipped.
+ * Sends a file piece by piece. A check writes nothing, and does not see a slug that is in two pieces. A request without a response is retried; links it had created are then skipped.
  *
  * @param signal stops after the current request
  * @returns the final state, also if canceled
@@ -32,7 +32,7 @@ type Imported = ResponseOf<'/links/import', 'post'>;
  */
 export async function runImport(
   file: ImportFile,
-  options: ImportOptions,
+  options: ImportOptions & { isCheck: boolean },
   signal: AbortSignal,
   onState: (state: ImportState) => void,
 ): Promise<ImportState> {
@@ -51,7 +51,7 @@ export async function runImport(
     const got = await send(piece, options, signal);
     state = {
       format: state.format ?? got.format,
-      unknownColumns: got.unknown_columns,
+      unknownColumns: [...new Set([...state.unknownColumns, ...got.unknown_columns])],
       done: state.done + piece.rows.size,
       created: state.created + got.created,
       waiting: state.waiting + got.waiting,
@@ -63,12 +63,16 @@ export async function runImport(
   return { ...state, refused: state.refused.toSorted((a, b) => a.line - b.line) };
 }
 
-async function send(piece: Piece, options: ImportOptions, signal: AbortSignal): Promise<Imported> {
+async function send(
+  piece: Piece,
+  options: ImportOptions & { isCheck: boolean },
+  signal: AbortSignal,
+): Promise<Imported> {
   for (let tries = 0; ; tries += 1) {
     try {
       return await callApi<Imported>('/links/import', {
         method: 'POST',
-        body: { text: piece.text, ...optionsBody(options) },
+        body: { text: piece.text, dry_run: options.isCheck, ...optionsBody(options) },
       });
     } catch (error) {
       const pause = PAUSES[tries];

@@ -1,0 +1,29 @@
+import type { SourceRow } from './source-row.ts';
+
+/** Finds the columns of a file that no reader asked for. */
+export type ColumnWatch = {
+  /** Notes a row that was read. */
+  see(row: SourceRow): void;
+  /** Returns the file's names of what was not taken over from any row. */
+  unknown(): string[];
+};
+
+export function createColumnWatch(): ColumnWatch {
+  const names = new Map<string, string>();
+  const read = new Set<string>();
+  return {
+    see({ columns, from }) {
+      for (const key of columns.read) read.add(key);
+      for (const [key, { name, value }] of columns) {
+        if (!names.has(key) && (from === 'csv' || hasValue(value))) names.set(key, name);
+      }
+    },
+    unknown: () => [...names].flatMap(([key, name]) => (read.has(key) ? [] : [name])),
+  };
+}
+
+/** Exports of an API have each of its fields in each link. */
+function hasValue(value: unknown): boolean {
+  if (value === null || value === undefined || value === '' || value === false || value === 0) return false;
+  return typeof value !== 'object' || Object.keys(value).length > 0;
+}

@@ -1,0 +1,198 @@
+import { isYes, RowProblem, type SourceRow } from '../source-row.ts';
+import { timeIn } from './times.ts';
+
+/** Fields of a create that say whether and until when a link redirects, and the file's names of them. */
+export type RowState = {
+  body: Record<string, unknown>;
+  /** `max_clicks`, less the visits that the row counts, also where the format reads it. */
+  left: Record<string, unknown>;
+  columnOf: Record<string, string>;
+};
+
+/** Names that mean off where they have a value that is not a no. Times count: `disabledAt`. */
+const OFF = [
+  'disabled',
+  'isdisabled',
+  'disabledat',
+  'deleted',
+  'isdeleted',
+  'deletedat',
+  'banned',
+  'isbanned',
+  'bannedat',
+  'blocked',
+  'isblocked',
+  'suspended',
+  'issuspended',
+  'paused',
+  'ispaused',
+  'deactivated',
+  'deactivatedat',
+  'isexpired',
+  'expired',
+];
+/** Names that mean off where they have a no. */
+const ON = ['enabled', 'isenabled', 'active', 'isactive'];
+const STATUS = ['status', 'state', 'linkstatus'];
+const STATUS_OFF =
+  /^(?:disabled|inactive|deleted|banned|blocked|suspended|paused|deactivated|expired|off|draft|removed|trashed)$/i;
+const ARCHIVED = ['archived', 'isarchived', 'archivedat'];
+
+const EXPIRES = [
+  'expiresat',
+  'expires',
+  'expiresin',
+  'expireat',
+  'expirein',
+  'expiredat',
+  'expiration',
+  'expirationdate',
+  'expirationtime',
+  'expiry',
+  'expirydate',
+  'expiresdate',
+  'validuntil',
+  'validto',
+  'validthrough',
+  'enddate',
+  'endsat',
+  'meta.validuntil',
+];
+const STARTS = [
+  'startsat',
+  'startdate',
+  'validsince',
+  'validfrom',
+  'activeat',
+  'activatesat',
+  'meta.validsince',
+];
+const MOST = [
+  'maxclicks',
+  'maxvisits',
+  'clickslimit',
+  'clicklimit',
+  'visitslimit',
+  'visitlimit',
+  'maxuses',
+  'maxviews',
+  'meta.maxvisits',
+];
+const VISITS = ['visits', 'visitscount', 'visitcount', 'clicks', 'clickcount', 'hits', 'visitssummary.total'];
+
+/** Rules that an export only mentions, by the name of the rules themselves. */
+const MENTIONED = [
+  ['hasredirectrules', 'redirectrules'],
+  ['hasrules', 'rules'],
+  ['hastargeting', 'targeting'],
+  ['hasgeotargeting', 'geo'],
+] as const;
+
+const NOTHING = /^(?:|null|\\n|none|never|undefined|-|0000-00-00(?: 00:00:00)?)$/i;
+
+/**
+ * Returns what a row says on whether its link redirects, in any format. Fields of the row's own format come first.
+ *
+ * @param usesStatus false: a column `status` only repeats other columns
+ * @throws {RowProblem} for a link that was off, used up, or whose rules the file does not hold: here it would redirect
+ */
+export function stateOf(row: SourceRow, usesStatus: boolean): RowState {
+  refuseOff(row, usesStatus);
+  refuseMentioned(row);
+  const state: RowState = { body: {}, left: {}, columnOf: {} };
+  const take = (field: string, found: Found | null, value: unknown) => {
+    if (found === null) return;
+    state.body[field] = value;
+    state.columnOf[field] = found.name;
+  };
+  const expires = find(row, EXPIRES, isNo);
+  take('expires_at', expires, expires && timeIn(textOf(expires)));
+  const starts = find(row, STARTS, isNo);
+  take('starts_at', starts, starts && timeIn(textOf(starts)));
+  const most = find(row, MOST);
+  const left = most && leftOf(row, most);
+  take('max_clicks', most, left ?? (most && numberIn(most)));
+  if (left !== null) state.left.max_clicks = left;
+  const archived = find(row, ARCHIVED);
+  if (archived !== null && !isNo(archived.value)) take('archived', archived, true);
+  return state;
+}
+
+type Found = { name: string; value: unknown };
+
+const textOf = ({ value }: Found) => (typeof value === 'string' ? value.trim() : String(value));
+
+/** Returns the first of these columns that has a value; `meta.validuntil` is a field in an object. */
+function find(row: SourceRow, keys: readonly string[], isEmpty = isNothing): Found | null {
+  for (const key of keys) {
+    const found = columnAt(row, key);
+    if (found !== null && !isEmpty(found.value)) return found;
+  }
+  return null;
+}
+
+function columnAt(row: SourceRow, key: string): Found | null {
+  const [outer = '', inner] = key.split('.');
+  const column = row.columns.get(key) ?? row.columns.get(outer);
+  if (column === undefined || inner === undefined || row.columns.has(key)) return column ?? null;
+  if (typeof column.value !== 'object' || column.value === null) return null;
+  const entry = Object.entries(column.value).find(([name]) => name.toLowerCase() === inner);
+  return entry ? { name: `${column.name}.${entry[0]}`, value: entry[1] } : null;
+}
+
+function isNothing(value: unknown): boolean {
+  if (value === undefined || value === null || value === '' || value === false) return true;
+  if (typeof value === 'object') return Object.keys(value).length === 0;
+  return typeof value === 'string' && NOTHING.test(value.trim());
+}
+
+function isNo(value: unknown): boolean {
+  return isNothing(value) || value === 0 || /^(?:false|f|no|n|0)$/i.test(String(value).trim());
+}
+
+function refuseOff(row: SourceRow, usesStatus: boolean): void {
+  const off =
+    OFF.map((key) => columnAt(row, key)).find((one) => one !== null && !isNo(one.value)) ??
+    ON.map((key) => columnAt(row, key)).find(
+      (one) => one !== null && !isNothing(one.value) && isNo(one.value),
+    ) ??
+    ON.map((key) => columnAt(row, key)).find((one) => one !== null && one.value === false) ??
+    (usesStatus
+      ? STATUS.map((key) => columnAt(row, key)).find((one) => one !== null && STATUS_OFF.test(textOf(one)))
+      : undefined);
+  if (off) {
+    throw new RowProblem(
+      off.name,
+      'the link is switched off there, and would redirect here: leave its row out, or clear this field',
+    );
+  }
+}
+
+function refuseMentioned(row: SourceRow): void {
+  for (const [mention, rules] of MENTIONED) {
+    const mentioned = row.columns.get(mention);
+    const held = row.columns.get(rules)?.value;
+    if (!mentioned || !isYes(mentioned.value) || !isNothing(held)) continue;
+    throw new RowProblem(
+      mentioned.name,
+      'the link has rules, which the file does not hold: without them it would lead elsewhere. Add them to the row',
+    );
+  }
+}
+
+const WHOLE_NUMBER = /^\d{1,15}$/;
+
+function numberIn(found: Found): unknown {
+  return WHOLE_NUMBER.test(textOf(found)) ? Number(textOf(found)) : found.value;
+}
+
+/** Returns how many visits are left; null: the row does not count them. */
+function leftOf(row: SourceRow, most: Found): number | null {
+  const visits = find(row, VISITS);
+  if (visits === null || !WHOLE_NUMBER.test(textOf(visits)) || !WHOLE_NUMBER.test(textOf(most))) return null;
+  const [used, all] = [Number(textOf(visits)), Number(textOf(most))];
+  if (used >= all) {
+    throw new RowProblem(most.name, 'the link is used up there, and would redirect here: leave its row out');
+  }
+  return all - used;
+}

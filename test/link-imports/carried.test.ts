@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { LinkRecord } from '../../api/links/schemas.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { startTestIngest, type TestIngest } from '../support/ingest.ts';
+import { PHONE, PREVIEW, visit, visitNew } from '../support/visitors.ts';
+
+type Imported = {
+  dry_run: boolean;
+  created: number;
+  skipped: number;
+  unknown_columns: string[];
+  errors: { line: number; index: number; link: string | null; field: string | null; message: string }[];
+};
+
+let api: TestApi;
+let ingest: TestIngest;
+let shop: TestWorkspace;
+
+beforeAll(async () => {
+  api = await testApi();
+  ingest = await startTestIngest(api.stores);
+  shop = await api.addWorkspace();
+});
+afterAll(async () => {
+  await ingest?.close();
+  await ingest?.remove();
+  await api?.close();
+});
+
+async function imported(file: string | object, more: object = {}): Promise<Imported> {
+  const text = typeof file === 'string' ? file : JSON.stringify(file);
+  const answer = await shop.post<Imported>('/links/import', { text, unproven: 'move', ...more });
+  expect([answer.status, answer.text]).toEqual([200, answer.text]);
+  return answer.body;
+}
+
+async function link(slug: string): Promise<LinkRecord | undefined> {
+  const path = `/links?view=records&archived=include&slug=${slug}`;
+  return (await shop.get<{ links: LinkRecord[] }>(path)).body.links.find((one) => one.slug === slug);
+}
+
+const status = async (slug: string) => (await visit(`${ingest.url}/${slug}`)).status;
+const to = (slug: string) => `https://shop.example/${slug}`;
+
+test('what was switched off elsewhere is an error that names the column, and does not redirect here', async () => {
+  const off: [slug: string, field: string, file: string | object][] = [
+    [
+      'off1',
+      'disabledAt',
+      [{ domain: 'dub.sh', key: 'off1', url: to('off1'), disabledAt: '2026-01-01T00:00:00.000Z' }],
+    ],
+    [
+      'off2',
+      'is_deleted',
+      [{ id: 'bit.ly/off2', link: 'https://bit.ly/off2', long_url: to('off2'), is_deleted: true }],
+    ],
+    ['off3', 'banned', `address,target,banned\noff3,${to('off3')},t\n`],
+    ['off4', 'status', [{ slashtag: 'off4', destination: to('off4'), status: 'deleted' }]],
+    ['off5', 'Active', `slug,url,Active\noff5,${to('off5')},no\n`],
+    ['off6', 'enabled', [{ slug: 'off6', url: to('off6'), enabled: false }]],
+    ['off7', 'maxVisits', [{ shortCode: 'off7', longUrl: to('off7'), maxVisits: 5, visits: 9 }]],
+    ['off8', 'hasRedirectRules', [{ shortCode: 'off8', longUrl: to('off8'), hasRedirectRules: true }]],
+  ];
+  for (const [slug, field, file] of off) {
+    const { created, errors } = await imported(file);
+    expect([slug, created, errors]).toMatchObject([
+      slug,
+      0,
+      [{ link: expect.stringContaining(slug), field }],
+    ]);
+    expect(await status(slug)).toBe(404);
+  }
+});
+
+test('an end is taken over, whatever its column is called and however its time is written', async () => {
+  const ends: [name: string, value: string | number][] = [
+    ['expires_at', '2020-01-01 12:00:00'],
+    ['expiration_date', '2020-01-01T12:00:00Z'],
+    ['validUntil', '2020-01-01T14:00:00+02:00'],
+    ['expiredAt', 1_577_880_000_000],
+    ['expiration', 1_577_880_000],
+  ];
+  for (const [nth, [name, value]] of ends.entries()) {
+    const slug = `end${nth}`;
+    expect(await imported([{ slug, url: to(slug), [name]: value }])).toMatchObject({
+      created: 1,
+      errors: [],
+      unknown_columns: [],
+    });
+    expect(await link(slug)).toMatchObject({ expires_at: '2020-01-01T12:00:00.000Z' });
+    await expect.poll(() => status(slug)).toBe(410);
+  }
+  await imported(`slug,url,max_clicks,clicks\nlast,${to('last')},3,2\n`);
+  expect(await link('last')).toMatchObject({ max_clicks: 1 });
+  expect((await visitNew(`${ingest.url}/last`)).location?.pathname).toBe('/last');
+  expect(await status('last')).toBe(410);
+  await imported([{ slug: 'kept', url: to('kept'), isArchived: true, expires_at: null, max_clicks: null }]);
+  expect(await link('kept')).toMatchObject({ archived: true, expires_at: null, max_clicks: null });
+});
+
+test("Dub's card, Bitly's deep links, Short.io's pixels, and Rebrandly's forwarding are taken over", async () => {
+  await imported([
+    {
+      domain: 'dub.sh',
+      key: 'card',
+      url: to('card'),
+      proxy: true,
+      title: 'A card',
+      description: 'What it says',
+      image: 'https://shop.example/card.png',
+      createdAt: '2024-02-01T00:00:00.000Z',
+    },
+  ]);
+  expect(await link('card')).toMatchObject({ metadata: { created_at: '2024-02-01T00:00:00.000Z' } });
+  await visitNew(`${ingest.url}/card`);
+  const card = await visit(`${ingest.url}/card`, { headers: { 'user-agent': PREVIEW } });
+  expect(card.body).toMatch(/og:title" content="A card".*card\.png/s);
+
+  const app = 'https://apps.apple.com/app/id1';
+  await imported({
+    links: [
+      {
+        id: 'bit.ly/deep',
+        link: 'https://bit.ly/deep',
+        long_url: to('deep'),
+        deeplinks: [{ os: 'ios', app_uri_path: '/item/1', install_url: app, install_type: 'auto_install' }],
+      },
+    ],
+  });
+  await visitNew(`${ingest.url}/deep`);
+  const phone = await visit(`${ingest.url}/deep`, { headers: { 'user-agent': PHONE } });
+  expect(phone.location?.href).toMatch(app);
+
+  await imported([
+    { originalURL: to('pixels'), path: 'pixels', integrationFB: '123456789012', cloaking: true },
+  ]);
+  await expect.poll(() => status('pixels')).toBe(200);
+  expect((await visit(`${ingest.url}/pixels`)).body).toContain('123456789012');
+
+  await imported([{ slashtag: 'bare', destination: to('bare'), forwardParameters: false }]);
+  const bare = await visitNew(`${ingest.url}/bare?from=mail`);
+  expect(bare.location?.searchParams.has('from')).toBe(false);
+});
+
+test('what is not taken over is named, in every format', async () => {
+  const shortIo = [
+    { originalURL: to('n1'), path: 'n1', cloaking: true, redirect404: null, clicks: 4, skipQS: false },
+  ];
+  expect((await imported(shortIo)).unknown_columns).toEqual(['cloaking', 'clicks']);
+  const yourls = `keyword,url,title,timestamp,ip,clicks\nn2,${to('n2')},T,2012-05-01 10:00:00,203.0.113.7,0\n`;
+  expect((await imported(yourls)).unknown_columns).toEqual(['ip', 'clicks']);
+  expect(await link('n2')).toMatchObject({ metadata: { created_at: '2012-05-01T10:00:00Z' } });
+});
+
+test('each error of a JSON file names the link, its place, the field, and the rule in words', async () => {
+  const rows = [
+    { originalURL: to('fine'), path: 'fine' },
+    { originalURL: to('e1'), path: 'has blank s', shortURL: 'https://go.example/has%20blank%20s' },
+    { originalURL: 'ftp://shop.example/', path: 'e2', password: 'never shown' },
+  ];
+  const result = await imported(rows);
+  expect(result.errors).toMatchObject([
+    {
+      index: 1,
+      link: 'https://go.example/has%20blank%20s',
+      field: 'path',
+      message: 'must be 1 to 64 characters of A-Z a-z 0-9 - _',
+    },
+    { index: 2, link: 'e2', field: 'originalURL', message: 'must be a full URL that begins with https://' },
+  ]);
+  expect(JSON.stringify(result)).not.toContain('never shown');
+});
+
+test('a dry run says what the import then does, and writes nothing', async () => {
+  const text = `slug,url\nd1,${to('d1')}\nd1,${to('d1')}\nd2,ftp://x.example/\nnew.example/d3,${to('d3')}\n`;
+  const dry = await imported(text, { dry_run: true, unproven: 'keep' });
+  expect([await link('d1'), await status('d1')]).toEqual([undefined, 404]);
+  const { domains } = (await shop.get<{ domains: unknown[] }>('/domains')).body;
+  expect(domains).toEqual([]);
+  const real = await imported(text, { unproven: 'keep' });
+  expect(dry).toEqual({ ...real, dry_run: true });
+  expect(real).toMatchObject({ dry_run: false, created: 2, skipped: 1, errors: [{ link: 'd2' }] });
+});
