@@ -49,3 +49,44 @@ export async function storedShares(
   }
   return stored;
 }
+
+/** A version of a lead in ClickHouse, under the order id that it was written with. */
+export type StoredLead = { orderId: string; version: number; parts: number };
+
+/** Returns one text for each lead: no two identifies of a workspace have the same time. */
+export function leadKey({ workspaceId, ts, streamOrdinal }: Omit<OrderAtTime, 'orderId'>): string {
+  return `${workspaceId}/${BigInt(ts) * 1_000n + BigInt(streamOrdinal)}`;
+}
+
+/**
+ * Returns the versions of these leads in `attributed_shares` that are not replaced, by {@link leadKey}. PostgreSQL may not
+ * know them: where it has gone back, the same identify got another number, and so another order id.
+ */
+export async function storedLeads(
+  client: ClickHouseClient,
+  leads: readonly Omit<OrderAtTime, 'orderId'>[],
+): Promise<Map<string, StoredLead[]>> {
+  if (leads.length === 0) return new Map();
+  const rows = await runQuery<{ key: string; order_id: string; version: string; parts: number }>(client, {
+    sql: `SELECT concat(toString(workspace_id), '/', toString(toUnixTimestamp64Nano(ts))) AS key, order_id, version,
+        max(part) + 1 AS parts
+      FROM attributed_shares FINAL
+      WHERE (workspace_id, ts) IN (
+        SELECT given.1, fromUnixTimestamp64Nano(given.2, 'UTC') FROM (
+          SELECT arrayJoin(arrayZip({workspaces:Array(UUID)}, {times:Array(Int64)})) AS given))
+        AND lead > 0 AND NOT replaced
+      GROUP BY workspace_id, ts, order_id, version`,
+    params: {
+      workspaces: leads.map((lead) => lead.workspaceId),
+      times: leads.map(({ ts, streamOrdinal }) => BigInt(ts) * 1_000n + BigInt(streamOrdinal)),
+    },
+    seconds: 30,
+  });
+  const found = rows.map(({ key, order_id, version, parts }) => ({
+    key,
+    stored: { orderId: order_id, version: Number(version), parts: Number(parts) },
+  }));
+  return new Map(
+    [...Map.groupBy(found, ({ key }) => key)].map(([key, all]) => [key, all.map(({ stored }) => stored)]),
+  );
+}

@@ -235,3 +235,27 @@ test('a disk that fails for longer than the changes’ retention delays no chang
   await expect.poll(() => table.find(gone.slug)).toBeNull();
   expect(loader.revision() - revision).toBe(6);
 });
+
+test('a server that has started again is read whole: it may have lost changes and given their transactions again', async () => {
+  const { id, slug } = await makeLink(stores.pool, workspaceId, 'https://example.com/');
+  let isStandby = false;
+  const query = async (statement: unknown, values?: unknown[]) => {
+    const result = await stores.pool.query(statement as string, values);
+    if (!isStandby && result.rows[0] && 'server' in result.rows[0])
+      result.rows[0].server = 'the former primary';
+    return result;
+  };
+  const { table, loader } = quietTable({ ...stores.pool, query } as unknown as Pool);
+  loader.start();
+  await expect.poll(() => table.find(slug)).not.toBeNull();
+  await expect.poll(loader.loaded).toBe(true);
+  // A change below the loader's cursor.
+  await inTransaction(stores.pool, async (tx) => {
+    await tx.query('UPDATE links SET deleted_at = now() WHERE id = $1', [id]);
+    await tx.query('DELETE FROM link_changes WHERE target_id = $1', [id]);
+  });
+  isStandby = true;
+  loader.wake();
+  await expect.poll(() => table.find(slug)).toBeNull();
+  expect(loader.age()).toBeLessThan(60_000);
+});

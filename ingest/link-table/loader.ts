@@ -29,7 +29,8 @@ import type { TableWriter } from './table-writer.ts';
  * 2. Between two pages of the walk, and afterwards at each wake and every `pollMs`, it reads the changes since that
  *    transaction, and the rows that they name.
  * 3. After an outage it resumes from its cursor. It walks everything again when PostgreSQL's transactions went
- *    backwards (another database, a backup), or when it was down for longer than the changes’ retention.
+ *    backwards (another database, a backup), or when it was down for longer than the changes’ retention. It also does so
+ *    when another server responds: a standby that was behind has lost changes, and gives their transaction ids again.
  */
 export type TableLoader = {
   start(): void;
@@ -87,6 +88,8 @@ export function createTableLoader(given: {
   let cursor = '';
   /** Changes at or after the cursor that were applied. */
   let applied = new Set<string>();
+  /** The start of the server that responded last. */
+  let server: string | null = null;
   let walk: Generator<() => Promise<void>> | null = null;
   let loaded = false;
   /** The table lacks no change: it is loaded, or resumed from its sync point. */
@@ -154,10 +157,16 @@ export function createTableLoader(given: {
     walk = null;
   }
 
+  /** The table stays in use: it lacks no more than a change or two. */
+  function walkAgain(): void {
+    loaded = false;
+    walk = null;
+  }
+
   async function beginWalk(now: number): Promise<void> {
     const from = syncPoint !== null && now - syncPoint.at < LONGEST_ABSENCE_MS ? syncPoint : null;
     cursor = from?.cursor ?? (await oldestRunningTransaction(pool));
-    current = from !== null;
+    current ||= from !== null;
     syncPoint = null;
     // Changes of earlier transactions are not read: responses from before now may lack them.
     revision += 1;
@@ -217,13 +226,20 @@ export function createTableLoader(given: {
     let position = { xid: cursor, id: '-1' };
     const seen = new Set<string>();
     for (;;) {
-      const { xmin, changes } = await changesAfter(pool, position, page);
+      const { xmin, server: responding, changes } = await changesAfter(pool, position, page);
+      const isOther = server !== null && server !== responding;
+      server = responding;
       if (BigInt(xmin) < BigInt(cursor)) {
         log.warn(
           { xmin, cursor },
           'link table: PostgreSQL’s transactions went backwards; reloading everything',
         );
         restart();
+        return;
+      }
+      if (isOther) {
+        log.info('link table: PostgreSQL has started again; reading everything again');
+        walkAgain();
         return;
       }
       next ??= xmin;

@@ -11,20 +11,17 @@ export type Intent = {
 };
 
 /**
- * By ordinal, the newest sequence that may be in ClickHouse although its stream's high-water mark is lower: an intent
- * wrote it that the log can't replay. Rows up to it are looked up in ClickHouse before they are inserted.
+ * A lane that this process has taken. `epoch` and `holder` fence its writes: where PostgreSQL went back, an epoch may be
+ * given a second time.
  */
-export type Doubt = ReadonlyMap<number, bigint>;
-
-/** A lane that this process has taken. `epoch` fences its writes. */
 export type Lane = {
   consumer: string;
   partition: string;
+  holder: string;
   epoch: number;
   nextOffset: bigint;
   /** Left by a former holder that died between its insert and its advance: replay it first. */
   intent: Intent | null;
-  doubt: Doubt;
 };
 
 /**
@@ -49,11 +46,8 @@ export class LaneMoved extends Error {
   }
 }
 
-/** Content of `log_lanes.intent`. A doubt outlives the intents that are committed meanwhile. */
-type IntentRecord = { from?: string; to?: string; token?: string; doubt?: Record<string, string> };
-
-/** SQL: what an advance leaves of the row's intent. */
-export const DOUBT_ONLY = `CASE WHEN intent ? 'doubt' THEN jsonb_build_object('doubt', intent -> 'doubt') END`;
+/** Content of `log_lanes.intent`. */
+type IntentRecord = { from: string; to: string; token: string };
 
 /**
  * Takes a lane by raising its epoch, when it has no holder or the holder's lease has expired. A new lane starts at
@@ -89,8 +83,8 @@ export async function takeLane(
   if (!row) return null;
   const { consumer, partition } = given;
   const nextOffset = BigInt(row.next_offset);
-  const { intent, doubt } = fromRecord(row.intent);
-  return { consumer, partition, epoch: row.epoch, nextOffset, intent, doubt };
+  const intent = fromRecord(row.intent);
+  return { consumer, partition, holder: given.holder, epoch: row.epoch, nextOffset, intent };
 }
 
 /** Returns the name of the lane's holder, or null. */
@@ -102,25 +96,13 @@ export async function laneHolder(db: Queryable, consumer: string, partition: str
   return rows[0]?.held_by ?? null;
 }
 
-function fromRecord(record: IntentRecord | null): Pick<Lane, 'intent' | 'doubt'> {
-  const { from, to, token, doubt = {} } = record ?? {};
-  return {
-    intent:
-      from === undefined || to === undefined || token === undefined
-        ? null
-        : { from: BigInt(from), to: BigInt(to), token },
-    doubt: new Map(Object.entries(doubt).map(([ordinal, newest]) => [Number(ordinal), BigInt(newest)])),
-  };
+function fromRecord(record: IntentRecord | null): Intent | null {
+  return record && { from: BigInt(record.from), to: BigInt(record.to), token: record.token };
 }
 
-/** @returns JSON, or null when there is nothing to store */
-function toRecord(intent: Intent | null, doubt: Doubt): string | null {
-  const record: IntentRecord = {};
-  if (intent) Object.assign(record, { from: `${intent.from}`, to: `${intent.to}`, token: intent.token });
-  if (doubt.size > 0) {
-    record.doubt = Object.fromEntries([...doubt].map(([ordinal, newest]) => [ordinal, String(newest)]));
-  }
-  return intent || doubt.size > 0 ? JSON.stringify(record) : null;
+function toRecord({ from, to, token }: Intent): string {
+  const record: IntentRecord = { from: String(from), to: String(to), token };
+  return JSON.stringify(record);
 }
 
 /**
@@ -140,14 +122,16 @@ export async function renewLanes(db: Queryable, lanes: readonly Lane[], leaseMs:
     name: 'renew_lanes',
     text: `WITH ${RELAXED}
      UPDATE log_lanes AS lane SET held_until = clock_timestamp() + $4 * interval '1 millisecond'
-     FROM relaxed, unnest($1::text[], $2::text[], $3::bigint[]) AS held (consumer, partition, epoch)
+     FROM relaxed, unnest($1::text[], $2::text[], $3::bigint[], $5::text[]) AS held (consumer, partition, epoch, holder)
      WHERE lane.consumer = held.consumer AND lane.partition = held.partition AND lane.epoch = held.epoch
+       AND lane.held_by = held.holder
      RETURNING lane.consumer, lane.partition, lane.epoch`,
     values: [
       lanes.map(({ consumer }) => consumer),
       lanes.map(({ partition }) => partition),
       lanes.map(({ epoch }) => epoch),
       leaseMs,
+      lanes.map(({ holder }) => holder),
     ],
   });
   return lanes.filter(
@@ -160,8 +144,8 @@ export async function renewLanes(db: Queryable, lanes: readonly Lane[], leaseMs:
 export async function releaseLane(db: Queryable, lane: Lane): Promise<void> {
   await db.query(
     `UPDATE log_lanes SET held_by = NULL, held_until = NULL
-     WHERE consumer = $1 AND partition = $2 AND epoch = $3`,
-    [lane.consumer, lane.partition, lane.epoch],
+     WHERE consumer = $1 AND partition = $2 AND epoch = $3 AND held_by = $4`,
+    [lane.consumer, lane.partition, lane.epoch, lane.holder],
   );
 }
 
@@ -169,16 +153,11 @@ export async function releaseLane(db: Queryable, lane: Lane): Promise<void> {
  * Records the range about to be inserted. May be repeated.
  * @throws {LaneLost}
  */
-export async function commitIntent(
-  db: Queryable,
-  lane: Lane,
-  intent: Intent,
-  doubt: Doubt = new Map(),
-): Promise<void> {
+export async function commitIntent(db: Queryable, lane: Lane, intent: Intent): Promise<void> {
   const { rowCount } = await db.query(
     `UPDATE log_lanes SET intent = $4, updated_at = now()
-     WHERE consumer = $1 AND partition = $2 AND epoch = $3 AND next_offset = $5`,
-    [lane.consumer, lane.partition, lane.epoch, toRecord(intent, doubt), String(intent.from)],
+     WHERE consumer = $1 AND partition = $2 AND epoch = $3 AND held_by = $6 AND next_offset = $5`,
+    [lane.consumer, lane.partition, lane.epoch, toRecord(intent), String(intent.from), lane.holder],
   );
   if (rowCount !== 1) throw new LaneLost(lane);
 }
@@ -189,16 +168,11 @@ export async function commitIntent(
  *
  * @throws {LaneLost}
  */
-export async function resetLane(
-  db: Queryable,
-  lane: Lane,
-  to: bigint,
-  doubt: Doubt = new Map(),
-): Promise<void> {
+export async function resetLane(db: Queryable, lane: Lane, to: bigint): Promise<void> {
   const { rowCount } = await db.query(
-    `UPDATE log_lanes SET next_offset = $4, intent = $6, updated_at = now()
-     WHERE consumer = $1 AND partition = $2 AND epoch = $3 AND next_offset IN ($4, $5)`,
-    [lane.consumer, lane.partition, lane.epoch, String(to), String(lane.nextOffset), toRecord(null, doubt)],
+    `UPDATE log_lanes SET next_offset = $4, intent = NULL, updated_at = now()
+     WHERE consumer = $1 AND partition = $2 AND epoch = $3 AND held_by = $6 AND next_offset IN ($4, $5)`,
+    [lane.consumer, lane.partition, lane.epoch, String(to), String(lane.nextOffset), lane.holder],
   );
   if (rowCount !== 1) throw new LaneLost(lane);
 }
@@ -210,25 +184,25 @@ export async function resetLane(
  * @throws {LaneLost}
  */
 export async function lockLane(transaction: Queryable, lane: Lane): Promise<bigint> {
-  const { rows } = await transaction.query<{ epoch: number; next_offset: string }>(
-    'SELECT epoch, next_offset FROM log_lanes WHERE consumer = $1 AND partition = $2 FOR UPDATE',
+  const { rows } = await transaction.query<{ epoch: number; held_by: string | null; next_offset: string }>(
+    'SELECT epoch, held_by, next_offset FROM log_lanes WHERE consumer = $1 AND partition = $2 FOR UPDATE',
     [lane.consumer, lane.partition],
   );
   const row = rows[0];
-  if (row?.epoch !== lane.epoch) throw new LaneLost(lane);
+  if (row?.epoch !== lane.epoch || row.held_by !== lane.holder) throw new LaneLost(lane);
   return BigInt(row.next_offset);
 }
 
 /**
- * Advances the lane and clears its intent, but no doubt. Call it after {@link lockLane}, in the same transaction, which
+ * Advances the lane and clears its intent. Call it after {@link lockLane}, in the same transaction, which
  * must not commit when this throws.
  */
 export async function advanceLane(transaction: Queryable, lane: Lane, nextOffset: bigint): Promise<void> {
   const { rows } = await transaction.query<{ before: string }>(
-    `UPDATE log_lanes SET next_offset = $4, intent = ${DOUBT_ONLY}, updated_at = now()
+    `UPDATE log_lanes SET next_offset = $4, intent = NULL, updated_at = now()
      FROM (SELECT next_offset AS before FROM log_lanes WHERE consumer = $1 AND partition = $2 FOR UPDATE) AS former
-     WHERE consumer = $1 AND partition = $2 AND epoch = $3 RETURNING before`,
-    [lane.consumer, lane.partition, lane.epoch, String(nextOffset)],
+     WHERE consumer = $1 AND partition = $2 AND epoch = $3 AND held_by = $5 RETURNING before`,
+    [lane.consumer, lane.partition, lane.epoch, String(nextOffset), lane.holder],
   );
   const [row] = rows;
   if (!row) throw new LaneLost(lane);

@@ -5,7 +5,7 @@ import { assertInvariant } from '../../core/invariants.ts';
 import { ADVISORY_LOCKS } from '../database/advisory-locks.ts';
 import type { Queryable } from '../database/pool.ts';
 import { inTransaction, type Pool, type PoolClient } from '../database/pool.ts';
-import { DOUBT_ONLY, type Lane } from './lanes.ts';
+import type { Lane } from './lanes.ts';
 
 /** Progress of a stream. */
 export type StreamProgress = {
@@ -194,11 +194,14 @@ export async function advanceLaneAndStreams(
   const { rows } = await db.query<{ advanced: boolean }>({
     name: 'advance_lane_and_streams',
     text: `WITH lane AS (
-       UPDATE log_lanes SET next_offset = $9, intent = ${DOUBT_ONLY}, updated_at = now()
-       WHERE consumer = $5 AND partition = $6 AND epoch = $7 AND next_offset = $8 RETURNING 1),
+       UPDATE log_lanes SET next_offset = $9, intent = NULL, updated_at = now()
+       WHERE consumer = $5 AND partition = $6 AND epoch = $7 AND held_by = $10 AND next_offset = $8 RETURNING 1),
      streams AS (${ADVANCE_STREAMS} AND EXISTS (SELECT FROM lane))
      SELECT EXISTS (SELECT FROM lane) AS advanced`,
-    values: [...columnsOf(streams), lane.consumer, lane.partition, lane.epoch, String(from), String(to)],
+    values: [
+      ...columnsOf(streams),
+      ...[lane.consumer, lane.partition, lane.epoch, String(from), String(to), lane.holder],
+    ],
   });
   return rows[0]?.advanced === true;
 }

@@ -37,17 +37,17 @@ export async function oldestRunningTransaction(db: Queryable): Promise<string> {
  * return them again.
  *
  * @param after the change to continue after: `{ xid, id: '-1' }` starts a poll
- * @returns fewer than `limit` changes: these were the last
+ * @returns fewer than `limit` changes: these were the last. `server` names the start of the server that responds
  */
 export async function changesAfter(
   db: Queryable,
   after: { xid: string; id: string },
   limit: number,
-): Promise<{ xmin: string; changes: LinkChange[] }> {
+): Promise<{ xmin: string; server: string; changes: LinkChange[] }> {
   // Named, because each ingest process polls it every second: PostgreSQL then plans it once a connection.
-  const { rows } = await db.query<LinkChange & { xmin: string }>({
+  const { rows } = await db.query<LinkChange & { xmin: string; server: string }>({
     name: 'link_changes_after',
-    text: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin, c.xid::text AS xid, c.id::text AS id, c.kind,
+    text: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin, pg_postmaster_start_time()::text AS server, c.xid::text AS xid, c.id::text AS id, c.kind,
        c.target_id
      FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
        SELECT * FROM link_changes
@@ -56,7 +56,8 @@ export async function changesAfter(
      ) c ON true`,
     values: [after.xid, after.id, limit],
   });
-  const xmin = rows[0]?.xmin;
-  if (xmin === undefined) throw new Error('PostgreSQL returned no snapshot');
-  return { xmin, changes: rows.filter((row) => row.xid !== null) };
+  const [first] = rows;
+  if (first === undefined) throw new Error('PostgreSQL returned no snapshot');
+  const { xmin, server } = first;
+  return { xmin, server, changes: rows.filter((row) => row.xid !== null) };
 }

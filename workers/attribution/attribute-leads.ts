@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { attributedSharesBlock } from '../../clickhouse/inserts/attributed-shares.ts';
 import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
 import { clicksBeforeOrders } from '../../clickhouse/queries/clicks-before-orders.ts';
+import { leadKey, type StoredLead, storedLeads } from '../../clickhouse/queries/stored-shares.ts';
 import { inTransaction, type PoolClient } from '../../sql/database/pool.ts';
 import {
   claimLeads,
@@ -22,7 +23,8 @@ const BATCH = 200;
 /**
  * Attributes a batch of the leads that the watermark has passed, as orders are attributed, and removes the identifies that are not
  * the first of their person. Each attempt writes a version of its own and replaces those of earlier attempts, whose rows may be in
- * ClickHouse or still arrive: so a lead counts once, whenever a worker is killed.
+ * ClickHouse or still arrive: so a lead counts once, whenever a worker is killed. It also replaces what ClickHouse has of the same
+ * identify, which PostgreSQL does not know where it has gone back.
  *
  * @returns whether more may be waiting
  */
@@ -43,9 +45,14 @@ export async function attributeLeads(dependencies: AttributionDependencies): Pro
     // Not in the transaction, because it must outlast it.
     const unchanged = await recordLeadShares(pool, attributed);
     const shares = attributed.filter(({ lead }) => unchanged.has(lead.internalId));
-    const rows = shares.flatMap(({ event, rows: own, written }) => [
+    const stored = await storedLeads(
+      clickhouse,
+      shares.map(({ lead }) => lead),
+    );
+    const rows = shares.flatMap(({ lead, event, rows: own, written }) => [
       ...own,
       ...replacedShares(event, own.length, written),
+      ...(stored.get(leadKey(lead)) ?? []).flatMap((found) => replacedLead(event, found)),
     ]);
     if (rows.length > 0) {
       await insertBlock(clickhouse, {
@@ -72,6 +79,12 @@ export async function attributeLeads(dependencies: AttributionDependencies): Pro
     );
     return claimed.length === BATCH || attributed.length < first.length;
   });
+}
+
+/** Returns the rows that replace a version of the lead which PostgreSQL may not know. */
+function replacedLead(event: AttributedEvent, { orderId, version, parts }: StoredLead) {
+  const { ts, streamOrdinal } = event;
+  return replacedShares({ ...event, orderId }, 0, [{ version, parts, ts, streamOrdinal }]);
 }
 
 type Attributed = {

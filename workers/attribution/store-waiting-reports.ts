@@ -165,7 +165,9 @@ async function insertIdentifies(
   const hash = createHash('sha256').update(claimed.map(({ internalId }) => internalId).join());
   const token = `waiting/${hash.digest('hex')}`;
   for (const block of toBlocks({ clicks: [], identifies })) {
-    const [refused] = await insert({ block, bytes: encodeBlock(block) }, token, true);
+    const {
+      refused: [refused],
+    } = await insert({ block, bytes: encodeBlock(block) }, token, true);
     if (refused) throw new ValuesRefused(claimed, refused.reason);
   }
 }

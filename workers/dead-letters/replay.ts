@@ -85,7 +85,7 @@ async function replay(
   const signal = new AbortController().signal;
   const insert = createInsertStep({ ...dependencies, signal, retry: (_step, work) => work() });
   for (const block of toBlocks(prepared)) {
-    const refused = await insert({ block, bytes: encodeBlock(block) }, `dead/${letter.id}`, true);
+    const { refused } = await insert({ block, bytes: encodeBlock(block) }, `dead/${letter.id}`, true);
     if (refused.length > 0) return 'left';
   }
   try {

@@ -23,7 +23,14 @@ export type InsertDependencies = {
   assertHeld?: () => Promise<void>;
 };
 
-export type InsertStep = (encoded: EncodedBlock, token: string, replay: boolean) => Promise<Refused[]>;
+export type Stored = {
+  refused: Refused[];
+  /** Rows that the table had before. */
+  found: number;
+};
+
+/** @param mayBeStored whether the table may have rows of the block, which are then left out */
+export type InsertStep = (encoded: EncodedBlock, token: string, mayBeStored: boolean) => Promise<Stored>;
 
 /** More refused rows in one block mean a wrong schema: the lane waits and logs it. */
 const MAX_REFUSED = 100;
@@ -97,30 +104,33 @@ export function createInsertStep(dependencies: InsertDependencies): InsertStep {
     return missing;
   }
 
-  return async function insert({ block, bytes }, token, replay) {
-    const missing = replay ? await withoutPresent(block) : block;
-    if (missing.rows.length === 0) return [];
+  async function findRefused(block: Block, token: string): Promise<Refused[]> {
+    const first: Refused[] = [];
+    await halve(block, token, first);
+    // Again, as the schema may have been mended meanwhile: then the others were stored, and these would be set aside.
+    const refused: Refused[] = [];
+    for (const { row } of first) {
+      await halve(
+        partOf(block, (one) => one === row),
+        token,
+        refused,
+      );
+    }
+    return refused;
+  }
+
+  return async function insert({ block, bytes }, token, mayBeStored) {
+    const missing = mayBeStored ? await withoutPresent(block) : block;
+    const found = block.rows.length - missing.rows.length;
+    if (missing.rows.length === 0) return { refused: [], found };
     try {
       await send(missing, missing === block ? bytes : encodeBlock(missing), token);
-      return [];
+      return { refused: [], found };
     } catch (error) {
       if (!isRefusal(error)) throw error;
       log.error({ table: block.table, err: error }, 'ClickHouse refused rows; searching for them');
     }
-    return retry('find_refused', async () => {
-      const first: Refused[] = [];
-      await halve(missing, token, first);
-      // Again, as the schema may have been mended meanwhile: then the others were stored, and these would be set aside.
-      const refused: Refused[] = [];
-      for (const { row } of first) {
-        await halve(
-          partOf(missing, (one) => one === row),
-          token,
-          refused,
-        );
-      }
-      return refused;
-    });
+    return { refused: await retry('find_refused', () => findRefused(missing, token)), found };
   };
 }
 

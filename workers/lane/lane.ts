@@ -154,23 +154,38 @@ export async function runLane(
       const token = replayedToken ?? tokenOf(range);
       if (replayedToken === null) {
         const intent = { from: range.from, to: range.to, token };
-        await retry('commit_intent', () => commitIntent(pool, lane, intent, doubt));
+        await retry('commit_intent', () => commitIntent(pool, lane, intent));
       }
       await onState?.('intended', lane);
       for (const block of blocks) {
         const mayBeStored = replayedToken !== null || isInDoubt(block.block);
-        refused.push(...(await insert(block, token, mayBeStored)));
+        const stored = await insert(block, token, mayBeStored);
+        refused.push(...stored.refused);
+        if (replayedToken === null) foundAgain += stored.found;
         await onState?.('block_inserted', lane);
       }
       await onState?.('inserted', lane);
     }
     await advance(lane, prepared, refused);
     if (prepared.orders.length > 0) dependencies.onOrdersStored?.();
-    for (const { ordinal, highWater } of prepared.streams) {
-      if ((doubt.get(ordinal) ?? -1n) <= highWater) doubt.delete(ordinal);
-    }
+    settleDoubt(prepared);
     measure(prepared);
     await onState?.('advanced', lane);
+  }
+
+  /** Logs once, when the lane is past them, how many events it found in ClickHouse without a record in PostgreSQL. */
+  function settleDoubt({ streams, range }: Prepared): void {
+    let isSettled = true;
+    for (const { ordinal, highWater } of streams) {
+      if ((doubt.get(ordinal) ?? -1n) <= highWater) doubt.delete(ordinal);
+      else isSettled = false;
+    }
+    if (foundAgain === 0 || !isSettled) return;
+    log.error(
+      { events: foundAgain, from: String(lane.nextOffset), to: String(range.to) },
+      'PostgreSQL had no record of events that ClickHouse has, as after a failover or a restore; each counts once',
+    );
+    foundAgain = 0;
   }
 
   function isInDoubt({ rows }: Block): boolean {
@@ -216,6 +231,7 @@ export async function runLane(
   let stored = lane.nextOffset;
   let hasResumed = false;
   let doubt = new Map<number, bigint>();
+  let foundAgain = 0;
 
   async function work(): Promise<void> {
     const all = await retry('read_streams', () => readStreams(pool));

@@ -26,6 +26,10 @@ export type ResumePoint = {
   from: bigint;
   /** The range of the predecessor's intent, as read again. */
   replay: Range | null;
+  /**
+   * By ordinal, the newest sequence that ClickHouse has above its stream's high-water mark. Rows up to it are looked up
+   * before they are inserted.
+   */
   doubt: Map<number, bigint>;
 };
 
@@ -36,8 +40,9 @@ export type ResumeStep = (lane: Lane, streams: readonly StreamProgress[]) => Pro
  * the intent, it reports this and resets the lane's row to the log's start before anything else: every later write is
  * fenced by the row. Events that are read twice are dropped by their sequences, so the log's start is always safe.
  *
- * An intent that cannot be replayed may be stored in part, above its streams' high-water marks. A shipper that finds a new
- * cluster sends its whole journal again, so `doubt` records up to which sequence ClickHouse has to be looked up first.
+ * ClickHouse may have events above the high-water marks: those of an intent, and all that was stored since the moment
+ * that PostgreSQL has gone back to, as with a standby that was behind or a restored volume. So the two are compared once
+ * for each lane that is taken, and `doubt` says up to which sequence ClickHouse has to be looked up first.
  */
 export function createResumeStep(dependencies: ResumeDependencies): ResumeStep {
   const { pool, clickhouse, reader, metrics, log, retry, signal } = dependencies;
@@ -76,27 +81,20 @@ export function createResumeStep(dependencies: ResumeDependencies): ResumeStep {
     const bounds = await retry('read_log_bounds', () => logBounds(reader, partition, upTo, dependencies));
     const { start, end } = bounds;
     const isHeld = nextOffset >= start && nextOffset <= end;
-    const doubt = stillInDoubt(lane, streams);
+    const doubt = await retry('look_up_stored', () => storedAbove(clickhouse, streams));
     if (intent) {
       log.info({ from: String(intent.from), to: String(intent.to) }, 'replaying an intent');
       const replay = await replayOf(lane, intent, bounds);
       if (replay) return { from: replay.to, replay, doubt };
-      const stored = await retry('look_up_stored', () => storedAbove(clickhouse, streams));
-      for (const [ordinal, newest] of stored) doubt.set(ordinal, newest);
     } else if (isHeld) {
       return { from: nextOffset, replay: null, doubt };
     }
     const to = isHeld ? nextOffset : start;
     const isNew = nextOffset === 0n && lane.epoch === 1;
     if (intent || !isNew) report(lane, bounds, to);
-    await retry('reset_lane', () => resetLane(pool, lane, to, doubt));
+    await retry('reset_lane', () => resetLane(pool, lane, to));
     return { from: to, replay: null, doubt };
   };
-}
-
-function stillInDoubt(lane: Lane, streams: readonly StreamProgress[]): Map<number, bigint> {
-  const marks = new Map(streams.map(({ ordinal, highWater }) => [ordinal, highWater]));
-  return new Map([...lane.doubt].filter(([ordinal, newest]) => (marks.get(ordinal) ?? -1n) < newest));
 }
 
 /**
