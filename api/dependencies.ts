@@ -104,6 +104,11 @@ declare module 'fastify' {
      */
     idempotent?: true | 'unkept';
     /**
+     * Validates a body beyond its schema, and throws its faults. It runs where the schema refuses the body, on the fields
+     * without a fault, so that one response names all of them. `faulty`: the fields that are left out for theirs.
+     */
+    checkRest?: (body: never, faulty: ReadonlySet<string>) => void;
+    /**
      * The field of the body whose elements the route validates one by one. An element that can't be stored becomes
      * an `UnstorableRow` (`plugins/body.ts`) and does not refuse the request.
      */

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { DETAIL_CODES, ERROR_STATUS, type ErrorCode } from '../core/errors.ts';
+import { FAULTS_LIMIT } from '../core/faults.ts';
 import { OneOf } from './schemas.ts';
 
 const CODES = Object.keys(ERROR_STATUS) as ErrorCode[];
@@ -24,7 +25,10 @@ export const ErrorBody = Type.Object(
       message: Type.String(),
       request_id: Type.String({ format: 'uuid', description: 'Also the `x-request-id` header.' }),
       details: Type.Optional(
-        Type.Array(Detail, { description: 'For invalid input: the first invalid field.' }),
+        Type.Array(Detail, {
+          maxItems: FAULTS_LIMIT,
+          description: 'For invalid input: each invalid field.',
+        }),
       ),
     }),
   },

@@ -57,6 +57,17 @@ export function Body<T extends TProperties>(
   return Type.Object(fields, { ...options, additionalProperties: false });
 }
 
+/**
+ * Returns the schema of an object that only reads: an unknown field is refused, since a misspelled filter must not
+ * respond with everything, and null in an optional field is as if it were left out. Objects within it need it too.
+ */
+export function ReadBody<T extends TProperties>(
+  fields: T,
+  options: { title?: string; description?: string } = {},
+): TObject<T> {
+  return Type.Object(fields, { ...options, additionalProperties: false, refusesUnknown: true });
+}
+
 export const Uuid = Type.String({ format: 'uuid' });
 /** `_vid`: one visitor id, or those of one browser, newest first. One schema, as in {@link Nullable}. */
 export const VisitorIds = (description: string) =>
@@ -67,6 +78,9 @@ export const VisitorIds = (description: string) =>
     maxItems: VISITOR_IDS_LIMIT,
     description,
   });
+/** What `_vid` is beside `visitor_id`. */
+export const VID_IS_VISITOR_ID = 'Another name of `visitor_id`. Given both, they must be equal.';
+
 export const Instant = Type.String({ format: 'date-time' });
 
 /** A web URL in a response. */

@@ -1,4 +1,4 @@
-import { isLoopback } from '../core/links/destinations.ts';
+import { isLoopback } from '../core/addresses/loopback.ts';
 import type { Config } from '../core/settings/config.ts';
 import { CommandFailed } from './output.ts';
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { DIMENSIONS, METRICS, OPERATORS } from '../../core/analytics/dimensions.ts';
-import { Body, Leads, OneOf, WINDOW_PARAMETERS, Window } from '../schemas.ts';
+import { Leads, OneOf, ReadBody, WINDOW_PARAMETERS, Window } from '../schemas.ts';
 
 const MOST_FILTERS = 20;
 const MOST_VALUES = 500;
@@ -25,9 +25,9 @@ const PART = {
   ),
 };
 
-const FilterPart = Body(PART, { title: 'AnalyticsFilterPart' });
+const FilterPart = ReadBody(PART, { title: 'AnalyticsFilterPart' });
 
-const Filter = Body(
+const Filter = ReadBody(
   {
     ...PART,
     any: Type.Optional(
@@ -51,7 +51,7 @@ export const Filters = Type.Array(Filter, {
 
 export const POPULATIONS = ['exclude', 'include', 'only'] as const;
 
-export const AnalyticsQuery = Body(
+export const AnalyticsQuery = ReadBody(
   {
     metrics: Type.Array(MetricName, { minItems: 1, maxItems: METRICS.length }),
     dimensions: Type.Array(DimensionName, {
@@ -61,11 +61,14 @@ export const AnalyticsQuery = Body(
     }),
     filters: Filters,
     window: Type.Optional(
-      Body(WINDOW_PARAMETERS, { title: 'AnalyticsWindow', description: 'The last 30 days by default.' }),
+      ReadBody(WINDOW_PARAMETERS, { title: 'AnalyticsWindow', description: 'The last 30 days by default.' }),
     ),
     compare: Type.Optional(
       Type.Unsafe<string | { from?: unknown; to?: unknown }>({
         type: ['string', 'object'],
+        properties: { from: {}, to: {} },
+        additionalProperties: false,
+        refusesUnknown: true,
         description:
           '`previous`: the period before the window. Where the window begins and ends at midnights of the time zone, it has as many whole local days, or whole months where the window is in whole months; else the same length. Or an object with `from` and `to`.',
       }),
@@ -83,7 +86,7 @@ export const AnalyticsQuery = Body(
       description: 'Whether visits of a domain that led to no link count.',
     }),
     order_by: Type.Array(
-      Body(
+      ReadBody(
         {
           by: Type.String({ description: 'A metric or a dimension of this query.' }),
           direction: OneOf(['asc', 'desc'], { default: 'desc' }),

@@ -72,7 +72,7 @@ describe('our own CSV', () => {
       '2 slug: must not be "admin": this slug is reserved',
       '3 slug: must be 1 to 64 characters of A-Z a-z 0-9 - _',
       '4 name: is required without `destination_id`',
-      '5 destination_url: must be a full URL that begins with https://',
+      '5 destination_url: must be a full URL that begins with https://, such as https://shop.example/tea',
       '6 max_clicks: must be an integer from 1 to 2147483647 or null',
       expect.stringMatching(/^7 metadata: must be JSON/),
       '8 destination_url: must be on shop.example; send external: true for a site that is not yours',

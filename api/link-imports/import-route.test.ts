@@ -57,7 +57,7 @@ test('creates a link for each row, reports refused rows by line, and skips exist
         index: 1,
         link: 'two',
         field: 'destination_url',
-        message: 'must be a full URL that begins with https://',
+        message: 'must be a full URL that begins with https://, such as https://shop.example/tea',
       },
       { line: 6, index: 3, link: 'ONE', field: 'slug', message: '"ONE" is taken' },
     ],

@@ -1,5 +1,6 @@
 import { utmMediumOf } from '../../core/enrich/channels.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
+import { readAll } from '../../core/faults.ts';
 import { type DestinationRules, requireDestination } from '../../core/links/destinations.ts';
 import { linkSlugProblem } from '../../core/links/slugs.ts';
 import { requireWebUrl } from '../../core/links/web-urls.ts';
@@ -28,7 +29,7 @@ import { decidedUrls } from './decided-urls.ts';
 import { type DomainChoice, domainChoice, redirectUrls, type WantedDomain } from './domain-choice.ts';
 import { keepToOwnDomain } from './own-domain.ts';
 import type { ChangeBody } from './schemas.ts';
-import { readOwnSettings, readSettings } from './settings.ts';
+import { readOwnSettings, readSettings, withPasswordHash } from './settings.ts';
 import { slugTaken } from './slug-choice.ts';
 import { checkSplit, restartedSplit } from './split.ts';
 
@@ -45,25 +46,18 @@ export type ChangeRequest = {
 /**
  * Validates a change body beyond its schema.
  *
- * @throws {AppError} `bad_request` that names the field
+ * @throws {AppError} `bad_request` that names every fault
  */
 export async function readChangeRequest(body: ChangeBody, rules: DestinationRules): Promise<ChangeRequest> {
-  checkMetadata(body.metadata);
-  if (body.slug !== undefined && linkSlugProblem(body.slug)) {
-    throw badRequest('slug', `must not be "${body.slug}": this slug is reserved`);
-  }
-  const destinationUrl =
-    body.destination_url === undefined
-      ? null
-      : requireDestination('destination_url', body.destination_url, rules);
+  const { settings, own, destinationUrl } = checkChange(body, rules);
   return {
     domain: body.domain,
     link: restartedSplit({
       slug: body.slug,
       external_id: body.external_id,
       metadata: body.metadata,
-      ...(await readSettings(body, rules)),
-      ...readOwnSettings(body),
+      ...(await withPasswordHash(settings, body)),
+      ...own,
     }),
     campaign: {
       name: body.name,
@@ -73,6 +67,24 @@ export async function readChangeRequest(body: ChangeBody, rules: DestinationRule
     },
     destinationUrl,
   };
+}
+
+/** Validates what a schema leaves of a change body. @throws {AppError} `bad_request` that names every fault */
+export function checkChange(body: ChangeBody, rules: DestinationRules) {
+  return readAll({
+    destinationUrl: () =>
+      body.destination_url === undefined
+        ? null
+        : requireDestination('destination_url', body.destination_url, rules),
+    slug: () => {
+      if (body.slug !== undefined && linkSlugProblem(body.slug)) {
+        throw badRequest('slug', `must not be "${body.slug}": this slug is reserved`);
+      }
+    },
+    metadata: () => checkMetadata(body.metadata),
+    settings: () => readSettings(body, rules),
+    own: () => readOwnSettings(body),
+  });
 }
 
 /**

@@ -1,12 +1,13 @@
 import { type CreatableChannel, creatableChannel } from '../../core/enrich/channels.ts';
 import { badRequest } from '../../core/errors.ts';
+import { readAll } from '../../core/faults.ts';
 import { type DestinationRules, requireDestination } from '../../core/links/destinations.ts';
 import { linkSlugProblem, SLUG_LIMIT } from '../../core/links/slugs.ts';
 import type { LinkSettings } from '../../sql/links/link-settings.ts';
 import { checkMetadata } from '../schemas.ts';
 import type { WantedDomain } from './domain-choice.ts';
 import type { CreateBody } from './schemas.ts';
-import { type OwnSettings, readOwnSettings, readSettings } from './settings.ts';
+import { type OwnSettings, readOwnSettings, readSettings, withPasswordHash } from './settings.ts';
 import { slugsWanted } from './slug-choice.ts';
 
 /** The fields of a new campaign, as sent. */
@@ -47,38 +48,75 @@ export function withoutIgnored(body: unknown): unknown {
 /**
  * Validates a create body beyond its schema.
  *
- * @throws {AppError} `bad_request` that names the field
+ * @throws {AppError} `bad_request` that names every fault
  */
 export async function readCreateRequest(body: CreateBody, rules: DestinationRules): Promise<CreateRequest> {
-  const channels = readChannels(body);
-  if (body.external_id !== undefined && channels.length > 1) {
-    throw badRequest('external_id', 'is allowed only when exactly one link is created');
-  }
-  checkMetadata(body.metadata);
+  const { settings, ...request } = readAll({
+    ...fieldReaders(body, rules),
+    settings: () => readSettings(body, rules),
+  });
+  return { ...request, settings: await withPasswordHash(settings, body) };
+}
+
+/**
+ * Validates what a schema's refusal left of a create body.
+ *
+ * @param faulty fields that are named already
+ * @throws {AppError} `bad_request` that names every other fault
+ */
+export function checkRest(body: CreateBody, faulty: ReadonlySet<string>, rules: DestinationRules): void {
+  const hasChannel = ['channel', 'channels', 'smart'].some((name) => faulty.has(name));
+  const likeValid = {
+    ...body,
+    ...(hasChannel && { smart: true }),
+    ...(faulty.has('destination_id') && { destination_id: 'any' }),
+  };
+  readAll({
+    ...fieldReaders(likeValid, rules),
+    settings: () => readSettings(body, rules),
+  });
+}
+
+function fieldReaders(body: CreateBody, rules: DestinationRules) {
   return {
-    campaign: body.destination_id
-      ? { kind: 'existing', id: body.destination_id.toLowerCase() }
-      : readCampaign(body, rules),
-    channels,
-    externalId: body.external_id ?? null,
-    metadata: body.metadata ?? null,
-    domain: body.domain,
-    slug: readSlug(body.slug, channels),
-    settings: await readSettings(body, rules),
-    own: readOwnSettings(body),
+    campaign: (): CreateRequest['campaign'] =>
+      body.destination_id
+        ? { kind: 'existing', id: body.destination_id.toLowerCase() }
+        : readCampaign(body, rules),
+    channels: () => readChannels(body),
+    externalId: () => {
+      if (body.external_id !== undefined && (body.channels?.length ?? 1) > 1) {
+        throw badRequest('external_id', 'is allowed only when exactly one link is created');
+      }
+      return body.external_id ?? null;
+    },
+    metadata: () => {
+      checkMetadata(body.metadata);
+      return body.metadata ?? null;
+    },
+    domain: () => body.domain,
+    slug: () => readSlug(body.slug, knownChannels(body)),
+    own: () => readOwnSettings(body),
   };
 }
 
 function readCampaign(body: CreateBody, rules: DestinationRules): NewCampaign {
-  if (body.destination_url === undefined) {
-    throw badRequest('destination_url', 'is required without `destination_id`');
-  }
-  if (body.name === undefined) throw badRequest('name', 'is required without `destination_id`');
+  const { destination, name } = readAll({
+    destination: () => {
+      const text = body.destination_url;
+      if (text === undefined) throw badRequest('destination_url', 'is required without `destination_id`');
+      return { text, url: requireDestination('destination_url', text, rules) };
+    },
+    name: () => {
+      if (body.name === undefined) throw badRequest('name', 'is required without `destination_id`');
+      return body.name;
+    },
+  });
   return {
     kind: 'new',
-    name: body.name,
-    destinationUrl: requireDestination('destination_url', body.destination_url, rules),
-    destinationText: body.destination_url,
+    name,
+    destinationUrl: destination.url,
+    destinationText: destination.text,
     external: body.external ?? false,
     tags: [...new Set(body.tags)],
     folderId: body.folder_id?.toLowerCase() ?? null,
@@ -105,6 +143,10 @@ function readChannels({ channel, channels, smart }: CreateBody): (CreatableChann
   if (new Set(keys).size < keys.length) throw badRequest('channels', 'must not repeat a channel');
   return keys;
 }
+
+/** The channels that slugs are made for; an unknown one is a fault of its own. */
+const knownChannels = ({ channels = [] }: CreateBody): (CreatableChannel | null)[] =>
+  channels.length > 1 ? channels.flatMap((name) => creatableChannel(name) ?? []) : [null];
 
 function readSlug(slug: string | undefined, channels: (CreatableChannel | null)[]): string | null {
   if (slug === undefined) return null;

@@ -4,7 +4,7 @@ import { withIdempotency } from '../plugins/idempotency.ts';
 import { bodyCheck } from '../plugins/validation.ts';
 import { createInBulk, readBulkRows } from './bulk.ts';
 import { createLinks } from './create.ts';
-import { readCreateRequest, withoutIgnored } from './create-request.ts';
+import { checkRest, readCreateRequest, withoutIgnored } from './create-request.ts';
 import { toRecord } from './record.ts';
 import {
   BulkBody,
@@ -31,6 +31,7 @@ export async function linkCreateRoutes(app: Api, { config, pool, blockedDomains 
         plan: 'any',
         idempotent: true,
         errors: ['limit_reached', 'not_found', 'conflict'],
+        checkRest: (body: CreateBody, faulty) => checkRest(body, faulty, rules),
       },
       schema: {
         tags: ['Links'],
@@ -66,7 +67,7 @@ export async function linkCreateRoutes(app: Api, { config, pool, blockedDomains 
     },
   );
 
-  const checkRow = bodyCheck(CreateBody);
+  const checkRow = bodyCheck(CreateBody, (body, faulty) => checkRest(body, faulty, rules));
   app.post(
     '/links/bulk',
     {

@@ -9,7 +9,7 @@ import { linkImportRoutes } from '../link-imports/routes.ts';
 import { cutPage, readCursor } from '../pages.ts';
 import { IdParams, Ok } from '../schemas.ts';
 import { linkBulkChangeRoutes } from './bulk-change-routes.ts';
-import { changeLink, noSuchLink, readChangeRequest, removeLink } from './change.ts';
+import { changeLink, checkChange, noSuchLink, readChangeRequest, removeLink } from './change.ts';
 import { linkCreateRoutes } from './create-routes.ts';
 import { linkPerformance } from './performance.ts';
 import { linkQrRoute } from './qr-route.ts';
@@ -102,7 +102,13 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.patch(
     '/links/:id',
     {
-      config: { scope: 'secret', plan: 'paid', errors: ['conflict'] },
+      config: {
+        scope: 'secret',
+        plan: 'paid',
+        errors: ['conflict'],
+        checkRest: (body: ChangeBody) =>
+          void checkChange(body, { shortUrl, blockedDomains: deps.blockedDomains }),
+      },
       schema: {
         tags: ['Links'],
         operationId: 'links.update',

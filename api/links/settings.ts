@@ -1,5 +1,6 @@
 import { hashPassword, LINK_COST } from '../../core/access/passwords.ts';
 import { badRequest } from '../../core/errors.ts';
+import { readAll, readEach } from '../../core/faults.ts';
 import {
   type DestinationRules,
   requireAppDestination,
@@ -29,36 +30,41 @@ const EARLIEST = 0n;
 const LATEST = BigInt(Date.UTC(9999, 0)) * NANOS_PER_MILLI;
 
 /**
- * Validates a link's own settings and returns them as stored. Undefined: not sent; null clears. Hashes the
- * password here, before a transaction is open.
+ * Validates a link's own settings and returns them as stored, without the password: see {@link withPasswordHash}.
+ * Undefined: not sent; null clears.
  *
- * @throws {AppError} `bad_request` that names the field
+ * @throws {AppError} `bad_request` that names every fault
  */
-export async function readSettings(
-  fields: SettingFields,
-  rules: DestinationRules,
-): Promise<Partial<LinkSettings>> {
-  const settings: Partial<LinkSettings> = {
-    utm_campaign: fields.utm_campaign,
-    targeting: fields.targeting && readTargeting(fields.targeting, rules),
-    rules: fields.rules && readRules(fields.rules, rules),
-    split: fields.split && readSplit(fields.split, rules),
-    split_ends_at: fields.split_ends_at && readStorable('split_ends_at', fields.split_ends_at),
-    split_goal: fields.split_goal,
+export function readSettings(fields: SettingFields, rules: DestinationRules): Partial<LinkSettings> {
+  return {
+    ...readAll({
+      targeting: () => fields.targeting && readTargeting(fields.targeting, rules),
+      rules: () => fields.rules && readRules(fields.rules, rules),
+      split: () => fields.split && readSplit(fields.split, rules),
+      split_ends_at: () => fields.split_ends_at && readStorable('split_ends_at', fields.split_ends_at),
+      expires_at: () => fields.expires_at && readStorable('expires_at', fields.expires_at),
+      expired_redirect_url: () => {
+        const url = fields.expired_redirect_url;
+        if (url) requireDestination('expired_redirect_url', url, rules);
+        return url;
+      },
+      retargeting: () => fields.retargeting && readRetargeting(fields.retargeting),
+      preview: () => fields.preview && readPreview(fields.preview),
+    }),
     ...readSwitches(fields),
-    expires_at: fields.expires_at && readStorable('expires_at', fields.expires_at),
+    utm_campaign: fields.utm_campaign,
+    split_goal: fields.split_goal,
     max_clicks: fields.max_clicks,
-    expired_redirect_url: fields.expired_redirect_url,
-    retargeting: fields.retargeting && readRetargeting(fields.retargeting),
-    preview: fields.preview && readPreview(fields.preview),
   };
-  if (fields.expired_redirect_url) {
-    requireDestination('expired_redirect_url', fields.expired_redirect_url, rules);
-  }
-  if (fields.password !== undefined) {
-    settings.password_hash = fields.password === null ? null : await hashPassword(fields.password, LINK_COST);
-  }
-  return settings;
+}
+
+/** Returns validated settings with the password's hash. Call it before a transaction is open: a hash takes a while. */
+export async function withPasswordHash(
+  settings: Partial<LinkSettings>,
+  { password }: Pick<SettingFields, 'password'>,
+): Promise<Partial<LinkSettings>> {
+  if (password === undefined) return settings;
+  return { ...settings, password_hash: password === null ? null : await hashPassword(password, LINK_COST) };
 }
 
 const SWITCHES = [
@@ -106,12 +112,12 @@ function readStorable(field: string, text: string): string {
 
 function readTargeting(given: Targeting, rules: DestinationRules): Targeting | null {
   const targeting: Targeting = {};
-  for (const [name, requireUrl] of TARGETS) {
+  readEach(TARGETS, ([name, requireUrl]) => {
     const url = given[name];
-    if (url === undefined) continue;
+    if (url === undefined) return;
     requireUrl(`targeting.${name}`, url, rules);
     targeting[name] = url;
-  }
+  });
   return Object.keys(targeting).length > 0 ? targeting : null;
 }
 
@@ -125,13 +131,13 @@ const TARGETS = [
 
 function readRetargeting(given: Retargeting): Retargeting | null {
   const pixels: Retargeting = {};
-  for (const platform of Object.keys(PIXEL_IDS) as (keyof Retargeting)[]) {
+  readEach(Object.keys(PIXEL_IDS) as (keyof Retargeting)[], (platform) => {
     const id = given[platform];
-    if (id === undefined) continue;
+    if (id === undefined) return;
     if (!PIXEL_IDS[platform].test(id)) {
       throw badRequest(`retargeting.${platform}`, `must be a pixel id of ${platform}`);
     }
     pixels[platform] = id;
-  }
+  });
   return Object.keys(pixels).length > 0 ? pixels : null;
 }

@@ -86,8 +86,9 @@ function described({ schema, usages }: Component): Json {
 function shapeOf(schema: Json, form: (schema: unknown) => unknown): Json {
   const shape: Json = {};
   for (const [keyword, value] of Object.entries(schema)) {
-    // Bodies drop fields they don't know, they don't refuse them.
+    // Bodies that write drop fields they don't know. Those that only read refuse them, and clients know the fields.
     if (keyword === 'additionalProperties' && value === false) continue;
+    if (keyword === 'refusesUnknown') continue;
     if (NESTED.has(keyword)) shape[keyword] = form(value);
     else if (NESTED_BY_NAME.has(keyword) && isJson(value)) shape[keyword] = mapValues(value, form);
     else shape[keyword] = value;

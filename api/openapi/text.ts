@@ -63,7 +63,10 @@ The console calls the same endpoints with a session cookie. Its sign-in endpoint
 ## Requests
 JSON in UTF-8. Values are not coerced: \`"19.99"\` for a number is a 400. A number out of range or an unknown enum value
 is a 400, never clamped. An unknown query parameter is a 400, so that a misspelled filter does not respond with
-everything. Unknown body fields are ignored and named in the \`x-ignored-fields\` header. Text with a NUL character or an
+everything; so is an unknown field of a body that only reads (\`/analytics/query\`), where null in an optional field is as
+if it were left out. Unknown fields of other bodies are ignored and named in the \`x-ignored-fields\` header, but a slip of
+a field that was not given (\`slugg\`, \`visitorId\`) is a 400 with "did you mean". \`visitor_id\` and \`_vid\` are one
+name. Text with a NUL character or an
 unpaired surrogate, a number beyond a double, and a body nested deeper than 64 levels are a 400. Instants
 are ISO 8601 with \`Z\` or an offset; a date alone means midnight UTC. A body is at most 1 MiB with
 10,000 values (\`/links/bulk\`: 16 MiB, a row 64 KiB; \`/links/import\`: 4 MiB; endpoints that a publishable key or no
@@ -77,8 +80,8 @@ A list with pages has a \`next_cursor\`. Pass it back unchanged until it is null
 opaque text: do not parse it as a date, because dates of most languages lose its last digits.
 
 ## Errors
-\`{ "error": { "code", "message", "request_id", "details"? } }\`. For invalid input, \`details\` has the first invalid field
-as \`{ path, message, code?, hint? }\`. \`request_id\` is also the \`x-request-id\` header of every response. Checks run in this order: key
+\`{ "error": { "code", "message", "request_id", "details"? } }\`. For invalid input, \`details\` has each invalid field
+as \`{ path, message, code?, hint? }\`, at most 20; \`message\` says the first, and how many more. \`request_id\` is also the \`x-request-id\` header of every response. Checks run in this order: key
 (401), scope (403), plan (402), parameters (400), existence (404), conflict (409).
 
 | Status | Code | When |

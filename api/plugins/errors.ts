@@ -1,11 +1,12 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { AppError, badRequest, type ErrorDetail } from '../../core/errors.ts';
+import { AppError, type ErrorDetail } from '../../core/errors.ts';
+import { badFields } from '../../core/faults.ts';
 import type { Api } from '../dependencies.ts';
 import { databaseError } from './database-errors.ts';
 import { createFaultLog } from './fault-log.ts';
-import { validationDetail } from './validation.ts';
+import { bodyRefusal, validationDetails } from './validation.ts';
 
 /** `Retry-After` of a 503, in seconds. */
 const RETRY_AFTER = '1';
@@ -19,10 +20,16 @@ export type ErrorEnvelope = {
 export function addErrors(app: Api): void {
   const logFault = createFaultLog(app.log);
   app.setErrorHandler((error, request, reply) => {
-    const answer = toAppError(error);
+    const answer = bodyFaults(error as FastifyError, request) ?? toAppError(error);
     logFault(answer, error, request);
     return sendError(answer, request, reply);
   });
+}
+
+/** Returns the error of a body that its schema refuses, with what the route finds in the rest of it. */
+function bodyFaults({ validation, validationContext }: FastifyError, request: FastifyRequest) {
+  if (!validation || validationContext !== 'body') return null;
+  return bodyRefusal(validation, request.body, request.routeOptions.config.checkRest);
 }
 
 /** Converts any thrown value to the error that the API sends. */
@@ -52,8 +59,7 @@ function isBrokenOff(error: unknown): boolean {
 
 function fastifyError(error: FastifyError): AppError | null {
   if (error.validation) {
-    const detail = validationDetail(error.validation, error.validationContext);
-    return badRequest(detail.path, detail.message);
+    return badFields(validationDetails(error.validation, error.validationContext));
   }
   switch (error.statusCode) {
     case 413:

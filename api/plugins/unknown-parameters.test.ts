@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { isTypingError } from '../../core/text/typing-error.ts';
+import { nearestName } from '../../core/text/near-names.ts';
 import { createPartner } from '../../sql/workspaces/partners.ts';
 import { type ErrorBody, type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { type ConsoleBrowser, signedInAs } from '../../test/support/members.ts';
@@ -60,7 +60,7 @@ test('a misspelled parameter is refused with the one that it resembles', async (
     for (const name of names) {
       const misspelled = name.slice(0, -1);
       if (names.includes(misspelled)) continue;
-      const near = names.find((known) => isTypingError(misspelled, known));
+      const near = nearestName(misspelled, names);
       const { status, detail } = await refusal(method, `${path}?${misspelled}=1`, operation);
       expect([path, status, detail?.path, detail?.hint]).toEqual([
         path,

@@ -1,5 +1,5 @@
 import { badRequest } from '../../core/errors.ts';
-import { isTypingError } from '../../core/text/typing-error.ts';
+import { nearestName } from '../../core/text/near-names.ts';
 import type { Api } from '../dependencies.ts';
 
 /** Console and embed pages, below other paths, ignore the parameters of campaigns and mail programs. */
@@ -23,8 +23,8 @@ export function addUnknownParameters(app: Api): void {
     const known = propertiesOf(schema?.querystring) ?? {};
     const unknown = Object.keys(request.query as object).find((name) => !Object.hasOwn(known, name));
     if (unknown === undefined) return;
-    const near = Object.keys(known).find((name) => isTypingError(unknown, name));
-    const more = near === undefined ? {} : { hint: `did you mean \`${near}\`?` };
+    const near = nearestName(unknown, Object.keys(known));
+    const more = near === null ? {} : { hint: `did you mean \`${near}\`?` };
     throw badRequest(unknown.slice(0, LONGEST), 'is not a parameter of this endpoint', more);
   });
 }

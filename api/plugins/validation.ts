@@ -1,35 +1,37 @@
 import Ajv from 'ajv';
-import type { FastifySchemaValidationError } from 'fastify';
+import type { FastifyContextConfig, FastifySchemaValidationError } from 'fastify';
 import type { TSchema } from 'typebox';
-import { type AppError, badRequest, type ErrorDetail } from '../../core/errors.ts';
+import type { AppError, ErrorDetail } from '../../core/errors.ts';
+import { badFields, faultsOf } from '../../core/faults.ts';
 import { isUuid } from '../../core/ids.ts';
 import { parseInstant } from '../../core/time/timestamps.ts';
 import type { Api } from '../dependencies.ts';
 import { PATTERN_MESSAGES } from '../schemas.ts';
+import { type FieldSchema, unknownFields, withoutNulls } from './body-fields.ts';
 import { compiledLater } from './compiled-later.ts';
 
 type Schema = { type?: unknown; properties?: Record<string, { type?: unknown }> };
 
 const validators = compiledLater<Ajv.ValidateFunction>();
 
+/** What Fastify and AJV have in common of an error. */
+type SchemaError = FastifySchemaValidationError & { parentSchema?: ValueSchema; detail?: ErrorDetail };
+
 /**
  * Validates requests by JSON Schema. Bodies are not coerced: `"19.99"` is not a number. Query and path parameters
  * of type integer, number or boolean are parsed first, strictly: `1e2`, `0x10` and an empty text are not integers.
- * Unknown body fields are dropped: object schemas of bodies set `additionalProperties: false`. Only the first
- * error is reported, which bounds the cost of a body with a million wrong values. A schema is compiled at its
- * first request.
+ * Unknown body fields are dropped: object schemas of bodies set `additionalProperties: false`. All faults are found;
+ * `MOST_VALUES` of `body.ts` bounds their number. A schema is compiled at its first request.
  */
 export function addValidation(app: Api): void {
   const ajv = bodyAjv();
   app.setValidatorCompiler<Schema>(({ schema, httpPart }) => {
+    if (httpPart === 'body') return bodyValidator(schema, ajv);
     const validator = validators(schema, () => ajv.compile(schema));
-    const readers =
-      httpPart === 'body'
-        ? []
-        : Object.entries(schema.properties ?? {}).flatMap(([name, { type }]) => {
-            const read = READERS[String(type)];
-            return read ? [{ name, read }] : [];
-          });
+    const readers = Object.entries(schema.properties ?? {}).flatMap(([name, { type }]) => {
+      const read = READERS[String(type)];
+      return read ? [{ name, read }] : [];
+    });
     const check = (input: unknown): boolean => {
       const validate = validator();
       const parameters = input as Record<string, unknown>;
@@ -46,6 +48,43 @@ export function addValidation(app: Api): void {
   });
 }
 
+/** Validates a body: unknown fields that are slips of known ones are faults beside those of the schema. */
+function bodyValidator(schema: Schema, ajv: Ajv.Ajv) {
+  const validator = validators(schema, () => ajv.compile(schema));
+  const check = (body: unknown): boolean => {
+    const refused = refusedFields(schema, body);
+    withoutNulls(schema as FieldSchema, body);
+    const validate = validator();
+    const valid = validate(body);
+    check.errors = [...refused, ...((validate.errors as SchemaError[] | null) ?? [])];
+    return valid && refused.length === 0;
+  };
+  check.errors = [] as SchemaError[];
+  return check;
+}
+
+function refusedFields(schema: Schema, body: unknown): SchemaError[] {
+  return unknownFields(schema as FieldSchema, body).flatMap(({ path, near, known, isRefused }) => {
+    if (!isRefused) return [];
+    const owner = path.slice(0, -1).join('.');
+    const message = `is not a field of ${owner === '' ? 'this body' : `\`${owner}\``}`;
+    const hint = near === null ? `it has ${known.join(', ')}` : `did you mean \`${near}\`?`;
+    const meant = [...path.slice(0, -1), near ?? ''].join('.');
+    return [
+      {
+        keyword: SLIP,
+        instancePath: '',
+        schemaPath: '',
+        params: { meant },
+        detail: { path: path.join('.'), message, hint },
+      },
+    ];
+  });
+}
+
+/** Keyword of the error of an unknown field. */
+const SLIP = 'slip';
+
 /** Validates a value as a body of a schema. Returns the error, or null. */
 export type BodyCheck = (body: unknown) => AppError | null;
 
@@ -53,25 +92,53 @@ export type BodyCheck = (body: unknown) => AppError | null;
  * Returns the validation of a route's body, for bodies without a route of their own. Like a route's, it sets
  * defaults and drops unknown fields in the body itself.
  */
-export function bodyCheck(schema: TSchema): BodyCheck {
-  const validator = validators(schema, () => bodyAjv().compile(schema));
-  return (body) => {
-    const validate = validator();
-    if (validate(body) === true) return null;
-    const detail = validationDetail(validate.errors ?? [], 'body');
-    return badRequest(detail.path, detail.message);
-  };
+export function bodyCheck(schema: TSchema, checkRest?: CheckRest): BodyCheck {
+  const check = bodyValidator(schema, bodyAjv());
+  return (body) => (check(body) ? null : bodyRefusal(check.errors, body, checkRest));
 }
+
+type CheckRest = FastifyContextConfig['checkRest'];
+
+/**
+ * Returns the error of a body that its schema refuses.
+ *
+ * @param checkRest finds the faults of fields that the schema accepts
+ */
+export function bodyRefusal(
+  errors: readonly FastifySchemaValidationError[],
+  body: unknown,
+  checkRest: CheckRest,
+): AppError {
+  const details = validationDetails(errors, 'body');
+  if (!checkRest || typeof body !== 'object' || body === null || Array.isArray(body))
+    return badFields(details);
+  const faulty = new Set([...details.map(({ path }) => path), ...meantBy(errors)].map(topOf));
+  const rest = Object.fromEntries(Object.entries(body).filter(([name]) => !faulty.has(name)));
+  try {
+    checkRest(rest as never, faulty);
+    return badFields(details);
+  } catch (error) {
+    const more = faultsOf(error);
+    if (more === null) throw error;
+    return badFields([...details, ...more.filter(({ path }) => !faulty.has(topOf(path)))]);
+  }
+}
+
+const topOf = (path: string): string => path.split('.', 1)[0] ?? path;
+
+/** The fields that misspelled names mean. */
+const meantBy = (errors: readonly FastifySchemaValidationError[]): string[] =>
+  errors.flatMap(({ keyword, params }) => (keyword === SLIP ? [String(params.meant)] : []));
 
 function bodyAjv(): Ajv.Ajv {
   return new Ajv.Ajv({
     useDefaults: true,
     removeAdditional: true,
-    allErrors: false,
+    allErrors: true,
     verbose: true, // errors carry the schema that failed, for their message
     strict: true,
     allowUnionTypes: true,
-    keywords: ['example'],
+    keywords: ['example', 'refusesUnknown'],
     formats: {
       uuid: isUuid,
       'date-time': (text: string) => parseInstant(text) !== null,
@@ -93,14 +160,24 @@ const READERS: Record<string, (text: string) => unknown> = {
   boolean: (text) => (text === 'true' ? true : text === 'false' ? false : text),
 };
 
-/** Returns the dotted path of the first invalid field, and what it must be. */
-export function validationDetail(
-  errors: FastifySchemaValidationError[],
+/** Returns the faults of a request, one for each field, by its dotted path. */
+export function validationDetails(
+  errors: readonly FastifySchemaValidationError[],
   context: string | undefined,
-): ErrorDetail {
-  const [error] = errors as (FastifySchemaValidationError & { parentSchema?: ValueSchema })[];
+): ErrorDetail[] {
+  const details = new Map<string, ErrorDetail>();
+  // A field that is missing because its name is misspelled is one fault.
+  const meant = new Set(meantBy(errors));
+  for (const error of errors as readonly SchemaError[]) {
+    const detail = error.detail ?? detailOf(error, context);
+    const isMeant = error.keyword === 'required' && meant.has(detail.path);
+    if (!isMeant && !details.has(detail.path)) details.set(detail.path, detail);
+  }
+  return [...details.values()];
+}
+
+function detailOf(error: SchemaError, context: string | undefined): ErrorDetail {
   const where = context === 'querystring' ? 'query' : context === 'params' ? 'path' : (context ?? 'body');
-  if (!error) return { path: where, message: 'is invalid' };
   const parts = error.instancePath.split('/').slice(1).map(unescapePointer);
   const missing = error.params.missingProperty;
   if (error.keyword === 'required' && typeof missing === 'string') {

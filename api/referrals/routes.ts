@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { Counter } from 'prom-client';
 import { addressHash } from '../../core/addresses/address-hash.ts';
 import { normalizeEmail } from '../../core/tracking/emails.ts';
-import { visitorIdsOf } from '../../core/tracking/track-reports.ts';
+import { requestedVisitor, visitorIdsOf } from '../../core/tracking/track-reports.ts';
 import { inTransaction, type Queryable } from '../../sql/database/pool.ts';
 import { type DeploymentSecrets, readSecrets } from '../../sql/database/secrets.ts';
 import { joinVisitors } from '../../sql/orders/joined-visitors.ts';
@@ -119,11 +119,13 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
       },
     },
     async (request, reply) => {
-      const { body, auth } = request;
+      const { auth } = request;
       const { workspace } = auth;
+      const visitor = requestedVisitor(request.body);
+      const body = { ...request.body, _vid: visitor };
       const userId = body.new_user_external_user_id;
       const byServer = auth.key.kind === 'secret';
-      const visitorIds = visitorIdsOf(body._vid);
+      const visitorIds = visitorIdsOf(visitor);
       requireEmail('email', body.email ?? null);
       await requireIdentity(deps, auth, userId, body.user_hash);
       const prepare = async () => {

@@ -95,6 +95,7 @@ export const SignupBody = Body(
         'The visitor id, or all ids that the browser has, newest first. Their most recent referral click names the referrer.',
       ),
     ),
+    visitor_id: Type.Optional(VisitorIds('Another name of `_vid`. Given both, they must be equal.')),
     referrer_external_user_id: Type.Optional(Nullable(ExternalUserId)),
     user_hash: UserHash,
   },

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { EMAIL_LIMIT } from '../../core/tracking/emails.ts';
 import { VISITOR_IDS_LIMIT } from '../../core/tracking/track-reports.ts';
 import { CommissionableAmount } from '../referrals/schemas.ts';
-import { Body, CurrencyInput, Nullable, Uuid, VisitorIds } from '../schemas.ts';
+import { Body, CurrencyInput, Nullable, Uuid, VID_IS_VISITOR_ID, VisitorIds } from '../schemas.ts';
 
 /** Who did it: at least one of them. */
 const PERSON_FIELDS = {
@@ -11,6 +11,7 @@ const PERSON_FIELDS = {
       'The `visitor_id` of a click, and the `_vid` that the destination gets. Also a list, as in `visitor_ids`.',
     ),
   ),
+  _vid: Type.Optional(VisitorIds(VID_IS_VISITOR_ID)),
   visitor_ids: Type.Optional(
     Nullable(
       Type.Array(Uuid, {

@@ -1,12 +1,7 @@
 import { expect, test } from 'vitest';
+import { isLoopback } from '../addresses/loopback.ts';
 import { AppError } from '../errors.ts';
-import {
-  DESTINATION_LIMIT,
-  isLoopback,
-  isOnDomain,
-  registrableDomain,
-  requireDestination,
-} from './destinations.ts';
+import { DESTINATION_LIMIT, isOnDomain, registrableDomain, requireDestination } from './destinations.ts';
 
 const rules = { shortUrl: 'https://go.example' };
 const check = (text: string, shortUrl = rules.shortUrl) =>

@@ -1,4 +1,5 @@
 import { getDomain } from 'tldts';
+import { isLoopback } from '../addresses/loopback.ts';
 import { badRequest } from '../errors.ts';
 import type { BlockedDomains } from './blocked-domains.ts';
 import { hasEmptyLabel, NO_EMPTY_LABEL, withoutTrailingDot } from './web-urls.ts';
@@ -8,8 +9,9 @@ export const DESTINATION_LIMIT = 4_096;
 /** Longest encoded destination: clients, Node included, accept 16 KiB of headers in all. */
 const ENCODED_LIMIT = 12_288;
 
+const NO_URL = 'must be a full URL that begins with https://, such as https://shop.example/tea';
 const SPACE_OR_CONTROL = /[\s\p{Cc}]/u;
-const LOOPBACK = /^(?:localhost|.+\.localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
+const SCHEME = /^[\s\p{Cc}]*[a-z][a-z0-9+.-]*:/iu;
 
 export type DestinationRules = {
   /** Origin of short links. No destination may lead back to it. */
@@ -33,7 +35,7 @@ export function requireDestination(path: string, text: string, rules: Destinatio
   requireStorable(path, text);
   // Without "//" the parser still accepts `https:example.com`.
   const url = /^https?:\/\/[^/\\?#]/i.test(text) ? parse(text) : null;
-  if (url === null) throw badRequest(path, 'must be a full URL that begins with https://');
+  if (url === null) throw badRequest(path, NO_URL);
   if (hasEmptyLabel(url)) throw badRequest(path, NO_EMPTY_LABEL);
   if (url.protocol !== 'https:' && !rules.allowsHttp && !isLoopback(url.hostname)) {
     throw badRequest(path, 'must begin with https:// (http:// is for loopback hosts only)');
@@ -72,7 +74,8 @@ function requireStorable(path: string, text: string): void {
   if (text.length > DESTINATION_LIMIT) {
     throw badRequest(path, `must be at most ${DESTINATION_LIMIT} characters`);
   }
-  if (SPACE_OR_CONTROL.test(text))
+  // Of a text without a scheme, such as words, white space is not what is wrong.
+  if (SPACE_OR_CONTROL.test(text) && SCHEME.test(text))
     throw badRequest(path, 'must not contain white space or control characters');
 }
 
@@ -81,11 +84,6 @@ function requireSendable(path: string, url: URL): void {
   if (url.href.length > ENCODED_LIMIT) {
     throw badRequest(path, `must be at most ${ENCODED_LIMIT} characters when encoded`);
   }
-}
-
-/** Returns whether a host name (brackets around IPv6) always means this machine. */
-export function isLoopback(hostname: string): boolean {
-  return LOOPBACK.test(hostname);
 }
 
 /**

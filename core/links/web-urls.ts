@@ -20,7 +20,8 @@ function problem(text: string, limit: number): string | null {
   if (text.length > limit) return `must be at most ${limit} characters`;
   // A parser drops zero-width characters from a host, so the encoded length does not bound what is stored.
   if (new TextEncoder().encode(text).length > limit) return `must be at most ${limit} bytes`;
-  if (SPACE_OR_CONTROL.test(text)) return 'must not contain white space or control characters';
+  if (SPACE_OR_CONTROL.test(text) && /^[\s\p{Cc}]*[a-z][a-z0-9+.-]*:/iu.test(text))
+    return 'must not contain white space or control characters';
   // Without "//" the parser still accepts `https:example.com`.
   const url = /^https?:\/\/[^/\\?#]/i.test(text) ? URL.parse(text) : null;
   if (url === null) return 'must be a full URL that begins with https:// or http://';

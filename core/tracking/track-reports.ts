@@ -6,9 +6,14 @@ import { isEmail, normalizeEmail } from './emails.ts';
 /** Most visitor ids of one browser in a report: the newest, and seven before it. */
 export const VISITOR_IDS_LIMIT = 8;
 
+/** One visitor id, or those of one browser, newest first. */
+export type VisitorIds = string | readonly string[] | null;
+
+/** The visitor of a request: `visitor_id` and `_vid` are one name. */
+export type VisitorRequest<T = VisitorIds> = { visitor_id?: T | undefined; _vid?: T | undefined };
+
 /** The person in a body of `/track/*` or `/collect`. */
-export type PersonRequest = {
-  visitor_id?: string | readonly string[] | null;
+export type PersonRequest = VisitorRequest & {
   /** Ids of the same browser, newest first. */
   visitor_ids?: readonly string[] | null;
   email?: string | null;
@@ -28,10 +33,27 @@ export function visitorIdsOf(...fields: (string | readonly string[] | null | und
   return [...new Set(fields.flatMap((field) => field ?? []).map((id) => id.toLowerCase()))];
 }
 
+/**
+ * Returns the visitor of a request by either name. Undefined: neither was given.
+ *
+ * @throws {AppError} `bad_request` when both are given and name different visitors
+ */
+export function requestedVisitor<T extends VisitorIds>({
+  visitor_id: one,
+  _vid: other,
+}: VisitorRequest<T>): T | undefined {
+  if (one === undefined || one === null) return other ?? one;
+  if (other === undefined || other === null) return one;
+  if (visitorIdsOf(one).join() !== visitorIdsOf(other).join()) {
+    throw badRequest('_vid', 'must be equal to `visitor_id`: they are two names of one field');
+  }
+  return one;
+}
+
 /** Returns the person of a request. @throws {AppError} `bad_request` when no one is named or the email is malformed */
 export function readPerson(request: PersonRequest): Person {
   const { email, external_user_id: user } = request;
-  if (visitorIdsOf(request.visitor_id, request.visitor_ids).length === 0 && !email && !user) {
+  if (visitorIdsOf(requestedVisitor(request), request.visitor_ids).length === 0 && !email && !user) {
     throw badRequest('visitor_id', 'is required, or `email` or `external_user_id` instead');
   }
   return readOptionalPerson(request);
@@ -44,7 +66,7 @@ export function readPerson(request: PersonRequest): Person {
  */
 export function readOptionalPerson(request: PersonRequest): Person {
   const { email, external_user_id: user } = request;
-  const [visitor, ...others] = visitorIdsOf(request.visitor_id, request.visitor_ids);
+  const [visitor, ...others] = visitorIdsOf(requestedVisitor(request), request.visitor_ids);
   if (email && !isEmail(email)) throw badRequest('email', 'must be an email address');
   return {
     visitorId: visitor ? uuidToBytes(visitor) : null,

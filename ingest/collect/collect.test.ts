@@ -206,6 +206,21 @@ test('all ids of the browser come with it, newest first, without what is no id',
   }
 });
 
+test('_vid is another name of visitor_id, and both must agree', async () => {
+  const other = '3ad086d0-f585-8424-a005-8e248d6c10a3';
+  for (const fields of [
+    { visitor_id: undefined, _vid: VISITOR },
+    { visitor_id: null, _vid: [VISITOR] },
+    { _vid: VISITOR.toUpperCase() },
+  ]) {
+    expect((await collect(order(fields))).status).toBe(202);
+    const event = (await ingest.events()).at(-1);
+    expect(event?.kind === 'order' && event.visitorId && bytesToUuid(event.visitorId)).toBe(VISITOR);
+  }
+  const { status, body } = await collect(order({ _vid: other }));
+  expect([status, body.error?.details?.[0]?.path]).toEqual([400, '_vid']);
+});
+
 test('with the time at which the browser got each, by the clock of the server', async () => {
   const earlier = ['4ad086d0-f585-8424-a005-8e248d6c10a2', '5ad086d0-f585-8424-a005-8e248d6c10a2'];
   const sentAt = Date.now();

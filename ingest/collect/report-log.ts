@@ -90,12 +90,12 @@ export function createReportLog({ pool, log }: { pool: Queryable; log: Logger })
 }
 
 function callOf(
-  { type, visitor_id, visitor_ids }: ReportBody,
+  { type, visitor_id, _vid = visitor_id, visitor_ids }: ReportBody,
   event: ReportEvent | null,
   outcome: TestCall['outcome'],
   problems: readonly FoundProblem[],
 ): TestCall {
-  const ids = Array.isArray(visitor_ids) ? visitor_ids.length : visitor_id ? 1 : 0;
+  const ids = Array.isArray(visitor_ids) ? visitor_ids.length : _vid ? 1 : 0;
   const named = event
     ? [
         event.email !== null && ('email' as const),

@@ -9,7 +9,12 @@ import {
   REPORT_PROBLEMS,
   type ReportProblem,
 } from '../../core/tracking/report-problems.ts';
-import { readOptionalPerson, VISITOR_IDS_LIMIT, visitorIdsOf } from '../../core/tracking/track-reports.ts';
+import {
+  readOptionalPerson,
+  requestedVisitor,
+  VISITOR_IDS_LIMIT,
+  visitorIdsOf,
+} from '../../core/tracking/track-reports.ts';
 
 /** Fields of a parsed JSON object. */
 export type ReportBody = Readonly<Record<string, unknown>>;
@@ -80,7 +85,8 @@ export function readReport(body: ReportBody, workspaceId: Uint8Array, now = Date
   }
 
   function person() {
-    const visitors = visitorIdsOf(listed(body.visitor_id), listed(body.visitor_ids));
+    const visitor = requestedVisitor({ visitor_id: listed(body.visitor_id), _vid: listed(body._vid) });
+    const visitors = visitorIdsOf(visitor, listed(body.visitor_ids) ?? []);
     const known = visitors.filter(
       (id) => isUuid(id) || mend('visitor_id_invalid', 'visitor_id', id) !== null,
     );
@@ -166,8 +172,8 @@ function landedAtOf(ages: unknown, id: string, now: number): number {
 }
 
 /** Ids of a page are not typed: a list, one text, or something else. */
-function listed(value: unknown): string[] {
-  if (value === undefined || value === null || value === '') return [];
+function listed(value: unknown): string[] | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
   return (Array.isArray(value) ? value.slice(0, 4 * VISITOR_IDS_LIMIT) : [value]).map(String);
 }
 

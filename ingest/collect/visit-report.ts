@@ -22,7 +22,9 @@ const SENT_LIMIT = 1_000;
  *
  * @throws {AppError} `bad_request` that names the field
  */
-export function readVisitReport({ code: sent, visitor_id: visitor, referrer }: ReportBody): VisitReport {
+export function readVisitReport(body: ReportBody): VisitReport {
+  const { code: sent, referrer } = body;
+  const visitor = body.visitor_id ?? body._vid;
   const pair = typeof sent === 'string' && sent.length <= SENT_LIMIT ? sent : '';
   const [parameter = '', value = ''] = [...new URLSearchParams(pair)][0] ?? [];
   const code = value.trim();

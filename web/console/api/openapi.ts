@@ -475,7 +475,10 @@ export interface components {
        * @enum {string}
        */
       bots?: "exclude" | "include" | "only";
-      compare?: string | Record<string, never>;
+      compare?: string | {
+        from?: unknown;
+        to?: unknown;
+      };
       /** @default [] */
       dimensions?: components["schemas"]["AnalyticsDimension"][];
       /** @default [] */
@@ -2668,6 +2671,8 @@ export interface components {
       ref_code?: string | null;
       referrer_external_user_id?: string | null;
       user_hash?: string | null;
+      /** Format: uuid */
+      visitor_id?: string | string[] | null;
     };
     Retargeting: {
       facebook?: string;
@@ -2977,6 +2982,8 @@ export interface components {
       signups: number;
     };
     TrackIdentify: {
+      /** Format: uuid */
+      _vid?: string | string[] | null;
       /** Format: email */
       email?: string | null;
       external_user_id?: string | null;
@@ -2987,6 +2994,8 @@ export interface components {
     /** @enum {string} */
     Tracking: "full" | "cookieless" | "none";
     TrackOrder: {
+      /** Format: uuid */
+      _vid?: string | string[] | null;
       amount: number;
       commissionable_amount?: number | null;
       /** @default usd */
