@@ -50,6 +50,19 @@ async function paste(
   return stdout.split(separator);
 }
 
+/** Calls the API of the workspace. */
+const call = async (path: string, body?: object) => {
+  const response = await fetch(`${service.api_url}${path}`, {
+    method: body ? 'POST' : 'GET',
+    headers: {
+      authorization: `Bearer ${service.demo.secret_key}`,
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return response.json();
+};
+
 const jsonLines = (text: string) =>
   text
     .split('\n')
@@ -98,24 +111,33 @@ test('the quickstart works as printed', async () => {
     rewards: { cash: { currency: 'usd', pending: 10 } },
   });
 
+  // The order names the visitor of a click before it.
+  const [, , reported] = jsonLines(ofBlock('Grace follows the link.'));
+  expect(reported.links).toContainEqual(
+    expect.objectContaining({ link_id: created.links[0].id, conversions: 1, revenue: 19.99 }),
+  );
+
   expect(ofBlock('Create a webhook.')).toContain('webhook.test {}');
   expect(ofBlock('A page with a short link')).toContain('<title>Ada Lovelace</title>');
   expect(outputs.size).toBe(blocks.length);
   expect([...outputs.values()].at(-1)).toContain('/embed.js');
 });
 
+test('the overview has the figures that the quickstart promises', async () => {
+  const [, table = ''] = readDocument('docs/quickstart.md').split('## What the overview shows');
+  const [names = [], , figures = []] = [...table.matchAll(/^\|(.*)\|$/gm)].map(([, row = '']) =>
+    row.split('|').map((cell) => cell.trim()),
+  );
+  const metrics = names.map((name) => name.toLowerCase());
+  expect(metrics).toEqual(['clicks', 'visitors', 'leads', 'conversions', 'revenue']);
+  const promised = Object.fromEntries(metrics.map((metric, n) => [metric, Number(figures[n])]));
+  // What the console's overview asks.
+  const overview = async () =>
+    (await call('/analytics/query', { metrics, window: { days: 30 } })) as { totals: object };
+  await expect.poll(async () => (await overview()).totals).toEqual(promised);
+});
+
 test("an order that the referee's server tracks is a purchase too, and both are in reports", async () => {
-  const call = async (path: string, body?: object) => {
-    const response = await fetch(`${service.api_url}${path}`, {
-      method: body ? 'POST' : 'GET',
-      headers: {
-        authorization: `Bearer ${service.demo.secret_key}`,
-        ...(body && { 'content-type': 'application/json' }),
-      },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    return response.json();
-  };
   await call('/track/order', { external_user_id: 'heidi', order_id: '2002', amount: 100, currency: 'usd' });
   const stats = async () => (await call('/referrals/stats?external_user_id=ada')) as Stats;
   await expect.poll(stats).toMatchObject({ rewards: { cash: { pending: 30 } }, stats: { purchases: 2 } });
