@@ -49,6 +49,33 @@ test('an address without a scheme becomes a link by Enter alone, and then anothe
   await page.close();
 });
 
+test('all that is wrong is said at once, each at its field, and the address with an example', async () => {
+  const page = await site.open('/links/new');
+  for (const text of ['not a url', 'shop example/tea']) {
+    await field(page, 'Destination URL').fill(text);
+    await field(page, 'Slug').fill('api');
+    await openSection(page, 'Start and expiry');
+    await field(page, 'Destination after expiry').fill('nowhere');
+    const preview = page.getByRole('complementary', { name: 'Preview' });
+    expect(await preview.locator('dd').first().textContent()).toBe('…');
+    await press(page, 'Create');
+    const faultOf = (label: string) =>
+      page
+        .locator('.mantine-InputWrapper-root', { has: field(page, label) })
+        .locator('[class*=error]')
+        .last();
+    await expect
+      .poll(() => faultOf('Destination URL').textContent(), PATIENCE)
+      .toBe('must be a full URL that begins with https://, such as https://shop.example/tea');
+    expect(await faultOf('Slug').textContent()).toContain('reserved');
+    expect(await faultOf('Destination after expiry').textContent()).toContain('must be a full URL');
+    expect(await field(page, 'Name').getAttribute('aria-invalid')).toBeNull();
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-invalid")')).toBe('true');
+  }
+  await expectGood(page, 'links-new-faults');
+  await page.close();
+});
+
 test('the domain and every switch of a link can be chosen, and changed', async () => {
   for (const domain of ['go.form.example', 'to.form.example']) {
     await site.api('/domains', { domain });

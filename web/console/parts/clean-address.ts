@@ -22,6 +22,12 @@ export function webAddressIn(text: string): string | null {
   return /^https?:\/\/\S+$/.test(address) && URL.canParse(address) ? address : null;
 }
 
+/** Returns an address of the web or of an app as {@link cleanAddress} does, and an ellipsis for what is none. */
+export function shownAddress(text: string): string {
+  const address = cleanAddress(text);
+  return WITH_SCHEME.test(address) && !/\s/.test(address) && URL.canParse(address) ? address : '…';
+}
+
 /** Returns the host of an address; an empty text where there is none. */
 export function hostOf(address: string): string {
   const url = URL.parse(cleanAddress(address));

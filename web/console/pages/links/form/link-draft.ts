@@ -177,7 +177,8 @@ export function createBody(draft: LinkDraft): Record<string, unknown> {
   );
   return {
     ...Object.fromEntries(shared),
-    name: draft.name.trim() || proposedName(draft.destination_url),
+    // A destination that proposes no name is refused: the name has no fault of its own.
+    name: draft.name.trim() || proposedName(draft.destination_url) || 'Link',
     ...(channels.length === 0
       ? { smart: true }
       : channels.length === 1

@@ -2,7 +2,7 @@ import { Paper, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { qrAddress } from '../../../../../core/qr/layout.ts';
 import { formatInstantIn, formatPercent, viewerTimeZone } from '../../../formats.ts';
-import { cleanAddress } from '../../../parts/clean-address.ts';
+import { shownAddress } from '../../../parts/clean-address.ts';
 import { qrModules, qrSvg, svgUrl } from '../qr-code.ts';
 import { ruleWords } from '../rules/condition-words.ts';
 import { sharesOf, variantsOf } from '../rules/decide-draft.ts';
@@ -60,9 +60,8 @@ const localInstant = (local: string) => {
 
 /** Where visitors go, in the order of decisions. */
 function Ways({ draft }: { draft: LinkDraft }) {
-  const destination = cleanAddress(draft.destination_url);
   const targets = DEVICES.flatMap(([field, label]) =>
-    draft[field].trim() === '' ? [] : [[label, cleanAddress(draft[field])] as const],
+    draft[field].trim() === '' ? [] : [[label, shownAddress(draft[field])] as const],
   );
   const shares = sharesOf(variantsOf(draft));
   const isDecided = targets.length > 0 || draft.rules.length > 0;
@@ -76,7 +75,7 @@ function Ways({ draft }: { draft: LinkDraft }) {
     <dl className="preview-ways">
       {starts !== null && <Way to="Not found">Before {starts}</Way>}
       {draft.rules.map((rule) => (
-        <Way key={rule.key} to={rule.destination_url.trim() === '' ? '…' : rule.destination_url}>
+        <Way key={rule.key} to={shownAddress(rule.destination_url)}>
           {rule.name || ruleWords(rule)}
         </Way>
       ))}
@@ -86,15 +85,19 @@ function Ways({ draft }: { draft: LinkDraft }) {
         </Way>
       ))}
       {shares.map(({ id, url, share }) => (
-        <Way key={id} to={url.trim() === '' ? '…' : url}>
+        <Way key={id} to={shownAddress(url)}>
           {formatPercent(share)} of {isDecided ? 'everyone else' : 'all'}
         </Way>
       ))}
       {shares.length === 0 && (
-        <Way to={destination === '' ? '…' : destination}>{isDecided ? 'Everyone else' : 'Leads to'}</Way>
+        <Way to={shownAddress(draft.destination_url)}>{isDecided ? 'Everyone else' : 'Leads to'}</Way>
       )}
       {(expires !== null || draft.max_clicks.trim() !== '') && (
-        <Way to={cleanAddress(draft.expired_redirect_url) || 'A notice'}>
+        <Way
+          to={
+            draft.expired_redirect_url.trim() === '' ? 'A notice' : shownAddress(draft.expired_redirect_url)
+          }
+        >
           {expires === null ? 'Once its clicks are used up' : `After ${expires}`}
         </Way>
       )}
