@@ -28,6 +28,27 @@ const force = (domain: string) =>
 const domains = async () => (await site.api<{ domains: DomainRecord[] }>('/domains')).domains;
 const card = (page: ConsolePage, name: string) => page.getByRole('article', { name, exact: true });
 
+test.each([
+  ['http://203.0.113.7:8080', 'A', '203.0.113.7'],
+  ['http://[2001:db8::7]:8080', 'AAAA', '2001:db8::7'],
+  ['https://hop.example', 'CNAME', 'hop.example'],
+])('where short links are at %s, an %s record leads visitors there', async (shortUrl, type, value) => {
+  const domain = `${type.toLowerCase()}.records.example`;
+  const { id } = await site.api<DomainRecord>('/domains', { domain });
+  const opened = await site.open('/live');
+  await opened.route('**/api/v1/session', async (route) => {
+    const response = await route.fetch();
+    const session = (await response.json()) as { urls: object };
+    await route.fulfill({ response, json: { ...session, urls: { ...session.urls, short_url: shortUrl } } });
+  });
+  await opened.goto(`${site.app}/console/domains`);
+  const record = card(opened, domain).getByRole('row', { name: new RegExp(`^${type} `) });
+  expect(await record.locator('code').allTextContents()).toEqual([domain, value]);
+  if (type === 'A') await expectGood(opened, 'domains-address');
+  await opened.close();
+  await site.api(`/domains/${id}`, undefined, 'DELETE');
+});
+
 test('a domain is added, shows the records to set and what is wrong, and is the default once it is verified', async () => {
   const page = await site.open('/');
   await page.getByRole('navigation').getByRole('link', { name: 'Domains' }).click();
@@ -47,6 +68,9 @@ test('a domain is added, shows the records to set and what is wrong, and is the 
   for (const text of [made?.verification.name ?? '', made?.verification.value ?? '']) {
     await added.getByText(text, { exact: true }).waitFor();
   }
+  // The service is at a loopback address, which no record leads a visitor to.
+  await added.getByText('Set SHORT_URL first').waitFor();
+  expect(await added.getByRole('button', { name: /^Copy the value of/ }).count()).toBe(1);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await added.getByRole('button', { name: 'Copy the value of the TXT record' }).click();
   await expect

@@ -1,16 +1,18 @@
-import { Table, Text } from '@mantine/core';
+import { Alert, Table, Text } from '@mantine/core';
 import { useSession } from '../../api/session.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { pointingOf } from './pointing.ts';
 import type { Domain } from './responses.ts';
 
-/** The DNS records of a domain: one that proves it, one that leads visitors here. */
+/** The DNS records of a domain: one that proves it, and those that lead visitors here. */
 export function DnsRecords({ domain: { domain, verification } }: { domain: Domain }) {
-  const { hostname } = new URL(useSession().urls.short_url);
-  const isRoot = domain.split('.').length === 2;
+  const { short_url } = useSession().urls;
+  const pointing = pointingOf(domain, short_url);
+  const leading = pointing.kind === 'records' ? pointing.records : [];
   const records = [
     { ...verification, why: 'Proves that the domain is yours; keep it' },
-    { type: 'CNAME', name: domain, value: hostname, why: 'Leads visitors here' },
+    ...leading.map((record) => ({ ...record, name: domain, why: 'Leads visitors here' })),
   ];
   return (
     <div>
@@ -36,11 +38,17 @@ export function DnsRecords({ domain: { domain, verification } }: { domain: Domai
           ))}
         </Table.Tbody>
       </ScrollTable>
-      <Text size="xs" c="dimmed" mt={4}>
-        {isRoot
-          ? `Most providers allow no CNAME on ${domain} itself: set A and AAAA records with the addresses of ${hostname} there.`
-          : `Some providers want names without the domain that you manage there, such as ${domain.split('.')[0]} and _hoplog.${domain.split('.')[0]}.`}
-      </Text>
+      {pointing.kind === 'no-address' ? (
+        <Alert color="yellow" variant="outline" mt="sm" title="Set SHORT_URL first">
+          The short links of this service are at {short_url}, which only this machine reaches. The operator
+          sets SHORT_URL to the public address of the service, and the record that leads visitors here
+          follows.
+        </Alert>
+      ) : (
+        <Text size="xs" c="dimmed" mt={4}>
+          {pointing.note}
+        </Text>
+      )}
     </div>
   );
 }
