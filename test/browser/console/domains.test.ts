@@ -28,27 +28,6 @@ const force = (domain: string) =>
 const domains = async () => (await site.api<{ domains: DomainRecord[] }>('/domains')).domains;
 const card = (page: ConsolePage, name: string) => page.getByRole('article', { name, exact: true });
 
-test.each([
-  ['http://203.0.113.7:8080', 'A', '203.0.113.7'],
-  ['http://[2001:db8::7]:8080', 'AAAA', '2001:db8::7'],
-  ['https://hop.example', 'CNAME', 'hop.example'],
-])('where short links are at %s, an %s record leads visitors there', async (shortUrl, type, value) => {
-  const domain = `${type.toLowerCase()}.records.example`;
-  const { id } = await site.api<DomainRecord>('/domains', { domain });
-  const opened = await site.open('/live');
-  await opened.route('**/api/v1/session', async (route) => {
-    const response = await route.fetch();
-    const session = (await response.json()) as { urls: object };
-    await route.fulfill({ response, json: { ...session, urls: { ...session.urls, short_url: shortUrl } } });
-  });
-  await opened.goto(`${site.app}/console/domains`);
-  const record = card(opened, domain).getByRole('row', { name: new RegExp(`^${type} `) });
-  expect(await record.locator('code').allTextContents()).toEqual([domain, value]);
-  if (type === 'A') await expectGood(opened, 'domains-address');
-  await opened.close();
-  await site.api(`/domains/${id}`, undefined, 'DELETE');
-});
-
 test('a domain is added, shows the records to set and what is wrong, and is the default once it is verified', async () => {
   const page = await site.open('/');
   await page.getByRole('navigation').getByRole('link', { name: 'Domains' }).click();
@@ -192,6 +171,27 @@ test('the table of links names their domains and filters by one', async () => {
   await page.getByRole('link', { name: 'ours', exact: true }).waitFor();
   expect(new URL(page.url()).search).toBe('?domain=none');
   await page.close();
+});
+
+test.each([
+  ['http://203.0.113.7:8080', 'A', '203.0.113.7'],
+  ['http://[2001:db8::7]:8080', 'AAAA', '2001:db8::7'],
+  ['https://hop.example', 'CNAME', 'hop.example'],
+])('where short links are at %s, an %s record leads visitors there', async (shortUrl, type, value) => {
+  const domain = `${type.toLowerCase()}.records.example`;
+  const { id } = await site.api<DomainRecord>('/domains', { domain });
+  const opened = await site.open('/live');
+  await opened.route('**/api/v1/session', async (route) => {
+    const response = await route.fetch();
+    const session = (await response.json()) as { urls: object };
+    await route.fulfill({ response, json: { ...session, urls: { ...session.urls, short_url: shortUrl } } });
+  });
+  await opened.goto(`${site.app}/console/domains`);
+  const record = card(opened, domain).getByRole('row', { name: new RegExp(`^${type} `) });
+  await expect.poll(() => record.locator('code').allTextContents(), PATIENCE).toEqual([domain, value]);
+  if (type === 'A') await expectGood(opened, 'domains-address');
+  await opened.close();
+  await site.api(`/domains/${id}`, undefined, 'DELETE');
 });
 
 test('an analyst sees domains without a way to change them, and the free plan has none', async () => {
