@@ -4,7 +4,8 @@ import { ROOT } from '../deploy/compose-file.ts';
 import { imageEnvironment } from '../deploy/dockerfile-stages.ts';
 import { until } from '../support/until.ts';
 import { type ContainerState, type RunningContainer, runContainer, startProgram } from './kubelet.ts';
-import type { DualAddress, PodNetwork } from './pod-network.ts';
+import { type Neighbors, rulesetOf, type Served, selects } from './network-policies.ts';
+import type { DualAddress, PodNamespace, PodNetwork } from './pod-network.ts';
 import type { Container, PodSpec, Resource, Volume } from './rendering.ts';
 
 /** Longest start of all pods on a busy machine. */
@@ -25,7 +26,7 @@ export type Pod = {
   kill(): Promise<void>;
 };
 
-/** The pods and Services of rendered resources on this machine, and names of other servers. */
+/** The pods, Services, and NetworkPolicies of rendered resources on this machine, and names of other servers. */
 export type Cluster = {
   /** Makes a server of this machine reachable from pods under a name. */
   name(name: string, port: number, target: { host: string; port: number }): Promise<void>;
@@ -54,6 +55,8 @@ export function createCluster(directory: string, network: PodNetwork): Cluster {
   /** Writes the Secrets of each volume of a pod again. */
   const followers: (() => void)[] = [];
   const pods = new Map<string, Pod>();
+  const namespaces = new Map<string, PodNamespace>();
+  const services: Served[] = [];
   const starts = new Map<string, () => void>();
   let resources: Resource[] = [];
   let log = '';
@@ -105,6 +108,17 @@ export function createCluster(directory: string, network: PodNetwork): Cluster {
     writeFileSync(path, ['127.0.0.1 localhost', '::1 localhost', ...lines, ''].join('\n'));
   }
 
+  /** Enforces the NetworkPolicies in each pod, as they are after a pod has come. */
+  function enforcePolicies(): void {
+    for (const pod of pods.values()) namespaces.get(pod.name)?.filter(rulesetOf(pod, neighbors()));
+  }
+  const neighbors = (): Neighbors => ({
+    pods: [...pods.values()],
+    services,
+    policies: resources.filter(({ kind }) => kind === 'NetworkPolicy'),
+    node: network.host,
+  });
+
   /** @param claims volumes that outlive the pod */
   function startPod(
     name: string,
@@ -135,6 +149,8 @@ export function createCluster(directory: string, network: PodNetwork): Cluster {
     writeHosts(join(home, 'hosts'));
 
     const namespace = network.join();
+    const { labels } = template.metadata;
+    namespace.filter(rulesetOf({ labels, address: namespace, ports: container.ports }, neighbors()));
     const environment = {
       PATH: '/usr/local/bin:/usr/bin:/bin',
       ...imageEnvironment(),
@@ -196,12 +212,13 @@ export function createCluster(directory: string, network: PodNetwork): Cluster {
     const remove = async <T>(end: () => Promise<T>) => {
       const ended = await end();
       namespace.close();
+      namespaces.delete(name);
       pods.delete(name);
       return ended;
     };
     const pod: Pod = {
       name,
-      labels: template.metadata.labels,
+      labels,
       address: namespace,
       ports: container.ports,
       state: running.state,
@@ -210,11 +227,10 @@ export function createCluster(directory: string, network: PodNetwork): Cluster {
       kill: () => remove(running.kill),
     };
     pods.set(name, pod);
+    namespaces.set(name, namespace);
+    enforcePolicies();
     return { pod, running: { ...running, state: () => ({ ...running.state(), reason: printed }) } };
   }
-
-  const selects = (selector: Record<string, string>, labels: Record<string, string>) =>
-    Object.entries(selector).every(([label, value]) => labels[label] === value);
 
   async function makeService({ metadata, spec }: Resource): Promise<void> {
     let turn = 0;
@@ -233,6 +249,7 @@ export function createCluster(directory: string, network: PodNetwork): Cluster {
       })),
     );
     hosts.set(metadata.name, address);
+    services.push({ address, spec });
   }
 
   const pod = (name: string) => {

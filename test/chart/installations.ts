@@ -80,7 +80,15 @@ export const INSTALLATIONS = {
     networkPolicy: {
       visitorsFrom: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }],
       metricsFrom: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }],
-      extraEgress: [{ ports: [{ port: 4318 }] }],
+      traces: { peers: [{ podSelector: { matchLabels: { app: 'collector' } } }], ports: [4318] },
+      extraEgress: [{ ports: [{ port: 587 }] }],
+    },
+    settings: {
+      OIDC_ISSUER: 'https://identity.example',
+      OIDC_CLIENT_ID: 'hoplog',
+      OIDC_ALLOWED_DOMAINS: 'shop.example',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:80',
+      DNS_SERVERS: '127.0.0.1:5353',
     },
     ingest: { volume: { storageClass: 'fast' } },
     kafka: { bundled: true, volume: { storageClass: 'fast' } },

@@ -25,8 +25,12 @@ export type InstalledChart = {
  * external servers: runs the hook, then starts every pod.
  *
  * @param values besides the origins and the broker
+ * @param prepare names other servers for the pods, before any of them starts
  */
-export async function installChart(values: Values): Promise<InstalledChart> {
+export async function installChart(
+  values: Values,
+  prepare: (cluster: Cluster) => Promise<void>,
+): Promise<InstalledChart> {
   const directory = mkdtempSync(join(tmpdir(), 'hoplog-pods-'));
   const database = `hoplog_test_${randomBytes(8).toString('hex')}`;
   const network = createPodNetwork();
@@ -59,12 +63,16 @@ export async function installChart(values: Values): Promise<InstalledChart> {
       CLICKHOUSE_PASSWORD: clickhouse.password,
     };
     cluster.setSecret('hoplog', secret);
+    await prepare(cluster);
     const rendering = renderChart({
       shortUrl: 'http://go.example',
       baseUrl: 'http://api.example',
       trustProxy: network.blocks,
       clickhouse: { database },
       kafka: { brokers: kafka.brokers, replication: 1, partitions: 2 },
+      networkPolicy: {
+        kafka: { ports: kafka.nodes.map(({ address }) => Number(address.split(':').at(-1))) },
+      },
       ...values,
     });
     const isHook = ({ metadata }: { metadata: { annotations?: Record<string, string> } }) =>

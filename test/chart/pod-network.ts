@@ -15,6 +15,8 @@ export type ServedPort = { port: number; target(family: Family): { host: string;
 export type PodNamespace = DualAddress & {
   /** Process that holds it: `/proc/<pid>/ns/net`. */
   pid: number;
+  /** Loads a ruleset of nftables. */
+  filter(ruleset: string): void;
   close(): void;
 };
 
@@ -94,6 +96,10 @@ export function createPodNetwork(): PodNetwork {
       return {
         ...address,
         pid,
+        filter(ruleset) {
+          const words = [`--net=/proc/${pid}/ns/net`, 'nft', '--file', '-'];
+          execFileSync('nsenter', words, { input: ruleset, stdio: 'pipe' });
+        },
         close() {
           holders.delete(holder);
           holder.kill('SIGKILL');

@@ -1,28 +1,59 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeLink } from '../support/first-click.ts';
 import { NO_KAFKA_PROCESSES } from '../support/kafka.ts';
+import { startOtlpReceiver } from '../support/otlp-receiver.ts';
 import type { Ready } from '../support/service.ts';
 import { LIMIT_MS, until } from '../support/until.ts';
 import { type InstalledChart, installChart } from './installed-chart.ts';
+import { hasNftables } from './network-policies.ts';
 import { canMakeNetworks } from './pod-network.ts';
-import { NO_HELM } from './rendering.ts';
+import { findResource, NO_HELM } from './rendering.ts';
+import { startIssuer, type TestIssuer } from './test-issuer.ts';
 
 const SKIPPED =
-  NO_HELM || NO_KAFKA_PROCESSES || (!canMakeNetworks() && 'only root may make networks and mount volumes');
+  NO_HELM ||
+  NO_KAFKA_PROCESSES ||
+  (!canMakeNetworks() && 'only root may make networks and mount volumes') ||
+  (!hasNftables() && 'no nftables is installed: apt-get install nftables');
 
 describe.skipIf(SKIPPED)(`the pods of the chart${SKIPPED ? ` (skipped: ${SKIPPED})` : ''}`, () => {
   let installed: InstalledChart;
+  let provider: TestIssuer;
+  let collector: Awaited<ReturnType<typeof startOtlpReceiver>>;
   let key: string;
 
   beforeAll(async () => {
-    installed = await installChart({
-      ingest: { replicas: 2 },
-      api: { replicas: 1 },
-      workers: { replicas: 1 },
-    });
+    provider = await startIssuer('https://identity.example:9443');
+    collector = await startOtlpReceiver();
+    installed = await installChart(
+      {
+        ingest: { replicas: 2 },
+        api: { replicas: 1 },
+        workers: { replicas: 1 },
+        settings: {
+          OIDC_ISSUER: provider.issuer,
+          OIDC_CLIENT_ID: 'hoplog',
+          OIDC_ALLOWED_DOMAINS: 'shop.example',
+          OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example:4318',
+          NODE_EXTRA_CA_CERTS: '/etc/authority/ca.crt',
+        },
+        extraVolumes: [{ name: 'authority', secret: { secretName: 'authority' } }],
+        extraVolumeMounts: [{ name: 'authority', mountPath: '/etc/authority', readOnly: true }],
+      },
+      async (cluster) => {
+        cluster.setSecret('authority', { 'ca.crt': provider.certificate });
+        await cluster.name('identity.example', 9443, provider.place);
+        const { hostname: host, port } = new URL(collector.endpoint);
+        await cluster.name('collector.example', 4318, { host, port: Number(port) });
+      },
+    );
     await installed.cluster.untilReady();
   }, 300_000);
-  afterAll(() => installed?.close());
+  afterAll(async () => {
+    await installed?.close();
+    await collector?.close();
+    await provider?.close();
+  });
 
   const origin = (host: string, port: number) => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const api = (): Ready => {
@@ -100,6 +131,41 @@ describe.skipIf(SKIPPED)(`the pods of the chart${SKIPPED ? ` (skipped: ${SKIPPED
     const { ipv4 } = installed.cluster.service('hoplog-domains');
     const response = await fetch(`${origin(ipv4, 9464)}/tls/allowed?domain=unknown.example`);
     expect([response.status, await response.json()]).toEqual([404, { allowed: false }]);
+  });
+
+  test('the API reaches the provider that settings name, and its traces and those of workers the collector', async () => {
+    const { ipv4 } = installed.cluster.service('hoplog-api');
+    const begun = await fetch(`${origin(ipv4, 3000)}/console/oidc/start`, { redirect: 'manual' });
+    expect(begun.headers.get('location')).toMatch(/^https:\/\/identity\.example:9443\/authorize\?/);
+    const services = () => new Set(collector.spans.map(({ service }) => service));
+    await expect.poll(() => services().size, { timeout: LIMIT_MS }).toBe(2);
+  });
+
+  test('a tier reaches nothing that its work does not need', async () => {
+    const reach = (pod: string, url: string) =>
+      installed.cluster
+        .pod(pod)
+        .exec([
+          'node',
+          '-e',
+          `fetch('${url}', { signal: AbortSignal.timeout(3_000) }).then(() => process.exit(9))`,
+        ]);
+    const refused = await Promise.all([
+      reach('hoplog-ingest-0', 'http://clickhouse.example:8123/ping'),
+      reach('hoplog-ingest-0', 'https://identity.example:9443/'),
+      reach('hoplog-workers-0', 'https://identity.example:9443/'),
+      reach('hoplog-workers-0', 'http://hoplog-api:3000/health/live'),
+    ]);
+    expect(refused.map(({ status, output }) => [status, /TimeoutError/.test(output)])).toEqual(
+      refused.map(() => [1, true]),
+    );
+    const allowed = await reach('hoplog-workers-0', 'http://clickhouse.example:8123/ping');
+    expect(allowed.status, allowed.output).toBe(9);
+  });
+
+  test('an upgrade runs its migrations under the policies of the release', async () => {
+    const { resources } = installed.rendering;
+    await installed.cluster.runJob(findResource(resources, 'Job', 'hoplog-migrate'));
   });
 
   test('secrets are files that only its own process reads, and only migrations know the owner', async () => {

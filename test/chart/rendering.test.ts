@@ -123,6 +123,32 @@ describe.skipIf(NO_HELM)(`the rendered chart${NO_HELM ? ` (skipped: ${NO_HELM})`
     }
   });
 
+  test('a policy has a rule for each server that a setting names, for the tiers that reach it', () => {
+    const egress = (values: Values, tier: string) =>
+      findResource(render(values), 'NetworkPolicy', `hoplog-${tier}`).spec.egress;
+    const settings = {
+      OIDC_ISSUER: 'https://identity.example/realms/shop',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://[fd00::7]:4318/otlp',
+      DNS_SERVERS: '9.9.9.9, 127.0.0.1:5353,[2620:fe::fe]:5353',
+    };
+    const dns = { ports: ['UDP', 'TCP'].map((protocol) => ({ port: 5353, protocol })) };
+    const [oidc, traces] = [{ ports: [{ port: 443 }] }, { ports: [{ port: 4318 }] }];
+    const rules = (tier: string) => egress({ ...EXTERNAL, settings }, tier);
+    expect(rules('api')).toEqual(expect.arrayContaining([dns, oidc, traces]));
+    expect(rules('workers')).toEqual(expect.arrayContaining([dns, traces]));
+    expect(rules('workers')).not.toContainEqual(oidc);
+    expect(rules('ingest')).not.toContainEqual(traces);
+    for (const rule of [dns, oidc, traces]) expect(egress(EXTERNAL, 'api')).not.toContainEqual(rule);
+    const collector = { podSelector: { matchLabels: { app: 'collector' } } };
+    const networkPolicy = {
+      oidc: { ports: [8443, 9443] },
+      traces: { peers: [collector] },
+    };
+    expect(egress({ ...EXTERNAL, settings, networkPolicy }, 'api')).toEqual(
+      expect.arrayContaining([{ ports: [{ port: 8443 }, { port: 9443 }] }, { ...traces, to: [collector] }]),
+    );
+  });
+
   test('blocked domains are a file that ingest and API read', () => {
     const all = render({ ...EXTERNAL, blockedDomains: ['bad.example', 'worse.example'] });
     const { data } = findResource(all, 'ConfigMap', 'hoplog-blocked-domains');

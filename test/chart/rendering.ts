@@ -11,7 +11,7 @@ const HERE = fileURLToPath(new URL('./', import.meta.url));
 export const NO_HELM =
   !existsSync(`${HERE}.helm/helm_python`) && 'no Helm is installed: bash test/chart/install-helm.sh';
 
-export type Values = { [name: string]: string | number | boolean | string[] | object[] | Values };
+export type Values = { [name: string]: string | number | boolean | string[] | number[] | object[] | Values };
 
 export type Probe = {
   httpGet?: { path: string; port: string | number };
