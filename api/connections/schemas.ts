@@ -11,6 +11,7 @@ import {
   NextNumberCursor,
   Nullable,
   NumberCursor,
+  ONE_LINE,
   OneOf,
   Uuid,
 } from '../schemas.ts';
@@ -47,7 +48,17 @@ const RestrictedKey = Nullable(
   }),
 );
 
-const SettingsInput = Body({ mode: Type.Optional(Mode) }, { title: 'ConnectionSettingsInput' });
+const Accounts = Type.Array(Type.String({ minLength: 1, maxLength: 100, pattern: ONE_LINE }), {
+  maxItems: 100,
+  uniqueItems: true,
+  description:
+    'Accounts of Stripe Connect (`acct_...`) whose events count too. Those of other connected accounts are ignored (`connected_account`).',
+});
+
+const SettingsInput = Body(
+  { mode: Type.Optional(Mode), accounts: Type.Optional(Accounts) },
+  { title: 'ConnectionSettingsInput' },
+);
 
 export const ConnectionBody = Body(
   {
@@ -84,7 +95,7 @@ export const ConnectionRecord = Type.Object(
     }),
     signing_secret_set: Type.Boolean(),
     restricted_key_set: Type.Boolean(),
-    settings: Type.Object({ mode: Mode }, { title: 'ConnectionSettings' }),
+    settings: Type.Object({ mode: Mode, accounts: Type.Optional(Accounts) }, { title: 'ConnectionSettings' }),
     last_event_at: Nullable(Instant),
     last_refused_at: Nullable({
       ...Instant,
@@ -113,7 +124,7 @@ const EventStatus = OneOf(EVENT_STATUSES, {
 export const EventReason = Nullable(
   Type.String({
     description:
-      'Why. `ignored`: `test_mode`, `live_mode`, `type_not_used`, `says_nothing`, `nothing_paid`. `unmatched`: `no_buyer` (no one is named), `unknown_buyer` (the named user has no signup), `no_purchase` (no event has told of the payment yet), `waits_for_invoice` (the payment may be of an invoice), `refund_in_other_currency` (a refund in a currency that the payment does not tell the amount of). `failed`: `amount_too_large`, `reported_for_another_user`, `internal_error`, or what can not be read.',
+      'Why. `ignored`: `test_mode`, `live_mode`, `type_not_used`, `says_nothing`, `connected_account` (of Stripe Connect, and not in `settings.accounts`), `nothing_paid`. `unmatched`: `no_buyer` (no one is named), `unknown_buyer` (the named user has no signup), `no_purchase` (no event has told of the payment yet), `waits_for_invoice` (the payment may be of an invoice), `refund_in_other_currency` (a refund in a currency that the payment does not tell the amount of). `recorded`: `also_refunded_by_hand` (a refund that was reported by hand counts too). `failed`: `amount_too_large`, `reported_for_another_user`, `internal_error`, or what can not be read.',
   }),
 );
 

@@ -14,7 +14,13 @@ import {
 } from '../../sql/connections/connections.ts';
 import { tiePayer } from '../../sql/connections/customers.ts';
 import { eventById, type ShownEvent } from '../../sql/connections/events.ts';
-import { assignPayment, openPaymentsOfPayer, payerOf, paymentById } from '../../sql/connections/payments.ts';
+import {
+  assignPayment,
+  openPaymentsOfPayer,
+  payerOf,
+  paymentById,
+  resumePayments,
+} from '../../sql/connections/payments.ts';
 import type { PoolClient, Queryable } from '../../sql/database/pool.ts';
 import { lockEnrollment } from '../../sql/referrals/enrollments.ts';
 import { purchaseOfOrder } from '../../sql/referrals/purchases.ts';
@@ -74,8 +80,9 @@ export async function createConnection(
   const { provider, settings } = body;
   const made = await insertConnection(tx, workspaceId, {
     provider,
-    settings: { mode: settings?.mode ?? 'live' },
+    settings: { mode: settings?.mode ?? 'live', ...(settings?.accounts && { accounts: settings.accounts }) },
   });
+  await resumePayments(tx, made);
   return (await updateConnection(tx, workspaceId, made.id, sealed(made, body, sealer))) ?? made;
 }
 
@@ -103,7 +110,9 @@ function sealed({ id, provider }: Connection, given: ConnectionChange, sealer: S
   const { signing_secret, restricted_key } = given;
   const seal = (secret: string | null) => (secret === null ? null : sealer.seal(secret, id));
   return {
-    ...(signing_secret !== undefined && { signing_secret: seal(readSigningSecret(signing_secret)) }),
+    ...(signing_secret !== undefined && {
+      signing_secret: seal(readSigningSecret(signing_secret, provider)),
+    }),
     ...(restricted_key !== undefined && {
       restricted_key: seal(readRestrictedKey(restricted_key, provider)),
     }),
@@ -111,8 +120,13 @@ function sealed({ id, provider }: Connection, given: ConnectionChange, sealer: S
 }
 
 /** Anyone could sign an event with an empty secret. */
-function readSigningSecret(given: string | null): string | null {
-  return given === null ? null : requireText('signing_secret', given.trim(), [NOT_BLANK, ONE_LINE]);
+function readSigningSecret(given: string | null, provider: Provider): string | null {
+  if (given === null) return null;
+  const secret = requireText('signing_secret', given.trim(), [NOT_BLANK, ONE_LINE]);
+  // An API key, or the id of the webhook, would refuse every event.
+  if (provider === 'stripe' && !secret.startsWith('whsec_'))
+    throw badRequest('signing_secret', 'must be the signing secret of the webhook: it begins with `whsec_`');
+  return secret;
 }
 
 function readRestrictedKey(given: string | null, provider: Provider): string | null {

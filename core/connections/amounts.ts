@@ -32,6 +32,12 @@ export function decimalAt(from: Json, name: string, currency: string): Money {
   return { minor: roundToMinor(value, currency), currency: currency.toLowerCase() };
 }
 
+/** As {@link decimalAt}, minor units; 0 when the field is missing or null. @throws {EventProblem} */
+export function maybeDecimal(from: Json | null, name: string, currency: string): number {
+  const value = from?.[name];
+  return from === null || value === undefined || value === null ? 0 : decimalAt(from, name, currency).minor;
+}
+
 /** Returns the part of what was paid that the goods are of the total, where a balance paid the rest. */
 export function shareOf(paid: number, goods: number, total: number): number {
   if (paid <= 0 || total <= 0) return 0;

@@ -56,13 +56,19 @@ export type Envelope = {
   customer: string | null;
 };
 
-/** What an event says. `mode` is null where the provider does not tell. */
-export type Reading = { at: Date; mode: 'live' | 'test' | null } & (
+/**
+ * What an event says. `mode` is null where the provider does not tell. `account`: another account than the connected one,
+ * whose event it is.
+ */
+export type Reading = { at: Date; mode: 'live' | 'test' | null; account?: string | null } & (
   | { facts: readonly Fact[] }
   | { ignored: string }
 );
 
-export type Fact = TieFact | CodeFact | PaymentFact;
+export type Fact = TieFact | CustomerFact | CodeFact | PaymentFact;
+
+/** The email of a customer of the provider. */
+export type CustomerFact = { kind: 'customer'; customer: string; email: string };
 
 /** Who pays at the provider: its customer, an account that the customer has there, and a subscription. */
 export type Payer = { customer: string | null; account?: string | null; subscription: string | null };
@@ -98,7 +104,10 @@ export type PaymentFact = Payer & {
 export type Money = { minor: number; currency: string };
 
 export type Part = {
-  /** Milliseconds: the event's own time. Of two parts of one name the one of higher `rank`, then the later one, counts. */
+  /**
+   * Milliseconds: the event's own time. Of two parts of one name the one of higher `rank`, then the later one, then the one
+   * of the higher amount counts.
+   */
   at: number;
   rank?: number;
   /** The names that the event gives the buyer. */
@@ -114,6 +123,8 @@ export type Part = {
   standing?: 'invoice' | 'alone' | 'unsure';
   /** All that was given back of one charge. */
   refunded?: Money;
+  /** A refund that failed or was canceled: less was given back than the part `of` says, where that part is not newer. */
+  failedRefund?: Money & { of: string | null };
   /** One amount in two currencies, such as the buyer's and the store's: other amounts are converted by it. */
   pair?: readonly [Money, Money];
   /** `taken`: the provider has withdrawn the money; it comes back when the dispute is won. */

@@ -22,8 +22,17 @@ export function joinedParts(one: Parts, other: Parts): Parts {
 }
 
 function compare(one: Part, other: Part): number {
-  return (one.rank ?? 0) - (other.rank ?? 0) || one.at - other.at || order(textOf(one), textOf(other));
+  return (
+    (one.rank ?? 0) - (other.rank ?? 0) ||
+    one.at - other.at ||
+    amountOf(one) - amountOf(other) ||
+    order(textOf(one), textOf(other))
+  );
 }
+
+/** Providers write whole seconds: of two states of one time the one with more money counts. */
+const amountOf = ({ refunded, dispute, sale }: Part) =>
+  refunded?.minor ?? dispute?.minor ?? sale?.amountMinor ?? 0;
 
 const order = (one: string, other: string) => (one === other ? 0 : one < other ? -1 : 1);
 /** Fields in a fixed order: PostgreSQL does not keep theirs. */
@@ -53,7 +62,7 @@ export type PaymentState = {
  */
 export function paymentState(parts: Parts, isOver: boolean): PaymentState {
   // By name from the last to the first: a checkout session before the objects that it made.
-  const all = Object.entries(parts)
+  const all = Object.entries(withoutFailed(parts))
     .sort(([one], [other]) => order(other, one))
     .map(([, part]) => part);
   const sales = all.flatMap(({ sale }) => sale ?? []).sort((a, b) => b.precedence - a.precedence);
@@ -84,6 +93,25 @@ function sharedSale(sale: PartSale, all: readonly Part[]): PartSale {
     BigInt(share.totalMinor),
   );
   return { ...sale, commissionableMinor: Math.min(sale.amountMinor, Number(part)) };
+}
+
+/** Lowers what was given back by the refunds that failed since. */
+function withoutFailed(parts: Parts): Parts {
+  const failed = Object.values(parts).flatMap(({ at, failedRefund }) =>
+    failedRefund ? [{ at, ...failedRefund }] : [],
+  );
+  if (failed.length === 0) return parts;
+  return Object.fromEntries(
+    Object.entries(parts).map(([name, part]) => {
+      const { refunded, at } = part;
+      if (!refunded) return [name, part];
+      const lost = failed.filter(
+        (one) => (one.of ?? name) === name && one.at >= at && one.currency === refunded.currency,
+      );
+      const minor = lost.reduce((left, one) => left - one.minor, refunded.minor);
+      return [name, { ...part, refunded: { ...refunded, minor: Math.max(0, minor) } }];
+    }),
+  );
 }
 
 /** Sums what was given back in the sale's currency. An amount of another one is converted, or left out. */

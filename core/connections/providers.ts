@@ -14,4 +14,8 @@ export const PROVIDER_NAMES: Readonly<Record<Provider, string>> = {
 export const CONNECTION_MODES = ['live', 'test'] as const;
 export type ConnectionMode = (typeof CONNECTION_MODES)[number];
 
-export type ConnectionSettings = { mode: ConnectionMode };
+export type ConnectionSettings = {
+  mode: ConnectionMode;
+  /** Accounts of Stripe Connect whose events count too. Left out: none. */
+  accounts?: string[];
+};

@@ -27,8 +27,11 @@ export const AMOUNT_LIMIT = 1_000_000_000_000;
 /** ISO 4217 codes that are not money: metals, bonds, funds of account, tests, "none". */
 const NOT_MONEY = new Set('XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX'.split(' '));
 
+/** Since amendment 176 of ISO 4217 (2025), which the package does not have: the Caribbean guilder. */
+const ADDED = [{ code: 'XCG', digits: 2 }];
+
 const exponents = new Map(
-  currencyCodes.data
+  [...currencyCodes.data, ...ADDED]
     .filter(({ code }) => !NOT_MONEY.has(code))
     .map(({ code, digits }) => [code.toLowerCase(), digits]),
 );

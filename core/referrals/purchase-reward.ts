@@ -15,7 +15,7 @@ import {
 export type Earner = {
   enrollmentId: string;
   externalUserId: string;
-  /** Emails of the enrollment and of the referrer's own signup. */
+  /** Emails of the enrollment, of its payout address, and of the referrer's own signup. */
   emails: string[];
   status: EnrollmentStatus;
   rewardMode: RewardMode;

@@ -77,6 +77,19 @@ export async function connectionOfAny(db: Queryable, id: string): Promise<Connec
   return rows[0] ?? null;
 }
 
+/** Returns the newest connection of a workspace to a provider, or null. */
+export async function newestConnection(
+  db: Queryable,
+  { workspace_id, provider }: Pick<Connection, 'workspace_id' | 'provider'>,
+): Promise<Connection | null> {
+  const { rows } = await db.query<Connection>(
+    `SELECT ${COLUMNS} FROM connections WHERE workspace_id = $1 AND provider = $2 AND deleted_at IS NULL
+     ORDER BY connections.created_at DESC LIMIT 1`,
+    [workspace_id, provider],
+  );
+  return rows[0] ?? null;
+}
+
 /**
  * Returns a connection, or null when it is deleted. Until the transaction ends no other one works on events of its account
  * at the provider: their payments are joined without further locks.

@@ -1,4 +1,4 @@
-import type { Buyer, CodeFact, Payer } from '../../core/connections/connector.ts';
+import type { Buyer, CodeFact, CustomerFact, Payer } from '../../core/connections/connector.ts';
 import { payersOf } from '../../core/connections/payment-parts.ts';
 import type { Queryable } from '../database/pool.ts';
 import type { ProviderAccount } from './payments.ts';
@@ -38,6 +38,35 @@ export async function tiedBuyers(
     [workspace_id, provider, payers, at],
   );
   return rows.map(({ buyer }) => buyer);
+}
+
+/** Records the email of a customer, unless a later event has told another. */
+export async function putCustomerEmail(
+  tx: Queryable,
+  { workspace_id, provider }: ProviderAccount,
+  { customer, email }: Pick<CustomerFact, 'customer' | 'email'>,
+  at: Date,
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO connection_customers AS known (workspace_id, provider, customer_id, email, told_at)
+     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (workspace_id, provider, customer_id)
+     DO UPDATE SET email = excluded.email, told_at = excluded.told_at WHERE known.told_at < excluded.told_at`,
+    [workspace_id, provider, customer, email, at],
+  );
+}
+
+/** Returns the email of a customer, or null. */
+export async function emailOfCustomer(
+  tx: Queryable,
+  { workspace_id, provider }: ProviderAccount,
+  customer: string | null,
+): Promise<string | null> {
+  if (customer === null) return null;
+  const { rows } = await tx.query<{ email: string }>(
+    'SELECT email FROM connection_customers WHERE workspace_id = $1 AND provider = $2 AND customer_id = $3',
+    [workspace_id, provider, customer],
+  );
+  return rows[0]?.email ?? null;
 }
 
 /** Records the text of a discount code. */

@@ -264,7 +264,10 @@ export async function assignPayment(tx: Queryable, id: string, user: string): Pr
   await tx.query('UPDATE connection_payments SET assigned_user = $2 WHERE id = $1', [id, user]);
 }
 
-export type DuePayment = Pick<ConnectionPayment, 'id' | 'refs' | 'parts' | 'created_at'> & {
+export type DuePayment = Pick<
+  ConnectionPayment,
+  'id' | 'workspace_id' | 'provider' | 'refs' | 'parts' | 'created_at'
+> & {
   /** Whose event told of the payment last. */
   connection_id: string;
 };
@@ -272,11 +275,23 @@ export type DuePayment = Pick<ConnectionPayment, 'id' | 'refs' | 'parts' | 'crea
 /** Returns a payment that is due without an event, or null. */
 export async function nextDuePayment(db: Queryable, except: readonly string[]): Promise<DuePayment | null> {
   const { rows } = await db.query<DuePayment>(
-    `SELECT id, connection_id, refs, parts, created_at FROM connection_payments WHERE due_at <= clock_timestamp() AND id <> ALL ($1)
+    `SELECT id, workspace_id, provider, connection_id, refs, parts, created_at FROM connection_payments WHERE due_at <= clock_timestamp() AND id <> ALL ($1)
      ORDER BY due_at LIMIT 1`,
     [except],
   );
   return rows[0] ?? null;
+}
+
+/** Has payments that waited for an invoice while their account was not connected looked at again. */
+export async function resumePayments(
+  tx: Queryable,
+  { workspace_id, provider }: ProviderAccount,
+): Promise<void> {
+  await tx.query(
+    `UPDATE connection_payments SET due_at = clock_timestamp()
+     WHERE workspace_id = $1 AND provider = $2 AND due_at IS NULL AND reason = 'waits_for_invoice'`,
+    [workspace_id, provider],
+  );
 }
 
 /** Has a payment looked at again later; null: not without an event. */

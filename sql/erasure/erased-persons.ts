@@ -128,6 +128,10 @@ async function forgetInConnections(tx: Queryable, workspaceId: string, email: st
        AND EXISTS (SELECT FROM jsonb_each(parts) AS known (name, part) WHERE lower(part ->> 'email') = ANY ($2))`,
     [workspaceId, spellings],
   );
+  await tx.query('DELETE FROM connection_customers WHERE workspace_id = $1 AND lower(email) = ANY ($2)', [
+    workspaceId,
+    spellings,
+  ]);
   await tx.query(
     `UPDATE connection_events SET body = '{}' WHERE workspace_id = $1
        AND EXISTS (SELECT FROM unnest($2::text[]) AS spelling WHERE position(spelling IN lower(body)) > 0)`,

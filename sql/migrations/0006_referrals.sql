@@ -209,6 +209,7 @@ CREATE TABLE refunds (
   amount_minor      bigint NOT NULL CHECK (amount_minor >= 0), -- of the order's currency
   matched           boolean NOT NULL,
   ledger_rows       integer NOT NULL,
+  same_as           uuid REFERENCES refunds (id), -- the same refund under another id, which has the amount
   created_at        timestamptz NOT NULL,
   UNIQUE (workspace_id, refund_id)
 );

@@ -94,6 +94,16 @@ CREATE TABLE connection_ties (
 CREATE INDEX connection_ties_user
   ON connection_ties (workspace_id, (coalesce(buyer ->> 'externalUserId', buyer ->> 'reference')));
 
+-- Emails of customers, where the provider's payments do not have them.
+CREATE TABLE connection_customers (
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  provider     text NOT NULL,
+  customer_id  text NOT NULL,
+  email        text NOT NULL,
+  told_at      timestamptz NOT NULL, -- the event's own time
+  PRIMARY KEY (workspace_id, provider, customer_id)
+);
+
 -- Texts of the provider's discount codes, by their ids.
 CREATE TABLE connection_codes (
   workspace_id uuid NOT NULL REFERENCES workspaces (id),

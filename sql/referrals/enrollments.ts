@@ -285,7 +285,9 @@ export async function lockEarnersShared(
     earners.push({
       enrollmentId: enrollment.id,
       externalUserId: enrollment.external_user_id,
-      emails: [enrollment.email, rows[0]?.email].filter((email) => typeof email === 'string'),
+      emails: [enrollment.email, enrollment.payout_email, rows[0]?.email].filter(
+        (email) => typeof email === 'string',
+      ),
       status: enrollment.status,
       rewardMode: enrollment.reward_mode,
       ownTerms:

@@ -111,6 +111,29 @@ export async function hasReferred(
   return rows[0]?.found === true;
 }
 
+/** Returns whether the referrer has bought with a coupon of this person, who is a referrer too. */
+export async function hasCouponUsedBy(
+  tx: Queryable,
+  person: Pick<Person, 'workspace_id' | 'external_user_id' | 'email'>,
+  referrer: { externalUserId: string; emails: readonly string[] },
+): Promise<boolean> {
+  const { rows } = await tx.query<{ found: boolean }>(
+    `SELECT EXISTS (
+       SELECT FROM enrollments e JOIN purchases p ON p.enrollment_id = e.id AND p.signup_id IS NULL AND p.rewarded
+         JOIN orders o ON o.internal_id = p.order_internal_id
+       WHERE e.workspace_id = $1 AND (e.external_user_id = $2 OR lower(e.email) = $3)
+         AND (p.external_user_id = $4 OR lower(o.email) = ANY ($5))) AS found`,
+    [
+      person.workspace_id,
+      person.external_user_id,
+      person.email?.toLowerCase() ?? null,
+      referrer.externalUserId,
+      referrer.emails.map((email) => email.toLowerCase()),
+    ],
+  );
+  return rows[0]?.found === true;
+}
+
 /** Returns how many signups of the referrer count on the UTC day of `now`, without this one. */
 export async function signupsOnDay(
   tx: Queryable,

@@ -11,9 +11,13 @@ export type Refund = {
   amount_minor: number;
   matched: boolean;
   ledger_rows: number;
+  /** The same refund under another id, which has the amount: a report by hand, and the provider's. Null: none. */
+  same_as: string | null;
+  created_at: Date;
 };
 
-const COLUMNS = 'id, workspace_id, refund_id, order_internal_id, amount_minor, matched, ledger_rows';
+const COLUMNS =
+  'id, workspace_id, refund_id, order_internal_id, amount_minor, matched, ledger_rows, same_as, created_at';
 
 /** Returns the refund with this id in the workspace, or null. */
 export async function refundById(
@@ -45,13 +49,13 @@ export function sumRefunds(refunds: readonly Refund[]): number {
 /** Writes a refund, or returns null when its id exists. Waits for a concurrent report. */
 export async function insertRefund(
   tx: Queryable,
-  given: Omit<Refund, 'id' | 'ledger_rows'>,
+  given: Omit<Refund, 'id' | 'ledger_rows' | 'same_as' | 'created_at'> & Partial<Pick<Refund, 'same_as'>>,
   now: Date,
 ): Promise<Refund | null> {
   const { rows } = await tx.query<Refund>(
     `INSERT INTO refunds (id, workspace_id, refund_id, order_internal_id, amount_minor, matched, ledger_rows,
-       created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, 0, $7) ON CONFLICT (workspace_id, refund_id) DO NOTHING RETURNING ${COLUMNS}`,
+       created_at, same_as)
+     VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $8) ON CONFLICT (workspace_id, refund_id) DO NOTHING RETURNING ${COLUMNS}`,
     [
       uuidv7(),
       given.workspace_id,
@@ -60,6 +64,7 @@ export async function insertRefund(
       given.amount_minor,
       given.matched,
       now,
+      given.same_as ?? null,
     ],
   );
   return rows[0] ?? null;
@@ -91,4 +96,28 @@ export async function moveRefund(
     amountMinor,
   ]);
   return { ...refund, order_internal_id: orderInternalId, amount_minor: amountMinor };
+}
+
+/** How far apart a report by hand and the provider's of one refund may be. Milliseconds. */
+const SAME_WITHIN_MS = 72 * 3_600_000;
+
+/**
+ * Returns the refund among these of the same amount that was told lately and that no other id stands for, or null: it is
+ * the same refund, told a second time under another id.
+ */
+export function sameRefund(
+  refunds: readonly Refund[],
+  { all, amountMinor, now }: { all: readonly Refund[]; amountMinor: number; now: Date },
+): Refund | null {
+  const taken = new Set(all.map(({ same_as }) => same_as));
+  return (
+    refunds.find(
+      (refund) =>
+        refund.same_as === null &&
+        refund.amount_minor === amountMinor &&
+        amountMinor > 0 &&
+        now.getTime() - refund.created_at.getTime() <= SAME_WITHIN_MS &&
+        !taken.has(refund.id),
+    ) ?? null
+  );
 }

@@ -1,7 +1,7 @@
 import type { Reading } from '../../core/connections/connector.ts';
 import { OPEN_MS } from '../../core/connections/payment-parts.ts';
 import type { Connection } from '../connections/connections.ts';
-import { putCode, tiePayer } from '../connections/customers.ts';
+import { putCode, putCustomerEmail, tiePayer } from '../connections/customers.ts';
 import type { DueEvent, Outcome } from '../connections/events.ts';
 import {
   openPaymentsOfPayer,
@@ -27,10 +27,13 @@ export async function applyEvent(
   reading: Reading,
 ): Promise<Outcome & { paymentId: string | null }> {
   const { connection, now } = context;
-  const { mode } = connection.settings;
+  const { mode, accounts = [] } = connection.settings;
   if (reading.mode !== null && reading.mode !== mode) {
     return { status: 'ignored', reason: `${reading.mode}_mode`, paymentId: null };
   }
+  const { account = null } = reading;
+  if (account !== null && !accounts.includes(account))
+    return { status: 'ignored', reason: 'connected_account', paymentId: null };
   if ('ignored' in reading) return { status: 'ignored', reason: reading.ignored, paymentId: null };
   const since = new Date(now.getTime() - OPEN_MS);
   /** Payments whose outcome may change. */
@@ -45,6 +48,10 @@ export async function applyEvent(
         await auditProvider(tx, context, 'customer.tie', {
           customer: customer ?? account ?? subscription ?? '',
         });
+      for (const { id } of await openPaymentsOfPayer(tx, connection, payer, since)) concerned.add(id);
+    } else if (fact.kind === 'customer') {
+      await putCustomerEmail(tx, connection, fact, reading.at);
+      const payer = { customer: fact.customer, subscription: null };
       for (const { id } of await openPaymentsOfPayer(tx, connection, payer, since)) concerned.add(id);
     } else if (fact.kind === 'code') {
       await putCode(tx, connection, fact);

@@ -4,6 +4,7 @@ import type { Queryable } from '../database/pool.ts';
 import { type Enrollment, lockEnrollmentShared } from '../referrals/enrollments.ts';
 import type { Program } from '../referrals/programs.ts';
 import {
+  hasCouponUsedBy,
   hasReferred,
   isKnownReferee,
   lockReferee,
@@ -52,7 +53,9 @@ async function compare(
 ): Promise<BlockReason | null> {
   const { workspace_id: workspaceId, external_user_id: referrer } = enrollment;
   const own = await signupOfUser(tx, workspaceId, referrer);
-  const emails = [enrollment.email, own?.email].filter((email) => typeof email === 'string');
+  const emails = [enrollment.email, enrollment.payout_email, own?.email].filter(
+    (email) => typeof email === 'string',
+  );
   const deviceIds = [enrollment.device_id, own?.device_id].filter((id) => typeof id === 'string');
   const visitor = person.visitor_id ? await visitorTraits(tx, workspaceId, person.visitor_id) : null;
   return blockReasonOf(
@@ -74,8 +77,9 @@ async function compare(
       addressHash: person.address_hash,
       isDuplicate: await isKnownReferee(tx, person),
       isMutual:
-        person.external_user_id !== null &&
-        (await hasReferred(tx, workspaceId, person.external_user_id, referrer)),
+        (person.external_user_id !== null &&
+          (await hasReferred(tx, workspaceId, person.external_user_id, referrer))) ||
+        (await hasCouponUsedBy(tx, person, { externalUserId: referrer, emails })),
       isOverCap: person.isOverCap,
     },
   );

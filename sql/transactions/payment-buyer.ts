@@ -3,7 +3,7 @@ import { type PaymentState, providerUserOf } from '../../core/connections/paymen
 import { isUuid } from '../../core/ids.ts';
 import { isEmail, normalizeEmail } from '../../core/tracking/emails.ts';
 import type { Connection } from '../connections/connections.ts';
-import { tiedBuyers } from '../connections/customers.ts';
+import { emailOfCustomer, tiedBuyers } from '../connections/customers.ts';
 import { buyerOfEarlier, type ConnectionPayment, payerOf } from '../connections/payments.ts';
 import type { Queryable } from '../database/pool.ts';
 import { signupOfUser, userOfOrder } from '../referrals/signups.ts';
@@ -38,7 +38,7 @@ type Paid = PaymentState & { sale: NonNullable<PaymentState['sale']> };
 /**
  * Finds the buyer of a payment; this is the one place that does. In this order, each passed over where it names no known
  * user: the names in the payment's own metadata; who pays, as an event, a merchant, an import or an earlier purchase of
- * theirs has named them; the email. A visitor without a user is known where they clicked a referral link: then the signup
+ * theirs has named them; the email of the payment, then the customer's. A visitor without a user is known where they clicked a referral link: then the signup
  * of the buyer is recorded here.
  */
 export async function buyerOfPayment(
@@ -50,7 +50,10 @@ export async function buyerOfPayment(
   const { workspace, connection } = context;
   const paidAt = new Date(state.sale.paidAt);
   const tied = await tiedBuyers(tx, payment, payerOf(payment), paidAt);
-  const email = state.email !== null && isEmail(state.email) ? normalizeEmail(state.email) : null;
+  const emails = [state.email, await emailOfCustomer(tx, payment, payment.customer_id)].flatMap((email) =>
+    email !== null && isEmail(email) ? [normalizeEmail(email)] : [],
+  );
+  const [email = null] = emails;
   const visitorId = [...state.buyers, ...tied.slice(0, 1)].flatMap(visitorsOf)[0] ?? null;
   const found = { email, visitorId, couponId: null };
   if (payment.assigned_user !== null) return { ...found, user: payment.assigned_user, by: 'assigned' };
@@ -80,8 +83,10 @@ export async function buyerOfPayment(
   }
   const earlier = await buyerOfEarlier(tx, payment, paidAt);
   if (earlier) return { ...found, user: earlier.user, by: 'earlier', couponId: earlier.couponId };
-  const byEmail = email === null ? null : await userOfOrder(tx, workspace.id, { email, visitorId: null });
-  if (byEmail !== null) return { ...found, user: byEmail, by: 'email' };
+  for (const one of emails) {
+    const user = await userOfOrder(tx, workspace.id, { email: one, visitorId: null });
+    if (user !== null) return { ...found, user, by: 'email' };
+  }
   return { ...found, user: named, by: null };
 }
 

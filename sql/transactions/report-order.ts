@@ -1,6 +1,9 @@
+import { paymentOfOrderId } from '../../core/connections/payment-parts.ts';
+import { MoneyError, toMinor } from '../../core/money/money.ts';
 import type { Queryable } from '../database/pool.ts';
-import type { Purchase } from '../referrals/purchases.ts';
-import type { Refund } from '../referrals/refunds.ts';
+import { lockOrder } from '../orders/reported-orders.ts';
+import { type Purchase, purchaseOfOrder } from '../referrals/purchases.ts';
+import { insertRefund, type Refund, refundById, refundsOfOrder, sameRefund } from '../referrals/refunds.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
 import { recordedOrderId } from './one-payment.ts';
 import { type PurchaseReport, recordPurchase } from './record-purchase.ts';
@@ -27,5 +30,41 @@ export async function reportRefund(
   now: Date,
 ): Promise<Refund | null> {
   const orderId = await recordedOrderId(tx, workspace, report.orderId);
-  return recordRefund(tx, workspace, { ...report, orderId }, now);
+  return (
+    (await sameAsProviders(tx, workspace, { ...report, orderId }, now)) ??
+    recordRefund(tx, workspace, { ...report, orderId }, now)
+  );
+}
+
+/** Records a report by hand of a refund that the provider has told of: it is the same refund, and takes nothing more. */
+async function sameAsProviders(
+  tx: Queryable,
+  workspace: Workspace,
+  { refundId, orderId, amount }: RefundReport,
+  now: Date,
+): Promise<Refund | null> {
+  if (amount === null || !paymentOfOrderId(orderId)) return null;
+  const order = await lockOrder(tx, workspace.id, orderId);
+  if (order?.source !== 'server' || (await refundById(tx, workspace.id, refundId))) return null;
+  const all = await refundsOfOrder(tx, order.internal_id);
+  const { currency } = (await purchaseOfOrder(tx, order.internal_id)) ?? order;
+  const theirs = all.filter(({ refund_id }) => isProviders(refund_id));
+  const same = sameRefund(theirs, { all, amountMinor: minorOf(amount, currency), now });
+  if (!same) return null;
+  const known = { workspace_id: workspace.id, refund_id: refundId, order_internal_id: order.internal_id };
+  return insertRefund(tx, { ...known, amount_minor: 0, matched: same.matched, same_as: same.id }, now);
+}
+
+/** An id that `settlePayment` gave: the order's, with a number behind it. */
+const isProviders = (refundId: string) =>
+  /\/\d+$/.test(refundId) && paymentOfOrderId(refundId.slice(0, refundId.lastIndexOf('/'))) !== null;
+
+/** 0 for an amount that can't be the currency's: it is refused where it is recorded. */
+function minorOf(amount: number, currency: string): number {
+  try {
+    return toMinor(amount, currency);
+  } catch (error) {
+    if (error instanceof MoneyError) return 0;
+    throw error;
+  }
 }

@@ -23,7 +23,7 @@ import { lockOrder, lockOrderByNumber } from '../orders/reported-orders.ts';
 import { couponById, referrerOfCoupon } from '../referrals/coupons.ts';
 import { renameEarlyRefunds } from '../referrals/early-refunds.ts';
 import { purchaseOfOrder } from '../referrals/purchases.ts';
-import { refundsOfOrder, sumRefunds } from '../referrals/refunds.ts';
+import { insertRefund, type Refund, refundsOfOrder, sameRefund, sumRefunds } from '../referrals/refunds.ts';
 import { lockSignup } from '../referrals/signups.ts';
 import { auditProvider } from './audit-provider.ts';
 import { correctPurchase, qualifyInOrder } from './correct-purchase.ts';
@@ -91,7 +91,9 @@ async function outcomeOf(
         ? unmatched(buyer.user === null ? 'no_buyer' : 'unknown_buyer')
         : { status: 'recorded', reason: null };
   }
-  await settleRefunds(tx, context, payment, { orderInternalId: order, sold });
+  const { hasBoth } = await settleRefunds(tx, context, payment, { orderInternalId: order, sold });
+  if (outcome.status === 'recorded')
+    outcome = { ...outcome, reason: hasBoth ? 'also_refunded_by_hand' : null };
   if (state.isUnconverted) return unmatched('refund_in_other_currency');
   return outcome;
 }
@@ -207,33 +209,61 @@ async function isRenewal(tx: Queryable, payment: ConnectionPayment, sale: PartSa
   );
 }
 
-/** Refunds of a payment are ours by their ids: those that were reported by hand stay as they are. */
+/**
+ * Brings the refunds of a payment to what its parts say. Those of the provider are known by their ids. One that was reported
+ * by hand too is the same refund, where amount and time say so; else both count.
+ *
+ * @returns whether another refund was reported by hand while the provider told of one
+ */
 async function settleRefunds(
   tx: Queryable,
   context: PaymentContext,
   payment: ConnectionPayment,
   { orderInternalId, sold: { sale, refundedMinor } }: { orderInternalId: number; sold: Sold },
-): Promise<void> {
+): Promise<{ hasBoth: boolean }> {
   const { workspace, now } = context;
   const order = await lockOrderByNumber(tx, orderInternalId);
   const { order_id: orderId } = order;
   const all = await refundsOfOrder(tx, orderInternalId);
   const prefixes = orderIdsOf(payment).map((id) => `${id}/`);
-  const own = all.filter(({ refund_id: id }) => prefixes.some((prefix) => id.startsWith(prefix)));
+  const isOwn = ({ refund_id: id }: Refund) => prefixes.some((prefix) => id.startsWith(prefix));
+  const own = all.filter(isOwn);
+  const shared = new Set(own.map(({ same_as }) => same_as));
+  const byHand = all.filter((refund) => !isOwn(refund) && !shared.has(refund.id));
+  /** The provider's refunds, each with its amount. */
+  const counted = own.map((one) => all.find(({ id }) => id === one.same_as) ?? one);
   const { amount_minor: sold, currency } = (await purchaseOfOrder(tx, order.internal_id)) ?? order;
   // A report by hand may be in another currency than the payment: the same part of it was given back.
   const wantedMinor =
     currency === sale.currency ? refundedMinor : shareOf(sold, refundedMinor, sale.amountMinor);
-  let over = sumRefunds(own) - wantedMinor;
+  let over = sumRefunds(counted) - wantedMinor;
   if (over < 0) {
-    const left = Math.min(-over, sold - sumRefunds(all));
-    if (left <= 0) return;
     const refundId = `${orderId}/${own.length + 1}`;
-    const amount = toMajor(left, currency);
-    await recordRefund(tx, workspace, { refundId, orderId, amount }, now);
-    await auditProvider(tx, context, 'refund.record', { order_id: orderId, amount, currency });
+    const same = sameRefund(byHand, { all, amountMinor: -over, now });
+    if (same) {
+      const { workspace_id, matched } = same;
+      await insertRefund(
+        tx,
+        {
+          workspace_id,
+          refund_id: refundId,
+          order_internal_id: orderInternalId,
+          amount_minor: 0,
+          matched,
+          same_as: same.id,
+        },
+        now,
+      );
+      return { hasBoth: byHand.length > 1 };
+    }
+    const left = Math.min(-over, sold - sumRefunds(all));
+    if (left > 0) {
+      const amount = toMajor(left, currency);
+      await recordRefund(tx, workspace, { refundId, orderId, amount }, now);
+      await auditProvider(tx, context, 'refund.record', { order_id: orderId, amount, currency });
+    }
   }
-  for (const refund of own.toReversed()) {
+  for (const refund of counted.toReversed()) {
     const amountMinor = Math.min(over, refund.amount_minor);
     if (amountMinor <= 0) continue;
     await giveBackRefund(tx, workspace, { refund, amountMinor, now });
@@ -241,4 +271,5 @@ async function settleRefunds(
     await auditProvider(tx, context, 'refund.give_back', { order_id: orderId, amount, currency });
     over -= amountMinor;
   }
+  return { hasBoth: wantedMinor > 0 && byHand.some(({ amount_minor }) => amount_minor > 0) };
 }

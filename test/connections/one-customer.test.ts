@@ -6,11 +6,19 @@ import * as polar from '../../core/connections/polar/fixtures/events.ts';
 import type { Provider } from '../../core/connections/providers.ts';
 import type { SentEvent } from '../../core/connections/sent-event.ts';
 import * as shopify from '../../core/connections/shopify/fixtures/events.ts';
-import { stripeEvent, stripeObject } from '../../core/connections/stripe/fixtures/events.ts';
+import {
+  charge,
+  checkout,
+  intent,
+  stripeEvent,
+  stripeObject,
+} from '../../core/connections/stripe/fixtures/events.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
+import { forgetPerson } from '../../sql/erasure/erased-persons.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { providerShop } from './provider-rig.ts';
 import { later } from './provider-stories.ts';
-import { ago, stripeShop } from './rig.ts';
+import { ago, SECRET, stripeCall, stripeShop } from './rig.ts';
 import { order, ordersOf, paid, pass, type StripeShop } from './stripe-orders.ts';
 
 /**
@@ -233,4 +241,172 @@ test('a customer of Paddle who was assigned once is the same buyer in the next t
   await other.tell(paddleSale('txn_2', 'subscription_recurring', later(9)));
   expect((await other.outcomes()).map(([, status]) => status)).toEqual(['recorded', 'recorded']);
   expect(new Set((await other.purchases()).map(([, user]) => user)).size).toBe(1);
+});
+
+describe('an account of Stripe instead of a customer', () => {
+  const of = { customer: null, customer_account: 'acct_1' };
+  test.each(['subscription', 'setup'])('is tied by a checkout in %s mode', async (mode) => {
+    const session = checkout('cs_1', {
+      ...of,
+      mode,
+      client_reference_id: 'n',
+      ...(mode === 'subscription' && { invoice: 'in_1', subscription: 'sub_1' }),
+      ...(mode === 'setup' && { setup_intent: 'seti_1', payment_status: 'no_payment_required' }),
+    });
+    await shop.tell(
+      stripeEvent('checkout.session.completed', session, ago(70)),
+      paid('in_1', 10_000, of),
+      renewal('in_2', { ...of, subscription: 'sub_2' }),
+    );
+    expect((await shop.ledger()).purchases.map((one) => one.external_user_id)).toEqual(['n', 'n']);
+  });
+});
+
+describe("the customer's email", () => {
+  test('of Stripe names the buyer of a payment without one', async () => {
+    const customer = stripeObject('customer', { id: 'cus_1', email: 'N@mail.example', metadata: {} });
+    const nameless = intent('pi_1', 10_000, { invoice: null, receipt_email: null });
+    for (const events of [
+      [
+        stripeEvent('customer.created', customer, ago(90)),
+        stripeEvent('payment_intent.succeeded', nameless, ago(60)),
+      ],
+      [
+        stripeEvent('payment_intent.succeeded', nameless, ago(60)),
+        stripeEvent('customer.created', customer, ago(90)),
+      ],
+    ]) {
+      const other = await stripeShop(api);
+      await other.referral({ commission_rate: 20, hold_days: 0 }, { email: 'n@mail.example' });
+      await other.tell(...events);
+      expect((await other.ledger()).purchases.map((one) => one.external_user_id)).toEqual(['n']);
+    }
+  });
+
+  test('of Paddle names the buyer of a transaction without custom data', async () => {
+    const other = await providerShop(api, 'paddle');
+    await other.tell(
+      paddle.paddleEvent('customer.created', { ...paddle.customer, email: 'n@mail.example' }, later(0)),
+      paddleSale('txn_1', 'web', later(1)),
+    );
+    expect((await other.purchases()).map(([, user]) => user)).toEqual(['n']);
+  });
+
+  test('is forgotten with the person', async () => {
+    const customer = stripeObject('customer', { id: 'cus_1', email: 'Gone@mail.example' });
+    await shop.tell(stripeEvent('customer.created', customer, ago(90)));
+    await inTransaction(api.stores.pool, (tx) =>
+      forgetPerson(tx, shop.shop.workspace.id, 'gone@mail.example', { now: new Date(), by: 'operator' }),
+    );
+    const { rows } = await api.stores.pool.query('SELECT FROM connection_customers WHERE workspace_id = $1', [
+      shop.shop.workspace.id,
+    ]);
+    expect(rows).toEqual([]);
+  });
+});
+
+test('customers and payments are known after the connection is made again', async () => {
+  await shop.tell(
+    stripeEvent(
+      'customer.created',
+      stripeObject('customer', { id: 'cus_1', metadata: { hoplog_user_id: 'n' } }),
+      ago(90),
+    ),
+    paid('in_1', 10_000, { charge: 'ch_1', payment_intent: 'pi_1' }),
+  );
+  await shop.shop.delete(`/connections/${shop.connectionId}`);
+  const made = await shop.shop.post<{ id: string }>('/connections', {
+    provider: 'stripe',
+    signing_secret: SECRET,
+  });
+  const refund = charge('ch_1', 10_000, { payment_intent: 'pi_1', amount_refunded: 5_000 });
+  for (const event of [renewal('in_2'), stripeEvent('charge.refunded', refund, ago(5))]) {
+    expect((await stripeCall(api, made.body.id, event)).status).toBe(200);
+    await shop.work();
+  }
+  expect(await ordersOf(shop)).toEqual({
+    'stripe:in_1': order(10_000, { refunded: 5_000, earned: 1_000 }),
+    'stripe:in_2': order(10_000, { renewal: true }),
+  });
+});
+
+test('a payment that waits while the account is not connected is settled by the next connection', async () => {
+  await shop.tell(
+    stripeEvent(
+      'payment_intent.succeeded',
+      intent('pi_1', 10_000, { metadata: { hoplog_user_id: 'n' } }),
+      ago(9),
+    ),
+  );
+  await shop.shop.delete(`/connections/${shop.connectionId}`);
+  await pass(api, shop, 73);
+  await shop.settleDue();
+  expect((await shop.ledger()).purchases).toEqual([]);
+  await shop.shop.post('/connections', { provider: 'stripe' });
+  await shop.settleDue();
+  expect((await shop.ledger()).purchases.map((one) => one.order_id)).toEqual(['stripe:pi_1']);
+});
+
+test('a buyer who has the payout address of the referrer is the referrer', async () => {
+  await shop.address(partner, 'r');
+  const coupon = { discounts: [{ promotion_code: 'promo_1' }] };
+  await shop.shop.post('/coupons', { code: 'R20', external_user_id: 'r' });
+  await shop.signup('x', { ref_code: (await shop.enroll('r')).ref, email: 'R@pay.example' });
+  await shop.tell(
+    stripeEvent(
+      'promotion_code.created',
+      stripeObject('promotion_code', { id: 'promo_1', code: 'R20' }),
+      ago(90),
+    ),
+    paid('in_1', 10_000, { ...coupon, customer_email: 'r@pay.example' }),
+  );
+  await shop.purchase('x', 'by-hand', 100);
+  const { purchases } = (await shop.shop.get<{ purchases: { reason: string }[] }>('/purchases')).body;
+  expect(purchases.map(({ reason }) => reason)).toEqual(['self_referral', 'self_referral']);
+});
+
+test('two referrers who buy with the coupons of each other earn once', async () => {
+  await shop.enroll('r2');
+  for (const user of ['r', 'r2'])
+    await shop.shop.post('/coupons', { code: `OF-${user}`, external_user_id: user });
+  const code = (id: string, text: string) =>
+    stripeEvent('promotion_code.created', stripeObject('promotion_code', { id, code: text }), ago(90));
+  await shop.tell(
+    code('promo_1', 'OF-r2'),
+    code('promo_2', 'OF-r'),
+    paid('in_1', 10_000, { discounts: [{ promotion_code: 'promo_1' }], customer_email: 'r@mail.example' }),
+    paid('in_2', 10_000, {
+      discounts: [{ promotion_code: 'promo_2' }],
+      customer: 'cus_2',
+      subscription: 'sub_2',
+      customer_email: 'r2@mail.example',
+    }),
+  );
+  const { purchases } = (await shop.shop.get<{ purchases: { reason: string | null }[] }>('/purchases')).body;
+  expect(purchases.map(({ reason }) => reason)).toEqual(['mutual_referral', null]);
+});
+
+test('events of a connected account of Stripe count where the connection lists it', async () => {
+  const of = (id: string) => ({
+    ...paid(id, 10_000, { customer_email: 'n@mail.example' }),
+    account: 'acct_other',
+  });
+  await shop.tell(of('in_1'));
+  expect(await shop.outcomes()).toEqual([['invoice.paid', 'ignored', 'connected_account']]);
+  const path = `/connections/${shop.connectionId}`;
+  const changed = await shop.shop.patch<{ settings: object }>(path, {
+    settings: { accounts: ['acct_other'] },
+  });
+  expect(changed.body.settings).toEqual({ mode: 'live', accounts: ['acct_other'] });
+  await shop.tell(of('in_2'));
+  expect(await balance()).toBe(20);
+});
+
+test.each(['sk_live_abc', 'we_1Pgaf', 'rk_live_abc'])('%s is no signing secret of Stripe', async (secret) => {
+  const refused = await shop.shop.post<{ error: { message: string } }>('/connections', {
+    provider: 'stripe',
+    signing_secret: secret,
+  });
+  expect(refused.status).toBe(400);
+  expect(refused.body.error.message).toContain('whsec_');
 });

@@ -143,7 +143,7 @@ export function shopifyStory(): Story {
       ...refund,
       id,
       processed_at: at,
-      transactions: [{ ...transaction, amount }],
+      transactions: [{ ...transaction, id: `9${id}`, amount }],
     });
   const sold = {
     ...order,

@@ -192,7 +192,10 @@ async function plantWebhook(owner: TestWorkspace) {
 /** A Stripe account with an event that was received. */
 async function plantConnection(api: TestApi, owner: TestWorkspace): Promise<string> {
   const { id } = (
-    await owner.post<{ id: string }>('/connections', { provider: 'stripe', signing_secret: SECRET_NAME })
+    await owner.post<{ id: string }>('/connections', {
+      provider: 'stripe',
+      signing_secret: `whsec_${SECRET_NAME}`,
+    })
   ).body;
   await inTransaction(api.stores.pool, (tx) =>
     insertEvent(tx, {

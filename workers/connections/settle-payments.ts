@@ -1,7 +1,12 @@
 import type { PaymentFact } from '../../core/connections/connector.ts';
 import { connectorOf } from '../../core/connections/connectors.ts';
 import { OPEN_MS, paymentState } from '../../core/connections/payment-parts.ts';
-import { type Connection, connectionOfAny, lockConnection } from '../../sql/connections/connections.ts';
+import {
+  type Connection,
+  connectionOfAny,
+  lockConnection,
+  newestConnection,
+} from '../../sql/connections/connections.ts';
 import {
   type DuePayment,
   nextDuePayment,
@@ -42,11 +47,11 @@ export async function settleDuePayments(dependencies: ConnectionDependencies): P
 
 async function settle(dependencies: ConnectionDependencies, due: DuePayment): Promise<void> {
   const { pool } = dependencies;
-  const known = await connectionOfAny(pool, due.connection_id);
+  const known = (await connectionOfAny(pool, due.connection_id)) ?? (await newestConnection(pool, due));
   if (!known) return postponePayment(pool, due.id, null);
   const found = await lookUp(dependencies, known, due);
   await inTransaction(pool, async (tx) => {
-    const connection = await lockConnection(tx, due.connection_id);
+    const connection = await lockConnection(tx, known.id);
     const payment =
       connection &&
       (found ? await putPaymentFact(tx, connection, found, new Date()) : await paymentById(tx, due.id));

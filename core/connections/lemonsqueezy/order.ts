@@ -61,7 +61,7 @@ const PAID = new Set(['paid', 'refunded', 'partial_refund']);
 
 /**
  * The part of what was refunded. An order and its subscription's first invoice have the same one: their events tell of one
- * refund, and the larger sum counts.
+ * refund, and the newer sum counts.
  */
 export const REFUNDED = 'refunded';
 
@@ -71,7 +71,7 @@ export function refundedPart(attributes: Json, at: number) {
     attributes.refunded_amount === undefined
       ? minorAt(attributes, 'total')
       : minorAt(attributes, 'refunded_amount');
-  return { at, rank: minor, refunded: { minor, currency: textAt(attributes, 'currency').toLowerCase() } };
+  return { at, refunded: { minor, currency: textAt(attributes, 'currency').toLowerCase() } };
 }
 
 /** Ids are numbers that count for each type of object: those of orders are order ids as they are. */

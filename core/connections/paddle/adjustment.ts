@@ -29,7 +29,11 @@ function partOf(adjustment: Json, at: number): Part | null {
   const status = textAt(adjustment, 'status');
   const totals = objectAt(adjustment, 'totals');
   const money = { minor: minorAt(totals, 'total'), currency: textAt(totals, 'currency_code').toLowerCase() };
-  if (action === 'refund') return status === 'approved' ? { at, refunded: money } : null;
+  // One that is reversed or rejected after it was approved was not given.
+  if (action === 'refund') {
+    if (status === 'pending_approval') return null;
+    return { at, refunded: status === 'approved' ? money : { ...money, minor: 0 } };
+  }
   if (action !== 'chargeback') return null;
   if (status === 'approved') return { at, rank: 1, dispute: { ...money, state: 'taken' } };
   return status === 'reversed' ? { at, rank: 2, dispute: { ...money, state: 'won' } } : null;

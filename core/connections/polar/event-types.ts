@@ -1,6 +1,6 @@
 import type { Fact } from '../connector.ts';
 import type { Json } from '../fields.ts';
-import { customerFacts, orderFacts, refundedOrderFacts } from './order.ts';
+import { customerFacts, failedRefundFacts, orderFacts, refundedOrderFacts } from './order.ts';
 
 /** The events that are understood. Source of each: https://polar.sh/docs/integrate/webhooks/events */
 export const EVENT_READERS: Readonly<Record<string, (object: Json, at: number) => readonly Fact[]>> = {
@@ -8,6 +8,8 @@ export const EVENT_READERS: Readonly<Record<string, (object: Json, at: number) =
   'order.paid': orderFacts,
   // "Sent when an order is fully or partially refunded". It has the sum of the order's refunds.
   'order.refunded': refundedOrderFacts,
+  // "Sent when a refund is updated." One that failed was counted by `order.refunded`.
+  'refund.updated': failedRefundFacts,
   'customer.created': customerFacts,
   'customer.updated': customerFacts,
 };

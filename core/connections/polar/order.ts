@@ -54,10 +54,9 @@ export function refundedOrderFacts(order: Json, at: number): Fact[] {
       refs: [textAt(order, 'id')],
       customer: maybeText(order, 'customer_id'),
       subscription: maybeText(order, 'subscription_id'),
-      part: 'refunded',
+      part: REFUNDED,
       is: {
         at,
-        rank: refunded,
         refunded: { minor: refunded, currency: textAt(order, 'currency').toLowerCase() },
       },
     },
@@ -65,10 +64,42 @@ export function refundedOrderFacts(order: Json, at: number): Fact[] {
 }
 
 /** Reads `customer.created` and `customer.updated`. */
-export function customerFacts(customer: Json): Fact[] {
-  const buyer = buyerOfCustomer(customer);
-  return buyer ? [{ kind: 'tie', customer: textAt(customer, 'id'), subscription: null, ...buyer }] : [];
+export function customerFacts(object: Json): Fact[] {
+  const customer = textAt(object, 'id');
+  const buyer = buyerOfCustomer(object);
+  const email = maybeText(object, 'email');
+  return [
+    ...(buyer ? [{ kind: 'tie', customer, subscription: null, ...buyer } as const] : []),
+    ...(email ? [{ kind: 'customer', customer, email } as const] : []),
+  ];
 }
+
+/** Reads `refund.updated`: a refund that failed or was canceled. Source: https://polar.sh/docs/api-reference/webhooks/refund.updated */
+export function failedRefundFacts(refund: Json, at: number): Fact[] {
+  const status = maybeText(refund, 'status');
+  if (status !== 'failed' && status !== 'canceled') return [];
+  return [
+    {
+      kind: 'payment',
+      refs: [textAt(refund, 'order_id')],
+      customer: maybeText(refund, 'customer_id'),
+      subscription: maybeText(refund, 'subscription_id'),
+      part: `failed_refund:${textAt(refund, 'id')}`,
+      is: {
+        at,
+        rank: -at,
+        failedRefund: {
+          minor: minorAt(refund, 'amount') + maybeMinor(refund, 'tax_amount'),
+          currency: textAt(refund, 'currency').toLowerCase(),
+          of: REFUNDED,
+        },
+      },
+    },
+  ];
+}
+
+/** Name of the part that has the sum of an order's refunds. */
+const REFUNDED = 'refunded';
 
 /** The names of a customer: its metadata, and its id in the merchant's system (`external_id`). */
 const buyerOfCustomer = (customer: Json | null): Buyer | null =>

@@ -1,4 +1,4 @@
-import { decimalAt } from '../amounts.ts';
+import { decimalAt, maybeDecimal } from '../amounts.ts';
 import { buyerOf } from '../buyer.ts';
 import type { Fact, Money } from '../connector.ts';
 import { type Json, maybeObject, maybeText, objectsIn, textAt } from '../fields.ts';
@@ -12,7 +12,9 @@ import { INVOICE } from '../payment-parts.ts';
  */
 export function orderFacts(order: Json): Fact[] {
   const id = textAt(order, 'id');
-  const at = maybeInstant(order, 'processed_at') ?? instantAt(order, 'created_at');
+  const paidAt = maybeInstant(order, 'processed_at') ?? instantAt(order, 'created_at');
+  // An order that is edited is paid again.
+  const at = maybeInstant(order, 'updated_at') ?? paidAt;
   const customer = maybeText(maybeObject(order, 'customer'), 'id');
   const buyer = buyerOf(attributesOf(order));
   const currency = textAt(order, 'currency');
@@ -38,7 +40,7 @@ export function orderFacts(order: Json): Fact[] {
           amountMinor: total.minor,
           commissionableMinor: goodsOf(order, total),
           currency: total.currency,
-          paidAt: at,
+          paidAt,
           cycle: 'none',
         },
       },
@@ -64,17 +66,17 @@ function attributesOf(order: Json): Json {
   );
 }
 
-/** What was paid without tax and shipping. */
+/** What was paid for goods: without tax, shipping, duties and tips. */
 function goodsOf(order: Json, { minor, currency }: Money): number {
-  const tax =
-    order.total_tax === undefined || order.total_tax === null
-      ? 0
-      : decimalAt(order, 'total_tax', currency).minor;
+  const tax = maybeDecimal(order, 'total_tax', currency);
   const shipping = maybeObject(maybeObject(order, 'total_shipping_price_set'), 'shop_money');
   // The shipping includes its tax where prices include taxes, and then `total_tax` has that part too.
-  const freight = shipping ? decimalAt(shipping, 'amount', currency).minor : 0;
+  const freight = maybeDecimal(shipping, 'amount', currency);
   const freightTax = order.taxes_included === true ? freightTaxOf(order, currency) : 0;
-  return Math.min(minor, Math.max(0, minor - tax - freight + freightTax));
+  const tip = maybeDecimal(order, 'total_tip_received', currency);
+  const duties = maybeObject(maybeObject(order, 'original_total_duties_set'), 'shop_money');
+  const rest = minor - tax - freight + freightTax - tip - maybeDecimal(duties, 'amount', currency);
+  return Math.min(minor, Math.max(0, rest));
 }
 
 function freightTaxOf(order: Json, currency: string): number {

@@ -3,7 +3,10 @@ import type { Fact } from '../connector.ts';
 import { type Json, maybeId, maybeInteger, maybeObject, maybeText, objectsIn, textAt } from '../fields.ts';
 import { moneyOf } from './amounts.ts';
 
-/** Reads `checkout.session.completed`: who the customer is, and what of the payment is tax and shipping. */
+/**
+ * Reads `checkout.session.completed`: who the customer is, and what of the payment is tax and shipping. A payer may be an
+ * account instead of a customer: https://docs.stripe.com/connect/use-accounts-as-customers
+ */
 export function checkoutFacts(session: Json, at: number): Fact[] {
   const id = textAt(session, 'id');
   const invoice = maybeId(session, 'invoice');
@@ -11,8 +14,10 @@ export function checkoutFacts(session: Json, at: number): Fact[] {
   const customer = maybeId(session, 'customer');
   const buyer = buyerOf(metadataOf(session), maybeText(session, 'client_reference_id'));
   const subscription = maybeId(session, 'subscription');
-  const payer = { customer, subscription };
-  const tie = buyer && (customer ?? subscription) ? ({ kind: 'tie', ...payer, ...buyer } as const) : null;
+  const account = maybeId(session, 'customer_account');
+  const payer = { customer, account, subscription };
+  const tie =
+    buyer && (customer ?? account ?? subscription) ? ({ kind: 'tie', ...payer, ...buyer } as const) : null;
   // A session that sets up a later payment has none yet.
   if (refs.length === 0) return tie ? [tie] : [];
   const makesInvoice = maybeObject(session, 'invoice_creation')?.enabled === true;

@@ -14,7 +14,10 @@ export const stripe: Connector = {
     if (!isObject(body)) throw new EventProblem('the body must be a JSON object');
     const type = textAt(body, 'type');
     const object = objectOf(body);
-    const customer = object.object === 'customer' ? maybeText(object, 'id') : maybeId(object, 'customer');
+    const customer =
+      object.object === 'customer'
+        ? maybeText(object, 'id')
+        : (maybeId(object, 'customer') ?? maybeId(object, 'customer_account'));
     return { eventId: textAt(body, 'id'), type, customer };
   },
   lookUp: lookUpInvoice,
@@ -22,7 +25,9 @@ export const stripe: Connector = {
   read(body, { type }): Reading {
     if (!isObject(body)) throw new EventProblem('the body must be a JSON object');
     const at = integerAt(body, 'created') * 1_000;
-    const head = { at: new Date(at), mode: body.livemode === false ? 'test' : 'live' } as const;
+    // Events of Stripe Connect name the account that they are of.
+    const account = maybeText(body, 'account');
+    const head = { at: new Date(at), mode: body.livemode === false ? 'test' : 'live', account } as const;
     const reader = Object.hasOwn(EVENT_READERS, type) ? EVENT_READERS[type] : undefined;
     if (!reader) return { ...head, ignored: 'type_not_used' };
     const facts = reader(objectOf(body), at);

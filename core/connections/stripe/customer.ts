@@ -1,9 +1,14 @@
 import { buyerOf, metadataOf } from '../buyer.ts';
-import type { TieFact } from '../connector.ts';
-import { type Json, textAt } from '../fields.ts';
+import type { Fact } from '../connector.ts';
+import { type Json, maybeText, textAt } from '../fields.ts';
 
-/** Reads `customer.created` and `customer.updated`: a customer's metadata may say which user it is. */
-export function customerFact(customer: Json): TieFact | null {
-  const buyer = buyerOf(metadataOf(customer));
-  return buyer ? { kind: 'tie', customer: textAt(customer, 'id'), subscription: null, ...buyer } : null;
+/** Reads `customer.created` and `customer.updated`: its metadata may say which user a customer is, and its email. */
+export function customerFacts(object: Json): Fact[] {
+  const customer = textAt(object, 'id');
+  const buyer = buyerOf(metadataOf(object));
+  const email = maybeText(object, 'email');
+  return [
+    ...(buyer ? [{ kind: 'tie', customer, subscription: null, ...buyer } as const] : []),
+    ...(email ? [{ kind: 'customer', customer, email } as const] : []),
+  ];
 }

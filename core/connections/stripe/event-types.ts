@@ -1,9 +1,16 @@
 import type { Fact } from '../connector.ts';
 import { type Json, textAt } from '../fields.ts';
 import { checkoutFacts } from './checkout.ts';
-import { customerFact } from './customer.ts';
+import { customerFacts } from './customer.ts';
 import { invoiceFact, invoicePaymentFact } from './invoice.ts';
-import { chargeFact, disputeFact, intentFact, refundFact } from './payment.ts';
+import {
+  chargeFact,
+  creditNoteFact,
+  disputeFact,
+  failedRefundFact,
+  intentFact,
+  refundFact,
+} from './payment.ts';
 
 /** How an event of a type is read. @param object `data.object` @param at the event's time, milliseconds */
 export type EventReader = (object: Json, at: number) => readonly Fact[];
@@ -29,6 +36,13 @@ export const EVENT_READERS: Readonly<Record<string, EventReader>> = {
   'charge.captured': (charge, at) => some(chargeFact(charge, at)),
   // Object: charge, "including partial refunds".
   'charge.refunded': (charge, at) => [refundFact(charge, at)],
+  // Object: refund. One that failed or was canceled; the older API versions send `charge.refund.updated` alone.
+  'refund.updated': (refund, at) => some(failedRefundFact(refund, at)),
+  'refund.failed': (refund, at) => some(failedRefundFact(refund, at)),
+  'charge.refund.updated': (refund, at) => some(failedRefundFact(refund, at)),
+  // Object: credit_note. What was given back outside of Stripe.
+  'credit_note.created': (note, at) => some(creditNoteFact(note, at)),
+  'credit_note.voided': (note, at) => some(creditNoteFact(note, at)),
   // Object: dispute.
   'charge.dispute.created': (dispute, at) => [disputeFact(dispute, at)],
   'charge.dispute.closed': (dispute, at) => [disputeFact(dispute, at)],
@@ -36,8 +50,8 @@ export const EVENT_READERS: Readonly<Record<string, EventReader>> = {
   'charge.dispute.funds_withdrawn': (dispute, at) => [disputeFact(dispute, at)],
   'charge.dispute.funds_reinstated': (dispute, at) => [disputeFact(dispute, at)],
   // Object: customer.
-  'customer.created': (customer) => some(customerFact(customer)),
-  'customer.updated': (customer) => some(customerFact(customer)),
+  'customer.created': customerFacts,
+  'customer.updated': customerFacts,
   // Object: promotion_code. Payments name codes by id only.
   'promotion_code.created': (code) => [codeFact(code)],
   'promotion_code.updated': (code) => [codeFact(code)],

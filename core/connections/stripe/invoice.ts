@@ -28,6 +28,7 @@ export function invoiceFact(invoice: Json, at: number): PaymentFact {
     kind: 'payment',
     refs: [id, ...paymentRefs(invoice)],
     customer: maybeId(invoice, 'customer'),
+    account: maybeId(invoice, 'customer_account'),
     subscription,
     part: `invoice:${id}`,
     is: {

@@ -1,6 +1,15 @@
 import { buyerOf, metadataOf } from '../buyer.ts';
 import type { PaymentFact } from '../connector.ts';
-import { integerAt, type Json, maybeId, maybeObject, maybeText, objectsIn, textAt } from '../fields.ts';
+import {
+  integerAt,
+  type Json,
+  maybeId,
+  maybeInteger,
+  maybeObject,
+  maybeText,
+  objectsIn,
+  textAt,
+} from '../fields.ts';
 import { moneyOf } from './amounts.ts';
 
 const INTENT = 2;
@@ -18,6 +27,7 @@ export function intentFact(intent: Json, at: number): PaymentFact {
     kind: 'payment',
     refs: refs.filter((ref) => ref !== null),
     customer: maybeId(intent, 'customer'),
+    account: maybeId(intent, 'customer_account'),
     subscription: null,
     part: `intent:${id}`,
     is: {
@@ -75,8 +85,53 @@ export function refundFact(charge: Json, at: number): PaymentFact {
   const refunded = integerAt(charge, 'amount_refunded');
   return {
     ...ofCharge(charge),
-    part: `refund:${textAt(charge, 'id')}`,
-    is: { at, rank: refunded, refunded: moneyOf(refunded, textAt(charge, 'currency')) },
+    part: refundsOf(textAt(charge, 'id')),
+    is: { at, refunded: moneyOf(refunded, textAt(charge, 'currency')) },
+  };
+}
+
+/** Name of the part that has the sum of a charge's refunds. */
+const refundsOf = (charge: string) => `refund:${charge}`;
+
+/** Reads `refund.updated` and `refund.failed`. Null: it has not failed, and the charge tells of it. */
+export function failedRefundFact(refund: Json, at: number): PaymentFact | null {
+  const status = maybeText(refund, 'status');
+  if (status !== 'failed' && status !== 'canceled') return null;
+  const charge = maybeId(refund, 'charge');
+  return {
+    kind: 'payment',
+    refs: [charge, maybeId(refund, 'payment_intent')].filter((ref) => ref !== null),
+    customer: null,
+    subscription: null,
+    part: `failed_refund:${textAt(refund, 'id')}`,
+    is: {
+      at,
+      // The first event that tells of it has the time.
+      rank: -at,
+      failedRefund: {
+        ...moneyOf(integerAt(refund, 'amount'), textAt(refund, 'currency')),
+        of: charge === null ? null : refundsOf(charge),
+      },
+    },
+  };
+}
+
+/**
+ * Reads a credit note: money that was given back outside of Stripe. What Stripe gave back is told of by the charge.
+ * Source: https://docs.stripe.com/api/credit_notes/object
+ */
+export function creditNoteFact(note: Json, at: number): PaymentFact | null {
+  const given = maybeInteger(note, 'out_of_band_amount') ?? 0;
+  if (given <= 0) return null;
+  const minor = textAt(note, 'status') === 'void' ? 0 : given;
+  return {
+    kind: 'payment',
+    refs: [maybeId(note, 'invoice')].filter((ref) => ref !== null),
+    customer: maybeId(note, 'customer'),
+    account: maybeId(note, 'customer_account'),
+    subscription: null,
+    part: `credit_note:${textAt(note, 'id')}`,
+    is: { at, refunded: moneyOf(minor, textAt(note, 'currency')) },
   };
 }
 
@@ -108,6 +163,7 @@ const ofCharge = (charge: Json) => ({
     (ref) => ref !== null,
   ),
   customer: maybeId(charge, 'customer'),
+  account: maybeId(charge, 'customer_account'),
   subscription: null,
 });
 

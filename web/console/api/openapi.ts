@@ -910,10 +910,12 @@ export interface components {
       next_cursor: string | null;
     };
     ConnectionSettings: {
+      accounts?: string[];
       /** @enum {string} */
       mode: "live" | "test";
     };
     ConnectionSettingsInput: {
+      accounts?: string[];
       /** @enum {string} */
       mode?: "live" | "test";
     };

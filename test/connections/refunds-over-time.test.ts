@@ -1,0 +1,292 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { verifyLedger } from '../../cli/verify-ledger.ts';
+import * as paddle from '../../core/connections/paddle/fixtures/events.ts';
+import * as polar from '../../core/connections/polar/fixtures/events.ts';
+import type { SentEvent } from '../../core/connections/sent-event.ts';
+import * as shopify from '../../core/connections/shopify/fixtures/events.ts';
+import { charge, stripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
+import { type TestApi, testApi } from '../support/api.ts';
+import { providerShop } from './provider-rig.ts';
+import { BUYER, later } from './provider-stories.ts';
+import { ago, stripeShop } from './rig.ts';
+import { ordersOf, paid, type StripeShop } from './stripe-orders.ts';
+
+/** Refunds that fail, that are told of twice, and sums that change. Payments are of 100, commission is 20 percent. */
+
+let api: TestApi;
+let shop: StripeShop;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await stripeShop(api);
+  await shop.referral({ commission_rate: 20, hold_days: 0 }, { email: 'n@mail.example' });
+});
+afterEach(async () => {
+  expect(await verifyLedger(api.stores.pool, [shop.shop.workspace.id])).toMatchObject({
+    ok: true,
+    wrong: [],
+  });
+});
+afterAll(() => api.close());
+
+const balance = async () => (await shop.balance('r')).eligible;
+const refunded = async () => (await ordersOf(shop))['stripe:in_1'];
+const bought = () =>
+  paid('in_1', 10_000, { customer_email: 'n@mail.example', payment_intent: 'pi_1', charge: 'ch_1' });
+const sumOf = (amount_refunded: number, at: number) =>
+  stripeEvent('charge.refunded', charge('ch_1', 10_000, { payment_intent: 'pi_1', amount_refunded }), at);
+/** https://docs.stripe.com/api/refunds/object */
+const refundOf = (type: string, status: string, amount: number, at: number, fields: object = {}) =>
+  stripeEvent(
+    type,
+    {
+      id: 're_1',
+      object: 'refund',
+      amount,
+      currency: 'usd',
+      charge: 'ch_1',
+      payment_intent: 'pi_1',
+      status,
+      reason: null,
+      failure_reason: status === 'failed' ? 'expired_or_canceled_card' : null,
+      ...fields,
+    },
+    at,
+  );
+
+describe('a refund of Stripe', () => {
+  test.each([
+    ['refund.failed', 'failed'],
+    ['refund.updated', 'canceled'],
+    ['charge.refund.updated', 'failed'],
+  ])('that ends as %s %s is given back, in any order', async (type, status) => {
+    const events = [bought(), sumOf(10_000, ago(30)), refundOf(type, status, 10_000, ago(20))];
+    await shop.tell(...events);
+    expect(await refunded()).toMatchObject({ refunded: 0, earned: 2_000 });
+    expect(await balance()).toBe(20);
+    const other = await stripeShop(api);
+    await other.referral({ commission_rate: 20, hold_days: 0 }, { email: 'n@mail.example' });
+    await other.tell(...events.toReversed(), ...events);
+    expect((await ordersOf(other))['stripe:in_1']).toMatchObject({ refunded: 0, earned: 2_000 });
+  });
+
+  test('that succeeded later is a refund', async () => {
+    await shop.tell(
+      bought(),
+      sumOf(10_000, ago(30)),
+      refundOf('refund.updated', 'succeeded', 10_000, ago(20)),
+    );
+    expect(await refunded()).toMatchObject({ refunded: 10_000, earned: 0 });
+  });
+
+  test('that failed does not lower a sum that is newer, nor twice', async () => {
+    await shop.tell(
+      bought(),
+      sumOf(6_000, ago(40)),
+      refundOf('refund.failed', 'failed', 6_000, ago(30)),
+      sumOf(5_000, ago(20)),
+      refundOf('refund.updated', 'failed', 6_000, ago(10)),
+    );
+    expect(await refunded()).toMatchObject({ refunded: 5_000 });
+  });
+
+  test('a later, smaller sum is believed, and an earlier one that comes late is not', async () => {
+    await shop.tell(bought(), sumOf(10_000, ago(30)), sumOf(4_000, ago(20)), sumOf(10_000, ago(30)));
+    expect(await refunded()).toMatchObject({ refunded: 4_000, earned: 1_200 });
+  });
+
+  test('out of band, by a credit note, is a refund until it is voided', async () => {
+    const note = (status: string, at: number) =>
+      stripeEvent(
+        status === 'void' ? 'credit_note.voided' : 'credit_note.created',
+        {
+          id: 'cn_1',
+          object: 'credit_note',
+          amount: 3_000,
+          currency: 'usd',
+          customer: 'cus_1',
+          invoice: 'in_1',
+          out_of_band_amount: 3_000,
+          status,
+          type: 'post_payment',
+        },
+        at,
+      );
+    await shop.tell(bought(), note('issued', ago(20)));
+    expect(await refunded()).toMatchObject({ refunded: 3_000, earned: 1_400 });
+    await shop.tell(note('void', ago(10)));
+    expect(await refunded()).toMatchObject({ refunded: 0, earned: 2_000 });
+  });
+});
+
+describe('a refund that is reported by hand and by the provider', () => {
+  test('of one amount is one refund, whichever comes first', async () => {
+    await shop.tell(bought());
+    await shop.refund('by-hand', 'stripe:in_1', 50);
+    await shop.tell(sumOf(5_000, ago(10)));
+    expect(await refunded()).toMatchObject({ refunded: 5_000, earned: 1_000 });
+    expect((await shop.outcomes()).at(-1)).toEqual(['charge.refunded', 'recorded', null]);
+    await shop.tell(sumOf(8_000, ago(5)));
+    expect(await refunded()).toMatchObject({ refunded: 8_000 });
+    expect((await shop.refund('by-hand', 'stripe:in_1', 50)).status).toBe(200);
+
+    const other = await stripeShop(api);
+    await other.referral({ commission_rate: 20, hold_days: 0 }, { email: 'n@mail.example' });
+    await other.tell(bought(), sumOf(5_000, ago(10)));
+    for (let count = 0; count < 2; count++)
+      expect((await other.refund('by-hand', 'stripe:pi_1', 50)).body).toMatchObject({ matched: true });
+    expect((await ordersOf(other))['stripe:in_1']).toMatchObject({ refunded: 5_000, earned: 1_000 });
+    expect(await verifyLedger(api.stores.pool, [other.shop.workspace.id])).toMatchObject({ ok: true });
+  });
+
+  test('fails as one refund', async () => {
+    await shop.tell(bought());
+    await shop.refund('by-hand', 'stripe:in_1', 50);
+    await shop.tell(sumOf(5_000, ago(10)), refundOf('refund.failed', 'failed', 5_000, ago(5)));
+    expect(await refunded()).toMatchObject({ refunded: 0, earned: 2_000 });
+  });
+
+  test('of two amounts counts twice, and the event says so', async () => {
+    await shop.tell(bought());
+    await shop.refund('by-hand', 'stripe:in_1', 30);
+    await shop.tell(sumOf(5_000, ago(10)));
+    expect(await refunded()).toMatchObject({ refunded: 8_000 });
+    expect((await shop.outcomes()).at(-1)).toEqual(['charge.refunded', 'recorded', 'also_refunded_by_hand']);
+  });
+});
+
+describe('other providers', () => {
+  const last = (rows: unknown[][]) => rows[0]?.slice(6);
+
+  test('a refund of Polar that failed is given back', async () => {
+    const other = await providerShop(api, 'polar');
+    const order = { ...polar.order, id: 'order-1', metadata: BUYER, created_at: later(1) };
+    const refund = { id: 'refund-1', order_id: 'order-1', amount: 9_000, tax_amount: 720, currency: 'usd' };
+    await other.tell(
+      polar.polarEvent('order.paid', order, later(1)),
+      polar.polarEvent(
+        'order.refunded',
+        { ...order, refunded_amount: 9_000, refunded_tax_amount: 720 },
+        later(5),
+      ),
+    );
+    expect(last(await other.purchases())).toEqual([9_720, 0]);
+    await other.tell(polar.polarEvent('refund.updated', { ...refund, status: 'failed' }, later(9)));
+    expect(last(await other.purchases())).toEqual([0, 1_800]);
+  });
+
+  test('an adjustment of Paddle that is reversed is given back', async () => {
+    const other = await providerShop(api, 'paddle');
+    const { transaction, adjustment, paddleEvent, totals } = paddle;
+    const sold = {
+      ...transaction,
+      id: 'txn_1',
+      details: totals('USD', { total: 10_000 }),
+      billed_at: later(1),
+      custom_data: BUYER,
+    };
+    const given = (status: string, at: string) =>
+      paddleEvent(
+        'adjustment.updated',
+        {
+          ...adjustment,
+          transaction_id: 'txn_1',
+          status,
+          totals: { ...adjustment.totals, total: '10000' },
+        },
+        at,
+      );
+    await other.tell(
+      paddleEvent('transaction.completed', sold, later(1)),
+      given('approved', later(5)),
+      given('reversed', later(9)),
+    );
+    expect(last(await other.purchases())).toEqual([0, 2_000]);
+  });
+
+  test('a pending refund of Shopify counts once it succeeds, and not when it fails', async () => {
+    const [transaction] = shopify.refund.transactions;
+    const sold = {
+      ...shopify.order,
+      test: false,
+      total_price: '100.00',
+      total_tax: '0.00',
+      total_shipping_price_set: null,
+      note_attributes: [{ name: 'hoplog_user_id', value: 'n' }],
+      created_at: later(1),
+      processed_at: later(1),
+    };
+    const of = (status: string, at: string) => ({
+      ...transaction,
+      amount: '40.00',
+      status,
+      processed_at: at,
+    });
+    const pending = shopify.shopifyEvent('refunds/create', {
+      ...shopify.refund,
+      processed_at: later(3),
+      transactions: [of('pending', later(3))],
+    });
+    const became = (status: string): SentEvent =>
+      shopify.shopifyEvent('order_transactions/create', { ...of(status, later(8)), created_at: later(8) });
+    for (const [status, refundedMinor, earned] of [
+      ['success', 4_000, 1_200],
+      ['failure', 0, 2_000],
+    ] as const) {
+      const other = await providerShop(api, 'shopify');
+      await other.tell(shopify.shopifyEvent('orders/paid', sold), pending);
+      expect(last(await other.purchases())).toEqual([0, 2_000]);
+      await other.tell(became(status));
+      expect(last(await other.purchases())).toEqual([refundedMinor, earned]);
+    }
+  });
+
+  test('an order of Shopify that is edited counts as it was paid last', async () => {
+    const sold = (total: string, updated: string) =>
+      shopify.shopifyEvent('orders/paid', {
+        ...shopify.order,
+        test: false,
+        total_price: total,
+        total_tax: '0.00',
+        total_shipping_price_set: null,
+        note_attributes: [{ name: 'hoplog_user_id', value: 'n' }],
+        created_at: later(1),
+        processed_at: later(1),
+        updated_at: updated,
+      });
+    const [first, second] = [sold('90.00', later(1)), sold('150.00', later(9))];
+    for (const events of [
+      [first, second],
+      [second, first],
+    ]) {
+      const other = await providerShop(api, 'shopify');
+      await other.tell(...events);
+      expect((await other.purchases()).map((row) => [row[2], row[7]])).toEqual([[15_000, 3_000]]);
+    }
+  });
+
+  test('tips and duties of Shopify earn nothing', async () => {
+    const other = await providerShop(api, 'shopify');
+    const sold = {
+      ...shopify.order,
+      test: false,
+      total_price: '115.00',
+      total_tax: '0.00',
+      total_shipping_price_set: null,
+      total_tip_received: '10.00',
+      original_total_duties_set: {
+        shop_money: { amount: '15.00', currency_code: 'USD' },
+        presentment_money: { amount: '15.00', currency_code: 'USD' },
+      },
+      note_attributes: [{ name: 'hoplog_user_id', value: 'n' }],
+      created_at: later(1),
+      processed_at: later(1),
+    };
+    await other.tell(shopify.shopifyEvent('orders/paid', sold));
+    expect((await other.purchases()).map((row) => [row[2], row[4], row[7]])).toEqual([
+      [11_500, 9_000, 1_800],
+    ]);
+  });
+});
