@@ -37,13 +37,16 @@ async function openApi(tier: TierProcess): Promise<OpenTier> {
   let readiness = async (): Promise<Readiness> => ({ ready: false, body: { status: 'starting' } });
   await tier.serveMetrics(() => readiness());
   const tracing = await tier.openTracing();
-  const pool = createPool(config.databaseUrl, {
+  const pool = createPool(tier.credentials('databaseUrl'), {
     name: 'hoplog-api',
     max: CONNECTIONS,
     statementTimeoutMs: STATEMENT_LIMIT,
     responseTimeoutMs: ANSWER_LIMIT,
   });
-  const clickhouse = createClickHouse({ url: config.clickhouseUrl, database: config.clickhouseDatabase });
+  const clickhouse = createClickHouse({
+    url: tier.credentials('clickhouseUrl'),
+    database: config.clickhouseDatabase,
+  });
   const secrets = await waitForSecrets(pool, log);
   const streamName = config.streamName || STREAM_NAME;
   const eventLog = await openEventLogWriter(config, {

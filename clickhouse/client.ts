@@ -5,6 +5,8 @@ import {
   createClient,
   type ResponseHeaders,
 } from '@clickhouse/client';
+import { type Address, type Credentials, credentialsOf } from '../core/settings/credentials.ts';
+import { loginOf, withCredentials } from './credentials.ts';
 import { createQueryConnection, type QueryConnection } from './query-connection.ts';
 import { assertFromClickHouse, explained } from './responses.ts';
 
@@ -12,8 +14,8 @@ import { assertFromClickHouse, explained } from './responses.ts';
 export type ClickHouseClient = ReturnType<typeof createClient> & { readonly queries: QueryConnection };
 
 export type ClickHouseOptions = {
-  /** `http://user:password@host:port` */
-  url: string;
+  /** `http://user:password@host:port`, or credentials that are read again when ClickHouse refuses them. */
+  url: Address;
   database: string;
   /** Longest silence of the server, milliseconds. */
   timeoutMs?: number;
@@ -28,9 +30,10 @@ const SETTINGS: ClickHouseSettings = {
 
 /** Creates a client. Its inserts are synchronous: when one resolves, its rows are stored. */
 export function createClickHouse(options: ClickHouseOptions): ClickHouseClient {
-  const { url, database, timeoutMs = 30_000, maxConnections = 16 } = options;
+  const { database, timeoutMs = 30_000, maxConnections = 16 } = options;
+  const credentials = credentialsOf(options.url);
   const client = createClient({
-    url,
+    url: credentials.url(),
     database,
     request_timeout: timeoutMs,
     max_open_connections: maxConnections,
@@ -43,14 +46,14 @@ export function createClickHouse(options: ClickHouseOptions): ClickHouseClient {
   });
   // Else the server would continue a query whose caller has given up.
   const settings: ClickHouseSettings = { ...SETTINGS, max_execution_time: Math.ceil(timeoutMs / 1_000) };
-  const queries = createQueryConnection({ url, database, timeoutMs, maxConnections, settings });
+  const queries = createQueryConnection({ credentials, database, timeoutMs, maxConnections, settings });
   const close = client.close.bind(client);
   return Object.assign(client, {
     queries,
-    query: checked(client.query.bind(client)),
-    insert: checked(client.insert.bind(client)),
-    command: checked(client.command.bind(client)),
-    exec: checked(client.exec.bind(client)),
+    query: checked(client.query.bind(client), credentials),
+    insert: checked(client.insert.bind(client), credentials),
+    command: checked(client.command.bind(client), credentials),
+    exec: checked(client.exec.bind(client), credentials),
     async close() {
       queries.close();
       await close();
@@ -61,12 +64,24 @@ export function createClickHouse(options: ClickHouseOptions): ClickHouseClient {
 /** What a request resolves with. An insert without rows is not sent. */
 type Sent = { response_headers: ResponseHeaders; executed?: boolean; stream?: unknown; close?: () => void };
 
-/** Rejects with errors that the table of faults knows, also where something else than ClickHouse responds. */
-function checked<Request extends (...given: never[]) => Promise<unknown>>(request: Request): Request {
-  const send = async (...given: never[]) => {
-    const response = await request(...given).catch((error: unknown) => {
-      throw explained(error);
-    });
+/**
+ * Sends with the credentials of the moment. Rejects with errors that the table of faults knows, also where something else than
+ * ClickHouse responds. Rows from a stream are sent once.
+ */
+function checked<Request extends (given: never) => Promise<unknown>>(
+  request: Request,
+  credentials: Credentials,
+): Request {
+  const send = async (given: object) => {
+    const isStream = 'values' in given && given.values instanceof Readable;
+    const response = await withCredentials(
+      credentials,
+      (address) =>
+        request({ ...given, auth: loginOf(address) } as never).catch((error: unknown) => {
+          throw explained(error);
+        }),
+      { once: isStream },
+    );
     const sent = response as Sent;
     try {
       if (sent.executed !== false) assertFromClickHouse(sent.response_headers, 200);

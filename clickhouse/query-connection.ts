@@ -1,6 +1,8 @@
 import { Agent, type ClientRequest, request as requestHttp } from 'node:http';
 import { request as requestHttps, Agent as TlsAgent } from 'node:https';
 import type { ClickHouseSettings } from '@clickhouse/client';
+import type { Credentials } from '../core/settings/credentials.ts';
+import { authorizationOf, withCredentials } from './credentials.ts';
 import { assertFromClickHouse, errorOfResponse, explained } from './responses.ts';
 
 type QueryRequest = {
@@ -45,14 +47,14 @@ const IN_URL = 4_096;
  * @param given.timeoutMs longest silence of the server
  */
 export function createQueryConnection(given: {
-  url: string;
+  credentials: Credentials;
   database: string;
   timeoutMs: number;
   maxConnections: number;
   settings: ClickHouseSettings;
 }): QueryConnection {
-  const { database, timeoutMs, maxConnections } = given;
-  const url = new URL(given.url);
+  const { credentials, database, timeoutMs, maxConnections } = given;
+  const url = new URL(credentials.url());
   const isTls = url.protocol === 'https:';
   const options = { keepAlive: true, maxSockets: maxConnections };
   const agent = isTls ? new TlsAgent(options) : new Agent(options);
@@ -65,13 +67,12 @@ export function createQueryConnection(given: {
     database,
     default_format: 'JSONEachRow',
   };
-  const user = decodeURIComponent(url.username) || 'default';
-  // The embedded ClickHouse accepts credentials in this header only.
-  const headers = {
-    Authorization: `Basic ${Buffer.from(`${user}:${decodeURIComponent(url.password)}`).toString('base64')}`,
-  };
 
   function send(search: string, type: string, body: string): Promise<string> {
+    return withCredentials(credentials, (address) => sendOnce(authorizationOf(address), search, type, body));
+  }
+
+  function sendOnce(authorization: string, search: string, type: string, body: string): Promise<string> {
     return new Promise((resolve, reject) => {
       const sent: ClientRequest = request(
         {
@@ -80,7 +81,12 @@ export function createQueryConnection(given: {
           port: url.port || (isTls ? 443 : 80),
           method: 'POST',
           path: path + search,
-          headers: { ...headers, 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) },
+          headers: {
+            // The embedded ClickHouse accepts credentials in this header only.
+            Authorization: authorization,
+            'Content-Type': type,
+            'Content-Length': Buffer.byteLength(body),
+          },
           timeout: timeoutMs,
         },
         (response) => {
@@ -103,7 +109,7 @@ export function createQueryConnection(given: {
       sent.once('timeout', () => sent.destroy(new Error('Timeout error.')));
       sent.on('error', (error: NodeJS.ErrnoException) => {
         const wasClosed = sent.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
-        if (wasClosed) resolve(send(search, type, body));
+        if (wasClosed) resolve(sendOnce(authorization, search, type, body));
         else reject(explained(error));
       });
       sent.end(body);

@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import { openEventLogWriter, ownBatches, truncatedAhead } from '../core/event-log/open.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
 import { type Config, ConfigError } from '../core/settings/config.ts';
+import { openCredentials } from '../core/settings/credentials.ts';
 import type { Logger } from '../core/tier/log.ts';
 import { createPool } from '../sql/database/pool.ts';
 import { isClockResetRequested } from '../sql/event-log/clock-corrections.ts';
@@ -29,7 +30,7 @@ export async function openIngest(given: {
   const { config, log, registry, pixelPath, longestWaitMs } = given;
   const streamName = config.streamName || STREAM_NAME;
   const dir = tableDirectory(config);
-  const pool = createPool(config.databaseUrl, {
+  const pool = createPool(openCredentials('databaseUrl', config.databaseUrl, { log }), {
     max: 8,
     connectTimeoutMs: longestWaitMs ?? 2_000,
     statementTimeoutMs: longestWaitMs ?? 5_000,

@@ -90,6 +90,7 @@ describe('the process of the workers', () => {
     const child = start({
       DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
       CLICKHOUSE_URL: stores.clickhouseUrl,
+      CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
       METRICS_PORT: String(metricsPort),
     });
     await once(child.stderr, 'data');

@@ -33,13 +33,16 @@ await startTier({
 
 async function openWorkers(tier: TierProcess): Promise<OpenTier> {
   const { config, log, registry } = tier;
-  const pool = createPool(config.databaseUrl, {
+  const pool = createPool(tier.credentials('databaseUrl'), {
     name: 'hoplog-workers',
     max: CONNECTIONS,
     statementTimeoutMs: STATEMENT_LIMIT,
     responseTimeoutMs: ANSWER_LIMIT,
   });
-  const clickhouse = createClickHouse({ url: config.clickhouseUrl, database: config.clickhouseDatabase });
+  const clickhouse = createClickHouse({
+    url: tier.credentials('clickhouseUrl'),
+    database: config.clickhouseDatabase,
+  });
 
   /** The workers are ready while their lanes run and PostgreSQL responds; without ClickHouse, clicks wait in the log. */
   async function readiness(): Promise<Readiness> {

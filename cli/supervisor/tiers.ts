@@ -1,5 +1,5 @@
 import type { Config } from '../../core/settings/config.ts';
-import { withDatabaseUrls } from '../../core/settings/secrets.ts';
+import { withTierDatabases } from '../../core/settings/secrets.ts';
 import type { ListenPlace } from '../../core/tier/listen-error.ts';
 import { memoryPlan } from '../embedded/memory.ts';
 import { nodeFlags, programFile } from '../programs/programs.ts';
@@ -23,8 +23,7 @@ export type TierName = 'ingest' | 'workers' | 'api';
 export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports): Record<TierName, TierSpec> {
   const shared: NodeJS.ProcessEnv = {
     ...ALLOCATOR,
-    // Without the owner's address.
-    ...withDatabaseUrls(env, { databaseUrl: config.databaseUrl, clickhouseUrl: config.clickhouseUrl }),
+    ...withTierDatabases(env, config),
     // `env` already contains the file; later changes apply to the next start.
     ENV_FILE: '',
     DATA_DIR: config.dataDir,

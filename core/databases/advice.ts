@@ -1,4 +1,5 @@
 import type { SecretSetting } from '../settings/secrets.ts';
+import { DatabaseConnectionError } from './connection-error.ts';
 import { type ConfigurationKind, type DatabaseName, databaseFault, isConfigurationKind } from './faults.ts';
 
 /** The page for operators. */
@@ -11,7 +12,7 @@ export type Advice = {
   /** One sentence: what is wrong, and what mends it. */
   message: string;
   /** Settings to check. One of a secret may be set by its `_FILE`. */
-  settings: readonly Setting[];
+  settings: readonly string[];
   page: string;
 };
 
@@ -77,7 +78,9 @@ export function adviceOn(error: unknown): Advice | null {
   for (let at = error; at instanceof Error; at = at.cause) {
     const fault = databaseFault(at);
     if (fault?.database != null && isConfigurationKind(fault.kind)) {
-      return { ...ADVICE[fault.database][fault.kind], page: FAULTS_PAGE };
+      const advice = { ...ADVICE[fault.database][fault.kind], page: FAULTS_PAGE };
+      const setting = at instanceof DatabaseConnectionError ? at.setting : null;
+      return setting === null ? advice : { ...advice, message: at.message, settings: [setting] };
     }
   }
   return null;

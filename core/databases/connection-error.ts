@@ -6,17 +6,20 @@ export class DatabaseConnectionError extends Error {
   readonly kind: FaultKind;
   /** Code of the cause; empty: none. */
   readonly code: string;
+  /** The setting that is wrong; null: not known. */
+  readonly setting: string | null;
 
   constructor(
     database: DatabaseName,
     kind: FaultKind,
     message: string,
-    { cause, code = '' }: { cause?: unknown; code?: string } = {},
+    { cause, code = '', setting = null }: { cause?: unknown; code?: string; setting?: string | null } = {},
   ) {
     super(message, { cause });
     this.name = 'DatabaseConnectionError';
     this.database = database;
     this.kind = kind;
     this.code = code;
+    this.setting = setting;
   }
 }

@@ -117,6 +117,9 @@ const WORDS: readonly (readonly [pattern: RegExp, kind: FaultKind])[] = [
   [/^SASL: /, 'credentials'],
 ];
 
+/** Messages of PgBouncer, with 08P01, for a client or itself that PostgreSQL does not let in. */
+const POOLER_REFUSES = /auth(entication)? failed/i;
+
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 const CLICKHOUSE_CODE = /^\d{1,4}$/;
 
@@ -143,6 +146,9 @@ export function databaseFault(error: unknown): DatabaseFault | null {
   }
   if (UNREACHABLE.has(code)) return { kind: 'unavailable', database: null, code };
   if (isTlsCode(code)) return { kind: 'tls', database: null, code };
+  if (code === '08P01' && POOLER_REFUSES.test(error.message)) {
+    return { kind: 'credentials', database: 'PostgreSQL', code };
+  }
   if (SQLSTATE.test(code)) {
     const [, kind] = POSTGRES_FAULTS.find(([pattern]) => pattern.test(code)) ?? [];
     return kind === undefined ? null : { kind, database: 'PostgreSQL', code };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig, SETTING_NAMES } from './config.ts';
 import { misspelledSettings } from './misspelled-settings.ts';
-import { SECRET_SETTINGS, withDatabaseUrls } from './secrets.ts';
+import { SECRET_SETTINGS, withDatabaseUrls, withTierDatabases } from './secrets.ts';
 
 let directory: string;
 
@@ -132,4 +132,25 @@ test('a misspelled name of a file is found', () => {
     { name: 'KAFKA_PASSWORD_FLE', near: 'KAFKA_PASSWORD_FILE' },
     { name: 'DATABASE_URL_FILES', near: 'DATABASE_URL_FILE' },
   ]);
+});
+
+test('a tier gets the files of passwords, to read them again, and neither the owner nor an embedded address', () => {
+  const env = {
+    DATABASE_URL: 'postgres://service@db/hoplog',
+    DATABASE_PASSWORD_FILE: '/run/secrets/service',
+    DATABASE_OWNER_URL: 'postgres://owner@db/hoplog',
+    DATABASE_OWNER_PASSWORD_FILE: '/run/secrets/owner',
+    CLICKHOUSE_PASSWORD: 'of another start',
+    LOG_LEVEL: 'warn',
+  };
+  const urls = {
+    databaseUrl: 'postgres://service:secret@db/hoplog',
+    clickhouseUrl: 'http://a:b@127.0.0.1:1',
+  };
+  expect(withTierDatabases(env, urls)).toEqual({
+    DATABASE_URL: 'postgres://service@db/hoplog',
+    DATABASE_PASSWORD_FILE: '/run/secrets/service',
+    CLICKHOUSE_URL: 'http://a:b@127.0.0.1:1',
+    LOG_LEVEL: 'warn',
+  });
 });

@@ -25,32 +25,48 @@ export function isSecret(setting: string): boolean {
   return SECRET_SETTINGS.some((name) => name === setting);
 }
 
+type DatabaseUrls = { databaseUrl: string; databaseOwnerUrl?: string; clickhouseUrl: string };
+
+const DATABASE_SETTINGS = ['DATABASE_URL', 'DATABASE_PASSWORD'] as const;
+const OWNER_SETTINGS = ['DATABASE_OWNER_URL', 'DATABASE_OWNER_PASSWORD'] as const;
+const CLICKHOUSE_SETTINGS = ['CLICKHOUSE_URL', 'CLICKHOUSE_PASSWORD'] as const;
+
 /**
  * Returns the environment with these URLs, which contain their passwords, instead of the settings and files of both
  * databases.
  *
  * @param urls `databaseOwnerUrl` is for migrations and backups only
  */
-export function withDatabaseUrls(
-  env: NodeJS.ProcessEnv,
-  urls: { databaseUrl: string; databaseOwnerUrl?: string; clickhouseUrl: string },
-): NodeJS.ProcessEnv {
-  const rest = { ...env };
-  for (const name of [
-    'DATABASE_URL',
-    'DATABASE_PASSWORD',
-    'DATABASE_OWNER_URL',
-    'DATABASE_OWNER_PASSWORD',
-    'CLICKHOUSE_URL',
-    'CLICKHOUSE_PASSWORD',
-  ] as const) {
-    delete rest[name];
-    delete rest[fileSettingOf(name)];
-  }
+export function withDatabaseUrls(env: NodeJS.ProcessEnv, urls: DatabaseUrls): NodeJS.ProcessEnv {
   return {
-    ...rest,
+    ...without(env, [...DATABASE_SETTINGS, ...OWNER_SETTINGS, ...CLICKHOUSE_SETTINGS]),
     DATABASE_URL: urls.databaseUrl,
     ...(urls.databaseOwnerUrl !== undefined && { DATABASE_OWNER_URL: urls.databaseOwnerUrl }),
     CLICKHOUSE_URL: urls.clickhouseUrl,
   };
+}
+
+/**
+ * Returns the environment of a tier: as {@link withDatabaseUrls}, without the owner, and with the files of secrets where they are
+ * set, so that the tier can read them again.
+ */
+export function withTierDatabases(env: NodeJS.ProcessEnv, urls: DatabaseUrls): NodeJS.ProcessEnv {
+  let tier = without(env, OWNER_SETTINGS);
+  const hasFile = (settings: readonly SecretSetting[]) =>
+    settings.some((name) => (env[fileSettingOf(name)] ?? '') !== '');
+  const replaced = (settings: readonly SecretSetting[], url: Record<string, string>) => {
+    if (!hasFile(settings)) tier = { ...without(tier, settings), ...url };
+  };
+  replaced(DATABASE_SETTINGS, { DATABASE_URL: urls.databaseUrl });
+  replaced(CLICKHOUSE_SETTINGS, { CLICKHOUSE_URL: urls.clickhouseUrl });
+  return tier;
+}
+
+function without(env: NodeJS.ProcessEnv, settings: readonly SecretSetting[]): NodeJS.ProcessEnv {
+  const rest = { ...env };
+  for (const name of settings) {
+    delete rest[name];
+    delete rest[fileSettingOf(name)];
+  }
+  return rest;
 }

@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import { type Config, SettingsError } from '../settings/config.ts';
+import { type CredentialSource, type Credentials, openCredentials } from '../settings/credentials.ts';
 import { CONFIGURATION_ERROR, type DatabaseSetting, readTierConfig } from '../settings/tier-settings.ts';
 import { collectAtRest } from './collect-at-rest.ts';
 import type { Readiness } from './health.ts';
@@ -25,6 +26,8 @@ export type TierProcess = {
   serveMetrics(readiness?: () => Promise<Readiness>, hasDomain?: (host: string) => boolean): Promise<void>;
   /** Opens tracing, if it is configured. It is closed after the tier. */
   openTracing(): Promise<Tracing>;
+  /** Returns the credentials for a database, which are read again when it refuses them. */
+  credentials(source: CredentialSource): Credentials;
   /** Ends the process for an error that is found after `open` has returned, with the same exit codes. */
   fail(error: unknown): never;
 };
@@ -95,6 +98,7 @@ async function runTier({ name, requires, closeLimitMs, open }: TierOptions): Pro
     log,
     registry,
     state: () => state,
+    credentials: (source) => openCredentials(source, config[source], { log }),
     fail,
     async openTracing() {
       tracing = await openTracing(config.tracesEndpoint, name, log);

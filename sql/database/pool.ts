@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { DatabaseConnectionError } from '../../core/databases/connection-error.ts';
-import { databaseFault } from '../../core/databases/faults.ts';
+import { type Address, credentialsOf } from '../../core/settings/credentials.ts';
+import { clientWith, connecting } from './connecting.ts';
 
 /** A pool, a client or a transaction: anything that runs queries. */
 export type Queryable = Pick<pg.ClientBase, 'query'>;
@@ -47,11 +47,12 @@ const LEFT = new Set(['25006', '26000', '42P05']);
  * The server enforces the statement timeout: when its host vanishes, only `responseTimeoutMs`, a little longer, ends
  * the wait. A broken idle connection is dropped; the next query opens another.
  *
- * @param url `postgres://…`
+ * @param address `postgres://…`, or credentials that are read again when PostgreSQL refuses them
  */
-export function createPool(url: string, options: PoolOptions = {}): Pool {
+export function createPool(address: Address, options: PoolOptions = {}): Pool {
+  const credentials = credentialsOf(address);
   const pool = new pg.Pool({
-    connectionString: url,
+    Client: clientWith(credentials),
     max: options.max ?? 10,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     idleTimeoutMillis: IDLE_MS,
@@ -67,37 +68,8 @@ export function createPool(url: string, options: PoolOptions = {}): Pool {
   // on it fails and tells its caller.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
-  pool.connect = explained(pool.connect.bind(pool)) as typeof pool.connect;
+  pool.connect = connecting(pool.connect.bind(pool), credentials);
   return pool;
-}
-
-type Connected = (
-  error: Error | undefined,
-  client?: pg.PoolClient,
-  release?: pg.PoolClient['release'],
-) => void;
-
-/** Rejects with errors that the table of faults knows. `pool.query` connects through it too, with a callback. */
-function explained(connect: () => Promise<pg.PoolClient>) {
-  return (callback?: Connected): Promise<pg.PoolClient> | undefined => {
-    const connecting = connect().catch((error: unknown) => {
-      throw explain(error);
-    });
-    if (callback === undefined) return connecting;
-    connecting.then(
-      (client) => callback(undefined, client, client.release),
-      (error: Error) => callback(error),
-    );
-    return undefined;
-  };
-}
-
-/** The error of a TLS connection does not tell whose it is. */
-function explain(error: unknown): unknown {
-  const fault = databaseFault(error);
-  if (fault?.kind !== 'tls' || fault.database !== null) return error;
-  const message = `no trusted TLS connection to PostgreSQL: ${(error as Error).message}`;
-  return new DatabaseConnectionError('PostgreSQL', 'tls', message, { cause: error, code: fault.code });
 }
 
 /**

@@ -1,12 +1,22 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { createKafka } from '../../core/event-log/kafka/client.ts';
+import { readConfig } from '../../core/settings/config.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { accountFor } from '../faults/accounting.ts';
 import { clickLinks, firstVisits } from '../support/clicker.ts';
 import { makeLink } from '../support/first-click.ts';
 import { EACH_SECOND, hoplog } from '../support/hoplog.ts';
-import { kafkaHost, NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
+import {
+  changeScramPassword,
+  kafkaHost,
+  NO_KAFKA,
+  NO_KAFKA_PROCESSES,
+  startKafka,
+  type TestKafka,
+} from '../support/kafka.ts';
 import { type KafkaSecurity, makeAuthority, makeKafkaSecurity } from '../support/kafka-security.ts';
 import { type Service, startService } from '../support/service.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
@@ -113,6 +123,42 @@ test('writers and readers report a wrong authority by the name of its setting, w
 
 test('once the settings are right, with plain, clicks made meanwhile and new ones are stored once', () =>
   expectAllStored('plain'));
+
+test('a password that changes at the brokers, then in its file, is used by a client that runs', async (context) => {
+  context.skip(NO_KAFKA_PROCESSES !== false, String(NO_KAFKA_PROCESSES));
+  const file = join(directory, 'kafka-password');
+  writeFileSync(file, `${security.password}\n`);
+  // Vitest sets BASE_URL.
+  const env = { ...settings(), KAFKA_PASSWORD: '', KAFKA_PASSWORD_FILE: file, BASE_URL: '' };
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  const config = readConfig(process.env);
+  const client = createKafka({ brokers: config.kafkaBrokers, kafka: config.kafka }, 'test', silentLogger());
+  const admin = client.admin();
+  onTestFinished(() => admin.disconnect());
+  await admin.connect();
+  const asked = () =>
+    admin.listTopics().then(
+      () => 'answered',
+      (error: Error) => error.name,
+    );
+  expect(await asked()).toBe('answered');
+
+  const page = readFileSync(new URL('../../docs/operations/passwords.md', import.meta.url), 'utf8');
+  const [, options = ''] = /kafka-configs\.sh .*?--command-config \S+ ([^`]*)/s.exec(page) ?? [];
+  const command = options.replaceAll(/[\\']/g, '').trim().split(/\s+/);
+  expect(command).toContain('SCRAM-SHA-512=[password=new-password]');
+  await changeScramPassword(kafka, { security, command, properties: join(directory, 'admin.properties') });
+  // A connection that has signed in stays.
+  expect(await asked()).toBe('answered');
+  await kafka.nodes[0]?.kill();
+  await kafka.nodes[0]?.start();
+  await expect.poll(asked).toBe('KafkaJSSASLAuthenticationError');
+  writeFileSync(file, 'new-password\n');
+  await expect.poll(asked).toBe('answered');
+});
 
 /** Waits for a log line of this component that contains this text. */
 async function untilLogged(part: string, text: string): Promise<void> {

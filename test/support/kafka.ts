@@ -175,6 +175,31 @@ function copyFormatted(
   writeFileSync(join(directory, 'meta.properties'), meta);
 }
 
+/**
+ * Changes the password of the user at the brokers, which keep connections that have signed in. Only where brokers are
+ * processes.
+ *
+ * @param given.command options of `kafka-configs.sh` that change it
+ * @param given.properties file that the command signs in with
+ */
+export async function changeScramPassword(
+  kafka: TestKafka,
+  given: { security: KafkaSecurity; command: string[]; properties: string },
+): Promise<void> {
+  const { security, command, properties } = given;
+  const login = `org.apache.kafka.common.security.scram.ScramLoginModule required username="${security.user}" password="${security.password}";`;
+  const lines = [
+    'security.protocol=SASL_SSL',
+    'sasl.mechanism=SCRAM-SHA-512',
+    `sasl.jaas.config=${login}`,
+    'ssl.truststore.type=PEM',
+    `ssl.truststore.location=${security.authority}`,
+  ];
+  writeFileSync(properties, `${lines.join('\n')}\n`);
+  const to = ['--bootstrap-server', kafka.brokers, '--command-config', properties];
+  await java(['kafka.admin.ConfigCommand', ...to, ...command]);
+}
+
 /** Not synchronous: it takes seconds, in which the connections of a test would time out. */
 async function java(args: string[]): Promise<void> {
   await promisify(execFile)('java', ['-Xmx256m', ...JAVA, ...args]);

@@ -4,6 +4,7 @@ import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import Encoder from 'kafkajs/src/protocol/encoder.js';
 import recordBatch from 'kafkajs/src/protocol/recordBatch/v0/index.js';
 import { ConfigError, type KafkaSettings } from '../../settings/config.ts';
+import { openSaslLogin } from '../../settings/credentials.ts';
 import type { Logger } from '../../tier/log.ts';
 import { COMPRESSION, zstandard } from './compression.ts';
 import { checkWhilePending } from './idle-queue.ts';
@@ -93,7 +94,7 @@ export function clientConfig({ brokers, kafka }: KafkaAddress, clientId: string,
       },
   };
   if (kafka.tls) config.ssl = kafka.tlsCa ? { ca: [readAuthority(kafka.tlsCa)] } : true;
-  if (kafka.sasl) config.sasl = kafka.sasl as SASLOptions;
+  if (kafka.sasl) config.sasl = openSaslLogin(kafka.sasl, { log }) as SASLOptions;
   return config;
 }
 

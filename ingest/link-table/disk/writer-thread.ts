@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { openCredentials } from '../../../core/settings/credentials.ts';
 import { collectAtRest } from '../../../core/tier/collect-at-rest.ts';
 import { createLogger } from '../../../core/tier/log.ts';
 import { createPool } from '../../../sql/database/pool.ts';
@@ -19,7 +20,7 @@ const RETRY_MS = 10 * 60_000;
 const PAGE = data.memoryHoldsAll ? 500 : 2_000;
 
 const log = createLogger('link-table', data.logLevel);
-const pool = createPool(data.databaseUrl, {
+const pool = createPool(openCredentials('databaseUrl', data.databaseUrl, { log }), {
   max: 2,
   connectTimeoutMs: 2_000,
   statementTimeoutMs: 5_000,

@@ -1,0 +1,73 @@
+import pg from 'pg';
+import { DatabaseConnectionError } from '../../core/databases/connection-error.ts';
+import { databaseFault } from '../../core/databases/faults.ts';
+import type { Credentials } from '../../core/settings/credentials.ts';
+
+/** Returns the client of a pool, which connects with the credentials of that moment. */
+export function clientWith(credentials: Credentials): typeof pg.Client {
+  return class extends pg.Client {
+    constructor(options?: pg.ClientConfig) {
+      super({ ...options, connectionString: credentials.url() });
+    }
+  };
+}
+
+type Connect = () => Promise<pg.PoolClient>;
+type Connected = (
+  error: Error | undefined,
+  client?: pg.PoolClient,
+  release?: pg.PoolClient['release'],
+) => void;
+
+/**
+ * Returns the `connect` of a pool that reads refused credentials again, tries once more, and rejects with errors that the table
+ * of faults knows. `pool.query` connects through it too, with a callback.
+ */
+export function connecting(connect: Connect, credentials: Credentials): pg.Pool['connect'] {
+  const connected = (callback?: Connected) => {
+    const client = connectOnceMore(connect, credentials);
+    if (callback === undefined) return client;
+    client.then(
+      (found) => callback(undefined, found, found.release),
+      (error: Error) => callback(error),
+    );
+    return undefined;
+  };
+  return connected as pg.Pool['connect'];
+}
+
+async function connectOnceMore(connect: Connect, credentials: Credentials): Promise<pg.PoolClient> {
+  const used = credentials.url();
+  try {
+    return await connect();
+  } catch (error) {
+    const isRefused = databaseFault(error)?.kind === 'credentials';
+    if (!isRefused || !credentials.renew(used)) throw explained(error, credentials);
+  }
+  try {
+    return await connect();
+  } catch (error) {
+    throw explained(error, credentials);
+  }
+}
+
+/** An error of TLS does not tell whose connection it is, and a refusal not which setting is wrong. */
+function explained(error: unknown, { setting }: Credentials): unknown {
+  const fault = databaseFault(error);
+  const { message } = error as Error;
+  if (fault?.kind === 'tls' && fault.database === null) {
+    return new DatabaseConnectionError(
+      'PostgreSQL',
+      'tls',
+      `no trusted TLS connection to PostgreSQL: ${message}`,
+      { cause: error, code: fault.code },
+    );
+  }
+  if (fault?.kind !== 'credentials' || setting === null) return error;
+  return new DatabaseConnectionError(
+    'PostgreSQL',
+    'credentials',
+    `PostgreSQL refuses the credentials of ${setting}: ${message}`,
+    { cause: error, code: fault.code, setting },
+  );
+}
