@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ImportResult } from '../api/link-imports/import-links.ts';
+import { makeDomain } from './support/domains.ts';
 import { CHECKOUT, hoplog, operator } from './support/hoplog.ts';
 import { fixturePath, type ImportTarget, importTarget } from './support/link-imports.ts';
 import { type TestStores, testStores } from './support/stores.ts';
@@ -95,6 +96,33 @@ test('--append-utm adds UTM parameters to destinations whose rows name none', as
   await cli.json<ImportResult>(...links(fixturePath('dub.csv')));
   await cli.json<ImportResult>(...links('--append-utm', fixturePath('shlink.csv')));
   expect((await target.links()).map((link) => link.append_utm)).toEqual([false, true, true]);
+});
+
+test('--domain, --unproven, and --dry-run say where rows go, and what would be done', async () => {
+  await makeDomain(stores.pool, target.workspace.id, 'go.cli.example');
+  const file = written(
+    'domain,key,url\n,plain,https://shop.example/1\nnew.cli.example,named,https://shop.example/2\n',
+  );
+  const run = (...args: string[]) =>
+    cli.json<ImportResult>('import', 'links', '--workspace', target.workspace.slug, ...args, file);
+  const dry = await run('--dry-run', '--domain', 'Go.CLI.example');
+  expect(dry).toMatchObject({ dry_run: true, created: 1, errors: [{ link: 'named', field: 'domain' }] });
+  expect(await target.links()).toEqual([]);
+  expect(await run('--domain', 'go.cli.example', '--unproven', 'keep')).toMatchObject({
+    dry_run: false,
+    created: 2,
+    waiting: 1,
+    errors: [],
+  });
+  expect((await target.links()).map(({ domain, slug }) => [domain, slug])).toEqual([
+    ['go.cli.example', 'plain'],
+    ['new.cli.example', 'named'],
+  ]);
+  await cli.refused(
+    1,
+    /--domain else.example: must be a verified domain/,
+    ...['import', 'links', '--workspace', target.workspace.slug, '--domain', 'else.example', file],
+  );
 });
 
 test('a file that can not be read, or without any valid row, is a failure', async () => {

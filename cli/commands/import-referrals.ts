@@ -117,7 +117,7 @@ function describe(report: ReferralImport): string {
     name,
     ...[read, created, existing, skipped].map(String),
   ];
-  const { sum, notes, errors } = report;
+  const { sum, unknown_columns: unknown, notes, errors } = report;
   const parts = [
     ...(report.dry_run ? ['dry run: nothing was changed'] : []),
     table(
@@ -130,6 +130,14 @@ function describe(report: ReferralImport): string {
     ),
     `unpaid commissions: ${sum.files} ${sum.currency} in the files, ${sum.ledger} ${sum.currency} in the ledger`,
   ];
+  if (unknown.length > 0) {
+    parts.push(
+      table(
+        ['file', 'not taken over'],
+        unknown.map(({ file, columns }) => [file, columns.join(', ')]),
+      ),
+    );
+  }
   if (notes.length > 0) {
     parts.push(
       table(

@@ -10,7 +10,7 @@ import {
   type PartnerRecord,
   type PartnerRef,
 } from '../../core/referral-imports/records.ts';
-import { openReferralFile } from '../../core/referral-imports/rows.ts';
+import { openReferralFile, unknownColumns } from '../../core/referral-imports/rows.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
 import { rolledBack } from '../../sql/database/rolled-back.ts';
 import { type KnownPartner, sumOfImported } from '../../sql/referrals/imports.ts';
@@ -35,6 +35,8 @@ export type ReferralImport = {
   commissions: Counts;
   /** Unpaid commissions in major units: what the files have, and what the ledger has of them. */
   sum: { currency: string; files: number; ledger: number };
+  /** Columns of a file that have no counterpart here. */
+  unknown_columns: { file: string; columns: string[] }[];
   /** Codes and coupons that another referrer has. */
   notes: { file: string; line: number; message: string }[];
   errors: (RowError & { file: string })[];
@@ -88,6 +90,7 @@ async function run(given: ImportGiven, inBatch: InBatch): Promise<ReferralImport
     customers: none(),
     commissions: none(),
     sum: { currency, files: 0, ledger: 0 },
+    unknown_columns: [],
     notes: [],
     errors: [],
   };
@@ -232,6 +235,8 @@ async function run(given: ImportGiven, inBatch: InBatch): Promise<ReferralImport
       const content = await openReferralFile(format, file.text(), file.form);
       if (content === null) throw new CommandFailed(`${file.name} has no rows`);
       opened.push({ file, ...content });
+      const columns = unknownColumns(format, content);
+      if (columns.length > 0) report.unknown_columns.push({ file: file.name, columns });
     } catch (error) {
       if (error instanceof RowProblem) throw new CommandFailed(`${file.name}: ${error.message}`);
       throw error;

@@ -1,3 +1,4 @@
+import { PROVIDERS } from '../connections/providers.ts';
 import { delimitedRows } from '../link-imports/delimited.ts';
 import { type ReadRow, RowProblem, sourceRow } from '../link-imports/source-row.ts';
 import { unstorableIn } from '../text/storable.ts';
@@ -5,6 +6,9 @@ import type { Kind, ReferralFormat } from './format.ts';
 
 /** A file whose first row was read. */
 export type ReferralFile = { kind: Kind; columns: string[]; rows: AsyncGenerator<ReadRow> };
+
+/** Columns of customers that every format may have. */
+export const PROVIDER_COLUMNS: readonly string[] = PROVIDERS.map((provider) => `${provider}_customer_id`);
 
 /** Returns a column's name for comparison, without case, blanks and punctuation. */
 export const fieldKey = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
@@ -28,6 +32,19 @@ export async function openReferralFile(
     if (columns.every((name) => name === '')) continue;
     return { kind: kindOf(format, columns), columns, rows: read(rows, columns) };
   }
+}
+
+/** Returns the columns of a file that its format does not read, so that nothing of them is taken over. */
+export function unknownColumns(
+  format: ReferralFormat,
+  { kind, columns }: Pick<ReferralFile, 'kind' | 'columns'>,
+): string[] {
+  const read = [
+    ...Object.values(format.columns[kind]).flat(),
+    ...(kind === 'customers' ? PROVIDER_COLUMNS : []),
+  ];
+  const keys = new Set(read.map(fieldKey));
+  return columns.filter((name) => name !== '' && !keys.has(fieldKey(name)));
 }
 
 function kindOf(format: ReferralFormat, columns: string[]): Kind {

@@ -219,6 +219,20 @@ describe('importing referrals', () => {
     expect(me.body.plan.limits.commission.used).toBe(0);
   });
 
+  test('names the columns of each file that it does not take over, also in a dry run', async () => {
+    const files = {
+      partners: 'partner_id,email,Visits,Tax ID\nu-1,uma@example.com,17,DE1\n',
+      customers: 'customer_id,partner_id,stripe_customer_id,Plan\nc-u,u-1,cus_unknown1,pro\n',
+    };
+    const unknown = [
+      { file: 'partners', columns: ['Visits', 'Tax ID'] },
+      { file: 'customers', columns: ['Plan'] },
+    ];
+    expect((await run('csv', files, { dryRun: true })).unknown_columns).toEqual(unknown);
+    expect((await run('csv', files)).unknown_columns).toEqual(unknown);
+    expect((await run('csv', fixture('csv'))).unknown_columns).toEqual([]);
+  });
+
   test('names every mistake of a row with its line, and imports the rest', async () => {
     const report = await run('csv', {
       partners: `${partners}\n3,no-email,x,\n,,,`,

@@ -6,9 +6,10 @@ import type { ReferralFormat } from '../format.ts';
  * | Columns | Source |
  * | --- | --- |
  * | `first_name`, `last_name`, `email`, `paypal_email`, `wise_email`, `token`, `stripe_customer_id` | the CSV of https://help.rewardful.com/en/articles/1988486-how-do-i-import-data-into-rewardful |
+ * | `Affiliate First Name`, `Affiliate Last Name`, `Affiliate Email`, `Affiliate PayPal Email`, `Imported ID` (of Stripe) | earlier editions of the same page |
  * | `id`, `state`, `coupon`, `links` | the affiliate object, https://developers.rewardful.com/rest-api/affiliates/object |
  * | `amount` (cents), `currency`, `state`, `due_at`, `paid_at`, `voided_at` | the commission object, https://developers.rewardful.com/rest-api/commissions/object |
- * | `customer_id`, `customer_email`, `affiliate_id`, `affiliate_email`, `affiliate_token` | not documented for its CSV: the API's nested fields in plain spelling |
+ * | `customer_id`, `customer_email`, `affiliate_id`, `affiliate_token` | not documented for its CSV: the API's nested fields in plain spelling |
  */
 export const rewardful: ReferralFormat = {
   name: 'Rewardful',
@@ -16,11 +17,11 @@ export const rewardful: ReferralFormat = {
     partners: {
       partner_id: ['id', 'affiliate_id'],
       partner_email: ['email', 'affiliate_email'],
-      first_name: ['first_name'],
-      last_name: ['last_name'],
+      first_name: ['first_name', 'affiliate_first_name'],
+      last_name: ['last_name', 'affiliate_last_name'],
       codes: ['token', 'link_token', 'links'],
       coupons: ['coupon', 'coupon_code', 'coupon_token'],
-      paypal_email: ['paypal_email'],
+      paypal_email: ['paypal_email', 'affiliate_paypal_email'],
       wise_email: ['wise_email'],
       state: ['state', 'status'],
     },
@@ -49,6 +50,11 @@ export const rewardful: ReferralFormat = {
   documented: [
     'first_name',
     'last_name',
+    'affiliate_first_name',
+    'affiliate_last_name',
+    'affiliate_email',
+    'affiliate_paypal_email',
+    'imported_id',
     'email',
     'paypal_email',
     'wise_email',

@@ -94,8 +94,8 @@ test(
       ),
     ).toEqual(['400', '0', '2']);
     const refused = page.getByRole('region', { name: 'Refused rows' });
-    await refused.getByRole('row', { name: /^5 destination_url: must be a full URL/ }).waitFor();
-    await refused.getByRole('row', { name: /^252 slug: "FIRST" is taken/ }).waitFor();
+    await refused.getByRole('row', { name: /^5 insecure destination_url: must be a full URL/ }).waitFor();
+    await refused.getByRole('row', { name: /^252 FIRST slug: "FIRST" is taken/ }).waitFor();
     expect(await refused.locator('tbody tr').count()).toBe(2);
     await expectGood(page, 'import-result');
     expect(await slugs('leaf-')).toHaveLength(400);

@@ -102,13 +102,18 @@ export function ImportResult({
             {isCheck ? 'Rows that will be refused' : 'Rows that were refused'}
           </Title>
           {refused.length > SHOWN && <Text size="sm">The first {SHOWN}; the file has all of them.</Text>}
-          <ScrollTable label="Refused rows" minWidth={520} columns={['Line', 'Reason', 'Row']}>
+          <ScrollTable label="Refused rows" minWidth={640} columns={['Line', 'Link', 'Reason', 'Row']}>
             <Table.Tbody>
               {refused.slice(0, SHOWN).map((one) => (
-                <Table.Tr key={`${one.line} ${one.field} ${one.message}`}>
+                <Table.Tr key={`${one.line} ${one.link} ${one.field} ${one.message}`}>
                   <Table.Td className="figure">{one.line}</Table.Td>
+                  <Table.Td maw={200}>
+                    <Text size="sm" truncate title={one.link ?? ''}>
+                      {one.link ?? ''}
+                    </Text>
+                  </Table.Td>
                   <Table.Td>{reasonOf(one)}</Table.Td>
-                  <Table.Td maw={360}>
+                  <Table.Td maw={280}>
                     <Text size="xs" truncate title={one.row.slice(0, 500)}>
                       {one.row.slice(0, 200)}
                     </Text>
