@@ -6,6 +6,7 @@ import { migrate } from '../clickhouse/migrate.ts';
 import type { Place } from '../core/enrich/geo.ts';
 import type { StoredReferer } from '../core/enrich/referer.ts';
 import type { UserAgentProfile } from '../core/enrich/user-agents.ts';
+import { NO_AD } from '../core/events/ad-clicks.ts';
 import { type ClickLabels, NO_LABELS } from '../core/events/click-labels.ts';
 import { clickKey, LINK_AT, VISITOR_AT, WORKSPACE_AT } from '../core/events/click-reader.ts';
 import { TRIGGERS } from '../core/events/types.ts';
@@ -91,6 +92,7 @@ function generate(): ClickRow[] {
       referer: referers[(i * 13) % 500] ?? NO_REFERER,
       isBot: i % 50 === 0,
       channel: ['twitter', 'tiktok', 'newsletter'][i % 3] ?? '',
+      ad: NO_AD,
       trigger: i % 20 === 0 ? 'qr' : 'link',
       language: ['en', 'de', 'en', ''][i % 4] ?? '',
       labels: labels[(i * 7_919) % 1_000] ?? NO_LABELS,

@@ -73,7 +73,8 @@ describe('an export has the same clicks, columns and order as the stream', () =>
       query: `CREATE TABLE read_back (id String, ts DateTime64(6, 'UTC'), link_id String, visitor_id String,
         channel String, country String, city String, device String, browser String, os String, referer String,
         domain String, slug String, trigger String, utm_source String, utm_medium String, utm_campaign String,
-        utm_term String, utm_content String, referer_host String, continent String, region String, language String,
+        utm_term String, utm_content String, ad_network String, ad_click_param String, ad_click_id String,
+        referer_host String, continent String, region String, language String,
         rule_id String, variant_id String, asn UInt32, is_bot Bool) ENGINE = Memory`,
     });
     const { stream } = await clickhouse.exec({
@@ -184,7 +185,7 @@ test('an export takes a window, links and bots as the stream does', async () => 
   const many = [...Array.from({ length: 499 }, () => uuidv7()), linkId].join(',');
   expect(await count(`${WINDOW}&link_ids=${many}`)).toBe(1);
   const header = (await exported(`${WINDOW}&link_ids=${uuidv7()}`)).body.toString('utf8');
-  expect(header.trim().split(',')).toHaveLength(27);
+  expect(header.trim().split(',')).toHaveLength(30);
 });
 
 test('nothing before the months that the workspace keeps is exported or listed, removed already or not', async () => {

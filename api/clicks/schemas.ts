@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { EXPORT_FORMATS } from '../../clickhouse/queries/export-clicks.ts';
+import { AD_NETWORKS } from '../../core/events/ad-clicks.ts';
 import { TRIGGERS } from '../../core/events/types.ts';
 import { CLICK_FILTER_PARAMETERS } from '../analytics/click-filters.ts';
 import { Limit, LinkIds, Nullable, OneOf, Uuid, WINDOW_PARAMETERS } from '../schemas.ts';
@@ -60,6 +61,13 @@ export const ORIGIN = {
   utm_campaign: Type.String(),
   utm_term: Type.String(),
   utm_content: Type.String(),
+  ad_network: OneOf(['', ...AD_NETWORKS], {
+    description: 'Advertising network that gave the click an id. Empty if none did.',
+  }),
+  ad_click_param: Type.String({
+    description: 'Parameter of the address that has the id: `gclid`. Empty if none did.',
+  }),
+  ad_click_id: Type.String({ description: 'The network’s id of the click. Empty if there is none.' }),
   referer_host: Type.String({ description: 'Host of the referer, or package of an app. Empty if unknown.' }),
   continent: Type.String({
     pattern: '^(AF|AN|AS|EU|NA|OC|SA)?$',

@@ -45,6 +45,7 @@ export function clicksFrom(seed: number, count: number): Unstamped<ClickEvent>[]
       userAgent,
       address: mapped(address),
       flags: 0,
+      ad: null,
     };
   });
 }

@@ -8,7 +8,7 @@ export const ANALYST_TABLES = [
 ] as const;
 
 const CLICK_COLUMNS = `channel, country, continent, region, city, language, device, browser, os, referer_host, domain, slug,
-  trigger, utm_source, utm_medium, utm_campaign, utm_term, utm_content, rule_id, variant_id, asn`;
+  trigger, utm_source, utm_medium, utm_campaign, utm_term, utm_content, ad_network, rule_id, variant_id, asn`;
 
 /** Clicks of deleted bio buttons leave every response at once, and the tables within a day. */
 const NOT_DELETED = (database: string) => `link_id NOT IN (SELECT link_id FROM ${database}.deleted_links)`;
@@ -19,7 +19,7 @@ const NOT_DELETED = (database: string) => `link_id NOT IN (SELECT link_id FROM $
  * @param database the database of the tables
  */
 export const analystViews = (database: string): Record<string, string> => ({
-  clicks: `SELECT ts, link_id, visitor_id, ${CLICK_COLUMNS}, referer, is_bot, is_orphan
+  clicks: `SELECT ts, link_id, visitor_id, ${CLICK_COLUMNS}, ad_click_param, ad_click_id, referer, is_bot, is_orphan
     FROM ${database}.clicks WHERE ${NOT_DELETED(database)}`,
   identifies: `SELECT ts, visitor_id, email, external_user_id FROM ${database}.identifies FINAL`,
   orders: `SELECT ts, order_id, visitor_id, email, external_user_id, amount_minor, currency

@@ -2,6 +2,7 @@ import type { EnrichedClick } from '../../core/enrich/enrich.ts';
 import type { Place } from '../../core/enrich/geo.ts';
 import type { StoredReferer } from '../../core/enrich/referer.ts';
 import type { UserAgentProfile } from '../../core/enrich/user-agents.ts';
+import { type AdClick, adNetworkOf } from '../../core/events/ad-clicks.ts';
 import type { ClickLabels } from '../../core/events/click-labels.ts';
 import { type ClickKey, LINK_AT, VISITOR_AT, WORKSPACE_AT } from '../../core/events/click-reader.ts';
 import { TRIGGERS } from '../../core/events/types.ts';
@@ -68,6 +69,13 @@ export function clickBlock(rows: readonly ClickRow[]): Uint8Array[] {
       variant_id: ({ variantId }) => variantId,
     },
   });
+  const ads = sharedColumns<AdClick>(size, {
+    texts: {
+      ad_network: ({ param }) => adNetworkOf(param),
+      ad_click_param: ({ param }) => param,
+      ad_click_id: ({ id }) => id,
+    },
+  });
   let row = 0;
   for (const { event, enriched, ordinal, sequence: number } of rows) {
     workspace.put(row, event.ids, event.idsAt + WORKSPACE_AT);
@@ -83,9 +91,10 @@ export function clickBlock(rows: readonly ClickRow[]): Uint8Array[] {
     places.put(row, enriched.place);
     agents.put(row, enriched.agent);
     labels.put(row, enriched.labels);
+    ads.put(row, enriched.ad);
     row += 1;
   }
   const own = [workspace, ts, link, visitor, sequence, channel, language, trigger, isBot];
-  const shared = [referers, places, agents, labels].flatMap(({ columns }) => columns);
+  const shared = [referers, places, agents, labels, ads].flatMap(({ columns }) => columns);
   return nativeBlock([...own, ...shared], size);
 }

@@ -31,6 +31,7 @@ CREATE TABLE IF NOT EXISTS {{database}}.attributed_shares {{on_cluster}} (
   utm_campaign        LowCardinality(String),
   utm_term            LowCardinality(String),
   utm_content         LowCardinality(String),
+  ad_network          LowCardinality(String),
   referer_host        LowCardinality(String),
   continent           LowCardinality(String),
   region              LowCardinality(String),

@@ -14,7 +14,7 @@ export const EXPORT_FORMATS = Object.keys(FORMATS) as ExportFormat[];
 /** Columns with text from outside: the visitor's browser and address, what is parsed from them, the list of cities. */
 const OUTSIDE_TEXT = [
   ...['city', 'browser', 'os', 'referer', 'slug', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_term'],
-  ...['utm_content', 'referer_host', 'rule_id', 'variant_id'],
+  ...['utm_content', 'ad_click_id', 'referer_host', 'rule_id', 'variant_id'],
 ];
 
 /** ClickHouse writes these as numbers or bytes by default. */

@@ -35,6 +35,7 @@ export const TEXT_COLUMNS = {
   utm_campaign: 'utm_campaign',
   utm_term: 'utm_term',
   utm_content: 'utm_content',
+  ad_network: 'ad_network',
   rule: 'rule_id',
   variant: 'variant_id',
 } as const;

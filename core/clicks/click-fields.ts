@@ -1,3 +1,4 @@
+import type { AdNetwork } from '../events/ad-clicks.ts';
 import type { Trigger } from '../events/types.ts';
 
 /** A click as the API and webhooks show it. Unknown text is empty. */
@@ -21,6 +22,10 @@ export type ClickRecord = {
   utm_campaign: string;
   utm_term: string;
   utm_content: string;
+  /** Empty: no advertising network gave the click an id, and so are the next two. */
+  ad_network: AdNetwork | '';
+  ad_click_param: string;
+  ad_click_id: string;
   referer_host: string;
   continent: string;
   region: string;
@@ -51,6 +56,7 @@ export const CLICK_NAMES = [
     'utm_term',
     'utm_content',
   ] as const),
+  ...(['ad_network', 'ad_click_param', 'ad_click_id'] as const),
   ...(['referer_host', 'continent', 'region', 'language', 'rule_id', 'variant_id', 'asn', 'is_bot'] as const),
 ] satisfies readonly (keyof ClickRecord)[];
 

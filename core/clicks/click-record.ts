@@ -1,4 +1,5 @@
 import type { EnrichedClick } from '../enrich/enrich.ts';
+import { adNetworkOf } from '../events/ad-clicks.ts';
 import { clickId } from '../ids.ts';
 import { formatInstant } from '../time/timestamps.ts';
 import type { ClickRecord } from './click-fields.ts';
@@ -19,7 +20,7 @@ export function shownFields(
   enriched: EnrichedClick,
   ids: Pick<ClickRecord, 'link_id' | 'visitor_id'>,
 ): Omit<ShownClick, 'tsNanos'> {
-  const { place, agent, referer, labels } = enriched;
+  const { place, agent, referer, labels, ad } = enriched;
   return {
     ...ids,
     channel: enriched.channel,
@@ -37,6 +38,9 @@ export function shownFields(
     utm_campaign: labels.utmCampaign,
     utm_term: labels.utmTerm,
     utm_content: labels.utmContent,
+    ad_network: adNetworkOf(ad.param),
+    ad_click_param: ad.param,
+    ad_click_id: ad.id,
     referer_host: referer.host,
     continent: place.continent,
     region: place.region,

@@ -26,6 +26,7 @@ const click: ClickEvent = {
     'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',
   address: Uint8Array.from([...new Array(15).fill(0), 1]),
   flags: 0,
+  ad: null,
 };
 
 test('enrichment adds place, device, browser, system and a clean referer', () => {

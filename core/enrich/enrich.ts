@@ -1,4 +1,5 @@
 import { createByteCache } from '../caching/byte-cache.ts';
+import { type AdClick, NO_AD } from '../events/ad-clicks.ts';
 import { ADDRESS_BYTES } from '../events/address-seal.ts';
 import type { ClickLabels } from '../events/click-labels.ts';
 import { ReadClick } from '../events/click-reader.ts';
@@ -22,6 +23,7 @@ export type EnrichedClick = {
   /** Primary subtag of the most preferred language, empty when unknown. */
   readonly language: string;
   readonly trigger: Trigger;
+  readonly ad: AdClick;
   /** By the user agent, or because the request was a `HEAD` or a prefetch. */
   readonly isBot: boolean;
 };
@@ -62,6 +64,7 @@ export function createEnricher(dependencies: { geo: Geo; userAgents?: UserAgents
       channel: click.channel,
       language: click.language,
       trigger: click.flags & CLICK_FLAGS.qr ? 'qr' : 'link',
+      ad: click.ad ?? NO_AD,
       isBot: agent.bot || isUnwatched(click.flags),
     };
   }

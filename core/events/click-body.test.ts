@@ -42,6 +42,7 @@ function byAvsc(event: Unstamped<ClickEvent>, ts: number, pads: Uint8Array, padA
     linkId: Buffer.from(linkId),
     visitorId: Buffer.from(visitorId),
     address,
+    ad: event.ad && { param: event.ad.param.toWellFormed(), id: event.ad.id.toWellFormed() },
   });
 }
 
@@ -107,6 +108,7 @@ test('rejects values that its fields cannot hold', () => {
     userAgent: '',
     language: '',
     flags: 0,
+    ad: null,
   };
   const wrong: [object, number][] = [
     [{ ...event, workspaceId: bytes.subarray(1) }, 5],
@@ -115,6 +117,7 @@ test('rejects values that its fields cannot hold', () => {
     [{ ...event, channel: null }, 5],
     [{ ...event, language: 7 }, 5],
     [{ ...event, labels: { ...NO_LABELS, slug: null } }, 5],
+    [{ ...event, ad: { param: 'gclid', id: 7 } }, 5],
     [{ ...event, flags: 64 }, 5],
     [{ ...event, flags: 0.5 }, 5],
     [event, 1.5],

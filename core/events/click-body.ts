@@ -4,16 +4,19 @@ import { ID_BYTES, linkBytes, requireId } from './click-labels.ts';
 import type { ClickEvent, Unstamped } from './types.ts';
 
 /** The version of the click's schema that {@link writeClickBody} writes. */
-export const CLICK_BODY_VERSION = 3;
+export const CLICK_BODY_VERSION = 4;
 /** The numbers of the types of an address in the schema, as Avro writes them. */
 export const ADDRESS_TYPES = { ipv4: 0, any: 2 } as const;
+
+/** The numbers of the types of `ad` in the schema, as Avro writes them. */
+export const AD_TYPES = { none: 0, ad: 2 } as const;
 
 /** Half of a time: 28 bits, or four digits of a base-128 number. */
 const HALF = 2 ** 28;
 const LENGTH_BYTES = 5;
 
 /**
- * Writes the Avro body of a click (`schemas/click.v3.avsc`), field by field, with its address sealed. Written by hand
+ * Writes the Avro body of a click (`schemas/click.v4.avsc`), field by field, with its address sealed. Written by hand
  * because every redirect pays for it (`bench/journal.ts`). A test compares it with avsc byte for byte.
  *
  * @param pads with 16 bytes at `padAt` that seal the address
@@ -28,7 +31,7 @@ export function writeClickBody(
   buffer: Buffer,
   position: number,
 ): number {
-  const { address, visitorId, referer, userAgent, language, flags } = click;
+  const { address, visitorId, referer, userAgent, language, flags, ad } = click;
   const ofLink = linkBytes(click);
   if (!Number.isSafeInteger(ts) || ts < 0) throw new TypeError(`ts must be a safe integer from 0, not ${ts}`);
   if (!Number.isInteger(flags) || flags < 0 || flags > 63)
@@ -45,11 +48,18 @@ export function writeClickBody(
   const isIpv4 = isMappedIpv4(address);
   const skipped = isIpv4 ? IPV4_AT : 0;
   const bytes = ADDRESS_BYTES - skipped;
-  if (at < 0 || at + 1 + bytes + 1 > buffer.length) return -1;
+  if (at < 0 || at + 1 + bytes + 2 > buffer.length) return -1;
   buffer[at++] = isIpv4 ? ADDRESS_TYPES.ipv4 : ADDRESS_TYPES.any;
   applyPad(address, skipped, pads, padAt + skipped, buffer, at, bytes);
-  buffer[at + bytes] = flags << 1;
-  return at + bytes + 1;
+  at += bytes;
+  buffer[at++] = flags << 1;
+  if (ad === null) {
+    buffer[at++] = AD_TYPES.none;
+    return at;
+  }
+  buffer[at++] = AD_TYPES.ad;
+  at = writeText(ad.param, buffer, at);
+  return at < 0 ? -1 : writeText(ad.id, buffer, at);
 }
 
 /** Writes a `long`: zigzag, seven bits a byte, the lowest first. */
@@ -97,7 +107,7 @@ function writeText(text: string, buffer: Buffer, position: number): number {
   const bytes = Buffer.byteLength(text);
   let at = position;
   let prefix = bytes * 2;
-  if (at + LENGTH_BYTES > buffer.length) return -1;
+  // A typed array ignores what is written past its end.
   for (; prefix > 0x7f; prefix >>>= 7) buffer[at++] = (prefix & 0x7f) | 0x80;
   buffer[at++] = prefix;
   if (at + bytes > buffer.length) return -1;

@@ -22,7 +22,7 @@ export type ClickLabels = {
 /** Bytes of each id in a click's body. */
 export const ID_BYTES = 16;
 
-/** Fields in the order of the schema (`schemas/click.v3.avsc`). */
+/** Fields in the order of the schema (`schemas/click.v4.avsc`). */
 export const LABEL_NAMES = [
   'domain',
   'slug',

@@ -1,6 +1,7 @@
 import { type ByteCache, createByteCache } from '../caching/byte-cache.ts';
+import type { AdClick } from './ad-clicks.ts';
 import { ADDRESS_BYTES, applyPad, IPV4_BYTES, openIpv4 } from './address-seal.ts';
-import { ADDRESS_TYPES } from './click-body.ts';
+import { AD_TYPES, ADDRESS_TYPES } from './click-body.ts';
 import { type ClickLabels, ID_BYTES, LABEL_NAMES, NO_LABELS } from './click-labels.ts';
 import type { ClickEvent } from './types.ts';
 
@@ -9,10 +10,10 @@ export const VISITOR_AT = 0;
 export const WORKSPACE_AT = ID_BYTES;
 export const LINK_AT = 2 * ID_BYTES;
 /**
- * Bytes around the texts: three ids, an IPv4 address and its type, the flags, and at least one of the time and of each
- * length.
+ * Bytes around the texts: three ids, an IPv4 address and its type, the flags, the type of `ad`, and at least one of the
+ * time and of each length.
  */
-const LEAST_BYTES = 1 + 3 * ID_BYTES + LABEL_NAMES.length + 4 + 1 + IPV4_BYTES + 1;
+const LEAST_BYTES = 1 + 3 * ID_BYTES + LABEL_NAMES.length + 4 + 1 + IPV4_BYTES + 1 + 1;
 
 /**
  * A click in the memory of its batch. Ids, user agent and address are read on demand, so a worker with fifty thousand
@@ -25,6 +26,7 @@ export class ReadClick implements ClickEvent {
   readonly channel: string;
   readonly language: string;
   readonly flags: number;
+  readonly ad: AdClick | null;
   /** Holds the ids of visitor, workspace and link back to back, 16 bytes each, from `idsAt` on. */
   readonly ids: Buffer;
   readonly idsAt: number;
@@ -44,6 +46,7 @@ export class ReadClick implements ClickEvent {
     channel: string,
     language: string,
     flags: number,
+    ad: AdClick | null,
     refererAt: number,
     refererEnd: number,
     userAgentAt: number,
@@ -57,6 +60,7 @@ export class ReadClick implements ClickEvent {
     this.channel = channel;
     this.language = language;
     this.flags = flags;
+    this.ad = ad;
     this.ids = bytes;
     this.idsAt = idsAt;
     this.#refererAt = refererAt;
@@ -128,7 +132,7 @@ export function clickKey(click: Pick<ClickEvent, 'ts' | 'workspaceId' | 'linkId'
 let at = 0;
 
 /**
- * Reads the Avro body of a click (`schemas/click.v3.avsc`). Written by hand because a worker reads every click. A
+ * Reads the Avro body of a click (`schemas/click.v4.avsc`). Written by hand because a worker reads every click. A
  * test compares it with avsc.
  *
  * @param end where the body must end
@@ -167,6 +171,13 @@ export function readClickBody(
   const addressEnd = addressAt + (addressType === ADDRESS_TYPES.ipv4 ? IPV4_BYTES : ADDRESS_BYTES);
   if (addressEnd >= end) return null;
   const flags = readNumber(bytes, addressEnd);
+  if (at < 0 || at >= end) return null;
+  let ad: AdClick | null = null;
+  if (bytes[at] === AD_TYPES.none) at += 1;
+  else {
+    ad = bytes[at] === AD_TYPES.ad ? readAd(bytes, at + 1, end) : null;
+    if (ad === null) return null;
+  }
   if (at !== end) return null;
   return new ReadClick(
     bytes,
@@ -176,6 +187,7 @@ export function readClickBody(
     textOf(bytes, channelAt, channelEnd),
     textOf(bytes, languageAt, languageEnd),
     flags,
+    ad,
     refererAt,
     refererEnd,
     userAgentAt,
@@ -184,6 +196,18 @@ export function readClickBody(
     pads,
     padAt,
   );
+}
+
+/** Returns the record at `from`, or null; `at` is where it ends. */
+function readAd(bytes: Buffer, from: number, end: number): AdClick | null {
+  const paramEnd = textEnd(bytes, from, end);
+  if (paramEnd < 0) return null;
+  const param = textOf(bytes, at, paramEnd);
+  const idEnd = textEnd(bytes, paramEnd, end);
+  if (idEnd < 0) return null;
+  const id = bytes.toString('utf8', at, idEnd);
+  at = idEnd;
+  return { param, id };
 }
 
 /** Returns the end of `count` texts, the first of whose lengths is at `from`, or -1. */

@@ -80,6 +80,7 @@ const CLICK: Unstamped<ClickEvent> = {
   userAgent: 'agent',
   address: Buffer.alloc(16, 4),
   flags: 1,
+  ad: { param: 'gclid', id: 'Cj0KCQ' },
 };
 
 const ORDER: Unstamped<OrderEvent> = {

@@ -26,7 +26,7 @@ function writtenByVersion1(): { batch: LogBatch; expected: Record<string, unknow
 /** The fields that later versions added, with their defaults. */
 function asNewest(event: Record<string, unknown>): Record<string, unknown> {
   if (event.kind === 'identify') return { ...event, otherVisitorIds: [], landedAt: [] };
-  if (event.kind === 'click') return { ...event, labels: { ...NO_LABELS }, language: '' };
+  if (event.kind === 'click') return { ...event, labels: { ...NO_LABELS }, language: '', ad: null };
   if (event.kind !== 'order') return event;
   return { ...event, commissionableMinor: null, isRenewal: false, otherVisitorIds: [], landedAt: [] };
 }
@@ -44,7 +44,7 @@ function withNextClick(field: { name: string; type: string; default?: unknown })
   const released = releasedSchemas();
   const click = released.findLast(({ kind }) => kind === 'click')?.schema as schema.RecordType;
   const next = { ...click, fields: [...click.fields, field] };
-  return [...released, { kind: 'click', version: 4, schema: next }];
+  return [...released, { kind: 'click', version: 5, schema: next }];
 }
 
 describe('records of an earlier version', () => {
@@ -113,7 +113,7 @@ describe('the schema registry', () => {
       name: 'click.v3',
       fingerprint: '02ac50911c237edccc4a77c49eec0897bd822364e42a8cc2a9cb6800492a04fc',
     });
-    expect([registry.schema(1, 4), registry.schema(99, 1)]).toEqual([null, null]);
+    expect([registry.schema(1, 5), registry.schema(99, 1)]).toEqual([null, null]);
   });
 
   test('computes fingerprints of the canonical form, without documentation and defaults', () => {
@@ -152,7 +152,7 @@ describe('the schema registry', () => {
     const payload = Buffer.concat([buffer.subarray(0, end), batch.payload]);
     const { events, undecodable } = decodeEvents({ ...batch, payload, count: batch.count + 1 }, sealer);
     expect(undecodable).toMatchObject([
-      { sequence: batch.firstSequence, reason: 'click of version 4: no such schema here' },
+      { sequence: batch.firstSequence, reason: 'click of version 5: no such schema here' },
     ]);
     expect(events).toHaveLength(5);
   });

@@ -131,6 +131,7 @@ const SCHEMA_FILES: readonly { kind: EventKind; version: number }[] = [
   { kind: 'click', version: 1 },
   { kind: 'click', version: 2 },
   { kind: 'click', version: 3 },
+  { kind: 'click', version: 4 },
   { kind: 'identify', version: 1 },
   { kind: 'identify', version: 2 },
   { kind: 'order', version: 1 },

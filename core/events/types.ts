@@ -1,3 +1,4 @@
+import type { AdClick } from './ad-clicks.ts';
 import type { ClickLabels } from './click-labels.ts';
 
 /**
@@ -21,6 +22,8 @@ export type ClickEvent = {
   /** The visitor's address as 16 bytes (IPv4 mapped into IPv6). Sealed while in the log. */
   address: Uint8Array;
   flags: number;
+  /** Null: no advertising network gave it an id. */
+  ad: AdClick | null;
 };
 
 /** How a click came about: by opening the address, or by scanning its QR code. */

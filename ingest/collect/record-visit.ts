@@ -82,6 +82,7 @@ export function createRecordVisit(given: {
           language: preferredLanguage(browser.acceptLanguage),
           address: browser.address,
           flags: 0,
+          ad: null,
         },
         resolve,
       ),

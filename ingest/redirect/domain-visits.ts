@@ -13,7 +13,7 @@ import type { IngestMetrics } from '../metrics.ts';
 import type { Page } from '../pages/layout.ts';
 import type { Pages } from '../pages/pages.ts';
 import type { IdentifyVisitor } from '../visitors/identify.ts';
-import { flagsOf } from './record-and-redirect.ts';
+import { adOf, flagsOf } from './record-and-redirect.ts';
 import type { Visit } from './visit.ts';
 
 /** Visits of a workspace's domain that name no link. */
@@ -92,13 +92,13 @@ export function createDomainVisits(given: {
       }
       const visitors = visitorIds.forWorkspace(host.workspaceId);
       const isBot = agentKinds(visit.userAgent).bot || visit.flags !== 0;
-      const { id, setCookie } = identify(visitors, visit, isBot);
+      const visitor = identify(visitors, visit, isBot);
       eventLog.append(
         {
           kind: 'click',
           workspaceId: visitors.workspaceId,
           linkId: NO_LINK,
-          visitorId: id,
+          visitorId: visitor.id,
           labels: { ...NO_LABELS, domain: host.domain, slug: (visit.slug + visit.path).slice(0, SLUG_LIMIT) },
           channel: inferChannel(visit.referer, visit.userAgent),
           referer: visit.referer,
@@ -106,10 +106,11 @@ export function createDomainVisits(given: {
           language: preferredLanguage(visit.acceptLanguage),
           address: visit.address,
           flags: flagsOf(visit, false),
+          ad: adOf(visit, visitor),
         },
         (outcome) => {
           if (outcome === 'lost') metrics.countLost('click');
-          respond(visit.slug === '' ? host.rootUrl : host.notFoundUrl, exchange, setCookie);
+          respond(visit.slug === '' ? host.rootUrl : host.notFoundUrl, exchange, visitor.setCookie);
         },
       );
     },

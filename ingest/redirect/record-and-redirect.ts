@@ -3,6 +3,7 @@ import { inferChannel } from '../../core/enrich/infer-channel.ts';
 import { preferredLanguage } from '../../core/enrich/languages.ts';
 import { isPreviewBot } from '../../core/enrich/preview-bots.ts';
 import type { EventLogWriter } from '../../core/event-log/port.ts';
+import { type AdClick, adClickIn, NO_AD } from '../../core/events/ad-clicks.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
 import { shortUrlOf } from '../../core/links/short-urls.ts';
 import type { Exchange, Exchanges } from '../http/exchange.ts';
@@ -66,6 +67,7 @@ export function createRecordAndRedirect(given: {
         language: preferredLanguage(visit.acceptLanguage),
         address: visit.address,
         flags: flagsOf(visit, counted),
+        ad: adOf(visit, visitor),
       },
       (outcome) => {
         if (outcome === 'lost') {
@@ -123,4 +125,11 @@ export function isBotVisit({ agent, visit }: Pick<AllowedVisit, 'agent' | 'visit
 export function flagsOf(visit: Visit, counted: boolean): number {
   const fromQrCode = visit.query !== '' && isFromQrCode(visit.query);
   return visit.flags | (counted ? CLICK_FLAGS.counted : 0) | (fromQrCode ? CLICK_FLAGS.qr : 0);
+}
+
+/** Returns the id that an advertising network gave to a visit; null: none, or it must not be recorded. */
+export function adOf({ query }: Visit, { isTracked }: Identified): AdClick | null {
+  if (query === '' || !isTracked) return null;
+  const ad = adClickIn(query);
+  return ad === NO_AD ? null : ad;
 }

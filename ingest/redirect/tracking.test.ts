@@ -116,3 +116,25 @@ test('a change of tracking applies to the links that are there, and other worksp
   await updateWorkspace(stores.pool, changed.workspaceId, { tracking: 'full' });
   await expect.poll(async () => (await visit(changed.url)).cookies).toHaveLength(1);
 });
+
+const AD = 'a=2&gclid=Cj0KCQ-1_x&fbclid=IwAR';
+
+test('a click keeps the id that an advertising network gave it, and the destination gets it', async () => {
+  const { id, url } = await linkWith('full');
+  const { location } = await visit(`${url}?${AD}`);
+  expect(location?.searchParams.get('gclid')).toBe('Cj0KCQ-1_x');
+  expect(location?.searchParams.get('fbclid')).toBe('IwAR');
+  await visit(url);
+  expect((await clicksOf(id)).map(({ ad }) => ad)).toEqual([{ param: 'gclid', id: 'Cj0KCQ-1_x' }, null]);
+});
+
+test.each([
+  ['tracking is cookieless', 'cookieless', {}],
+  ['tracking is none', 'none', {}],
+  ['the visitor has Global Privacy Control', 'full', { 'sec-gpc': '1' }],
+] as const)('a click keeps no id of an advertising network where %s', async (_, tracking, headers) => {
+  const { id, url } = await linkWith(tracking);
+  const { location } = await visit(`${url}?${AD}`, { headers });
+  expect(location?.searchParams.get('gclid')).toBe('Cj0KCQ-1_x');
+  expect((await clicksOf(id)).map(({ ad }) => ad)).toEqual([null]);
+});

@@ -20,6 +20,8 @@ export type Identified = {
   isReturning: boolean;
   /** The `Set-Cookie` of the response; null: none. */
   setCookie: string | null;
+  /** The workspace tracks its visitors, and this one has not opted out (Global Privacy Control). */
+  isTracked: boolean;
 };
 
 /** Identifies visitors as their workspace's `tracking` allows. */
@@ -66,6 +68,7 @@ export function createIdentifyVisitor(given: {
       id,
       idText: tracking === 'none' ? null : idText,
       isReturning: cookieText === null && isFull,
+      isTracked: isFull && !visit.gpc,
       setCookie: isBot || !isFull ? null : cookieHeader(visit, cookieText),
     };
   }
@@ -74,6 +77,6 @@ export function createIdentifyVisitor(given: {
     const tracking = policies.trackingOf(visitors.workspaceId);
     if (tracking !== 'cookieless') return identifiedBy(visitors, visit, tracking, isBot);
     const id = dailyVisitors.visitorOf(visitors.workspaceId, visit.address, visit.userAgent);
-    return { id, idText: null, isReturning: false, setCookie: null };
+    return { id, idText: null, isReturning: false, isTracked: false, setCookie: null };
   };
 }

@@ -54,6 +54,7 @@ const VALUES: Record<string, readonly string[]> = {
   utm_campaign: ['Herbst Überraschung', 'autumn', ''],
   utm_term: ['shoes', ''],
   utm_content: ['a', 'b', ''],
+  ad_network: ['google', 'meta', ''],
   rule_id: ['r1', ''],
   variant_id: ['A', 'B', ''],
 };

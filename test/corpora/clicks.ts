@@ -37,6 +37,7 @@ export function corpusClicks(): ClickEvent[] {
     userAgent,
     address: address(index),
     flags: 0,
+    ad: null,
   }));
 }
 

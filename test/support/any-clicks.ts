@@ -41,7 +41,7 @@ export function anyLabels(text: fc.Arbitrary<string>): fc.Arbitrary<ClickLabels>
 /**
  * Generates arbitrary clicks, for properties of how they are written and read.
  *
- * @param text generates labels, channel, referer, user agent and language
+ * @param text generates labels, channel, referer, user agent, language, and ad
  * @param mostFlags largest value of the flags; 63 fits into their one byte
  */
 export function anyClick(
@@ -60,5 +60,6 @@ export function anyClick(
     language: text,
     address: anyAddress.map((bytes) => Buffer.from(bytes)),
     flags: fc.integer({ min: 0, max: mostFlags }),
+    ad: fc.option(fc.record({ param: text, id: text }), { nil: null }),
   });
 }

@@ -3,6 +3,7 @@ import type { EnrichedClick } from '../../core/enrich/enrich.ts';
 import type { Place } from '../../core/enrich/geo.ts';
 import type { StoredReferer } from '../../core/enrich/referer.ts';
 import type { UserAgentProfile } from '../../core/enrich/user-agents.ts';
+import { NO_AD } from '../../core/events/ad-clicks.ts';
 import { NO_LABELS } from '../../core/events/click-labels.ts';
 
 type Changes = Partial<Omit<EnrichedClick, 'place' | 'agent' | 'referer'>> & {
@@ -22,6 +23,7 @@ export function enrichedClick(changes: Changes = {}): EnrichedClick {
     channel: '',
     language: '',
     trigger: 'link',
+    ad: NO_AD,
     isBot: false,
     ...others,
   };

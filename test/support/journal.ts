@@ -55,6 +55,7 @@ export function testClick(userAgent: string, overrides: Partial<ClickEvent> = {}
     userAgent,
     address: Buffer.alloc(16, 4),
     flags: 0,
+    ad: null,
     ...overrides,
   };
 }

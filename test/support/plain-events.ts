@@ -8,7 +8,7 @@ export function plainEvents(events: readonly DecodedEvent[]): DecodedEvent[] {
 
 function plainEvent(event: TrackedEvent): TrackedEvent {
   if (event.kind !== 'click') return event;
-  const { kind, ts, channel, referer, userAgent, language, flags } = event;
+  const { kind, ts, channel, referer, userAgent, language, flags, ad } = event;
   return {
     kind,
     ts,
@@ -22,5 +22,6 @@ function plainEvent(event: TrackedEvent): TrackedEvent {
     language,
     address: Buffer.from(event.address),
     flags,
+    ad,
   };
 }

@@ -24,6 +24,7 @@ export function click(given: ClickGiven): ClickEvent {
     userAgent: SAFARI,
     address: Buffer.from('00000000000000000000ffff08080808', 'hex'),
     flags: given.flags ?? 0,
+    ad: null,
   };
 }
 

@@ -98,8 +98,8 @@ describe('a tail torn at any byte of the last batch', () => {
     const last = batches.at(-1);
     if (!last) throw new Error('no batch');
     const intact = sequencesOf(batches.slice(0, -1));
-    // The frame's last byte is zero. Without it, the frame is intact in a file of zeros.
-    for (let end = Number(last.offset); end < Number(last.nextOffset) - 1; end++) {
+    // The frame's last two bytes are zero. Without them, the frame is intact in a file of zeros.
+    for (let end = Number(last.offset); end < Number(last.nextOffset) - 2; end++) {
       writeFileSync(path, tear(bytes, end));
       const read = await readRecovered();
       expect(sequencesOf(read.batches)).toEqual(intact);

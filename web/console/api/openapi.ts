@@ -434,7 +434,7 @@ export interface components {
       recent_commissions: components["schemas"]["RecentCommission"][];
     };
     /** @enum {string} */
-    AnalyticsDimension: "time:minute" | "time:hour" | "time:day" | "time:week" | "time:month" | "link" | "campaign" | "tag" | "folder" | "slug" | "domain" | "channel" | "country" | "continent" | "region" | "city" | "language" | "device" | "os" | "browser" | "referer_host" | "trigger" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_term" | "utm_content" | "rule" | "variant" | "asn" | "weekday" | "hour_of_day";
+    AnalyticsDimension: "time:minute" | "time:hour" | "time:day" | "time:week" | "time:month" | "link" | "campaign" | "tag" | "folder" | "slug" | "domain" | "channel" | "country" | "continent" | "region" | "city" | "language" | "device" | "os" | "browser" | "referer_host" | "trigger" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_term" | "utm_content" | "ad_network" | "rule" | "variant" | "asn" | "weekday" | "hour_of_day";
     AnalyticsFigures: {
       clicks?: number;
       conversion_rate?: number | null;
@@ -749,6 +749,10 @@ export interface components {
       window: components["schemas"]["Window"];
     };
     Click: {
+      ad_click_id: string;
+      ad_click_param: string;
+      /** @enum {string} */
+      ad_network: "" | "google" | "meta" | "microsoft" | "tiktok" | "x" | "linkedin" | "reddit" | "pinterest" | "snapchat";
       asn: number;
       browser: string;
       channel: string;
@@ -1745,6 +1749,10 @@ export interface components {
       };
     };
     JourneyClick: {
+      ad_click_id?: string;
+      ad_click_param?: string;
+      /** @enum {string} */
+      ad_network?: "" | "google" | "meta" | "microsoft" | "tiktok" | "x" | "linkedin" | "reddit" | "pinterest" | "snapchat";
       asn?: number;
       browser?: string;
       channel: string;
@@ -1840,6 +1848,10 @@ export interface components {
       token: string;
     };
     LastClick: {
+      ad_click_id: string;
+      ad_click_param: string;
+      /** @enum {string} */
+      ad_network: "" | "google" | "meta" | "microsoft" | "tiktok" | "x" | "linkedin" | "reddit" | "pinterest" | "snapchat";
       asn: number;
       browser: string;
       channel: string;
@@ -3612,6 +3624,8 @@ export interface operations {
         not_utm_term?: string;
         utm_content?: string;
         not_utm_content?: string;
+        ad_network?: string;
+        not_ad_network?: string;
         rule?: string;
         not_rule?: string;
         variant?: string;
@@ -3689,6 +3703,8 @@ export interface operations {
         not_utm_term?: string;
         utm_content?: string;
         not_utm_content?: string;
+        ad_network?: string;
+        not_ad_network?: string;
         rule?: string;
         not_rule?: string;
         variant?: string;
@@ -3763,6 +3779,8 @@ export interface operations {
         not_utm_term?: string;
         utm_content?: string;
         not_utm_content?: string;
+        ad_network?: string;
+        not_ad_network?: string;
         rule?: string;
         not_rule?: string;
         variant?: string;

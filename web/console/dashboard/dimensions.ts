@@ -45,6 +45,7 @@ export const DIMENSION_NAMES: Partial<Record<Dimension, string>> = {
   utm_campaign: 'UTM campaign',
   utm_term: 'UTM term',
   utm_content: 'UTM content',
+  ad_network: 'Ad network',
 };
 
 /** Dimensions that a person can filter by, in the order of the list. */
@@ -74,6 +75,7 @@ export const CARDS: Card[] = [
       tab('utm_campaign', 'UTM campaign'),
       tab('utm_term', 'UTM term'),
       tab('utm_content', 'UTM content'),
+      tab('ad_network', 'Ads'),
     ],
   },
   {
@@ -121,6 +123,7 @@ export function valueName(dimension: Dimension, value: string | null, names?: Re
   if (dimension === 'device') return `${value.charAt(0).toUpperCase()}${value.slice(1)}`;
   if (dimension === 'continent') return CONTINENTS[value] ?? value;
   if (dimension === 'trigger') return value === 'qr' ? 'QR code' : 'Link';
+  if (dimension === 'ad_network') return AD_NETWORK_NAMES[value] ?? value;
   if (dimension === 'language') return languageName(value);
   if (dimension === 'region') return regionName(value);
   if (ID_DIMENSIONS.has(dimension)) return nameOfId(dimension, value, names)?.name ?? `${value.slice(0, 8)}…`;
@@ -138,6 +141,7 @@ const EMPTY_NAMES: Partial<Record<Dimension, string>> = {
   utm_campaign: 'None',
   utm_term: 'None',
   utm_content: 'None',
+  ad_network: 'No ad',
 };
 
 const CONTINENTS: Record<string, string> = {
@@ -148,6 +152,18 @@ const CONTINENTS: Record<string, string> = {
   NA: 'North America',
   OC: 'Oceania',
   SA: 'South America',
+};
+
+const AD_NETWORK_NAMES: Record<string, string> = {
+  google: 'Google Ads',
+  meta: 'Meta Ads',
+  microsoft: 'Microsoft Advertising',
+  tiktok: 'TikTok Ads',
+  x: 'X Ads',
+  linkedin: 'LinkedIn Ads',
+  reddit: 'Reddit Ads',
+  pinterest: 'Pinterest Ads',
+  snapchat: 'Snapchat Ads',
 };
 
 function languageName(code: string): string {
