@@ -9,12 +9,20 @@ import { type AuditEntry, AuditLog, AuditQuery } from './schemas.ts';
 /** Entries read from PostgreSQL at a time for a file. */
 const CHUNK = 500;
 
+const ANSWER = {
+  description: 'Entries as one JSON object, or with `format=ndjson` one `AuditEntry` a line.',
+  content: {
+    'application/json': { schema: AuditLog },
+    'application/x-ndjson': { schema: { type: 'string' } },
+  },
+};
+
 /** Registers `GET /audit-log`. A key with `manage`, or an owner's session; any plan. */
 export async function auditRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Promise<void> {
   app.get(
     '/audit-log',
     {
-      config: { scope: 'secret', plan: 'any', role: 'owner', manage: true },
+      config: { scope: 'secret', plan: 'any', role: 'owner', manage: true, answers: { 200: ANSWER } },
       // A HEAD would read the whole log for nothing.
       exposeHeadRoute: false,
       schema: {

@@ -45,7 +45,7 @@ export function readSettings(fields: SettingFields, rules: DestinationRules): Pa
       expires_at: () => fields.expires_at && readStorable('expires_at', fields.expires_at),
       expired_redirect_url: () => {
         const url = fields.expired_redirect_url;
-        if (url) requireDestination('expired_redirect_url', url, rules);
+        if (typeof url === 'string') requireDestination('expired_redirect_url', url, rules);
         return url;
       },
       retargeting: () => fields.retargeting && readRetargeting(fields.retargeting),

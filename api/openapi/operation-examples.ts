@@ -107,6 +107,10 @@ export const RESPONSE_EXAMPLES: Record<string, Record<string, unknown>> = {
       '{"id":"019aabf4-3c00-7000-8000-000000000001","ts":"2026-11-20T10:00:00.123456Z","channel":"newsletter"}\n',
     'application/vnd.apache.parquet': 'PAR1…',
   },
+  'audit.list': {
+    'application/x-ndjson':
+      '{"id":"019aabf4-3c00-7000-8000-000000000001","at":"2026-11-20T10:00:00.123456Z","action":"key.created"}\n',
+  },
   'clicks.stream': {
     'text/event-stream':
       'retry: 1000\nid: 2026-11-20T10:00:00.000000000Z\n\nevent: click\nid: 2026-11-20T10:00:00.123456001Z\ndata: {"id":"019aabf4-3c00-7000-8000-000000000001","channel":"newsletter"}\n\n',

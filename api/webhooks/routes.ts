@@ -116,7 +116,7 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.patch(
     '/webhooks/:id',
     {
-      config: CONFIG,
+      config: { ...CONFIG, errors: ['conflict'] },
       schema: {
         tags,
         operationId: 'webhooks.update',

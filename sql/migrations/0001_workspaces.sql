@@ -86,8 +86,8 @@ CREATE INDEX api_keys_maker_key ON api_keys (maker_key_id) WHERE maker_key_id IS
 
 -- A record commits in the transaction of its request; only 2xx responses are stored, for 24 hours.
 CREATE TABLE idempotency_keys (
-  workspace_id uuid NOT NULL REFERENCES workspaces (id),
-  key          text NOT NULL CHECK (length(key) BETWEEN 1 AND 200),
+  workspace_id uuid NOT NULL, -- the caller: a workspace, or a partner with calls of its own
+  key          text NOT NULL CHECK (length(key) BETWEEN 1 AND 201), -- 200 characters, behind a mark of publishable keys
   fingerprint  bytea NOT NULL,
   status       smallint NOT NULL,
   body         jsonb NOT NULL,
@@ -99,8 +99,8 @@ CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
 -- Reserves the key of a request that waits before its transaction and can't hold an advisory lock meanwhile. It ends
 -- with the response, or at ends_at when its process died.
 CREATE TABLE idempotency_reservations (
-  workspace_id uuid NOT NULL REFERENCES workspaces (id),
-  key          text NOT NULL CHECK (length(key) BETWEEN 1 AND 200),
+  workspace_id uuid NOT NULL, -- as in idempotency_keys
+  key          text NOT NULL CHECK (length(key) BETWEEN 1 AND 201), -- 200 characters, behind a mark of publishable keys
   holder       uuid NOT NULL, -- the request
   ends_at      timestamptz NOT NULL,
   PRIMARY KEY (workspace_id, key)

@@ -1,0 +1,57 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from '../../test/support/ingest.ts';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+
+let stores: TestStores;
+let ingest: TestIngest;
+let slug: string;
+
+beforeAll(async () => {
+  stores = await testStores();
+  ({ slug } = await makeLink(stores.pool, (await makeWorkspace(stores.pool)).id, 'https://shop.example/'));
+  ingest = await startTestIngest(stores);
+});
+afterAll(async () => {
+  await ingest?.close();
+  await ingest?.remove();
+  await stores?.close();
+});
+
+/** Sends bytes, and returns what comes back until the server closes, or the first response when it does not. */
+function send(lines: string[], body: string, closes: boolean): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(ingest.url).port), '127.0.0.1');
+    let text = '';
+    socket.setEncoding('latin1').on('data', (part: string) => {
+      text += part;
+      if (closes || !text.includes('\r\n\r\n')) return;
+      socket.destroy();
+      resolve(text);
+    });
+    socket.on('close', () => resolve(text)).on('error', reject);
+    socket.write([...lines, 'Host: short.test', '', body].join('\r\n'));
+  });
+}
+
+test.each(['GET', 'POST', 'HEAD', 'PUT', 'OPTIONS'])(
+  '%s with two different Content-Length headers is 400, and the connection closes',
+  async (method) => {
+    for (const path of [`/${slug}`, '/collect', '/health/live']) {
+      const lines = [`${method} ${path} HTTP/1.1`, 'Content-Length: 0', 'Content-Length: 30'];
+      const text = await send(lines, 'GET /smuggled HTTP/1.1\r\n\r\n', true);
+      expect([path, text.split('\r\n', 1)[0], text.match(/HTTP\/1\.1/g)?.length]).toEqual([
+        path,
+        'HTTP/1.1 400 Bad Request',
+        1,
+      ]);
+    }
+  },
+);
+
+test('one length, or the same twice, is fine', async () => {
+  for (const lengths of [['Content-Length: 2'], ['Content-Length: 2', 'Content-Length: 2']]) {
+    const text = await send(['POST /collect HTTP/1.1', ...lengths], '{}', false);
+    expect(text).toMatch(/^HTTP\/1\.1 401 /);
+  }
+});

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isJson } from '../api/openapi/components.ts';
+import type { Document, Operation } from '../api/openapi/test-support.ts';
+import { type TestApi, type TestWorkspace, testApi } from './support/api.ts';
+import { createDocumentCheck, type DocumentCheck } from './support/document-check.ts';
+import { type Edge, edgesOf } from './support/edges.ts';
+import { ATTEMPTS } from './support/tenancy.ts';
+import { plantVictim, type Victim } from './support/victim.ts';
+
+/**
+ * Each edge that the document states is sent, with each kind of key that may call the operation: the longest and the
+ * shortest text, the largest number, the longest list. Each response, also of what was then stored, fits the document.
+ */
+
+let api: TestApi;
+let shop: TestWorkspace;
+let made: Victim;
+let document: Document;
+let differs: DocumentCheck;
+
+beforeAll(async () => {
+  api = await testApi();
+  shop = await api.addWorkspace();
+  made = await plantVictim(api, shop);
+  document = (await api.app.inject('/api/v1/openapi.json')).json();
+  differs = createDocumentCheck(document);
+});
+afterAll(() => api.close());
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+type Call = { method: Method; path: string; headers?: Record<string, string>; body?: unknown };
+type Named = { path: string; method: string; operation: Operation };
+type Played = { of: Named; edge: Pick<Edge, 'path' | 'limit'>; call: Call };
+
+/** Bytes of a URL that the server takes, with headers. */
+const URL_LIMIT = 65_000;
+/** Responds for as long as its caller listens. Its parameters are those of `GET /clicks`. */
+const ENDLESS = '/api/v1/clicks/live';
+/** Reads come first, and what removes things last. */
+const ORDER = ['get', 'patch', 'post', 'put', 'delete'];
+
+function operations(): Named[] {
+  return Object.entries(document.paths)
+    .filter(([path]) => path !== ENDLESS)
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+    )
+    .sort((a, b) => ORDER.indexOf(a.method) - ORDER.indexOf(b.method));
+}
+
+const nameOf = ({ path, method }: Named) => `${method.toUpperCase()} ${path}`;
+
+/** A call of the operation with ids of the workspace. */
+function callOf(of: Named): Call {
+  const [attempt] = ATTEMPTS[nameOf(of)]?.(made) ?? [];
+  if (!attempt) throw new Error(`${nameOf(of)} has no attempt`);
+  return { method: of.method.toUpperCase() as Method, path: attempt.path, body: attempt.body };
+}
+
+function edgeCallsOf(of: Named): Played[] {
+  const { path, operation } = of;
+  const { schemas } = document.components;
+  const own = callOf(of);
+  const played = (edge: Edge, call: Partial<Call>): Played => ({ of, edge, call: { ...own, ...call } });
+  const parameters = (operation.parameters ?? []).flatMap((parameter) =>
+    edgesOf(parameter.schema, schemas, parameter.example).map((edge) => {
+      const text = Array.isArray(edge.value) ? edge.value.join(',') : String(edge.value);
+      const at = { ...edge, path: parameter.name };
+      if (parameter.in === 'header') return played(at, { headers: { [parameter.name]: text } });
+      const [place = '', query = ''] = own.path.split('?');
+      if (parameter.in === 'path') return played(at, { path: inPath(path, place, parameter.name, text) });
+      const asked = new URLSearchParams(query);
+      asked.set(parameter.name, text);
+      return played(at, { path: `${place}?${asked}` });
+    }),
+  );
+  const { schema, example } = operation.requestBody?.content['application/json'] ?? {};
+  const base = isJson(own.body) && Object.keys(own.body).length > 0 ? own.body : example;
+  const title =
+    typeof schema?.$ref === 'string' ? (schema.$ref.split('/').at(-1) ?? '') : operation.operationId;
+  const bodies = edgesOf(schema, schemas, base, title).map((edge) => played(edge, { body: edge.value }));
+  return [...parameters, ...bodies];
+}
+
+/** Puts a parameter into the path of a call, which has ids for the others. */
+function inPath(template: string, path: string, name: string, text: string): string {
+  const parts = `/api/v1${path}`.split('/');
+  const at = template.split('/').indexOf(`{${name}}`);
+  const changed = parts.map((part, n) => (n === at ? encodeURIComponent(text) : part));
+  return changed.join('/').slice('/api/v1'.length);
+}
+
+/** Sends a call. @returns the status, and what is wrong with the response */
+async function play(of: Named, { method, path, ...options }: Call, key: string) {
+  const { status, text, headers } = await shop.call(method, path, { ...options, key });
+  const sent = { status, type: String(headers['content-type'] ?? ''), text };
+  const difference = differs(of.path, of.method, sent);
+  const wrong = status >= 500 ? `${status} ${text.slice(0, 200)}` : difference;
+  return { status, wrong };
+}
+
+test('at every edge of the document a call is answered as the document says, and never with a 5xx', async () => {
+  const failures = new Set<string>();
+  const closed = new Set<string>();
+  const keys = { secret: shop.secretKey, publishable: shop.publishableKey };
+  const all = operations()
+    .flatMap(edgeCallsOf)
+    .filter(({ call }) => call.path.length < URL_LIMIT);
+  expect(all.length).toBeGreaterThan(1_000);
+  for (const { of, edge, call } of all) {
+    for (const [kind, key] of Object.entries(keys)) {
+      if (closed.has(`${kind} ${nameOf(of)}`)) continue;
+      const { status, wrong } = await play(of, call, key);
+      if (status === 403 || status === 401) closed.add(`${kind} ${nameOf(of)}`);
+      if (wrong) failures.add(`${nameOf(of)} with a ${kind} key, ${edge.path} ${edge.limit}: ${wrong}`);
+    }
+  }
+  for (const of of operations().filter(({ method }) => method === 'get')) {
+    const { wrong } = await play(of, callOf(of), shop.secretKey);
+    if (wrong) failures.add(`${nameOf(of)} of what was stored: ${wrong}`);
+  }
+  expect([...failures].join('\n')).toBe('');
+});
