@@ -4,7 +4,7 @@ import { Counter } from 'prom-client';
 import type { SecretSealer } from '../../core/access/sealed-secret.ts';
 import { type Envelope, EventProblem, SignatureProblem } from '../../core/connections/connector.ts';
 import { connectorOf } from '../../core/connections/connectors.ts';
-import { parseExact } from '../../core/connections/exact-json.ts';
+import { parseStorable } from '../../core/connections/exact-json.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { type Connection, connectionOfAny, noteRefusal } from '../../sql/connections/connections.ts';
@@ -108,7 +108,7 @@ export async function receivingRoute(
       await connector.verify({ body, headers }, secret, new Date());
       if (!isUtf8(body) || body.includes(0)) throw new EventProblem('the body must be JSON in UTF-8');
       text = body.toString('utf8');
-      envelope = connector.envelope(parseExact(text), headers);
+      envelope = connector.envelope(parseStorable(text), headers);
     } catch (error) {
       if (error instanceof SignatureProblem) await noteRefusal(pool, connection.id);
       if (error instanceof SignatureProblem || error instanceof EventProblem)
@@ -118,7 +118,7 @@ export async function receivingRoute(
     }
     const { eventId, type, customer } = envelope;
     for (const [name, value] of Object.entries({ id: eventId, type, customer: customer ?? '' })) {
-      if (value.length > LONGEST_ID || value.includes('\u0000'))
+      if (value.length > LONGEST_ID)
         throw new AppError(
           'bad_request',
           `the ${name} of the event must be at most ${LONGEST_ID} characters`,

@@ -4,6 +4,7 @@ import { isPaid } from '../../core/access/plans.ts';
 import { csrfTokenOf, hashSessionToken, newSessionToken } from '../../core/access/session-tokens.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Config } from '../../core/settings/config.ts';
+import { storableText } from '../../core/text/storable.ts';
 import {
   endBrowserSessions,
   hasSessionOf,
@@ -50,7 +51,7 @@ export async function beginSession(
 ): Promise<SessionBody> {
   const before = sessionTokenOf(request, config.appUrl);
   const beforeHash = before === null ? null : hashSessionToken(before);
-  const userAgent = (request.headers['user-agent'] ?? '').slice(0, USER_AGENT_LIMIT).toWellFormed();
+  const userAgent = storableText((request.headers['user-agent'] ?? '').slice(0, USER_AGENT_LIMIT));
   const { token, hash } = newSessionToken();
   const body = await inTransaction(pool, async (tx) => {
     const had = beforeHash && (await parkSession(tx, beforeHash));

@@ -7,7 +7,7 @@ import { type Json, maybeObject } from './fields.ts';
  *
  * @param reference `client_reference_id` of a checkout session: a user, or the visitor that the pixel set
  */
-export function buyerOf(metadata: Json | null, reference: string | null = null): Buyer | null {
+export function buyerOf(metadata: Json | null, reference: unknown = null): Buyer | null {
   const buyer = {
     externalUserId: idIn(metadata?.hoplog_user_id),
     visitorId: idIn(metadata?.hoplog_visitor_id),

@@ -1,3 +1,4 @@
+import { storableText, unstorableText } from '../text/storable.ts';
 import { EventProblem } from './connector.ts';
 
 /** Reads fields of a provider's JSON, whose shape is checked where it is read. */
@@ -29,13 +30,19 @@ export function textAt(from: Json, name: string): string {
   return value;
 }
 
+/** Fields that people type: the payment counts without a character that can't be stored. An id would be another's. */
+const TYPED = new Set(['email', 'customer_email', 'receipt_email', 'user_email', 'name', 'code']);
+
 /** Returns a text that is not empty, or null. Numbers are texts of their digits. @throws {EventProblem} */
 export function maybeText(from: Json | null, name: string): string | null {
   const value = from?.[name];
   if (value === undefined || value === null || value === '') return null;
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') throw new EventProblem(`\`${name}\` must be a string`);
-  return value;
+  const problem = unstorableText(value);
+  if (problem === null) return value;
+  if (!TYPED.has(name)) throw new EventProblem(`\`${name}\` ${problem}`);
+  return storableText(value) || null;
 }
 
 /** @throws {EventProblem} */

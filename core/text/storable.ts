@@ -3,7 +3,13 @@
 export const MAX_DEPTH = 64;
 export const TOO_DEEP = `must not nest deeper than ${MAX_DEPTH} levels`;
 
-/** Matches unpaired surrogates because of `u`, for browsers without `isWellFormed`, which is much faster. */
+/**
+ * What PostgreSQL can't hold of a text: NUL, and halves of surrogate pairs, which are no UTF-8 and no JSON of its. The one
+ * list for every border: bodies, queries and paths, reports of pages, events of providers and of the log, imported files.
+ * Matches unpaired surrogates because of `u`.
+ */
+const UNSTORABLE = /[\0\p{Surrogate}]/gu;
+/** For browsers without `isWellFormed`, which is much faster. */
 const HALF_PAIR = /\p{Surrogate}/u;
 
 /** What can't be stored of a value, and where: names joined by dots, empty for the value itself. */
@@ -37,7 +43,13 @@ export function unstorableIn(root: unknown): Unstorable | null {
   return null;
 }
 
-function unstorableText(text: string): string | null {
+/** Returns a text without the characters that can't be stored. */
+export function storableText(text: string): string {
+  return unstorableText(text) === null ? text : text.replaceAll(UNSTORABLE, '');
+}
+
+/** Returns why a text can't be stored, or null: it can. */
+export function unstorableText(text: string): string | null {
   if (text.includes('\0')) return 'must not contain the NUL character';
   // Browser code is compiled without the method's type.
   const known = text as { isWellFormed?: () => boolean };

@@ -2,6 +2,7 @@ import { badRequest } from '../../core/errors.ts';
 import type { IdentifyEvent, OrderEvent, Unstamped } from '../../core/events/types.ts';
 import { isUuid } from '../../core/ids.ts';
 import { AMOUNT_LIMIT, isCurrency, MoneyError, roundToMinor, toMinor } from '../../core/money/money.ts';
+import { unstorableText } from '../../core/text/storable.ts';
 import { isEmail } from '../../core/tracking/emails.ts';
 import {
   exampleOf,
@@ -72,8 +73,7 @@ export function readReport(body: ReportBody, workspaceId: Uint8Array, now = Date
     }
     if (typeof value !== 'string') return undefined;
     if (value.trim() === '') return mend('text_empty', field, value);
-    // PostgreSQL can store neither NUL nor lone surrogates.
-    const isText = [...value].length <= ID_LIMIT && !value.includes('\0') && value.isWellFormed();
+    const isText = [...value].length <= ID_LIMIT && unstorableText(value) === null;
     return isText ? value : undefined;
   }
 
@@ -91,7 +91,7 @@ export function readReport(body: ReportBody, workspaceId: Uint8Array, now = Date
       (id) => isUuid(id) || mend('visitor_id_invalid', 'visitor_id', id) !== null,
     );
     const email = textOf('email');
-    const isAddress = email !== null && isEmail(email) && email.isWellFormed() && !email.includes('\0');
+    const isAddress = email !== null && isEmail(email) && unstorableText(email) === null;
     if (email !== null && !isAddress) mend('email_invalid', 'email', body.email);
     const user = idOf('external_user_id');
     if (user === undefined) mend('user_id_invalid', 'external_user_id', body.external_user_id);

@@ -1,5 +1,6 @@
 import { badRequest } from '../../core/errors.ts';
 import { isUuid, uuidToBytes } from '../../core/ids.ts';
+import { unstorableText } from '../../core/text/storable.ts';
 import type { ReportBody } from './report.ts';
 
 /** A page that was opened with a referrer's code in its address, as the pixel reports it. */
@@ -28,7 +29,7 @@ export function readVisitReport(body: ReportBody): VisitReport {
   const pair = typeof sent === 'string' && sent.length <= SENT_LIMIT ? sent : '';
   const [parameter = '', value = ''] = [...new URLSearchParams(pair)][0] ?? [];
   const code = value.trim();
-  const isText = code.length <= CODE_LIMIT && !code.includes('\0') && code.isWellFormed();
+  const isText = code.length <= CODE_LIMIT && unstorableText(code) === null;
   if (parameter === '' || code === '' || !isText) {
     throw badRequest('code', `must be a query parameter whose value has 1 to ${CODE_LIMIT} characters`);
   }

@@ -1,3 +1,4 @@
+import { storableText } from '../../core/text/storable.ts';
 import type { Queryable } from '../database/pool.ts';
 
 /** An event that could not be decoded or stored, with what a replay needs. */
@@ -28,7 +29,7 @@ export async function addDeadLetters(db: Queryable, letters: readonly DeadLetter
         String(letter.logOffset),
         letter.streamId,
         letter.sequence === null ? null : String(letter.sequence),
-        letter.reason.replaceAll('\0', '').slice(0, 500),
+        storableText(letter.reason).slice(0, 500),
         Buffer.from(letter.payload.subarray(0, PAYLOAD_LIMIT)),
       ],
     );

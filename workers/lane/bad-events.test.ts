@@ -3,7 +3,7 @@ import { uuidv7 } from '../../core/ids.ts';
 import { unreplayedDeadLetters } from '../../sql/event-log/dead-letters.ts';
 import { enrichedClick } from '../../test/support/enriched-click.ts';
 import { createRig, metric, type Rig } from '../../test/support/worker-rig.ts';
-import { click, order } from '../test-support/events.ts';
+import { click, identify, order } from '../test-support/events.ts';
 
 const NOW = Date.UTC(2026, 10, 20) * 1000;
 
@@ -74,6 +74,32 @@ describe('what cannot be stored', () => {
     expect(await reasons()).toEqual(['enrich_failed: Error: no such parser']);
   });
 
+  it('is a report with a text that PostgreSQL can not hold, whichever program wrote it', async () => {
+    const { workspace } = rig;
+    const stream = await rig.stream('ingest-0');
+    const sale = (orderId: string, ts: number, more = {}) => order({ workspace, orderId, ts, ...more });
+    stream.append([
+      sale('first', NOW),
+      sale('a\0b', NOW + 1),
+      sale('user', NOW + 2, { user: 'u\0' }),
+      sale('email', NOW + 3, { email: 'a\0@shop.example' }),
+      identify({ workspace, visitor: uuidv7(), ts: NOW + 4, email: 'b\0@shop.example' }),
+      identify({ workspace, visitor: uuidv7(), ts: NOW + 5, email: null, user: '\0', landedAt: [NOW] }),
+      sale('last', NOW + 6),
+    ]);
+    rig.work();
+    await rig.settled(stream);
+    const { rows } = await rig.stores.pool.query('SELECT order_id FROM orders ORDER BY order_id');
+    expect(rows.map(({ order_id }) => order_id)).toEqual(['first', 'last']);
+    expect(await reasons()).toEqual([
+      'unstorable: `order_id` must not contain the NUL character',
+      'unstorable: `external_user_id` must not contain the NUL character',
+      'unstorable: `email` must not contain the NUL character',
+      'unstorable: `email` must not contain the NUL character',
+      'unstorable: `external_user_id` must not contain the NUL character',
+    ]);
+  });
+
   it('is found by halving when ClickHouse refuses rows, and the others are stored once', async () => {
     await rig.stores.clickhouse.command({
       query: `ALTER TABLE clicks ADD CONSTRAINT sound CHECK channel != 'poison'`,
@@ -128,10 +154,11 @@ describe('what cannot be stored', () => {
 
   it('is an order that PostgreSQL refuses', async () => {
     const { workspace } = rig;
+    await rig.stores.admin.query(`ALTER TABLE orders ADD CONSTRAINT sound CHECK (order_id <> 'bad-one')`);
     const stream = await rig.stream('ingest-0');
     stream.append([
       order({ workspace, ts: NOW, orderId: 'good-1' }),
-      order({ workspace, ts: NOW + 1, orderId: 'bad\u0000one' }),
+      order({ workspace, ts: NOW + 1, orderId: 'bad-one' }),
       order({ workspace, ts: NOW + 2, orderId: 'good-2' }),
     ]);
     rig.work();

@@ -11,6 +11,7 @@ import {
   type OrderEvent,
 } from '../../core/events/types.ts';
 import { bytesToUuid } from '../../core/ids.ts';
+import { type Unstorable, unstorableIn } from '../../core/text/storable.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { normalizeEmail } from '../../core/tracking/emails.ts';
 import type { CorrectionReport } from '../../sql/event-log/clock-corrections.ts';
@@ -117,10 +118,20 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
       if (event.kind === 'click') {
         addClick(into, batch, stream, decoded);
         if (event.flags & CLICK_FLAGS.counted) countUse(uses, event.linkId, batch.streamId);
-      } else if (event.kind === 'heartbeat') {
+        continue;
+      }
+      if (event.kind === 'heartbeat') {
         heartbeats += 1;
-      } else if (event.kind === 'clock') {
+        continue;
+      }
+      if (event.kind === 'clock') {
         addCorrection(into, batch, stream, event);
+        continue;
+      }
+      const problem = unstorableReport(event);
+      if (problem !== null) {
+        const reason = `unstorable: \`${problem.path}\` ${problem.message}`;
+        into.deadLetters.push(deadEvent(into.range.partition, batch, sequence, reason));
       } else if (event.landedAt?.some((at) => at > 0)) {
         const { reason: _, ...letter } = deadEvent(into.range.partition, batch, sequence, '');
         into.waiting.push({
@@ -183,6 +194,13 @@ function addCorrection(into: Prepared, batch: LogBatch, stream: StreamProgress, 
     toTs,
     shift,
   });
+}
+
+/** Returns what PostgreSQL can't hold of a report, which any program with the log's address may have written. */
+function unstorableReport(event: IdentifyEvent | OrderEvent): Unstorable | null {
+  const { email, externalUserId } = event;
+  const order = event.kind === 'order' ? { order_id: event.orderId, currency: event.currency } : {};
+  return unstorableIn({ email, external_user_id: externalUserId, ...order });
 }
 
 /** Emails have one form, whatever wrote the event. */

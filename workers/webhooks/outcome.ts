@@ -1,3 +1,4 @@
+import { storableText } from '../../core/text/storable.ts';
 import { RefusedAddress } from '../../core/webhooks/resolve-host.ts';
 import { parseRetryAfter, retryWait } from '../../core/webhooks/retry-schedule.ts';
 import type { DeliveryState, SentRequest } from '../../sql/webhooks/delivery-queue.ts';
@@ -45,7 +46,7 @@ function describe(thrown: unknown): string {
   if (thrown instanceof AggregateError && thrown.message === '') {
     return thrown.errors.map((error) => describe(error)).join('; ');
   }
-  return (thrown.message || codeOf(thrown) || thrown.name).replaceAll('\0', '');
+  return storableText(thrown.message || codeOf(thrown) || thrown.name);
 }
 
 /**

@@ -14,6 +14,7 @@ import {
   type ZlibOptions,
 } from 'node:zlib';
 import { createBoundedCache } from '../../core/caching/bounded-cache.ts';
+import { storableText } from '../../core/text/storable.ts';
 import { allowedAddresses, type HostAddress, type ResolveHost } from '../../core/webhooks/resolve-host.ts';
 
 /** A response. `body` is cut at {@link SEND.bodyBytes}. */
@@ -217,7 +218,7 @@ function readBody(response: IncomingMessage, signal: AbortSignal): Promise<strin
       // A new connection is cheaper than the rest of an endless body.
       if (!response.complete) response.destroy();
       const text = new TextDecoder().decode(decompressed(Buffer.concat(chunks), encoding));
-      resolve(text.replaceAll('\0', '')); // PostgreSQL text has no NUL
+      resolve(storableText(text));
     }
     response.on('data', (chunk: Buffer) => {
       chunks.push(chunk);

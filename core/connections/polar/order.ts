@@ -103,7 +103,7 @@ const REFUNDED = 'refunded';
 
 /** The names of a customer: its metadata, and its id in the merchant's system (`external_id`). */
 const buyerOfCustomer = (customer: Json | null): Buyer | null =>
-  buyerOf(maybeObject(customer, 'metadata'), maybeText(customer, 'external_id'));
+  buyerOf(maybeObject(customer, 'metadata'), customer?.external_id);
 
 /** Returns the names of an order, with those of its customer where the order has none. */
 function nearest(own: Buyer | null, customers: Buyer | null): Buyer | null {

@@ -12,7 +12,7 @@ export function checkoutFacts(session: Json, at: number): Fact[] {
   const invoice = maybeId(session, 'invoice');
   const refs = [invoice, maybeId(session, 'payment_intent')].filter((ref) => ref !== null);
   const customer = maybeId(session, 'customer');
-  const buyer = buyerOf(metadataOf(session), maybeText(session, 'client_reference_id'));
+  const buyer = buyerOf(metadataOf(session), session.client_reference_id);
   const subscription = maybeId(session, 'subscription');
   const account = maybeId(session, 'customer_account');
   const payer = { customer, account, subscription };
