@@ -77,11 +77,27 @@ describe('an export has the same clicks, columns and order as the stream', () =>
         referer_host String, continent String, region String, language String,
         rule_id String, variant_id String, asn UInt32, is_bot Bool) ENGINE = Memory`,
     });
-    const { stream } = await clickhouse.exec({
-      query: 'INSERT INTO read_back FORMAT Parquet',
-      values: Readable.from([body], { objectMode: false }),
+    await clickhouse.command({
+      query: `CREATE TABLE schema_back (columns Array(Tuple(name String, path String, max_definition_level UInt64,
+        max_repetition_level UInt64, physical_type String, logical_type String, compression String,
+        total_uncompressed_size UInt64, total_compressed_size UInt64, space_saved String, encodings Array(String))))
+        ENGINE = Memory`,
     });
-    stream.resume();
+    for (const into of ['read_back FORMAT Parquet', 'schema_back FORMAT ParquetMetadata']) {
+      const values = Readable.from([body], { objectMode: false });
+      const { stream } = await clickhouse.exec({ query: `INSERT INTO ${into}`, values });
+      stream.resume();
+    }
+    const schema = await clickhouse.query({
+      query: 'SELECT columns FROM schema_back',
+      format: 'JSONEachRow',
+    });
+    const [{ columns = [] } = {}] = await schema.json<{
+      columns: { name: string; logical_type: string }[];
+    }>();
+    // Older versions of Spark and Athena refuse unsigned integers.
+    expect(columns.find(({ name }) => name === 'asn')).toMatchObject({ physical_type: 'INT64' });
+    expect(columns.filter(({ logical_type }) => /uint|isSigned=false/i.test(logical_type))).toEqual([]);
     const result = await clickhouse.query({
       query: `SELECT * FROM read_back ORDER BY ts DESC SETTINGS date_time_output_format = 'iso'`,
       format: 'JSONEachRow',

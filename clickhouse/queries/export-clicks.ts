@@ -32,7 +32,7 @@ const SECONDS = 3_600;
 
 /**
  * Streams the clicks of a filter as ClickHouse writes them, newest first, with the columns of a Click in the API. A reader that
- * pauses pauses the query. In Parquet `ts` is a timestamp of microseconds in UTC, `is_bot` a boolean and `asn` a number, everything else text.
+ * pauses pauses the query. In Parquet `ts` is a timestamp of microseconds in UTC, `is_bot` a boolean and `asn` an INT64, everything else text.
  * In CSV, text is safe to open in a spreadsheet.
  *
  * Destroying the stream ends the query. An error in mid-stream is the stream's error.
@@ -86,6 +86,8 @@ async function exportWindow(
   const { conditions, params } = clickConditions(filter);
   const columns = CLICK_NAMES.map((column) => {
     if (format === 'csv' && OUTSIDE_TEXT.includes(column)) return textCell(column);
+    // Older versions of Spark and Athena refuse unsigned integers.
+    if (format === 'parquet' && column === 'asn') return 'toInt64(asn) AS asn';
     return AS_TEXT.includes(column) ? `toString(${column}) AS ${column}` : column;
   });
   const { stream } = await client.exec({
