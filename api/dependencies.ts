@@ -99,10 +99,9 @@ declare module 'fastify' {
      */
     readsClicks?: true;
     /**
-     * The route creates something: `Idempotency-Key` is validated and documented; see `withIdempotency`. `unkept`:
-     * the response holds a secret and is not saved; the key is only validated.
+     * The route creates something: `Idempotency-Key` is validated and documented; see `withIdempotency`.
      */
-    idempotent?: true | 'unkept';
+    idempotent?: true;
     /**
      * Validates a body beyond its schema, and throws its faults. It runs where the schema refuses the body, on the fields
      * without a fault, so that one response names all of them. `faulty`: the fields that are left out for theirs.

@@ -21,10 +21,14 @@ export const STRIPE_KEY = '^(rk|sk)_(live|test)_[A-Za-z0-9_]{1,240}$';
 /** Pattern of a text that people read: it is not only white space. */
 export const NOT_BLANK = '\\S';
 
+/** Pattern of an id that stands in a path: browsers and libraries take `.` and `..` out of it. */
+export const NO_DOTS = '^(?!\\.{1,2}$)';
+
 /** What is wrong with a text that does not match, by pattern. */
 export const PATTERN_MESSAGES: Readonly<Record<string, string>> = {
   [ONE_LINE]: 'must not contain control characters',
   [NOT_BLANK]: 'must not be blank',
+  [NO_DOTS]: 'must not be "." or "..": no path can hold them',
   [STRIPE_KEY]: 'must be a key of Stripe, such as rk_live_… or rk_test_…',
 };
 
@@ -202,3 +206,8 @@ export function checkMetadata(metadata: Record<string, unknown> | null | undefin
     throw badRequest('metadata', `must be at most ${METADATA_LIMIT} bytes serialized`);
   }
 }
+
+/** Beside a secret in the response of a create. */
+export const SecretShown = Type.Optional(
+  Type.Literal(false, { description: 'Only in a replay by `Idempotency-Key`, which lacks the secret.' }),
+);

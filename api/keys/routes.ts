@@ -6,6 +6,7 @@ import { type ListedKey, listedKey, listKeyPage, revokeWorkspaceKey } from '../.
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPage, readCursor } from '../pages.ts';
+import { secretOnce, withIdempotency } from '../plugins/idempotency.ts';
 import { IdParams } from '../schemas.ts';
 import { createKeyFor, rightsOf } from './new-key.ts';
 import { KeyBody, KeyList, KeyQuery, type KeyRecord, KeyWithToken, Revoked, RevokeQuery } from './schemas.ts';
@@ -49,7 +50,7 @@ export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Prom
   app.post(
     '/keys',
     {
-      config: { ...CONFIG, recentSignIn: true, idempotent: 'unkept' },
+      config: { ...CONFIG, recentSignIn: true, idempotent: true },
       schema: {
         tags,
         operationId: 'keys.create',
@@ -60,20 +61,18 @@ export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Prom
       },
     },
     async (request, reply) => {
-      const { auth, body, server } = request;
+      const { auth, body } = request;
       const { id: workspaceId } = auth.workspace;
       const rights = rightsOf(body, auth, new Date());
-      const made = await server.workspaceQueue(workspaceId, () =>
-        inTransaction(pool, async (tx): Promise<KeyWithToken> => {
-          await lockWorkspace(tx, workspaceId);
-          const { key, token } = await createKeyFor(tx, auth, body, rights);
-          const listed = await listedKey(tx, workspaceId, key.id);
-          if (!listed) throw new Error('the key was not inserted');
-          await request.audit(tx, { targetId: key.id });
-          return { ...shown(listed), token };
-        }),
-      );
-      return reply.header('cache-control', 'no-store').status(201).send(made);
+      reply.header('cache-control', 'no-store');
+      return withIdempotency(pool, request, reply, async (tx) => {
+        await lockWorkspace(tx, workspaceId);
+        const { key, token } = await createKeyFor(tx, auth, body, rights);
+        const listed = await listedKey(tx, workspaceId, key.id);
+        if (!listed) throw new Error('the key was not inserted');
+        await request.audit(tx, { targetId: key.id });
+        return secretOnce(201, { ...shown(listed), token }, shown(listed));
+      });
     },
   );
 
@@ -114,8 +113,7 @@ function revokesAnother({ auth, params, query }: FastifyRequest): boolean {
 }
 
 const CREATE_DESCRIPTION = `The response has the \`token\`. Only its hash is stored, so it cannot be shown again.
-\`Idempotency-Key\` has no effect here, because a response with a token is not stored: a repeated call creates a second
-key, which is in the list and can be revoked.
+With an \`Idempotency-Key\` a repeated call creates nothing, and its response has no token.
 
 A key gives no more rights than it has, and never \`manage\`.`;
 

@@ -1,6 +1,17 @@
 import { type Static, Type } from 'typebox';
 import { KEY_RESTRICTIONS } from '../../core/access/key-scopes.ts';
-import { Body, Cursor, Instant, Limit, NextCursor, Nullable, ONE_LINE, OneOf, Uuid } from '../schemas.ts';
+import {
+  Body,
+  Cursor,
+  Instant,
+  Limit,
+  NextCursor,
+  Nullable,
+  ONE_LINE,
+  OneOf,
+  SecretShown,
+  Uuid,
+} from '../schemas.ts';
 
 const KEY_KINDS = ['secret', 'publishable'] as const;
 const KeyKind = OneOf(KEY_KINDS, {
@@ -47,14 +58,19 @@ export type KeyRecord = Static<typeof KeyRecord>;
 export const KeyWithToken = Type.Object(
   {
     ...FIELDS,
-    token: Type.String({
-      pattern: '^(lk|pk)_live_[0-9a-f]{8}_[0-9a-f]{48}$',
-      description: 'The bearer token for the `Authorization` header. Shown only in this response.',
-    }),
+    token: Type.Optional(
+      Type.String({
+        pattern: '^(lk|pk)_live_[0-9a-f]{8}_[0-9a-f]{48}$',
+        description:
+          'The bearer token for the `Authorization` header. Shown only in this response; a replay by `Idempotency-Key` lacks it.',
+      }),
+    ),
+    secret_shown: SecretShown,
   },
   { title: 'KeyWithToken' },
 );
-export type KeyWithToken = Static<typeof KeyWithToken>;
+/** As a create returns it; a replay has no token. */
+export type KeyWithToken = KeyRecord & { token: string };
 
 export const KeyList = Type.Object(
   { keys: Type.Array(KeyRecord), next_cursor: NextCursor },

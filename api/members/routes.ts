@@ -14,6 +14,7 @@ import { unlinkIdentities } from '../../sql/console/provider-identities.ts';
 import { inTransaction, type PoolClient } from '../../sql/database/pool.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
+import { secretOnce, withIdempotency } from '../plugins/idempotency.ts';
 import { IdParams, Ok } from '../schemas.ts';
 import { requireEmail } from '../session/accept.ts';
 import { InviteAnswer, InviteBody, MemberChange, MemberList, MemberView } from './schemas.ts';
@@ -52,7 +53,7 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
   app.post(
     '/members/invites',
     {
-      config: { ...OWNERS, idempotent: 'unkept', errors: ['conflict'] },
+      config: { ...OWNERS, idempotent: true, errors: ['conflict'] },
       schema: {
         tags,
         operationId: 'members.invite',
@@ -71,23 +72,19 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
       const by = { maker_member_id: auth.member?.id ?? null, maker_key_id: auth.member ? null : auth.key.id };
       if (known && !mayReopen(by, known.id)) throw memberExists();
       const given = { workspaceId: auth.workspace.id, email, role: body.role, maker };
-      const { invite, token } = await inTransaction(pool, async (tx) => {
-        const made = await createInvite(tx, given);
-        await request.audit(tx, { targetId: made.invite.id });
-        return made;
+      reply.header('cache-control', 'no-store');
+      return withIdempotency(pool, request, reply, async (tx) => {
+        const { invite, token } = await createInvite(tx, given);
+        await request.audit(tx, { targetId: invite.id });
+        const shown = {
+          expires_at: invite.expires_at.toISOString(),
+          role: invite.role,
+          email: invite.email,
+          workspace_id: invite.workspace_id,
+        };
+        const url = inviteUrl(config.appUrl, token);
+        return secretOnce(201, { invite: { url, ...shown } }, { invite: shown });
       });
-      return reply
-        .status(201)
-        .header('cache-control', 'no-store')
-        .send({
-          invite: {
-            url: inviteUrl(config.appUrl, token),
-            expires_at: invite.expires_at.toISOString(),
-            role: invite.role,
-            email: invite.email,
-            workspace_id: invite.workspace_id,
-          },
-        });
     },
   );
 

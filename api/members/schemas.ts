@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Body, Email, Instant, Nullable, Uuid } from '../schemas.ts';
+import { Body, Email, Instant, Nullable, SecretShown, Uuid } from '../schemas.ts';
 import { MemberEmail, Role } from '../session/schemas.ts';
 
 export const MemberView = Type.Object(
@@ -38,12 +38,18 @@ export const InviteBody = Body(
 export const InviteAnswer = Type.Object(
   {
     invite: Type.Object({
-      url: Type.String({ format: 'uri', description: 'Works once. Shown only in this response.' }),
+      url: Type.Optional(
+        Type.String({
+          format: 'uri',
+          description: 'Works once. Shown only in this response; a replay by `Idempotency-Key` lacks it.',
+        }),
+      ),
       expires_at: Instant,
       role: Role,
       email: Nullable(Email),
       workspace_id: Uuid,
     }),
+    secret_shown: SecretShown,
   },
   { title: 'Invitation' },
 );

@@ -16,7 +16,7 @@ export function documented(schema: FastifySchema, route: RouteOptions): FastifyS
     ...schema,
     ...(body ? { body } : {}),
     ...(querystring ? { querystring: withOptionalDefaults(querystring) } : {}),
-    ...(idempotent === true ? { headers: IDEMPOTENCY_HEADER } : {}),
+    ...(idempotent ? { headers: IDEMPOTENCY_HEADER } : {}),
     security: SECURITY[scope],
     response: { ...(isJson(schema.response) ? schema.response : {}), ...answers },
   };
@@ -31,7 +31,7 @@ export function errorsOf(schema: FastifySchema, route: RouteOptions): ErrorCode[
   if (scope !== 'public' && scope !== 'partner' && plan !== 'any') codes.push('payment_required');
   if (route.url.includes(':')) codes.push('not_found');
   if (schema.body) codes.push('payload_too_large', 'unsupported_media_type');
-  if (idempotent === true) codes.push('idempotency_in_progress', 'idempotency_key_reused');
+  if (idempotent) codes.push('idempotency_in_progress', 'idempotency_key_reused');
   return [...new Set([...codes, ...errors])];
 }
 

@@ -40,7 +40,7 @@ const me = (key: string | null) => shop.get<Me>('/me', { key });
 const keyOf = (answer: Answer<Provisioned>) => answer.body.key ?? '';
 
 describe('POST /partner/workspaces', () => {
-  test('refuses a malformed Idempotency-Key, and saves no response for a valid one', async () => {
+  test('a repeated call with an Idempotency-Key revokes nothing, and answers as the first did without the key', async () => {
     const post = (idempotencyKey: string) =>
       shop.post<Provisioned & ErrorBody>(
         '/partner/workspaces',
@@ -49,7 +49,32 @@ describe('POST /partner/workspaces', () => {
       );
     const refused = await post('x'.repeat(201));
     expect([refused.status, refused.body.error?.details?.[0]?.path]).toEqual([400, 'Idempotency-Key']);
-    expect([(await post('one')).status, (await post('one')).status]).toEqual([201, 200]);
+    const made = await post('one');
+    const again = await post('one');
+    expect([made.status, again.status, again.headers['idempotent-replayed']]).toEqual([201, 201, 'true']);
+    expect(again.body).toEqual({ workspace: made.body.workspace, key: null, secret_shown: false });
+    const rotate = (name: string) =>
+      shop.post<Provisioned & ErrorBody>(
+        '/partner/workspaces',
+        { external_id: 'cus_key', name, rotate_key: true },
+        { key: platform.key, headers: { 'idempotency-key': 'two' } },
+      );
+    const rotated = await rotate('Shop');
+    const replayed = await rotate('Shop');
+    expect([replayed.status, replayed.body.key, replayed.body.secret_shown]).toEqual([200, null, false]);
+    expect((await me(keyOf(rotated))).status).toBe(200);
+    const other = await rotate('Another');
+    expect([other.status, other.body.error.code]).toEqual([422, 'idempotency_key_reused']);
+    // Another partner's keys are its own.
+    const rival = await addPartner('Rival with the same key');
+    const theirs = await shop.post<Provisioned>(
+      '/partner/workspaces',
+      { external_id: 'cus_key', name: 'Shop' },
+      { key: rival.key, headers: { 'idempotency-key': 'one' } },
+    );
+    expect([theirs.status, theirs.headers['idempotent-replayed']]).toEqual([201, undefined]);
+    const { rows } = await api.stores.pool.query('SELECT body::text AS body FROM idempotency_keys');
+    expect(rows.some((row) => row.body.includes('lk_live_'))).toBe(false);
   });
 
   test('makes a workspace with a secret key: 201', async () => {
@@ -165,6 +190,8 @@ describe('POST /partner/workspaces', () => {
     ['an empty one', { external_id: '', name: 'N' }],
     ['201 characters', { external_id: 'x'.repeat(201), name: 'N' }],
     ['a number', { external_id: 7, name: 'N' }],
+    ['a dot, which no path can hold', { external_id: '.', name: 'N' }],
+    ['two dots', { external_id: '..', name: 'N' }],
     ['no name', { external_id: 'bad' }],
     ['an empty name', { external_id: 'bad', name: '' }],
     ['a name of 101 characters', { external_id: 'bad', name: 'x'.repeat(101) }],

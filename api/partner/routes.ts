@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts';
-import { inTransaction } from '../../sql/database/pool.ts';
 import { partnerWorkspace } from '../../sql/workspaces/partner-workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
+import { secretOnce, withIdempotency } from '../plugins/idempotency.ts';
 import { provision } from './provision.ts';
 import { ExternalIdParams, PartnerWorkspaceAnswer, ProvisionBody, Provisioned } from './schemas.ts';
 
@@ -12,7 +12,7 @@ export async function partnerRoutes(app: Api, { pool }: ApiDeps): Promise<void> 
   app.post(
     '/partner/workspaces',
     {
-      config: { scope: 'partner', idempotent: 'unkept' },
+      config: { scope: 'partner', idempotent: true },
       schema: {
         tags,
         operationId: 'partnerWorkspaces.provision',
@@ -29,19 +29,17 @@ export async function partnerRoutes(app: Api, { pool }: ApiDeps): Promise<void> 
       },
     },
     async (request, reply) => {
-      const { body, partner, server } = request;
-      const answer = await server.workspaceQueue(partner.id, () =>
-        inTransaction(pool, async (tx) => {
-          const { made, body: provisioned } = await provision(tx, partner, body);
-          const { id } = provisioned.workspace;
-          if (provisioned.key !== null) await request.audit(tx, { workspaceId: id });
-          return { made, body: provisioned };
-        }),
-      );
-      return reply
-        .header('cache-control', 'no-store')
-        .status(answer.made ? 201 : 200)
-        .send(answer.body);
+      const { body, partner } = request;
+      if (partner === undefined) throw new Error('the route has no partner');
+      reply.header('cache-control', 'no-store');
+      return withIdempotency(pool, request, reply, async (tx) => {
+        const { made, body: provisioned } = await provision(tx, partner, body);
+        const { key, ...rest } = provisioned;
+        const status = made ? 201 : 200;
+        if (key === null) return { status, body: provisioned };
+        await request.audit(tx, { workspaceId: rest.workspace.id });
+        return secretOnce(status, provisioned, { ...rest, key: null });
+      });
     },
   );
 
@@ -67,8 +65,8 @@ export async function partnerRoutes(app: Api, { pool }: ApiDeps): Promise<void> 
   );
 }
 
-const PROVISION_DESCRIPTION = `Safe to repeat and to call concurrently: each \`external_id\` of a partner has one workspace. \`Idempotency-Key\` has
-no effect here, because a response with a key is not stored.
+const PROVISION_DESCRIPTION = `Safe to repeat and to call concurrently: each \`external_id\` of a partner has one workspace. With an
+\`Idempotency-Key\` a repeated call does nothing and answers as the first did, without the key.
 
 | Outcome | Status | \`key\` |
 |---|---|---|

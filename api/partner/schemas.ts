@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Body, ExternalId, Nullable, ONE_LINE, Uuid } from '../schemas.ts';
+import { Body, ExternalId, NO_DOTS, Nullable, ONE_LINE, SecretShown, Uuid } from '../schemas.ts';
 
 export const PartnerWorkspace = Type.Object(
   { id: Uuid, name: Type.String(), slug: Type.String(), partner_external_id: Type.String() },
@@ -10,6 +10,7 @@ export const ProvisionBody = Body(
   {
     external_id: Type.String({
       ...ExternalId,
+      pattern: NO_DOTS,
       description: 'Your id of the customer, matched exactly. Each id has one workspace.',
     }),
     name: Type.String({
@@ -36,9 +37,11 @@ export const Provisioned = Type.Object(
     key: Nullable(
       Type.String({
         pattern: '^lk_live_[0-9a-f]{8}_[0-9a-f]{48}$',
-        description: 'A secret workspace key. Shown only in this response.',
+        description:
+          'A secret workspace key. Shown only in this response; null in a replay by `Idempotency-Key`.',
       }),
     ),
+    secret_shown: SecretShown,
   },
   { title: 'ProvisionedWorkspace' },
 );

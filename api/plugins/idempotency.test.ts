@@ -54,6 +54,45 @@ test('a replay gets the stored status and body, and says so', async () => {
   expect(await count('destinations')).toBe(1);
 });
 
+/** Creates whose response has a secret: how a replay's differs, and what counts them. */
+const SECRETS: [path: string, body: object, secret: RegExp, rows: string][] = [
+  ['/keys', { kind: 'secret' }, /"token":"lk_live_[^"]+",?/, 'api_keys'],
+  ['/identity-secret', {}, /"identity_secret":"is_live_[^"]+",?/, 'identity_secrets'],
+  ['/members/invites', { role: 'analyst' }, /"url":"[^"]+",?/, 'invites'],
+  [
+    '/webhooks',
+    { url: 'https://8.8.8.8/hook', events: ['click.created'] },
+    /"secret":"whsec_[^"]+",?/,
+    'webhooks',
+  ],
+];
+test.each(SECRETS)(
+  'a replay of POST %s does nothing, and says that it lacks the secret',
+  async (path, sent, secret, table) => {
+    const rowsOf = async () => {
+      const row = "(to_jsonb(t) - 'last_used_at')::text";
+      const { rows } = await api.stores.pool.query(
+        `SELECT md5(string_agg(${row}, '' ORDER BY ${row})) AS all FROM ${table} t`,
+      );
+      return rows[0]?.all;
+    };
+    const first = await shop.post(path, sent, withKey('secret'));
+    expect(first.text).toMatch(secret);
+    const before = await rowsOf();
+    const second = await shop.post<{ secret_shown?: boolean }>(path, sent, withKey('secret'));
+    expect([second.status, second.headers['idempotent-replayed'], await rowsOf()]).toEqual([
+      201,
+      'true',
+      before,
+    ]);
+    const { secret_shown: shown, ...rest } = second.body;
+    expect(shown).toBe(false);
+    expect(rest).toEqual(JSON.parse(first.text.replace(secret, '').replace(/,}/g, '}')));
+    const { rows } = await api.stores.pool.query('SELECT body::text AS body FROM idempotency_keys');
+    expect(rows.some((row) => secret.test(row.body))).toBe(false);
+  },
+);
+
 test('the order of keys and the white space of a body do not matter', async () => {
   const first = await create('order');
   const headers = { 'content-type': 'application/json', 'idempotency-key': 'order' };

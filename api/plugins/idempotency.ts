@@ -26,9 +26,7 @@ export function addIdempotency(app: Api): void {
     if (typeof key !== 'string' || !PRINTABLE.test(key)) {
       throw badRequest('Idempotency-Key', 'must be 1 to 200 printable characters');
     }
-    if (idempotent === true) {
-      request.idempotency = { key: keyOf(request, key), fingerprint: await fingerprintOf(request) };
-    }
+    request.idempotency = { key: keyOf(request, key), fingerprint: await fingerprintOf(request) };
   });
 }
 
@@ -36,9 +34,12 @@ export function addIdempotency(app: Api): void {
  * Returns the key as stored. A publishable key is public, so its requests must not take the guessable keys (order
  * numbers) of the workspace's servers. The prefix can't be sent in a key.
  */
-function keyOf({ auth }: FastifyRequest, key: string): string {
-  return auth.key.kind === 'publishable' ? `\u0001${key}` : key;
+function keyOf({ auth, partner }: FastifyRequest, key: string): string {
+  return partner === undefined && auth.key.kind === 'publishable' ? `\u0001${key}` : key;
 }
+
+/** Returns whose keys the request's is one of: a workspace's, or a partner's with its own. */
+const callerOf = ({ auth, partner }: FastifyRequest): string => partner?.id ?? auth.workspace.id;
 
 /**
  * Responds to a creating request once per `Idempotency-Key`. `work` runs in a transaction, and its 2xx response is
@@ -72,12 +73,12 @@ export async function withPreparedIdempotency<T>(
   prepare: () => Promise<T>,
   work: (tx: PoolClient, prepared: T) => Promise<MadeResponse>,
 ): Promise<FastifyReply> {
-  const { idempotency, auth, server } = request;
+  const { idempotency, server } = request;
   if (!idempotency) {
     const prepared = await prepare();
     return withIdempotency(pool, request, reply, (tx) => work(tx, prepared));
   }
-  const workspaceId = auth.workspace.id;
+  const workspaceId = callerOf(request);
   const reservation = { workspaceId, key: idempotency.key, holder: randomUUID() };
   const kept = await server.workspaceQueue(workspaceId, () =>
     inTransaction(pool, async (tx) => {
@@ -107,7 +108,7 @@ async function respondOnce(
   work: (tx: PoolClient) => Promise<MadeResponse>,
 ): Promise<Response> {
   const { idempotency } = request;
-  const workspaceId = request.auth.workspace.id;
+  const workspaceId = callerOf(request);
   const transaction = async (tx: PoolClient): Promise<Response> => {
     if (!idempotency) {
       const { status, body } = await work(tx);
@@ -119,7 +120,7 @@ async function respondOnce(
     const { key, fingerprint } = idempotency;
     if (made.status >= 200 && made.status < 300) {
       const stored = { ...made, body: replayBody ?? made.body };
-      await request.server.countPublishable(tx, request.auth);
+      if (request.partner === undefined) await request.server.countPublishable(tx, request.auth);
       await storeResponse(tx, { workspaceId, key, fingerprint, ...stored });
     }
     if (holder !== null) await releaseKey(tx, { workspaceId, key, holder });
@@ -194,8 +195,12 @@ function canonicalJson(value: unknown): string {
   );
 }
 
-/** Returns a response whose secret a replay lacks: another member may send it. */
-export function secretOnce<T extends { secret?: string }>(status: number, body: T) {
-  const { secret: _, ...replayBody } = body;
-  return { status, body, replayBody };
+/**
+ * Returns a response whose secret a replay lacks, and says so: another member may send it.
+ *
+ * @param withoutSecret the body of a replay; left out: that without `secret`
+ */
+export function secretOnce<T extends object>(status: number, body: T, withoutSecret?: object): MadeResponse {
+  const { secret: _, ...rest } = body as { secret?: string };
+  return { status, body, replayBody: { ...(withoutSecret ?? rest), secret_shown: false } };
 }

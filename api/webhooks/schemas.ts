@@ -1,7 +1,18 @@
 import { type Static, Type } from 'typebox';
 import { EVENT_TYPES, TEST_EVENT } from '../../core/webhooks/event-types.ts';
 import { DELIVERY_STATUSES } from '../../sql/webhooks/deliveries.ts';
-import { Body, Cursor, Instant, Limit, NextCursor, Nullable, OneOf, Url, Uuid } from '../schemas.ts';
+import {
+  Body,
+  Cursor,
+  Instant,
+  Limit,
+  NextCursor,
+  Nullable,
+  OneOf,
+  SecretShown,
+  Url,
+  Uuid,
+} from '../schemas.ts';
 import { RECEIVER_URL_LIMIT } from './receiver-url.ts';
 
 const ReceiverUrl = Type.String({
@@ -91,6 +102,7 @@ export type WebhookShown = Static<typeof WebhookShown>;
 export const WebhookWithSecret = Type.Object(
   {
     ...FIELDS,
+    secret_shown: SecretShown,
     secret: Type.Optional(
       Type.String({
         pattern: '^whsec_[A-Za-z0-9+/]+=*$',

@@ -15,6 +15,7 @@ import {
   type Workspace,
 } from '../../sql/workspaces/workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
+import { secretOnce, withIdempotency } from '../plugins/idempotency.ts';
 import { setDefaultDomain } from './default-domain.ts';
 import { IdentitySecret, WorkspaceChange, WorkspaceSettings } from './schemas.ts';
 
@@ -84,23 +85,22 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
   app.post(
     '/identity-secret',
     {
-      config: { ...CONFIG, recentSignIn: true, idempotent: 'unkept' },
+      config: { ...CONFIG, recentSignIn: true, idempotent: true },
       schema: {
         tags,
         operationId: 'workspace.rotateIdentitySecret',
         summary: 'Create or replace the identity secret',
-        description:
-          'A `user_hash` made with the former secret is invalid immediately. `Idempotency-Key` has no effect here, because a response with a secret is not stored.',
+        description: 'A `user_hash` made with the former secret is invalid immediately.',
         response: { 201: IdentitySecret },
       },
     },
     async (request, reply) => {
-      const secret = await inTransaction(pool, async (tx) => {
-        const made = await rotateIdentitySecret(tx, request.auth.workspace.id, new Date());
+      reply.header('cache-control', 'no-store');
+      return withIdempotency(pool, request, reply, async (tx) => {
+        const secret = await rotateIdentitySecret(tx, request.auth.workspace.id, new Date());
         await request.audit(tx);
-        return made;
+        return secretOnce(201, { identity_secret: secret }, {});
       });
-      return reply.header('cache-control', 'no-store').status(201).send({ identity_secret: secret });
     },
   );
 }

@@ -9,7 +9,7 @@ import {
   MOST_PAYOUT_HOLD_DAYS,
   MOST_RETENTION_MONTHS,
 } from '../../sql/workspaces/workspaces.ts';
-import { Body, Currency, CurrencyInput, Nullable, ONE_LINE, OneOf, Uuid } from '../schemas.ts';
+import { Body, Currency, CurrencyInput, Nullable, ONE_LINE, OneOf, SecretShown, Uuid } from '../schemas.ts';
 
 /** Characters of the largest logo: four for each three bytes. */
 const LOGO_URL_LIMIT = Math.ceil(LOGO_BYTES / 3) * 4 + 30;
@@ -124,9 +124,13 @@ export const WorkspaceChange = Body(
 
 export const IdentitySecret = Type.Object(
   {
-    identity_secret: Type.String({
-      description: 'The key of `user_hash`, prefix included. Shown once; keep it on your server.',
-    }),
+    identity_secret: Type.Optional(
+      Type.String({
+        description:
+          'The key of `user_hash`, prefix included. Shown once, and not in a replay by `Idempotency-Key`; keep it on your server.',
+      }),
+    ),
+    secret_shown: SecretShown,
   },
   { title: 'IdentitySecret' },
 );

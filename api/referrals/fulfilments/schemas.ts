@@ -12,6 +12,7 @@ import {
   Nullable,
   NumberCursor,
   OneOf,
+  SecretShown,
   STRIPE_KEY,
   Url,
   Uuid,
@@ -115,6 +116,7 @@ export type FulfilmentRecord = Static<typeof FulfilmentRecord>;
 export const FulfilmentWithSecret = Type.Object(
   {
     ...FIELDS,
+    secret_shown: SecretShown,
     secret: Type.Optional(
       Type.String({
         pattern: '^whsec_[A-Za-z0-9+/]+=*$',

@@ -1645,6 +1645,8 @@ export interface components {
       program_id: string;
       provider: components["schemas"]["FulfilmentProvider"];
       secret?: string;
+      /** @constant */
+      secret_shown?: false;
       settings: components["schemas"]["FulfilmentSettingsShown"];
       /** Format: date-time */
       updated_at: string;
@@ -1660,7 +1662,9 @@ export interface components {
       start: string;
     };
     IdentitySecret: {
-      identity_secret: string;
+      identity_secret?: string;
+      /** @constant */
+      secret_shown?: false;
     };
     /** @enum {string} */
     IdentityVerification: "off" | "required";
@@ -1707,10 +1711,12 @@ export interface components {
         expires_at: string;
         role: components["schemas"]["Role"];
         /** Format: uri */
-        url: string;
+        url?: string;
         /** Format: uuid */
         workspace_id: string;
       };
+      /** @constant */
+      secret_shown?: false;
     };
     InvitationPasskey: {
       /** Format: email */
@@ -1845,7 +1851,9 @@ export interface components {
       /** Format: date-time */
       revoked_at: string | null;
       scopes: ("secret" | "publishable" | "read" | "links" | "referrals" | "tracking")[];
-      token: string;
+      /** @constant */
+      secret_shown?: false;
+      token?: string;
     };
     LastClick: {
       ad_click_id: string;
@@ -2489,6 +2497,8 @@ export interface components {
     PromotionCodeStatus: "pending" | "active" | "failed";
     ProvisionedWorkspace: {
       key: string | null;
+      /** @constant */
+      secret_shown?: false;
       workspace: components["schemas"]["PartnerWorkspace"];
     };
     ProvisionWorkspace: {
@@ -3285,6 +3295,8 @@ export interface components {
       id: string;
       is_active: boolean;
       secret?: string;
+      /** @constant */
+      secret_shown?: false;
       /** Format: date-time */
       updated_at: string;
       /** Format: uri */
@@ -3381,6 +3393,7 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["AuditLog"];
+          "application/x-ndjson": string;
         };
       };
     };
@@ -4672,9 +4685,15 @@ export interface operations {
     };
   };
   "workspace.rotateIdentitySecret": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+    };
     responses: {
       201: {
         headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
           "x-request-id": components["headers"]["RequestId"];
         };
         content: {
@@ -4702,6 +4721,11 @@ export interface operations {
     };
   };
   "keys.create": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+    };
     requestBody: {
       content: {
         "application/json": components["schemas"]["CreateKey"];
@@ -4710,6 +4734,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
           "x-ignored-fields": components["headers"]["IgnoredFields"];
           "x-request-id": components["headers"]["RequestId"];
         };
@@ -5156,6 +5181,11 @@ export interface operations {
     };
   };
   "members.invite": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+    };
     requestBody: {
       content: {
         "application/json": components["schemas"]["InviteMember"];
@@ -5164,6 +5194,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
           "x-ignored-fields": components["headers"]["IgnoredFields"];
           "x-request-id": components["headers"]["RequestId"];
         };
@@ -5174,6 +5205,11 @@ export interface operations {
     };
   };
   "partnerWorkspaces.provision": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+    };
     requestBody: {
       content: {
         "application/json": components["schemas"]["ProvisionWorkspace"];
@@ -5182,6 +5218,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
           "x-ignored-fields": components["headers"]["IgnoredFields"];
           "x-request-id": components["headers"]["RequestId"];
         };
@@ -5191,6 +5228,7 @@ export interface operations {
       };
       201: {
         headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
           "x-ignored-fields": components["headers"]["IgnoredFields"];
           "x-request-id": components["headers"]["RequestId"];
         };

@@ -7,6 +7,9 @@ import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
 import { type KeyKind, KIND_MEANINGS, KIND_NAMES, type NewKey } from './responses.ts';
 
+/** In place of a secret that a repeated call did not show. */
+const NOT_SHOWN = 'The response was lost. Revoke this key and create another.';
+
 /** The API's limit for a name. */
 const LABEL_MOST = 100;
 type Restriction = 'read' | 'links' | 'referrals' | 'tracking';
@@ -50,7 +53,7 @@ export function KeyDialog({ close }: { close: () => void }) {
       {...(create.data && STAYS)}
     >
       {create.data ? (
-        <SecretMade value={create.data.token} what={`${create.data.kind} key`} onDone={close}>
+        <SecretMade value={create.data.token ?? NOT_SHOWN} what={`${create.data.kind} key`} onDone={close}>
           <Text size="sm">{KIND_MEANINGS[create.data.kind]}</Text>
         </SecretMade>
       ) : (

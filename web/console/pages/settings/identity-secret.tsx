@@ -5,6 +5,9 @@ import type { ResponseOf } from '../../api/responses.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
 
+/** In place of a secret that a repeated call did not show. */
+const NOT_SHOWN = 'The response was lost. Replace the secret again to see one.';
+
 type Secret = ResponseOf<'/identity-secret', 'post'>;
 
 /** Creates or replaces the key of `user_hash`; it is shown once. */
@@ -37,7 +40,7 @@ export function IdentitySecret({ isSet }: { isSet: boolean }) {
       <Modal opened={isShown} onClose={() => setShown(false)} title="Identity secret" {...STAYS}>
         {make.data && (
           <SecretMade
-            value={make.data.identity_secret}
+            value={make.data.identity_secret ?? NOT_SHOWN}
             what="identity secret"
             onDone={() => {
               setShown(false);

@@ -9,6 +9,9 @@ import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
 import { ROLE_MEANINGS, ROLE_NAMES } from '../sign-in/roles.ts';
 import { SignInFailure } from '../sign-in/sign-in-failure.tsx';
 
+/** In place of a secret that a repeated call did not show. */
+const NOT_SHOWN = 'The response was lost. Create another invitation.';
+
 type Sent = { email: string | null; role: Role };
 type Made = ResponseOf<'/members/invites', 'post'>;
 
@@ -46,7 +49,7 @@ function InviteForm({ onMade, onClose }: { onMade: () => void; onClose: () => vo
   if (send.data) {
     const { invite } = send.data;
     return (
-      <SecretMade value={invite.url} what="invitation link" onDone={onClose}>
+      <SecretMade value={invite.url ?? NOT_SHOWN} what="invitation link" onDone={onClose}>
         <Text size="sm">
           Send it to {invite.email ?? 'the person you invite'} yourself. It works once, for 15 minutes, and
           gives the role {ROLE_NAMES[invite.role].toLowerCase()}.
