@@ -23,7 +23,7 @@ export function qrSvg(modules: QrModules, look: QrLook, title: string, logo: str
   const width = modules.length + 2 * margin;
   const background = cssColor(look.background);
   return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${size}" height="${size}" viewBox="0 0 ${width} ${width}" ` +
+    `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="${size}" height="${size}" viewBox="0 0 ${width} ${width}" ` +
     `shape-rendering="crispEdges" role="img"><title>${escaped(title)}</title>` +
     `<path fill="${background}" d="M0 0h${width}v${width}H0z"/>` +
     `<path fill="${cssColor(look.color)}" d="${pathOf(modules, margin)}"/>` +
@@ -51,9 +51,11 @@ function middle(modules: QrModules, margin: number, background: string, logo: st
   const span = logoSpan(modules);
   const at = margin + (modules.length - span) / 2;
   const side = logoSide(modules);
+  const source = escaped(logo);
   return (
     `<path fill="${background}" d="M${at} ${at}h${span}v${span}h-${span}z"/>` +
-    `<image href="${escaped(logo)}" x="${at + (span - side) / 2}" y="${at + (span - side) / 2}" width="${side}" height="${side}"/>`
+    // `xlink:href` is what SVG 1.1 has: print shops' tools, such as Inkscape, Illustrator, and TCPDF.
+    `<image href="${source}" xlink:href="${source}" x="${at + (span - side) / 2}" y="${at + (span - side) / 2}" width="${side}" height="${side}"/>`
   );
 }
 
