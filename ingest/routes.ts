@@ -2,8 +2,8 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import type { Config } from '../core/settings/config.ts';
 import type { createCollectHandlers } from './collect/handler.ts';
 import type { createHealth } from './health.ts';
-import { refusingTwoLengths } from './http/content-lengths.ts';
 import type { Exchanges } from './http/exchange.ts';
+import { refusingUnclearLength } from './http/framing.ts';
 import type { createPasswordHandler } from './password/handler.ts';
 import type { createPixelScript } from './pixel-script.ts';
 import type { RedirectHandler } from './redirect/handler.ts';
@@ -35,11 +35,11 @@ export function addRoutes(
   const { exchanges, redirect, password, collect, pixelScript, health, robots } = given;
   type Route = (res: HttpResponse, req: HttpRequest) => void;
   const app = {
-    get: (path: string, handle: Route) => server.get(path, refusingTwoLengths(handle)),
-    head: (path: string, handle: Route) => server.head(path, refusingTwoLengths(handle)),
-    post: (path: string, handle: Route) => server.post(path, refusingTwoLengths(handle)),
-    options: (path: string, handle: Route) => server.options(path, refusingTwoLengths(handle)),
-    any: (path: string, handle: Route) => server.any(path, refusingTwoLengths(handle)),
+    get: (path: string, handle: Route) => server.get(path, refusingUnclearLength(handle)),
+    head: (path: string, handle: Route) => server.head(path, refusingUnclearLength(handle)),
+    post: (path: string, handle: Route) => server.post(path, refusingUnclearLength(handle)),
+    options: (path: string, handle: Route) => server.options(path, refusingUnclearLength(handle)),
+    any: (path: string, handle: Route) => server.any(path, refusingUnclearLength(handle)),
   };
 
   const refuse = (res: HttpResponse, req: HttpRequest) =>

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorDetail } from '../../core/errors.ts';
@@ -122,17 +122,32 @@ export function answerClientError(newId: () => string) {
 
 /**
  * Replaces two responses that Node sends without an envelope and an id: HTTP/1.1 without a Host header is a 400
- * like others, and an unknown expectation is ignored, as RFC 9110 (10.1.1) allows. Requires `requireHostHeader:
- * false`.
+ * like others, after which the connection ends, and an unknown expectation is ignored, as RFC 9110 (10.1.1) allows.
+ * Requires `requireHostHeader: false`.
  */
 export function addBareRefusals(app: Api): void {
+  const refused = new WeakSet<Socket>();
+  /** Requests that came with a refused one: a proxy may not have seen them as requests. */
+  const behind = new WeakSet<IncomingMessage>();
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  app.addHook('onRequest', async ({ raw, headers }) => {
-    if (raw.httpVersion === '1.1' && headers.host === undefined) {
-      throw new AppError('bad_request', 'the request must have a Host header');
+  // Before the hooks: those of a request behind begin before the first one's are through.
+  app.server.prependListener('request', (request) => {
+    if (refused.has(request.socket)) behind.add(request);
+    else if (hasNoHost(request)) refused.add(request.socket);
+  });
+  app.addHook('onRequest', async ({ raw }, reply) => {
+    if (behind.has(raw)) {
+      reply.hijack();
+      return;
     }
+    if (!hasNoHost(raw)) return;
+    reply.header('connection', 'close');
+    throw new AppError('bad_request', 'the request must have a Host header');
   });
 }
+
+const hasNoHost = ({ httpVersion, headers }: IncomingMessage) =>
+  httpVersion === '1.1' && headers.host === undefined;
 
 function clientErrorOf({ code }: NodeJS.ErrnoException): AppError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')

@@ -39,7 +39,7 @@ test.each(['GET', 'POST', 'HEAD', 'PUT', 'OPTIONS'])(
   async (method) => {
     for (const path of [`/${slug}`, '/collect', '/health/live']) {
       const lines = [`${method} ${path} HTTP/1.1`, 'Content-Length: 0', 'Content-Length: 30'];
-      const text = await send(lines, 'GET /smuggled HTTP/1.1\r\n\r\n', true);
+      const text = await send(lines, 'GET /smuggled HTTP/1.1\r\nHost: short.test\r\n\r\n', true);
       expect([path, text.split('\r\n', 1)[0], text.match(/HTTP\/1\.1/g)?.length]).toEqual([
         path,
         'HTTP/1.1 400 Bad Request',
@@ -48,6 +48,23 @@ test.each(['GET', 'POST', 'HEAD', 'PUT', 'OPTIONS'])(
     }
   },
 );
+
+test.each(['xchunked', 'gzip, chunked', 'chunked, identity', 'chunked, chunked'])(
+  'a request with the Transfer-Encoding %s is 400, and what came with it is not read',
+  async (encoding) => {
+    const lines = ['POST /collect HTTP/1.1', `Transfer-Encoding: ${encoding}`];
+    const behind = 'GET /smuggled HTTP/1.1\r\nHost: short.test\r\n\r\n';
+    const text = await send(lines, `2\r\n{}\r\n0\r\n\r\n${behind}${behind}`, true);
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400']);
+  },
+);
+
+test('chunks are read, in any case', async () => {
+  for (const encoding of ['chunked', 'Chunked']) {
+    const lines = ['POST /collect HTTP/1.1', `Transfer-Encoding: ${encoding}`];
+    expect(await send(lines, '2\r\n{}\r\n0\r\n\r\n', false)).toMatch(/^HTTP\/1\.1 401 /);
+  }
+});
 
 test('one length, or the same twice, is fine', async () => {
   for (const lengths of [['Content-Length: 2'], ['Content-Length: 2', 'Content-Length: 2']]) {

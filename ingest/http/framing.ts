@@ -13,7 +13,11 @@ type Handler = (res: HttpResponse, req: HttpRequest) => void;
 const REFUSAL = refusal(`The end of the request's body is not clear.\n${' '.repeat(16_384)}`);
 
 function refusal(body: string): string {
-  const headers = ['Connection: close', 'Content-Type: text/plain; charset=utf-8', `Content-Length: ${body.length}`];
+  const headers = [
+    'Connection: close',
+    'Content-Type: text/plain; charset=utf-8',
+    `Content-Length: ${body.length}`,
+  ];
   return `400 Bad Request\r\n${headers.join('\r\n')}\r\n\r\n${body}`;
 }
 

@@ -1,0 +1,192 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../cli/embedded/free-port.ts';
+import { type LocalNginx, NO_NGINX, runNginx, writeMainConfig } from './deploy/nginx.ts';
+import { type TestApi, testApi } from './support/api.ts';
+import { bound } from './support/bound-process.ts';
+import { startTestIngest, type TestIngest } from './support/ingest.ts';
+import { until } from './support/until.ts';
+
+/** Requests whose end a proxy may see elsewhere (RFC 9112, sections 5, 6, 7, and 11.2), at both ports. */
+
+let api: TestApi;
+let ingest: TestIngest;
+let directory: string;
+const ports: Record<'ingest' | 'api' | 'nginx' | 'caddy' | 'nginxApi' | 'caddyApi', number> = {
+  ingest: 0,
+  api: 0,
+  nginx: 0,
+  caddy: 0,
+  nginxApi: 0,
+  caddyApi: 0,
+};
+let nginx: LocalNginx | undefined;
+let caddy: ChildProcess | undefined;
+
+const hasCaddy = (() => {
+  try {
+    execFileSync('caddy', ['version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-smuggling-'));
+  api = await testApi();
+  ingest = await startTestIngest(api.stores);
+  await api.app.listen({ host: '127.0.0.1', port: 0 });
+  ports.ingest = Number(new URL(ingest.url).port);
+  const address = api.app.server.address();
+  ports.api = typeof address === 'object' && address !== null ? address.port : 0;
+  for (const name of ['nginx', 'nginxApi', 'caddy', 'caddyApi'] as const) ports[name] = await freePort();
+  if (NO_NGINX === false) nginx = await runNginx(nginxConfig(), () => isUp(ports.nginx));
+  if (!hasCaddy) return;
+  const { file, args } = bound('caddy', ['run', '--adapter', 'caddyfile', '--config', caddyConfig()]);
+  caddy = spawn(file, args, { stdio: 'ignore', env: { PATH: process.env.PATH, HOME: directory } });
+  await until('Caddy responds', () => isUp(ports.caddy), Boolean);
+});
+afterAll(async () => {
+  caddy?.kill('SIGTERM');
+  await nginx?.stop();
+  await ingest?.close();
+  await ingest?.remove();
+  await api?.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** Keeps connections to both ports open, as a proxy in production does: a smuggled request would stand in one. */
+function nginxConfig(): string {
+  const site = (name: string, listen: number, to: number) => `
+    upstream ${name} { server 127.0.0.1:${to}; keepalive 4; }
+    server {
+      listen 127.0.0.1:${listen};
+      location / { proxy_pass http://${name}; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_request_buffering off; }
+    }`;
+  const both = site('redirects', ports.nginx, ports.ingest) + site('api', ports.nginxApi, ports.api);
+  writeFileSync(join(directory, 'site.conf'), `access_log off;${both}`);
+  return writeMainConfig(directory, 'site.conf');
+}
+
+function caddyConfig(): string {
+  const site = (listen: number, to: number) =>
+    `http://127.0.0.1:${listen} {\n\treverse_proxy 127.0.0.1:${to}\n}\n`;
+  const path = join(directory, 'Caddyfile');
+  const options = '{\n\tadmin off\n\tauto_https off\n}\n';
+  writeFileSync(path, options + site(ports.caddy, ports.ingest) + site(ports.caddyApi, ports.api));
+  return path;
+}
+
+const isUp = (port: number) =>
+  fetch(`http://127.0.0.1:${port}/`).then(
+    () => true,
+    () => false,
+  );
+
+type Seen = { statuses: string[]; closed: boolean };
+
+/** Sends bytes. @returns what came back until the server closed, or until `withinMs` were over */
+function send(port: number, bytes: string, withinMs: number): Promise<Seen> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    let text = '';
+    const end = (closed: boolean) => {
+      clearTimeout(late);
+      socket.destroy();
+      resolve({
+        statuses: [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => String(status)),
+        closed,
+      });
+    };
+    const late = setTimeout(() => end(false), withinMs);
+    socket.setEncoding('latin1').on('data', (part: string) => {
+      text += part;
+    });
+    socket.on('close', () => end(true)).on('error', () => undefined);
+    socket.write(bytes, 'latin1');
+  });
+}
+
+/** A request behind the one of a case: it must not be read. */
+const NEXT = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n';
+const post = (headers: string[], body: string) =>
+  `${['POST /collect HTTP/1.1', 'Host: a', 'Content-Type: text/plain', ...headers].join('\r\n')}\r\n\r\n${body}`;
+const get = (...headers: string[]) => `${['GET /x HTTP/1.1', 'Host: a', ...headers].join('\r\n')}\r\n\r\n`;
+const CHUNKED = 'Transfer-Encoding: chunked';
+
+/** Refused with 400 at once, at both ports. */
+const REFUSED: [what: string, bytes: string][] = [
+  ['two lengths', post(['Content-Length: 2', 'Content-Length: 30'], '{}')],
+  ['two lengths of a GET', get('Content-Length: 0', 'Content-Length: 35')],
+  ['a length and chunks', post(['Content-Length: 5', CHUNKED], '0\r\n\r\n')],
+  ['chunks and a length', post([CHUNKED, 'Content-Length: 50'], '0\r\n\r\n')],
+  ['an encoding that only ends as chunked', post(['Transfer-Encoding: xchunked'], '2\r\n{}\r\n0\r\n\r\n')],
+  ['no encoding at all', post(['Transfer-Encoding: identity', 'Content-Length: 2'], '{}')],
+  ['a signed length', post(['Content-Length: +2'], '{}')],
+  ['a negative length', post(['Content-Length: -2'], '{}')],
+  ['a list of lengths', post(['Content-Length: 2, 30'], '{}')],
+  ['a length that no integer holds', post(['Content-Length: 99999999999999999999'], '{}')],
+  ['a length in hexadecimal', post(['Content-Length: 0x2'], '{}')],
+  ['a chunk whose size is no number', post([CHUNKED], 'zz\r\n{}\r\n0\r\n\r\n')],
+  ['a chunk with a signed size', post([CHUNKED], '+2\r\n{}\r\n0\r\n\r\n')],
+  ['no Host', 'GET /x HTTP/1.1\r\nAccept: */*\r\n\r\n'],
+];
+
+/**
+ * Malformed headers. The API refuses them with 400 at once. The parser of uWebSockets.js waits for their end, so ingest
+ * closes the connection after its timeout, without a response.
+ */
+const MALFORMED: [what: string, bytes: string][] = [
+  ['a blank before the colon', post(['Content-Length : 2'], '{}')],
+  ['a folded line', get('Accept: a,', ' b')],
+  ['a line without a colon', get('no colon')],
+  ['a control character', get('Accept: a\x01b')],
+  ['NUL', get('Accept: a\0b')],
+  ['a bare carriage return', get('Accept: a\rContent-Length: 30')],
+];
+
+describe.each(['ingest', 'api'] as const)('%s', (name) => {
+  test.each(REFUSED)('refuses %s with 400, closes, and reads nothing behind it', async (_, bytes) => {
+    expect(await send(ports[name], bytes + NEXT, 5_000)).toEqual({ statuses: ['400'], closed: true });
+    expect(await send(ports[name], bytes + NEXT + NEXT + NEXT, 5_000)).toEqual({
+      statuses: ['400'],
+      closed: true,
+    });
+  });
+});
+
+test.each(MALFORMED)('the API refuses %s with 400, closes, and reads nothing behind it', async (_, bytes) => {
+  expect(await send(ports.api, bytes + NEXT, 5_000)).toEqual({ statuses: ['400'], closed: true });
+});
+
+test('ingest closes a connection with malformed headers, and reads nothing behind them', async () => {
+  const seen = await Promise.all(MALFORMED.map(([, bytes]) => send(ports.ingest, bytes + NEXT, 30_000)));
+  expect(seen).toEqual(MALFORMED.map(() => ({ statuses: [], closed: true })));
+});
+
+describe.each(['nginx', 'caddy'] as const)('behind %s', (proxy) => {
+  test('no case puts a request into another visitor’s connection', async (context) => {
+    context.skip(proxy === 'nginx' && NO_NGINX !== false, String(NO_NGINX));
+    context.skip(proxy === 'caddy' && !hasCaddy, 'caddy is not installed');
+    const targets = [
+      { port: ports[proxy], path: '/robots.txt', shows: 'User-agent' },
+      { port: ports[`${proxy}Api`], path: '/api/v1/me', shows: 'unauthorized' },
+    ];
+    for (const { port, path, shows } of targets) {
+      for (const [what, bytes] of [...REFUSED, ...MALFORMED]) {
+        const { statuses } = await send(port, bytes + NEXT, 300);
+        // The request itself, and the one behind it where the proxy reads it as the next one.
+        expect([what, statuses.length <= 2]).toEqual([what, true]);
+        for (let other = 0; other < 3; other++) {
+          const response = await fetch(`http://127.0.0.1:${port}${path}`);
+          expect([what, await response.text()]).toEqual([what, expect.stringContaining(shows)]);
+        }
+      }
+    }
+  });
+});
