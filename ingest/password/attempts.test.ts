@@ -13,8 +13,8 @@ const HOME = address('192.0.2.1');
 const wordOf = (begun: Begun) => (typeof begun === 'string' ? begun : 'begun');
 
 async function attempt(attempts: Attempts, wrong: boolean, link = 'link', from = HOME): Promise<string> {
-  const begun = await attempts.begin(link, from);
-  if (typeof begun !== 'string') begun.end(wrong);
+  const begun = await attempts.begin(link, from, false);
+  if (typeof begun !== 'string') begun.end(wrong ? 'wrong' : 'right');
   return wordOf(begun);
 }
 
@@ -43,10 +43,25 @@ test('addresses of one IPv6 /64 count together, IPv4 addresses and links apart',
   expect(await attempt(attempts, true, 'link', address('192.0.2.2'))).toBe('begun');
 });
 
+test('thirty wrong passwords a minute from all addresses block a link for those who were not let in before', async () => {
+  let now = 0;
+  const attempts = createAttempts({ now: () => now });
+  await attempt(attempts, false, 'link', HOME);
+  // Each guess from its own /64.
+  const from = (n: number) => address(`2001:db8:0:${n.toString(16)}::1`);
+  for (let n = 0; n < 30; n++) expect(await attempt(attempts, true, 'link', from(n))).toBe('begun');
+  expect(await attempt(attempts, true, 'link', from(30))).toBe('blocked');
+  expect(await attempt(attempts, true, 'other', from(30))).toBe('begun');
+  expect([attempts.wasLetIn('link', HOME), attempts.wasLetIn('link', from(0))]).toEqual([true, false]);
+  expect(wordOf(await attempts.begin('link', HOME, true))).toBe('begun');
+  now = 60_001;
+  expect(await attempt(attempts, true, 'link', from(31))).toBe('begun');
+});
+
 test('as many checks run at once as may still be wrong, and other attempts wait', async () => {
   const attempts = createAttempts({ now: () => 0 });
   await attempt(attempts, true);
-  const all = Array.from({ length: 8 }, () => attempts.begin('link', HOME));
+  const all = Array.from({ length: 8 }, () => attempts.begin('link', HOME, false));
   const words = new Array<string>(8).fill('waits');
   const taken: Exclude<Begun, string>[] = [];
   for (const [index, begun] of all.entries()) {
@@ -60,27 +75,27 @@ test('as many checks run at once as may still be wrong, and other attempts wait'
     return words.map((word) => ({ begun: '+', waits: '.', blocked: '-' })[word]).join('');
   };
   expect(await states()).toBe('++++....');
-  taken[0]?.end(false);
+  taken[0]?.end('right');
   expect(await states()).toBe('+++++...');
-  taken[1]?.end(true);
+  taken[1]?.end('wrong');
   expect(await states()).toBe('+++++...');
-  for (const one of taken.slice(2, 4)) one.end(true);
-  taken[4]?.end(false);
+  for (const one of taken.slice(2, 4)) one.end('wrong');
+  taken[4]?.end('right');
   expect(await states()).toBe('++++++..');
-  taken[5]?.end(true);
+  taken[5]?.end('wrong');
   expect(await states()).toBe('++++++--');
 });
 
 test('at most fifty attempts of an address wait, for at most five seconds, and then free their slot', async () => {
   vi.useFakeTimers();
   const attempts = createAttempts({ now: () => 0 });
-  const checked = await Promise.all(Array.from({ length: 5 }, () => attempts.begin('link', HOME)));
-  const waiting = Array.from({ length: 50 }, () => attempts.begin('link', HOME));
-  expect(await attempts.begin('link', HOME)).toBe('busy');
+  const checked = await Promise.all(Array.from({ length: 5 }, () => attempts.begin('link', HOME, false)));
+  const waiting = Array.from({ length: 50 }, () => attempts.begin('link', HOME, false));
+  expect(await attempts.begin('link', HOME, false)).toBe('busy');
   expect(await attempt(attempts, true, 'other')).toBe('begun');
   await vi.advanceTimersByTimeAsync(5_000);
   expect(new Set(await Promise.all(waiting))).toEqual(new Set(['busy']));
-  for (const one of checked) if (typeof one !== 'string') one.end(false);
-  const again = await Promise.all(Array.from({ length: 5 }, () => attempts.begin('link', HOME)));
+  for (const one of checked) if (typeof one !== 'string') one.end('right');
+  const again = await Promise.all(Array.from({ length: 5 }, () => attempts.begin('link', HOME, false)));
   expect(again.map(wordOf)).toEqual(['begun', 'begun', 'begun', 'begun', 'begun']);
 });

@@ -2,31 +2,39 @@ import { createBoundedCache } from '../../core/caching/bounded-cache.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 
 /**
- * Limits wrong passwords per link and address to five a minute. At most as many checks run at once as may still be
+ * Limits wrong passwords per link and address to five a minute, and per link to thirty for those who were not let in
+ * before: guesses from many addresses count together. At most as many checks of an address run at once as may still be
  * wrong; other attempts wait. Correct passwords never count.
  */
 export type Attempts = {
   /**
    * Starts an attempt. Call it before the password is checked.
    *
-   * @returns `blocked` after five wrong passwords in the last minute; `busy` when too many attempts wait or this one
+   * @param wasLetIn whether the visitor's cookie is one of an earlier right password
+   * @returns `blocked` after too many wrong passwords in the last minute; `busy` when too many attempts wait or this one
    * waited too long
    */
-  begin(linkId: string, address: Uint8Array): Promise<Begun>;
+  begin(linkId: string, address: Uint8Array, wasLetIn: boolean): Promise<Begun>;
+  /** Whether the right password came from the address before, as far as this process remembers. */
+  wasLetIn(linkId: string, address: Uint8Array): boolean;
 };
 
 export type Begun = Attempt | 'blocked' | 'busy';
 
+/** `unchecked`: the attempt ended before the password was checked. */
+export type Outcome = 'right' | 'wrong' | 'unchecked';
+
 export type Attempt = {
-  /** Ends the attempt; call it once. @param wrong whether the password was checked and wrong */
-  end(wrong: boolean): void;
+  /** Ends the attempt; call it once. */
+  end(outcome: Outcome): void;
 };
 
 /** Attempts for one link from one address. */
 type Ongoing = { checking: number; waiting: Set<(begun: Begun) => void> };
 
-/** In a minute. */
+/** In a minute, of one address and of all. */
 export const MOST_WRONG = 5;
+export const MOST_WRONG_OF_LINK = 30;
 const WINDOW_MS = 60_000;
 /** Cached pairs of link and address. An attacker with more addresses has better ways. */
 const CAPACITY = 50_000;
@@ -41,6 +49,8 @@ const LONGEST_WAIT_MS = 5_000;
 export function createAttempts(given: { now?: () => number; waitMs?: number | undefined } = {}): Attempts {
   const { now = () => performance.now(), waitMs = LONGEST_WAIT_MS } = given;
   const wrongOnes = createBoundedCache<string, number[]>(CAPACITY);
+  /** Pairs of link and address from which the right password came. */
+  const letIn = createBoundedCache<string, true>(CAPACITY);
   /** Not in the cache, which evicts. The caller bounds the number of checks. */
   const ongoing = new Map<string, Ongoing>();
 
@@ -57,12 +67,16 @@ export function createAttempts(given: { now?: () => number; waitMs?: number | un
     if (wrong + pair.checking >= MOST_WRONG) return null;
     pair.checking += 1;
     ongoing.set(key, pair);
-    return { end: (isWrong) => end(key, pair, isWrong) };
+    return { end: (outcome) => end(key, pair, outcome) };
   }
 
-  function end(key: string, pair: Ongoing, isWrong: boolean): void {
+  function end(key: string, pair: Ongoing, outcome: Outcome): void {
     pair.checking -= 1;
-    if (isWrong) wrongOnes.set(key, [...recent(key), now()]);
+    if (outcome === 'right') letIn.set(key, true);
+    if (outcome === 'wrong') {
+      const [link = ''] = key.split(' ', 1);
+      for (const counted of [key, link]) wrongOnes.set(counted, [...recent(counted), now()]);
+    }
     for (const settle of pair.waiting) {
       const begun = admit(key);
       if (begun === null) break;
@@ -88,8 +102,10 @@ export function createAttempts(given: { now?: () => number; waitMs?: number | un
   }
 
   return {
-    async begin(linkId, address) {
+    wasLetIn: (linkId, address) => letIn.get(pairOf(linkId, address)) !== undefined,
+    async begin(linkId, address, wasLetIn) {
       const key = pairOf(linkId, address);
+      if (!wasLetIn && recent(linkId).length >= MOST_WRONG_OF_LINK) return 'blocked';
       const begun = admit(key);
       if (begun !== null) return begun;
       const pair = ongoing.get(key);

@@ -7,13 +7,17 @@ import type { CompiledLink } from '../redirect/compiled-link.ts';
  */
 export type PasswordGate = {
   mayPass(link: CompiledLink, cookieHeader: string): boolean;
+  /** Whether the visitor has given the password before: the cookie outlives the time for which it opens the link. */
+  wasLetIn(link: CompiledLink, cookieHeader: string): boolean;
   /** Returns `Set-Cookie` after the correct password. */
   cookieFor(link: CompiledLink): string;
 };
 
 const NAME = '_pass';
 /** One day: long enough for a private device, short for a shared one. */
-const MAX_AGE_SECONDS = 86_400;
+const OPENS_SECONDS = 86_400;
+/** The cookie tells for as long that its browser is not a stranger's. */
+const MAX_AGE_SECONDS = 90 * 86_400;
 const VALUE = /(?:^|; )_pass=(\d{10,12})\.([A-Za-z0-9_-]{43})(?:;|$)/;
 
 /**
@@ -27,15 +31,23 @@ export function createPasswordGate(key: Uint8Array, secure: boolean): PasswordGa
       .digest();
   }
 
+  /** Returns when the cookie stops to open the link, in seconds since the epoch; null: it has no cookie of ours. */
+  function expiryIn(link: CompiledLink, cookieHeader: string): number | null {
+    const match = VALUE.exec(cookieHeader);
+    if (match === null) return null;
+    const [, expires = '', signature = ''] = match;
+    const isOurs = timingSafeEqual(Buffer.from(signature, 'base64url'), sign(link, expires));
+    return isOurs ? Number(expires) : null;
+  }
+
   return {
     mayPass(link, cookieHeader) {
-      const match = VALUE.exec(cookieHeader);
-      const [, expires = '', signature = ''] = match ?? [];
-      if (match === null || Number(expires) * 1_000 <= Date.now()) return false;
-      return timingSafeEqual(Buffer.from(signature, 'base64url'), sign(link, expires));
+      const expiry = expiryIn(link, cookieHeader);
+      return expiry !== null && expiry * 1_000 > Date.now();
     },
+    wasLetIn: (link, cookieHeader) => expiryIn(link, cookieHeader) !== null,
     cookieFor(link) {
-      const expires = String(Math.floor(Date.now() / 1_000) + MAX_AGE_SECONDS);
+      const expires = String(Math.floor(Date.now() / 1_000) + OPENS_SECONDS);
       const value = `${expires}.${sign(link, expires).toString('base64url')}`;
       // Slugs need no escape. The path spares other links the cookie; the signature protects them.
       return `${NAME}=${value}; Path=/${link.slug}; Max-Age=${MAX_AGE_SECONDS}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;

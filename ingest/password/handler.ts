@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { passwordMatches } from '../../core/access/passwords.ts';
 import { cleanReferer } from '../../core/enrich/referer.ts';
+import { bytesToUuid } from '../../core/ids.ts';
 import { readBody } from '../http/body.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import type { Exchange, Exchanges } from '../http/exchange.ts';
@@ -22,7 +23,14 @@ const BODY_LIMIT = 16 * 1024;
 const CHECKS_AT_ONCE = 2;
 const MOST_WAITING = 100;
 
-type Submitted = { link: CompiledLink; hash: string; visit: Visit; exchange: Exchange; password: string };
+type Submitted = {
+  link: CompiledLink;
+  hash: string;
+  visit: Visit;
+  exchange: Exchange;
+  password: string;
+  wasLetIn: boolean;
+};
 
 /** Handles `POST /<slug>` of the password form. */
 export function createPasswordHandler(given: {
@@ -53,11 +61,19 @@ export function createPasswordHandler(given: {
     respondWith(exchange, 'unavailable', '503 Service Unavailable', pages.unavailable);
   }
 
-  async function check({ link, hash, visit, password }: Submitted): Promise<'right' | 'wrong' | 'blocked'> {
+  async function check({
+    link,
+    hash,
+    visit,
+    password,
+    wasLetIn,
+  }: Submitted): Promise<'right' | 'wrong' | 'blocked'> {
     if (checking >= CHECKS_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
     else checking += 1;
     try {
-      const wasRight = await sharedAttempts.begin(link.idText, visit.address);
+      const workspaceId = bytesToUuid(link.visitors.workspaceId);
+      const guess = { workspaceId, linkId: link.idText, address: visit.address, wasLetIn };
+      const wasRight = await sharedAttempts.begin(guess);
       if (wasRight === null) return 'blocked';
       if (!(await passwordMatches(password, hash))) return 'wrong';
       await wasRight();
@@ -74,8 +90,8 @@ export function createPasswordHandler(given: {
   }
 
   async function respond(submitted: Submitted): Promise<void> {
-    const { link, visit, exchange } = submitted;
-    const attempt = await attempts.begin(link.idText, visit.address);
+    const { link, visit, exchange, wasLetIn } = submitted;
+    const attempt = await attempts.begin(link.idText, visit.address, wasLetIn);
     if (attempt === 'blocked') return respondBlocked(exchange);
     if (attempt === 'busy') return respondUnavailable(exchange);
     let outcome: 'unchecked' | 'right' | 'wrong' | 'blocked' = 'unchecked';
@@ -84,7 +100,7 @@ export function createPasswordHandler(given: {
       if (waiting.length >= MOST_WAITING) return respondUnavailable(exchange);
       outcome = await check(submitted);
     } finally {
-      attempt.end(outcome === 'wrong');
+      attempt.end(outcome === 'blocked' ? 'unchecked' : outcome);
     }
     if (outcome === 'blocked') return respondBlocked(exchange);
     if (outcome === 'wrong') {
@@ -110,7 +126,9 @@ export function createPasswordHandler(given: {
         } else if (link.passwordHash === null) {
           exchanges.reply(exchange, '405 Method Not Allowed', [['Allow', 'GET, HEAD']]);
         } else if (!linkPolicy.respondedAsExpired(link, visit, exchange)) {
-          const submitted = { link, hash: link.passwordHash, visit, exchange, password };
+          const { cookie, address } = visit;
+          const wasLetIn = gate.wasLetIn(link, cookie) || attempts.wasLetIn(link.idText, address);
+          const submitted = { link, hash: link.passwordHash, visit, exchange, password, wasLetIn };
           exchanges.after(exchange, respond(submitted), () => undefined);
         }
       });

@@ -102,7 +102,7 @@ test('the right password redirects as a click, with the visitor’s query, and o
   const answer = await submit(`${url}?a=1`, 'open sesame');
   expect([answer.status, answer.location?.searchParams.get('a')]).toEqual([302, '1']);
   const pass = answer.cookies.find((cookie) => cookie.startsWith('_pass=')) ?? '';
-  expect(pass).toMatch(new RegExp(`; Path=/${slug}; Max-Age=86400; HttpOnly; SameSite=Lax$`));
+  expect(pass).toMatch(new RegExp(`; Path=/${slug}; Max-Age=7776000; HttpOnly; SameSite=Lax$`));
   expect(answer.cookies.some((cookie) => cookie.startsWith('_vid='))).toBe(true);
   const cookie = pass.split(';')[0] ?? '';
   expect((await visit(url, { headers: { cookie } })).status).toBe(302);
@@ -234,6 +234,32 @@ test('after five wrong passwords from one address the next gives 429, the right 
   const other = await protectedLink();
   expect((await submit(other.url, 'wrong')).status).toBe(401);
   expect((await submit(url, 'open sesame', '198.51.100.7')).status).toBe(302);
+});
+
+test('guesses from many addresses block the link but for those who gave its password, and its owner sees it', async () => {
+  const { url, id } = await protectedLink();
+  const known = (await submit(url, 'open sesame', '192.0.2.60')).cookies.find((set) =>
+    set.startsWith('_pass='),
+  );
+  const cookie = known?.split(';')[0] ?? '';
+  const statuses: number[] = [];
+  // Twelve a /64 of one /48, and more of other networks.
+  for (let n = 0; n < 31; n++) {
+    const from = n < 12 ? `2001:db8:1:${n.toString(16)}::1` : `198.51.100.${n}`;
+    statuses.push((await submit(url, 'wrong', from)).status);
+  }
+  expect(statuses).toEqual([...Array(30).fill(401), 429]);
+  // Its time to open the link is over, and it still tells whom the link knows.
+  const right = { method: 'POST', body: new URLSearchParams({ password: 'open sesame' }) };
+  const as = (headers: Record<string, string>) => visit(url, { ...right, headers });
+  expect((await as({ 'x-forwarded-for': '203.0.113.1' })).status).toBe(429);
+  expect((await as({ 'x-forwarded-for': '203.0.113.1', cookie })).status).toBe(302);
+  expect((await as({ 'x-forwarded-for': '192.0.2.60' })).status).toBe(302);
+  const { rows } = await stores.pool.query(
+    'SELECT actor_type, action, target_type FROM audit_entries WHERE workspace_id = $1 AND target_id = $2',
+    [workspaceId, id],
+  );
+  expect(rows).toEqual([{ actor_type: 'service', action: 'link.password_locked', target_type: 'link' }]);
 });
 
 test('concurrent attempts are limited', async () => {

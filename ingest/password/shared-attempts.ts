@@ -1,27 +1,33 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../core/tier/log.ts';
+import { hasRecentAudit, recordAudit } from '../../sql/audit/audit-log.ts';
 import { beginAttempt, withdrawAttempt } from '../../sql/console/sign-in-attempts.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import { MOST_WRONG, pairOf } from './attempts.ts';
+import { MOST_WRONG, MOST_WRONG_OF_LINK, pairOf } from './attempts.ts';
+
+/** A visitor who tries a password. */
+export type Guess = { workspaceId: string; linkId: string; address: Uint8Array; wasLetIn: boolean };
 
 /**
- * Limits wrong passwords per link and address over all processes, by rows in PostgreSQL. While PostgreSQL is down each
- * process has only its own limit ({@link createAttempts}).
+ * Limits wrong passwords per link and address, and per link, over all processes, by rows in PostgreSQL. While PostgreSQL
+ * is down each process has only its own limits ({@link createAttempts}).
  */
 export type SharedAttempts = {
   /**
-   * Counts a check before it is made.
+   * Counts a check before it is made. When too many came for the link, its workspace's audit log says so, once a minute.
    *
-   * @returns null after five wrong passwords in the last minute; else what to call when the password was right
+   * @returns null after too many wrong passwords in the last minute; else what to call when the password was right
    */
-  begin(linkId: string, address: Uint8Array): Promise<(() => Promise<void>) | null>;
+  begin(guess: Guess): Promise<(() => Promise<void>) | null>;
 };
 
 /** A lock younger than this may be of checks under way that turn out right. Seconds. */
 const YOUNG_LOCK_SECONDS = 59;
 const RETRIES = 4;
 const RETRY_MS = 100;
+/** Action of the audit log. */
+const LOCKED = 'link.password_locked';
 
 /** @param key the deployment's `cookie_key` */
 export function createSharedAttempts(pool: Pool, key: Uint8Array, log: Logger): SharedAttempts {
@@ -33,23 +39,44 @@ export function createSharedAttempts(pool: Pool, key: Uint8Array, log: Logger): 
     );
   };
 
-  async function reserve(subject: Buffer): Promise<string | null> {
+  const subjectOf = (text: string) => createHmac('sha256', key).update(text).digest();
+
+  async function reserve(subject: Buffer, most: number): Promise<string | null> {
     for (let retries = 0; ; retries += 1) {
-      const attempt = await beginAttempt(pool, subject, MOST_WRONG);
+      const attempt = await beginAttempt(pool, subject, most);
       if (attempt.allowed) return attempt.at;
       if (attempt.retryAfter < YOUNG_LOCK_SECONDS || retries === RETRIES) return null;
       await delay(RETRY_MS);
     }
   }
 
+  /** Counts a check of one subject. @returns null when it is locked; else what withdraws the check */
+  async function counted(subject: Buffer, most: number): Promise<(() => Promise<void>) | null> {
+    const at = await reserve(subject, most);
+    return at === null ? null : () => withdrawAttempt(pool, subject, at, most).catch(failed);
+  }
+
+  async function recordLock(workspaceId: string, linkId: string): Promise<void> {
+    if (await hasRecentAudit(pool, workspaceId, LOCKED, linkId)) return;
+    await recordAudit(pool, {
+      workspaceId,
+      actor: { type: 'service', id: null },
+      action: LOCKED,
+      target: { type: 'link', id: linkId },
+      details: { wrong_passwords: MOST_WRONG_OF_LINK },
+    });
+  }
+
   return {
-    async begin(linkId, address) {
-      const subject = createHmac('sha256', key)
-        .update(`link password\n${pairOf(linkId, address)}`)
-        .digest();
+    async begin({ workspaceId, linkId, address, wasLetIn }) {
       try {
-        const at = await reserve(subject);
-        return at === null ? null : () => withdrawAttempt(pool, subject, at, MOST_WRONG).catch(failed);
+        const ofAddress = await counted(subjectOf(`link password\n${pairOf(linkId, address)}`), MOST_WRONG);
+        if (ofAddress === null || wasLetIn) return ofAddress;
+        const ofLink = await counted(subjectOf(`link password\n${linkId}`), MOST_WRONG_OF_LINK);
+        if (ofLink !== null) return () => Promise.all([ofAddress(), ofLink()]).then(() => undefined);
+        await ofAddress();
+        await recordLock(workspaceId, linkId);
+        return null;
       } catch (error) {
         failed(error);
         return uncounted;
