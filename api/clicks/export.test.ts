@@ -59,6 +59,14 @@ describe('an export has the same clicks, columns and order as the stream', () =>
     expect(name).toBe('attachment; filename="clicks.csv"');
   });
 
+  test('as CSV with a byte order mark, where spreadsheets need one', async () => {
+    const plain = await exported(WINDOW);
+    const marked = await exported(`${WINDOW}&bom=1`);
+    expect(marked.body).toEqual(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), plain.body]));
+    const { status, body } = await shop.get(`/clicks/export?${WINDOW}&bom=1&format=ndjson`);
+    expect([status, body.error.details?.[0]?.path]).toEqual([400, 'bom']);
+  });
+
   test('as NDJSON', async () => {
     const { body, type } = await exported(`${WINDOW}&format=ndjson`);
     const lines = body.toString('utf8').trimEnd().split('\n');

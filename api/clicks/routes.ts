@@ -1,8 +1,10 @@
+import { Readable } from 'node:stream';
 import { type ExportFormat, exportClicks } from '../../clickhouse/queries/export-clicks.ts';
 import { AppError } from '../../core/errors.ts';
 import { formatInstant, parseInstant } from '../../core/time/timestamps.ts';
 import { aheadOfClock } from '../ahead-of-clock.ts';
 import { clickConditionsOf } from '../analytics/click-filters.ts';
+import { BYTE_ORDER_MARK, requireBomOfCsv } from '../byte-order-mark.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { callerGone } from '../plugins/errors.ts';
 import { readingPointOf } from '../reading-point.ts';
@@ -80,6 +82,7 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async (request, reply) => {
       const { auth, query } = request;
+      requireBomOfCsv(query);
       const linkIds = linksOf(query);
       const { span } = reportWindow(query, auth.workspace);
       const workspaceId = auth.workspace.id;
@@ -112,9 +115,14 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
       return reply
         .type(MEDIA_TYPES[query.format])
         .header('content-disposition', `attachment; filename="clicks.${query.format}"`)
-        .send(file);
+        .send(query.bom === '1' ? Readable.from(withMark(file), { objectMode: false }) : file);
     },
   );
+}
+
+async function* withMark(file: Readable): AsyncGenerator<Buffer | string> {
+  yield BYTE_ORDER_MARK;
+  yield* file;
 }
 
 /** Moves the `since` of a poll back by as much as the clicks that it names were moved when a wrong clock was corrected. */

@@ -3,6 +3,7 @@ import { EXPORT_FORMATS } from '../../clickhouse/queries/export-clicks.ts';
 import { AD_NETWORKS } from '../../core/events/ad-clicks.ts';
 import { TRIGGERS } from '../../core/events/types.ts';
 import { CLICK_FILTER_PARAMETERS } from '../analytics/click-filters.ts';
+import { Bom } from '../byte-order-mark.ts';
 import { Limit, LinkIds, Nullable, OneOf, Uuid, WINDOW_PARAMETERS } from '../schemas.ts';
 
 /** Whether clicks of bots are in the response. */
@@ -45,6 +46,7 @@ export const ClicksQuery = Type.Object({
 
 export const ExportQuery = Type.Object({
   format: OneOf(EXPORT_FORMATS, { default: 'csv' }),
+  bom: Bom,
   ...WINDOW_PARAMETERS,
   ...FILTER_PARAMETERS,
 });

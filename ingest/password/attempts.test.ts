@@ -50,7 +50,7 @@ test('thirty wrong passwords a minute from all addresses block a link for those 
   // Each guess from its own /64.
   const from = (n: number) => address(`2001:db8:0:${n.toString(16)}::1`);
   for (let n = 0; n < 30; n++) expect(await attempt(attempts, true, 'link', from(n))).toBe('begun');
-  expect(await attempt(attempts, true, 'link', from(30))).toBe('blocked');
+  expect(await attempt(attempts, true, 'link', from(30))).toBe('locked');
   expect(await attempt(attempts, true, 'other', from(30))).toBe('begun');
   expect([attempts.wasLetIn('link', HOME), attempts.wasLetIn('link', from(0))]).toEqual([true, false]);
   expect(wordOf(await attempts.begin('link', HOME, true))).toBe('begun');

@@ -11,7 +11,7 @@ export type Attempts = {
    * Starts an attempt. Call it before the password is checked.
    *
    * @param wasLetIn whether the visitor's cookie is one of an earlier right password
-   * @returns `blocked` after too many wrong passwords in the last minute; `busy` when too many attempts wait or this one
+   * @returns `blocked` after five wrong passwords of the address in the last minute, `locked` after thirty of all; `busy` when too many attempts wait or this one
    * waited too long
    */
   begin(linkId: string, address: Uint8Array, wasLetIn: boolean): Promise<Begun>;
@@ -19,7 +19,7 @@ export type Attempts = {
   wasLetIn(linkId: string, address: Uint8Array): boolean;
 };
 
-export type Begun = Attempt | 'blocked' | 'busy';
+export type Begun = Attempt | 'blocked' | 'locked' | 'busy';
 
 /** `unchecked`: the attempt ended before the password was checked. */
 export type Outcome = 'right' | 'wrong' | 'unchecked';
@@ -105,7 +105,7 @@ export function createAttempts(given: { now?: () => number; waitMs?: number | un
     wasLetIn: (linkId, address) => letIn.get(pairOf(linkId, address)) !== undefined,
     async begin(linkId, address, wasLetIn) {
       const key = pairOf(linkId, address);
-      if (!wasLetIn && recent(linkId).length >= MOST_WRONG_OF_LINK) return 'blocked';
+      if (!wasLetIn && recent(linkId).length >= MOST_WRONG_OF_LINK) return 'locked';
       const begun = admit(key);
       if (begun !== null) return begun;
       const pair = ongoing.get(key);

@@ -71,7 +71,7 @@ export function createPasswordHandler(given: {
     if (checking >= CHECKS_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
     else checking += 1;
     try {
-      const workspaceId = bytesToUuid(link.visitors.workspaceId);
+      const workspaceId = bytesToUuid(link.workspaceId);
       const guess = { workspaceId, linkId: link.idText, address: visit.address, wasLetIn };
       const wasRight = await sharedAttempts.begin(guess);
       if (wasRight === null) return 'blocked';
@@ -92,7 +92,8 @@ export function createPasswordHandler(given: {
   async function respond(submitted: Submitted): Promise<void> {
     const { link, visit, exchange, wasLetIn } = submitted;
     const attempt = await attempts.begin(link.idText, visit.address, wasLetIn);
-    if (attempt === 'blocked') return respondBlocked(exchange);
+    if (attempt === 'locked') sharedAttempts.noteLock(bytesToUuid(link.workspaceId), link.idText);
+    if (attempt === 'blocked' || attempt === 'locked') return respondBlocked(exchange);
     if (attempt === 'busy') return respondUnavailable(exchange);
     let outcome: 'unchecked' | 'right' | 'wrong' | 'blocked' = 'unchecked';
     try {

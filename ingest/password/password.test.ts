@@ -255,11 +255,17 @@ test('guesses from many addresses block the link but for those who gave its pass
   expect((await as({ 'x-forwarded-for': '203.0.113.1' })).status).toBe(429);
   expect((await as({ 'x-forwarded-for': '203.0.113.1', cookie })).status).toBe(302);
   expect((await as({ 'x-forwarded-for': '192.0.2.60' })).status).toBe(302);
-  const { rows } = await stores.pool.query(
-    'SELECT actor_type, action, target_type FROM audit_entries WHERE workspace_id = $1 AND target_id = $2',
-    [workspaceId, id],
-  );
-  expect(rows).toEqual([{ actor_type: 'service', action: 'link.password_locked', target_type: 'link' }]);
+  const entries = async () => {
+    const { rows } = await stores.pool.query(
+      'SELECT actor_type, action, target_type FROM audit_entries WHERE workspace_id = $1 AND target_id = $2',
+      [workspaceId, id],
+    );
+    return rows;
+  };
+  // Written behind the response.
+  await expect
+    .poll(entries)
+    .toEqual([{ actor_type: 'service', action: 'link.password_locked', target_type: 'link' }]);
 });
 
 test('concurrent attempts are limited', async () => {

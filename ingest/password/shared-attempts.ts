@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createBoundedCache } from '../../core/caching/bounded-cache.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { hasRecentAudit, recordAudit } from '../../sql/audit/audit-log.ts';
 import { beginAttempt, withdrawAttempt } from '../../sql/console/sign-in-attempts.ts';
@@ -15,17 +16,22 @@ export type Guess = { workspaceId: string; linkId: string; address: Uint8Array; 
  */
 export type SharedAttempts = {
   /**
-   * Counts a check before it is made. When too many came for the link, its workspace's audit log says so, once a minute.
+   * Counts a check before it is made.
    *
    * @returns null after too many wrong passwords in the last minute; else what to call when the password was right
    */
   begin(guess: Guess): Promise<(() => Promise<void>) | null>;
+  /** Says in the audit log, once a minute, that too many wrong passwords came for a link. */
+  noteLock(workspaceId: string, linkId: string): void;
 };
 
 /** A lock younger than this may be of checks under way that turn out right. Seconds. */
 const YOUNG_LOCK_SECONDS = 59;
 const RETRIES = 4;
 const RETRY_MS = 100;
+/** Links whose locks were noted lately. */
+const LINKS = 1_000;
+const NOTED_EVERY_MS = 60_000;
 /** Action of the audit log. */
 const LOCKED = 'link.password_locked';
 
@@ -67,7 +73,16 @@ export function createSharedAttempts(pool: Pool, key: Uint8Array, log: Logger): 
     });
   }
 
+  /** When this process noted the lock of a link. */
+  const noted = createBoundedCache<string, number>(LINKS);
+  function noteLock(workspaceId: string, linkId: string): void {
+    if ((noted.get(linkId) ?? Number.NEGATIVE_INFINITY) > performance.now() - NOTED_EVERY_MS) return;
+    noted.set(linkId, performance.now());
+    recordLock(workspaceId, linkId).catch(failed);
+  }
+
   return {
+    noteLock,
     async begin({ workspaceId, linkId, address, wasLetIn }) {
       try {
         const ofAddress = await counted(subjectOf(`link password\n${pairOf(linkId, address)}`), MOST_WRONG);
@@ -75,7 +90,7 @@ export function createSharedAttempts(pool: Pool, key: Uint8Array, log: Logger): 
         const ofLink = await counted(subjectOf(`link password\n${linkId}`), MOST_WRONG_OF_LINK);
         if (ofLink !== null) return () => Promise.all([ofAddress(), ofLink()]).then(() => undefined);
         await ofAddress();
-        await recordLock(workspaceId, linkId);
+        noteLock(workspaceId, linkId);
         return null;
       } catch (error) {
         failed(error);

@@ -127,3 +127,14 @@ test('line breaks in what users choose end no line of the file, and begin no for
   const cell = (name: string) => lines[0]?.[header.indexOf(name)];
   expect([lines.length, cell('external_user_id'), cell('name')]).toEqual([1, "' =1+1", 'A =B']);
 });
+
+test('our own file has a byte order mark where asked for, and those for PayPal and Wise have none', async () => {
+  const shop = await api.addWorkspace();
+  const own = await shop.get<string>('/payouts/export?bom=1');
+  expect([own.status, own.text.startsWith('\uFEFFpartner_id,')]).toEqual([200, true]);
+  expect((await shop.get<string>('/payouts/export')).text.startsWith('partner_id,')).toBe(true);
+  for (const format of ['paypal', 'wise']) {
+    const { status, body } = await shop.get(`/payouts/export?format=${format}&bom=1`);
+    expect([status, body.error.details?.[0]?.path]).toEqual([400, 'bom']);
+  }
+});

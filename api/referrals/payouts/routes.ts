@@ -5,6 +5,7 @@ import { listExportLines } from '../../../sql/referrals/payout-list.ts';
 import { programById } from '../../../sql/referrals/programs.ts';
 import { exportPayouts, type PayoutScope } from '../../../sql/transactions/export-payouts.ts';
 import { cancelExport, failPayoutLine, payExport } from '../../../sql/transactions/pay-payout.ts';
+import { BYTE_ORDER_MARK, requireBomOfCsv } from '../../byte-order-mark.ts';
 import type { Api, ApiDeps } from '../../dependencies.ts';
 import { withIdempotency } from '../../plugins/idempotency.ts';
 import { IdParams, Ok } from '../../schemas.ts';
@@ -56,6 +57,7 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const { id: workspaceId } = auth.workspace;
       const { program_id: programId = null } = query;
       if (programId !== null && !(await programById(pool, workspaceId, programId))) throw noSuchProgram();
+      requireBomOfCsv(query);
       const format = FORMATS[query.format];
       if (format.method !== null && query.method !== undefined && query.method !== format.method) {
         throw badRequest('method', `must be ${format.method} in a file for ${format.method}`);
@@ -78,7 +80,7 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
         .header('x-ledger-head', ledgerHead.toString('hex'))
         .header('content-disposition', `attachment; filename="payouts-${id}.csv"`)
         .type('text/csv; charset=utf-8')
-        .send(text);
+        .send(query.bom === '1' ? `${BYTE_ORDER_MARK}${text}` : text);
     },
   );
 

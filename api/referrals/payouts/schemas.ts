@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { HELD_BACK, PAYOUT_LINE_STATUSES, PAYOUT_STATUSES } from '../../../core/referrals/terms.ts';
+import { Bom } from '../../byte-order-mark.ts';
 import {
   Body,
   Currency,
@@ -75,6 +76,7 @@ export const PayoutExportQuery = Type.Object({
     description:
       '`paypal` and `wise` are files that these services take, of referrers with that method and of one currency; at most 5,000 and 1,000 lines. Balances beyond that wait for the next file.',
   }),
+  bom: Bom,
 });
 
 export const PaidBody = Body(

@@ -3667,6 +3667,7 @@ export interface operations {
     parameters: {
       query?: {
         format?: "csv" | "ndjson" | "parquet";
+        bom?: "0" | "1";
         days?: number;
         from?: string;
         to?: string;
@@ -5467,6 +5468,7 @@ export interface operations {
         until?: string;
         method?: components["schemas"]["PayoutMethod"];
         format?: "csv" | "paypal" | "wise";
+        bom?: "0" | "1";
       };
     };
     responses: {

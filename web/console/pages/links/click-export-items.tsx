@@ -21,7 +21,12 @@ export function ClickExportItems({ window, linkId }: { window: WindowQuery; link
         <Menu.Item
           key={format}
           component="a"
-          href={apiUrl('/clicks/export', { format, ...window, link_id: linkId })}
+          href={apiUrl('/clicks/export', {
+            format,
+            ...(format === 'csv' && { bom: '1' }),
+            ...window,
+            link_id: linkId,
+          })}
           download={`clicks.${format}`}
         >
           Clicks as {name}

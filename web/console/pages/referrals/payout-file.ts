@@ -22,7 +22,8 @@ export type PayoutFileOptions = {
 export async function downloadPayoutFile(options: PayoutFileOptions): Promise<string> {
   const { program, format, method, until } = options;
   const answer = await fetchAnswer('/payouts/export', {
-    query: { program_id: program, format, method: format === 'csv' ? method : null, until },
+    // Spreadsheets open the one, PayPal and Wise read the others.
+    query: { program_id: program, format, until, ...(format === 'csv' && { method, bom: '1' }) },
   });
   const exportId = answer.headers.get('x-export-id');
   if (exportId === null) {
