@@ -152,7 +152,7 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
         operationId: 'members.unlinkProvider',
         summary: "End a member's tie to the identity provider",
         description:
-          'For a member whose `sub` at the provider changed, as with a new client there. The next sign-in at the provider with their verified email makes a new tie. Sessions stay. Ends nothing where there is no tie.',
+          'For a member whose `sub` at the provider changed, as with a new client there. The next sign-in at the provider with their verified email makes a new tie. Sessions stay. Without a tie nothing ends.',
         params: IdParams,
         response: { 200: Ok },
       },

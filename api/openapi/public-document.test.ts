@@ -98,7 +98,7 @@ test('responses name their headers', () => {
   expect(headersOf('links.get', '200')).toEqual(['x-request-id']);
   expect(headersOf('links.get', '503')).toEqual(['x-request-id', 'Retry-After']);
   expect(headersOf('payouts.export', '200')).toEqual(['x-request-id', 'x-export-id', 'x-ledger-head']);
-  expect(headersOf('keys.create', '201')).toEqual(['x-request-id', 'x-ignored-fields']);
+  expect(headersOf('webhooks.update', '200')).toEqual(['x-request-id', 'x-ignored-fields']);
 });
 
 test('required parameters are required, and what has a default may be left out', () => {
