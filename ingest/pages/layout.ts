@@ -10,7 +10,7 @@ export type Page = { headers: Headers; body: Buffer };
 
 const STYLE =
   'body{font:16px/1.5 system-ui,sans-serif;margin:0;padding:12vh 24px;color:#1c1c1e;background:#fff;text-align:center}' +
-  'main{max-width:26rem;margin:0 auto}h1{font-size:1.4rem;margin:0 0 .5rem}p{margin:0 0 1rem}' +
+  'a{color:inherit}main{max-width:26rem;margin:0 auto;overflow-wrap:break-word}h1{font-size:1.4rem;margin:0 0 .5rem}p{margin:0 0 1rem}' +
   'label{display:block;text-align:left;margin:0 0 .25rem}' +
   'input{box-sizing:border-box;width:100%;font:inherit;padding:.6rem;border:1px solid #6e6e73;border-radius:8px}' +
   'button{margin-top:1rem;width:100%;font:inherit;padding:.6rem;border:0;border-radius:8px;color:#fff;background:#1c1c1e}' +
@@ -18,7 +18,11 @@ const STYLE =
   '@media(prefers-color-scheme:dark){body{color:#f2f2f7;background:#1c1c1e}button{color:#1c1c1e;background:#f2f2f7}' +
   'input{color:inherit;background:#2c2c2e}[role=alert]{color:#ff8a80}}';
 
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+/** Source of the style in a Content-Security-Policy. */
+export const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
+
+/** The viewport and the plain style of the pages that visitors see, for a head. */
+export const LAYOUT = `<meta name="viewport" content="width=device-width"><style>${STYLE}</style>`;
 
 /**
  * Returns a small page in the service's plain style.
@@ -31,8 +35,8 @@ const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
  */
 export function createPage(title: string, main: string, headers: Headers = [], hasForm = false): Page {
   const body =
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
-    `<meta name="robots" content="noindex"><title>${escapeHtml(title)}</title><style>${STYLE}</style></head>` +
+    `<!doctype html><html lang="en"><head><meta charset="utf-8">${LAYOUT}` +
+    `<meta name="robots" content="noindex"><title>${escapeHtml(title)}</title></head>` +
     `<body><main><h1>${escapeHtml(title)}</h1>${main}</main></body></html>`;
   return {
     headers: [
@@ -40,7 +44,7 @@ export function createPage(title: string, main: string, headers: Headers = [], h
       ['Cache-Control', 'no-store'],
       [
         'Content-Security-Policy',
-        `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; ${hasForm ? '' : "form-action 'none'; "}base-uri 'none'; frame-ancestors 'none'`,
+        `default-src 'none'; style-src ${STYLE_SOURCE}; ${hasForm ? '' : "form-action 'none'; "}base-uri 'none'; frame-ancestors 'none'`,
       ],
       ['X-Content-Type-Options', 'nosniff'],
       NOT_INDEXED,

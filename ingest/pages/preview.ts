@@ -1,6 +1,6 @@
 import type { LinkPreview } from '../../core/links/preview.ts';
 import { escapeHtml } from '../../core/text/html.ts';
-import { NOT_INDEXED, type Page } from './layout.ts';
+import { LAYOUT, NOT_INDEXED, type Page, STYLE_SOURCE } from './layout.ts';
 
 /** Characters that a card of X shows (developer.x.com/en/docs/x-for-websites/cards/overview/markup). */
 const CARD_TITLE_LIMIT = 70;
@@ -32,9 +32,9 @@ export function createPreviewPage(preview: LinkPreview, shortUrl: string, destin
     tags.push(named('twitter:image', href), named('twitter:image:alt', title));
   }
   const body =
-    `<!doctype html><html lang="en" prefix="og: https://ogp.me/ns#"><head><meta charset="utf-8">` +
+    `<!doctype html><html lang="en" prefix="og: https://ogp.me/ns#"><head><meta charset="utf-8">${LAYOUT}` +
     `<title>${escapeHtml(title)}</title>${tags.join('')}</head>` +
-    `<body><a href="${escapeHtml(destination)}">${escapeHtml(title)}</a></body></html>`;
+    `<body><main><p><a href="${escapeHtml(destination)}">${escapeHtml(title)}</a></p></main></body></html>`;
   return { headers: HEADERS, body: Buffer.from(body) };
 }
 
@@ -43,7 +43,7 @@ const HEADERS = [
   ['Cache-Control', 'no-store'],
   [
     'Content-Security-Policy',
-    "default-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    `default-src 'none'; style-src ${STYLE_SOURCE}; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`,
   ],
   ['X-Content-Type-Options', 'nosniff'],
   NOT_INDEXED,

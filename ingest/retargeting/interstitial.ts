@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { escapeHtml } from '../../core/text/html.ts';
 import type { Retargeting } from '../../sql/links/link-settings.ts';
-import { NOT_INDEXED, type Page } from '../pages/layout.ts';
+import { LAYOUT, NOT_INDEXED, type Page, STYLE_SOURCE } from '../pages/layout.ts';
 import { type Pixel, type PixelNetwork, pixelOf } from './pixels.ts';
 
 /** Returns the page that fires a link's pixels and redirects to `url`. */
@@ -67,10 +67,10 @@ export function createInterstitial(): Interstitial {
     const data = attributes.map(([name, value]) => ` data-${name}="${escapeHtml(value)}"`).join('');
     const to = escapeHtml(url);
     const body =
-      `<!doctype html><html lang="en"${data}><head><meta charset="utf-8">` +
+      `<!doctype html><html lang="en"${data}><head><meta charset="utf-8">${LAYOUT}` +
       `<meta name="robots" content="noindex"><title>Redirecting</title>` +
       `<noscript><meta http-equiv="refresh" content="0;url=${to}"></noscript><script>${SCRIPT}</script>` +
-      `</head><body><p><a href="${to}">Continue</a></p></body></html>`;
+      `</head><body><main><h1>Redirecting…</h1><p><a href="${to}">Continue</a></p></main></body></html>`;
     return {
       headers: [
         ['Content-Type', 'text/html; charset=utf-8'],
@@ -84,12 +84,13 @@ export function createInterstitial(): Interstitial {
   };
 }
 
-/** Allows this page's own script and the hosts of these pixels. */
+/** Allows this page's own script and the hosts of these pixels. Any page may frame it, as it may a redirect. */
 function policy(pixels: Pixel[]): string {
   const origins = (kind: keyof Pixel['origins']) => [
     ...new Set(pixels.flatMap((pixel) => pixel.origins[kind])),
   ];
   const directives: [string, string[]][] = [
+    ['style-src', [STYLE_SOURCE]],
     ['img-src', origins('images')],
     ['script-src', [`'sha256-${SCRIPT_HASH}'`, ...origins('scripts')]],
     ['connect-src', origins('connections')],
@@ -97,11 +98,5 @@ function policy(pixels: Pixel[]): string {
   const named = directives
     .filter(([, sources]) => sources.length > 0)
     .map(([directive, sources]) => `${directive} ${sources.join(' ')}`);
-  return [
-    "default-src 'none'",
-    ...named,
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
+  return ["default-src 'none'", ...named, "base-uri 'none'", "form-action 'none'"].join('; ');
 }

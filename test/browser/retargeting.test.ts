@@ -91,3 +91,39 @@ test('a browser without JavaScript continues as well', async () => {
   await page.waitForURL(/\/page\?.*_vid=/);
   await context.close();
 });
+
+test.each(['light', 'dark'] as const)(
+  'on a phone the page is as wide as it, and %s as the phone is',
+  async (colorScheme) => {
+    const context = await browser.newContext({
+      userAgent: PERSON,
+      viewport: { width: 390, height: 800 },
+      isMobile: true,
+      colorScheme,
+    });
+    await networks(context, null);
+    // The destination hangs: the page stays.
+    await context.route('**/page?*', () => undefined);
+    const page = await context.newPage();
+    await page.goto(url, { waitUntil: 'commit' });
+    await page.waitForSelector('h1');
+    const seen = await page.evaluate<{ width: number; background: string }>(
+      `({ width: innerWidth, background: getComputedStyle(document.body).backgroundColor })`,
+    );
+    expect(seen).toEqual({
+      width: 390,
+      background: colorScheme === 'dark' ? 'rgb(28, 28, 30)' : 'rgb(255, 255, 255)',
+    });
+    await context.close();
+  },
+);
+
+test('a link with pixels leads to its destination in a frame too', async () => {
+  const context = await browser.newContext({ userAgent: PERSON });
+  await networks(context, 'empty');
+  const page = await context.newPage();
+  await page.goto(`http://127.0.0.1:${shop.port}/page`);
+  await page.setContent(`<iframe title="A link" src="${url}"></iframe>`);
+  await expect.poll(() => page.frames()[1]?.url()).toContain(`127.0.0.1:${shop.port}/page`);
+  await context.close();
+});
