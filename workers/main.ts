@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Gauge } from 'prom-client';
 import { assertAnswers, createClickHouse } from '../clickhouse/client.ts';
 import { createTxtLookup } from '../core/dns/txt-records.ts';
 import { createEnricher } from '../core/enrich/enrich.ts';
@@ -64,6 +65,12 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
   const reader = await openEventLogReader(config);
   const webhookReader = await openEventLogReader(config);
   const deadTopic = await openDeadLetterTopic(config);
+  if (config.kafkaBrokers.length > 0) {
+    const help = 'Time for which Kafka keeps the event log (KAFKA_RETENTION_HOURS).';
+    new Gauge({ name: 'hoplog_log_retention_seconds', help, registers: [registry] }).set(
+      config.kafka.retentionHours * 3_600,
+    );
+  }
   const workers = createWorkers({
     pool,
     clickhouse,

@@ -13,6 +13,7 @@ import { attributeLeads } from './attribution/attribute-leads.ts';
 import { storeWaitingReports } from './attribution/store-waiting-reports.ts';
 import { startConnectionJobs } from './connections/jobs.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
+import { exposeErasureAge, exposeWatermarkAge } from './exposed-ages.ts';
 import { createIdlePause } from './idle-pause.ts';
 import { checkDomains } from './jobs/check-domains.ts';
 import { correctTimes } from './jobs/correct-times.ts';
@@ -34,7 +35,6 @@ import { createQuiet, type Quiet } from './lane/quiet.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { startReferralJobs } from './referrals/jobs.ts';
 import { keepRolledUp } from './rollups/keep-rolled-up.ts';
-import { exposeWatermarkAge } from './watermark-age.ts';
 import { startWebhooks, type WebhookOptions } from './webhooks/webhooks.ts';
 
 /** The consumer that stores events. Its lanes advance the watermark. */
@@ -100,6 +100,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
   const { pool, clickhouse, log, registry, deadTopic, lookUpTxt } = dependencies;
   const metrics = createWorkerMetrics(registry);
   void exposeWatermarkAge(pool, registry);
+  void exposeErasureAge(pool, registry);
   const end = new AbortController();
   const pause = createIdlePause(IDLE_POLL_MS);
   const given = requestingHeartbeats(dependencies.quiet ?? createQuiet(), dependencies.reader, end.signal);

@@ -263,6 +263,15 @@ export async function lastErasureTimes(
   return new Map(rows.map(({ target, requested_at: at }) => [target, at]));
 }
 
+/** Returns when the oldest erasure that is not done was requested, microseconds; null without any. */
+export async function oldestOpenErasure(db: Queryable): Promise<number | null> {
+  const { rows } = await db.query<{ requested_at: number | null }>(
+    `SELECT (extract(epoch FROM min(requested_at)) * 1000000)::bigint AS requested_at
+     FROM erasures WHERE done_at IS NULL`,
+  );
+  return rows[0]?.requested_at ?? null;
+}
+
 /** Marks these erasures as done, unless one was requested again since it was read. */
 export async function finishErasures(db: Queryable, erasures: readonly Erasure[]): Promise<void> {
   await db.query(

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ROOT, readYaml } from './compose-file.ts';
+import { monitoringQueries, parseQuery } from './promql.ts';
 
 const RULES = 'deploy/prometheus/alerts.yml';
 
@@ -80,6 +81,12 @@ const CASES: Record<string, Case> = {
     rests: { 'up{job="hoplog",instance="a"}': '1x90', 'up{job="other",instance="a"}': '0x90' },
     labels: { job: 'hoplog', instance: 'a' },
   },
+  ProcessesMissing: {
+    fires: { 'process_start_time_seconds{job="hoplog",tier="api",instance="a"}': '7x60 _x60' },
+    rests: { 'process_start_time_seconds{job="hoplog",tier="api",instance="a"}': '7x120' },
+    labels: { tier: 'api' },
+    atMinute: 80,
+  },
   ShipperOutage: {
     fires: { 'hoplog_shipper_outage{instance="a"}': '1x90' },
     rests: { 'hoplog_shipper_outage{instance="a"}': '0x90' },
@@ -115,19 +122,35 @@ const CASES: Record<string, Case> = {
     rests: { 'hoplog_worker_lag_seconds{partition="3"}': '29x90' },
     labels: { partition: '3' },
   },
+  LogRetention: {
+    fires: {
+      'hoplog_worker_lag_seconds{partition="9"}': '160000x90',
+      hoplog_log_retention_seconds: '604800x90',
+    },
+    rests: {
+      'hoplog_worker_lag_seconds{partition="9"}': '150000x90',
+      hoplog_log_retention_seconds: '604800x90',
+    },
+    labels: { partition: '9' },
+    // Apart from LaneBehind, which such a lag fires as well.
+    interval: '60s',
+  },
   LanesEnd: {
     fires: { 'hoplog_worker_lanes_ended_total{cause="error"}': COUNTS },
     rests: { 'hoplog_worker_lanes_ended_total{cause="lost"}': COUNTS },
   },
   NoStoreLanes: {
-    fires: { 'hoplog_worker_lanes{consumer="webhooks"}': '1x90' },
+    fires: { 'up{job="hoplog",instance="z"}': '1x90', 'hoplog_worker_lanes{consumer="webhooks"}': '1x90' },
     rests: { 'hoplog_worker_lanes{consumer="store"}': '1x90' },
-    labels: { consumer: 'store' },
   },
   DeadLetters: {
     fires: { 'hoplog_worker_dead_letters_total{reason="malformed"}': '_x25 1x60' },
     rests: { 'hoplog_worker_dead_letters_total{reason="malformed"}': STAYS },
     labels: { reason: 'malformed' },
+  },
+  ErasureStands: {
+    fires: { hoplog_erasure_age_seconds: '86401x90' },
+    rests: { hoplog_erasure_age_seconds: '86399x90' },
   },
   OrdersWithoutRate: {
     fires: { 'hoplog_worker_orders_without_rate_total{currency="EUR"}': '0x25 1x80' },
@@ -189,6 +212,26 @@ function hasPromtool(): boolean {
 
 test('every alert has a case', () => {
   expect(Object.keys(CASES)).toEqual(alerts.map(({ alert }) => alert));
+});
+
+test('alerts are counted by release, and the dashboard selects it and the data source', () => {
+  for (const [where, expression] of monitoringQueries()) {
+    const { selectors, groupings } = parseQuery(expression);
+    if (where.startsWith('alert')) {
+      for (const { labels } of groupings) expect(labels, where).toContain('release');
+    } else {
+      for (const { matchers } of selectors)
+        expect(
+          matchers.map(({ label }) => label),
+          where,
+        ).toContain('release');
+    }
+  }
+  const dashboard = readFileSync(`${ROOT}deploy/grafana/dashboards/hoplog.json`, 'utf8');
+  const sources = new Set(
+    [...dashboard.matchAll(/"datasource": \{[^}]*"uid": "([^"]+)"/g)].map(([, uid]) => uid),
+  );
+  expect([...sources]).toEqual(['$' + '{datasource}']);
 });
 
 test('Prometheus fires each alert in its case, and not in a similar one', (context) => {

@@ -13,7 +13,7 @@ export type Exposed = Map<string, Record<string, string>[]>;
  * @param instance as `prometheus.yml` names the target
  */
 export function addExposed(exposed: Exposed, text: string, instance: string): void {
-  const target = { job: 'hoplog', instance };
+  const target = { job: 'hoplog', release: 'hoplog', instance };
   for (const line of text.split('\n')) {
     const [, declared = '', type] = /^# TYPE (\S+) (\S+)/.exec(line) ?? [];
     if (declared) {
@@ -50,7 +50,7 @@ export function declaredLabels(): Map<string, string[]> {
   return new Map(
     registry.getMetricsAsArray().map((metric) => {
       const labels = 'labelNames' in metric && Array.isArray(metric.labelNames) ? metric.labelNames : [];
-      return [metric.name, [...labels.map(String), 'tier', 'job', 'instance']];
+      return [metric.name, [...labels.map(String), 'tier', 'job', 'release', 'instance']];
     }),
   );
 }

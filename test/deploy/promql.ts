@@ -13,7 +13,7 @@ export type Query = {
 
 /** @throws SyntaxError naming the position that is not PromQL */
 export function parseQuery(expression: string): Query {
-  const text = expression.replaceAll('$__rate_interval', '1m');
+  const text = expression.replaceAll('$__rate_interval', '1m').replaceAll('$release', '.*');
   const query: Query = { selectors: [], groupings: [] };
   const of = (node: SyntaxNode) => text.slice(node.from, node.to);
   const root = parser.parse(text).topNode;

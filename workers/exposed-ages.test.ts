@@ -2,8 +2,9 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPool } from '../sql/database/pool.ts';
 import { registerStream, retireStream } from '../sql/event-log/streams.ts';
+import { createWorkspace } from '../sql/workspaces/workspaces.ts';
 import { type TestStores, testStores } from '../test/support/stores.ts';
-import { exposeWatermarkAge } from './watermark-age.ts';
+import { exposeErasureAge, exposeWatermarkAge } from './exposed-ages.ts';
 
 let stores: TestStores;
 
@@ -13,8 +14,8 @@ beforeAll(async () => {
 
 afterAll(() => stores.close());
 
-async function ageIn(registry: Registry): Promise<number> {
-  const metric = await registry.getSingleMetric('hoplog_watermark_age_seconds')?.get();
+async function ageIn(registry: Registry, name = 'hoplog_watermark_age_seconds'): Promise<number> {
+  const metric = await registry.getSingleMetric(name)?.get();
   return metric?.values[0]?.value ?? Number.NaN;
 }
 
@@ -49,4 +50,30 @@ test('the watermark keeps aging from its last known value while PostgreSQL does 
   await pool.end();
   expect(await ageIn(registry)).toBeGreaterThanOrEqual(before);
   expect(before).toBeGreaterThan(0);
+});
+
+test('the age of erasures is that of the oldest one which is not done', async () => {
+  const registry = new Registry();
+  await exposeErasureAge(stores.pool, registry);
+  const age = () => ageIn(registry, 'hoplog_erasure_age_seconds');
+  expect(await age()).toBe(0);
+
+  const workspace = await createWorkspace(stores.pool, { name: 'Shop', plan: 'pro' });
+  const request = (hoursAgo: number) =>
+    stores.pool.query(
+      `INSERT INTO erasures (workspace_id, kind, target_id, requested_at)
+       VALUES ($1, 'visitor', gen_random_uuid(), now() - make_interval(hours => $2))`,
+      [workspace.id, hoursAgo],
+    );
+  await request(30);
+  await request(2);
+  expect(await age()).toBeGreaterThanOrEqual(30 * 3_600);
+  await stores.pool.query(
+    "UPDATE erasures SET done_at = now() WHERE requested_at < now() - interval '1 day'",
+  );
+  const younger = await age();
+  expect(younger).toBeGreaterThanOrEqual(2 * 3_600);
+  expect(younger).toBeLessThan(30 * 3_600);
+  await stores.pool.query('UPDATE erasures SET done_at = now()');
+  expect(await age()).toBe(0);
 });
