@@ -19,7 +19,7 @@ import { CreateBody } from '../links/schemas.ts';
 import { bodyCheck } from '../plugins/validation.ts';
 import { alreadyImported } from './already-imported.ts';
 import { readWithEveryProblem } from './every-problem.ts';
-import { waitingDomain } from './waiting-domain.ts';
+import { putInFolders, putOnWaiting } from './where-links-go.ts';
 
 /** Rows of a transaction. Until it ends, ingest sees no later change of any workspace. */
 const BATCH = 100;
@@ -152,7 +152,7 @@ async function writeBatches(
   batches: Batch[],
   into: Into,
 ): Promise<void> {
-  for (const batch of batches) await takeUnproven(tx, workspaceId, batch, into.domains);
+  for (const batch of batches) await putOnWaiting(tx, workspaceId, batch, into.domains);
   await holdSlugsOf(
     tx,
     workspaceId,
@@ -225,21 +225,6 @@ function withHash(row: BulkRow, pending: Pending | undefined): BulkRow {
   return { ...row, settings: { ...row.settings, password_hash: pending.passwordHash } };
 }
 
-/** Puts the links of a batch that wait for a proof on their domains, and adds those that the workspace does not have. */
-async function takeUnproven(
-  tx: PoolClient,
-  workspaceId: string,
-  { pending, checked }: Batch,
-  rules: DomainRules,
-): Promise<void> {
-  for (const [nth, { unproven }] of pending.entries()) {
-    const row = checked[nth];
-    if (unproven === null || row === undefined || row instanceof AppError) continue;
-    const domain = await waitingDomain(tx, workspaceId, unproven, rules);
-    checked[nth] = domain instanceof AppError ? domain : { ...row, domain };
-  }
-}
-
 async function createBatch(
   tx: PoolClient,
   workspaceId: string,
@@ -252,6 +237,7 @@ async function createBatch(
     const row = checked[index];
     return row === undefined || known.has(row) ? [] : [{ link, row }];
   });
+  await putInFolders(tx, workspaceId, open);
   const outcomes = await createEach(
     tx,
     workspaceId,

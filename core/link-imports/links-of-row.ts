@@ -3,7 +3,7 @@ import { requireDomain } from '../links/domains.ts';
 import { type CreateRow, completeRow, type ImportDefaults, type ImportDomains } from './create-row.ts';
 import type { Format } from './formats/format.ts';
 import { hostOfRow, type RowHost } from './meaning/address.ts';
-import { carriedOf } from './meaning/carried.ts';
+import { carriedOf, folderOf } from './meaning/carried.ts';
 import { passwordOf } from './meaning/password.ts';
 import { stateOf } from './meaning/state.ts';
 import { RowProblem, type SourceRow, textOf } from './source-row.ts';
@@ -14,6 +14,8 @@ export type RowLink = Pick<CreateRow, 'body' | 'columnOf'> & {
   link: string | null;
   /** The password's hash in another service. */
   passwordHash: string | null;
+  /** Name of the campaign's folder. */
+  folder: string | null;
   /** The domain that is yet to be proven, and for whose proof the link waits. */
   unproven: string | null;
 };
@@ -64,6 +66,7 @@ export function linksOfRow(
           columnOf,
           link,
           passwordHash: password && 'hash' in password ? password.hash : null,
+          folder: folderOf(row),
           unproven: place.unproven,
         });
       });

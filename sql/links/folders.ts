@@ -50,6 +50,15 @@ export async function folderById(db: Queryable, workspaceId: string, id: string)
   return rows[0] ?? null;
 }
 
+/** Returns the oldest folder of this name in the workspace, or null. */
+export async function folderNamed(db: Queryable, workspaceId: string, name: string): Promise<Folder | null> {
+  const { rows } = await db.query<Folder>(
+    `SELECT ${COLUMNS} FROM folders WHERE workspace_id = $1 AND name = $2 ORDER BY folders.created_at LIMIT 1`,
+    [workspaceId, name],
+  );
+  return rows[0] ?? null;
+}
+
 /** Returns the folders with these ids in the workspace. */
 export async function foldersByIds(db: Queryable, workspaceId: string, ids: string[]): Promise<Folder[]> {
   const { rows } = await db.query<Folder>(

@@ -142,6 +142,41 @@ test("Dub's card, Bitly's deep links, Short.io's pixels, and Rebrandly's forward
   expect(bare.location?.searchParams.has('from')).toBe(false);
 });
 
+test('folders are made by name once, and UTM parameters are kept without changing a destination that has them', async () => {
+  const has = `${to('u1')}?utm_source=mail&utm_medium=letter`;
+  await imported([
+    {
+      domain: 'dub.sh',
+      key: 'u1',
+      url: has,
+      utm_source: 'mail',
+      utm_medium: 'letter',
+      folder: { name: 'Spring' },
+    },
+    { domain: 'dub.sh', key: 'u2', url: to('u2'), utm_source: 'mail', utm_campaign: 'may', folder: 'Spring' },
+  ]);
+  await imported(`slug,url,folder\nu3,${to('u3')},Spring\n`);
+  const { folders } = (await shop.get<{ folders: { id: string; name: string }[] }>('/folders')).body;
+  expect(folders.map(({ name }) => name)).toEqual(['Spring']);
+  const folder_id = folders[0]?.id;
+  expect(await link('u1')).toMatchObject({
+    folder_id,
+    utm_source: 'mail',
+    utm_medium: 'letter',
+    append_utm: false,
+  });
+  expect(await link('u2')).toMatchObject({
+    folder_id,
+    utm_source: 'mail',
+    utm_campaign: 'may',
+    append_utm: true,
+  });
+  expect(await link('u3')).toMatchObject({ folder_id, append_utm: false });
+  const { location } = await visitNew(`${ingest.url}/u1`);
+  location?.searchParams.delete('_vid');
+  expect(location?.href).toBe(has);
+});
+
 test('what is not taken over is named, in every format', async () => {
   const shortIo = [
     { originalURL: to('n1'), path: 'n1', cloaking: true, redirect404: null, clicks: 4, skipQS: false },
@@ -166,7 +201,12 @@ test('each error of a JSON file names the link, its place, the field, and the ru
       field: 'path',
       message: 'must be 1 to 64 characters of A-Z a-z 0-9 - _',
     },
-    { index: 2, link: 'e2', field: 'originalURL', message: 'must be a full URL that begins with https://' },
+    {
+      index: 2,
+      link: 'e2',
+      field: 'originalURL',
+      message: expect.stringMatching(/^must be a full URL that begins with https:/),
+    },
   ]);
   expect(JSON.stringify(result)).not.toContain('never shown');
 });
