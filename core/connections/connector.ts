@@ -34,16 +34,27 @@ export type Connector = {
   promotionCodes?: PromotionCodes;
 };
 
+/** What events have left open about a payment. */
+export type Question = {
+  /** Ids of the payment. */
+  refs: readonly string[];
+  /** It may be of an invoice. */
+  isUnsure: boolean;
+  /** Whether anything was paid for this subscription before; null: not asked. */
+  earlierOf: { subscription: string; paidAt: number } | null;
+  /** Ids of discount codes whose texts are not known. */
+  codes: readonly string[];
+};
+
 /**
  * Asks a provider's API about a payment, with the connection's restricted key.
  *
- * @param refs of the payment
- * @returns what it knows; null when these ids can't be asked about
+ * @returns what it knows: of a code that it does not know the text is empty
  */
 export type Lookup = (
-  refs: readonly string[],
+  question: Question,
   api: { key: string; apiBase: string; now: Date },
-) => Promise<PaymentFact | null>;
+) => Promise<readonly (PaymentFact | CodeFact)[]>;
 
 export type DeliveryHeaders = Readonly<Record<string, string | string[] | undefined>>;
 export type Delivery = { body: Buffer; headers: DeliveryHeaders };
@@ -84,7 +95,7 @@ export type Buyer = {
   reference: string | null;
 };
 
-/** The text of a discount code. */
+/** The text of a discount code; empty: the provider has none. */
 export type CodeFact = { kind: 'code'; codeId: string; code: string };
 
 /** A part of what is known of a payment. See `payment-parts.ts`. */
@@ -121,6 +132,8 @@ export type Part = {
   share?: { totalMinor: number; commissionableMinor: number };
   /** Whether the payment belongs to an invoice. `unsure`: the event does not tell. */
   standing?: 'invoice' | 'alone' | 'unsure';
+  /** Whether the provider knows an earlier paid invoice of the subscription. */
+  hasEarlier?: boolean;
   /** All that was given back of one charge. */
   refunded?: Money;
   /** A refund that failed or was canceled: less was given back than the part `of` says, where that part is not newer. */

@@ -49,6 +49,8 @@ export type PaymentState = {
   buyers: readonly Buyer[];
   email: string | null;
   codes: readonly string[];
+  /** Whether the provider knows an earlier paid invoice of the subscription; null: it was not asked. */
+  hasEarlier: boolean | null;
   /** What was given back of the sale, at most its amount. Minor units. */
   refundedMinor: number;
   /** Something was given back in a currency that no part converts to the sale's. */
@@ -77,6 +79,7 @@ export function paymentState(parts: Parts, isOver: boolean): PaymentState {
     buyers: all.flatMap(({ buyer }) => buyer ?? []),
     email: all.find(({ email }) => email)?.email ?? null,
     codes: [...new Set(all.flatMap(({ codes }) => codes ?? []))],
+    hasEarlier: all.find(({ hasEarlier }) => hasEarlier !== undefined)?.hasEarlier ?? null,
     ...givenBack(all, sale),
   };
 }
@@ -151,6 +154,9 @@ function convertedBy(
   if (!pair) return null;
   return Number(halfEven(BigInt(money.minor) * BigInt(pair.to.minor), BigInt(pair.from.minor)));
 }
+
+/** Whether a discount is named by an id of the provider, which is no code that anyone types. */
+export const isCodeId = (code: string): boolean => /^(promo|di|dsc)_/.test(code);
 
 /** The order id of a payment: a report by hand with this id is of the same order. */
 export const orderIdOf = (provider: Provider, ref: string): string => `${provider}:${ref}`;

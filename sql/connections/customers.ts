@@ -1,5 +1,5 @@
 import type { Buyer, CodeFact, CustomerFact, Payer } from '../../core/connections/connector.ts';
-import { payersOf } from '../../core/connections/payment-parts.ts';
+import { isCodeId, payersOf } from '../../core/connections/payment-parts.ts';
 import type { Queryable } from '../database/pool.ts';
 import type { ProviderAccount } from './payments.ts';
 
@@ -82,17 +82,26 @@ export async function putCode(
   );
 }
 
-/** Returns the texts of discount codes. One that is not known by its id is its own text: a coupon's id may be its code. */
+/**
+ * Returns the texts of discount codes. What is no id of a code is its own text, as a coupon's id may be.
+ *
+ * @returns `unknown`: ids without a text, and of them `open`: those that the provider was not asked about
+ */
 export async function textsOfCodes(
   tx: Queryable,
   { workspace_id, provider }: ProviderAccount,
   codes: readonly string[],
-): Promise<string[]> {
-  if (codes.length === 0) return [];
+): Promise<{ texts: string[]; unknown: string[]; open: string[] }> {
+  if (codes.length === 0) return { texts: [], unknown: [], open: [] };
   const { rows } = await tx.query<{ code_id: string; code: string }>(
     'SELECT code_id, code FROM connection_codes WHERE workspace_id = $1 AND provider = $2 AND code_id = ANY ($3)',
     [workspace_id, provider, codes],
   );
   const known = new Map(rows.map((row) => [row.code_id, row.code]));
-  return codes.map((code) => known.get(code) ?? code);
+  const unknown = codes.filter((code) => isCodeId(code) && !known.get(code));
+  return {
+    texts: codes.filter((code) => !unknown.includes(code)).map((code) => known.get(code) ?? code),
+    unknown,
+    open: unknown.filter((code) => !known.has(code)),
+  };
 }

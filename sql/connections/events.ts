@@ -24,7 +24,7 @@ export type ShownEvent = {
 };
 
 /** SQL: a signup that was reported later has claimed the event's order. */
-const IS_CLAIMED = `(e.status = 'unmatched' AND e.reason IN ('no_buyer', 'unknown_buyer')
+const IS_CLAIMED = `(e.status = 'unmatched' AND (e.reason IN ('no_buyer', 'unknown_buyer') OR e.reason LIKE 'unknown_code%')
   AND sold.enrollment_id IS NOT NULL)`;
 const STATUS = `CASE WHEN ${IS_CLAIMED} THEN 'recorded' ELSE e.status END`;
 const SHOWN = `e.internal_id, e.id, e.event_id, e.type, ${STATUS} AS status,

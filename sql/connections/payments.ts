@@ -264,10 +264,7 @@ export async function assignPayment(tx: Queryable, id: string, user: string): Pr
   await tx.query('UPDATE connection_payments SET assigned_user = $2 WHERE id = $1', [id, user]);
 }
 
-export type DuePayment = Pick<
-  ConnectionPayment,
-  'id' | 'workspace_id' | 'provider' | 'refs' | 'parts' | 'created_at'
-> & {
+export type DuePayment = Pick<ConnectionPayment, 'id' | 'workspace_id' | 'provider' | 'created_at'> & {
   /** Whose event told of the payment last. */
   connection_id: string;
 };
@@ -275,7 +272,7 @@ export type DuePayment = Pick<
 /** Returns a payment that is due without an event, or null. */
 export async function nextDuePayment(db: Queryable, except: readonly string[]): Promise<DuePayment | null> {
   const { rows } = await db.query<DuePayment>(
-    `SELECT id, workspace_id, provider, connection_id, refs, parts, created_at FROM connection_payments WHERE due_at <= clock_timestamp() AND id <> ALL ($1)
+    `SELECT id, workspace_id, provider, connection_id, created_at FROM connection_payments WHERE due_at <= clock_timestamp() AND id <> ALL ($1)
      ORDER BY due_at LIMIT 1`,
     [except],
   );

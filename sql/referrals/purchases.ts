@@ -84,6 +84,21 @@ export async function markSamePayment(tx: Queryable, orderInternalId: number): P
   );
 }
 
+/** Returns whether a user has a purchase from before a time. */
+export async function hasBoughtBefore(
+  tx: Queryable,
+  workspaceId: string,
+  externalUserId: string,
+  before: Date,
+): Promise<boolean> {
+  const { rows } = await tx.query<{ found: boolean }>(
+    `SELECT EXISTS (SELECT FROM purchases WHERE workspace_id = $1 AND external_user_id = $2 AND purchased_at < $3
+       AND reason IS DISTINCT FROM 'same_payment') AS found`,
+    [workspaceId, externalUserId, before],
+  );
+  return rows[0]?.found === true;
+}
+
 /** Returns when the first of a signup's other purchases was rewarded, or null. */
 export async function firstRewardedOfSignup(
   tx: Queryable,

@@ -1,4 +1,4 @@
-import type { Reading } from '../../core/connections/connector.ts';
+import type { CodeFact, PaymentFact, Reading } from '../../core/connections/connector.ts';
 import { OPEN_MS } from '../../core/connections/payment-parts.ts';
 import type { Connection } from '../connections/connections.ts';
 import { putCode, putCustomerEmail, tiePayer } from '../connections/customers.ts';
@@ -71,6 +71,35 @@ export async function applyEvent(
     if (id === own) outcome = settled;
   }
   return { ...outcome, paymentId: own };
+}
+
+/**
+ * Applies what the provider has answered about a payment, and settles it with those that it concerns. The caller has locked
+ * the connection.
+ */
+export async function applyFound(
+  tx: Queryable,
+  context: PaymentContext,
+  paymentId: string,
+  found: readonly (PaymentFact | CodeFact)[],
+): Promise<void> {
+  const { connection, now } = context;
+  const since = new Date(now.getTime() - OPEN_MS);
+  let own = paymentId;
+  const concerned = new Set([own]);
+  for (const fact of found) {
+    if (fact.kind === 'code') {
+      await putCode(tx, connection, fact);
+      for (const { id } of await openPaymentsWithCode(tx, connection, fact.codeId, since)) concerned.add(id);
+    } else {
+      own = (await putPaymentFact(tx, connection, fact, now)).id;
+      concerned.add(own);
+    }
+  }
+  for (const id of await inOrderOfPayment(tx, connection, concerned, since)) {
+    const payment = await paymentById(tx, id);
+    if (payment) await settlePayment(tx, context, payment, { isAsked: id === own });
+  }
 }
 
 /**

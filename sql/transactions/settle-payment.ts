@@ -1,5 +1,5 @@
 import { shareOf } from '../../core/connections/amounts.ts';
-import type { PartSale } from '../../core/connections/connector.ts';
+import type { PartSale, Question } from '../../core/connections/connector.ts';
 import {
   OPEN_MS,
   orderIdOf,
@@ -22,7 +22,7 @@ import type { Queryable } from '../database/pool.ts';
 import { lockOrder, lockOrderByNumber } from '../orders/reported-orders.ts';
 import { couponById, referrerOfCoupon } from '../referrals/coupons.ts';
 import { renameEarlyRefunds } from '../referrals/early-refunds.ts';
-import { purchaseOfOrder } from '../referrals/purchases.ts';
+import { hasBoughtBefore, purchaseOfOrder } from '../referrals/purchases.ts';
 import { insertRefund, type Refund, refundsOfOrder, sameRefund, sumRefunds } from '../referrals/refunds.ts';
 import { lockSignup } from '../referrals/signups.ts';
 import { auditProvider } from './audit-provider.ts';
@@ -53,9 +53,11 @@ export async function settlePayment(
   const isOver = endsAt <= context.now;
   const state = paymentState(payment.parts, isOver);
   const outcome = await outcomeOf(tx, context, payment, state, isOver && !isForced);
-  // With a key the provider is asked at once whether the payment has an invoice.
-  const dueAt = context.connection.restricted_key && !isAsked ? context.now : endsAt;
-  await settledPayment(tx, payment.id, { ...outcome, dueAt: state.isUnsure ? dueAt : null });
+  // With a key the provider is asked at once what events have left open.
+  const asks = context.connection.restricted_key !== null && !isAsked && !isOver;
+  const isAskedNow = asks && (await questionAbout(tx, payment, state)) !== null;
+  const dueAt = isAskedNow ? context.now : state.isUnsure ? endsAt : null;
+  await settledPayment(tx, payment.id, { ...outcome, dueAt });
   await settleEventsOf(tx, payment.id, outcome);
   return outcome;
 }
@@ -86,14 +88,15 @@ async function outcomeOf(
       return { status: 'failed', reason: 'reported_for_another_user' };
     }
     const hasCoupon = ((await purchaseOfOrder(tx, order))?.coupon_id ?? null) !== null;
+    const { unknown } = await textsOfCodes(tx, payment, hasCoupon ? [] : state.codes);
+    const reason = unknown.length > 0 ? `unknown_code: ${unknown.join(', ')}` : null;
     outcome =
       buyer.by === null && !hasCoupon
-        ? unmatched(buyer.user === null ? 'no_buyer' : 'unknown_buyer')
-        : { status: 'recorded', reason: null };
+        ? unmatched(reason ?? (buyer.user === null ? 'no_buyer' : 'unknown_buyer'))
+        : { status: 'recorded', reason };
   }
   const { hasBoth } = await settleRefunds(tx, context, payment, { orderInternalId: order, sold });
-  if (outcome.status === 'recorded')
-    outcome = { ...outcome, reason: hasBoth ? 'also_refunded_by_hand' : null };
+  if (outcome.status === 'recorded' && hasBoth) outcome = { ...outcome, reason: 'also_refunded_by_hand' };
   if (state.isUnconverted) return unmatched('refund_in_other_currency');
   return outcome;
 }
@@ -113,7 +116,7 @@ async function writeOrder(
     user: buyer.user,
     amountMinor: sale.amountMinor,
     commissionableMinor: sale.commissionableMinor,
-    isRenewal: await isRenewal(tx, payment, sale),
+    isRenewal: await isRenewal(tx, payment, given.sold, buyer),
   };
   const used = await couponOfPayment(tx, context, payment, { sold: given.sold, buyer, facts });
   // A buyer whom only a coupon brought is known by the provider's customer: later payments are the same buyer's.
@@ -174,11 +177,11 @@ async function couponOfPayment(
   payment: ConnectionPayment,
   { sold, buyer, facts }: { sold: Sold; buyer: PaymentBuyer; facts: RecordedFacts },
 ): Promise<UsedCoupon | null> {
-  const codes = await textsOfCodes(tx, payment, sold.codes);
+  const { texts: codes } = await textsOfCodes(tx, payment, sold.codes);
   const coupon =
     (await referrerOfCoupon(tx, workspace.id, codes)) ??
     (payment.recorded?.coupon ? await couponById(tx, workspace.id, payment.recorded.coupon) : null);
-  if (coupon) return { coupon, yields: buyer.by !== 'email' };
+  if (coupon) return { coupon, yields: buyer.by !== 'email' && buyer.by !== 'earlier' };
   // What renews a coupon's order is its owner's, whatever referrer an email of the buyer names.
   if (buyer.couponId !== null && facts.isRenewal) {
     const earlier = await couponById(tx, workspace.id, buyer.couponId);
@@ -193,20 +196,63 @@ async function couponOfPayment(
     : null;
 }
 
-/** A later payment of a subscription renews it, unless the first one was free: then the first that cost is the first sale. */
-async function isRenewal(tx: Queryable, payment: ConnectionPayment, sale: PartSale): Promise<boolean> {
+/**
+ * Whether a payment renews its subscription: something was paid for it before. Where no event and no response of the
+ * provider has told of an earlier payment, the first known one is the first sale, unless its buyer has bought before.
+ */
+async function isRenewal(
+  tx: Queryable,
+  payment: ConnectionPayment,
+  { sale, hasEarlier }: Sold,
+  buyer: PaymentBuyer,
+): Promise<boolean> {
   if (sale.cycle !== 'renewal') return false;
   if (payment.subscription_id === null) return true;
-  const others = (await paymentsOfSubscription(tx, payment, payment.subscription_id)).filter(
-    ({ id }) => id !== payment.id,
+  const sales = await otherSales(tx, payment, payment.subscription_id);
+  if (sales.some((other) => isEarlierSale(other, sale))) return true;
+  if (hasEarlier !== null) return hasEarlier;
+  // It began with a free payment.
+  if (sales.some(({ cycle, amountMinor }) => cycle === 'first' && amountMinor <= 0)) return false;
+  const paidAt = new Date(sale.paidAt);
+  return (
+    buyer.by === 'earlier' ||
+    (buyer.user !== null && (await hasBoughtBefore(tx, payment.workspace_id, buyer.user, paidAt)))
   );
-  const sales = others.flatMap(({ parts }) => paymentState(parts, false).sale ?? []);
-  if (!sales.some(({ cycle, amountMinor }) => cycle === 'first' && amountMinor <= 0)) return true;
-  return sales.some(
-    (other) =>
-      other.amountMinor > 0 &&
-      (other.paidAt < sale.paidAt || (other.paidAt === sale.paidAt && other.ref < sale.ref)),
-  );
+}
+
+async function otherSales(
+  tx: Queryable,
+  payment: ConnectionPayment,
+  subscription: string,
+): Promise<PartSale[]> {
+  const others = await paymentsOfSubscription(tx, payment, subscription);
+  return others
+    .filter(({ id }) => id !== payment.id)
+    .flatMap(({ parts }) => paymentState(parts, false).sale ?? []);
+}
+
+const isEarlierSale = (other: PartSale, sale: PartSale): boolean =>
+  other.amountMinor > 0 &&
+  (other.paidAt < sale.paidAt || (other.paidAt === sale.paidAt && other.ref < sale.ref));
+
+/** Returns what events have left open about a payment, and its provider can be asked; null: nothing. */
+export async function questionAbout(
+  tx: Queryable,
+  payment: ConnectionPayment,
+  { sale, isUnsure, hasEarlier, codes }: PaymentState,
+): Promise<Question | null> {
+  const { subscription_id: subscription, refs } = payment;
+  const isOpen =
+    sale !== null &&
+    sale.amountMinor > 0 &&
+    sale.cycle === 'renewal' &&
+    subscription !== null &&
+    hasEarlier === null &&
+    !(await otherSales(tx, payment, subscription)).some((other) => isEarlierSale(other, sale));
+  const earlierOf = isOpen ? { subscription, paidAt: sale.paidAt } : null;
+  const { texts, open } = await textsOfCodes(tx, payment, codes);
+  const asked = open.length > 0 && (await referrerOfCoupon(tx, payment.workspace_id, texts)) ? [] : open;
+  return isUnsure || earlierOf || asked.length > 0 ? { refs, isUnsure, earlierOf, codes: asked } : null;
 }
 
 /**

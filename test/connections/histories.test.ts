@@ -190,6 +190,15 @@ function tell({ payments, hasTrial }: { payments: Payment[]; hasTrial: boolean }
   }
   for (const { coupon, order } of byHand)
     if (coupon && tied.has(order.externalUserId ?? '')) coupon.yields = true;
+  // What renews an order that a coupon brought is its owner's, unless something names the buyer.
+  const bringers = new Map<string, ByHand['coupon']>();
+  for (const [index, one] of byHand.entries()) {
+    const user = one.order.externalUserId ?? '';
+    const isNamed = payments[index]?.named === 'metadata' || tied.has(user);
+    const before = bringers.get(user);
+    if (!one.coupon && one.order.isRenewal && !isNamed && before && !before.yields) one.coupon = before;
+    bringers.set(user, one.coupon);
+  }
   return { events, byHand };
 }
 

@@ -1,4 +1,4 @@
-import type { PaymentFact } from '../../core/connections/connector.ts';
+import type { Lookup } from '../../core/connections/connector.ts';
 import { connectorOf } from '../../core/connections/connectors.ts';
 import { OPEN_MS, paymentState } from '../../core/connections/payment-parts.ts';
 import {
@@ -12,10 +12,10 @@ import {
   nextDuePayment,
   paymentById,
   postponePayment,
-  putPaymentFact,
 } from '../../sql/connections/payments.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
-import { settlePayment } from '../../sql/transactions/settle-payment.ts';
+import { applyFound } from '../../sql/transactions/apply-event.ts';
+import { questionAbout } from '../../sql/transactions/settle-payment.ts';
 import { workspaceById } from '../../sql/workspaces/workspaces.ts';
 import { type ConnectionDependencies, createClickLookup } from './process-events.ts';
 
@@ -52,27 +52,29 @@ async function settle(dependencies: ConnectionDependencies, due: DuePayment): Pr
   const found = await lookUp(dependencies, known, due);
   await inTransaction(pool, async (tx) => {
     const connection = await lockConnection(tx, known.id);
-    const payment =
-      connection &&
-      (found ? await putPaymentFact(tx, connection, found, new Date()) : await paymentById(tx, due.id));
     const workspace = connection && (await workspaceById(tx, connection.workspace_id));
-    if (!connection || !payment || !workspace) return;
+    if (!connection || !workspace) return;
     const clicked = createClickLookup(dependencies, workspace.id);
     const context = { workspace, connection, now: new Date(), eventId: null, clicked };
-    await settlePayment(tx, context, payment, { isAsked: true });
+    await applyFound(tx, context, due.id, found);
   });
 }
 
-/** Asks the provider what a payment belongs to, with the connection's key. */
+/** Asks the provider what events have left open about a payment, with the connection's key. */
 async function lookUp(
-  { sealer, stripeApiBase }: ConnectionDependencies,
+  { pool, sealer, stripeApiBase }: ConnectionDependencies,
   { id, provider, restricted_key: sealed }: Connection,
-  { refs, parts, created_at }: DuePayment,
-): Promise<PaymentFact | null> {
+  due: DuePayment,
+): Promise<Awaited<ReturnType<Lookup>>> {
   const ask = connectorOf(provider).lookUp;
   // A payment that has waited long enough does not depend on the provider's response.
-  const isOver = created_at.getTime() + OPEN_MS <= Date.now();
-  if (!ask || sealed === null || !paymentState(parts, isOver).isUnsure) return null;
-  const key = (await sealer()).open(sealed, id);
-  return ask(refs, { key, apiBase: stripeApiBase, now: new Date() });
+  const isOver = due.created_at.getTime() + OPEN_MS <= Date.now();
+  const payment = ask && sealed !== null && !isOver ? await paymentById(pool, due.id) : null;
+  const question = payment && (await questionAbout(pool, payment, paymentState(payment.parts, false)));
+  if (!ask || sealed === null || !question) return [];
+  return ask(question, {
+    key: (await sealer()).open(sealed, id),
+    apiBase: stripeApiBase,
+    now: new Date(),
+  });
 }

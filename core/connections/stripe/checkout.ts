@@ -2,6 +2,7 @@ import { buyerOf, metadataOf } from '../buyer.ts';
 import type { Fact } from '../connector.ts';
 import { type Json, maybeId, maybeInteger, maybeObject, maybeText, objectsIn, textAt } from '../fields.ts';
 import { moneyOf } from './amounts.ts';
+import { codesOfDiscount } from './invoice.ts';
 
 /**
  * Reads `checkout.session.completed`: who the customer is, and what of the payment is tax and shipping. A payer may be an
@@ -38,10 +39,7 @@ export function checkoutFacts(session: Json, at: number): Fact[] {
         email:
           maybeText(maybeObject(session, 'customer_details'), 'email') ??
           maybeText(session, 'customer_email'),
-        codes: objectsIn(session.discounts).flatMap((discount) => [
-          ...[maybeId(discount, 'promotion_code') ?? []].flat(),
-          ...[maybeId(discount, 'coupon') ?? []].flat(),
-        ]),
+        codes: objectsIn(session.discounts).flatMap(codesOfDiscount),
         ...(share && { share }),
       },
     },

@@ -1,7 +1,7 @@
 import { type Connector, type Envelope, EventProblem, type Reading } from '../connector.ts';
 import { integerAt, isObject, type Json, maybeId, maybeText, objectAt, textAt } from '../fields.ts';
 import { EVENT_READERS, EVENT_TYPES } from './event-types.ts';
-import { lookUpInvoice } from './lookup.ts';
+import { lookUpPayment } from './lookup.ts';
 import { stripePromotionCodes } from './promotion-code.ts';
 import { verifyStripe } from './signature.ts';
 
@@ -20,7 +20,7 @@ export const stripe: Connector = {
         : (maybeId(object, 'customer') ?? maybeId(object, 'customer_account'));
     return { eventId: textAt(body, 'id'), type, customer };
   },
-  lookUp: lookUpInvoice,
+  lookUp: lookUpPayment,
   promotionCodes: stripePromotionCodes,
   read(body, { type }): Reading {
     if (!isObject(body)) throw new EventProblem('the body must be a JSON object');

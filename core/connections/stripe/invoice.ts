@@ -3,6 +3,7 @@ import { buyerOf, metadataOf } from '../buyer.ts';
 import type { PaymentFact } from '../connector.ts';
 import {
   integerAt,
+  isObject,
   type Json,
   maybeId,
   maybeInteger,
@@ -94,14 +95,31 @@ function cycleOf(invoice: Json, subscription: string | null): 'first' | 'renewal
   return subscription === null || reason === 'manual' ? 'none' : 'renewal';
 }
 
-/** Ids of promotion codes and coupons. An invoice lists its discounts by ids that name no code, unless they are expanded. */
-function codesOf(invoice: Json): string[] {
-  const discounts = [maybeObject(invoice, 'discount'), ...objectsIn(invoice.discounts)];
-  return discounts.flatMap((discount) =>
-    [
-      maybeId(discount, 'promotion_code') ?? [],
-      maybeId(discount, 'coupon') ?? [],
-      maybeId(maybeObject(discount, 'source'), 'coupon') ?? [],
-    ].flat(),
-  );
+const codesOf = (invoice: Json): string[] => [...new Set(discountsOf(invoice).flatMap(codesOfDiscount))];
+
+/** Returns the discounts of an invoice and of its lines: objects, or their ids where they are not expanded. */
+export function discountsOf(invoice: Json): unknown[] {
+  const lines = objectsIn(maybeObject(invoice, 'lines')?.data);
+  return [invoice, ...lines].flatMap(({ discount, discounts, discount_amounts }) => [
+    ...(isObject(discount) || typeof discount === 'string' ? [discount] : []),
+    ...(Array.isArray(discounts) ? discounts : []),
+    ...objectsIn(discount_amounts).map((amount) => amount.discount),
+  ]);
 }
+
+/** Returns what a discount is called: the text and the id of its promotion code, its coupon, else its own id. */
+export function codesOfDiscount(discount: unknown): string[] {
+  if (typeof discount === 'string') return [discount];
+  if (!isObject(discount)) return [];
+  const names = [
+    textOfDiscount(discount),
+    maybeId(discount, 'promotion_code'),
+    maybeId(discount, 'coupon'),
+    maybeId(maybeObject(discount, 'source'), 'coupon'),
+  ].filter((name) => name !== null);
+  return names.length > 0 ? names : [maybeText(discount, 'id') ?? []].flat();
+}
+
+/** The text of a discount's promotion code, where the code is expanded. */
+export const textOfDiscount = (discount: Json): string | null =>
+  isObject(discount.promotion_code) ? maybeText(discount.promotion_code, 'code') : null;
