@@ -1,19 +1,12 @@
 import { constants, zstdCompressSync } from 'node:zlib';
-import type avro from 'avsc';
 import kafkaRecord from 'kafkajs/src/protocol/recordBatch/record/v0/index.js';
 import { preferredLanguage } from '../core/enrich/languages.ts';
 import { adaptKafkajs } from '../core/event-log/kafka/client.ts';
 import { compress } from '../core/event-log/kafka/compression.ts';
 import { toMessage } from '../core/event-log/kafka/record.ts';
-import { ADDRESS_BYTES, createAddressSealer, sealAddress } from '../core/events/address-seal.ts';
+import { ADDRESS_BYTES, createAddressSealer } from '../core/events/address-seal.ts';
 import { NO_LABELS, SharedLabels } from '../core/events/click-labels.ts';
 import { createEventEncoder } from '../core/events/codec.ts';
-import {
-  createSchemaRegistry,
-  ENVELOPE_BYTES,
-  KIND_CODES,
-  releasedSchemas,
-} from '../core/events/schema-registry.ts';
 import type { ClickEvent } from '../core/events/types.ts';
 import { uuidToBytes, uuidv7 } from '../core/ids.ts';
 import { linkIdOf, slugOf } from './data/links.ts';
@@ -23,8 +16,7 @@ import { readOptions } from './harness/options.ts';
 import { number, report } from './harness/report.ts';
 
 /**
- * Computes the bytes that a click takes in a compressed record of Kafka, by version of its event. The load of the
- * machine does not matter.
+ * Computes the bytes that a click takes in a compressed record of Kafka. The load of the machine does not matter.
  *
  *   node bench/record-bytes.ts [--links 1000] [--clicks 8000]
  *
@@ -35,13 +27,11 @@ import { number, report } from './harness/report.ts';
 const options = readOptions({ links: 1_000, clicks: 8_000 });
 /** Clicks of a record: the shipper sends 25 records a second at most. */
 const SIZES = [20, 50, 100, 200, 500, 2_000];
-const VERSIONS = [1, 2, 4] as const;
 /** Bytes of a record batch before its compressed part. */
 const HEADER_BYTES = 61;
 const STREAM = '01900000-0000-7000-8000-000000000001';
 const EVERY_MICROS = 200;
 
-type Version = (typeof VERSIONS)[number];
 type Traffic = { name: string; isSkewed: boolean; ipv6: number };
 
 const TRAFFIC: Traffic[] = [
@@ -68,14 +58,7 @@ const links = Array.from({ length: options.links }, (_, n) => ({
 const nextVisitor = visitorsFrom(7);
 const visitors = Array.from({ length: 2_000 }, nextVisitor);
 
-const writeNewest = createEventEncoder();
-/** Versions 1 and 2 as avsc writes them. */
-const earlier = new Map(
-  [1, 2].map((version) => {
-    const schemas = releasedSchemas().filter(({ kind, version: of }) => kind !== 'click' || of <= version);
-    return [version, createSchemaRegistry(schemas).current('click').type] as const;
-  }),
-);
+const encode = createEventEncoder();
 
 function clickOf(visitor: Visitor, link: (typeof links)[number], isIpv6: boolean): ClickEvent {
   const address = mapped(visitor.address);
@@ -106,35 +89,11 @@ function clicksOf({ isSkewed, ipv6 }: Traffic, first: number, count: number): Cl
   });
 }
 
-/** Writes a click as a version does. @returns where it ends */
-function write(
-  click: ClickEvent,
-  ts: number,
-  version: Version,
-  pads: Buffer,
-  padAt: number,
-  into: Buffer,
-  at: number,
-) {
-  if (version === 4) return writeNewest(click, ts, { bytes: pads, position: padAt }, into, at);
-  // Sixteen bytes, whatever the address is.
-  const [sealed] = Object.values(sealAddress(Buffer.alloc(ADDRESS_BYTES, 1), pads, padAt));
-  const type = earlier.get(version) as avro.Type;
-  const ids = Object.fromEntries(
-    (['workspaceId', 'linkId', 'visitorId'] as const).map((name) => [name, Buffer.from(click[name])]),
-  );
-  const end = type.encode({ ...click, ...ids, ts, address: sealed }, into, at + ENVELOPE_BYTES);
-  into.writeUInt32LE(end - at - 4, at);
-  into[at + 4] = KIND_CODES.click;
-  into[at + 5] = version;
-  return end;
-}
-
 const buffer = Buffer.alloc(4 * 2 ** 20);
 let sequence = 1n << 40n;
 let now = Date.UTC(2026, 10, 26) * 1_000;
 
-/** What compressed records of version 1: small ones take more effort today. */
+/** Without the effort that small records get. */
 const LEVEL_3 = {
   [constants.ZSTD_c_checksumFlag]: 1,
   [constants.ZSTD_c_compressionLevel]: 3,
@@ -143,16 +102,16 @@ const LEVEL_3 = {
 };
 
 /** `raw`: as in the journal, without frames. */
-type Bytes = { now: number; atLevel3: number; raw: number };
+type Bytes = { compressed: number; atLevel3: number; raw: number };
 
 /** Bytes of a record of these clicks, with what surrounds it. */
-function recordBytes(clicks: ClickEvent[], version: Version): Bytes {
+function recordBytes(clicks: ClickEvent[]): Bytes {
   const pads = sealer.pads(STREAM, sequence, clicks.length);
   const minTs = now;
   let end = 0;
   for (const [n, click] of clicks.entries()) {
     now += EVERY_MICROS + Math.floor(random() * 40);
-    end = write(click, now, version, pads, n * ADDRESS_BYTES, buffer, end);
+    end = encode(click, now, { bytes: pads, position: n * ADDRESS_BYTES }, buffer, end);
   }
   const batch = {
     offset: 0n,
@@ -168,41 +127,28 @@ function recordBytes(clicks: ClickEvent[], version: Version): Bytes {
   );
   const record = kafkaRecord({ key: String(key), value: value as Buffer, headers: headers as never });
   const atLevel3 = HEADER_BYTES + zstdCompressSync(record.buffer, { params: LEVEL_3 }).length;
-  return { now: HEADER_BYTES + compress(record).length, atLevel3, raw: end };
+  return { compressed: HEADER_BYTES + compress(record).length, atLevel3, raw: end };
 }
 
-const rawOf = new Map<string, string>();
 const tables = TRAFFIC.map((traffic) => ({
   title: traffic.name,
-  header: ['clicks a record', '1, at level 3', ...VERSIONS.map(String), '3 more than 1 was', '3 more than 1'],
+  header: ['clicks a record', 'bytes a click', 'at level 3', 'in the journal'],
   rows: SIZES.map((size) => {
     const records = Math.max(4, Math.round(options.clicks / size));
-    const bytes = VERSIONS.map((version) => {
-      const sum: Bytes = { now: 0, atLevel3: 0, raw: 0 };
-      for (let n = 0; n < records; n++) {
-        const one = recordBytes(clicksOf(traffic, n * size, size), version);
-        sum.now += one.now / (records * size);
-        sum.atLevel3 += one.atLevel3 / (records * size);
-        sum.raw += one.raw / (records * size);
-      }
-      return sum;
-    });
-    if (traffic.isSkewed) rawOf.set(traffic.name, bytes.map(({ raw }) => number(raw)).join(', '));
-    const was = bytes[0]?.atLevel3 ?? 0;
-    const [one = 0, two = 0, three = 0] = bytes.map(({ now: bytesNow }) => bytesNow);
-    const cells = [was, one, two, three, three - was, three - one];
-    return [number(size), ...cells.map((value) => number(value, 1))];
+    const sum: Bytes = { compressed: 0, atLevel3: 0, raw: 0 };
+    for (let n = 0; n < records; n++) {
+      const one = recordBytes(clicksOf(traffic, n * size, size));
+      sum.compressed += one.compressed / (records * size);
+      sum.atLevel3 += one.atLevel3 / (records * size);
+      sum.raw += one.raw / (records * size);
+    }
+    return [number(size), ...[sum.compressed, sum.atLevel3, sum.raw].map((value) => number(value, 1))];
   }),
 }));
 report(options.results, {
   name: 'record-bytes',
-  title: 'Bytes of a click in a compressed record of Kafka, one replica, by version of its event',
+  title: 'Bytes of a click in a compressed record of Kafka, one replica',
   versions: [`Zstandard ${process.versions.zstd}`],
   tables,
-  notes: [
-    'Columns: versions of the event. Wanted: version 4 at most 8 bytes more than what version 1 took, at level 3.',
-    ...[...rawOf].map(([name, raw]) => `In the journal, ${name}: ${raw}.`),
-    'Version 1 has no slug, UTM parameters, language, rule, and variant.',
-    'Records below 128 KiB are compressed at level 6 today, as 500 clicks of version 1 are and of version 4 are not.',
-  ],
+  notes: ['Records below 128 KiB are compressed at level 6.'],
 });

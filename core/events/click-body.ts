@@ -4,7 +4,7 @@ import { ID_BYTES, linkBytes, requireId } from './click-labels.ts';
 import type { ClickEvent, Unstamped } from './types.ts';
 
 /** The version of the click's schema that {@link writeClickBody} writes. */
-export const CLICK_BODY_VERSION = 4;
+export const CLICK_BODY_VERSION = 1;
 /** The numbers of the types of an address in the schema, as Avro writes them. */
 export const ADDRESS_TYPES = { ipv4: 0, any: 2 } as const;
 
@@ -16,7 +16,7 @@ const HALF = 2 ** 28;
 const LENGTH_BYTES = 5;
 
 /**
- * Writes the Avro body of a click (`schemas/click.v4.avsc`), field by field, with its address sealed. Written by hand
+ * Writes the Avro body of a click (`schemas/click.v1.avsc`), field by field, with its address sealed. Written by hand
  * because every redirect pays for it (`bench/journal.ts`). A test compares it with avsc byte for byte.
  *
  * @param pads with 16 bytes at `padAt` that seal the address

@@ -22,7 +22,7 @@ export type ClickLabels = {
 /** Bytes of each id in a click's body. */
 export const ID_BYTES = 16;
 
-/** Fields in the order of the schema (`schemas/click.v4.avsc`). */
+/** Fields in the order of the schema (`schemas/click.v1.avsc`). */
 export const LABEL_NAMES = [
   'domain',
   'slug',
@@ -35,7 +35,7 @@ export const LABEL_NAMES = [
   'variantId',
 ] as const satisfies readonly (keyof ClickLabels)[];
 
-/** Labels of a click of which nothing is known, such as one of version 1. */
+/** Labels of a click of which nothing is known. */
 export const NO_LABELS: ClickLabels = Object.freeze({
   domain: '',
   slug: '',

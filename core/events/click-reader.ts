@@ -132,7 +132,7 @@ export function clickKey(click: Pick<ClickEvent, 'ts' | 'workspaceId' | 'linkId'
 let at = 0;
 
 /**
- * Reads the Avro body of a click (`schemas/click.v4.avsc`). Written by hand because a worker reads every click. A
+ * Reads the Avro body of a click (`schemas/click.v1.avsc`). Written by hand because a worker reads every click. A
  * test compares it with avsc.
  *
  * @param end where the body must end

@@ -27,16 +27,15 @@ function batchOf(events: Unstamped[]) {
   return { streamId: 's', firstSequence: 0n, count: events.length, payload };
 }
 
-const fingerprint = (code: number, version = 1) =>
-  releasedRegistry().schema(code, version)?.fingerprint ?? '';
+const fingerprint = (code: number) => releasedRegistry().schema(code, 1)?.fingerprint ?? '';
 
 test('the description of a batch names each schema of its events once', () => {
   const { payload } = batchOf([heartbeat, identify, heartbeat]);
-  expect(describeSchemas(payload)).toBe(`heartbeat.v1=${fingerprint(4)} identify.v2=${fingerprint(2, 2)}`);
+  expect(describeSchemas(payload)).toBe(`heartbeat.v1=${fingerprint(4)} identify.v1=${fingerprint(2)}`);
   expect(parseSchemas(describeSchemas(payload))).toEqual(
     new Map([
       ['heartbeat.v1', fingerprint(4)],
-      ['identify.v2', fingerprint(2, 2)],
+      ['identify.v1', fingerprint(2)],
     ]),
   );
 });
@@ -61,15 +60,15 @@ test('an event that was written with another schema of the same name is undecoda
   const known = { ...batch, schemas: parseSchemas(describeSchemas(batch.payload)) };
   expect(decodeEvents(known, sealer)).toEqual(decodeEvents(batch, sealer));
   const { events, undecodable } = decodeEvents(
-    { ...batch, schemas: new Map([['identify.v2', OTHER]]) },
+    { ...batch, schemas: new Map([['identify.v1', OTHER]]) },
     sealer,
   );
   expect(events.map(({ sequence }) => sequence)).toEqual([0n, 2n]);
   expect(undecodable).toMatchObject([
-    { sequence: 1n, reason: `identify.v2 was written with another schema: ${OTHER}` },
+    { sequence: 1n, reason: `identify.v1 was written with another schema: ${OTHER}` },
   ]);
   expect(schemasOfReason(`undecodable: ${undecodable[0]?.reason}`)).toEqual(
-    new Map([['identify.v2', OTHER]]),
+    new Map([['identify.v1', OTHER]]),
   );
   expect(schemasOfReason('undecodable: no event kind has the code 99')).toBeUndefined();
 });

@@ -129,14 +129,8 @@ function bodyReader(type: avro.Type, writtenWith: avro.Type | null): BodyReader 
 /** The schema files of this release. A new version is a new file and a new line here; old ones stay. */
 const SCHEMA_FILES: readonly { kind: EventKind; version: number }[] = [
   { kind: 'click', version: 1 },
-  { kind: 'click', version: 2 },
-  { kind: 'click', version: 3 },
-  { kind: 'click', version: 4 },
   { kind: 'identify', version: 1 },
-  { kind: 'identify', version: 2 },
   { kind: 'order', version: 1 },
-  { kind: 'order', version: 2 },
-  { kind: 'order', version: 3 },
   { kind: 'heartbeat', version: 1 },
   { kind: 'clock', version: 1 },
 ];
