@@ -3,13 +3,13 @@ import { parseArgs } from 'node:util';
 import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
 import { type ClickRow, clickBlock } from '../clickhouse/inserts/clicks.ts';
 import { migrate } from '../clickhouse/migrate.ts';
+import { TRIGGERS } from '../core/clicks/triggers.ts';
 import type { Place } from '../core/enrich/geo.ts';
 import type { StoredReferer } from '../core/enrich/referer.ts';
 import type { UserAgentProfile } from '../core/enrich/user-agents.ts';
 import { NO_AD } from '../core/events/ad-clicks.ts';
 import { type ClickLabels, NO_LABELS } from '../core/events/click-labels.ts';
 import { clickKey, LINK_AT, VISITOR_AT, WORKSPACE_AT } from '../core/events/click-reader.ts';
-import { TRIGGERS } from '../core/events/types.ts';
 import { bytesToUuid, uuidToBytes, uuidv7 } from '../core/ids.ts';
 
 /**

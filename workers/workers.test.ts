@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../core/ids.ts';
+import { NOTHING_REMEMBERED } from '../test/support/stored-events.ts';
 import { createRig, type Rig } from '../test/support/worker-rig.ts';
 import { click } from './test-support/events.ts';
 
@@ -22,35 +23,16 @@ describe('the workers', () => {
     expect(await rig.ask('SELECT * FROM clicks')).toEqual({
       workspace_id: workspace,
       ts: '2026-11-20 00:00:00.123456000',
+      ...NOTHING_REMEMBERED,
       link_id: link,
       visitor_id: visitor,
       channel: 'twitter',
-      country: '',
-      city: '',
       device: 'mobile',
       browser: 'Mobile Safari',
       os: 'iOS',
       referer: 'https://t.co/abc',
-      is_bot: false,
       sequence: '0',
-      domain: '',
-      slug: '',
-      trigger: 'link',
-      utm_source: '',
-      utm_medium: '',
-      utm_campaign: '',
-      utm_term: '',
-      utm_content: '',
-      ad_network: '',
-      ad_click_param: '',
-      ad_click_id: '',
       referer_host: 't.co',
-      continent: '',
-      region: '',
-      language: '',
-      rule_id: '',
-      variant_id: '',
-      asn: 0,
     });
   });
 

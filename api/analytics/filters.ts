@@ -9,9 +9,9 @@ import {
   timeUnitOf,
 } from '../../core/analytics/dimensions.ts';
 import { matches } from '../../core/analytics/match.ts';
+import { TRIGGERS } from '../../core/clicks/triggers.ts';
 import { CHANNELS } from '../../core/enrich/channels.ts';
 import { badRequest } from '../../core/errors.ts';
-import { TRIGGERS } from '../../core/events/types.ts';
 import { isUuid } from '../../core/ids.ts';
 import { bucketLabels, bucketStarts } from '../../core/time/time-buckets.ts';
 import type { Queryable } from '../../sql/database/pool.ts';

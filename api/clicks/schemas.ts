@@ -1,7 +1,11 @@
-import { Type } from 'typebox';
+import { type TSchema, type TUnsafe, Type } from 'typebox';
 import { EXPORT_FORMATS } from '../../clickhouse/queries/export-clicks.ts';
-import { AD_NETWORKS } from '../../core/events/ad-clicks.ts';
-import { TRIGGERS } from '../../core/events/types.ts';
+import {
+  CLICK_NAMES,
+  type ClickFieldName,
+  type ClickRecord,
+  clickField,
+} from '../../core/clicks/field-names.ts';
 import { CLICK_FILTER_PARAMETERS } from '../analytics/click-filters.ts';
 import { Bom } from '../byte-order-mark.ts';
 import { Limit, LinkIds, Nullable, OneOf, Uuid, WINDOW_PARAMETERS } from '../schemas.ts';
@@ -51,57 +55,25 @@ export const ExportQuery = Type.Object({
   ...FILTER_PARAMETERS,
 });
 
-/** What a click also remembers. Clicks that were recorded before these fields existed have empty values. */
-export const ORIGIN = {
-  domain: Type.String({
-    description: 'Host that was opened. Empty for the short-link origin.',
-  }),
-  slug: Type.String({ description: 'As the visitor asked for it.' }),
-  trigger: OneOf(TRIGGERS, { description: '`qr`: a scan of the link’s QR code.' }),
-  utm_source: Type.String({ description: 'As the destination got it. Empty if it got none.' }),
-  utm_medium: Type.String(),
-  utm_campaign: Type.String(),
-  utm_term: Type.String(),
-  utm_content: Type.String(),
-  ad_network: OneOf(['', ...AD_NETWORKS], {
-    description: 'Advertising network that gave the click an id. Empty if none did.',
-  }),
-  ad_click_param: Type.String({
-    description: 'Parameter of the address that has the id: `gclid`. Empty if none did.',
-  }),
-  ad_click_id: Type.String({ description: 'The network’s id of the click. Empty if there is none.' }),
-  referer_host: Type.String({ description: 'Host of the referer, or package of an app. Empty if unknown.' }),
-  continent: Type.String({
-    pattern: '^(AF|AN|AS|EU|NA|OC|SA)?$',
-    description: 'Two-letter code. Empty if unknown.',
-  }),
-  region: Type.String({ description: 'ISO 3166-2 code. Empty if unknown.' }),
-  language: Type.String({
-    description: 'Primary subtag of the language that the visitor prefers most. Empty if unknown.',
-  }),
-  rule_id: Type.String({ description: 'Rule that decided the destination. Empty if none did.' }),
-  variant_id: Type.String({ description: 'Variant of the link’s split. Empty if there is none.' }),
-  asn: Type.Integer({ minimum: 0, description: 'Number of the visitor’s autonomous system. 0 if unknown.' }),
+/** Returns the schema of a field of a click. */
+export function clickFieldSchema(name: ClickFieldName): TSchema {
+  const { type, values, pattern, description } = clickField(name);
+  const options = { ...(pattern && { pattern }), ...(description && { description }) };
+  if (type === 'uuid') return Uuid;
+  if (type === 'boolean') return Type.Boolean(options);
+  if (type === 'number') return Type.Integer({ minimum: 0, ...options });
+  return values ? OneOf(values, options) : Type.String(options);
+}
+
+const FIELDS = Object.fromEntries(CLICK_NAMES.map((name) => [name, clickFieldSchema(name)])) as {
+  [N in ClickFieldName]: TUnsafe<ClickRecord[N]>;
 };
 
 export const Click = Type.Object(
   {
     id: Uuid,
     ts: Type.String({ format: 'date-time', description: 'Time of the click, with microseconds.' }),
-    link_id: Uuid,
-    visitor_id: Uuid,
-    channel: Type.String(),
-    country: Type.String({
-      pattern: '^([A-Z]{2})?$',
-      description: 'ISO 3166 two-letter code. Empty if unknown.',
-    }),
-    city: Type.String({ description: 'Empty if unknown.' }),
-    device: Type.String(),
-    browser: Type.String(),
-    os: Type.String(),
-    referer: Type.String({ description: 'As sent by the browser. Empty if unknown.' }),
-    ...ORIGIN,
-    is_bot: Type.Boolean(),
+    ...FIELDS,
   },
   { title: 'Click' },
 );

@@ -1,3 +1,13 @@
+import { CLICK_NAMES, clickField } from '../../core/clicks/field-names.ts';
+
+/** A slug is an example of links too, which have another one. */
+const CLICK_EXAMPLES = Object.fromEntries(
+  CLICK_NAMES.flatMap((name) => {
+    const { example } = clickField(name);
+    return example === undefined ? [] : [[name === 'slug' ? 'Click.slug' : name, example]];
+  }),
+);
+
 const KEY = `0a1b2c3d_${'5e6f7a8b'.repeat(6)}`;
 
 /**
@@ -296,28 +306,7 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   'LedgerEntryList.next_cursor': 90211,
   'PurchaseList.next_cursor': 3120,
   'ConnectionEventList.next_cursor': 48_120,
-  country: 'DE',
-  city: 'Berlin',
-  device: 'mobile',
-  browser: 'Safari',
-  os: 'iOS',
-  referer: 'https://mail.example/',
-  domain: '',
-  'Click.slug': 'autumn-sale',
-  trigger: 'link',
-  utm_term: '',
-  utm_content: '',
-  ad_network: '',
-  ad_click_param: '',
-  ad_click_id: '',
-  referer_host: 'mail.example',
-  continent: 'EU',
-  region: 'DE-BE',
-  language: 'de',
-  rule_id: '',
-  variant_id: '',
-  asn: 3320,
-  is_bot: false,
+  ...CLICK_EXAMPLES,
 
   // Rewards
   amount: 49.9,

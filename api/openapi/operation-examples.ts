@@ -1,4 +1,24 @@
+import { CLICK_NAMES, clickField } from '../../core/clicks/field-names.ts';
 import type { ErrorCode } from '../../core/errors.ts';
+
+/** Of the click in the CSV example, where it is another one than that of the other examples. */
+const CSV_VALUES: Record<string, string> = {
+  link_id: '019aabf4-3c00-7000-8000-000000000002',
+  visitor_id: '7d0c2f6e-9a51-4c38-8b7e-2f1a90d4c655',
+  channel: 'newsletter',
+  referer: '',
+  utm_source: 'newsletter',
+  utm_medium: 'email',
+  utm_campaign: 'Autumn sale',
+  referer_host: '',
+};
+const CSV_EXAMPLE = `${['id', 'ts', ...CLICK_NAMES].join()}
+${[
+  '019aabf4-3c00-7000-8000-000000000001',
+  '2026-11-20T10:00:00.123456Z',
+  ...CLICK_NAMES.map((name) => CSV_VALUES[name] ?? clickField(name).example),
+].join()}
+`;
 
 const AUTUMN = {
   destination_url: 'https://shop.example/autumn',
@@ -100,9 +120,7 @@ export const REQUEST_EXAMPLES: Record<string, unknown> = {
 /** Responses by operation id and media type, where the schema alone does not make one. */
 export const RESPONSE_EXAMPLES: Record<string, Record<string, unknown>> = {
   'clicks.export': {
-    'text/csv': `id,ts,link_id,visitor_id,channel,country,city,device,browser,os,referer,domain,slug,trigger,utm_source,utm_medium,utm_campaign,utm_term,utm_content,ad_network,ad_click_param,ad_click_id,referer_host,continent,region,language,rule_id,variant_id,asn,is_bot
-019aabf4-3c00-7000-8000-000000000001,2026-11-20T10:00:00.123456Z,019aabf4-3c00-7000-8000-000000000002,7d0c2f6e-9a51-4c38-8b7e-2f1a90d4c655,newsletter,DE,Berlin,mobile,Safari,iOS,,,autumn-sale,link,newsletter,email,Autumn sale,,,,,,,EU,DE-BE,de,,,3320,false
-`,
+    'text/csv': CSV_EXAMPLE,
     'application/x-ndjson':
       '{"id":"019aabf4-3c00-7000-8000-000000000001","ts":"2026-11-20T10:00:00.123456Z","channel":"newsletter"}\n',
     'application/vnd.apache.parquet': 'PAR1…',

@@ -1,5 +1,6 @@
-import { type Static, Type } from 'typebox';
-import { Click, ORIGIN } from '../clicks/schemas.ts';
+import { type Static, type TSchema, Type } from 'typebox';
+import { DETAIL_NAMES } from '../../core/clicks/field-names.ts';
+import { Click, clickFieldSchema } from '../clicks/schemas.ts';
 import { Instant, Limit, Nullable, OneOf, Uuid } from '../schemas.ts';
 
 export const VisitorsQuery = Type.Object({
@@ -47,32 +48,16 @@ export const JourneyQuery = Type.Object({
   include: Type.Optional(OneOf(['details'], { description: 'Adds link, place and device of each click.' })),
 });
 
+/** Without a pattern: the serializer tells the entries apart by validating them. */
+function detailSchema(name: (typeof DETAIL_NAMES)[number]) {
+  const { pattern: _, ...schema } = clickFieldSchema(name) as TSchema & { pattern?: string };
+  return Type.Optional(schema);
+}
+
 /** What a click entry has with `include=details`. */
 const DETAILS = {
   link_id: Type.Optional(Uuid),
-  country: Type.Optional(Type.String({ description: 'ISO 3166 two-letter code. Empty if unknown.' })),
-  city: Type.Optional(Type.String({ description: 'Empty if unknown.' })),
-  device: Type.Optional(Type.String()),
-  browser: Type.Optional(Type.String()),
-  os: Type.Optional(Type.String()),
-  referer: Type.Optional(Type.String({ description: 'As sent by the browser. Empty if unknown.' })),
-  domain: Type.Optional(ORIGIN.domain),
-  trigger: Type.Optional(ORIGIN.trigger),
-  utm_source: Type.Optional(ORIGIN.utm_source),
-  utm_medium: Type.Optional(ORIGIN.utm_medium),
-  utm_campaign: Type.Optional(ORIGIN.utm_campaign),
-  utm_term: Type.Optional(ORIGIN.utm_term),
-  utm_content: Type.Optional(ORIGIN.utm_content),
-  ad_network: Type.Optional(ORIGIN.ad_network),
-  ad_click_param: Type.Optional(ORIGIN.ad_click_param),
-  ad_click_id: Type.Optional(ORIGIN.ad_click_id),
-  referer_host: Type.Optional(ORIGIN.referer_host),
-  continent: Type.Optional(Type.String({ description: 'Two-letter code. Empty if unknown.' })),
-  region: Type.Optional(ORIGIN.region),
-  language: Type.Optional(ORIGIN.language),
-  rule_id: Type.Optional(ORIGIN.rule_id),
-  variant_id: Type.Optional(ORIGIN.variant_id),
-  asn: Type.Optional(ORIGIN.asn),
+  ...Object.fromEntries(DETAIL_NAMES.map((name) => [name, detailSchema(name)])),
 };
 
 export const Journey = Type.Object(

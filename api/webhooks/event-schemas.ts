@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import type { ClickRecord } from '../../core/clicks/click-fields.ts';
+import type { ClickRecord } from '../../core/clicks/field-names.ts';
 import { FULFILMENT_PROVIDERS } from '../../core/referrals/fulfilment.ts';
 import type { EventType, TEST_EVENT } from '../../core/webhooks/event-types.ts';
 import type { GrantRecord as Grant } from '../../sql/referrals/grants.ts';

@@ -1,3 +1,5 @@
+import { CLICK_NAMES, clickField } from '../../core/clicks/field-names.ts';
+
 /** Tables that the views of analysts read: a workspace's rows of each, by a row policy. */
 export const ANALYST_TABLES = [
   'clicks',
@@ -7,8 +9,10 @@ export const ANALYST_TABLES = [
   'deleted_links',
 ] as const;
 
-const CLICK_COLUMNS = `channel, country, continent, region, city, language, device, browser, os, referer_host, domain, slug,
-  trigger, utm_source, utm_medium, utm_campaign, utm_term, utm_content, ad_network, rule_id, variant_id, asn`;
+/** Columns of a click that an attribution has too. docs/analysts.md lists them in this order. */
+export const CLICK_COLUMNS = CLICK_NAMES.filter((name) => clickField(name).dimension !== undefined);
+/** The other columns of a click. */
+const OWN_COLUMNS = CLICK_NAMES.filter((name) => !CLICK_COLUMNS.includes(name));
 
 /** Clicks of deleted bio buttons leave every response at once, and the tables within a day. */
 const NOT_DELETED = (database: string) => `link_id NOT IN (SELECT link_id FROM ${database}.deleted_links)`;
@@ -19,12 +23,12 @@ const NOT_DELETED = (database: string) => `link_id NOT IN (SELECT link_id FROM $
  * @param database the database of the tables
  */
 export const analystViews = (database: string): Record<string, string> => ({
-  clicks: `SELECT ts, link_id, visitor_id, ${CLICK_COLUMNS}, ad_click_param, ad_click_id, referer, is_bot, is_orphan
+  clicks: `SELECT ts, ${[...CLICK_COLUMNS, ...OWN_COLUMNS].join(', ')}, is_orphan
     FROM ${database}.clicks WHERE ${NOT_DELETED(database)}`,
   identifies: `SELECT ts, visitor_id, email, external_user_id FROM ${database}.identifies FINAL`,
   orders: `SELECT ts, order_id, visitor_id, email, external_user_id, amount_minor, currency
     FROM ${database}.orders FINAL`,
-  attributions: `SELECT ts, order_id, link_id, ${CLICK_COLUMNS}, share, lead, amount_minor
+  attributions: `SELECT ts, order_id, link_id, ${CLICK_COLUMNS.join(', ')}, share, lead, amount_minor
     FROM ${database}.attributed_shares FINAL
     WHERE NOT replaced AND channel != '' AND ${NOT_DELETED(database)}`,
 });

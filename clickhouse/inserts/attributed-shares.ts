@@ -1,5 +1,5 @@
 import { CREDITED_TEXTS, type CreditedClick } from '../../core/analytics/dimensions.ts';
-import { TRIGGERS } from '../../core/events/types.ts';
+import { TRIGGERS } from '../../core/clicks/triggers.ts';
 import { lowCardinalityColumn } from './low-cardinality-columns.ts';
 import {
   boolColumn,

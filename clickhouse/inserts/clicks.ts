@@ -1,12 +1,9 @@
+import { clickField, fieldsOf } from '../../core/clicks/field-names.ts';
+import type { SharedPart } from '../../core/clicks/fields.ts';
+import { TRIGGERS } from '../../core/clicks/triggers.ts';
 import type { EnrichedClick } from '../../core/enrich/enrich.ts';
-import type { Place } from '../../core/enrich/geo.ts';
-import type { StoredReferer } from '../../core/enrich/referer.ts';
-import type { UserAgentProfile } from '../../core/enrich/user-agents.ts';
-import { type AdClick, adNetworkOf } from '../../core/events/ad-clicks.ts';
-import type { ClickLabels } from '../../core/events/click-labels.ts';
 import { type ClickKey, LINK_AT, VISITOR_AT, WORKSPACE_AT } from '../../core/events/click-reader.ts';
-import { TRIGGERS } from '../../core/events/types.ts';
-import { lowCardinalityColumn, sharedColumns } from './low-cardinality-columns.ts';
+import { lowCardinalityColumn, type SharedColumns, sharedColumns } from './low-cardinality-columns.ts';
 import {
   boolColumn,
   enum8Column,
@@ -37,45 +34,7 @@ export function clickBlock(rows: readonly ClickRow[]): Uint8Array[] {
   const language = lowCardinalityColumn('language', size);
   const trigger = enum8Column('trigger', size, TRIGGERS);
   const isBot = boolColumn('is_bot', size);
-  const referers = sharedColumns<StoredReferer>(size, {
-    texts: { referer: ({ text }) => text, referer_host: ({ host }) => host },
-  });
-  const places = sharedColumns<Place>(size, {
-    texts: {
-      country: ({ country }) => country,
-      city: ({ city }) => city,
-      continent: ({ continent }) => continent,
-      region: ({ region }) => region,
-    },
-    numbers: { asn: ({ asn }) => asn },
-  });
-  const agents = sharedColumns<UserAgentProfile>(size, {
-    texts: {
-      device: ({ device }) => device,
-      browser: ({ browser }) => browser,
-      os: ({ os }) => os,
-    },
-  });
-  const labels = sharedColumns<ClickLabels>(size, {
-    texts: {
-      domain: ({ domain }) => domain,
-      slug: ({ slug }) => slug,
-      utm_source: ({ utmSource }) => utmSource,
-      utm_medium: ({ utmMedium }) => utmMedium,
-      utm_campaign: ({ utmCampaign }) => utmCampaign,
-      utm_term: ({ utmTerm }) => utmTerm,
-      utm_content: ({ utmContent }) => utmContent,
-      rule_id: ({ ruleId }) => ruleId,
-      variant_id: ({ variantId }) => variantId,
-    },
-  });
-  const ads = sharedColumns<AdClick>(size, {
-    texts: {
-      ad_network: ({ param }) => adNetworkOf(param),
-      ad_click_param: ({ param }) => param,
-      ad_click_id: ({ id }) => id,
-    },
-  });
+  const shared = SHARED_PARTS.map((part) => ({ part, columns: partColumns(part, size) }));
   let row = 0;
   for (const { event, enriched, ordinal, sequence: number } of rows) {
     workspace.put(row, event.ids, event.idsAt + WORKSPACE_AT);
@@ -87,14 +46,23 @@ export function clickBlock(rows: readonly ClickRow[]): Uint8Array[] {
     language.put(row, enriched.language);
     trigger.put(row, enriched.trigger);
     isBot.put(row, enriched.isBot);
-    referers.put(row, enriched.referer);
-    places.put(row, enriched.place);
-    agents.put(row, enriched.agent);
-    labels.put(row, enriched.labels);
-    ads.put(row, enriched.ad);
+    for (const { part, columns } of shared) columns.put(row, enriched[part]);
     row += 1;
   }
   const own = [workspace, ts, link, visitor, sequence, channel, language, trigger, isBot];
-  const shared = [referers, places, agents, labels, ads].flatMap(({ columns }) => columns);
-  return nativeBlock([...own, ...shared], size);
+  return nativeBlock([...own, ...shared.flatMap(({ columns }) => columns.columns)], size);
+}
+
+const SHARED_PARTS: readonly SharedPart[] = ['referer', 'place', 'agent', 'labels', 'ad'];
+
+/** Returns the columns of the fields that clicks share in a part, such as their place. */
+function partColumns(part: SharedPart, rows: number): SharedColumns<object> {
+  const texts: Record<string, (value: object) => string> = {};
+  const numbers: Record<string, (value: object) => number> = {};
+  for (const [name, property] of fieldsOf(part)) {
+    const read = (value: object) => value[property as keyof typeof value];
+    if (clickField(name).type === 'number') numbers[name] = read;
+    else texts[name] = read;
+  }
+  return sharedColumns(rows, { texts, numbers });
 }

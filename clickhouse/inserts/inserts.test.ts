@@ -55,7 +55,7 @@ function clickRow(sequence: bigint, changes: Parameters<typeof enrichedClick>[0]
       trigger: 'qr',
       language: 'de',
       labels: LABELS,
-      ad: { param: 'gclid', id: `Cj${sequence}` },
+      ad: { network: 'google', param: 'gclid', id: `Cj${sequence}` },
       ...changes,
       place: { ...PLACE, ...changes.place },
       referer: { host: 't.co', ...changes.referer },

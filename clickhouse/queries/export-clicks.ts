@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { CLICK_NAMES } from '../../core/clicks/click-fields.ts';
+import { CLICK_NAMES, clickField } from '../../core/clicks/field-names.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { clickIdSql } from './click-id.ts';
 import { type ClickFilter, clickConditions } from './newest-clicks.ts';
@@ -11,14 +11,8 @@ const FORMATS = { csv: 'CSVWithNames', ndjson: 'JSONEachRow', parquet: 'Parquet'
 export type ExportFormat = keyof typeof FORMATS;
 export const EXPORT_FORMATS = Object.keys(FORMATS) as ExportFormat[];
 
-/** Columns with text from outside: the visitor's browser and address, what is parsed from them, the list of cities. */
-const OUTSIDE_TEXT = [
-  ...['city', 'browser', 'os', 'referer', 'slug', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_term'],
-  ...['utm_content', 'ad_click_id', 'referer_host', 'rule_id', 'variant_id'],
-];
-
 /** ClickHouse writes these as numbers or bytes by default. */
-const AS_TEXT: readonly string[] = ['link_id', 'visitor_id', 'trigger'];
+const AS_TEXT = CLICK_NAMES.filter((name) => clickField(name).type === 'uuid' || name === 'trigger');
 
 /**
  * Puts an apostrophe before text that a spreadsheet would run as a formula (OWASP, "CSV injection"): anyone may send
@@ -85,7 +79,7 @@ async function exportWindow(
 ): Promise<Readable> {
   const { conditions, params } = clickConditions(filter);
   const columns = CLICK_NAMES.map((column) => {
-    if (format === 'csv' && OUTSIDE_TEXT.includes(column)) return textCell(column);
+    if (format === 'csv' && clickField(column).isForeign) return textCell(column);
     // Older versions of Spark and Athena refuse unsigned integers.
     if (format === 'parquet' && column === 'asn') return 'toInt64(asn) AS asn';
     return AS_TEXT.includes(column) ? `toString(${column}) AS ${column}` : column;

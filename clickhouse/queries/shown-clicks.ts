@@ -1,5 +1,5 @@
-import { CLICK_NAMES, type ClickRecord } from '../../core/clicks/click-fields.ts';
 import type { ShownClick } from '../../core/clicks/click-record.ts';
+import { CLICK_NAMES, type ClickRecord } from '../../core/clicks/field-names.ts';
 
 /** The columns of a {@link ShownClickRow} in `clicks`: the time, then the fields of a `ClickRecord` in their order. */
 export const SHOWN_COLUMNS = `toUnixTimestamp64Nano(ts) AS nanos, ${CLICK_NAMES.join(', ')}`;

@@ -1,4 +1,4 @@
-import { type ClickDetails, DETAIL_NAMES } from '../../core/clicks/click-fields.ts';
+import { type ClickDetails, DETAIL_NAMES } from '../../core/clicks/field-names.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { byVisitorParams, CLICKS_OF_VISITOR } from '../rollups/clicks-by-visitor.ts';
 import { runQuery } from './run-query.ts';

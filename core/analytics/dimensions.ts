@@ -1,4 +1,6 @@
 // Browsers run this file too.
+import { TEXT_FIELDS } from '../clicks/field-names.ts';
+
 /** What `POST /analytics/query` can measure. */
 export const METRICS = [
   'clicks',
@@ -16,29 +18,7 @@ export const TIME_UNITS = ['minute', 'hour', 'day', 'week', 'month'] as const;
 export type TimeUnit = (typeof TIME_UNITS)[number];
 
 /** Dimensions that are a column of a click, with the column. Unknown is an empty text. */
-export const TEXT_COLUMNS = {
-  slug: 'slug',
-  domain: 'domain',
-  channel: 'channel',
-  country: 'country',
-  continent: 'continent',
-  region: 'region',
-  city: 'city',
-  language: 'language',
-  device: 'device',
-  os: 'os',
-  browser: 'browser',
-  referer_host: 'referer_host',
-  trigger: 'trigger',
-  utm_source: 'utm_source',
-  utm_medium: 'utm_medium',
-  utm_campaign: 'utm_campaign',
-  utm_term: 'utm_term',
-  utm_content: 'utm_content',
-  ad_network: 'ad_network',
-  rule: 'rule_id',
-  variant: 'variant_id',
-} as const;
+export const TEXT_COLUMNS = TEXT_FIELDS;
 export type TextDimension = keyof typeof TEXT_COLUMNS;
 
 const { channel: _, ...OTHER_COLUMNS } = TEXT_COLUMNS;

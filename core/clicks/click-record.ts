@@ -1,8 +1,23 @@
 import type { EnrichedClick } from '../enrich/enrich.ts';
-import { adNetworkOf } from '../events/ad-clicks.ts';
 import { clickId } from '../ids.ts';
 import { formatInstant } from '../time/timestamps.ts';
-import type { ClickRecord } from './click-fields.ts';
+import { CLICK_NAMES, type ClickFieldName, type ClickRecord, clickField } from './field-names.ts';
+import type { CLICK_FIELDS } from './fields.ts';
+
+/** The fields whose `at` names nothing that an enriched click has. */
+type Missing = {
+  [N in ClickFieldName]: (typeof CLICK_FIELDS)[N] extends { at: readonly [infer P, infer K] }
+    ? K extends keyof (P extends keyof EnrichedClick ? EnrichedClick[P] : EnrichedClick)
+      ? never
+      : N
+    : never;
+}[ClickFieldName];
+true satisfies [Missing] extends [never] ? true : Missing;
+
+const READERS = CLICK_NAMES.flatMap((name) => {
+  const { at } = clickField(name);
+  return at ? [{ name, part: at[0], property: at[1] }] : [];
+});
 
 /** What the API shows of a click, as the API names it, without its id and time. */
 export type ShownClick = Omit<ClickRecord, 'id' | 'ts'> & {
@@ -15,39 +30,16 @@ export function clickRecord({ tsNanos, ...fields }: ShownClick): ClickRecord {
   return { id: clickId(tsNanos), ts: formatInstant(tsNanos, 6), ...fields };
 }
 
-/** Returns the derived fields of a click as the API names them, in its order. */
+/** Returns the fields of an enriched click as the API names them, in the order of the table. */
 export function shownFields(
   enriched: EnrichedClick,
   ids: Pick<ClickRecord, 'link_id' | 'visitor_id'>,
 ): Omit<ShownClick, 'tsNanos'> {
-  const { place, agent, referer, labels, ad } = enriched;
-  return {
-    ...ids,
-    channel: enriched.channel,
-    country: place.country,
-    city: place.city,
-    device: agent.device,
-    browser: agent.browser,
-    os: agent.os,
-    referer: referer.text,
-    domain: labels.domain,
-    slug: labels.slug,
-    trigger: enriched.trigger,
-    utm_source: labels.utmSource,
-    utm_medium: labels.utmMedium,
-    utm_campaign: labels.utmCampaign,
-    utm_term: labels.utmTerm,
-    utm_content: labels.utmContent,
-    ad_network: adNetworkOf(ad.param),
-    ad_click_param: ad.param,
-    ad_click_id: ad.id,
-    referer_host: referer.host,
-    continent: place.continent,
-    region: place.region,
-    language: enriched.language,
-    rule_id: labels.ruleId,
-    variant_id: labels.variantId,
-    asn: place.asn,
-    is_bot: enriched.isBot,
-  };
+  const { link_id, visitor_id } = ids;
+  const record: Record<string, unknown> = { link_id, visitor_id };
+  for (const { name, part, property } of READERS) {
+    const of: object = part === 'click' ? enriched : enriched[part];
+    record[name] = of[property as keyof typeof of];
+  }
+  return record as Omit<ShownClick, 'tsNanos'>;
 }

@@ -1,9 +1,11 @@
 import { createByteCache } from '../caching/byte-cache.ts';
-import { type AdClick, NO_AD } from '../events/ad-clicks.ts';
+import { adNetworkOf } from '../clicks/ad-networks.ts';
+import type { Trigger } from '../clicks/triggers.ts';
+import { type NetworkClick, NO_AD } from '../events/ad-clicks.ts';
 import { ADDRESS_BYTES } from '../events/address-seal.ts';
 import type { ClickLabels } from '../events/click-labels.ts';
 import { ReadClick } from '../events/click-reader.ts';
-import { CLICK_FLAGS, type ClickEvent, type Trigger } from '../events/types.ts';
+import { CLICK_FLAGS, type ClickEvent } from '../events/types.ts';
 import { isUnwatched } from './bots.ts';
 import type { Geo, Place } from './geo.ts';
 import { type StoredReferer, storedReferer } from './referer.ts';
@@ -23,7 +25,7 @@ export type EnrichedClick = {
   /** Primary subtag of the most preferred language, empty when unknown. */
   readonly language: string;
   readonly trigger: Trigger;
-  readonly ad: AdClick;
+  readonly ad: NetworkClick;
   /** By the user agent, or because the request was a `HEAD` or a prefetch. */
   readonly isBot: boolean;
 };
@@ -64,7 +66,7 @@ export function createEnricher(dependencies: { geo: Geo; userAgents?: UserAgents
       channel: click.channel,
       language: click.language,
       trigger: click.flags & CLICK_FLAGS.qr ? 'qr' : 'link',
-      ad: click.ad ?? NO_AD,
+      ad: click.ad ? { network: adNetworkOf(click.ad.param), ...click.ad } : NO_AD,
       isBot: agent.bot || isUnwatched(click.flags),
     };
   }

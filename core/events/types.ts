@@ -26,10 +26,6 @@ export type ClickEvent = {
   ad: AdClick | null;
 };
 
-/** How a click came about: by opening the address, or by scanning its QR code. */
-export const TRIGGERS = ['link', 'qr'] as const;
-export type Trigger = (typeof TRIGGERS)[number];
-
 /**
  * `head`: HEAD request. `prefetch`: `Sec-Purpose: prefetch`. `counted`: used one of the link's `max_clicks`. `qr`: the
  * trigger was the link's QR code.

@@ -3,7 +3,7 @@ import { inferChannel } from '../../core/enrich/infer-channel.ts';
 import { preferredLanguage } from '../../core/enrich/languages.ts';
 import { isPreviewBot } from '../../core/enrich/preview-bots.ts';
 import type { EventLogWriter } from '../../core/event-log/port.ts';
-import { type AdClick, adClickIn, NO_AD } from '../../core/events/ad-clicks.ts';
+import { type AdClick, adClickIn } from '../../core/events/ad-clicks.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
 import { shortUrlOf } from '../../core/links/short-urls.ts';
 import type { Exchange, Exchanges } from '../http/exchange.ts';
@@ -129,7 +129,5 @@ export function flagsOf(visit: Visit, counted: boolean): number {
 
 /** Returns the id that an advertising network gave to a visit; null: none, or it must not be recorded. */
 export function adOf({ query }: Visit, { isTracked }: Identified): AdClick | null {
-  if (query === '' || !isTracked) return null;
-  const ad = adClickIn(query);
-  return ad === NO_AD ? null : ad;
+  return isTracked ? adClickIn(query) : null;
 }

@@ -1,5 +1,5 @@
 import { Agent, get } from 'node:http';
-import type { ClickRecord } from '../../core/clicks/click-fields.ts';
+import type { ClickRecord } from '../../core/clicks/field-names.ts';
 import { untilVisible } from '../faults/accounting.ts';
 import { UNUSED_MS } from '../support/clicker.ts';
 import type { Ready } from '../support/service.ts';

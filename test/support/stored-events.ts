@@ -1,4 +1,10 @@
 import { hideLinks } from '../../clickhouse/erasures.ts';
+import {
+  CLICK_NAMES,
+  type ClickFieldName,
+  type ClickRecord,
+  clickField,
+} from '../../core/clicks/field-names.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { requestErasure } from '../../sql/erasure/erasures.ts';
 import type { TestStores } from './stores.ts';
@@ -24,27 +30,16 @@ export type GivenClick = {
   columns?: Record<string, string | number>;
 };
 
-/** The fields of a click in the API that {@link storeClicks} leaves at their defaults. */
-export const NOTHING_REMEMBERED = {
-  domain: '',
-  slug: '',
-  trigger: 'link',
-  utm_source: '',
-  utm_medium: '',
-  utm_campaign: '',
-  utm_term: '',
-  utm_content: '',
-  ad_network: '',
-  ad_click_param: '',
-  ad_click_id: '',
-  referer_host: '',
-  continent: '',
-  region: '',
-  language: '',
-  rule_id: '',
-  variant_id: '',
-  asn: 0,
-} as const;
+const unknownValue = (name: ClickFieldName): string | number | boolean => {
+  const { type, values = [''] } = clickField(name);
+  if (type === 'text') return values[0] ?? '';
+  return type === 'number' ? 0 : type === 'boolean' ? false : '';
+};
+
+/** A click's fields in the API of which nothing is known. */
+export const NOTHING_REMEMBERED = Object.fromEntries(
+  CLICK_NAMES.map((name) => [name, unknownValue(name)]),
+) as Omit<ClickRecord, 'id' | 'ts'>;
 
 export type GivenIdentify = {
   workspaceId: string;

@@ -1,4 +1,5 @@
 import { DIMENSIONS, type Dimension, type Metric } from '../../../core/analytics/dimensions.ts';
+import { CLICK_NAMES, clickField } from '../../../core/clicks/field-names.ts';
 import { channelName, countryName, formatCount, formatMoney, formatPercent } from '../formats.ts';
 import type { Result, Row } from './source.ts';
 
@@ -21,31 +22,21 @@ export function formatMetric(metric: Metric, value: number | null | undefined, c
   return formatCount(value);
 }
 
+const CLICK_DIMENSIONS = CLICK_NAMES.flatMap((name) => {
+  const { dimension, label, none } = clickField(name);
+  return dimension === undefined ? [] : [{ dimension, label, none }];
+});
+
+const namesFrom = (names: [string, string | undefined][]): Partial<Record<Dimension, string>> =>
+  Object.fromEntries(names.filter(([, name]) => name !== undefined));
+
 /** Name of one value's dimension, for headings and filters. */
 export const DIMENSION_NAMES: Partial<Record<Dimension, string>> = {
   link: 'Link',
-  slug: 'Slug',
-  domain: 'Domain',
-  channel: 'Channel',
   campaign: 'Campaign',
   tag: 'Tag',
   folder: 'Folder',
-  country: 'Country',
-  continent: 'Continent',
-  region: 'Region',
-  city: 'City',
-  language: 'Language',
-  device: 'Device',
-  os: 'Operating system',
-  browser: 'Browser',
-  referer_host: 'Referrer',
-  trigger: 'Trigger',
-  utm_source: 'UTM source',
-  utm_medium: 'UTM medium',
-  utm_campaign: 'UTM campaign',
-  utm_term: 'UTM term',
-  utm_content: 'UTM content',
-  ad_network: 'Ad network',
+  ...namesFrom(CLICK_DIMENSIONS.map(({ dimension, label }) => [dimension, label])),
 };
 
 /** Dimensions that a person can filter by, in the order of the list. */
@@ -132,16 +123,9 @@ export function valueName(dimension: Dimension, value: string | null, names?: Re
 
 /** What an unknown value of a dimension means. */
 const EMPTY_NAMES: Partial<Record<Dimension, string>> = {
-  domain: 'Default domain',
-  referer_host: 'Direct / none',
   tag: 'No tag',
   folder: 'No folder',
-  utm_source: 'None',
-  utm_medium: 'None',
-  utm_campaign: 'None',
-  utm_term: 'None',
-  utm_content: 'None',
-  ad_network: 'No ad',
+  ...namesFrom(CLICK_DIMENSIONS.map(({ dimension, none }) => [dimension, none])),
 };
 
 const CONTINENTS: Record<string, string> = {

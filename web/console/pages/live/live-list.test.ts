@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { CLICK_NAMES } from '../../../../core/clicks/field-names.ts';
 import type { Click } from '../../api/click.ts';
 import { addClicks, addRecent, EMPTY_LIST, MOST_ROWS, perMinute, perSecond, release } from './live-list.ts';
 
@@ -6,36 +7,13 @@ const NOW = Date.parse('2026-11-20T10:01:00Z');
 
 /** A click this many seconds ago. */
 const click = (id: string, before = 0): Click => ({
+  ...(Object.fromEntries(CLICK_NAMES.map((name) => [name, ''])) as unknown as Click),
   id,
   ts: `${new Date(NOW - before * 1_000).toISOString().slice(0, -1)}000Z`,
   link_id: 'l',
   visitor_id: 'v',
   channel: 'facebook',
   country: 'DE',
-  city: '',
-  device: '',
-  browser: '',
-  os: '',
-  referer: '',
-  domain: '',
-  slug: '',
-  trigger: 'link',
-  utm_source: '',
-  utm_medium: '',
-  utm_campaign: '',
-  utm_term: '',
-  utm_content: '',
-  ad_network: '',
-  ad_click_param: '',
-  ad_click_id: '',
-  referer_host: '',
-  continent: '',
-  region: '',
-  language: '',
-  rule_id: '',
-  variant_id: '',
-  asn: 0,
-  is_bot: false,
 });
 const ids = (clicks: readonly Click[]) => clicks.map(({ id }) => id).join('');
 
