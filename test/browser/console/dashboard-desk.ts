@@ -51,6 +51,14 @@ const REFERRERS = [
   ['news.ycombinator.com', 3],
 ] as const;
 
+/** Links that the shop advertises, with the network. */
+const ADS: Record<string, string> = {
+  'autumn-sale': 'meta',
+  'sale-fb': 'meta',
+  'gift-guide': 'tiktok',
+  'lamp-video': 'google',
+};
+
 /** Pseudorandom numbers from 0 to 1, the same in every run (mulberry32). */
 function numbers(seed: number): () => number {
   let state = seed;
@@ -144,6 +152,7 @@ export async function fillShop(
           utm_source: channel,
           utm_medium: medium,
           utm_campaign: name.toLowerCase().replaceAll(' ', '-'),
+          ad_network: ADS[slug] ?? '',
           trigger: slug === 'poster-berlin' ? 'qr' : 'link',
           domain: nth % 3 === 0 ? 'go.shop.example' : '',
         },

@@ -166,6 +166,7 @@ describe('with clicks, leads and orders', () => {
     for (const [tab, list, row] of [
       ['Referrers', 'Referrers', 'l.instagram.com'],
       ['Campaigns', 'Campaigns', 'Autumn sale'],
+      ['Ads', 'Ads', 'Meta Ads'],
       ['Regions', 'Regions', 'BE, Germany'],
       ['Languages', 'Languages', 'English'],
       ['Tags', 'Tags', 'autumn'],
