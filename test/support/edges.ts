@@ -91,14 +91,19 @@ function ownEdges(schema: Json, types: Record<string, Json>, base: unknown): Edg
   return edges;
 }
 
+let turn = 0;
+
 function textsOf({ format, pattern }: Json, length: number): string[] {
   const form = typeof pattern === 'string' ? new RegExp(pattern, 'u') : /^/;
   if (format === 'uri') return [OF_LENGTH[0]?.(length) ?? ''];
   if (format === 'email') return [emailOf(Math.min(length, EMAIL_LIMIT))];
   const texts = (makers: readonly ((length: number) => string)[]) =>
     makers.map((make) => make(length)).filter((text) => form.test(text));
+  // Fields take turns: each text costs a call.
   const filled = texts(FILLS.map((fill) => (count) => fill.repeat(count)));
-  return filled.length > 0 ? filled : texts(OF_LENGTH).slice(0, 1);
+  if (filled.length === 0) return texts(OF_LENGTH).slice(0, 1);
+  turn += 1;
+  return filled.slice(turn % filled.length).slice(0, 1);
 }
 
 /** Lists of distinct things refuse repeated ones. */
