@@ -267,6 +267,30 @@ describe('a lane that is at work', () => {
     expect(await lost(registry)).toBe(0);
   });
 
+  it('takes its lane again where PostgreSQL goes back under it, and stores no event twice', async () => {
+    const { pool } = rig.stores;
+    const stream = await begin(0n);
+    stream.append(clicks(30));
+    const { registry } = rig.work();
+    await rig.settled(stream);
+    const { place } = await row();
+    const { rows } = await pool.query<{ high_water: string; visible_before: number }>(
+      'SELECT high_water, visible_before FROM ingest_streams',
+    );
+    stream.append(clicks(30));
+    await rig.settled(stream);
+    // As an asynchronous standby that has taken over.
+    await pool.query(
+      `WITH lanes AS (UPDATE log_lanes SET next_offset = $1)
+       UPDATE ingest_streams SET high_water = $2, visible_before = $3`,
+      [String(place), rows[0]?.high_water, rows[0]?.visible_before],
+    );
+    stream.append(clicks(30));
+    await rig.settled(stream);
+    expect(await rig.stored()).toEqual({ rows: 90, distinct: 90 });
+    expect(await metric(registry, 'hoplog_worker_duplicates_dropped_total', { found: 'store' })).toBe(30);
+  });
+
   it.each([
     ['far smaller', 2_000_000n],
     ['a little smaller', 0n],
