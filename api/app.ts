@@ -31,7 +31,14 @@ import { addCompression } from './plugins/compression.ts';
 import { addConnectionLimit } from './plugins/connection-limit.ts';
 import { addCors } from './plugins/cors.ts';
 import { addDraining } from './plugins/draining.ts';
-import { addBareRefusals, addErrors, answerClientError, sendError, toAppError } from './plugins/errors.ts';
+import {
+  addBareRefusals,
+  addErrors,
+  answerClientError,
+  errorPageOf,
+  sendError,
+  toAppError,
+} from './plugins/errors.ts';
 import { addIdempotency } from './plugins/idempotency.ts';
 import { addIgnoredFields } from './plugins/ignored-fields.ts';
 import { addLoadLimit } from './plugins/load-limit.ts';
@@ -157,14 +164,14 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
       connectionsCheckingInterval: ARRIVAL_CHECKED_EVERY,
       requireHostHeader: false, // addBareRefusals checks it
     },
-    clientErrorHandler: answerClientError(newRequestId),
+    clientErrorHandler: answerClientError(newRequestId, errorPageOf(deps.config)),
     frameworkErrors: (error, request, reply) => {
       reply.header('access-control-allow-origin', '*');
       sendError(toAppError(error), request, reply);
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
-  addErrors(app);
+  addErrors(app, deps);
   addRequestIds(app);
   addTracing(app, deps);
   addSecurityHeaders(app, deps);

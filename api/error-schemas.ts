@@ -24,6 +24,7 @@ export const ErrorBody = Type.Object(
       code: OneOf(CODES, { title: 'ErrorCode' }),
       message: Type.String(),
       request_id: Type.String({ format: 'uuid', description: 'Also the `x-request-id` header.' }),
+      doc_url: Type.String({ format: 'uri', description: 'The page that says what to do about it.' }),
       details: Type.Optional(
         Type.Array(Detail, {
           maxItems: FAULTS_LIMIT,

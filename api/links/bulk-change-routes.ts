@@ -66,7 +66,7 @@ export async function linkBulkChangeRoutes(app: Api, deps: ApiDeps): Promise<voi
         const answer = toAppError(error);
         // A fault of ours is not a row's: it is logged, and what is done stays done.
         if (answer.status >= 500) throw error;
-        results.push({ index, status: answer.status, body: envelope(answer, request.id) });
+        results.push({ index, status: answer.status, body: envelope(answer, request) });
       }
     }
     return { results };

@@ -72,7 +72,7 @@ export async function createInBulk(
   const outcomes = await createEach(tx, workspaceId, rows);
   return outcomes.map((outcome, index) => {
     if (outcome instanceof AppError) {
-      return { index, status: outcome.status, body: envelope(outcome, request.id) };
+      return { index, status: outcome.status, body: envelope(outcome, request) };
     }
     const links = outcome.links.map((link) => toRecord(link, shortUrl));
     return {

@@ -1,5 +1,7 @@
+import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
 import { SESSION_COOKIE } from '../session/cookie.ts';
 import type { DocumentPart } from './document.ts';
+import { ERROR_HELP } from './error-codes.ts';
 
 const LICENSE = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
 
@@ -45,6 +47,14 @@ const CONSOLE_TAGS = [
   { name: 'Invitations', description: 'Accepting an invitation.' },
 ];
 
+/** The rows of the table of errors, by status. */
+const errorRows = (): string =>
+  Object.entries(ERROR_HELP)
+    .map(([code, { when }]) => ({ code, when, status: ERROR_STATUS[code as ErrorCode] }))
+    .sort((a, b) => a.status - b.status)
+    .map(({ status, code, when }) => `| ${status} | \`${code}\` | ${when} |`)
+    .join('\n');
+
 const DESCRIPTION = `
 Tracked short links, exact click streams, reports and referral programs.
 
@@ -80,29 +90,13 @@ A list with pages has a \`next_cursor\`. Pass it back unchanged until it is null
 opaque text: do not parse it as a date, because dates of most languages lose its last digits.
 
 ## Errors
-\`{ "error": { "code", "message", "request_id", "details"? } }\`. For invalid input, \`details\` has each invalid field
+\`{ "error": { "code", "message", "request_id", "doc_url", "details"? } }\`. \`doc_url\` leads to the help on the code. For invalid input, \`details\` has each invalid field
 as \`{ path, message, code?, hint? }\`, at most 20; \`message\` says the first, and how many more. \`request_id\` is also the \`x-request-id\` header of every response. Checks run in this order: key
 (401), scope (403), plan (402), parameters (400), existence (404), conflict (409).
 
 | Status | Code | When |
 |---|---|---|
-| 400 | \`bad_request\` | invalid parameters |
-| 400 | \`method_not_offered\` | the program does not offer this payout method |
-| 401 | \`unauthorized\` | missing, unknown or revoked key, or the wrong kind of key |
-| 402 | \`payment_required\` | the plan does not cover the endpoint |
-| 402 | \`limit_reached\` | the plan's cap of links is reached |
-| 403 | \`forbidden\` | a publishable key instead of a secret one; more than the member's role allows; affiliate mode is not allowed, or required first |
-| 404 | \`not_found\` | unknown path, or no such id in the workspace |
-| 405 | \`method_not_allowed\` | the path does not offer the method; see \`Allow\` |
-| 408 | \`request_timeout\` | the request did not arrive in time; retry it |
-| 409 | \`conflict\` | a taken slug or external_id, a second link on a channel |
-| 409 | \`idempotency_in_progress\` | the first request with this key is still running |
-| 413 | \`payload_too_large\` | the body is too large |
-| 415 | \`unsupported_media_type\` | the body is not JSON, or is compressed |
-| 422 | \`idempotency_key_reused\` | the key came with a different request earlier |
-| 429 | \`too_many_requests\` | five failed sign-ins in a minute; see \`Retry-After\` |
-| 500 | \`internal\` | an internal error; report the request_id |
-| 503 | \`unavailable\` | a database is down or the API is overloaded; see \`Retry-After\` |
+${errorRows()}
 
 Requests are not rate limited, except for failed sign-ins.
 

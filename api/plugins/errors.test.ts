@@ -9,7 +9,7 @@ test('a request that does not arrive in time is a 408 with the envelope, not a 4
   const server = createServer({ requestTimeout: 200, headersTimeout: 200, connectionsCheckingInterval: 50 });
   server.on(
     'clientError',
-    answerClientError(() => 'the-id'),
+    answerClientError(() => 'the-id', 'https://hop.example/docs/errors'),
   );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -23,6 +23,7 @@ test('a request that does not arrive in time is a 408 with the envelope, not a 4
         code: 'request_timeout',
         message: 'the request did not arrive in time',
         request_id: 'the-id',
+        doc_url: 'https://hop.example/docs/errors#request_timeout',
       },
     });
   } finally {

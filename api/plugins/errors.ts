@@ -3,21 +3,30 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorDetail } from '../../core/errors.ts';
 import { badFields } from '../../core/faults.ts';
-import type { Api } from '../dependencies.ts';
+import type { Config } from '../../core/settings/config.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
 import { databaseError } from './database-errors.ts';
 import { createFaultLog } from './fault-log.ts';
 import { bodyRefusal, validationDetails } from './validation.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Address of the help on errors, without a section. */
+    errorPage: string;
+  }
+}
 
 /** `Retry-After` of a 503, in seconds. */
 const RETRY_AFTER = '1';
 
 /** The body of every error response. */
 export type ErrorEnvelope = {
-  error: { code: string; message: string; request_id: string; details?: ErrorDetail[] };
+  error: { code: string; message: string; request_id: string; doc_url: string; details?: ErrorDetail[] };
 };
 
 /** Sends every error in the envelope: ours, Fastify's, the databases', and any other as `internal`. */
-export function addErrors(app: Api): void {
+export function addErrors(app: Api, { config }: Pick<ApiDeps, 'config'>): void {
+  app.decorate('errorPage', errorPageOf(config));
   const logFault = createFaultLog(app.log);
   app.setErrorHandler((error, request, reply) => {
     const answer = bodyFaults(error as FastifyError, request) ?? toAppError(error);
@@ -84,16 +93,26 @@ export function sendError(answer: AppError, request: FastifyRequest, reply: Fast
     .status(answer.status)
     .header('x-request-id', request.id)
     .type('application/json; charset=utf-8')
-    .send(JSON.stringify(envelope(answer, request.id)));
+    .send(JSON.stringify(envelope(answer, request)));
 }
 
-/** Returns the body of an error response. */
-export function envelope(error: AppError, requestId: string): ErrorEnvelope {
+/** Returns the address of the help on errors. */
+export const errorPageOf = ({ baseUrl }: Pick<Config, 'baseUrl'>): string => `${baseUrl}${ERROR_PAGE}`;
+
+/** Path of the API's help on errors, with a section for each code. */
+export const ERROR_PAGE = '/docs/errors';
+
+/** Returns the body of an error response to a request. */
+export const envelope = (error: AppError, { id, server }: FastifyRequest): ErrorEnvelope =>
+  envelopeOf(error, id, server.errorPage);
+
+function envelopeOf(error: AppError, requestId: string, errorPage: string): ErrorEnvelope {
   return {
     error: {
       code: error.code,
       message: error.message,
       request_id: requestId,
+      doc_url: `${errorPage}#${error.code}`,
       ...(error.details && { details: error.details }),
     },
   };
@@ -103,7 +122,7 @@ export function envelope(error: AppError, requestId: string): ErrorEnvelope {
  * Responds to requests that Node refuses before there is a request: 400 for malformed requests and headers over 64
  * KiB, 408 for requests that are too slow. Sends the envelope and closes the connection.
  */
-export function answerClientError(newId: () => string) {
+export function answerClientError(newId: () => string, errorPage: string) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
@@ -111,7 +130,7 @@ export function answerClientError(newId: () => string) {
     }
     const failure = clientErrorOf(error);
     const id = newId();
-    const body = JSON.stringify(envelope(failure, id));
+    const body = JSON.stringify(envelopeOf(failure, id, errorPage));
     socket.end(
       `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\nx-request-id: ${id}\r\naccess-control-allow-origin: *\r\n` +
         `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +

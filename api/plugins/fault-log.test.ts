@@ -5,6 +5,7 @@ import { type FastifyBaseLogger, fastify, LogController } from 'fastify';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AppError } from '../../core/errors.ts';
+import type { Config } from '../../core/settings/config.ts';
 import type { Api } from '../dependencies.ts';
 import { addErrors } from './errors.ts';
 
@@ -20,7 +21,7 @@ beforeEach(() => {
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
   }) as unknown as Api;
-  addErrors(app);
+  addErrors(app, { config: { baseUrl: 'https://hop.example' } as Config });
   app.get('/full', () => {
     throw new AppError('unavailable', 'full');
   });

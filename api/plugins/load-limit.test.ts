@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { fastify } from 'fastify';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Config } from '../../core/settings/config.ts';
 import type { Api } from '../dependencies.ts';
 import { addErrors } from './errors.ts';
 import { addLoadLimit } from './load-limit.ts';
@@ -17,7 +18,7 @@ let finish: () => void;
 
 beforeEach(async () => {
   app = fastify() as unknown as Api;
-  addErrors(app);
+  addErrors(app, { config: { baseUrl: 'https://hop.example' } as Config });
   addLoadLimit(app, { registry: new Registry() }, { working: 1, arriving: 1, unread: 2 });
   const work = new Promise<void>((resolve) => {
     finish = resolve;

@@ -2,8 +2,10 @@ import { AppError } from '../../core/errors.ts';
 import { type Asset, compressedAsset, sendAsset } from '../assets.ts';
 import type { Api, ApiDeps, FastifyReply, FastifyRequest } from '../dependencies.ts';
 import { type DocumentPart, documentOf } from '../openapi/document.ts';
+import { errorPage } from '../openapi/error-page.ts';
 import { createReference, type Reference, type RouteToDocument } from '../openapi/reference.ts';
 import { CONSOLE, PUBLIC } from '../openapi/text.ts';
+import { ERROR_PAGE } from './errors.ts';
 
 /** Paths of the API's document and of the one for the console's browser. */
 export const DOCUMENT_PATHS = {
@@ -49,6 +51,11 @@ export function addOpenApi(app: Api, { config }: Pick<ApiDeps, 'config'>): void 
   app.get(DOCUMENT_PATHS.console, options, send(CONSOLE));
 
   const hidden = { schema: { hide: true } } as const;
+  app.get(ERROR_PAGE, hidden, async (request, reply) => {
+    const { html, policy } = errorPage();
+    reply.header('content-security-policy', policy).header('referrer-policy', 'no-referrer');
+    return sendAsset(request, reply, await compressedAsset(Buffer.from(html), 'text/html; charset=utf-8'));
+  });
   const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { page } = await reference();
     const { status, headers, body } = await page(request.url, request.headers);

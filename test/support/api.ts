@@ -51,6 +51,7 @@ export type ErrorBody = {
     code: string;
     message: string;
     request_id: string;
+    doc_url: string;
     details?: { path: string; message: string; code?: string; hint?: string }[];
   };
 };

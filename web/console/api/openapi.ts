@@ -1495,6 +1495,8 @@ export interface components {
       error: {
         code: components["schemas"]["ErrorCode"];
         details?: components["schemas"]["ErrorDetail"][];
+        /** Format: uri */
+        doc_url: string;
         message: string;
         /** Format: uuid */
         request_id: string;
