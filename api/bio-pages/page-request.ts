@@ -1,6 +1,7 @@
 import type { SocialLink } from '../../core/bio/public-page.ts';
 import { IMAGE_URL_LIMIT } from '../../core/bio/theme.ts';
 import { badRequest } from '../../core/errors.ts';
+import { readAll, readEach } from '../../core/faults.ts';
 import type { DestinationRules } from '../../core/links/destinations.ts';
 import { bioSlugProblem, generateSlug, normalizeBioSlug } from '../../core/links/slugs.ts';
 import { requireWebUrl } from '../../core/links/web-urls.ts';
@@ -25,13 +26,10 @@ const EMAIL_LIMIT = 254;
 /**
  * Validates a page body beyond its schema.
  *
- * @throws {AppError} `bad_request` that names the field
+ * @throws {AppError} `bad_request` that names every fault
  */
 export function readPageRequest(body: ChangeBody, { blockedDomains }: PageRules): PageRequest {
   const { links, social_links, ...rest } = body;
-  if (body.avatar_url) requireWebUrl('avatar_url', body.avatar_url, IMAGE_URL_LIMIT);
-  if (body.avatar_url === '') throw badRequest('avatar_url', 'must be an http(s) URL or null');
-  checkMetadata(body.metadata);
   const refuseBlocked = (path: string, url: string | null | undefined) => {
     if (url && blockedDomains?.blocks(url)) {
       throw badRequest(
@@ -40,18 +38,22 @@ export function readPageRequest(body: ChangeBody, { blockedDomains }: PageRules)
       );
     }
   };
-  for (const [index, { url }] of (links ?? []).entries()) refuseBlocked(`links.${index}.url`, url);
-  for (const [index, { url }] of (social_links ?? []).entries()) {
-    refuseBlocked(`social_links.${index}.url`, url);
-  }
-  return {
-    ...rest,
-    buttons: links && readButtons(links),
-    social_links: social_links?.map((link, index) => ({
-      platform: link.platform,
-      url: readSocialUrl(`social_links.${index}.url`, link.platform, link.url),
-    })),
-  };
+  const { buttons, social } = readAll({
+    avatar: () => {
+      if (body.avatar_url === '') throw badRequest('avatar_url', 'must be an http(s) URL or null');
+      if (body.avatar_url) requireWebUrl('avatar_url', body.avatar_url, IMAGE_URL_LIMIT);
+    },
+    metadata: () => checkMetadata(body.metadata),
+    buttons: () => links && readButtons(links, refuseBlocked),
+    social: () =>
+      social_links &&
+      readEach(social_links, ({ platform, url }, index) => {
+        const path = `social_links.${index}.url`;
+        refuseBlocked(path, url);
+        return { platform, url: readSocialUrl(path, platform, url) };
+      }),
+  });
+  return { ...rest, buttons, social_links: social };
 }
 
 /**
@@ -67,23 +69,48 @@ export function readBioSlug(text: string): string {
   return slug;
 }
 
-function readButtons(links: ButtonBody[]): WantedButton[] {
+/**
+ * Validates the body of a new page beyond its schema. A slug that the schema refused is left out.
+ *
+ * @throws {AppError} `bad_request` that names every fault
+ */
+export function readNewPage<Slug extends string | undefined>(
+  { slug, ...body }: ChangeBody & { slug: Slug },
+  rules: PageRules,
+): PageRequest & { slug: Slug } {
+  const { page, normalized } = readAll({
+    normalized: () => (slug === undefined ? slug : (readBioSlug(slug) as Slug)),
+    page: () => readPageRequest(body, rules),
+  });
+  return { ...page, slug: normalized };
+}
+
+function readButtons(
+  links: ButtonBody[],
+  refuseBlocked: (path: string, url: string | null | undefined) => void,
+): WantedButton[] {
   const sent = new Set<string>();
-  for (const [index, { id }] of links.entries()) {
-    if (id !== undefined && sent.has(id))
-      throw badRequest(`links.${index}.id`, 'must not repeat an id of the list');
-    if (id !== undefined) sent.add(id);
-  }
-  return links.map((link, index) => {
+  readEach(links, ({ id }, index) => {
+    if (id === undefined) return;
+    if (sent.has(id)) throw badRequest(`links.${index}.id`, 'must not repeat an id of the list');
+    sent.add(id);
+  });
+  return readEach(links, (link, index) => {
     const { type = 'link', label = '' } = link;
     const path = `links.${index}`;
-    if (link.image_url !== undefined && link.image_url !== null) {
-      requireWebUrl(`${path}.image_url`, link.image_url, IMAGE_URL_LIMIT);
-    }
-    if (type === 'link') {
-      if (link.url === undefined || link.url === null) throw badRequest(`${path}.url`, 'is required');
-      requireButtonUrl(`${path}.url`, link.url);
-    }
+    readAll({
+      image: () => {
+        if (link.image_url !== undefined && link.image_url !== null) {
+          requireWebUrl(`${path}.image_url`, link.image_url, IMAGE_URL_LIMIT);
+        }
+      },
+      url: () => {
+        refuseBlocked(`${path}.url`, link.url);
+        if (type !== 'link') return;
+        if (link.url === undefined || link.url === null) throw badRequest(`${path}.url`, 'is required');
+        requireButtonUrl(`${path}.url`, link.url);
+      },
+    });
     return {
       id: link.id ?? freshId(sent),
       type,

@@ -6,7 +6,7 @@ import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPage, readCursor } from '../pages.ts';
 import { withIdempotency } from '../plugins/idempotency.ts';
 import { Ok } from '../schemas.ts';
-import { readBioSlug, readPageRequest } from './page-request.ts';
+import { readNewPage, readPageRequest } from './page-request.ts';
 import { previewPage, previewPolicy } from './preview.ts';
 import { toRecord, toRecords } from './record.ts';
 import {
@@ -47,7 +47,12 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.post(
     '/bio-pages',
     {
-      config: { ...CONFIG, idempotent: true, errors: ['conflict'] },
+      config: {
+        ...CONFIG,
+        idempotent: true,
+        errors: ['conflict'],
+        checkRest: (body: Partial<CreateBody>) => void readNewPage({ ...body, slug: body.slug }, rules),
+      },
       schema: {
         tags,
         operationId: 'bioPages.create',
@@ -65,7 +70,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async (request, reply) => {
       const { slug, external_id = null, ...body } = request.body;
-      const wanted = { ...readPageRequest(body, rules), slug: readBioSlug(slug), external_id };
+      const wanted = { ...readNewPage({ ...body, slug }, rules), external_id };
       return withIdempotency(pool, request, reply, async (tx) => {
         const saved = await createPage(tx, shelfOf(request.auth), wanted, rules);
         return { status: saved.made ? 201 : 200, body: toRecord(saved.page, saved.buttons, config) };
@@ -179,7 +184,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.patch(
     '/bio-pages/:id',
     {
-      config: CONFIG,
+      config: { ...CONFIG, checkRest: (body: ChangeBody) => void readPageRequest(body, rules) },
       schema: {
         tags,
         operationId: 'bioPages.update',

@@ -1,4 +1,5 @@
 import { AppError, badRequest } from '../../core/errors.ts';
+import { readAll, readEach } from '../../core/faults.ts';
 import type { BlockedDomains } from '../../core/links/blocked-domains.ts';
 import { DESTINATION_LIMIT, isOnOrigin } from '../../core/links/destinations.ts';
 import { PROOF_LABEL, requireDomain } from '../../core/links/domains.ts';
@@ -81,7 +82,11 @@ export async function createDomain(
 /** Validates a create body. @returns the host name as stored */
 export function readDomain(body: DomainBody, rules: DomainRules): string {
   const { shortUrl, publicUrl, baseUrl, appUrl } = rules.config;
-  const domain = requireDomain(body.domain, [shortUrl, publicUrl, baseUrl, appUrl]);
+  const { domain } = readAll({
+    domain: () => requireDomain(body.domain, [shortUrl, publicUrl, baseUrl, appUrl]),
+    settings: () => checkSettings(body, body.domain, rules),
+  });
+  // Which addresses lead back to the domain is known by its one spelling.
   checkSettings(body, domain, rules);
   return domain;
 }
@@ -159,7 +164,7 @@ function addressesOf(given: Pick<DomainChange, 'root_url' | 'not_found_url' | 'e
 }
 
 function checkSettings(given: Omit<DomainChange, 'is_default'>, domain: string, rules: DomainRules): void {
-  for (const [field, url] of addressesOf(given)) {
+  const checkAddress = ([field, url]: DecidedUrl): void => {
     requireWebUrl(field, url, DESTINATION_LIMIT);
     // A visitor whom it leads back would be redirected without end.
     if (withoutTrailingDot(new URL(url).hostname) === domain) {
@@ -174,10 +179,14 @@ function checkSettings(given: Omit<DomainChange, 'is_default'>, domain: string, 
         `must not lead to ${new URL(url).hostname}: the operator has blocked this domain`,
       );
     }
-  }
-  for (const field of ['apple_app_site_association', 'assetlinks'] as const) {
+  };
+  const checkFile = (field: 'apple_app_site_association' | 'assetlinks'): void => {
     if (Buffer.byteLength(JSON.stringify(given[field] ?? null)) > APP_FILE_LIMIT) {
       throw badRequest(field, `must be at most ${APP_FILE_LIMIT} bytes serialized`);
     }
-  }
+  };
+  readAll({
+    addresses: () => readEach(addressesOf(given), checkAddress),
+    files: () => readEach(['apple_app_site_association', 'assetlinks'] as const, checkFile),
+  });
 }
