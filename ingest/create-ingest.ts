@@ -36,6 +36,7 @@ import { createDecidingVisits } from './redirect/deciding-visit.ts';
 import { createDomainVisits } from './redirect/domain-visits.ts';
 import { createRedirectHandler } from './redirect/handler.ts';
 import { createLinkPolicy } from './redirect/link-policy.ts';
+import { createOwnHost } from './redirect/own-host.ts';
 import { createPlaces } from './redirect/places.ts';
 import { createRecordAndRedirect } from './redirect/record-and-redirect.ts';
 import { createInterstitial } from './retargeting/interstitial.ts';
@@ -150,6 +151,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     domains,
     mayPass: gate.mayPass,
   });
+  const ownHost = createOwnHost({ exchanges, metrics, pages, config });
   const redirect = createRedirectHandler({
     links: createCompiledLinks({
       table,
@@ -178,6 +180,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
       identify,
       domains,
     }),
+    ownHost,
     endTurn: () => eventLog.flush(),
   });
   const pixelScript = createPixelScript(deps.pixelPath ?? PIXEL_PATH, {
@@ -205,6 +208,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
   addRoutes(app, {
     exchanges,
     redirect,
+    ownHost,
     pixelScript,
     password: createPasswordHandler({
       exchanges,

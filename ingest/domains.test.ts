@@ -239,7 +239,7 @@ test('visits of the root and of unknown slugs are clicks without a link, and lea
   expect(new Set(orphans.map(({ workspaceId }) => bytesToUuid(workspaceId)))).toEqual(new Set([brand]));
   // Nothing changes on the deployment's own domain.
   const before = (await events()).length;
-  expect((await shown('short.test', '/')).status).toBe(404);
+  expect((await shown('short.test', '/')).status).toBe(200);
   expect((await shown('short.test', '/Nowhere')).status).toBe(404);
   expect((await events()).length).toBe(before);
 });

@@ -7,6 +7,7 @@ import { refusingUnclearLength } from './http/framing.ts';
 import type { createPasswordHandler } from './password/handler.ts';
 import type { createPixelScript } from './pixel-script.ts';
 import type { RedirectHandler } from './redirect/handler.ts';
+import type { OwnHost } from './redirect/own-host.ts';
 
 type Handler = (res: HttpResponse, req: HttpRequest, head: boolean) => void;
 
@@ -25,6 +26,7 @@ export function addRoutes(
   given: {
     exchanges: Exchanges;
     redirect: RedirectHandler;
+    ownHost: OwnHost;
     password: ReturnType<typeof createPasswordHandler>;
     collect: ReturnType<typeof createCollectHandlers>;
     pixelScript: ReturnType<typeof createPixelScript>;
@@ -32,7 +34,7 @@ export function addRoutes(
     robots: Config['robots'];
   },
 ): void {
-  const { exchanges, redirect, password, collect, pixelScript, health, robots } = given;
+  const { exchanges, redirect, ownHost, password, collect, pixelScript, health, robots } = given;
   type Route = (res: HttpResponse, req: HttpRequest) => void;
   const app = {
     get: (path: string, handle: Route) => server.get(path, refusingUnclearLength(handle)),
@@ -78,6 +80,10 @@ export function addRoutes(
   read('/favicon.ico', (res, _req, head) =>
     exchanges.reply(exchanges.open(res, head), '404 Not Found', [['Cache-Control', 'public, max-age=86400']]),
   );
+  // Other methods of API calls; the slug `api` is reserved. GET, HEAD, and POST come to the handlers of all slugs.
+  for (const path of ['/api', '/api/*']) {
+    app.any(path, (res, req) => ownHost.refuseApiCall(exchanges.open(res, req.getMethod() === 'head')));
+  }
   app.options('/collect', collect.preflight);
   app.post('/collect', collect.post);
   app.get('/collect', collect.other);

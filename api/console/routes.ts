@@ -38,6 +38,8 @@ export async function consoleRoutes(
       .header('permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=()')
       .send(consoleHtml(files(), nonce, path, reads));
   };
+  // Whoever opens the host of the API by hand looks for the console.
+  app.get('/', hidden, (_request, reply) => reply.redirect(`${config.appUrl}/console`, 302));
   const ofPage = { ...hidden, config: { page: true as const } };
   for (const url of ['/console', '/console/*']) {
     app.get(url, ofPage, (request, reply) => {

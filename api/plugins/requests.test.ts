@@ -338,3 +338,8 @@ describe('over a socket', () => {
     });
   }
 });
+
+test('the root of the host leads to the console', async () => {
+  const { statusCode, headers } = await api.app.inject('/');
+  expect([statusCode, headers.location]).toEqual([302, `${api.deps.config.appUrl}/console`]);
+});

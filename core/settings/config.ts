@@ -85,6 +85,10 @@ export type Config = {
   streamName: string;
   /** Addresses (CIDR or single) whose `X-Forwarded-For` is trusted. */
   trustProxy: string[];
+  /** Where `/` of the short-link origin leads; empty: a page that says what the host is. */
+  rootUrl: string;
+  /** Where unknown slugs of the short-link origin lead; empty: a page. */
+  notFoundUrl: string;
   /** What `robots.txt` of the short-link origin lets crawlers read: all but `/collect`, or nothing. */
   robots: 'all' | 'none';
   /** File of domains that no link may lead to; empty: none. */
@@ -170,6 +174,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     journalBudgetBytes: size(raw.JOURNAL_BUDGET),
     streamName: raw.STREAM_NAME,
     trustProxy: proxies(raw.TRUST_PROXY),
+    rootUrl: ownPage('ROOT_URL', raw.ROOT_URL, shortUrl),
+    notFoundUrl: ownPage('NOT_FOUND_URL', raw.NOT_FOUND_URL, shortUrl),
     robots: raw.ROBOTS === 'none' ? 'none' : 'all',
     blockedDomainsFile: raw.BLOCKED_DOMAINS_FILE,
     dnsServers: nameServers(raw.DNS_SERVERS),
@@ -219,6 +225,15 @@ function origin(name: EnvironmentName, text: string): string {
     throw new ConfigError(name, text, 'must be an origin without a path, query or credentials');
   }
   return url.origin;
+}
+
+/** A page elsewhere: one on the short-link origin could lead to itself without end. */
+function ownPage(name: EnvironmentName, text: string, shortUrl: string): string {
+  if (text === '') return '';
+  const url = new URL(serverUrl(name, text, ['http:', 'https:']));
+  if (url.username || url.password) throw new ConfigError(name, text, 'must not contain credentials');
+  if (url.origin === shortUrl) throw new ConfigError(name, text, 'must not lead back to SHORT_URL');
+  return url.href;
 }
 
 function serverUrl(name: EnvironmentName, text: string, protocols: string[]): string {

@@ -83,6 +83,8 @@ export const SETTINGS = {
     expected: 'must be up to 40 characters of a-z, 0-9 and "-"',
   },
   TRUST_PROXY: { default: '' },
+  ROOT_URL: { default: '' },
+  NOT_FOUND_URL: { default: '' },
   ROBOTS: { default: 'all', pattern: /^(all|none)$/, expected: 'must be "all" or "none"' },
   BLOCKED_DOMAINS_FILE: { default: '' },
   DNS_SERVERS: { default: '' },

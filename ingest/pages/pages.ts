@@ -3,6 +3,8 @@ import { createPage, type Page } from './layout.ts';
 
 /** Pages shown instead of a redirect. */
 export type Pages = {
+  /** Of the host itself. */
+  root: Page;
   notFound: Page;
   gone: Page;
   /** By the operator of the deployment. */
@@ -30,6 +32,10 @@ export function createPages(): Pages {
     return createPage('Password required', main, [], true);
   };
   return {
+    root: createPage(
+      'Short links',
+      '<p>This host leads visitors of short links to their destinations. There is nothing to see here: open the whole address of a link.</p>',
+    ),
     notFound: createPage('Link not found', '<p>There is no link at this address.</p>'),
     gone: createPage('Link expired', '<p>This link is no longer active.</p>'),
     blocked: createPage(

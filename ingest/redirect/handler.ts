@@ -12,6 +12,7 @@ import type { CompiledLink } from './compiled-link.ts';
 import type { CompiledLinks, SlugTarget } from './compiled-links.ts';
 import type { DomainVisits } from './domain-visits.ts';
 import { isForwardable } from './forwarded-path.ts';
+import type { OwnHost } from './own-host.ts';
 import { readVisit, type Visit } from './visit.ts';
 
 /** Responses for slugs that do not name a link. */
@@ -50,11 +51,12 @@ export function createRedirectHandler(given: {
   visitLink(link: CompiledLink, visit: Visit, exchange: Exchange): void;
   otherKinds: OtherKinds;
   domainVisits: DomainVisits;
+  ownHost: OwnHost;
   /** Called after all visits of a turn of the event loop: their clicks are written then. */
   endTurn(): void;
 }): RedirectHandler {
   const { links, resolver, policies, hosts, exchanges, clientAddress } = given;
-  const { metrics, pages, visitLink, otherKinds, domainVisits, endTurn } = given;
+  const { metrics, pages, visitLink, otherKinds, domainVisits, ownHost, endTurn } = given;
 
   function respondNotFound(exchange: Exchange): void {
     metrics.countOutcome('not_found');
@@ -63,10 +65,13 @@ export function createRedirectHandler(given: {
 
   /** Of a visit by GET: on a workspace's domain it is a click without a link. */
   const respondUnknown: Unknown = (visit, exchange) => {
-    if (visit.host === null) respondNotFound(exchange);
+    if (visit.host === null) ownHost.respond(visit, exchange);
     else domainVisits.respondUnknown(visit.host, visit, exchange);
   };
-  const refuseUnknown: Unknown = (_, exchange) => respondNotFound(exchange);
+  const refuseUnknown: Unknown = (visit, exchange) => {
+    if (visit.host === null && visit.slug === 'api') ownHost.refuseApiCall(exchange);
+    else respondNotFound(exchange);
+  };
 
   const respondOther = (_: OtherRecord, visit: Visit, exchange: Exchange) => respondUnknown(visit, exchange);
 

@@ -1,0 +1,59 @@
+import { uuidv7 } from '../../core/ids.ts';
+import type { Config } from '../../core/settings/config.ts';
+import type { Exchange, Exchanges, Headers } from '../http/exchange.ts';
+import type { IngestMetrics } from '../metrics.ts';
+import type { Pages } from '../pages/pages.ts';
+import type { Visit } from './visit.ts';
+
+/** First segment of the API's paths; no link can have it as its slug. */
+const API = 'api';
+
+/** Responses at addresses of the deployment's own host that name nothing. */
+export type OwnHost = {
+  respond(visit: Pick<Visit, 'slug' | 'path'>, exchange: Exchange): void;
+  /** Responds to a call of the API that came to this host. */
+  refuseApiCall(exchange: Exchange): void;
+};
+
+export function createOwnHost(given: {
+  exchanges: Exchanges;
+  metrics: IngestMetrics;
+  pages: Pages;
+  config: Pick<Config, 'rootUrl' | 'notFoundUrl' | 'baseUrl'>;
+}): OwnHost {
+  const { exchanges, metrics, pages, config } = given;
+  const { rootUrl, notFoundUrl, baseUrl } = config;
+
+  function refuseApiCall(exchange: Exchange): void {
+    metrics.countOutcome('not_found');
+    const requestId = uuidv7();
+    const message = `this host redirects short links; the API is at ${baseUrl}/api/v1`;
+    const headers: Headers = [
+      ['Content-Type', 'application/json; charset=utf-8'],
+      ['Access-Control-Allow-Origin', '*'],
+      ['x-request-id', requestId],
+    ];
+    const body = { error: { code: 'not_found', message, request_id: requestId } };
+    exchanges.reply(exchange, '404 Not Found', headers, JSON.stringify(body));
+  }
+
+  return {
+    refuseApiCall,
+    respond({ slug, path }, exchange) {
+      const isRoot = slug === '' && path === '';
+      const url = isRoot ? rootUrl : notFoundUrl;
+      if (slug === API) {
+        refuseApiCall(exchange);
+      } else if (url !== '') {
+        metrics.countOutcome('redirected');
+        exchanges.redirect(exchange, url, [null]);
+      } else if (isRoot) {
+        metrics.countOutcome('page');
+        exchanges.reply(exchange, '200 OK', pages.root.headers, pages.root.body);
+      } else {
+        metrics.countOutcome('not_found');
+        exchanges.reply(exchange, '404 Not Found', pages.notFound.headers, pages.notFound.body);
+      }
+    },
+  };
+}
