@@ -196,6 +196,27 @@ test('Ctrl K finds pages, links, people, and actions, and an address there begin
   await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
   await palette.waitFor({ state: 'detached' });
 
+  for (const [words, entry] of [
+    ['payout', 'Pay referrers'],
+    ['csv', 'Export links and clicks'],
+    ['pixel', 'Install the pixel'],
+    ['help', 'API reference'],
+    ['docs', 'Errors of the API'],
+    ['2fa', 'Your password, passkeys, and sessions'],
+  ] as const) {
+    await page.keyboard.press('Control+k');
+    await field.fill(words);
+    await option(entry).waitFor();
+    if (words === 'payout') await expectGood(page, 'palette-payout');
+    await page.keyboard.press('Escape');
+    await palette.waitFor({ state: 'detached' });
+  }
+  await page.keyboard.press('Control+k');
+  await field.fill('theme');
+  await option('Use the dark theme').click();
+  await page.waitForSelector('html[data-mantine-color-scheme="dark"]');
+  await palette.waitFor({ state: 'detached' });
+
   await page.keyboard.press('Control+k');
   await field.fill('shop.example/winter-sale');
   await option('Shorten https://shop.example/winter-sale').click();

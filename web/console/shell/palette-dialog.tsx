@@ -1,3 +1,4 @@
+import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import {
   Spotlight,
@@ -15,27 +16,15 @@ import { useSession } from '../api/session.ts';
 import { PAGES } from '../pages.tsx';
 import { webAddressIn } from '../parts/clean-address.ts';
 import { shortId } from '../parts/click-words.ts';
+import { ACTIONS, documentsAt, type Entry, matching, PAGE_WORDS, SETTINGS } from './palette-entries.ts';
 
 /** Links and people found by a text. */
 const FOUND = 5;
 /** Characters from which on links and people are searched. */
 const LEAST = 2;
 
-type Action = { label: string; path: string; description?: string };
-
-/** Actions by role: their words, and where they are done. */
-const ACTIONS: readonly (Action & { role: 'operator' | 'owner' })[] = [
-  { label: 'Create a link', path: '/links/new', role: 'operator' },
-  { label: 'Import links', path: '/links/import', role: 'operator' },
-  { label: 'Create a bio page', path: '/bio-pages', role: 'operator' },
-  { label: 'Create a referral program', path: '/referrals', role: 'operator' },
-  { label: 'Review held signups', path: '/referrals?tab=signups&result=held', role: 'operator' },
-  { label: 'Pay referrers', path: '/referrals?tab=payouts', role: 'operator' },
-  { label: 'Add a webhook', path: '/webhooks', role: 'operator' },
-  { label: 'Show problems', path: '/problems', role: 'operator' },
-  { label: 'Invite a colleague', path: '/settings?tab=members', role: 'owner' },
-  { label: 'Create an API key', path: '/settings/developers', role: 'owner' },
-];
+/** An entry that does something on the page itself has no path. */
+type Action = Omit<Entry, 'path'> & ({ path: string } | { run: () => void });
 
 /** Finds pages, links, people, and actions; an address begins a link. Open as long as it is rendered. */
 export default function PaletteDialog({ close }: { close: () => void }) {
@@ -44,7 +33,8 @@ export default function PaletteDialog({ close }: { close: () => void }) {
     return spotlight.close;
   }, []);
   const [, navigate] = useLocation();
-  const { can, workspace } = useSession();
+  const { can, workspace, urls } = useSession();
+  const theme = useThemeAction();
   const [query, setQuery] = useState('');
   const [asked] = useDebouncedValue(query.trim(), 200);
   const isAsked = asked.length >= LEAST && webAddressIn(asked) === null;
@@ -90,16 +80,23 @@ export default function PaletteDialog({ close }: { close: () => void }) {
       'Pages',
       matching(
         query,
-        PAGES.flatMap(({ icon, title, path }) => (icon ? [{ label: title, path }] : [])),
+        PAGES.flatMap(({ icon, title, path }) =>
+          icon ? [{ label: title, path, also: PAGE_WORDS[title] ?? '' }] : [],
+        ),
       ),
     ],
+    ['Actions', matching(query, [...ACTIONS.filter(({ role }) => can(role)), theme])],
+    // Their words are many: they come once someone looks for one.
     [
-      'Actions',
-      matching(
-        query,
-        ACTIONS.filter(({ role }) => can(role)),
-      ),
+      'Settings',
+      query.trim() === ''
+        ? []
+        : matching(
+            query,
+            SETTINGS.filter(({ role }) => can(role)),
+          ),
     ],
+    ['Documents', matching(query, documentsAt(urls.base_url))],
   ];
   return (
     <Spotlight
@@ -110,7 +107,7 @@ export default function PaletteDialog({ close }: { close: () => void }) {
       onQueryChange={setQuery}
       // Already filtered.
       filter={(_, all) => all}
-      actions={groups.flatMap(([group, actions]) => toGroup(group, actions, (path) => navigate(path)))}
+      actions={groups.flatMap(([group, actions]) => toGroup(group, actions, (path) => open(path, navigate)))}
       nothingFound="Nothing found"
       transitionProps={{ duration: 0 }}
       attributes={{ content: { 'aria-label': 'Search' } }}
@@ -124,18 +121,29 @@ export default function PaletteDialog({ close }: { close: () => void }) {
   );
 }
 
-const matching = (query: string, actions: Action[]): Action[] => {
-  const words = query.toLowerCase().trim().split(/\s+/);
-  return actions.filter(({ label }) => words.every((word) => label.toLowerCase().includes(word)));
-};
-
 function toGroup(group: string, actions: Action[], go: (path: string) => void): SpotlightActionGroupData[] {
   if (actions.length === 0) return [];
-  const shown: SpotlightActionData[] = actions.map(({ label, description, path }) => ({
-    id: `${group} ${path}`,
-    label,
-    ...(description !== undefined && { description }),
-    onClick: () => go(path),
+  const shown: SpotlightActionData[] = actions.map((action) => ({
+    id: `${group} ${action.label}`,
+    label: action.label,
+    ...(action.description !== undefined && { description: action.description }),
+    onClick: () => ('run' in action ? action.run() : go(action.path)),
   }));
   return [{ group, actions: shown }];
+}
+
+/** Opens a page of the console; an address of the service in a tab of its own. */
+function open(path: string, navigate: (path: string) => void): void {
+  if (path.startsWith('/')) navigate(path);
+  else window.open(path, '_blank', 'noopener');
+}
+
+function useThemeAction(): Action & { also: string } {
+  const { setColorScheme } = useMantineColorScheme();
+  const next = useComputedColorScheme('light') === 'dark' ? 'light' : 'dark';
+  return {
+    label: `Use the ${next} theme`,
+    also: 'appearance colors dark light mode night',
+    run: () => setColorScheme(next),
+  };
 }
