@@ -76,6 +76,27 @@ test('all that is wrong is said at once, each at its field, and the address with
   await page.close();
 });
 
+test('a newsletter link is offered the medium that analytics tools know mail by', async () => {
+  const page = await site.open('/links/new');
+  await field(page, 'Destination URL').fill('https://shop.example/letter');
+  await field(page, 'Slug').fill('letter');
+  const offer = page.getByRole('button', { name: 'Use “email”' });
+  await page.getByRole('checkbox', { name: 'Instagram', exact: true }).check();
+  await page.getByRole('checkbox', { name: 'Newsletter', exact: true }).check();
+  expect(await offer.count()).toBe(0);
+  await page.getByRole('checkbox', { name: 'Instagram', exact: true }).uncheck();
+  await offer.waitFor();
+  await expectGood(page, 'links-new-newsletter');
+  await offer.click();
+  await page.getByText('utm_medium is “email”').waitFor();
+  await press(page, 'Create');
+  await page.getByRole('heading', { level: 1, name: 'letter' }).waitFor();
+  expect(await records(site, '&slug=letter')).toMatchObject([
+    { channel: 'newsletter', utm_source: 'newsletter', utm_medium: 'email' },
+  ]);
+  await page.close();
+});
+
 test('the domain and every switch of a link can be chosen, and changed', async () => {
   for (const domain of ['go.form.example', 'to.form.example']) {
     await site.api('/domains', { domain });

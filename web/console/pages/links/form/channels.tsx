@@ -1,4 +1,4 @@
-import { UnstyledButton } from '@mantine/core';
+import { Anchor, Text, UnstyledButton } from '@mantine/core';
 import { useState } from 'react';
 import { CREATABLE_CHANNELS } from '../../../../../core/enrich/channels.ts';
 import { channelName } from '../../../formats.ts';
@@ -18,7 +18,12 @@ function about(channels: readonly string[]): string {
 }
 
 /** Chooses the channels of a new link, or a Smart Link. */
-export function ChannelChips({ draft: { channels }, set, wrong }: FormFields) {
+export function ChannelChips(fields: FormFields) {
+  const {
+    draft: { channels },
+    set,
+    wrong,
+  } = fields;
   const [isOpen, setOpen] = useState(false);
   const shown = [...COMMON, ...OTHERS.filter((key) => isOpen || channels.includes(key))];
   const toggle = (value: string) => {
@@ -29,19 +34,43 @@ export function ChannelChips({ draft: { channels }, set, wrong }: FormFields) {
     );
   };
   return (
-    <ChoiceChips
-      label="Channels"
-      description={about(channels)}
-      choices={[SMART, ...shown].map((value) => ({ value, label: channelName(value) }))}
-      chosen={channels.length === 0 ? [SMART] : channels}
-      onToggle={toggle}
-      error={wrong('channels') ?? wrong('channel')}
-    >
-      {!isOpen && (
-        <UnstyledButton className="choice" onClick={() => setOpen(true)}>
-          More channels
-        </UnstyledButton>
-      )}
-    </ChoiceChips>
+    <div>
+      <ChoiceChips
+        label="Channels"
+        description={about(channels)}
+        choices={[SMART, ...shown].map((value) => ({ value, label: channelName(value) }))}
+        chosen={channels.length === 0 ? [SMART] : channels}
+        onToggle={toggle}
+        error={wrong('channels') ?? wrong('channel')}
+      >
+        {!isOpen && (
+          <UnstyledButton className="choice" onClick={() => setOpen(true)}>
+            More channels
+          </UnstyledButton>
+        )}
+      </ChoiceChips>
+      <MediumOfMail {...fields} />
+    </div>
+  );
+}
+
+/** Offers the medium that analytics tools know mail by: every channel but Google Business sends `social`. */
+function MediumOfMail({ draft: { channels, utm_medium: medium }, set }: FormFields) {
+  if (channels.length !== 1 || channels[0] !== 'newsletter') return null;
+  if (medium.trim() !== '' && medium !== 'email') return null;
+  return (
+    <Text size="sm" c="dimmed" mt="xs" role="status">
+      {medium === 'email'
+        ? 'utm_medium is “email”, as analytics tools expect of mail. '
+        : 'utm_medium is “social”, as of every channel; analytics tools count mail as “email”. '}
+      <Anchor
+        component="button"
+        type="button"
+        size="sm"
+        onClick={() => set('utm_medium', medium === 'email' ? '' : 'email')}
+      >
+        {medium === 'email' ? 'Use “social”' : 'Use “email”'}
+      </Anchor>
+    </Text>
   );
 }
