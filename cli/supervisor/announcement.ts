@@ -1,7 +1,11 @@
 import type { Started } from './supervisor.ts';
 
-/** Returns the ready line for standard output, in JSON. */
-export function readyLine({ config, demo }: Started): string {
+/**
+ * Returns the ready line for standard output, in JSON.
+ *
+ * @param isRead false: a person reads it, who gets the keys from {@link readyText}, each on a line of its own
+ */
+export function readyLine({ config, demo }: Started, isRead = true): string {
   return JSON.stringify({
     event: 'ready',
     api_url: `${config.baseUrl}/api/v1`,
@@ -9,7 +13,7 @@ export function readyLine({ config, demo }: Started): string {
     short_url: config.shortUrl,
     public_url: config.publicUrl,
     data_dir: config.dataDir,
-    ...(demo && { console_url: demo.console_url, demo }),
+    ...(demo && isRead && { console_url: demo.console_url, demo }),
   });
 }
 
@@ -34,6 +38,14 @@ export function readyText({ config, demo }: Started, seconds: number): string {
       '  Open the console as its owner. This link works once, within 15 minutes',
       '  (for a new one, run npx hoplog console invite --workspace demo):',
       `    ${demo.console_url}`,
+      '',
+    );
+  } else {
+    lines.push(
+      '  Keys are shown only once. For another one:',
+      '    npx hoplog key create --workspace demo --kind secret',
+      '  To sign in to the console again:',
+      '    npx hoplog console invite --workspace demo',
       '',
     );
   }

@@ -57,7 +57,8 @@ export async function superviseService(startedAt: number): Promise<void> {
   try {
     const started = await supervisor.start();
     if (stoppingSince === undefined) {
-      process.stdout.write(`${readyLine(started)}\n`);
+      const isRead = !(terminal && process.stdout.isTTY);
+      process.stdout.write(`${readyLine(started, isRead)}\n`);
       if (terminal) process.stderr.write(readyText(started, (performance.now() - startedAt) / 1_000));
       started.onShown();
     }

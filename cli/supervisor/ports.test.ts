@@ -35,6 +35,21 @@ test('a port in use is an error that names its setting', async () => {
   }
 });
 
+test('two ports in use are both named', async () => {
+  const port = await takenPort();
+  const other = createServer();
+  const second = await freePort();
+  await new Promise<void>((resolve) => other.listen(second, '127.0.0.1', resolve));
+  try {
+    const settled = settlePorts(readConfig({ ...FREE, API_PORT: String(port), INGEST_PORT: String(second) }));
+    await expect(settled).rejects.toThrow(`API_PORT="${port}"`);
+    const message = await settled.catch((error: Error) => error.message);
+    expect(message).toContain(`INGEST_PORT="${second}": port ${second} on 127.0.0.1 is in use already`);
+  } finally {
+    other.close();
+  }
+});
+
 test('the children take the ports that follow METRICS_PORT, and one in use names that setting', async () => {
   const port = await takenPort();
   const settled = settlePorts(readConfig({ ...FREE, METRICS_PORT: String(port - 2) }));

@@ -35,7 +35,7 @@ export async function settlePorts(config: Config): Promise<Ports> {
   const configured = [api, ingest, supervisor, ofIngest, ofWorkers, ofApi].filter(({ port }) => port !== 0);
   assertRoom(configured);
   assertApart(configured);
-  for (const one of configured) await assertFree(one);
+  await assertAllFree(configured);
 
   const settle = async ({ port, host }: Place) => {
     if (port !== 0) return port;
@@ -97,6 +97,23 @@ export async function problemOfPorts(places: readonly ListenPlace[]): Promise<Er
   }
   return null;
 }
+
+/** Names every setting whose port is not free, each on a line: who frees one port must not meet the next one then. */
+async function assertAllFree(places: Place[]): Promise<void> {
+  const found: Error[] = [];
+  for (const one of places) {
+    const problem = await problemOfPorts([one]);
+    if (problem !== null && !(problem instanceof ConfigError)) throw problem;
+    if (problem !== null && !found.some((other) => isOfOneSetting(other, problem))) found.push(problem);
+  }
+  const [first] = found;
+  if (first === undefined) return;
+  first.message = found.map(({ message }) => message).join('\n');
+  throw first;
+}
+
+const isOfOneSetting = (one: Error, other: ConfigError): boolean =>
+  one instanceof ConfigError && one.setting === other.setting;
 
 function assertFree(place: ListenPlace): Promise<void> {
   const { host, port } = place;
