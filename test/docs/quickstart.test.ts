@@ -69,17 +69,6 @@ const jsonLines = (text: string) =>
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line));
 
-test('the first five minutes of the README work as printed', async () => {
-  const blocks = commandsOf('README.md');
-  expect(blocks).toHaveLength(1);
-  // A workspace of its own: the quickstart reads its own clicks back.
-  const { service: own, close } = await servedWorkspace();
-  const [output = ''] = await paste(blocks, own).finally(close);
-  expect(output).toContain('HTTP/1.1 302');
-  expect(output.toLowerCase()).toContain('location: https://example.com/autumn');
-  expect(output).toContain('"short_url":');
-});
-
 test('the quickstart works as printed', async () => {
   const blocks = commandsOf('docs/quickstart.md');
   const outputs = new Map(
