@@ -62,9 +62,9 @@ a { color: var(--link) }
 code { font: 0.9em ui-monospace, monospace; background: var(--soft); border-radius: 4px; padding: 0.1em 0.35em;
   overflow-wrap: anywhere }
 .codes { columns: 15rem; padding-left: 1.2em }
-section { padding: 0 12px; border-radius: 8px; scroll-margin-top: 16px }
+section { margin-top: 12px; padding: 8px 12px; border-radius: 8px; scroll-margin-top: 16px }
 section:target { background: var(--mark) }
-h2 { font-size: 1.15rem; margin: 1.6em 0 0.3em }
+h2 { font-size: 1.15rem; margin: 0 0 0.3em }
 h2 span { color: var(--dim); font-weight: 400 }
 p { margin: 0.4em 0 }
 `;
