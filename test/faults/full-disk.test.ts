@@ -225,7 +225,7 @@ test('while ClickHouse cannot start, links redirect and the API responds, and cl
   if (ready === null) throw new Error(service.log());
   await untilRedirects(service, link);
   for (let click = 0; click < 9; click += 1) expect((await follow(link)).status).toBe(302);
-  await expectDown(dataDir, 'api', 'workers', 'clickhouse');
+  await expectDown(dataDir, 'workers', 'clickhouse');
   await untilRedirects(service, await makeLink(ready, key, 'later'));
   rmSync(data);
   renameSync(`${data}.aside`, data);
