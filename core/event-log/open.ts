@@ -117,10 +117,8 @@ export async function openDeadLetterTopic(config: ReaderConfig): Promise<DeadTop
     import('./kafka/client.ts'),
     import('./kafka/dead-topic.ts'),
   ]);
-  return openDeadTopic(
-    createKafka({ brokers, kafka }, 'hoplog-dead-letters', createLogger('dead-letters')),
-    kafka,
-  );
+  const log = createLogger('dead-letters');
+  return openDeadTopic(createKafka({ brokers, kafka }, 'hoplog-dead-letters', log), kafka, log);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Kafka, Producer } from 'kafkajs';
 import type { KafkaSettings } from '../../settings/config.ts';
+import type { Logger } from '../../tier/log.ts';
 import { COMPRESSION } from './compression.ts';
 import { explainError } from './refusals.ts';
 import { ensureTopic } from './topic.ts';
@@ -31,14 +32,14 @@ export type DeadTopic = {
 };
 
 /** Opens the topic of dead letters, created with the first of them. A letter may be in it twice, with the same id. */
-export function openDeadTopic(client: Kafka, kafka: KafkaSettings): DeadTopic {
+export function openDeadTopic(client: Kafka, kafka: KafkaSettings, log: Logger): DeadTopic {
   let opening: Promise<Producer> | null = null;
 
   async function connect(): Promise<Producer> {
     const admin = client.admin();
     try {
       await admin.connect();
-      await ensureTopic(admin, { ...kafka, topic: kafka.deadTopic, partitions: 1 });
+      await ensureTopic(admin, { ...kafka, topic: kafka.deadTopic, partitions: 1 }, log);
     } finally {
       await admin.disconnect().catch(() => undefined);
     }

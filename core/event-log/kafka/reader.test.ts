@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { heldMemory } from '../../../test/support/held-memory.ts';
 import { NO_KAFKA, startKafka, type TestKafka } from '../../../test/support/kafka.ts';
 import { retainedByReads, STRAY_OBJECTS } from '../../../test/support/retained-objects.ts';
@@ -271,6 +271,28 @@ describe('the topic', () => {
       'unclean.leader.election.enable': 'false',
       'message.timestamp.type': 'LogAppendTime',
     });
+  });
+
+  test('that keeps events for less than the setting keeps them longer, with its other settings; never shorter', async () => {
+    settings = { ...settings, partitions: 1, retentionHours: 5 };
+    await withReader((reader) => reader.partitions());
+    const admin = client().admin();
+    await admin.connect();
+    onTestFinished(() => admin.disconnect());
+    const configs = async () => {
+      const { resources } = await admin.describeConfigs({
+        includeSynonyms: false,
+        resources: [{ type: 2, name: settings.topic }],
+      });
+      const own = resources[0]?.configEntries.filter(({ configSource }) => Number(configSource) === 1) ?? [];
+      return Object.fromEntries(own.map(({ configName, configValue }) => [configName, configValue]));
+    };
+    const before = await configs();
+    expect(before).toMatchObject({ 'retention.ms': String(5 * 3_600_000), 'min.insync.replicas': '1' });
+    await withReader((reader) => reader.partitions(), { retentionHours: 48 });
+    expect(await configs()).toEqual({ ...before, 'retention.ms': String(48 * 3_600_000) });
+    await withReader((reader) => reader.partitions(), { retentionHours: 2 });
+    expect(await configs()).toEqual({ ...before, 'retention.ms': String(48 * 3_600_000) });
   });
 
   test.each([

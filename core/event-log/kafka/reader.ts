@@ -133,7 +133,7 @@ export class KafkaReader implements EventLogReader {
 
   async #open(): Promise<string[]> {
     await this.#admin.connect();
-    const count = await ensureTopic(this.#admin, this.#kafka);
+    const count = await ensureTopic(this.#admin, this.#kafka, this.#log);
     for (let number = 0; number < count; number++) this.#buffers.set(number, new PartitionBuffer());
     return Array.from({ length: count }, (_, number) => `${this.#kafka.topic}/${number}`);
   }

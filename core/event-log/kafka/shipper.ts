@@ -102,7 +102,7 @@ export function startShipper(options: ShipperOptions): Shipper {
     const admin = client.admin();
     try {
       await admin.connect();
-      const partitions = await ensureTopic(admin, kafka);
+      const partitions = await ensureTopic(admin, kafka, log);
       const logName = `${(await admin.describeCluster()).clusterId}/${kafka.topic}`;
       if (state?.log !== logName) {
         const { truncatedAhead = -1n } = state ?? {};

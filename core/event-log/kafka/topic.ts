@@ -1,19 +1,21 @@
 import kafkajs, { type Admin } from 'kafkajs';
 import { ConfigError, type KafkaSettings } from '../../settings/config.ts';
+import type { Logger } from '../../tier/log.ts';
 
 /** Limit of a record, one merged batch compressed. */
 export const RECORD_MAX_BYTES = 900 * 1024;
 const TOPIC_MAX_BYTES = RECORD_MAX_BYTES + 64 * 1024;
 
 /**
- * Creates the topic when it is missing, else verifies it. Verifying needs no right but to read it.
+ * Creates the topic when it is missing, else verifies it, and raises its retention to the setting. Verifying needs no right but
+ * to read it; a retention that may not be changed is logged.
  *
  * @returns how many partitions it has
  * @throws {ConfigError} when the topic has fewer partitions or replicas, or smaller records, than the settings
  *   require
  * @throws Error when it can't be created now, such as while brokers start
  */
-export async function ensureTopic(admin: Admin, kafka: KafkaSettings): Promise<number> {
+export async function ensureTopic(admin: Admin, kafka: KafkaSettings, log: Logger): Promise<number> {
   const { topic, partitions, replication } = kafka;
   if (!(await admin.listTopics()).includes(topic)) await createTopic(admin, kafka);
   const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
@@ -34,6 +36,7 @@ export async function ensureTopic(admin: Admin, kafka: KafkaSettings): Promise<n
     );
   }
   await verifyConfigs(admin, topic, replication);
+  await raiseRetention(admin, kafka, log);
   return found.length;
 }
 
@@ -91,3 +94,41 @@ async function verifyConfigs(admin: Admin, topic: string, replication: number): 
     throw new ConfigError('KAFKA_TOPIC', topic, 'must not have the cleanup.policy compact');
   }
 }
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Raises the retention of a topic that keeps events for less than the setting: workers may be down for that long. A longer one
+ * stays, since lowering it would delete events.
+ */
+async function raiseRetention(admin: Admin, kafka: KafkaSettings, log: Logger): Promise<void> {
+  const { topic, retentionHours } = kafka;
+  const resource = { type: kafkajs.ConfigResourceTypes.TOPIC, name: topic };
+  const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [resource] });
+  const entries = resources[0]?.configEntries ?? [];
+  const retention = Number(entries.find(({ configName }) => configName === 'retention.ms')?.configValue);
+  const wanted = retentionHours * HOUR_MS;
+  // -1: without an end. NaN: the broker does not tell.
+  if (!(retention >= 0 && retention < wanted)) return;
+  const fields = { topic, retention_hours: retention / HOUR_MS, KAFKA_RETENTION_HOURS: retentionHours };
+  // The request replaces all settings of the topic.
+  const kept = entries.filter(
+    ({ configName, configSource }) => configSource === OF_TOPIC && configName !== 'retention.ms',
+  );
+  const configEntries = [
+    ...kept.map(({ configName, configValue }) => ({ name: configName, value: configValue })),
+    { name: 'retention.ms', value: String(wanted) },
+  ];
+  try {
+    await admin.alterConfigs({ validateOnly: false, resources: [{ ...resource, configEntries }] });
+    log.info(fields, 'raised the retention of the topic to the setting');
+  } catch (error) {
+    log.warn(
+      { ...fields, err: error },
+      'the topic keeps events for less than KAFKA_RETENTION_HOURS, and this user may not change it: raise retention.ms',
+    );
+  }
+}
+
+/** `configSource` of what is set at the topic itself. */
+const OF_TOPIC = kafkajs.ConfigSource.TOPIC_CONFIG;
