@@ -11,6 +11,7 @@ export default defineConfig({
     include: ['**/*.test.ts'],
     exclude: ['**/node_modules/**', 'data/**', 'web/dist/**', 'dist/**'],
     globalSetup: ['test/support/global-setup.ts'],
+    setupFiles: ['test/support/refuse-nested.ts'],
     reporters: ['default', './test/support/skip-reporter.ts'],
     pool: 'forks',
     // SQLite is one, of Node 22.

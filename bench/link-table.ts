@@ -65,6 +65,7 @@ async function load(
     catchUp: false,
     pool,
     databaseUrl: postgres.url,
+    databaseDirectUrl: postgres.url,
     dir,
     log: silentLogger(),
     most,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouseClient } from '../clickhouse/client.ts';
 import { hideVisitor } from '../clickhouse/erasures.ts';
 import { rollUp } from '../clickhouse/rollups/roll-up.ts';
-import { withJobLock } from '../sql/database/job-locks.ts';
+import { withJobLease } from '../sql/database/job-leases.ts';
 import { inTransaction, type Pool } from '../sql/database/pool.ts';
 import {
   forgetOrdersNaming,
@@ -30,7 +30,7 @@ type Stores = { pool: Pool; clickhouse: ClickHouseClient };
  * @returns the number of clicks (bots included), identifies, and orders removed from the visitor's journey. An order
  *   belongs to the visitor by visitor id, or by an email or user that no other visitor gave. It remains as revenue,
  *   without email, visitor, and user
- * @throws {CommandFailed} when roll-ups hold the job lock for ten minutes
+ * @throws {CommandFailed} when roll-ups hold the lease of the job for ten minutes
  */
 export async function eraseVisitor(
   { pool, clickhouse }: Stores,
@@ -62,7 +62,7 @@ async function rebuildRollUps({ pool, clickhouse }: Stores): Promise<void> {
   if (micros === null) return;
   const closed = new Date(micros / 1_000).toISOString().slice(0, 10);
   for (let waited = 0; waited < ROLL_UP_WITHIN_MS; waited += RETRY_MS) {
-    if ((await withJobLock(pool, 'rollups', () => rollUp(clickhouse, closed))) !== null) return;
+    if ((await withJobLease(pool, 'rollups', () => rollUp(clickhouse, closed))) !== null) return;
     await sleep(RETRY_MS);
   }
   throw new CommandFailed(

@@ -43,7 +43,7 @@ export async function operatorConfig(): Promise<OperatorConfig> {
     isNamed(config.databaseUrl, running.databaseUrl) &&
     isNamed(config.clickhouseUrl, running.clickhouseUrl)
   ) {
-    return { ...config, ...running };
+    return { ...config, ...running, databaseDirectUrl: config.databaseDirectUrl || running.databaseUrl };
   }
   if (config.databaseUrl && config.clickhouseUrl) return config;
   if (await isUnreadable(runFile(config.dataDir))) {

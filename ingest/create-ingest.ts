@@ -101,6 +101,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
   const linkTable = await openLinkTable({
     pool,
     databaseUrl: config.databaseUrl,
+    databaseDirectUrl: config.databaseDirectUrl,
     dir: deps.tableDir,
     log,
     most: config.ingestLinksInMemory,

@@ -13,6 +13,7 @@ import { createWorkspace } from '../sql/workspaces/workspaces.ts';
 import { canLimitMemory, makeMemoryGroup } from './support/control-group.ts';
 import { EACH_SECOND, hoplog, run } from './support/hoplog.ts';
 import { startTestIngest, type TestIngest } from './support/ingest.ts';
+import { HAS_PGBOUNCER, startPgBouncer } from './support/pgbouncer.ts';
 import { killed } from './support/process-fixtures.ts';
 import { PROGRAM_ENV, programArguments } from './support/program.ts';
 import { shiftedClock } from './support/shifted-clock.ts';
@@ -301,6 +302,30 @@ test('tiers that connect to PostgreSQL as the owner of the tables', async () => 
   });
   const { wrong } = await examine({ ...env, DATABASE_URL: databaseUrl });
   expect(wrong.filter(({ check }) => check === 'rights')).toEqual([]);
+});
+
+test.skipIf(!HAS_PGBOUNCER)('a pooler in transaction mode without an address past it', async () => {
+  const { databaseUrl, clickhouseUrl, clickhouseDatabase } = stores;
+  const pooler = await startPgBouncer({ urls: [databaseUrl] });
+  const env = {
+    DATABASE_URL: pooler.through(databaseUrl),
+    CLICKHOUSE_URL: clickhouseUrl,
+    CLICKHOUSE_DATABASE: clickhouseDatabase,
+  };
+  try {
+    await expectFound('pooler', /DATABASE_URL is a pooler in transaction mode/, env);
+    await expectFound('pooler', /DATABASE_DIRECT_URL is a pooler in transaction mode/, {
+      ...env,
+      DATABASE_DIRECT_URL: `${env.DATABASE_URL}?application_name=x`,
+    });
+    // A test's database is a copy, without the limit that a migration gives its role.
+    const { wrong } = await examine({ ...env, DATABASE_DIRECT_URL: databaseUrl });
+    expect(wrong.filter(({ check }) => check === 'pooler')).toMatchObject([
+      { severity: 'warning', message: expect.stringContaining('has no statement_timeout') },
+    ]);
+  } finally {
+    await pooler.stop();
+  }
 });
 
 test('no backups, backups in a place that cannot be read, and old ones', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { outsideTransaction } from '../../sql/database/nested-connections.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { withIdempotency } from './idempotency.ts';
 
@@ -222,9 +223,11 @@ test('a failure half-way leaves neither the work nor the record, and the retry m
 
 test('a connection that dies half-way leaves neither the work nor the record, and is a 503', async () => {
   half = async () => {
-    await api.stores.pool.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-       WHERE datname = current_database() AND state = 'idle in transaction'`,
+    await outsideTransaction(() =>
+      api.stores.pool.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND state = 'idle in transaction'`,
+      ),
     );
   };
   const answer = await shop.post('/test/half', {}, withKey('dead'));

@@ -5,6 +5,7 @@ import { removeMember, setPassword } from '../../sql/console/members.ts';
 import { endOtherSessions } from '../../sql/console/sessions.ts';
 import { inTransaction, type Queryable } from '../../sql/database/pool.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { heldTransaction } from '../../test/support/held-transaction.ts';
 import {
   type ConsoleBrowser,
   consoleBrowser,
@@ -31,7 +32,7 @@ const elsewhere = () => `198.51.100.${++addresses}`;
  */
 async function signInDuring(email: string, change: (tx: Queryable) => Promise<void>) {
   const browser = consoleBrowser(api, elsewhere());
-  const answer = await inTransaction(api.stores.pool, async (tx) => {
+  const answer = await heldTransaction(api.stores.pool, async (tx) => {
     await change(tx);
     const call = browser.call('POST', '/session', { body: { email, password: PASSWORD } });
     await expect.poll(waiting).toBe(1);
@@ -69,7 +70,7 @@ test('an invitation that gives a member a new password ends a concurrent sign-in
   const token = await invite(api, shop, { email });
   const other = consoleBrowser(api);
   // Holds the member as a sign-in does, whose session is there only afterwards.
-  const accepted = await inTransaction(api.stores.pool, async (tx) => {
+  const accepted = await heldTransaction(api.stores.pool, async (tx) => {
     await tx.query('UPDATE members SET last_seen_at = now() WHERE id = $1', [id]);
     const call = other.call('POST', '/session/invite', { body: { token, password: 'the new password' } });
     await expect.poll(waiting).toBe(1);
@@ -92,7 +93,7 @@ test('of two invitations for one email that are accepted at once, the second end
   const first = await signedInAs(api, shop, 'analyst');
   const accept = (browser: ConsoleBrowser, token: string | undefined, password: string) =>
     browser.call('POST', '/session/invite', { body: { token, password } });
-  const begun = await inTransaction(api.stores.pool, async (tx) => {
+  const begun = await heldTransaction(api.stores.pool, async (tx) => {
     await tx.query('SELECT 1 FROM sessions WHERE member_id = $1 FOR UPDATE', [first.id]);
     const call = accept(first, tokens[0], PASSWORD);
     await expect.poll(waiting).toBe(1);
@@ -106,7 +107,7 @@ test('an invitation that is revoked while its acceptance waits for the workspace
   const { pool } = api.stores;
   const { id, email } = await signedInAs(api, shop, 'operator');
   const hash = hashSessionToken(await invite(api, shop, { email })) ?? Buffer.alloc(0);
-  const taken = await inTransaction(pool, async (waiter) => {
+  const taken = await heldTransaction(pool, async (waiter) => {
     await waiter.query('SELECT now()');
     await inTransaction(pool, (tx) => endInvitesOf(tx, id));
     return consumeInvite(waiter, hash);

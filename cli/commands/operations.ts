@@ -25,7 +25,7 @@ export function operationCommands(program: Command): void {
     .action(async (options: { demo?: boolean; wait?: number; publishedOn: string[] }, command: Command) => {
       const config = await operatorConfig();
       refuseExamplePasswords(config, options.publishedOn);
-      const pool = createPool(config.databaseOwnerUrl, { max: 1, name: 'hoplog-migrate' });
+      const pool = createPool(config.databaseOwnerUrl, { max: 2, name: 'hoplog-migrate' });
       try {
         const { applied, warning } = await retryFor(options.wait ?? 0, () => migrateStores(pool, config));
         if (warning !== null) process.stderr.write(`hoplog: ${warning}\n`);

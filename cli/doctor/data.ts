@@ -12,6 +12,7 @@ import { assertWritable, openTarget } from '../backup/target.ts';
 import { describeTrouble } from '../connection-troubles.ts';
 import { MOST_AHEAD_SECONDS } from '../status.ts';
 import { type Finding, findingsOf } from './finding.ts';
+import { checkPooler } from './pooler.ts';
 
 const TIMEOUT_MS = 3_000;
 const OLDEST_BACKUP_HOURS = 48;
@@ -78,13 +79,14 @@ export async function checkDatabases(config: Config): Promise<Finding[]> {
         return Number((await result.json<{ now: string }>())[0]?.now ?? 0);
       },
     };
-    const [postgres, store, role, connections] = await Promise.all([
+    const [postgres, store, role, connections, pooler] = await Promise.all([
       checkClock('PostgreSQL', clocks.postgres),
       checkClock('ClickHouse', clocks.clickhouse),
       checkRole(pool),
       checkConnections(pool),
+      checkPooler(config),
     ]);
-    return [postgres, store, role, ...connections];
+    return [postgres, store, role, ...connections, ...pooler];
   } finally {
     await Promise.all([pool.end(), clickhouse.close()]);
   }

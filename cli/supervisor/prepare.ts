@@ -29,7 +29,7 @@ export function prepareStores(config: Config, log: Logger): Promise<void> {
 }
 
 async function withPool(config: Config, work: (pool: Pool) => Promise<void>): Promise<void> {
-  const pool = createPool(config.databaseOwnerUrl, { max: 1, name: 'hoplog-start' });
+  const pool = createPool(config.databaseOwnerUrl, { max: 2, name: 'hoplog-start' });
   try {
     await work(pool);
   } finally {

@@ -8,7 +8,12 @@ import { type SupervisedStore, superviseStore } from './supervised-store.ts';
 export type StoreName = 'postgres' | 'clickhouse';
 
 /** Addresses of both databases, assigned before either runs. */
-export type StoreAddresses = { databaseUrl: string; databaseOwnerUrl: string; clickhouseUrl: string };
+export type StoreAddresses = {
+  databaseUrl: string;
+  databaseDirectUrl: string;
+  databaseOwnerUrl: string;
+  clickhouseUrl: string;
+};
 
 export type Stores = {
   addresses: StoreAddresses;
@@ -32,6 +37,7 @@ export async function settleStores(
   return {
     addresses: {
       databaseUrl: embedded.postgres?.serviceUrl ?? config.databaseUrl,
+      databaseDirectUrl: embedded.postgres?.serviceUrl ?? config.databaseDirectUrl,
       databaseOwnerUrl: embedded.postgres?.url ?? config.databaseOwnerUrl,
       clickhouseUrl: embedded.clickhouse?.url ?? config.clickhouseUrl,
     },

@@ -67,7 +67,9 @@ export type Config = {
   publicUrl: string;
   /** Empty: embedded. */
   databaseUrl: string;
-  /** For migrations and backups: connects as the owner of the tables. The same as `databaseUrl` unless set. */
+  /** For notifications, past a pooler. The same as `databaseUrl` unless set. */
+  databaseDirectUrl: string;
+  /** For migrations and backups: connects as the owner of the tables. The same as `databaseDirectUrl` unless set. */
   databaseOwnerUrl: string;
   /** Empty: embedded. */
   clickhouseUrl: string;
@@ -125,16 +127,17 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ['DATABASE_URL', raw.DATABASE_URL],
     ['DATABASE_PASSWORD', raw.DATABASE_PASSWORD],
   );
+  const databaseDirectUrl = directUrl(raw.DATABASE_DIRECT_URL, raw.DATABASE_PASSWORD);
   const databaseOwnerUrl = postgresUrl(
     ['DATABASE_OWNER_URL', raw.DATABASE_OWNER_URL],
     ['DATABASE_OWNER_PASSWORD', raw.DATABASE_OWNER_PASSWORD],
   );
-  if (databaseOwnerUrl !== '' && databaseUrl === '') {
-    throw new ConfigError(
-      'DATABASE_OWNER_URL',
-      databaseOwnerUrl,
-      'must be empty while DATABASE_URL is empty',
-    );
+  for (const [name, url] of [
+    ['DATABASE_DIRECT_URL', databaseDirectUrl],
+    ['DATABASE_OWNER_URL', databaseOwnerUrl],
+  ] as const) {
+    if (url !== '' && databaseUrl === '')
+      throw new ConfigError(name, url, 'must be empty while DATABASE_URL is empty');
   }
   const shortUrl = origin('SHORT_URL', raw.SHORT_URL || `http://127.0.0.1:${ingestPort}`);
   return {
@@ -152,7 +155,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     shortUrl,
     publicUrl: raw.PUBLIC_URL ? origin('PUBLIC_URL', raw.PUBLIC_URL) : shortUrl,
     databaseUrl,
-    databaseOwnerUrl: databaseOwnerUrl || databaseUrl,
+    databaseDirectUrl: databaseDirectUrl || databaseUrl,
+    databaseOwnerUrl: databaseOwnerUrl || databaseDirectUrl || databaseUrl,
     clickhouseUrl: withPassword(
       ['CLICKHOUSE_URL', serverUrl('CLICKHOUSE_URL', raw.CLICKHOUSE_URL, ['http:', 'https:'])],
       ['CLICKHOUSE_PASSWORD', raw.CLICKHOUSE_PASSWORD],
@@ -246,6 +250,13 @@ function serverUrl(name: EnvironmentName, text: string, protocols: string[]): st
 
 function postgresUrl([name, text]: [EnvironmentName, string], password: [EnvironmentName, string]): string {
   return withPassword([name, serverUrl(name, text, ['postgres:', 'postgresql:'])], password);
+}
+
+/** `DATABASE_PASSWORD` is that of both URLs, since they name one role. */
+function directUrl(text: string, password: string): string {
+  const url = serverUrl('DATABASE_DIRECT_URL', text, ['postgres:', 'postgresql:']);
+  if (url === '' || new URL(url).password !== '') return url;
+  return withPassword(['DATABASE_DIRECT_URL', url], ['DATABASE_PASSWORD', password]);
 }
 
 /** Returns the URL with the password of a setting of its own, which may have any characters. */

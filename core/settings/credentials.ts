@@ -34,6 +34,7 @@ export function credentialsOf(address: Address): Credentials {
 /** Settings that `readConfig` reads each address from, the most specific first. */
 const SOURCES = {
   databaseUrl: ['DATABASE_PASSWORD', 'DATABASE_URL'],
+  databaseDirectUrl: ['DATABASE_PASSWORD', 'DATABASE_DIRECT_URL', 'DATABASE_URL'],
   clickhouseUrl: ['CLICKHOUSE_PASSWORD', 'CLICKHOUSE_URL'],
 } as const satisfies Partial<Record<keyof Config, readonly SecretSetting[]>>;
 

@@ -26,6 +26,7 @@ export const SETTINGS = {
   PUBLIC_URL: { default: '' },
   DATABASE_URL: { default: '' },
   DATABASE_PASSWORD: { default: '' },
+  DATABASE_DIRECT_URL: { default: '' },
   DATABASE_OWNER_URL: { default: '' },
   DATABASE_OWNER_PASSWORD: { default: '' },
   CLICKHOUSE_URL: { default: '' },

@@ -35,11 +35,12 @@ test.each(['', '\n', '\r\n'])('a secret is the text of its file, without %j at t
 });
 
 test('each setting that holds a secret can be a file, and its value is that of the file', () => {
-  const secret = /PASSWORD|SECRET|TOKEN|^(DATABASE|DATABASE_OWNER|CLICKHOUSE)_URL$/;
+  const secret = /PASSWORD|SECRET|TOKEN|^(DATABASE|DATABASE_DIRECT|DATABASE_OWNER|CLICKHOUSE)_URL$/;
   const named = SETTING_NAMES.filter((name) => secret.test(name) && !name.endsWith('_FILE'));
   expect(named.toSorted()).toEqual(SECRET_SETTINGS.toSorted());
   const values: Record<string, string> = {
     DATABASE_URL: 'postgres://hoplog@db:5432/hoplog',
+    DATABASE_DIRECT_URL: 'postgres://hoplog@db:5433/hoplog',
     DATABASE_OWNER_URL: 'postgres://owner@db:5432/hoplog',
     CLICKHOUSE_URL: 'http://hoplog@ch:8123',
   };
@@ -122,7 +123,7 @@ test('complete URLs replace the settings and files of both databases', () => {
     KAFKA_PASSWORD_FILE: file('kept', 'three'),
   };
   const { databaseUrl, clickhouseUrl } = readConfig(env);
-  const complete = withDatabaseUrls(env, { databaseUrl, clickhouseUrl });
+  const complete = withDatabaseUrls(env, { databaseUrl, databaseDirectUrl: databaseUrl, clickhouseUrl });
   expect(readConfig(complete)).toMatchObject({ databaseUrl, clickhouseUrl });
   expect(complete.KAFKA_PASSWORD_FILE).toBe(env.KAFKA_PASSWORD_FILE);
 });
@@ -138,6 +139,7 @@ test('a tier gets the files of passwords, to read them again, and neither the ow
   const env = {
     DATABASE_URL: 'postgres://service@db/hoplog',
     DATABASE_PASSWORD_FILE: '/run/secrets/service',
+    DATABASE_DIRECT_URL: 'postgres://service@direct/hoplog',
     DATABASE_OWNER_URL: 'postgres://owner@db/hoplog',
     DATABASE_OWNER_PASSWORD_FILE: '/run/secrets/owner',
     CLICKHOUSE_PASSWORD: 'of another start',
@@ -145,11 +147,13 @@ test('a tier gets the files of passwords, to read them again, and neither the ow
   };
   const urls = {
     databaseUrl: 'postgres://service:secret@db/hoplog',
+    databaseDirectUrl: 'postgres://service:secret@direct/hoplog',
     clickhouseUrl: 'http://a:b@127.0.0.1:1',
   };
   expect(withTierDatabases(env, urls)).toEqual({
     DATABASE_URL: 'postgres://service@db/hoplog',
     DATABASE_PASSWORD_FILE: '/run/secrets/service',
+    DATABASE_DIRECT_URL: 'postgres://service@direct/hoplog',
     CLICKHOUSE_URL: 'http://a:b@127.0.0.1:1',
     LOG_LEVEL: 'warn',
   });

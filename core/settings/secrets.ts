@@ -2,6 +2,7 @@
 export const SECRET_SETTINGS = [
   'DATABASE_URL',
   'DATABASE_PASSWORD',
+  'DATABASE_DIRECT_URL',
   'DATABASE_OWNER_URL',
   'DATABASE_OWNER_PASSWORD',
   'CLICKHOUSE_URL',
@@ -25,9 +26,14 @@ export function isSecret(setting: string): boolean {
   return SECRET_SETTINGS.some((name) => name === setting);
 }
 
-type DatabaseUrls = { databaseUrl: string; databaseOwnerUrl?: string; clickhouseUrl: string };
+type DatabaseUrls = {
+  databaseUrl: string;
+  databaseDirectUrl: string;
+  databaseOwnerUrl?: string;
+  clickhouseUrl: string;
+};
 
-const DATABASE_SETTINGS = ['DATABASE_URL', 'DATABASE_PASSWORD'] as const;
+const DATABASE_SETTINGS = ['DATABASE_URL', 'DATABASE_PASSWORD', 'DATABASE_DIRECT_URL'] as const;
 const OWNER_SETTINGS = ['DATABASE_OWNER_URL', 'DATABASE_OWNER_PASSWORD'] as const;
 const CLICKHOUSE_SETTINGS = ['CLICKHOUSE_URL', 'CLICKHOUSE_PASSWORD'] as const;
 
@@ -41,6 +47,7 @@ export function withDatabaseUrls(env: NodeJS.ProcessEnv, urls: DatabaseUrls): No
   return {
     ...without(env, [...DATABASE_SETTINGS, ...OWNER_SETTINGS, ...CLICKHOUSE_SETTINGS]),
     DATABASE_URL: urls.databaseUrl,
+    DATABASE_DIRECT_URL: urls.databaseDirectUrl,
     ...(urls.databaseOwnerUrl !== undefined && { DATABASE_OWNER_URL: urls.databaseOwnerUrl }),
     CLICKHOUSE_URL: urls.clickhouseUrl,
   };
@@ -57,7 +64,10 @@ export function withTierDatabases(env: NodeJS.ProcessEnv, urls: DatabaseUrls): N
   const replaced = (settings: readonly SecretSetting[], url: Record<string, string>) => {
     if (!hasFile(settings)) tier = { ...without(tier, settings), ...url };
   };
-  replaced(DATABASE_SETTINGS, { DATABASE_URL: urls.databaseUrl });
+  replaced(DATABASE_SETTINGS, {
+    DATABASE_URL: urls.databaseUrl,
+    DATABASE_DIRECT_URL: urls.databaseDirectUrl,
+  });
   replaced(CLICKHOUSE_SETTINGS, { CLICKHOUSE_URL: urls.clickhouseUrl });
   return tier;
 }

@@ -3,6 +3,7 @@ import { uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { createKey } from '../../sql/workspaces/keys.ts';
+import { heldTransaction } from '../../test/support/held-transaction.ts';
 import {
   makeLink,
   makeWorkspace,
@@ -72,7 +73,7 @@ test('a long transaction delays no other change, and its own arrives when it com
   const fast = await makeLink(stores.pool, workspaceId, 'https://example.com/one');
   expect([await pathOf(slow.slug), await pathOf(fast.slug)]).toEqual(['/one', '/one']);
   const move = 'UPDATE destinations SET destination_url = $2 WHERE id = $1';
-  await inTransaction(stores.pool, async (tx) => {
+  await heldTransaction(stores.pool, async (tx) => {
     await tx.query(move, [slow.destinationId, 'https://example.com/slow']);
     await stores.pool.query(move, [fast.destinationId, 'https://example.com/fast']);
     await expect.poll(() => pathOf(fast.slug)).toBe('/fast');

@@ -34,6 +34,8 @@ export type OpenLinkTable = {
 export type LinkTableOptions = {
   pool: Pool;
   databaseUrl: string;
+  /** Past a pooler, for notifications. */
+  databaseDirectUrl: string;
   dir: string;
   log: Logger;
   /** Most links in memory. With fewer than infinity, memory holds those that visitors use. */
@@ -50,7 +52,7 @@ export type LinkTableOptions = {
  * @throws when `dir` can't be created
  */
 export async function openLinkTable(options: LinkTableOptions): Promise<OpenLinkTable> {
-  const { pool, databaseUrl, dir, log, most, catchUp } = options;
+  const { pool, databaseUrl, databaseDirectUrl, dir, log, most, catchUp } = options;
   const memoryHoldsAll = most === Number.POSITIVE_INFINITY;
   await mkdir(dir, { recursive: true, mode: 0o700 });
   // Loaded here, so that importing ingest does not print SQLite's warning (experimental in Node 22).
@@ -58,7 +60,7 @@ export async function openLinkTable(options: LinkTableOptions): Promise<OpenLink
   const table = createLinkTable();
   const policies = createWorkspacePolicies(table);
   const hosts = createHosts(table);
-  const disk = openDiskTable({ databaseUrl, dir, table, memoryHoldsAll, log });
+  const disk = openDiskTable({ databaseUrl, databaseDirectUrl, dir, table, memoryHoldsAll, log });
   const waits: Promise<unknown>[] = [];
   // The reader thread takes a while to start, and visitors would wait for it.
   if (disk.hasMore())

@@ -1,5 +1,6 @@
 /**
- * PostgreSQL's advisory locks of this service, one number each. All are here, so that no two subjects share one.
+ * PostgreSQL's advisory locks of this service, one number each. All are here, so that no two subjects share one. They
+ * belong to transactions, except that of migrations: a pooler would leave the lock of a session with another client.
  * Numbers never change: processes of two releases may run side by side.
  */
 export const ADVISORY_LOCKS = {
@@ -7,14 +8,10 @@ export const ADVISORY_LOCKS = {
   migrations: 7_205_011_973,
   /** One process at a time registers a stream. */
   streams: 7_205_011_974,
-  /** One worker or erasure at a time writes roll-ups. */
-  rollups: 7_205_011_975,
   /** Shared by transactions that store converted amounts; exclusive for a change of a rate. */
   currencyRates: 7_205_011_976,
   /** One process at a time creates the first workspace. */
   firstStart: 7_205_011_977,
-  /** One worker at a time corrects the times of stored events. */
-  clockCorrections: 7_205_011_978,
   /** One worker at a time writes orders to ClickHouse, and none while orders are erased. */
   orderPublications: 7_205_011_979,
   /** Not a lock: the seed of the locks of a referee's mailbox, device, visitor and user. */

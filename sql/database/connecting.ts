@@ -1,11 +1,13 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { DatabaseConnectionError } from '../../core/databases/connection-error.ts';
 import { databaseFault } from '../../core/databases/faults.ts';
 import type { Credentials } from '../../core/settings/credentials.ts';
+import { assertOutsideTransaction } from './nested-connections.ts';
+import { ServiceClient } from './pooler.ts';
 
 /** Returns the client of a pool, which connects with the credentials of that moment. */
 export function clientWith(credentials: Credentials): typeof pg.Client {
-  return class extends pg.Client {
+  return class extends ServiceClient {
     constructor(options?: pg.ClientConfig) {
       super({ ...options, connectionString: credentials.url() });
     }
@@ -25,6 +27,7 @@ type Connected = (
  */
 export function connecting(connect: Connect, credentials: Credentials): pg.Pool['connect'] {
   const connected = (callback?: Connected) => {
+    assertOutsideTransaction();
     const client = connectOnceMore(connect, credentials);
     if (callback === undefined) return client;
     client.then(

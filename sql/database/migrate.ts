@@ -3,7 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ADVISORY_LOCKS } from './advisory-locks.ts';
 import type { Pool, PoolClient, Queryable } from './pool.ts';
-import { grantToService, type ServiceRole } from './service-role.ts';
+import { poolingOf } from './pooler.ts';
+import { grantToService, limitStatements, type ServiceRole } from './service-role.ts';
 
 const FOLDER = new URL('../migrations/', import.meta.url);
 
@@ -38,11 +39,22 @@ export function migrate(owner: Pool, options: MigrationOptions = {}): Promise<st
   return withMigrationLock(owner, (client) => applyPendingMigrations(client, options));
 }
 
-/** Runs `work` under a lock that keeps other processes from changing this schema, or ClickHouse's. */
+/**
+ * Runs `work` under a lock that keeps other processes from changing this schema, or ClickHouse's. The lock is that of a
+ * session.
+ *
+ * @param pool of two connections: the second one is for a pooler alone
+ * @throws Error behind a pooler in transaction mode
+ */
 export async function withMigrationLock<Result>(
   pool: Pool,
   work: (client: PoolClient) => Promise<Result>,
 ): Promise<Result> {
+  if ((await poolingOf(pool)) === 'transaction') {
+    throw new Error(
+      'migrations need a session of PostgreSQL, and this address is a pooler in transaction mode: set DATABASE_DIRECT_URL, or DATABASE_OWNER_URL where it is set, to the address of PostgreSQL itself',
+    );
+  }
   const client = await pool.connect();
   try {
     await client.query('SET statement_timeout = 0');
@@ -89,6 +101,7 @@ export async function applyPendingMigrations(
     );
   }
   if (service !== null) await grantToService(client, service);
+  await limitStatements(client, service?.name ?? null);
   return applied;
 }
 

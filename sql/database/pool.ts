@@ -1,6 +1,8 @@
 import pg from 'pg';
 import { type Address, credentialsOf } from '../../core/settings/credentials.ts';
 import { clientWith, connecting } from './connecting.ts';
+import { asTransaction } from './nested-connections.ts';
+import { beginOn, prepareConnection, type ServiceClient } from './pooler.ts';
 
 /** A pool, a client or a transaction: anything that runs queries. */
 export type Queryable = Pick<pg.ClientBase, 'query'>;
@@ -42,21 +44,25 @@ const RESPONSE_TIMEOUT = 'Query read timeout';
 const LEFT = new Set(['25006', '26000', '42P05']);
 
 /**
- * Creates a pool of connections to PostgreSQL. `connectTimeoutMs` (default 5 s) bounds connecting,
- * `statementTimeoutMs` (default 30 s) a statement.
+ * Creates a pool of connections to PostgreSQL, or to a pooler in front of it. `connectTimeoutMs` (default 5 s) bounds
+ * connecting, `statementTimeoutMs` (default 30 s) a statement.
  * The server enforces the statement timeout: when its host vanishes, only `responseTimeoutMs`, a little longer, ends
- * the wait. A broken idle connection is dropped; the next query opens another.
+ * the wait. A broken idle connection is dropped; the next query opens another. Behind a pooler, transactions have the
+ * statement timeout, and single statements have that of the role; see `migrate`.
  *
  * @param address `postgres://…`, or credentials that are read again when PostgreSQL refuses them
  */
 export function createPool(address: Address, options: PoolOptions = {}): Pool {
   const credentials = credentialsOf(address);
+  const connectTimeoutMs = options.connectTimeoutMs ?? 5_000;
+  const statementTimeoutMs = options.statementTimeoutMs ?? 30_000;
   const pool = new pg.Pool({
     Client: clientWith(credentials),
     max: options.max ?? 10,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+    connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: IDLE_MS,
-    statement_timeout: options.statementTimeoutMs ?? 30_000,
+    onConnect: (client) =>
+      prepareConnection(client as ServiceClient, { statementTimeoutMs, waitMs: connectTimeoutMs }),
     ...(options.responseTimeoutMs !== undefined && { query_timeout: options.responseTimeoutMs }),
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
@@ -81,8 +87,8 @@ export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) =>
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
-    await client.query('BEGIN');
-    const result = await work(client);
+    await client.query(beginOn(client));
+    const result = await asTransaction(() => work(client));
     await client.query('COMMIT');
     return result;
   } catch (error) {

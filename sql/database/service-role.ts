@@ -93,6 +93,36 @@ export async function grantToService(owner: Queryable, role: ServiceRole): Promi
   }
 }
 
+/** Limit of a statement behind a pooler. As long as that of the tier with the longest statements. */
+const STATEMENT_LIMIT = '30s';
+
+/**
+ * Limits the statements of the tiers' role in this database, unless an administrator has set a limit for it. Connections
+ * to PostgreSQL itself set limits of their own; behind a pooler in transaction mode they can't. Does nothing when the
+ * owner may not change the role: `hoplog doctor` says so.
+ *
+ * @param role null: the owner's
+ */
+export async function limitStatements(owner: Queryable, role: string | null): Promise<void> {
+  const { rows } = await owner.query<{ name: string; database: string; is_set: boolean }>(
+    `SELECT rolname AS name, current_database() AS database, EXISTS (
+       SELECT FROM pg_db_role_setting, unnest(setconfig) AS setting
+       WHERE setrole = pg_roles.oid AND setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+         AND setting LIKE 'statement\\_timeout=%') AS is_set
+     FROM pg_roles WHERE rolname = coalesce($1, current_user)`,
+    [role],
+  );
+  const [found] = rows;
+  if (!found || found.is_set) return;
+  try {
+    await owner.query(
+      `ALTER ROLE ${quoted(found.name)} IN DATABASE ${quoted(found.database)} SET statement_timeout = '${STATEMENT_LIMIT}'`,
+    );
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === INSUFFICIENT_PRIVILEGE)) throw error;
+  }
+}
+
 /** Two deployments on one server may create the role at the same time. */
 const DUPLICATE = ['42710', '23505'];
 const INSUFFICIENT_PRIVILEGE = '42501';

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
+import { heldTransaction } from '../../test/support/held-transaction.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { LIMIT_MS } from '../../test/support/until.ts';
-import { inTransaction, type Pool } from '../database/pool.ts';
+import type { Pool } from '../database/pool.ts';
 import { commitIntent, takeLane } from './lanes.ts';
 import {
   advanceLaneAndStreams,
@@ -207,7 +208,7 @@ it('streams advance while a registration waits for a long transaction', async ()
   const [slow, other] = await activeStreams(pool);
   if (!slow || !other) throw new Error('two streams expected');
   let registering: ReturnType<typeof registerStream> | undefined;
-  await inTransaction(pool, async (transaction) => {
+  await heldTransaction(pool, async (transaction) => {
     await advanceStreams(transaction, [{ ...slow, visibleBefore: 4_000_000 }]);
     registering = registerStream(pool, 'ingest-patient');
     // An advance that waited for this transaction would never end.

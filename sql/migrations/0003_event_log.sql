@@ -56,6 +56,14 @@ CREATE UNLOGGED TABLE live_workers (
   PRIMARY KEY (consumer, holder)
 );
 
+-- Jobs that one process at a time runs: `held_until` moves on while it runs. No lock of a session, which a pooler in
+-- transaction mode would leave with another client.
+CREATE TABLE job_leases (
+  job        text PRIMARY KEY,
+  holder     uuid NOT NULL,        -- of one run
+  held_until timestamptz NOT NULL
+);
+
 -- Rows of these are updated each second, in place. A page of them is cleaned when it is read, so vacuum need only come
 -- where that was held up, and statistics of a few rows serve no plan. By default both came at each look of autovacuum,
 -- and wrote more than the updates.

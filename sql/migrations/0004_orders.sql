@@ -25,6 +25,7 @@ CREATE TABLE orders (
   -- Versions whose attributed shares may be in ClickHouse, each with its number of parts and the order's time then. Set
   -- before the shares are written, so that the next version replaces them even when it is unknown whether they arrived.
   written_shares     jsonb NOT NULL DEFAULT '[]',
+  claimed_until      timestamptz,          -- a worker writes the shares until then; null: none does
   without_rate       boolean NOT NULL DEFAULT false, -- attributed without revenue: no rate was set for its currency
   pixel_visitor_id   uuid,                 -- the visitor of the pixel's report, where a server's report names none
   signup_visitor_id  uuid,                 -- the visitor of the buyer's signup
@@ -119,6 +120,7 @@ CREATE TABLE leads (
   attribution_model  text NOT NULL,        -- the workspace's when the identify was stored
   attribution_window integer NOT NULL,
   written_shares     jsonb NOT NULL DEFAULT '[]', -- as in orders
+  claimed_until      timestamptz,                 -- as in orders
   attributed_at      timestamptz,
   UNIQUE (workspace_id, ts, stream_ordinal)
 );

@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/pool.ts';
 import type { AttributionModel } from '../workspaces/workspaces.ts';
 import { MAX_JOINED } from './joined-visitors.ts';
-import type { WrittenShares } from './unattributed-orders.ts';
+import { CLAIMED_UNTIL, IS_UNCLAIMED, type WrittenShares } from './unattributed-orders.ts';
 
 /** An identify of a visitor. */
 export type LeadReport = {
@@ -97,7 +97,7 @@ const CLAIM = 7_206;
 
 /**
  * Claims leads older than the watermark, oldest first, until the transaction ends: every earlier identify is stored. Skips other
- * workers' claims.
+ * workers' claims. {@link recordLeadShares} prolongs the claim.
  *
  * @param before microseconds: the watermark
  */
@@ -122,7 +122,8 @@ export async function claimLeads(
     row_version: string;
   }>(
     `WITH waiting AS MATERIALIZED (
-       SELECT internal_id FROM leads WHERE attributed_at IS NULL AND ts < $1 ORDER BY ts LIMIT $2 * 4
+       SELECT internal_id FROM leads WHERE attributed_at IS NULL AND ts < $1 AND ${IS_UNCLAIMED}
+       ORDER BY ts LIMIT $2 * 4
      ), claimed AS MATERIALIZED (
        SELECT internal_id FROM waiting WHERE pg_try_advisory_xact_lock($3, (internal_id % 2147483647)::int) LIMIT $2
      )
@@ -151,17 +152,18 @@ export async function claimLeads(
 }
 
 /**
- * Records the shares of claimed leads that are about to be written. To be committed before they are written.
+ * Records the shares of claimed leads that are about to be written, and prolongs the claim beyond the transaction. To be
+ * committed before they are written.
  *
  * @returns the leads that have not changed since they were claimed; the shares of the others must not be written
  */
 export async function recordLeadShares(
-  db: Queryable,
+  transaction: Queryable,
   leads: readonly { lead: WaitingLead; written: readonly WrittenShares[] }[],
 ): Promise<Set<number>> {
   if (leads.length === 0) return new Set();
-  const { rows } = await db.query<{ internal_id: number }>(
-    `UPDATE leads SET written_shares = about.written
+  const { rows } = await transaction.query<{ internal_id: number }>(
+    `UPDATE leads SET written_shares = about.written, claimed_until = ${CLAIMED_UNTIL}
      FROM unnest($1::bigint[], $2::text[], $3::jsonb[]) AS about (internal_id, row_version, written)
      WHERE leads.internal_id = about.internal_id AND leads.xmin::text = about.row_version
      RETURNING leads.internal_id`,
@@ -174,20 +176,24 @@ export async function recordLeadShares(
   return new Set(rows.map((row) => row.internal_id));
 }
 
-/** Records that the shares of these leads are in ClickHouse. */
-export async function markLeadsAttributed(
-  transaction: Queryable,
-  internalIds: readonly number[],
-): Promise<void> {
-  await transaction.query('UPDATE leads SET attributed_at = now() WHERE internal_id = ANY ($1::bigint[])', [
+/** Ends the claim of leads whose shares were not written. */
+export async function releaseLeads(db: Queryable, internalIds: readonly number[]): Promise<void> {
+  await db.query('UPDATE leads SET claimed_until = NULL WHERE internal_id = ANY ($1::bigint[])', [
     internalIds,
   ]);
 }
 
-/** Removes what turned out to be no lead. */
-export async function dropLeads(transaction: Queryable, internalIds: readonly number[]): Promise<void> {
-  await transaction.query(
-    "DELETE FROM leads WHERE internal_id = ANY ($1::bigint[]) AND written_shares = '[]'",
+/** Records that the shares of these leads are in ClickHouse. */
+export async function markLeadsAttributed(db: Queryable, internalIds: readonly number[]): Promise<void> {
+  if (internalIds.length === 0) return;
+  await db.query(
+    'UPDATE leads SET attributed_at = now(), claimed_until = NULL WHERE internal_id = ANY ($1::bigint[])',
     [internalIds],
   );
+}
+
+/** Removes what turned out to be no lead. Shares that were written for it are to be replaced before. */
+export async function dropLeads(db: Queryable, internalIds: readonly number[]): Promise<void> {
+  if (internalIds.length === 0) return;
+  await db.query('DELETE FROM leads WHERE internal_id = ANY ($1::bigint[])', [internalIds]);
 }

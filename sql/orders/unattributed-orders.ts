@@ -38,8 +38,16 @@ export type UnattributedOrder = {
 const CLAIM = 7_205;
 
 /**
- * Claims orders older than the watermark whose version has no attributed shares, oldest first, until the transaction ends. An
- * order that was reported through the API waits until the watermark has passed that report too: an earlier identify may
+ * How long a worker has for writing shares that it has recorded. Afterwards another one may write them too, which changes
+ * nothing: as after a kill, the newest version counts.
+ */
+export const CLAIMED_UNTIL = "clock_timestamp() + interval '20 seconds'";
+/** SQL: whether no worker writes the shares of a row. */
+export const IS_UNCLAIMED = '(claimed_until IS NULL OR claimed_until < now())';
+
+/**
+ * Claims orders older than the watermark whose version has no attributed shares, oldest first, until the transaction ends;
+ * {@link recordShares} prolongs the claim. An order that was reported through the API waits until the watermark has passed that report too: an earlier identify may
  * still be on its way. Skips other workers' claims. Advisory locks, so that a lane never waits for an attribution.
  *
  * @param before microseconds: the watermark
@@ -71,6 +79,7 @@ export async function claimUnattributed(
     `WITH waiting AS MATERIALIZED (
        SELECT internal_id FROM orders
        WHERE attributed_version IS DISTINCT FROM version AND ts < $1 AND (reported_at IS NULL OR reported_at < $1)
+         AND ${IS_UNCLAIMED}
        ORDER BY ts LIMIT $2 * 4
      ), claimed AS MATERIALIZED (
        SELECT internal_id FROM waiting WHERE pg_try_advisory_xact_lock($3, (internal_id % 2147483647)::int) LIMIT $2
@@ -116,14 +125,19 @@ export type SharesToWrite = {
 };
 
 /**
- * Records the shares of claimed orders that are about to be written. To be committed before they are written.
+ * Records the shares of claimed orders that are about to be written, and prolongs the claim beyond the transaction. To be
+ * committed before they are written.
  *
  * @returns the orders that have not changed since they were claimed; the shares of the others must not be written
  */
-export async function recordShares(db: Queryable, orders: readonly SharesToWrite[]): Promise<Set<number>> {
+export async function recordShares(
+  transaction: Queryable,
+  orders: readonly SharesToWrite[],
+): Promise<Set<number>> {
   if (orders.length === 0) return new Set();
-  const { rows } = await db.query<{ internal_id: number }>(
-    `UPDATE orders SET written_shares = about.written, without_rate = about.without_rate
+  const { rows } = await transaction.query<{ internal_id: number }>(
+    `UPDATE orders SET written_shares = about.written, without_rate = about.without_rate,
+       claimed_until = ${CLAIMED_UNTIL}
      FROM unnest($1::bigint[], $2::text[], $3::jsonb[], $4::boolean[])
        AS about (internal_id, row_version, written, without_rate)
      WHERE orders.internal_id = about.internal_id AND orders.xmin::text = about.row_version
@@ -138,13 +152,24 @@ export async function recordShares(db: Queryable, orders: readonly SharesToWrite
   return new Set(rows.map((row) => row.internal_id));
 }
 
-/** Records that the shares of these versions are in ClickHouse. A newer version still waits for its own. */
+/** Ends the claim of orders whose shares were not written. */
+export async function releaseOrders(db: Queryable, internalIds: readonly number[]): Promise<void> {
+  await db.query('UPDATE orders SET claimed_until = NULL WHERE internal_id = ANY ($1::bigint[])', [
+    internalIds,
+  ]);
+}
+
+/**
+ * Records that the shares of these versions are in ClickHouse, and ends the claim. A newer version still waits for its
+ * own.
+ */
 export async function markAttributed(
-  transaction: Queryable,
+  db: Queryable,
   orders: readonly Pick<UnattributedOrder, 'internalId' | 'version'>[],
 ): Promise<void> {
-  await transaction.query(
-    `UPDATE orders SET attributed_version = done.version
+  if (orders.length === 0) return;
+  await db.query(
+    `UPDATE orders SET attributed_version = done.version, claimed_until = NULL
      FROM unnest($1::bigint[], $2::bigint[]) AS done (internal_id, version)
      WHERE orders.internal_id = done.internal_id`,
     [orders.map((order) => order.internalId), orders.map((order) => order.version)],

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { invoice, stripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
 import { lockConnection } from '../../sql/connections/connections.ts';
-import { createPool, inTransaction } from '../../sql/database/pool.ts';
+import { createPool } from '../../sql/database/pool.ts';
 import { type TestApi, testApi } from '../support/api.ts';
+import { heldTransaction } from '../support/held-transaction.ts';
 import { ago, SECRET, stripeCall, stripeShop } from './rig.ts';
 
 let api: TestApi;
@@ -174,7 +175,7 @@ test('while the database is down an event is 503; the next try is stored once', 
 
 test('an event is stored while a worker applies another one', async () => {
   const shop = await stripeShop(api);
-  await inTransaction(api.stores.pool, async (tx) => {
+  await heldTransaction(api.stores.pool, async (tx) => {
     await lockConnection(tx, shop.connectionId);
     expect((await shop.send(paid())).status).toBe(200);
   });

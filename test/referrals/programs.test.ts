@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ProgramRecord } from '../../api/referrals/programs/schemas.ts';
-import { inTransaction } from '../../sql/database/pool.ts';
 import { programHasCommissions } from '../../sql/referrals/programs.ts';
 import { recordPurchase } from '../../sql/transactions/record-purchase.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { heldTransaction } from '../support/held-transaction.ts';
 import { linkIdOf, merchant } from './support.ts';
 
 let api: TestApi;
@@ -240,7 +240,7 @@ describe('a program', () => {
     }
 
     test('keeps its currency when the purchase was first, and the commission can be paid out', async () => {
-      const change = await inTransaction(api.stores.pool, async (tx) => {
+      const change = await heldTransaction(api.stores.pool, async (tx) => {
         const now = new Date();
         const report = {
           orderId: 'o1',
@@ -266,7 +266,7 @@ describe('a program', () => {
     });
 
     test('gives the purchase the new currency when the change was first', async () => {
-      const purchase = await inTransaction(api.stores.pool, async (tx) => {
+      const purchase = await heldTransaction(api.stores.pool, async (tx) => {
         expect(await programHasCommissions(tx, id)).toBe(false);
         await tx.query(`UPDATE programs SET currency = 'eur' WHERE id = $1`, [id]);
         const answer = merchant(shop).purchase('n', 'o1', 10, { currency: 'eur' });

@@ -67,12 +67,12 @@ export type TestApi = {
 export type WorkspaceOptions = { name?: string; plan?: Plan } & Omit<WorkspaceSettings, 'plan'>;
 
 /**
- * Starts the API on databases and a journal of its own. Call it in `beforeAll`, and `close()` in `afterAll`.
+ * Starts the API on databases and a journal of its own, and PgBouncer in front of PostgreSQL where it is installed. Call it in `beforeAll`, and `close()` in `afterAll`.
  *
  * @param change replaces some of the API's dependencies, such as a database that is down
  */
 export async function testApi(change: (deps: ApiDeps) => Partial<ApiDeps> = () => ({})): Promise<TestApi> {
-  const stores = await testStores();
+  const stores = await testStores({ isPooled: true });
   const disk = temporaryDataDir();
   const journal = await openTestJournal(disk.dataDir, { streamName: 'api-0' });
   const ground: ApiDeps = {

@@ -13,6 +13,7 @@ import { startContainers } from './containers.ts';
 import { databaseUrlOf, TEST_OWNER, TEST_PASSWORD, TEST_SERVICE } from './database-url.ts';
 import { NO_KAFKA_PROCESSES } from './kafka.ts';
 import { offerService } from './offered-service.ts';
+import { HAS_PGBOUNCER, startPgBouncer } from './pgbouncer.ts';
 import { COMPILED } from './program.ts';
 import { scratchInMemory } from './scratch.ts';
 import { selectServers } from './selection.ts';
@@ -26,6 +27,8 @@ declare module 'vitest' {
     clickhouseUrl: string;
     /** Of the service that all test files share; see `offered-service.ts`. */
     sharedServiceUrl: string;
+    /** The same, through PgBouncer in transaction mode; empty where it is not installed. */
+    pooledDatabaseUrl: string;
     /** PostgreSQL database, migrated, from which each test file's own is copied. */
     templateDatabase: string;
   }
@@ -68,13 +71,19 @@ export default async function setup(project: TestProject): Promise<() => Promise
     scratch?.remove();
     throw error;
   }
+  const roles = [TEST_SERVICE, TEST_OWNER].map((role) =>
+    databaseUrlOf(servers.databaseUrl, templateDatabase, role),
+  );
+  const pooler = HAS_PGBOUNCER ? await startPgBouncer({ urls: [servers.databaseUrl, ...roles] }) : null;
   const shared = await offerService();
   project.provide('sharedServiceUrl', shared.url);
   project.provide('databaseUrl', servers.databaseUrl);
+  project.provide('pooledDatabaseUrl', pooler?.through(servers.databaseUrl) ?? '');
   project.provide('clickhouseUrl', servers.clickhouseUrl);
   project.provide('templateDatabase', templateDatabase);
   return async () => {
     await shared.close();
+    await pooler?.stop();
     await admin.query(`DROP DATABASE IF EXISTS ${templateDatabase} WITH (FORCE)`);
     await admin.end();
     await servers.stop();

@@ -41,9 +41,16 @@ export async function run(
 
 /** Commands on one test file's databases, whose tables the first one finds. */
 export function operator(stores: StoreAddresses & Partial<Pick<TestStores, 'createTables'>>, more = {}) {
-  const { databaseUrl, databaseOwnerUrl, clickhouseUrl, clickhouseDatabase } = stores;
+  const {
+    databaseUrl,
+    databaseDirectUrl = databaseUrl,
+    databaseOwnerUrl,
+    clickhouseUrl,
+    clickhouseDatabase,
+  } = stores;
   const env = {
     DATABASE_URL: databaseUrl,
+    DATABASE_DIRECT_URL: databaseDirectUrl,
     DATABASE_OWNER_URL: databaseOwnerUrl,
     CLICKHOUSE_URL: clickhouseUrl,
     CLICKHOUSE_DATABASE: clickhouseDatabase,

@@ -10,6 +10,8 @@ import { LIMIT_MS } from './until.ts';
 /** Two databases on the servers that the whole run shares. `databaseUrl` is of the role of the tiers. */
 export type StoreAddresses = {
   databaseUrl: string;
+  /** Past PgBouncer. Default: `databaseUrl`. */
+  databaseDirectUrl?: string;
   databaseOwnerUrl: string;
   clickhouseUrl: string;
   clickhouseDatabase: string;
@@ -31,8 +33,11 @@ export type TestStores = StoreAddresses & {
 
 /**
  * Creates the databases. Call it in `beforeAll`, and `close()` in `afterAll`.
+ *
+ * @param options.isPooled the tiers' role connects through PgBouncer where it is installed, as all of them do with
+ *   `TEST_PGBOUNCER=true`
  */
-export async function testStores(): Promise<TestStores> {
+export async function testStores({ isPooled = false } = {}): Promise<TestStores> {
   const name = `hoplog_test_${randomBytes(8).toString('hex')}`;
   const serverUrl = inject('databaseUrl');
   const clickhouseUrl = inject('clickhouseUrl');
@@ -40,7 +45,14 @@ export async function testStores(): Promise<TestStores> {
   await onPostgres(
     `CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')} OWNER ${TEST_OWNER} STRATEGY FILE_COPY`,
   );
-  const urls = databaseUrlsOf(serverUrl, name);
+  const direct = databaseUrlsOf(serverUrl, name);
+  const pooledUrl = inject('pooledDatabaseUrl');
+  const throughPooler = pooledUrl !== '' && (isPooled || process.env.TEST_PGBOUNCER === 'true');
+  const urls = {
+    ...direct,
+    databaseUrl: throughPooler ? databaseUrlsOf(pooledUrl, name).databaseUrl : direct.databaseUrl,
+    databaseDirectUrl: direct.databaseUrl,
+  };
   // On a busy machine a burst of calls waits longer for one of the pool's connections than callers would.
   const pool = createPool(urls.databaseUrl, { connectTimeoutMs: LIMIT_MS });
   const admin = createPool(databaseUrlOf(serverUrl, name), { max: 2, connectTimeoutMs: LIMIT_MS });

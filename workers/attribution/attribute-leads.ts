@@ -3,12 +3,13 @@ import { attributedSharesBlock } from '../../clickhouse/inserts/attributed-share
 import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
 import { clicksBeforeOrders } from '../../clickhouse/queries/clicks-before-orders.ts';
 import { leadKey, type StoredLead, storedLeads } from '../../clickhouse/queries/stored-shares.ts';
-import { inTransaction, type PoolClient } from '../../sql/database/pool.ts';
+import { inTransaction, type Queryable } from '../../sql/database/pool.ts';
 import {
   claimLeads,
   dropLeads,
   markLeadsAttributed,
   recordLeadShares,
+  releaseLeads,
   type WaitingLead,
 } from '../../sql/orders/leads.ts';
 import type { WrittenShares } from '../../sql/orders/unattributed-orders.ts';
@@ -29,12 +30,12 @@ const BATCH = 200;
  * @returns whether more may be waiting
  */
 export async function attributeLeads(dependencies: AttributionDependencies): Promise<boolean> {
-  const { pool, clickhouse, metrics } = dependencies;
+  const { pool, metrics } = dependencies;
   const before = await reportsStoredBefore(pool);
   if (before === null) return false;
-  return inTransaction(pool, async (transaction) => {
+  const claim = await inTransaction(pool, async (transaction) => {
     const claimed = await claimLeads(transaction, before, BATCH);
-    if (claimed.length === 0) return false;
+    if (claimed.length === 0) return null;
     const known = claimed.filter(({ isKnown }) => isKnown);
     const first = claimed.filter(({ isKnown }) => !isKnown);
     const attributed = [
@@ -42,43 +43,53 @@ export async function attributeLeads(dependencies: AttributionDependencies): Pro
       // A version of an earlier attempt, which did not know the person yet.
       ...known.filter(({ written }) => written.length > 0).map((lead) => versionOf(lead, [])),
     ];
-    // Not in the transaction, because it must outlast it.
-    const unchanged = await recordLeadShares(pool, attributed);
-    const shares = attributed.filter(({ lead }) => unchanged.has(lead.internalId));
-    const stored = await storedLeads(
-      clickhouse,
-      shares.map(({ lead }) => lead),
-    );
-    const rows = shares.flatMap(({ lead, event, rows: own, written }) => [
-      ...own,
-      ...replacedShares(event, own.length, written),
-      ...(stored.get(leadKey(lead)) ?? []).flatMap((found) => replacedLead(event, found)),
-    ]);
-    if (rows.length > 0) {
-      await insertBlock(clickhouse, {
-        table: 'attributed_shares',
-        block: attributedSharesBlock(rows),
-        token: tokenOf(shares.map(({ event }) => event)),
-      });
-      metrics.insertedRows.inc({ table: 'attributed_shares' }, rows.length);
-    }
-    for (const { rows: own, lead } of shares) {
-      if (lead.isKnown) continue;
-      metrics.attributedLeads.inc({ outcome: own.length > 0 ? 'attributed' : 'no_click' });
-    }
-    const done = shares.map(({ lead }) => lead);
-    await markLeadsAttributed(
-      transaction,
-      done.filter(({ isKnown }) => !isKnown).map(({ internalId }) => internalId),
-    );
-    await dropLeads(
-      transaction,
-      known
-        .filter((lead) => lead.written.length === 0 || done.includes(lead))
-        .map(({ internalId }) => internalId),
-    );
-    return claimed.length === BATCH || attributed.length < first.length;
+    await dropLeads(transaction, idsOf(known.filter(({ written }) => written.length === 0)));
+    const unchanged = await recordLeadShares(transaction, attributed);
+    return {
+      shares: attributed.filter(({ lead }) => unchanged.has(lead.internalId)),
+      mayBeMore: claimed.length === BATCH || attributed.length < first.length,
+    };
   });
+  if (claim === null) return false;
+  const { shares, mayBeMore } = claim;
+  const leads = shares.map(({ lead }) => lead);
+  try {
+    await insertShares(dependencies, shares);
+  } catch (error) {
+    await releaseLeads(pool, idsOf(leads)).catch(() => {}); // the claim ends soon
+    throw error;
+  }
+  await markLeadsAttributed(pool, idsOf(leads.filter(({ isKnown }) => !isKnown)));
+  await dropLeads(pool, idsOf(leads.filter(({ isKnown }) => isKnown)));
+  for (const { rows: own, lead } of shares) {
+    if (lead.isKnown) continue;
+    metrics.attributedLeads.inc({ outcome: own.length > 0 ? 'attributed' : 'no_click' });
+  }
+  return mayBeMore;
+}
+
+const idsOf = (leads: readonly WaitingLead[]) => leads.map(({ internalId }) => internalId);
+
+async function insertShares(
+  { clickhouse, metrics }: AttributionDependencies,
+  shares: readonly Attributed[],
+): Promise<void> {
+  const stored = await storedLeads(
+    clickhouse,
+    shares.map(({ lead }) => lead),
+  );
+  const rows = shares.flatMap(({ lead, event, rows: own, written }) => [
+    ...own,
+    ...replacedShares(event, own.length, written),
+    ...(stored.get(leadKey(lead)) ?? []).flatMap((found) => replacedLead(event, found)),
+  ]);
+  if (rows.length === 0) return;
+  await insertBlock(clickhouse, {
+    table: 'attributed_shares',
+    block: attributedSharesBlock(rows),
+    token: tokenOf(shares.map(({ event }) => event)),
+  });
+  metrics.insertedRows.inc({ table: 'attributed_shares' }, rows.length);
 }
 
 /** Returns the rows that replace a version of the lead which PostgreSQL may not know. */
@@ -97,7 +108,7 @@ type Attributed = {
 /** @returns shares of the first leads only, where all of them have too many visitors for one query */
 async function sharesOfLeads(
   { clickhouse }: AttributionDependencies,
-  transaction: PoolClient,
+  transaction: Queryable,
   leads: readonly WaitingLead[],
 ): Promise<Attributed[]> {
   if (leads.length === 0) return [];

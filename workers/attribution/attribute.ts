@@ -13,11 +13,12 @@ import {
 import { orderKey, storedShares } from '../../clickhouse/queries/stored-shares.ts';
 import { convertMinor, MoneyError } from '../../core/money/money.ts';
 import type { Logger } from '../../core/tier/log.ts';
-import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
 import {
   claimUnattributed,
   markAttributed,
   recordShares,
+  releaseOrders,
   type SharesToWrite,
   type UnattributedOrder,
   type WrittenShares,
@@ -51,9 +52,9 @@ export async function attributeOrders(dependencies: AttributionDependencies): Pr
   const { pool, clickhouse } = dependencies;
   const before = await reportsStoredBefore(pool);
   if (before === null) return false;
-  return inTransaction(pool, async (transaction) => {
+  const claimed = await inTransaction(pool, async (transaction) => {
     const orders = await claimUnattributed(transaction, before, BATCH);
-    if (orders.length === 0) return false;
+    if (orders.length === 0) return null;
     const stored = await storedShares(clickhouse, orders);
     const isStored = (order: UnattributedOrder) => stored.get(orderKey(order))?.has(order.version) === true;
     const open = orders.filter((order) => !isStored(order));
@@ -61,13 +62,27 @@ export async function attributeOrders(dependencies: AttributionDependencies): Pr
       const { order, rows } = attributed;
       return { ...attributed, written: writtenWith(order, rows.length, stored.get(orderKey(order))) };
     });
-    // Not in the transaction, because it must outlast it.
-    const unchanged = await recordShares(pool, computed);
-    const shares = computed.filter(({ order }) => unchanged.has(order.internalId));
-    await insertShares(dependencies, shares);
-    await markAttributed(transaction, [...orders.filter(isStored), ...shares.map(({ order }) => order)]);
-    return orders.length === BATCH || computed.length < open.length;
+    await markAttributed(transaction, orders.filter(isStored));
+    const unchanged = await recordShares(transaction, computed);
+    return {
+      shares: computed.filter(({ order }) => unchanged.has(order.internalId)),
+      mayBeMore: orders.length === BATCH || computed.length < open.length,
+    };
   });
+  if (claimed === null) return false;
+  const { shares, mayBeMore } = claimed;
+  const orders = shares.map(({ order }) => order);
+  try {
+    await insertShares(dependencies, shares);
+  } catch (error) {
+    await releaseOrders(
+      pool,
+      orders.map(({ internalId }) => internalId),
+    ).catch(() => {}); // the claim ends soon
+    throw error;
+  }
+  await markAttributed(pool, orders);
+  return mayBeMore;
 }
 
 /** What is to be written for an order. */
@@ -111,7 +126,7 @@ function writtenWith(
 /** @returns shares of the first orders only, where all of them have too many visitors for one query */
 async function sharesOfAll(
   dependencies: AttributionDependencies,
-  transaction: PoolClient,
+  transaction: Queryable,
   orders: readonly UnattributedOrder[],
 ): Promise<Omit<Attributed, 'written'>[]> {
   if (orders.length === 0) return [];

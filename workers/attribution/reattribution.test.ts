@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { ExecParams } from '@clickhouse/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
+import { outsideTransaction } from '../../sql/database/nested-connections.ts';
 import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
 import {
   type AttributionRig,
@@ -110,7 +111,9 @@ describe('shares of an order that is attributed again', () => {
       rows: {
         value: async (...given: Parameters<typeof rig.stores.clickhouse.queries.rows>) => {
           if (!reported)
-            await rig.order({ orderId: again, ts: NOW - 2 * DAY, visitor, source: 'server', amount: 700 });
+            await outsideTransaction(() =>
+              rig.order({ orderId: again, ts: NOW - 2 * DAY, visitor, source: 'server', amount: 700 }),
+            );
           reported = true;
           return rig.stores.clickhouse.queries.rows(...given);
         },

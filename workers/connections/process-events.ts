@@ -16,7 +16,7 @@ import {
   postponeEvent,
   retryEvent,
 } from '../../sql/connections/events.ts';
-import { inTransaction, type Pool } from '../../sql/database/pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
 import { reportsStoredBefore } from '../../sql/orders/waiting-reports.ts';
 import { enrollmentOfLinks } from '../../sql/referrals/referral-links.ts';
 import { applyEvent } from '../../sql/transactions/apply-event.ts';
@@ -144,7 +144,7 @@ function apply(
     if (!connection || !(await lockPendingEvent(tx, event.internal_id))) return null;
     const workspace = await workspaceById(tx, connection.workspace_id);
     if (!workspace) throw new Error(`workspace ${connection.workspace_id} does not exist`);
-    const clicked = createClickLookup(dependencies, workspace.id);
+    const clicked = createClickLookup(tx, dependencies.clickhouse, workspace.id);
     const context = { workspace, connection, now: new Date(), eventId: event.event_id, clicked };
     const outcome = await applyEvent(tx, context, event, reading);
     await finishEvent(tx, event.internal_id, outcome);
@@ -153,10 +153,7 @@ function apply(
 }
 
 /** Returns a lookup of the referrer whose link a visitor clicked last before a payment. */
-export function createClickLookup(
-  { pool, clickhouse }: Pick<ConnectionDependencies, 'pool' | 'clickhouse'>,
-  workspaceId: string,
-) {
+export function createClickLookup(db: Queryable, clickhouse: ClickHouseClient, workspaceId: string) {
   return async (visitorId: string, paidAt: Date): Promise<string | null> => {
     // A late event must not credit a referrer whose link was clicked since.
     const links = await referralLinksClicked(clickhouse, {
@@ -164,6 +161,6 @@ export function createClickLookup(
       visitorIds: [visitorId],
       before: BigInt(paidAt.getTime() + PAID_WITHIN) * NANOS_PER_MILLI,
     });
-    return links.length === 0 ? null : enrollmentOfLinks(pool, workspaceId, links);
+    return links.length === 0 ? null : enrollmentOfLinks(db, workspaceId, links);
   };
 }

@@ -54,7 +54,7 @@ async function settle(dependencies: ConnectionDependencies, due: DuePayment): Pr
     const connection = await lockConnection(tx, known.id);
     const workspace = connection && (await workspaceById(tx, connection.workspace_id));
     if (!connection || !workspace) return;
-    const clicked = createClickLookup(dependencies, workspace.id);
+    const clicked = createClickLookup(tx, dependencies.clickhouse, workspace.id);
     const context = { workspace, connection, now: new Date(), eventId: null, clicked };
     await applyFound(tx, context, due.id, found);
   });

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { copyCorrected, dropCopied, firstClick } from '../../clickhouse/corrected-times.ts';
 import type { Logger } from '../../core/tier/log.ts';
-import { withJobLock } from '../../sql/database/job-locks.ts';
+import { withJobLease } from '../../sql/database/job-leases.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import {
   markCopied,
@@ -31,7 +31,7 @@ export type CorrectTimesDependencies = { pool: Pool; clickhouse: ClickHouseClien
 export async function correctTimes(dependencies: CorrectTimesDependencies): Promise<boolean> {
   const { pool } = dependencies;
   if ((await openCorrections(pool)).length === 0) return false;
-  await withJobLock(pool, 'clockCorrections', async () => {
+  await withJobLease(pool, 'clockCorrections', async () => {
     for (const correction of await openCorrections(pool)) await correct(dependencies, correction);
   });
   return false;

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { OrderEvent } from '../../core/events/types.ts';
 import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/tier/log.ts';
-import { inTransaction } from '../../sql/database/pool.ts';
 import { type OrderReport, upsertOrders } from '../../sql/orders/orders.ts';
 import { dropPublications, duePublications, holdPublications } from '../../sql/orders/publications.ts';
 import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
+import { heldTransaction } from '../../test/support/held-transaction.ts';
 import { createRig, metric, type Rig } from '../../test/support/worker-rig.ts';
 import { createWorkerMetrics } from '../metrics.ts';
 import { order } from '../test-support/events.ts';
@@ -124,7 +124,7 @@ describe('of several reports of one order', () => {
       const { pool } = rig.stores;
       await deliver([byServer(0)], [byPixel(5)]);
       await rig.published();
-      await inTransaction(pool, async (tx) => {
+      await heldTransaction(pool, async (tx) => {
         await holdPublications(tx);
         // The workers can't publish it now. It is due by the time at which this transaction began.
         await pool.query(

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rolledUpPeriods } from '../../clickhouse/rollups/periods.ts';
 import { silentLogger } from '../../core/tier/log.ts';
-import { withJobLock } from '../../sql/database/job-locks.ts';
+import { withJobLease } from '../../sql/database/job-leases.ts';
 import { advanceStreams, registerStream } from '../../sql/event-log/streams.ts';
 import { storeClicks } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
@@ -32,7 +32,7 @@ test('a day is rolled up once the watermark has passed its end, by one worker at
   expect(await days()).toEqual(['2026-11-18']);
 
   await advanceStreams(stores.pool, [{ ...stream, visibleBefore: micros('2026-11-20T00:00:00Z') }]);
-  await withJobLock(stores.pool, 'rollups', round);
+  await withJobLease(stores.pool, 'rollups', round);
   expect(await days()).toEqual(['2026-11-18']);
   await round();
   expect(await days()).toEqual(['2026-11-18', '2026-11-19']);

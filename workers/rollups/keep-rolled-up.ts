@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { rollUp } from '../../clickhouse/rollups/roll-up.ts';
 import type { Logger } from '../../core/tier/log.ts';
-import { withJobLock } from '../../sql/database/job-locks.ts';
+import { withJobLease } from '../../sql/database/job-leases.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { watermark } from '../../sql/event-log/streams.ts';
 
@@ -18,7 +18,7 @@ export async function keepRolledUp(dependencies: RollUpDependencies): Promise<bo
   const micros = await watermark(pool);
   if (micros === null) return false;
   const closed = new Date(micros / 1_000).toISOString().slice(0, 10);
-  const outcome = await withJobLock(pool, 'rollups', () => rollUp(clickhouse, closed));
+  const outcome = await withJobLease(pool, 'rollups', () => rollUp(clickhouse, closed));
   if (outcome !== null && outcome.made.length > 0) {
     log.info({ closed, made: outcome.made.length, newest: outcome.made.at(-1) }, 'rolled up clicks');
   }

@@ -5,7 +5,7 @@ import type { IdlePause } from '../idle-pause.ts';
 import { type Job, startJob } from '../jobs/job.ts';
 import type { Waiting } from '../jobs/waiting.ts';
 import type { WorkerMetrics } from '../metrics.ts';
-import type { Subscriptions } from './subscriptions.ts';
+import type { ReadSubscriptions } from './subscriptions.ts';
 
 const BUSY_MS = 100;
 /** Events in one transaction. Few, because each may go to many webhooks. */
@@ -18,7 +18,7 @@ export function startOutbox(dependencies: {
   metrics: WorkerMetrics;
   waits: Waiting;
   pause: IdlePause;
-  subscriptions: () => Promise<Subscriptions>;
+  subscriptions: ReadSubscriptions;
   now: () => number;
   /** See `fanOutEvents`. */
   createdAt: () => number;
@@ -34,7 +34,7 @@ export function startOutbox(dependencies: {
     async work() {
       if (!(await waits('webhookEvents'))) return false;
       const { events, deliveries } = await inTransaction(pool, (tx) =>
-        fanOutEvents(tx, AT_ONCE, now(), async () => (await subscriptions()).subscribers, createdAt),
+        fanOutEvents(tx, AT_ONCE, now(), async () => (await subscriptions(tx)).subscribers, createdAt),
       );
       if (deliveries > 0) made();
       return events === AT_ONCE;

@@ -1,5 +1,5 @@
 import { CLICK_EVENT } from '../../core/webhooks/event-types.ts';
-import type { Pool } from '../../sql/database/pool.ts';
+import type { Pool, Queryable } from '../../sql/database/pool.ts';
 import { readSubscriptions, type Subscription, webhookVersion } from '../../sql/webhooks/subscriptions.ts';
 
 /** All active webhooks at one moment. Ten thousand take a few megabytes. */
@@ -15,19 +15,22 @@ export type Subscriptions = {
   clickSubscribers(workspaceId: string): readonly Subscription[];
 };
 
+/** @param tx the caller's transaction, if there is one */
+export type ReadSubscriptions = (tx?: Queryable) => Promise<Subscriptions>;
+
 /**
  * Caches the webhooks.
  *
  * @returns a function that returns them as they are at the call or later: a webhook whose creation was acknowledged before
- *   an event gets that event
+ *   an event gets that event. A transaction reads them itself, since it must not wait for another connection
  */
-export function createSubscriptions(pool: Pool): () => Promise<Subscriptions> {
+export function createSubscriptions(pool: Pool): ReadSubscriptions {
   let known: { version: number; snapshot: Subscriptions } | null = null;
   let asked: Promise<number> | null = null;
   let loading: { version: number; outcome: Promise<Subscriptions> } | null = null;
 
-  async function load(version: number): Promise<Subscriptions> {
-    const snapshot = index(await readSubscriptions(pool));
+  async function load(db: Queryable, version: number): Promise<Subscriptions> {
+    const snapshot = index(await readSubscriptions(db));
     // Read after its version, so at least as new.
     if (!known || known.version < version) known = { version, snapshot };
     return snapshot;
@@ -42,11 +45,12 @@ export function createSubscriptions(pool: Pool): () => Promise<Subscriptions> {
     return asked;
   }
 
-  return async function current() {
-    const version = await readVersion();
+  return async function current(tx) {
+    const version = await (tx ? webhookVersion(tx) : readVersion());
     if (known && known.version >= version) return known.snapshot;
+    if (tx) return load(tx, version);
     if (!loading || loading.version < version) {
-      const outcome = load(version).finally(() => {
+      const outcome = load(pool, version).finally(() => {
         if (loading?.version === version) loading = null;
       });
       loading = { version, outcome };

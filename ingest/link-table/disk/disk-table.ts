@@ -55,13 +55,15 @@ const STOP_MS = 1_000;
  */
 export function openDiskTable(given: {
   databaseUrl: string;
+  /** Past a pooler, for notifications. */
+  databaseDirectUrl: string;
   dir: string;
   table: LinkTable;
   memoryHoldsAll: boolean;
   log: Logger;
 }): DiskTable {
-  const { databaseUrl, dir, table, memoryHoldsAll, log } = given;
-  const threadData: DiskThreadData = { databaseUrl, dir, logLevel: log.level };
+  const { databaseUrl, databaseDirectUrl, dir, table, memoryHoldsAll, log } = given;
+  const threadData: DiskThreadData = { databaseUrl, databaseDirectUrl, dir, logLevel: log.level };
   const openedAt = performance.now();
   /** Whether a referral link was left out of memory. */
   let leftOut = false;

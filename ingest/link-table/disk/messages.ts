@@ -1,5 +1,10 @@
 /** What both threads of the table on disk start with. */
-export type DiskThreadData = { databaseUrl: string; dir: string; logLevel: string };
+export type DiskThreadData = {
+  databaseUrl: string;
+  databaseDirectUrl: string;
+  dir: string;
+  logLevel: string;
+};
 
 export type WriterData = DiskThreadData & {
   /** Memory holds every link, not only those that visitors use. */

@@ -20,13 +20,17 @@ const RETRY_MS = 10 * 60_000;
 const PAGE = data.memoryHoldsAll ? 500 : 2_000;
 
 const log = createLogger('link-table', data.logLevel);
-const pool = createPool(openCredentials('databaseUrl', data.databaseUrl, { log }), {
-  max: 2,
+const connection = {
+  max: 1,
   connectTimeoutMs: 2_000,
   statementTimeoutMs: 5_000,
   responseTimeoutMs: 6_000,
   name: 'hoplog-ingest-links',
-});
+};
+const credentialsOf = (source: 'databaseUrl' | 'databaseDirectUrl') =>
+  openCredentials(source, data[source], { log });
+const pool = createPool(credentialsOf('databaseUrl'), connection);
+const notifications = createPool(credentialsOf('databaseDirectUrl'), connection);
 const sink = createDiskSink({
   dir: data.dir,
   log,
@@ -61,13 +65,13 @@ const loader = createTableLoader({
 });
 void loader.tried.then(() => port.postMessage('tried' satisfies FromWriter));
 loader.start();
-const stopListening = listenForChanges(pool, loader.wake);
+const stopListening = listenForChanges(notifications, loader.wake);
 collectAtRest();
 
 port.once('message', async () => {
   stopListening();
   await loader.stop();
   sink.close();
-  await pool.end();
+  await Promise.all([pool.end(), notifications.end()]);
   process.exit(0);
 });

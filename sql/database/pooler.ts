@@ -1,0 +1,96 @@
+import pg from 'pg';
+
+/**
+ * A connection to PostgreSQL, or to a pooler such as PgBouncer. A pooler in transaction mode may run each transaction
+ * on another backend: what a session has (settings, named statements, locks, notifications) is lost, or another client
+ * gets it.
+ */
+export class ServiceClient extends pg.Client {
+  /** Whether a pooler is in between. */
+  isPooled = false;
+  /** Limit of a statement. Milliseconds; 0: none. */
+  statementTimeoutMs = 0;
+
+  // Without types, as it takes all forms of pg's own, with and without a callback.
+  override query(...given: unknown[]): never {
+    const [query, ...rest] = given;
+    return Reflect.apply(super.query, this, [this.isPooled ? withoutName(query) : query, ...rest]) as never;
+  }
+}
+
+/** Two clients that share a backend may give one name to two statements, or find none of that name. */
+function withoutName(query: unknown): unknown {
+  if (typeof query !== 'object' || query === null || !('name' in query)) return query;
+  return { ...query, name: undefined };
+}
+
+/**
+ * Prepares a new connection: finds out whether a pooler is in between, and limits its statements.
+ *
+ * PostgreSQL tells a client the process id of its backend. A pooler tells another id, since the backend changes. Behind
+ * one, the limit of a session would be that of the next client, so transactions set it and the role has one
+ * (`service-role.ts`). It can't be in the startup packet, because PgBouncer refuses it there.
+ *
+ * @param waitMs limit of the wait for the response
+ */
+export async function prepareConnection(
+  client: ServiceClient,
+  { statementTimeoutMs, waitMs }: { statementTimeoutMs: number; waitMs: number },
+): Promise<void> {
+  const { rows } = await (client as pg.Client).query<{ is_pooled: boolean }>({
+    text: `SELECT own.pid <> $1 AS is_pooled,
+             CASE WHEN own.pid = $1 THEN set_config('statement_timeout', $2, false) END
+           FROM (SELECT pg_backend_pid() AS pid) AS own`,
+    values: ['processID' in client ? client.processID : null, statementTimeoutMs],
+    ...{ query_timeout: waitMs },
+  });
+  client.isPooled = rows[0]?.is_pooled !== false;
+  client.statementTimeoutMs = statementTimeoutMs;
+}
+
+/** Returns the statements that begin a transaction with the connection's limit. */
+export function beginOn(client: pg.ClientBase): string {
+  const needsLimit = client instanceof ServiceClient && client.isPooled;
+  return needsLimit ? `BEGIN; SET LOCAL statement_timeout = ${client.statementTimeoutMs}` : 'BEGIN';
+}
+
+/** How a pool's address leads to PostgreSQL: itself, or a pooler that lends a backend for a session or a transaction. */
+export type Pooling = 'none' | 'session' | 'transaction';
+
+/** Attempts to see a session change its backend. A busy pooler may hand out others first. */
+const ATTEMPTS = 5;
+
+/** Returns how the pool's address leads to PostgreSQL. Needs two connections where a pooler is in between. */
+export async function poolingOf(pool: pg.Pool): Promise<Pooling> {
+  const first = await pool.connect();
+  try {
+    if (!(first instanceof ServiceClient && first.isPooled)) return 'none';
+    const second = await pool.connect();
+    try {
+      for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+        if (await sharesBackend(first, second)) return 'transaction';
+      }
+      return 'session';
+    } finally {
+      second.release();
+    }
+  } finally {
+    first.release();
+  }
+}
+
+/** Two sessions never share a backend, and a session never changes it. */
+async function sharesBackend(first: pg.ClientBase, second: pg.ClientBase): Promise<boolean> {
+  const before = await backendOf(first);
+  await second.query('BEGIN');
+  try {
+    return (await backendOf(second)) === before || (await backendOf(first)) !== before;
+  } finally {
+    await second.query('ROLLBACK');
+  }
+}
+
+async function backendOf(client: pg.ClientBase): Promise<number | undefined> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  return rows[0]?.pid;
+}

@@ -1,0 +1,3 @@
+import { refuseNestedConnections } from '../../sql/database/nested-connections.ts';
+
+refuseNestedConnections();
