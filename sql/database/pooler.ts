@@ -11,10 +11,10 @@ export class ServiceClient extends pg.Client {
   /** Limit of a statement. Milliseconds; 0: none. */
   statementTimeoutMs = 0;
 
-  // Without types, as it takes all forms of pg's own, with and without a callback.
-  override query(...given: unknown[]): never {
-    const [query, ...rest] = given;
-    return Reflect.apply(super.query, this, [this.isPooled ? withoutName(query) : query, ...rest]) as never;
+  // Typed as none of pg's forms, since it takes all of them, with and without a callback.
+  override query(query: unknown, values?: unknown, callback?: unknown): never {
+    const run: (query: unknown, values: unknown, callback: unknown) => never = super.query as never;
+    return run.call(this, this.isPooled ? withoutName(query) : query, values, callback);
   }
 }
 

@@ -49,6 +49,7 @@ test('what takes too long for each push runs every night', () => {
   for (const [file, script] of [
     ['containers.yml', 'npm run test:containers'],
     ['chart.yml', 'npm run chart:check'],
+    ['nightly.yml', 'bash .ci/run'],
   ] as const) {
     const { on, jobs } = nightly(file);
     expect(on.schedule?.[0]?.cron, file).toMatch(/^\d+ \d+ \* \* \*$/);

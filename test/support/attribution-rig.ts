@@ -36,7 +36,7 @@ export type Reported = {
 
 /** Databases whose watermark is at {@link NOW}, for tests of what leads to orders. */
 export async function createAttributionRig() {
-  const stores = await testStores();
+  const stores = await testStores({ isPooled: true });
   const { pool, clickhouse } = stores;
   const metrics = createWorkerMetrics(new Registry());
   const dependencies: AttributionDependencies = { pool, clickhouse, metrics, log: silentLogger() };

@@ -41,9 +41,13 @@ export type Rig = {
   close(): Promise<void>;
 };
 
-/** Databases, a journal and workers for one test file. */
-export async function createRig(): Promise<Rig> {
-  const stores = await testStores();
+/**
+ * Databases, a journal and workers for one test file.
+ *
+ * @param options see {@link testStores}
+ */
+export async function createRig(options: { isPooled?: boolean } = {}): Promise<Rig> {
+  const stores = await testStores(options);
   const { pool, clickhouse } = stores;
   const dataDir = mkdtempSync(join(tmpdir(), 'hoplog-workers-'));
   const addressKey = randomBytes(32);

@@ -16,7 +16,7 @@ const PATIENT = { timeout: 60_000, interval: 100 };
 let rig: Rig;
 let now: number;
 beforeEach(async () => {
-  rig = await createRig();
+  rig = await createRig({ isPooled: true });
   now = Date.now() * 1_000 - 600 * SECOND;
 });
 afterEach(() => rig.close());

@@ -10,7 +10,7 @@ import { keepRolledUp } from './keep-rolled-up.ts';
 let stores: TestStores;
 
 beforeAll(async () => {
-  stores = await testStores();
+  stores = await testStores({ isPooled: true });
 });
 afterAll(() => stores.close());
 
