@@ -29,7 +29,8 @@ export const INSTALLATIONS = {
     ingress: {
       enabled: true,
       redirects: { hosts: ['go.example', 'my.example'], tlsSecret: 'go-tls' },
-      api: { hosts: ['api.example'] },
+      annotations: { issuer: 'letsencrypt' },
+      api: { hosts: ['api.example'], annotations: { 'body-size': '20m' } },
     },
   },
   'brokers with TLS and SASL, a private registry, and chosen nodes': {
@@ -58,6 +59,8 @@ export const INSTALLATIONS = {
         },
       },
     },
+    migrate: { nodeSelector: { disk: 'fast' }, tolerations: [{ operator: 'Exists' }] },
+    serviceAccountName: 'hoplog',
     settings: { LOG_LEVEL: 'debug' },
   },
   'secrets that another program writes': {

@@ -17,6 +17,8 @@ export type InstalledChart = {
   rendering: Rendering;
   /** The Secret `hoplog`. */
   secret: Record<string, string>;
+  /** The role of `DATABASE_URL`, which only this installation has. */
+  role: string;
   close(): Promise<void>;
 };
 
@@ -33,6 +35,7 @@ export async function installChart(
 ): Promise<InstalledChart> {
   const directory = mkdtempSync(join(tmpdir(), 'hoplog-pods-'));
   const database = `hoplog_test_${randomBytes(8).toString('hex')}`;
+  const role = `${database}_service`;
   const network = createPodNetwork();
   const cluster = createCluster(directory, network);
   const ends: (() => Promise<unknown>)[] = [];
@@ -45,13 +48,15 @@ export async function installChart(
   try {
     await onPostgres(`CREATE DATABASE ${database} OWNER ${TEST_OWNER}`);
     ends.push(
-      () => onPostgres(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`),
+      () => onPostgres(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`, `DROP ROLE IF EXISTS ${role}`),
       () => onClickHouse(`DROP DATABASE IF EXISTS ${database} SYNC`),
     );
     const kafka = await startKafka(1, undefined, network.host.ipv4);
     ends.push(kafka.close);
     const { databaseUrl, databaseOwnerUrl } = databaseUrlsOf(inject('databaseUrl'), database);
-    const service = await external(cluster, 'postgres.example', 5432, databaseUrl);
+    // Migrations create the role.
+    const serviceUrl = Object.assign(new URL(databaseUrl), { username: role }).href;
+    const service = await external(cluster, 'postgres.example', 5432, serviceUrl);
     const owner = passwordApart('postgres.example', 5432, databaseOwnerUrl);
     const clickhouse = await external(cluster, 'clickhouse.example', 8123, inject('clickhouseUrl'));
     const secret = {
@@ -79,7 +84,7 @@ export async function installChart(
       metadata.annotations?.['helm.sh/hook'] !== undefined;
     for (const job of rendering.resources.filter(isHook)) await cluster.runJob(job);
     await cluster.apply(rendering.resources);
-    return { cluster, network, rendering, secret, close };
+    return { cluster, network, rendering, secret, role, close };
   } catch (error) {
     await close();
     throw error;

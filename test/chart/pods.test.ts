@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeLink } from '../support/first-click.ts';
+import { type Link, makeLink, untilClicks } from '../support/first-click.ts';
 import { NO_KAFKA_PROCESSES } from '../support/kafka.ts';
 import { startOtlpReceiver } from '../support/otlp-receiver.ts';
 import type { Ready } from '../support/service.ts';
+import { onPostgres } from '../support/shared-servers.ts';
 import { LIMIT_MS, until } from '../support/until.ts';
 import { type InstalledChart, installChart } from './installed-chart.ts';
 import { hasNftables } from './network-policies.ts';
@@ -190,6 +191,26 @@ describe.skipIf(SKIPPED)(`the pods of the chart${SKIPPED ? ` (skipped: ${SKIPPED
       }
       expect(environment).not.toContain('DATABASE_OWNER');
     }
+  });
+
+  test('a changed password reaches the pods by their files: none restarts, and clicks are stored', async () => {
+    const { cluster, secret, role } = installed;
+    await onPostgres(
+      `ALTER ROLE ${role} PASSWORD 'changed'`,
+      // Open connections would stay as they are.
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`,
+    );
+    cluster.setSecret('hoplog', { ...secret, DATABASE_PASSWORD: 'changed' });
+    const make = () => makeLink(api(), key, 'After the change').catch((error: Error) => error);
+    const link = await until('a link', make, (made): made is Link => !(made instanceof Error));
+    const address = origin(cluster.service('hoplog-ingest').ipv4, 8080);
+    const { pathname } = new URL(link.short_url);
+    const headers = { 'user-agent': BROWSER };
+    const visit = async () => (await fetch(address + pathname, { redirect: 'manual', headers })).status;
+    await expect.poll(visit, { timeout: LIMIT_MS }).toBe(302);
+    await untilClicks(api(), key, link, 1);
+    await cluster.untilReady();
+    for (const { name, state } of cluster.pods()) expect(state().restarts, name).toBe(0);
   });
 
   test('a pod that is deleted ends in order, and comes back with its stream', async () => {

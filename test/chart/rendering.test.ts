@@ -253,6 +253,32 @@ describe.skipIf(NO_HELM)(`the rendered chart${NO_HELM ? ` (skipped: ${NO_HELM})`
     expect(podOf(render(EXTERNAL), 'workers').metadata.annotations).toBeUndefined();
   });
 
+  test('an Ingress has its own annotations over those of both', () => {
+    const all = render(INSTALLATIONS['autoscaling, Ingress, and monitoring']);
+    const annotations = (tier: string) => findResource(all, 'Ingress', `hoplog-${tier}`).metadata.annotations;
+    expect(annotations('ingest')).toEqual({ issuer: 'letsencrypt' });
+    expect(annotations('api')).toEqual({ issuer: 'letsencrypt', 'body-size': '20m' });
+  });
+
+  test('the Job of migrations has a place and a deadline, and every pod the given account', () => {
+    const all = render(INSTALLATIONS['brokers with TLS and SASL, a private registry, and chosen nodes']);
+    const { spec } = jobOf(all);
+    expect(spec).toMatchObject({ activeDeadlineSeconds: 3600 });
+    expect(spec.template.spec).toMatchObject({
+      nodeSelector: { disk: 'fast' },
+      tolerations: [{ operator: 'Exists' }],
+      imagePullSecrets: [{ name: 'registry' }, { name: 'mirror' }],
+    });
+    for (const pod of [...TIERS.map((tier) => podOf(all, tier)), spec.template]) {
+      expect(pod.spec).toMatchObject({ serviceAccountName: 'hoplog', automountServiceAccountToken: false });
+    }
+  });
+
+  test('the bundled ClickHouse lets its user create those of analysts', () => {
+    const { spec } = findResource(render(BUNDLED), 'ClickHouseInstallation', 'hoplog');
+    expect(spec).toMatchObject({ configuration: { users: { 'hoplog/access_management': 1 } } });
+  });
+
   test('migrations run before anything else, but after bundled databases at the first installation', () => {
     const hooks = { 'helm.sh/hook': 'pre-install,pre-upgrade' };
     expect(jobOf(render(EXTERNAL)).metadata.annotations).toMatchObject(hooks);

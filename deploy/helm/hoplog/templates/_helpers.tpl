@@ -47,6 +47,9 @@ capabilities: { drop: [ALL] }
 imagePullSecrets: {{ range . }}
   - name: {{ . | quote }}{{ end }}
 {{- end }}
+{{- with .root.Values.serviceAccountName }}
+serviceAccountName: {{ . | quote }}
+{{- end }}
 {{- with $tier.priorityClassName }}
 priorityClassName: {{ . | quote }}
 {{- end }}
@@ -59,6 +62,7 @@ tolerations: {{ toYaml . | nindent 2 }}
 {{- with $tier.affinity }}
 affinity: {{ toYaml . | nindent 2 }}
 {{- end }}
+{{- if ne .tier "migrate" }}
 topologySpreadConstraints:
   - maxSkew: 1
     topologyKey: topology.kubernetes.io/zone
@@ -68,6 +72,7 @@ topologySpreadConstraints:
     topologyKey: kubernetes.io/hostname
     whenUnsatisfiable: {{ .root.Values.spread.hosts }}
     labelSelector: { matchLabels: { {{- include "hoplog.match" . -}} } }
+{{- end }}
 {{- end }}
 
 {{/* Annotations of a tier's pods. Call with (dict "root" $ "tier" NAME). */}}
