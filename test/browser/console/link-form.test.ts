@@ -76,6 +76,26 @@ test('all that is wrong is said at once, each at its field, and the address with
   await page.close();
 });
 
+test('a press that adds a rule or a destination leads the focus into it', async () => {
+  const page = await site.open('/links/new');
+  const place = 'document.activeElement.closest("li")';
+  await openSection(page, 'Rules');
+  for (const nth of [1, 2]) {
+    await press(page, 'Add a rule');
+    await expect
+      .poll(() => page.evaluate(`${place}?.getAttribute("aria-label")`), PATIENCE)
+      .toBe(`Rule ${nth} of ${nth}`);
+  }
+  await openSection(page, 'Split test');
+  const label = `${place}?.querySelector("label")?.textContent`;
+  await press(page, 'Split the visitors');
+  await expect.poll(() => page.evaluate(label), PATIENCE).toBe('Destination 2');
+  await press(page, 'Add a destination');
+  await expect.poll(() => page.evaluate(label), PATIENCE).toBe('Destination 3');
+  expectClean(page);
+  await page.close();
+});
+
 test('a newsletter link is offered the medium that analytics tools know mail by', async () => {
   const page = await site.open('/links/new');
   await field(page, 'Destination URL').fill('https://shop.example/letter');

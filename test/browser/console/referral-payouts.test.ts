@@ -101,7 +101,7 @@ test('the confirmation reports a file that overlaps with a paid one, and nothing
   await open.getByRole('button', { name: 'Mark as paid' }).click();
   const question = page.getByRole('dialog', { name: 'Mark 1 referrer as paid?' });
   await question.getByRole('button', { name: `Mark ${money(5)} as paid` }).click();
-  await expectNotice(page, 'Marked paid: 0 of 1 referrer, nothing');
+  await expectNotice(page, `Marked paid: 0 of 1 referrer, ${money(0)}`);
   await expect.poll(() => open.count(), PATIENCE).toBe(1);
   await expectGood(page, 'referrals-paid-twice');
   const sums = await site.api<Sums>(`/ledger/balances?program_id=${program.id}&status=paid`);

@@ -204,12 +204,13 @@ test('Ctrl K finds pages, links, people, and actions, and an address there begin
     ['docs', 'Errors of the API'],
     ['2fa', 'Your password, passkeys, and sessions'],
   ] as const) {
-    await page.keyboard.press('Control+k');
+    await page.getByRole('button', { name: 'Search' }).press('Enter');
     await field.fill(words);
     await option(entry).waitFor();
     if (words === 'payout') await expectGood(page, 'palette-payout');
     await page.keyboard.press('Escape');
     await palette.waitFor({ state: 'detached' });
+    await expect.poll(() => page.evaluate(focused), PATIENCE).toBe('Search');
   }
   await page.keyboard.press('Control+k');
   await field.fill('theme');

@@ -28,6 +28,7 @@ const TABLE = {
 
 /** Payable balances, reasons why others are held back, and the payout file. */
 export function EligibleBalances() {
+  const { currency } = useSession().workspace;
   const view = useViewState();
   const { can } = useSession();
   const program = view.get('program');
@@ -62,7 +63,7 @@ export function EligibleBalances() {
           <Stack gap="sm">
             <SimpleGrid cols={{ base: 1, xs: 2 }}>
               <Figure label="Referrers to pay" value={formatCount(referrers)} />
-              <Figure label="Total to pay" value={totalsText(totals)} />
+              <Figure label="Total to pay" value={totalsText(totals, currency)} />
             </SimpleGrid>
             <ScrollTable {...TABLE}>
               <Table.Tbody>

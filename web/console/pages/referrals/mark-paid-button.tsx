@@ -11,15 +11,18 @@ const referrers = (count: number) => plural(count, 'referrer', 'referrers');
 
 /** Marks a payout file as paid, after confirmation. */
 export function MarkPaidButton({ file }: { file: PayoutFile }) {
-  const { can } = useSession();
+  const {
+    can,
+    workspace: { currency },
+  } = useSession();
   const mark = useSend<void, Paid>(
     () => ({ path: '/payouts', method: 'POST', body: { export_id: file.export_id } }),
     {
       refresh: ['/referrals', '/payouts', '/ledger', '/enrollments'],
       done: ({ paid, totals }) =>
         paid === file.referrers
-          ? `Marked paid: ${referrers(paid)}, ${totalsText(totals)}`
-          : `Marked paid: ${paid} of ${referrers(file.referrers)}, ${totalsText(totals)}. Nothing is left to pay to the others: another file paid them.`,
+          ? `Marked paid: ${referrers(paid)}, ${totalsText(totals, currency)}`
+          : `Marked paid: ${paid} of ${referrers(file.referrers)}, ${totalsText(totals, currency)}. Nothing is left to pay to the others: another file paid them.`,
       tellFailure: false,
     },
   );
@@ -31,9 +34,9 @@ export function MarkPaidButton({ file }: { file: PayoutFile }) {
       consequence={
         <Stack gap="sm">
           <Text size="sm">
-            The ledger will say that {totalsText(file.totals)} was paid to {referrers(file.referrers)}. This
-            can't be undone, but a payment that comes back can be marked failed. Do it once the money was
-            sent.
+            The ledger will say that {totalsText(file.totals, currency)} was paid to{' '}
+            {referrers(file.referrers)}. This can't be undone, but a payment that comes back can be marked
+            failed. Do it once the money was sent.
           </Text>
           {mark.isError && (
             <Alert color="red" variant="outline" role="alert" title="The file was not marked as paid">
@@ -42,7 +45,7 @@ export function MarkPaidButton({ file }: { file: PayoutFile }) {
           )}
         </Stack>
       }
-      yes={`Mark ${totalsText(file.totals)} as paid`}
+      yes={`Mark ${totalsText(file.totals, currency)} as paid`}
       pending={mark.isPending}
       onConfirm={() => mark.mutateAsync()}
     >

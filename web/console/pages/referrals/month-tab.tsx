@@ -1,5 +1,6 @@
 import { Anchor, Group, Paper, SegmentedControl, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
 import { formatCount, formatDate, formatInstantIn, plural } from '../../formats.ts';
 import { Delta } from '../../parts/delta.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -12,7 +13,7 @@ import { ProgramFilter, usePrograms } from './filters.tsx';
 import { NeedsDecision } from './needs-decision.tsx';
 import type { Summary } from './responses.ts';
 import { useViewState } from './view-state.ts';
-import { amountText, figureText } from './words.ts';
+import { amountText, totalsText } from './words.ts';
 
 /** Days that a person can choose. */
 const PERIODS = ['7', '30', '90'] as const;
@@ -80,6 +81,7 @@ function Totals({
 }: {
   summary: Summary;
 }) {
+  const { currency } = useSession().workspace;
   const view = useViewState();
   const against = `Compared with ${formatDate(span.from)} to ${formatDate(span.to)}`;
   const counts = [
@@ -109,7 +111,7 @@ function Totals({
       ))}
       <Figure
         label="Revenue"
-        value={figureText(totals.revenue)}
+        value={totalsText(totals.revenue, currency)}
         note={<RevenueChanges now={totals.revenue} before={before.revenue} against={against} />}
       />
     </SimpleGrid>
@@ -132,6 +134,7 @@ function RevenueChanges({ now, before, against }: Record<'now' | 'before', Money
 type Money = Summary['owed']['pending'];
 
 function Owed({ owed: { pending, eligible, credits } }: { owed: Summary['owed'] }) {
+  const { currency } = useSession().workspace;
   const view = useViewState();
   const kinds = Object.entries(credits);
   return (
@@ -145,7 +148,7 @@ function Owed({ owed: { pending, eligible, credits } }: { owed: Summary['owed'] 
             On hold
           </Text>
           <Text fw={600} className="figure">
-            {figureText(pending)}
+            {totalsText(pending, currency)}
           </Text>
         </div>
         <div>
@@ -153,7 +156,7 @@ function Owed({ owed: { pending, eligible, credits } }: { owed: Summary['owed'] 
             Ready to pay
           </Text>
           <Anchor component="button" fw={600} className="figure" onClick={() => view.show('payouts')}>
-            {figureText(eligible)}
+            {totalsText(eligible, currency)}
           </Anchor>
         </div>
         {kinds.length > 0 && (
@@ -189,6 +192,7 @@ const COLUMNS = [
 ];
 
 function TopReferrers({ referrers }: { referrers: Summary['top_referrers'] }) {
+  const { currency } = useSession().workspace;
   const view = useViewState();
   const names = new Map(usePrograms().map(({ id, name }) => [id, name]));
   const isOne = names.size < 2 || view.get('program') !== null;
@@ -228,8 +232,8 @@ function TopReferrers({ referrers }: { referrers: Summary['top_referrers'] }) {
                   formatCount(referrer.clicks),
                   formatCount(referrer.signups),
                   formatCount(referrer.buyers),
-                  figureText(referrer.revenue),
-                  figureText(referrer.owed),
+                  totalsText(referrer.revenue, currency),
+                  totalsText(referrer.owed, currency),
                 ].map((text, index) => (
                   // biome-ignore lint/suspicious/noArrayIndexKey: the columns are fixed
                   <Table.Td key={index} ta="right" className="figure">

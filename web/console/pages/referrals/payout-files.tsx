@@ -13,7 +13,7 @@ import { MarkPaidButton } from './mark-paid-button.tsx';
 import { PayoutLines } from './payout-lines.tsx';
 import type { PayoutFiles as Files, PayoutFile } from './responses.ts';
 import { useViewState } from './view-state.ts';
-import { figureText } from './words.ts';
+import { totalsText } from './words.ts';
 
 const PAGE = 20;
 
@@ -96,6 +96,7 @@ export function PayoutFiles() {
 }
 
 function Row({ file, program }: { file: PayoutFile; program: string }) {
+  const { currency } = useSession().workspace;
   const view = useViewState();
   return (
     <Table.Tr>
@@ -115,7 +116,7 @@ function Row({ file, program }: { file: PayoutFile; program: string }) {
       </Table.Td>
       <LongTextCell>{program}</LongTextCell>
       <FigureCell>{formatCount(file.referrers)}</FigureCell>
-      <FigureCell>{figureText(file.totals)}</FigureCell>
+      <FigureCell>{totalsText(file.totals, currency)}</FigureCell>
       <Table.Td>
         <FileStatus file={file} />
       </Table.Td>

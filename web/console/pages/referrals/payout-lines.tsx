@@ -27,7 +27,10 @@ export function PayoutLines({
   close: () => void;
 }) {
   useFocusBack();
-  const { can } = useSession();
+  const {
+    can,
+    workspace: { currency },
+  } = useSession();
   const [limit, setLimit] = useState(LINES);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const lines = useApi<PayoutLinesResponse>(`/payouts/${exportId}/lines`, { limit });
@@ -35,7 +38,8 @@ export function PayoutLines({
     (partner_ids) => ({ path: '/payouts', body: { export_id: exportId, partner_ids } }),
     {
       refresh: REFRESH,
-      done: ({ paid, totals }) => `Marked paid: ${plural(paid, 'line', 'lines')}, ${totalsText(totals)}`,
+      done: ({ paid, totals }) =>
+        `Marked paid: ${plural(paid, 'line', 'lines')}, ${totalsText(totals, currency)}`,
     },
   );
   const editable = can('operator') && !canceled;

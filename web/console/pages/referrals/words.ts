@@ -92,12 +92,12 @@ export const METHOD_CHOICES = Object.entries(METHODS).map(([value, label]) => ({
 export const amountText = (amount: number, currency: string | null, creditKind: string | null) =>
   currency === null ? `${formatCount(amount)} ${creditKind ?? ''}`.trim() : formatMoney(amount, currency);
 
-/** `$12.00 and ¥500`; `nothing` if empty. */
-export function totalsText(totals: Totals): string {
-  const amounts = Object.entries(totals).map(([currency, amount]) => formatMoney(amount, currency));
-  return amounts.length === 0 ? 'nothing' : new Intl.ListFormat(undefined).format(amounts);
+/**
+ * `$12.00 and ¥500`.
+ *
+ * @param currency of the workspace: without any amount the text is its zero, such as `$0.00`
+ */
+export function totalsText(totals: Totals, currency: string): string {
+  const amounts = Object.entries(totals).map(([own, amount]) => formatMoney(amount, own));
+  return amounts.length === 0 ? formatMoney(0, currency) : new Intl.ListFormat(undefined).format(amounts);
 }
-
-/** `$12.00 and ¥500` as a figure; `0` if empty. */
-export const figureText = (totals: Totals) =>
-  Object.keys(totals).length === 0 ? formatCount(0) : totalsText(totals);

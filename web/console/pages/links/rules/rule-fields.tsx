@@ -3,6 +3,7 @@ import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { RULES_LIMIT } from '../../../../../core/links/rules/types.ts';
 import { plural } from '../../../formats.ts';
+import { useFocusAdded } from '../../../parts/use-focus-added.ts';
 import type { FormFields, LinkFormSection } from '../form/fields.ts';
 import { RuleCard } from './rule-card.tsx';
 import { newRule, type RuleDraft } from './rule-drafts.ts';
@@ -21,6 +22,7 @@ function RuleFields({ draft, set, wrong }: FormFields) {
     rules.map(({ key }) => key),
     move,
   );
+  const { list, adding } = useFocusAdded<HTMLOListElement>(rules.length);
   const isOfRule = rules.some((_, nth) => wrong(`rules.${nth}`) !== null);
   return (
     <Stack gap="sm">
@@ -34,7 +36,7 @@ function RuleFields({ draft, set, wrong }: FormFields) {
         </Text>
       )}
       {rules.length > 0 && (
-        <ol className="rule-list" aria-label="Rules">
+        <ol className="rule-list" aria-label="Rules" ref={list}>
           {rules.map((rule, index) => (
             <RuleCard
               key={rule.key}
@@ -59,7 +61,10 @@ function RuleFields({ draft, set, wrong }: FormFields) {
           size="sm"
           leftSection={<IconPlus size={16} />}
           disabled={rules.length >= RULES_LIMIT}
-          onClick={() => change([...rules, newRule()])}
+          onClick={() => {
+            adding();
+            change([...rules, newRule()]);
+          }}
         >
           Add a rule
         </Button>

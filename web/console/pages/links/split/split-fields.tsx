@@ -2,6 +2,7 @@ import { ActionIcon, Button, Group, NativeSelect, SimpleGrid, Stack, Text, TextI
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { SPLIT_GOALS, VARIANTS } from '../../../../../core/links/rules/types.ts';
 import { formatPercent, viewerTimeZone } from '../../../formats.ts';
+import { useFocusAdded } from '../../../parts/use-focus-added.ts';
 import type { FormFields, LinkFormSection } from '../form/fields.ts';
 import { NO_SPLIT, newVariant, type SplitDraft, type VariantDraft } from './split-drafts.ts';
 
@@ -14,6 +15,7 @@ function SplitFields({ draft, set, wrong }: FormFields) {
   const changeVariant = (nth: number, fields: Partial<VariantDraft>) =>
     change({ variants: variants.map((variant, at) => (at === nth ? { ...variant, ...fields } : variant)) });
   const sum = variants.reduce((total, { weight }) => total + weightOf(weight), 0);
+  const { list, adding } = useFocusAdded<HTMLOListElement>(variants.length);
   const isOfVariant = variants.some((_, nth) => wrong(`split.${nth}`) !== null);
   return (
     <Stack gap="sm">
@@ -33,6 +35,7 @@ function SplitFields({ draft, set, wrong }: FormFields) {
             leftSection={<IconPlus size={16} />}
             onClick={() => {
               const first = { ...newVariant(EVEN), destination_url: draft.destination_url };
+              adding();
               change({ variants: [first, newVariant(EVEN)] });
             }}
           >
@@ -41,7 +44,7 @@ function SplitFields({ draft, set, wrong }: FormFields) {
         </Group>
       ) : (
         <>
-          <ol className="rule-list" aria-label="Variants">
+          <ol className="rule-list" aria-label="Variants" ref={list}>
             {variants.map((variant, nth) => (
               <VariantFields
                 key={variant.key}
@@ -70,6 +73,7 @@ function SplitFields({ draft, set, wrong }: FormFields) {
               disabled={variants.length >= VARIANTS.most}
               onClick={() => {
                 const average = Math.max(1, Math.round(sum / variants.length));
+                adding();
                 change({ variants: [...variants, newVariant(average)] });
               }}
             >
