@@ -229,6 +229,26 @@ test('visits of the root and of unknown slugs are clicks without a link, and lea
     status: 302,
     to: 'https://brand.example/not-found',
   });
+  // What browsers, crawlers, and scanners ask of every host is no click.
+  for (const path of [
+    '/apple-touch-icon.png',
+    '/apple-touch-icon-120x120-precomposed.png',
+    '/favicon-32x32.png',
+    '/sitemap.xml',
+    '/sitemap_index.xml',
+    '/ads.txt',
+    '/app-ads.txt',
+    '/security.txt',
+    '/site.webmanifest',
+    '/.env',
+    '/.git/config',
+    '/wp-login.php',
+    '/wp-admin/setup.php',
+    '/vendor/phpunit/phpunit/src/Util/PHP/eval-stdin.php',
+    '/cgi-bin/luci',
+  ]) {
+    expect([path, (await shown('orphan.brand.example', path)).status]).toEqual([path, 404]);
+  }
   const events = async () =>
     (await whole.events()).filter((event): event is ClickEvent => event.kind === 'click');
   const orphans = (await events()).filter(({ labels }) => labels.domain === 'orphan.brand.example');

@@ -13,6 +13,7 @@ import type { IngestMetrics } from '../metrics.ts';
 import type { Page } from '../pages/layout.ts';
 import type { Pages } from '../pages/pages.ts';
 import type { IdentifyVisitor } from '../visitors/identify.ts';
+import { isMachinePath } from './machine-paths.ts';
 import { adOf, flagsOf } from './record-and-redirect.ts';
 import type { Visit } from './visit.ts';
 
@@ -22,7 +23,7 @@ export type DomainVisits = {
   servedFile(host: Host, visit: Visit, exchange: Exchange): boolean;
   /**
    * Responds to a visit of `/` or of an unknown slug: redirects where the workspace wants it, or with 404. The visit is
-   * a click without a link (orphan), written before the response.
+   * a click without a link (orphan), written before the response; a path that only machines request is a 404 alone.
    */
   respondUnknown(host: Host, visit: Visit, exchange: Exchange): void;
 };
@@ -88,6 +89,11 @@ export function createDomainVisits(given: {
       if (policies.isSuspended(host.workspaceId)) {
         metrics.countOutcome('blocked');
         show(exchange, '410 Gone', pages.blocked);
+        return;
+      }
+      if (isMachinePath(visit.slug + visit.path)) {
+        metrics.countOutcome('not_found');
+        show(exchange, '404 Not Found', pages.notFound);
         return;
       }
       const visitors = visitorIds.forWorkspace(host.workspaceId);

@@ -1,0 +1,24 @@
+/**
+ * Paths that browsers, crawlers, and scanners request of every host, whatever is there: no person asked for them, so they
+ * are no clicks. A link of such a name is found before.
+ */
+
+/**
+ * Files of a host. Sources: Apple, "Configuring Web Applications" (touch icons); sitemaps.org; IAB Tech Lab (`ads.txt`,
+ * `app-ads.txt`, `sellers.json`); RFC 9116 (`security.txt`); W3C, "Web Application Manifest"; humanstxt.org;
+ * llmstxt.org; Microsoft, "Browser configuration schema"; Adobe, "Cross-domain policy file".
+ */
+const FILES =
+  /^(?:apple-touch-icon[\w.-]*\.png|favicon[\w.-]*|sitemap[\w.-]*\.xml(?:\.gz)?|(?:app-)?ads\.txt|sellers\.json|security\.txt|humans\.txt|llms(?:-full)?\.txt|(?:site\.web)?manifest(?:\.json)?|site\.webmanifest|browserconfig\.xml|crossdomain\.xml|clientaccesspolicy\.xml)$/i;
+
+/**
+ * What scanners for faults of other software request. Sources: the paths of the OWASP Core Rule Set
+ * (`restricted-files.data`, `php-errors`), and of WordPress, phpMyAdmin, PHPUnit, and Spring Boot.
+ */
+const SCANNED =
+  /(?:^|\/)\.(?:env|git|aws|ssh|svn|hg|vscode|htaccess|htpasswd|ds_store)|\.(?:php\d?|phtml|aspx?|jspx?|cgi|sql|bak)$|^(?:wp-(?:admin|content|includes|json|login)|cgi-bin|phpmyadmin|vendor\/phpunit|actuator|_ignition|hnap1)(?:\/|$)/i;
+
+/** @param path without the slash before it */
+export function isMachinePath(path: string): boolean {
+  return FILES.test(path) || SCANNED.test(path);
+}
