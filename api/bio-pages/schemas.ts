@@ -7,6 +7,7 @@ import {
   BUTTON_STYLES,
   CANVAS_MODES,
   CARD_MODES,
+  DEFAULT_THEME,
   FONTS,
 } from '../../core/bio/theme.ts';
 import { PAGE_ORIGINS } from '../../sql/bio/pages.ts';
@@ -66,13 +67,15 @@ const ThemeRecord = Type.Object(
   { title: 'BioTheme' },
 );
 
-/** Checked value by value: a value outside its set becomes the default, so the schema only requires an object. */
-const ThemeBody = Type.Unsafe<Record<string, unknown>>({
-  type: 'object',
-  additionalProperties: true,
-  description:
-    'Any keys of `BioTheme`. A value outside its allowed set becomes the default. Unknown keys are ignored. An update is merged onto the current theme.',
-});
+/** Checked value by value: a value outside its set becomes the default, so the schema only names the keys. */
+const ThemeBody = Body(
+  Object.fromEntries(Object.keys(DEFAULT_THEME).map((key) => [key, Type.Optional(Type.Unknown())])),
+  {
+    title: 'BioThemeInput',
+    description:
+      'Any keys of `BioTheme`. A value outside its allowed set becomes the default. An update is merged onto the current theme.',
+  },
+);
 
 const ButtonBody = Body(
   {

@@ -22,8 +22,11 @@ test('unknown body fields are named in x-ignored-fields, nested ones with their 
   const button = { label: 'Shop', url: 'https://shop.example/', tracked: true };
   expect(await ignoredBy('/bio-pages', { slug: 'ignored', links: [button], theme: { any: 1 } })).toEqual([
     201,
-    'links.0.tracked',
+    'links.0.tracked, theme.any',
   ]);
+  // A slip of a known one is refused.
+  const slip = await shop.post('/bio-pages', { slug: 'slip', theme: { buttonColour: '#ff0000' } });
+  expect([slip.status, slip.body.error.details?.[0]?.path]).toEqual([400, 'theme.buttonColour']);
 });
 
 test('a body with known fields only gets no header, and neither does one that is not an object', async () => {

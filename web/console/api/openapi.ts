@@ -674,6 +674,21 @@ export interface components {
       footerImage: string | null;
       textColor: string;
     };
+    BioThemeInput: {
+      buttonColor?: unknown;
+      buttonRadius?: unknown;
+      buttonShadow?: unknown;
+      buttonShadowColor?: unknown;
+      buttonStyle?: unknown;
+      buttonTextColor?: unknown;
+      canvasMode?: unknown;
+      canvasValue?: unknown;
+      cardBg?: unknown;
+      cardMode?: unknown;
+      font?: unknown;
+      footerImage?: unknown;
+      textColor?: unknown;
+    };
     BlockedLead: {
       block_reason: components["schemas"]["BlockReason"];
       /** Format: date-time */
@@ -955,9 +970,7 @@ export interface components {
       show_branding?: boolean;
       slug: string;
       social_links?: components["schemas"]["SocialLinkInput"][];
-      theme?: {
-        [key: string]: unknown;
-      };
+      theme?: components["schemas"]["BioThemeInput"];
       title?: string;
     };
     CreateCommission: {
@@ -2416,9 +2429,7 @@ export interface components {
       show_branding?: boolean;
       slug?: string;
       social_links?: components["schemas"]["SocialLinkInput"][];
-      theme?: {
-        [key: string]: unknown;
-      };
+      theme?: components["schemas"]["BioThemeInput"];
       title?: string;
     };
     Problem: {
@@ -3057,9 +3068,7 @@ export interface components {
       metadata?: components["schemas"]["Metadata"] | null;
       show_branding?: boolean;
       social_links?: components["schemas"]["SocialLinkInput"][];
-      theme?: {
-        [key: string]: unknown;
-      };
+      theme?: components["schemas"]["BioThemeInput"];
       title?: string;
     };
     UpdateConnection: {
