@@ -118,6 +118,24 @@ describe('attributeLeads', () => {
     ]);
   });
 
+  it('removes a lead whose person turns out to be known after its shares were written', async () => {
+    const { pool } = rig.stores;
+    const { workspaceId } = rig;
+    const visitor = uuidv7();
+    const email = 'late@mail.example';
+    await rig.click({ visitor, link: uuidv7(), ts: NOW - 2 * DAY });
+    await identify({ visitor, email, ts: NOW - DAY });
+    expect(await leads()).toHaveLength(1);
+    // The worker ended before it had marked the lead.
+    await pool.query('UPDATE leads SET attributed_at = NULL WHERE workspace_id = $1', [workspaceId]);
+    await upsertIdentities(pool, [
+      { workspaceId, visitorId: visitor, email, externalUserId: null, ts: NOW - 3 * DAY, byServer: false },
+    ]);
+    expect(await leads()).toEqual([]);
+    const { rows } = await pool.query('SELECT 1 FROM leads WHERE workspace_id = $1', [workspaceId]);
+    expect(rows).toEqual([]);
+  });
+
   it('counts a lead once when a worker ends before it has marked it', async () => {
     await updateWorkspace(rig.stores.pool, rig.workspaceId, { attribution_model: 'linear' });
     const [visitor, other] = [uuidv7(), uuidv7()];

@@ -148,7 +148,7 @@ it('a report waits at most a minute for a stream that stands still, and keeps it
     .toEqual([{ visitor_id: visitor }]);
 });
 
-it('a report that a database refuses is a dead letter, and its neighbors are stored', async () => {
+it('a report with text that PostgreSQL refuses is a dead letter, and its neighbors are stored', async () => {
   const landedAt = [NOW];
   const visitor = uuidv7();
   stream.append([
@@ -162,7 +162,7 @@ it('a report that a database refuses is a dead letter, and its neighbors are sto
     expect(await storedOrder(orderId)).toMatchObject({ visitor_id: visitor });
   const letters = await unreplayedDeadLetters(rig.stores.pool, 10);
   expect(letters).toEqual([
-    expect.objectContaining({ sequence: 1n, reason: expect.stringMatching(/^refused_by_records: /) }),
+    expect.objectContaining({ sequence: 1n, reason: expect.stringMatching(/^unstorable: `order_id`/) }),
   ]);
 });
 
