@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../cli/embedded/free-port.ts';
-import { bound } from './bound-process.ts';
+import { bindRunning } from './bound-process.ts';
 import { LIMIT_MS } from './until.ts';
 
 /** Whether PgBouncer is installed, as on Debian with the package `pgbouncer`. */
@@ -60,10 +60,12 @@ export async function startPgBouncer(given: {
   writeFileSync(file, `${databases}[pgbouncer]\n${lines.join('\n')}\n`, { mode: 0o644 });
 
   let child: ChildProcess | null = null;
+  let release: () => void = () => undefined;
   const start = async () => {
     const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
-    const { file: command, args } = bound('pgbouncer', ['-q', ...user, file]);
-    child = spawn(command, args, { stdio: 'ignore' });
+    child = spawn('pgbouncer', ['-q', ...user, file], { stdio: 'ignore' });
+    // The kernel would forget to end it with this process, because it changes its user.
+    if (child.pid !== undefined) release = bindRunning(child.pid);
     for (const deadline = Date.now() + LIMIT_MS; !(await accepts(port)); await delay(20)) {
       if (child.exitCode !== null || Date.now() > deadline) throw new Error('PgBouncer did not start');
     }
@@ -74,6 +76,7 @@ export async function startPgBouncer(given: {
     if (!running || running.exitCode !== null || running.signalCode !== null) return;
     running.kill(signal);
     await once(running, 'exit');
+    release();
   };
   await start();
   return {
