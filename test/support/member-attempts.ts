@@ -105,6 +105,10 @@ export const MEMBER_ATTEMPTS: Attempts = {
     { path: `/members/${victim.member}`, status: 404 },
     { path: `/members/${victim.member}`, status: 404, as: 'member' },
   ],
+  'DELETE /api/v1/members/{id}/provider-link': (victim) => [
+    { path: `/members/${victim.member}/provider-link`, status: 404 },
+    { path: `/members/${victim.member}/provider-link`, status: 404, as: 'member' },
+  ],
 };
 
 /** Adds a member with a session and a passkey to the owner's workspace. */
