@@ -195,7 +195,7 @@ test('a part of the clicks that ClickHouse detaches at its start is named by log
     return (await Promise.all(urls.map(async (url) => (await fetch(url)).text()))).join('\n');
   };
   await expect.poll(metrics).toContain('hoplog_worker_damaged_parts{table="clicks",tier="workers"} 1');
-  expect(alertOf('DamagedParts')).toBe('max by (table) (hoplog_worker_damaged_parts) > 0');
+  expect(alertOf('DamagedParts')).toBe('max by (release, table) (hoplog_worker_damaged_parts) > 0');
 
   const looks: string[] = [];
   await withClickHouse(async (clickhouse) => {

@@ -17,6 +17,7 @@ import { HAS_PGBOUNCER, startPgBouncer } from './support/pgbouncer.ts';
 import { killed } from './support/process-fixtures.ts';
 import { PROGRAM_ENV, programArguments } from './support/program.ts';
 import { shiftedClock } from './support/shifted-clock.ts';
+import { createSlowGate } from './support/slow-gate.ts';
 import { canMount, mountSmallDisk } from './support/small-disk.ts';
 import { type TestStores, testStores } from './support/stores.ts';
 import { until } from './support/until.ts';
@@ -99,22 +100,34 @@ test('an API that is not ready', async () => {
     CLICKHOUSE_URL: clickhouseUrl,
     CLICKHOUSE_DATABASE: clickhouseDatabase,
   };
-  const [port, metricsPort, nowhere] = [await freePort(), await freePort(), await freePort()];
+  const gate = await createSlowGate(databaseUrl);
+  const [port, metricsPort] = [await freePort(), await freePort()];
   const child = spawn(process.execPath, programArguments('api'), {
     env: {
       ...PROGRAM_ENV,
       ...env,
-      CLICKHOUSE_URL: `http://127.0.0.1:${nowhere}`,
+      DATABASE_URL: gate.url,
       DATA_DIR: dataDir,
       API_PORT: String(port),
       METRICS_PORT: String(metricsPort),
     },
     stdio: 'ignore',
   });
+  const origin = `http://127.0.0.1:${port}`;
+  const status = () =>
+    fetch(`${origin}/health/ready`).then(
+      (response) => response.status,
+      () => 0,
+    );
   try {
+    try {
+      await expect.poll(status).toBe(200);
+    } finally {
+      await gate.close();
+    }
     await expectFound('service', /^api: http:\/\/127\S+\/health\/ready returned status 503$/, {
       ...env,
-      BASE_URL: `http://127.0.0.1:${port}`,
+      BASE_URL: origin,
     });
   } finally {
     await killed(child);

@@ -304,7 +304,7 @@ test.each([
   expect((await clicksOf(id))[0]?.referer).toBe(referer);
 });
 
-test('an unknown slug, another spelling, a deleted link and the root are a 404 page', async () => {
+test('an unknown slug, another spelling and a deleted link are a 404 page', async () => {
   const { slug, id } = await link('https://example.com/', { ...FACEBOOK, slug: 'Exact-Case' });
   expect((await visit(`${ingest.url}/${slug}`)).status).toBe(302);
   await stores.pool.query('UPDATE links SET deleted_at = now() WHERE id = $1', [id]);
@@ -312,7 +312,6 @@ test('an unknown slug, another spelling, a deleted link and the root are a 404 p
   for (const path of [
     '/nothing-here',
     `/${other.slug.toLowerCase()}`,
-    '/',
     '/a/b',
     '/%00',
     `/${'x'.repeat(65)}`,
