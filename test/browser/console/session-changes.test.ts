@@ -86,10 +86,11 @@ const CALLS: [what: string, path: string, call: (page: Page) => Promise<void>][]
       await page.getByRole('menuitem', { name: 'These links as CSV' }).click();
     },
   ],
+  ['a check of a file', '/links/import', (page) => press(page, 'Check 1 row')],
   ['an import', '/links/import', (page) => press(page, 'Import 1 row')],
 ];
 
-test.each(CALLS)('%s notices that the session has ended, and shows the sign-in', async (_, path, call) => {
+test.each(CALLS)('%s notices that the session has ended, and shows the sign-in', async (name, path, call) => {
   const page = await open(path);
   if (path === '/live') await page.getByText('Connected', { exact: true }).waitFor();
   if (path === '/links') await linkInTable(page).waitFor();
@@ -97,6 +98,10 @@ test.each(CALLS)('%s notices that the session has ended, and shows the sign-in',
     const text = 'destination_url,name\nhttps://shop.example/late,Late';
     const file = { name: 'late.csv', mimeType: 'text/csv', buffer: Buffer.from(text) };
     await page.locator('input[type="file"]').setInputFiles(file);
+    if (name === 'an import') {
+      await press(page, 'Check 1 row');
+      await page.getByRole('button', { name: 'Import 1 row', exact: true }).waitFor();
+    }
   }
   await page.context().clearCookies();
   await call(page);

@@ -92,7 +92,7 @@ test('the country that bought most through Instagram last month', async () => {
     dimensions: ['country'],
     filters: [{ dimension: 'channel', operator: 'is', values: ['instagram'] }],
     window: { from, to },
-    sort: [['conversions', 'desc']],
+    order_by: [{ by: 'conversions', direction: 'desc' }],
   });
   const [most] = rows;
   const name = new Intl.DisplayNames('en', { type: 'region' }).of(String(most?.dimensions.country));
