@@ -42,7 +42,8 @@ export function requestedVisitor<T extends VisitorIds>({
   visitor_id: one,
   _vid: other,
 }: VisitorRequest<T>): T | undefined {
-  if (one === undefined || one === null) return other ?? one;
+  // Null says that there is none, and is not as if left out.
+  if (one === undefined || one === null) return other === undefined ? one : other;
   if (other === undefined || other === null) return one;
   if (visitorIdsOf(one).join() !== visitorIdsOf(other).join()) {
     throw badRequest('_vid', 'must be equal to `visitor_id`: they are two names of one field');
