@@ -47,7 +47,8 @@ export type PaymentState = {
   isUnsure: boolean;
   /** The names of the buyer, the ones to try first in front. */
   buyers: readonly Buyer[];
-  email: string | null;
+  /** The emails of the payment's objects, which may differ: the one to try first in front. */
+  emails: readonly string[];
   codes: readonly string[];
   /** Whether the provider knows an earlier paid invoice of the subscription; null: it was not asked. */
   hasEarlier: boolean | null;
@@ -77,7 +78,7 @@ export function paymentState(parts: Parts, isOver: boolean): PaymentState {
     sale,
     isUnsure,
     buyers: all.flatMap(({ buyer }) => buyer ?? []),
-    email: all.find(({ email }) => email)?.email ?? null,
+    emails: [...new Set(all.flatMap(({ email }) => email || []))],
     codes: [...new Set(all.flatMap(({ codes }) => codes ?? []))],
     hasEarlier: all.find(({ hasEarlier }) => hasEarlier !== undefined)?.hasEarlier ?? null,
     ...givenBack(all, sale),

@@ -38,8 +38,8 @@ type Paid = PaymentState & { sale: NonNullable<PaymentState['sale']> };
 /**
  * Finds the buyer of a payment; this is the one place that does. In this order, each passed over where it names no known
  * user: the names in the payment's own metadata; who pays, as an event, a merchant, an import or an earlier purchase of
- * theirs has named them; the email of the payment, then the customer's. A visitor without a user is known where they clicked a referral link: then the signup
- * of the buyer is recorded here.
+ * theirs has named them; the emails of the payment, then the customer's. A visitor without a user is known where they
+ * clicked a referral link: then the signup of the buyer is recorded here.
  */
 export async function buyerOfPayment(
   tx: Queryable,
@@ -50,9 +50,10 @@ export async function buyerOfPayment(
   const { workspace, connection } = context;
   const paidAt = new Date(state.sale.paidAt);
   const tied = await tiedBuyers(tx, payment, payerOf(payment), paidAt);
-  const emails = [state.email, await emailOfCustomer(tx, payment, payment.customer_id)].flatMap((email) =>
-    email !== null && isEmail(email) ? [normalizeEmail(email)] : [],
-  );
+  const ofCustomer = await emailOfCustomer(tx, payment, payment.customer_id);
+  const emails = [...state.emails, ...(ofCustomer === null ? [] : [ofCustomer])]
+    .filter(isEmail)
+    .map(normalizeEmail);
   const [email = null] = emails;
   const visitorId = [...state.buyers, ...tied.slice(0, 1)].flatMap(visitorsOf)[0] ?? null;
   const found = { email, visitorId, couponId: null };

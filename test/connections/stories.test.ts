@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
@@ -32,8 +33,14 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** How many stories each run plays; CONNECTION_STORIES=500 plays more. */
+/**
+ * How many stories each run plays. The nightly run plays 500 of a new seed; another one plays the same each time, so that a
+ * change is not refused for a story that failed before it.
+ */
 const RUNS = Number(process.env.CONNECTION_STORIES ?? 100);
+const SEED = Number(
+  process.env.HISTORY_SEED ?? (process.env.CONNECTION_STORIES ? randomInt(2 ** 31) : 20_261_129),
+);
 const HOUR = 3_600;
 
 const states = fc
@@ -78,6 +85,25 @@ const story = fc.record({
   shuffle: fc.array(fc.nat({ max: 1_000 }), { maxLength: 30 }),
   repeated: fc.array(fc.nat({ max: 1_000 }), { maxLength: 4 }),
 });
+
+/** The checkout has another email than the invoice, and is told of first. */
+const TWO_EMAILS = {
+  story: {
+    tie: 'none' as const,
+    isFirstSaleOnly: false,
+    payments: (['checkout', 'invoice'] as const).map((joined) => ({
+      amount: 20_000,
+      email: 'own' as const,
+      isNamed: false,
+      joined,
+      refunds: [],
+      isToldByHand: false,
+    })),
+    remadeAfter: null,
+  },
+  shuffle: [1, 1, 0],
+  repeated: [],
+};
 
 const EMAILS = { own: 'n@mail.example', other: 'other@work.example', none: null };
 
@@ -235,7 +261,8 @@ test('a story of a customer comes to what the model says, in any order', async (
     }),
     {
       numRuns: RUNS,
-      ...(process.env.HISTORY_SEED !== undefined && { seed: Number(process.env.HISTORY_SEED) }),
+      examples: [[TWO_EMAILS]],
+      seed: SEED,
     },
   );
 }, 900_000);
