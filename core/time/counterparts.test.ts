@@ -8,7 +8,7 @@ function hoursBeside(day: [string, string], other: [string, string], zone: strin
   const cut = ([from, to]: [string, string]) =>
     bucketStarts({ from: requireInstant('from', from), to: requireInstant('to', to) }, 'hour', zone, 30) ??
     [];
-  const [label] = [(start: bigint) => bucketLabels([start], 'hour', zone)[0] ?? ''];
+  const label = (start: bigint) => bucketLabels([start], 'hour', zone)[0] ?? '';
   const pairs = counterparts(cut(day), cut(other), ['hour'], zone);
   return new Map([...pairs].map(([one, beside]) => [label(one), label(beside)]));
 }

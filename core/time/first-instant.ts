@@ -9,6 +9,12 @@ export type CalendarDate = { year: number; month: number; day: number };
 /** Returns how much a clock is ahead of UTC at an instant. Milliseconds. */
 export const offsetAt = (clock: ZoneClock, instant: number): number => clock(instant) - instant;
 
+/** Returns the date that a clock shows at an instant. */
+export function dateAt(clock: ZoneClock, instant: number): CalendarDate {
+  const shown = new Date(clock(instant));
+  return { year: shown.getUTCFullYear(), month: shown.getUTCMonth() + 1, day: shown.getUTCDate() };
+}
+
 /** Returns when a date begins in a zone: at midnight, or when clocks jump over it. Milliseconds since the epoch. */
 export function firstInstantOf(clock: ZoneClock, { year, month, day }: CalendarDate): number {
   const midnight = Date.UTC(year, month - 1, day);

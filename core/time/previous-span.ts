@@ -1,6 +1,6 @@
-import { type CalendarDate, firstInstantOf } from './first-instant.ts';
+import { type CalendarDate, dateAt, firstInstantOf } from './first-instant.ts';
 import { NANOS_PER_MILLI } from './timestamps.ts';
-import { zoneClock } from './zone-clock.ts';
+import { type ZoneClock, zoneClock } from './zone-clock.ts';
 
 /** A half-open span of time in nanoseconds since the epoch. */
 type Span = { from: bigint; to: bigint };
@@ -23,11 +23,10 @@ export function previousSpan({ from, to }: Span, timeZone: string): Span {
 }
 
 /** Returns the date that begins at an instant on the zone's calendar, or null where none does. */
-function dateAtMidnight(clock: (instant: number) => number, nanos: bigint): CalendarDate | null {
+function dateAtMidnight(clock: ZoneClock, nanos: bigint): CalendarDate | null {
   if (nanos % NANOS_PER_MILLI !== 0n) return null;
   const instant = Number(nanos / NANOS_PER_MILLI);
-  const shown = new Date(clock(instant));
-  const date = { year: shown.getUTCFullYear(), month: shown.getUTCMonth() + 1, day: shown.getUTCDate() };
+  const date = dateAt(clock, instant);
   return firstInstantOf(clock, date) === instant ? date : null;
 }
 

@@ -1,7 +1,7 @@
 // Browsers run this file too.
 import type { TimeUnit } from '../analytics/dimensions.ts';
 import { badRequest } from '../errors.ts';
-import { firstInstantOf, offsetAt } from './first-instant.ts';
+import { dateAt, firstInstantOf, offsetAt } from './first-instant.ts';
 import { NANOS_PER_MILLI } from './timestamps.ts';
 import { type ZoneClock, zoneClock } from './zone-clock.ts';
 
@@ -103,9 +103,8 @@ function* clockUnitsFrom(clock: ZoneClock, from: number, unit: number): Generato
 
 /** The first instant of each day, week or month on the calendar, from the one that `from` lies in. */
 function* datesFrom(clock: ZoneClock, from: number, unit: 'day' | 'week' | 'month'): Generator<number> {
-  const first = new Date(clock(from));
-  const date = { year: first.getUTCFullYear(), month: first.getUTCMonth() + 1, day: first.getUTCDate() };
-  const sinceMonday = daysSinceMonday(first);
+  const date = dateAt(clock, from);
+  const sinceMonday = daysSinceMonday(new Date(clock(from)));
   let last = Number.NEGATIVE_INFINITY;
   for (let step = 0; ; step++) {
     const at = {
