@@ -109,7 +109,7 @@ declare module 'fastify' {
     checkRest?: (body: never, faulty: ReadonlySet<string>) => void;
     /**
      * The field of the body whose elements the route validates one by one. An element that can't be stored becomes
-     * an `UnstorableRow` (`plugins/body.ts`) and does not refuse the request.
+     * an `UnstorableRow` (`input/body.ts`) and does not refuse the request.
      */
     rows?: string;
     /** A member must have signed in, or confirmed to be there, within ten minutes. */

@@ -9,7 +9,7 @@ import {
 import { badRequest } from '../../core/errors.ts';
 import { STORED_MAX_NANOS, STORED_MIN_NANOS } from '../../core/time/timestamps.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
-import { bodyCheck } from '../plugins/validation.ts';
+import { bodyCheck } from '../input/validation.ts';
 import { Body } from '../schemas.ts';
 import { checkFilter, conditionsOf, type Filter, type FilterOrAny } from './filters.ts';
 import { filtersOf } from './request.ts';

@@ -13,10 +13,10 @@ import { inTransaction, type Pool, type PoolClient } from '../../sql/database/po
 import { rolledBack } from '../../sql/database/rolled-back.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { DomainRules } from '../domains/service.ts';
+import { bodyCheck } from '../input/validation.ts';
 import { readBulkRows, readRow } from '../links/bulk.ts';
 import { type BulkRow, createEach, holdSlugsOf } from '../links/create-each.ts';
 import { CreateBody } from '../links/schemas.ts';
-import { bodyCheck } from '../plugins/validation.ts';
 import { alreadyImported } from './already-imported.ts';
 import { readWithEveryProblem } from './every-problem.ts';
 import { putInFolders, putOnWaiting } from './where-links-go.ts';

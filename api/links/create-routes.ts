@@ -1,7 +1,7 @@
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
+import { bodyCheck } from '../input/validation.ts';
 import { withIdempotency } from '../plugins/idempotency.ts';
-import { bodyCheck } from '../plugins/validation.ts';
 import { createInBulk, readBulkRows } from './bulk.ts';
 import { createLinks } from './create.ts';
 import { checkRest, readCreateRequest, withoutIgnored } from './create-request.ts';

@@ -5,9 +5,9 @@ import { AppError, type ErrorDetail } from '../../core/errors.ts';
 import { badFields } from '../../core/faults.ts';
 import type { Config } from '../../core/settings/config.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
+import { bodyRefusal, validationDetails } from '../input/validation.ts';
 import { databaseError } from './database-errors.ts';
 import { createFaultLog } from './fault-log.ts';
-import { bodyRefusal, validationDetails } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -60,7 +60,7 @@ export function addLoadLimit(
   app.addHook('preParsing', async (request, reply) => {
     if (!hasBody(request)) return;
     working.delete(request);
-    // Bodies of public routes are limited to some KiB: see plugins/body.ts.
+    // Bodies of public routes are limited to some KiB: see input/body.ts.
     if (request.routeOptions.config.scope === 'public') return;
     if (arriving.size >= limits.arriving) throw full();
     if (!reply.raw.destroyed) arriving.add(request);

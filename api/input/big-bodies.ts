@@ -1,5 +1,5 @@
 import type { Api, FastifyRequest } from '../dependencies.ts';
-import { createWorkspaceQueue } from './workspace-queue.ts';
+import { createWorkspaceQueue } from '../plugins/workspace-queue.ts';
 
 /** Bytes of a body from which on it waits for its workspace's others. */
 const BIG = 65_536;
