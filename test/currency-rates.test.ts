@@ -6,7 +6,7 @@ import { nowNanos } from '../core/time/timestamps.ts';
 import { advanceStreams, registerStream } from '../sql/event-log/streams.ts';
 import { upsertOrders } from '../sql/orders/orders.ts';
 import type { CurrencyRate } from '../sql/workspaces/currency-rates.ts';
-import { attributeOrders } from '../workers/attribution/attribute.ts';
+import { attribute } from '../workers/attribution/attribute.ts';
 import { createWorkerMetrics } from '../workers/metrics.ts';
 import { merchant } from './referrals/support.ts';
 import { type TestApi, type TestWorkspace, testApi } from './support/api.ts';
@@ -91,7 +91,7 @@ test('revenue is converted by the rate, in its direction only, including earlier
         ...{ visitorId, email: null, externalUserId: null, amountMinor: 10_000, currency: 'eur' },
       },
     ]);
-    await attributeOrders({ pool, clickhouse, metrics, log: silentLogger() });
+    await attribute({ pool, clickhouse, metrics, log: silentLogger() }, 'orders');
     const { body } = await shop.get<{ channels: { conversions: number; revenue: number }[] }>('/channels');
     return body.channels.map(({ conversions, revenue }) => ({ conversions, revenue }));
   };

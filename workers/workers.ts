@@ -8,8 +8,7 @@ import type { Logger } from '../core/tier/log.ts';
 import type { Tracing } from '../core/tier/tracing.ts';
 import { createConnectionSealer } from '../sql/connections/sealer.ts';
 import type { Pool } from '../sql/database/pool.ts';
-import { attributeOrders } from './attribution/attribute.ts';
-import { attributeLeads } from './attribution/attribute-leads.ts';
+import { attribute } from './attribution/attribute.ts';
 import { storeWaitingReports } from './attribution/store-waiting-reports.ts';
 import { startConnectionJobs } from './connections/jobs.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
@@ -164,13 +163,13 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       ...shared,
       name: 'attribution',
       everyMs: () => pause.ms(ATTRIBUTE_EVERY_MS),
-      work: async () => (await shared.waits('attribution')) && attributeOrders(shared),
+      work: async () => (await shared.waits('attribution')) && attribute(shared, 'orders'),
     }),
     startJob({
       ...shared,
       name: 'attribution_of_leads',
       everyMs: () => pause.ms(ATTRIBUTE_EVERY_MS),
-      work: async () => (await shared.waits('leads')) && attributeLeads(shared),
+      work: async () => (await shared.waits('leads')) && attribute(shared, 'leads'),
     }),
   ];
   const jobs = [

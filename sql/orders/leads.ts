@@ -1,7 +1,5 @@
 import type { Queryable } from '../database/pool.ts';
-import type { AttributionModel } from '../workspaces/workspaces.ts';
 import { MAX_JOINED } from './joined-visitors.ts';
-import { CLAIMED_UNTIL, IS_UNCLAIMED, type WrittenShares } from './unattributed-orders.ts';
 
 /** An identify of a visitor. */
 export type LeadReport = {
@@ -18,7 +16,7 @@ export type LeadReport = {
 };
 
 /** A row that may be a lead, `lead`: the ids that are one person with its browser. */
-const BROWSER = `CROSS JOIN LATERAL (
+export const BROWSER = `CROSS JOIN LATERAL (
     SELECT ARRAY(
       SELECT unnest(lead.visitors) UNION
       SELECT joined.other_visitor_id FROM unnest(lead.visitors) AS one CROSS JOIN LATERAL (
@@ -36,7 +34,7 @@ const leadWith = (condition: string) =>
     AND (known.attributed_at IS NOT NULL OR (known.ts, known.stream_ordinal) < (lead.ts, lead.stream_ordinal)))`;
 
 /** SQL: whether an earlier identify is of the same person, one hop away: by visitor, email or user. */
-const IS_KNOWN = `(
+export const IS_KNOWN = `(
     ${earlierIn('identities', 'known.visitor_id = ANY (browser.ids)')}
     OR ${earlierIn('identities', 'known.email = lead.email')}
     OR ${earlierIn('identities', 'known.external_user_id = lead.external_user_id')}
@@ -76,124 +74,4 @@ export async function noteLeads(transaction: Queryable, reports: readonly LeadRe
       rows.map((row) => row.externalUserId),
     ],
   );
-}
-
-/** An identify that waits for attribution. */
-export type WaitingLead = LeadReport & {
-  internalId: number;
-  /** Whether an earlier identify is of the same person: then it is no lead. */
-  isKnown: boolean;
-  model: AttributionModel;
-  /** Days. */
-  window: number;
-  /** Versions whose attributed shares may be in ClickHouse. */
-  written: readonly WrittenShares[];
-  /** Changes with the row. */
-  rowVersion: string;
-};
-
-// The first half of the advisory locks that claim leads; the second is the lead's number.
-const CLAIM = 7_206;
-
-/**
- * Claims leads older than the watermark, oldest first, until the transaction ends: every earlier identify is stored. Skips other
- * workers' claims. {@link recordLeadShares} prolongs the claim.
- *
- * @param before microseconds: the watermark
- */
-export async function claimLeads(
-  transaction: Queryable,
-  before: number,
-  limit: number,
-): Promise<WaitingLead[]> {
-  const { rows } = await transaction.query<{
-    internal_id: number;
-    workspace_id: string;
-    visitor_id: string;
-    other_visitor_ids: string[];
-    email: string | null;
-    external_user_id: string | null;
-    ts: number;
-    stream_ordinal: number;
-    is_known: boolean;
-    attribution_model: AttributionModel;
-    attribution_window: number;
-    written_shares: WrittenShares[];
-    row_version: string;
-  }>(
-    `WITH waiting AS MATERIALIZED (
-       SELECT internal_id FROM leads WHERE attributed_at IS NULL AND ts < $1 AND ${IS_UNCLAIMED}
-       ORDER BY ts LIMIT $2 * 4
-     ), claimed AS MATERIALIZED (
-       SELECT internal_id FROM waiting WHERE pg_try_advisory_xact_lock($3, (internal_id % 2147483647)::int) LIMIT $2
-     )
-     SELECT lead.*, ${IS_KNOWN} AS is_known
-     FROM (
-       SELECT leads.*, array_prepend(visitor_id, other_visitor_ids) AS visitors, leads.xmin::text AS row_version
-       FROM claimed JOIN leads USING (internal_id)
-     ) AS lead ${BROWSER} ORDER BY lead.ts`,
-    [before, limit, CLAIM],
-  );
-  return rows.map((row) => ({
-    internalId: row.internal_id,
-    workspaceId: row.workspace_id,
-    visitorId: row.visitor_id,
-    otherVisitorIds: row.other_visitor_ids,
-    email: row.email,
-    externalUserId: row.external_user_id,
-    ts: row.ts,
-    streamOrdinal: row.stream_ordinal,
-    isKnown: row.is_known,
-    model: row.attribution_model,
-    window: row.attribution_window,
-    written: row.written_shares,
-    rowVersion: row.row_version,
-  }));
-}
-
-/**
- * Records the shares of claimed leads that are about to be written, and prolongs the claim beyond the transaction. To be
- * committed before they are written.
- *
- * @returns the leads that have not changed since they were claimed; the shares of the others must not be written
- */
-export async function recordLeadShares(
-  transaction: Queryable,
-  leads: readonly { lead: WaitingLead; written: readonly WrittenShares[] }[],
-): Promise<Set<number>> {
-  if (leads.length === 0) return new Set();
-  const { rows } = await transaction.query<{ internal_id: number }>(
-    `UPDATE leads SET written_shares = about.written, claimed_until = ${CLAIMED_UNTIL}
-     FROM unnest($1::bigint[], $2::text[], $3::jsonb[]) AS about (internal_id, row_version, written)
-     WHERE leads.internal_id = about.internal_id AND leads.xmin::text = about.row_version
-     RETURNING leads.internal_id`,
-    [
-      leads.map(({ lead }) => lead.internalId),
-      leads.map(({ lead }) => lead.rowVersion),
-      leads.map(({ written }) => JSON.stringify(written)),
-    ],
-  );
-  return new Set(rows.map((row) => row.internal_id));
-}
-
-/** Ends the claim of leads whose shares were not written. */
-export async function releaseLeads(db: Queryable, internalIds: readonly number[]): Promise<void> {
-  await db.query('UPDATE leads SET claimed_until = NULL WHERE internal_id = ANY ($1::bigint[])', [
-    internalIds,
-  ]);
-}
-
-/** Records that the shares of these leads are in ClickHouse. */
-export async function markLeadsAttributed(db: Queryable, internalIds: readonly number[]): Promise<void> {
-  if (internalIds.length === 0) return;
-  await db.query(
-    'UPDATE leads SET attributed_at = now(), claimed_until = NULL WHERE internal_id = ANY ($1::bigint[])',
-    [internalIds],
-  );
-}
-
-/** Removes what turned out to be no lead. Shares that were written for it are to be replaced before. */
-export async function dropLeads(db: Queryable, internalIds: readonly number[]): Promise<void> {
-  if (internalIds.length === 0) return;
-  await db.query('DELETE FROM leads WHERE internal_id = ANY ($1::bigint[])', [internalIds]);
 }

@@ -15,8 +15,7 @@ import { upsertIdentities } from '../../sql/orders/identities.ts';
 import { noteLeads } from '../../sql/orders/leads.ts';
 import { upsertOrders } from '../../sql/orders/orders.ts';
 import { ATTRIBUTION_MODELS } from '../../sql/workspaces/workspaces.ts';
-import { attributeOrders } from '../../workers/attribution/attribute.ts';
-import { attributeLeads } from '../../workers/attribution/attribute-leads.ts';
+import { attribute } from '../../workers/attribution/attribute.ts';
 import { createWorkerMetrics } from '../../workers/metrics.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { createLink } from '../support/links.ts';
@@ -116,7 +115,7 @@ async function dataSet(random: Random): Promise<{ shop: TestWorkspace; data: Mod
     })),
   );
   const events = randomEvents(random, visitors, time);
-  await attribute(shop.workspace.id, events);
+  await storeAndAttribute(shop.workspace.id, events);
   const shares = sharesOfEvents({ ...events, clicks: rows, model, window: WINDOW_DAYS });
   expect(shares.filter(({ share }) => (share?.orders ?? 0) > 0).length).toBeGreaterThan(10);
   expect(shares.filter(({ share }) => (share?.leads ?? 0) > 0).length).toBeGreaterThan(0);
@@ -144,7 +143,7 @@ function randomEvents(random: Random, visitors: readonly string[], time: () => n
 }
 
 /** Stores identifies and orders as a lane does, in any order, and attributes them. */
-async function attribute(workspaceId: string, { identifies, orders }: Events): Promise<void> {
+async function storeAndAttribute(workspaceId: string, { identifies, orders }: Events): Promise<void> {
   const { pool, clickhouse } = api.stores;
   const stored = { workspaceId, streamOrdinal: 0, externalUserId: null };
   for (const { micros: ts, visitor: visitorId, email } of identifies) {
@@ -160,8 +159,8 @@ async function attribute(workspaceId: string, { identifies, orders }: Events): P
   );
   const metrics = createWorkerMetrics(new Registry());
   const dependencies = { pool, clickhouse, metrics, log: silentLogger() };
-  while (await attributeOrders(dependencies));
-  while (await attributeLeads(dependencies));
+  while (await attribute(dependencies, 'orders'));
+  while (await attribute(dependencies, 'leads'));
 }
 
 /** Midnights of the zone in the time of the data, and around the change of clocks. */

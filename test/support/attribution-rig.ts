@@ -11,7 +11,7 @@ import { upsertIdentities } from '../../sql/orders/identities.ts';
 import { joinVisitors } from '../../sql/orders/joined-visitors.ts';
 import { upsertOrders } from '../../sql/orders/orders.ts';
 import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
-import { type AttributionDependencies, attributeOrders } from '../../workers/attribution/attribute.ts';
+import { type AttributionDependencies, attribute } from '../../workers/attribution/attribute.ts';
 import { createWorkerMetrics } from '../../workers/metrics.ts';
 import { enrichedClick } from './enriched-click.ts';
 import { testStores } from './stores.ts';
@@ -102,7 +102,7 @@ export async function createAttributionRig() {
   }
   const join = (...visitorIds: string[]) => joinVisitors(stores.pool, [{ workspaceId, visitorIds, ts: 1 }]);
   async function credits(orderId: string) {
-    await attributeOrders(dependencies);
+    await attribute(dependencies, 'orders');
     const result = await stores.clickhouse.query({
       query: `SELECT link_id, channel, toInt64(amount_minor) AS amount, share, first_channel
         FROM attributed_shares FINAL WHERE workspace_id = {workspace:UUID} AND order_id = {order:String}

@@ -5,7 +5,7 @@ import { joinVisitors } from '../../sql/orders/joined-visitors.ts';
 import { noteLeads } from '../../sql/orders/leads.ts';
 import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { type AttributionRig, createAttributionRig, DAY, NOW } from '../../test/support/attribution-rig.ts';
-import { attributeLeads } from './attribute-leads.ts';
+import { attribute } from './attribute.ts';
 
 let rig: AttributionRig;
 beforeAll(async () => {
@@ -38,7 +38,7 @@ async function identify({ visitor, others = [], email, user, ts, stream = 0 }: G
 
 /** The leads of the workspace by link, after attribution. */
 async function leads(): Promise<{ link_id: string; lead: number; channel: string }[]> {
-  while (await attributeLeads(rig.dependencies));
+  while (await attribute(rig.dependencies, 'leads'));
   const result = await rig.stores.clickhouse.query({
     query: `SELECT link_id, channel, lead FROM attributed_shares FINAL
       WHERE workspace_id = {workspace:UUID} AND NOT replaced ORDER BY ts, part`,
@@ -48,7 +48,7 @@ async function leads(): Promise<{ link_id: string; lead: number; channel: string
   return result.json();
 }
 
-describe('attributeLeads', () => {
+describe('attribute, of leads', () => {
   it("attributes a person's first identify to the last click before it, and no later one", async () => {
     const [visitor, link] = [uuidv7(), uuidv7()];
     await rig.click({ visitor, link: uuidv7(), ts: NOW - 3 * DAY });
@@ -150,4 +150,35 @@ describe('attributeLeads', () => {
     await pool.query('DELETE FROM identities WHERE visitor_id = $1', [other]);
     expect((await leads()).map((row) => row.lead)).toEqual([1]);
   });
+
+  it.each([
+    ['is a lead again', false, 1],
+    ['turns out to be known', true, 0],
+  ])(
+    'replaces the shares of a lead that PostgreSQL lost and stored again when its person %s',
+    async (_, isKnown, left) => {
+      const { pool } = rig.stores;
+      const { workspaceId } = rig;
+      const visitor = uuidv7();
+      const email = 'lost@mail.example';
+      await rig.click({ visitor, link: uuidv7(), ts: NOW - 2 * DAY });
+      await identify({ visitor, email, ts: NOW - DAY });
+      expect(await leads()).toHaveLength(1);
+      await pool.query('DELETE FROM leads WHERE workspace_id = $1', [workspaceId]);
+      await identify({ visitor, email, ts: NOW - DAY });
+      if (isKnown) {
+        await upsertIdentities(pool, [
+          {
+            workspaceId,
+            visitorId: visitor,
+            email,
+            externalUserId: null,
+            ts: NOW - 3 * DAY,
+            byServer: false,
+          },
+        ]);
+      }
+      expect(await leads()).toHaveLength(left);
+    },
+  );
 });

@@ -10,7 +10,7 @@ import {
   NOW,
   type Reported,
 } from '../../test/support/attribution-rig.ts';
-import { attributeOrders } from './attribute.ts';
+import { attribute } from './attribute.ts';
 
 let rig: AttributionRig;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
 beforeEach(() => rig.newWorkspace());
 afterAll(() => rig.close());
 
-describe('attributeOrders', () => {
+describe('attribute', () => {
   it('waits until the watermark has passed the order', async () => {
     const orderId = await rig.order({ ts: NOW, visitor: uuidv7() });
     expect(await rig.credits(orderId)).toEqual([]);
@@ -204,7 +204,7 @@ describe('attributeOrders', () => {
     await rig.click({ visitor: newest, link, ts: NOW - 2 * DAY });
     const ids: string[] = [];
     for (let n = 0; n < 8; n++) ids.push(await rig.order({ ts: NOW - DAY + n, email }));
-    expect(await attributeOrders(rig.dependencies)).toBe(true);
+    expect(await attribute(rig.dependencies, 'orders')).toBe(true);
     const { rows } = await pool.query(
       'SELECT count(*)::int AS done FROM orders WHERE workspace_id = $1 AND attributed_version = version',
       [rig.workspaceId],
@@ -255,7 +255,7 @@ describe('attributeOrders', () => {
   it('shares the work with other workers, each order once', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 30; i++) ids.push(await rig.order({ ts: NOW - DAY + i }));
-    await Promise.all([1, 2, 3].map(() => attributeOrders(rig.dependencies)));
+    await Promise.all([1, 2, 3].map(() => attribute(rig.dependencies, 'orders')));
     const result = await rig.stores.clickhouse.query({
       query: `SELECT count() AS written, uniqExact(order_id) AS orders FROM attributed_shares
         WHERE order_id IN {ids:Array(String)}`,

@@ -5,24 +5,21 @@ import {
   attributedSharesBlock,
 } from '../../clickhouse/inserts/attributed-shares.ts';
 import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
-import {
-  type ClickGroup,
-  clicksBeforeOrders,
-  origins,
-} from '../../clickhouse/queries/clicks-before-orders.ts';
-import { orderKey, storedShares } from '../../clickhouse/queries/stored-shares.ts';
+import { clicksBeforeOrders, origins } from '../../clickhouse/queries/clicks-before-orders.ts';
+import { momentKey, type StoredShares, storedShares } from '../../clickhouse/queries/stored-shares.ts';
 import { convertMinor, MoneyError } from '../../core/money/money.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
 import {
+  type ConversionKind,
   claimUnattributed,
   markAttributed,
   recordShares,
-  releaseOrders,
+  releaseClaims,
   type SharesToWrite,
-  type UnattributedOrder,
+  type Unattributed,
   type WrittenShares,
-} from '../../sql/orders/unattributed-orders.ts';
+} from '../../sql/orders/unattributed.ts';
 import { reportsStoredBefore } from '../../sql/orders/waiting-reports.ts';
 import { lockRatesShared, type RateOf } from '../../sql/workspaces/currency-rates.ts';
 import type { WorkerMetrics } from '../metrics.ts';
@@ -40,68 +37,82 @@ export type AttributionDependencies = {
 const BATCH = 200;
 
 /**
- * Attributes a batch of the orders that the watermark has passed: every click that could have led to them is visible then, and
- * every identify has joined its visitors. The shares of a batch, and what they replace, are one block, so an order has all
- * of its shares or none. After a crash before the orders are marked, the next run finds the shares and only marks. What a
- * killed worker has sent may arrive later: it was recorded before, so it is replaced unseen. An order that changes
- * meanwhile waits for the next batch.
+ * Attributes a batch of the orders, or of the leads, that the watermark has passed: every click that could have led to them is
+ * visible then, and every identify has joined its visitors. The shares of a batch, and what they replace, are one block, so an
+ * event has all of its shares or none. After a crash before the events are marked, the next run finds an order's shares and only
+ * marks; a lead is written again as a new version. What a killed worker has sent may arrive later: it was recorded before, so it
+ * is replaced unseen. An event that changes meanwhile waits for the next batch.
  *
  * @returns whether more may be waiting
  */
-export async function attributeOrders(dependencies: AttributionDependencies): Promise<boolean> {
+export async function attribute(
+  dependencies: AttributionDependencies,
+  kind: ConversionKind,
+): Promise<boolean> {
   const { pool, clickhouse } = dependencies;
   const before = await reportsStoredBefore(pool);
   if (before === null) return false;
   const claimed = await inTransaction(pool, async (transaction) => {
-    const orders = await claimUnattributed(transaction, before, BATCH);
-    if (orders.length === 0) return null;
-    const stored = await storedShares(clickhouse, orders);
-    const isStored = (order: UnattributedOrder) => stored.get(orderKey(order))?.has(order.version) === true;
-    const open = orders.filter((order) => !isStored(order));
+    const events = await claimUnattributed(transaction, kind, before, BATCH);
+    if (events.length === 0) return null;
+    const stored = await storedShares(clickhouse, events);
+    const storedOf = (event: Unattributed) => sharesStoredOf(event, stored.get(momentKey(event)));
+    const isStored = (event: Unattributed) =>
+      storedOf(event).some(({ version }) => version === event.version);
+    const open = events.filter((event) => !isStored(event));
     const computed = (await sharesOfAll(dependencies, transaction, open)).map((attributed) => {
-      const { order, rows } = attributed;
-      return { ...attributed, written: writtenWith(order, rows.length, stored.get(orderKey(order))) };
+      const { event, rows } = attributed;
+      const own = storedOf(event).filter(({ orderId }) => orderId === event.orderId);
+      return { ...attributed, stored: storedOf(event), written: writtenWith(event, rows.length, own) };
     });
-    await markAttributed(transaction, orders.filter(isStored));
-    const unchanged = await recordShares(transaction, computed);
+    await markAttributed(transaction, kind, events.filter(isStored));
+    const unchanged = await recordShares(transaction, kind, computed);
     return {
-      shares: computed.filter(({ order }) => unchanged.has(order.internalId)),
-      mayBeMore: orders.length === BATCH || computed.length < open.length,
+      shares: computed.filter(({ event }) => unchanged.has(event.internalId)),
+      mayBeMore: events.length === BATCH || computed.length < open.length,
     };
   });
   if (claimed === null) return false;
   const { shares, mayBeMore } = claimed;
-  const orders = shares.map(({ order }) => order);
+  const events = shares.map(({ event }) => event);
   try {
     await insertShares(dependencies, shares);
   } catch (error) {
-    await releaseOrders(
-      pool,
-      orders.map(({ internalId }) => internalId),
-    ).catch(() => {}); // the claim ends soon
+    const ids = events.map(({ internalId }) => internalId);
+    await releaseClaims(pool, kind, ids).catch(() => {}); // the claim ends soon
     throw error;
   }
-  await markAttributed(pool, orders);
+  await markAttributed(pool, kind, events);
   return mayBeMore;
 }
 
-/** What is to be written for an order. */
-type Attributed = SharesToWrite & { rows: AttributedShareRow[] };
+/** What is to be written for an event. */
+type Attributed = SharesToWrite & { rows: AttributedShareRow[]; stored: readonly StoredShares[] };
+
+/**
+ * Returns which of the shares at an event's time are the event's. Where PostgreSQL has gone back, the same identify got another
+ * number, so the shares of its lead may have another order id.
+ */
+function sharesStoredOf(event: Unattributed, found: readonly StoredShares[] = []): StoredShares[] {
+  return found.filter(({ orderId, isLead }) => (event.revenue ? orderId === event.orderId : isLead));
+}
 
 async function insertShares(
   { clickhouse, metrics }: AttributionDependencies,
   shares: readonly Attributed[],
 ): Promise<void> {
-  if (shares.length === 0) return;
-  const rows = shares.flatMap(({ order, rows: own, written }) => [
+  const rows = shares.flatMap(({ event, rows: own, written, stored }) => [
     ...own,
-    ...replacedShares(order, own.length, written),
+    ...replacedShares(event, own.length, written),
+    ...stored
+      .filter(({ orderId }) => orderId !== event.orderId)
+      .flatMap(({ orderId, ...one }) => replacedShares({ ...event, orderId }, 0, [{ ...event, ...one }])),
   ]);
   if (rows.length === 0) return;
   await insertBlock(clickhouse, {
     table: 'attributed_shares',
     block: attributedSharesBlock(rows),
-    token: tokenOf(shares.map(({ order }) => order)),
+    token: tokenOf(shares.map(({ event }) => event)),
   });
   metrics.insertedRows.inc({ table: 'attributed_shares' }, rows.length);
 }
@@ -109,52 +120,57 @@ async function insertShares(
 /**
  * Every version whose shares may be in ClickHouse, with the most parts that it may have.
  *
- * @param stored parts of the versions that ClickHouse has: also those that a restored database does not know
+ * @param stored versions that ClickHouse has: also those that a restored database does not know
  */
 function writtenWith(
-  { version, ts, streamOrdinal, written }: UnattributedOrder,
+  { version, ts, streamOrdinal, written }: Unattributed,
   parts: number,
-  stored: ReadonlyMap<number, number> = new Map(),
+  stored: readonly Pick<WrittenShares, 'version' | 'parts'>[],
 ): WrittenShares[] {
   const all = new Map(written.map((one) => [one.version, one]));
-  for (const [other, most] of [...stored, [version, parts] as const]) {
+  for (const { version: other, parts: most } of [...stored, { version, parts }]) {
     all.set(other, { version: other, parts: Math.max(most, all.get(other)?.parts ?? 0), ts, streamOrdinal });
   }
   return [...all.values()];
 }
 
-/** @returns shares of the first orders only, where all of them have too many visitors for one query */
+/** @returns shares of the first events only, where all of them have too many visitors for one query */
 async function sharesOfAll(
   dependencies: AttributionDependencies,
   transaction: Queryable,
-  orders: readonly UnattributedOrder[],
-): Promise<Omit<Attributed, 'written'>[]> {
-  if (orders.length === 0) return [];
+  events: readonly Unattributed[],
+): Promise<Omit<Attributed, 'written' | 'stored'>[]> {
+  if (events.length === 0) return [];
   const { clickhouse, metrics } = dependencies;
   const rateOf = await lockRatesShared(transaction);
-  const { reached, spans } = await spansOf(transaction, orders);
+  const { reached, spans } = await spansOf(transaction, events);
+  const ofOrders = spans.filter(({ position }) => reached[position]?.revenue);
   const [groups, firstCame] = await Promise.all([
     clicksBeforeOrders(clickhouse, spans),
-    origins(clickhouse, spans),
+    origins(clickhouse, ofOrders),
   ]);
-  const byOrder = Map.groupBy(groups, (group: ClickGroup) => group.position);
-  return reached.map((order, position) => {
-    const own = byOrder.get(position) ?? [];
-    metrics.attributedOrders.inc({ outcome: own.length > 0 ? 'attributed' : 'no_click' });
-    const converted = inWorkspaceCurrency(dependencies, order, rateOf);
+  const byEvent = Map.groupBy(groups, ({ position }) => position);
+  return reached.map((event, position) => {
+    const own = byEvent.get(position) ?? [];
+    const counter = event.revenue ? metrics.attributedOrders : metrics.attributedLeads;
+    if (!event.isGivenUp) counter.inc({ outcome: own.length > 0 ? 'attributed' : 'no_click' });
+    const converted = event.revenue && inWorkspaceCurrency(dependencies, event, event.revenue, rateOf);
+    const withoutRate = event.revenue !== null && converted === null;
     const origin = firstCame.get(position) ?? null;
-    const rows = order.isGivenUp ? [] : sharesOf({ order, groups: own, amountMinor: converted ?? 0, origin });
-    return { order, rows, withoutRate: converted === null };
+    const amountMinor = converted ?? 0;
+    const isLead = event.revenue === null;
+    const rows = event.isGivenUp ? [] : sharesOf({ order: event, groups: own, amountMinor, isLead, origin });
+    return { event, rows, withoutRate };
   });
 }
 
 /** @returns null without a rate; the order is then a conversion without revenue */
 function inWorkspaceCurrency(
   { metrics, log }: AttributionDependencies,
-  order: UnattributedOrder,
+  order: Unattributed,
+  { currency, workspaceCurrency, amountMinor }: NonNullable<Unattributed['revenue']>,
   rateOf: RateOf,
 ): number | null {
-  const { currency, workspaceCurrency, amountMinor } = order;
   if (currency === workspaceCurrency) return amountMinor;
   const rate = rateOf(currency, workspaceCurrency);
   if (rate === null) {
@@ -175,8 +191,9 @@ function inWorkspaceCurrency(
   }
 }
 
-function tokenOf(orders: readonly UnattributedOrder[]): string {
+function tokenOf(events: readonly Unattributed[]): string {
   const hash = createHash('sha256');
-  for (const { internalId, version } of orders) hash.update(`${internalId}/${version} `);
+  for (const { workspaceId, orderId, version } of events)
+    hash.update(`${workspaceId}/${orderId}/${version} `);
   return `attributed_shares/${hash.digest('hex')}`;
 }

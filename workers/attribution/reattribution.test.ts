@@ -11,7 +11,7 @@ import {
   NOBODY,
   NOW,
 } from '../../test/support/attribution-rig.ts';
-import { attributeOrders } from './attribute.ts';
+import { attribute } from './attribute.ts';
 
 let rig: AttributionRig;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ async function sentAndKilled(): Promise<() => Promise<void>> {
     throw new Error('killed');
   };
   const clickhouse = Object.create(rig.stores.clickhouse, { exec: { value: exec } });
-  await expect(attributeOrders({ ...rig.dependencies, clickhouse })).rejects.toThrow('killed');
+  await expect(attribute({ ...rig.dependencies, clickhouse }, 'orders')).rejects.toThrow('killed');
   if (!sent) throw new Error('nothing was sent');
   return sent;
 }
@@ -120,7 +120,7 @@ describe('shares of an order that is attributed again', () => {
       },
     });
     const clickhouse = Object.create(rig.stores.clickhouse, { queries: { value: queries } });
-    await attributeOrders({ ...rig.dependencies, clickhouse });
+    await attribute({ ...rig.dependencies, clickhouse }, 'orders');
     const stored = `SELECT order_id, toUInt32(amount_minor) AS amount FROM attributed_shares
       WHERE workspace_id = {workspace:UUID}`;
     const rows = async () => {

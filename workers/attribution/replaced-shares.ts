@@ -1,7 +1,7 @@
 import type { AttributedShareRow } from '../../clickhouse/inserts/attributed-shares.ts';
 import { NO_UUID } from '../../clickhouse/inserts/native-columns.ts';
 import { uuidToBytes } from '../../core/ids.ts';
-import type { WrittenShares } from '../../sql/orders/unattributed-orders.ts';
+import type { WrittenShares } from '../../sql/orders/unattributed.ts';
 import type { AttributedEvent } from './shares.ts';
 
 /**

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { ClickGroup } from '../../clickhouse/queries/clicks-before-orders.ts';
 import { bytesToUuid, uuidv7 } from '../../core/ids.ts';
-import type { UnattributedOrder } from '../../sql/orders/unattributed-orders.ts';
+import type { Unattributed } from '../../sql/orders/unattributed.ts';
 import { creditedClick } from '../../test/support/enriched-click.ts';
 import { sharesOf } from './shares.ts';
 
 const [first, second, third] = [uuidv7(), uuidv7(), uuidv7()];
 
-function order(model: UnattributedOrder['model']): UnattributedOrder {
+function order(model: Unattributed['model']): Unattributed {
   return {
     internalId: 1,
     workspaceId: uuidv7(),
@@ -18,10 +18,8 @@ function order(model: UnattributedOrder['model']): UnattributedOrder {
     visitorId: null,
     otherVisitorIds: [],
     email: null,
-    amountMinor: 100,
-    currency: 'usd',
+    revenue: { amountMinor: 100, currency: 'usd', workspaceCurrency: 'usd' },
     isGivenUp: false,
-    workspaceCurrency: 'usd',
     model,
     window: 30,
     written: [],
@@ -43,7 +41,7 @@ function group(linkId: string, clicks: number, firstTs: bigint, lastTs: bigint):
 
 const groups = [group(second, 1, 20n, 20n), group(first, 1, 10n, 50n), group(third, 1, 30n, 40n)];
 
-function credited(model: UnattributedOrder['model'], among = groups) {
+function credited(model: Unattributed['model'], among = groups) {
   const origin = { channel: 'bio', bioLinks: [second, third], otherChannel: 'tiktok' };
   return sharesOf({ order: order(model), groups: among, amountMinor: 100, origin });
 }

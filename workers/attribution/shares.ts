@@ -3,11 +3,11 @@ import { NO_UUID } from '../../clickhouse/inserts/native-columns.ts';
 import type { ClickGroup, Origin } from '../../clickhouse/queries/clicks-before-orders.ts';
 import { uuidToBytes } from '../../core/ids.ts';
 import { splitByLargestRemainder } from '../../core/money/money.ts';
-import type { UnattributedOrder } from '../../sql/orders/unattributed-orders.ts';
+import type { Unattributed } from '../../sql/orders/unattributed.ts';
 
 /** What attribution must know of an order, or of a lead. */
 export type AttributedEvent = Pick<
-  UnattributedOrder,
+  Unattributed,
   'workspaceId' | 'orderId' | 'version' | 'ts' | 'streamOrdinal' | 'model'
 >;
 
@@ -88,7 +88,7 @@ function amountsOf(amountMinor: number, weighted: readonly Weighted[]): number[]
   return weighted.map((one) => amounts.get(one) ?? 0);
 }
 
-function weigh(model: UnattributedOrder['model'], groups: readonly ClickGroup[]): Weighted[] {
+function weigh(model: Unattributed['model'], groups: readonly ClickGroup[]): Weighted[] {
   // Click times are unique in a deployment, so the same groups always split the same way.
   const sorted = [...groups].sort((a, b) => (a.firstTs < b.firstTs ? -1 : 1));
   if (model === 'linear') return mostClicked(sorted).map((group) => ({ group, weight: group.clicks }));

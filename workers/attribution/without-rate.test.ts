@@ -9,7 +9,7 @@ import {
   NOW,
   type Reported,
 } from '../../test/support/attribution-rig.ts';
-import { attributeOrders } from './attribute.ts';
+import { attribute } from './attribute.ts';
 
 let rig: AttributionRig;
 beforeAll(async () => {
@@ -82,7 +82,7 @@ describe('orders whose currency had no rate', () => {
     try {
       await holder.query('BEGIN');
       await holder.query('SELECT FROM orders WHERE order_id = $1 FOR UPDATE', [order]);
-      const attributed = attributeOrders(rig.dependencies);
+      const attributed = attribute(rig.dependencies, 'orders');
       await expect.poll(() => waiting('transactionid')).toBe(1);
       const anew = set('sek', 'usd', 0.1);
       // It waits for the attribution; one that did not would be done by now.
