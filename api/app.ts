@@ -18,7 +18,6 @@ import { folderRoutes } from './folders/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { addBigBodies } from './input/big-bodies.ts';
 import { addBody } from './input/body.ts';
-import { addIgnoredFields } from './input/ignored-fields.ts';
 import { addSerialization } from './input/serialization.ts';
 import { addUnknownParameters } from './input/unknown-parameters.ts';
 import { addValidation } from './input/validation.ts';
@@ -188,7 +187,6 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   addBigBodies(app);
   addBody(app);
   addUnknownParameters(app);
-  addIgnoredFields(app);
   addValidation(app);
   addSerialization(app);
   addWorkspaceQueue(app);

@@ -1,9 +1,13 @@
 import { nearestName } from '../../core/text/near-names.ts';
 
 /** Unknown fields of a body that are looked at. */
-const MOST = 100;
+const MOST_UNKNOWN = 100;
 /** Characters of an unknown name that a response repeats. */
 const LONGEST = 100;
+/** Names in the header `x-ignored-fields`. */
+const MOST_NAMED = 20;
+/** Characters of a name in that header. */
+const LONGEST_NAMED = 200;
 
 /** A JSON Schema of a body, as far as its fields go. */
 export type FieldSchema = {
@@ -30,14 +34,15 @@ export type UnknownField = {
 };
 
 /**
- * Finds the unknown fields of a body, at any depth, at most {@link MOST} of them. In a body that writes, one is refused
- * where it is a slip of a field that was not given.
+ * Walks a body once, at any depth. Returns its unknown fields, at most {@link MOST_UNKNOWN} of them: in a body that
+ * writes, one is refused where it is a slip of a field that was not given. Removes the optional fields that are null from
+ * objects that only read: they are as if left out.
  */
-export function unknownFields(schema: FieldSchema, body: unknown): UnknownField[] {
+export function readFields(schema: FieldSchema, body: unknown): UnknownField[] {
   const found: UnknownField[] = [];
 
   function visit(schema: FieldSchema, value: unknown, path: readonly string[]): void {
-    if (typeof value !== 'object' || value === null || found.length >= MOST) return;
+    if (typeof value !== 'object' || value === null) return;
     if (Array.isArray(value)) {
       if (schema.items === undefined) return;
       for (const [index, item] of value.entries()) visit(schema.items, item, [...path, String(index)]);
@@ -45,14 +50,15 @@ export function unknownFields(schema: FieldSchema, body: unknown): UnknownField[
     }
     const { properties, additionalProperties, refusesUnknown = false } = schema;
     if (properties === undefined) return;
+    const fields = value as Record<string, unknown>;
     const known = Object.keys(properties);
-    for (const name in value) {
-      if (found.length >= MOST) return;
+    for (const name in fields) {
       const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
       if (own !== undefined) {
-        visit(own, (value as Record<string, unknown>)[name], [...path, name]);
-      } else if (additionalProperties === false) {
-        const meant = refusesUnknown ? known : known.filter((one) => !Object.hasOwn(value, one));
+        if (fields[name] !== null) visit(own, fields[name], [...path, name]);
+        else if (refusesUnknown && isOptional(schema, name, own)) delete fields[name];
+      } else if (additionalProperties === false && found.length < MOST_UNKNOWN) {
+        const meant = refusesUnknown ? known : known.filter((one) => !Object.hasOwn(fields, one));
         const near = nearestName(name, meant);
         found.push({
           path: [...path, name.slice(0, LONGEST)],
@@ -68,20 +74,14 @@ export function unknownFields(schema: FieldSchema, body: unknown): UnknownField[
   return found;
 }
 
-/** Removes the optional fields that are null from objects that only read: they are as if left out. */
-export function withoutNulls(schema: FieldSchema, value: unknown): void {
-  if (typeof value !== 'object' || value === null) return;
-  if (Array.isArray(value)) {
-    if (schema.items) for (const item of value) withoutNulls(schema.items, item);
-    return;
-  }
-  const fields = value as Record<string, unknown>;
-  for (const [name, own] of Object.entries(schema.properties ?? {})) {
-    if (!Object.hasOwn(fields, name)) continue;
-    if (fields[name] !== null) withoutNulls(own, fields[name]);
-    else if (schema.refusesUnknown === true && isOptional(schema, name, own)) delete fields[name];
-  }
+/** Returns the header `x-ignored-fields`, or null where nothing is ignored. */
+export function ignoredNames(unknown: readonly UnknownField[]): string | null {
+  const ignored = unknown.filter(({ isRefused }) => !isRefused).slice(0, MOST_NAMED);
+  return ignored.length === 0 ? null : ignored.map(({ path }) => headerText(path.join('.'))).join(', ');
 }
+
+/** Encodes a field's name: it may hold commas and line breaks. */
+const headerText = (name: string): string => encodeURIComponent(name).slice(0, LONGEST_NAMED);
 
 const isOptional = (
   { required = [] }: FieldSchema,

@@ -5,7 +5,8 @@ import { AppError, type ErrorDetail } from '../../core/errors.ts';
 import { badFields } from '../../core/faults.ts';
 import type { Config } from '../../core/settings/config.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
-import { bodyRefusal, validationDetails } from '../input/validation.ts';
+import { validationDetails } from '../input/faults.ts';
+import { bodyRefusal } from '../input/validation.ts';
 import { databaseError } from './database-errors.ts';
 import { createFaultLog } from './fault-log.ts';
 
