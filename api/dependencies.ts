@@ -17,7 +17,7 @@ import type { ResolveHost } from '../core/webhooks/resolve-host.ts';
 import type { NewAuditEntry } from '../sql/audit/audit-log.ts';
 import type { SessionCaller } from '../sql/console/sessions.ts';
 import type { Pool } from '../sql/database/pool.ts';
-import type { ReadingPoint } from '../sql/event-log/reading-points.ts';
+import type { BesideKey } from '../sql/workspaces/callers.ts';
 import type { KeyRecord } from '../sql/workspaces/keys.ts';
 import type { Partner } from '../sql/workspaces/partners.ts';
 import type { Workspace } from '../sql/workspaces/workspaces.ts';
@@ -71,8 +71,8 @@ export type Auth = {
   workspace: Workspace;
   key: KeyRecord;
   member?: SignedIn;
-  /** On routes with `readsClicks`, when the request carries a key; get it through `readingPointOf`. */
-  readingPoint?: ReadingPoint;
+  /** What the route's `besideKey` read, when the request carries a key. */
+  beside?: unknown;
 };
 
 /**
@@ -93,11 +93,10 @@ declare module 'fastify' {
     manage?: true | ((request: FastifyRequest) => boolean);
     /** The plan that a route requires, `paid` by default; a function where it depends on the query. */
     plan?: PlanNeed | ((request: FastifyRequest) => PlanNeed);
-    /**
-     * The route reads clicks: it takes one of its workspace's places (`plugins/report-limit.ts`), and the key check also
-     * selects the reading point ({@link Auth.readingPoint}).
-     */
+    /** The route reads clicks: it takes one of its workspace's places. See `plugins/report-limit.ts`. */
     readsClicks?: true;
+    /** What the query of the key reads too, for {@link Auth.beside}. */
+    besideKey?: BesideKey;
     /**
      * The route creates something: `Idempotency-Key` is validated and documented; see `withIdempotency`.
      */

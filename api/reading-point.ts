@@ -4,7 +4,7 @@ import type { ApiDeps, Auth } from './dependencies.ts';
 /** Returns the reading point that came with the key, or reads it now. */
 export async function readingPointOf(
   { pool }: Pick<ApiDeps, 'pool'>,
-  auth: Pick<Auth, 'workspace' | 'readingPoint'>,
+  auth: Pick<Auth, 'workspace' | 'beside'>,
 ): Promise<ReadingPoint> {
-  return auth.readingPoint ?? readingPoint(pool, auth.workspace.id);
+  return (auth.beside as ReadingPoint | null | undefined) ?? readingPoint(pool, auth.workspace.id);
 }

@@ -17,7 +17,7 @@ import { shownDimensions, shownMetrics } from './shown.ts';
 
 type Stores = Pick<ApiDeps, 'pool' | 'clickhouse'>;
 /** Whose figures are read: a caller's, or those that a workspace shares. */
-type Reader = Pick<Auth, 'workspace' | 'readingPoint'>;
+type Reader = Pick<Auth, 'workspace' | 'beside'>;
 
 /**
  * Answers a query of a workspace's clicks, leads and orders.

@@ -4,7 +4,7 @@ import { requireAllowedOrigin } from '../../core/access/allowed-origins.ts';
 import { mayCall } from '../../core/access/key-scopes.ts';
 import { keyMatches, parseKey } from '../../core/access/keys.ts';
 import { AppError, SUSPENDED } from '../../core/errors.ts';
-import { type Caller, callerByLookup, clickReaderByLookup } from '../../sql/workspaces/callers.ts';
+import { type BesideKey, callerByLookup } from '../../sql/workspaces/callers.ts';
 import { type KeyRecord, recordKeyUse } from '../../sql/workspaces/keys.ts';
 import { partnerByLookup } from '../../sql/workspaces/partners.ts';
 import type { Api, ApiDeps, Auth, Scope } from '../dependencies.ts';
@@ -120,8 +120,7 @@ async function authOf(deps: ApiDeps, request: FastifyRequest, scope: WorkspaceSc
     if (caller) return caller;
     if (isMembers) throw unauthorized('sign in to the console first');
   }
-  const readsClicks = request.routeOptions.config.readsClicks !== undefined;
-  return checkWorkspaceKey(deps, tokenOf(request), scope, readsClicks);
+  return checkWorkspaceKey(deps, tokenOf(request), scope, request.routeOptions.config.besideKey);
 }
 
 const unauthorized = (message: string) => new AppError('unauthorized', message);
@@ -142,13 +141,11 @@ async function checkWorkspaceKey(
   deps: ApiDeps,
   token: string,
   scope: Exclude<WorkspaceScope, 'member'>,
-  readsClicks: boolean,
+  besideKey: BesideKey | undefined,
 ): Promise<Auth> {
   const parsed = parseKey(token);
   if (parsed?.kind === 'partner') throw unauthorized('a partner key is valid for /api/v1/partner/* only');
-  const find = readsClicks ? clickReaderByLookup : callerByLookup;
-  const caller: (Caller & Pick<Auth, 'readingPoint'>) | null =
-    parsed && (await find(deps.pool, parsed.lookup));
+  const caller = parsed && (await callerByLookup(deps.pool, parsed.lookup, besideKey));
   if (!caller || !keyMatches(token, caller.key.hash)) throw unauthorized('unknown key');
   if (caller.key.revoked_at) throw unauthorized('this key is revoked');
   const now = new Date();
@@ -164,8 +161,7 @@ async function checkWorkspaceKey(
       deps.log.debug({ err: error, key: key.id }, 'failed to record the use of a key; continuing'),
     );
   }
-  const { workspace, readingPoint } = caller;
-  return { workspace, key, ...(readingPoint && { readingPoint }) };
+  return { workspace: caller.workspace, key, beside: caller.beside };
 }
 
 async function checkPartner(deps: ApiDeps, token: string) {

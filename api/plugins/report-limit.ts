@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.ts';
+import { READING_POINT } from '../../sql/event-log/reading-points.ts';
 import type { Api, FastifyRequest } from '../dependencies.ts';
 
 /** Concurrent reads of clicks by one workspace: half of the process's connections to ClickHouse. */
@@ -72,12 +73,15 @@ function untilPassedOn(waiting: Set<() => void>, longestWait: number): Promise<v
 
 /**
  * Applies the limit to routes with `readsClicks`, until their response is ready. Exports and live streams have limits
- * of their own for the time after that.
+ * of their own for the time after that. The query of a request's key also reads the reading point, for `readingPointOf`.
  */
 export function addReportLimit(app: Api): void {
   app.decorate('reportLimit', createReportLimit());
   app.decorate('strangerLimit', createReportLimit(STRANGERS_AT_A_TIME));
   const held = new WeakMap<FastifyRequest, () => void>();
+  app.addHook('onRoute', ({ config }) => {
+    if (config?.readsClicks) config.besideKey = READING_POINT;
+  });
   app.addHook('preHandler', async (request, reply) => {
     if (request.routeOptions.config.readsClicks === undefined) return;
     const { key, workspace } = request.auth;

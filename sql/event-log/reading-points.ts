@@ -1,4 +1,5 @@
 import type { Queryable } from '../database/pool.ts';
+import type { BesideKey } from '../workspaces/callers.ts';
 import { WATERMARK } from './streams.ts';
 
 /** What a query of clicks must know first. */
@@ -9,32 +10,24 @@ export type ReadingPoint = {
   hasDeletedLinks: boolean;
 };
 
-/** A {@link ReadingPoint} as a row. */
-export type ReadingPointRow = { watermark: number | null; has_deleted_links: boolean };
-
-/**
- * Returns the columns of a {@link ReadingPointRow}. Erasures are never removed, so done ones count too.
- *
- * @param workspaceId SQL expression of the workspace id
- */
-export const readingPointColumns = (workspaceId: string) => `
-  (${WATERMARK}) AS watermark,
-  EXISTS (SELECT FROM erasures e WHERE e.workspace_id = ${workspaceId} AND e.kind = 'link') AS has_deleted_links`;
-
-export const toReadingPoint = (row: ReadingPointRow): ReadingPoint => ({
-  watermark: row.watermark,
-  hasDeletedLinks: row.has_deleted_links,
-});
+/** Reads a {@link ReadingPoint} with other columns. Erasures are never removed, so done ones count too. */
+export const READING_POINT: BesideKey = {
+  name: 'reading_point',
+  column: (workspaceId) => `json_build_object(
+    'watermark', (${WATERMARK}),
+    'hasDeletedLinks',
+      EXISTS (SELECT FROM erasures e WHERE e.workspace_id = ${workspaceId} AND e.kind = 'link'))`,
+};
 
 /**
  * Returns the reading point. Read it before the clicks: what becomes visible in between is newer than the watermark,
  * or read.
  */
 export async function readingPoint(db: Queryable, workspaceId: string): Promise<ReadingPoint> {
-  const { rows } = await db.query<ReadingPointRow>({
+  const { rows } = await db.query<{ point: ReadingPoint }>({
     name: 'reading_point',
-    text: `SELECT ${readingPointColumns('$1')}`,
+    text: `SELECT ${READING_POINT.column('$1')} AS point`,
     values: [workspaceId],
   });
-  return rows[0] ? toReadingPoint(rows[0]) : { watermark: null, hasDeletedLinks: true };
+  return rows[0]?.point ?? { watermark: null, hasDeletedLinks: true };
 }

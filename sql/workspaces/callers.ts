@@ -1,17 +1,20 @@
 import type { Queryable } from '../database/pool.ts';
-import {
-  type ReadingPoint,
-  type ReadingPointRow,
-  readingPointColumns,
-  toReadingPoint,
-} from '../event-log/reading-points.ts';
 import { keyRightsSql, type StoredKey } from './keys.ts';
 import { type Workspace, workspaceColumns } from './workspaces.ts';
 
+/** What a route reads of the caller's workspace in the query of the key. */
+export type BesideKey = {
+  /** Of the prepared statement. */
+  name: string;
+  /** One column, by the SQL expression of the workspace id. */
+  column: (workspaceId: string) => string;
+};
+
 /** The workspace key and workspace of an API request. */
-export type Caller = { key: StoredKey; workspace: Workspace };
+export type Caller = { key: StoredKey; workspace: Workspace; beside: unknown };
 
 type Row = Workspace & {
+  beside: unknown;
   key_id: string;
   key_kind: StoredKey['kind'];
   key_hash: Buffer;
@@ -29,30 +32,22 @@ type Row = Workspace & {
  * Returns the key with this 8-digit lookup, revoked or not, with its workspace, or null. Every request starts with
  * it: one indexed query, prepared once per connection. Nothing is cached, so a revocation holds at once.
  */
-export async function callerByLookup(db: Queryable, lookup: string): Promise<Caller | null> {
-  const { rows } = await db.query<Row>({ name: 'caller_by_lookup', text: selected(''), values: [lookup] });
-  return rows[0] ? toCaller(rows[0]) : null;
-}
-
-/** {@link callerByLookup} and the reading point of a caller who reads clicks, in one query. */
-export async function clickReaderByLookup(
+export async function callerByLookup(
   db: Queryable,
   lookup: string,
-): Promise<(Caller & { readingPoint: ReadingPoint }) | null> {
-  const { rows } = await db.query<Row & ReadingPointRow>({
-    name: 'click_reader_by_lookup',
-    text: selected(`, ${readingPointColumns('w.id')}`),
+  beside: BesideKey = { name: 'nothing', column: () => 'NULL' },
+): Promise<Caller | null> {
+  const { rows } = await db.query<Row>({
+    name: `caller_with_${beside.name}`,
+    text: `SELECT ${workspaceColumns('w')}, k.id AS key_id, k.kind AS key_kind, k.hash AS key_hash,
+             k.label AS key_label, ${keyRightsSql('k', 'key_')}, k.created_at AS key_created_at,
+             k.expires_at AS key_expires_at, k.last_used_at AS key_last_used_at, k.revoked_at AS key_revoked_at,
+             ${beside.column('w.id')} AS beside
+           FROM api_keys k JOIN workspaces w ON w.id = k.workspace_id WHERE k.lookup = $1`,
     values: [lookup],
   });
-  if (!rows[0]) return null;
-  const { watermark, has_deleted_links, ...row } = rows[0];
-  return { ...toCaller(row), readingPoint: toReadingPoint({ watermark, has_deleted_links }) };
+  return rows[0] ? toCaller(rows[0]) : null;
 }
-
-const selected = (more: string) => `
-  SELECT ${workspaceColumns('w')}, k.id AS key_id, k.kind AS key_kind, k.hash AS key_hash, k.label AS key_label,
-             ${keyRightsSql('k', 'key_')}, k.created_at AS key_created_at, k.expires_at AS key_expires_at, k.last_used_at AS key_last_used_at, k.revoked_at AS key_revoked_at ${more}
-           FROM api_keys k JOIN workspaces w ON w.id = k.workspace_id WHERE k.lookup = $1`;
 
 function toCaller(row: Row): Caller {
   const {
@@ -67,10 +62,12 @@ function toCaller(row: Row): Caller {
     key_expires_at,
     key_last_used_at,
     key_revoked_at,
+    beside,
     ...workspace
   } = row;
   return {
     workspace,
+    beside,
     key: {
       id: key_id,
       workspace_id: workspace.id,
