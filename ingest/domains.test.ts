@@ -82,11 +82,11 @@ test('a slug stands for another link on each domain, and a click has the domain 
   for (const host of ['short.test', 'unknown.example', '127.0.0.1:8080', 'x.go.brand.example']) {
     await expectSoon(host, '/Sale', '/deployment');
   }
-  // The host in any case, with a port and with the final dot; the slug in its own case only.
+  // The host in any case, with a port and with the final dot; the slug in any case too.
   for (const host of ['GO.Brand.example', 'go.brand.example:8443', 'go.brand.example.']) {
     await expectSoon(host, '/Sale', '/brand');
   }
-  await expectSoon('go.brand.example', '/sale', '404');
+  await expectSoon('go.brand.example', '/sale.', '/brand');
   for (const ingest of both()) {
     const clicks = await clicksOf(ingest, ours.id);
     expect(new Set(clicks.map(({ labels }) => `${labels.domain} ${labels.slug}`))).toEqual(
@@ -214,7 +214,7 @@ test('visits of the root and of unknown slugs are clicks without a link, and lea
   const domain = await makeDomain(stores.pool, brand, 'orphan.brand.example');
   await linkOn(domain.number, 'Known', '/known');
   await expectSoon('orphan.brand.example', '/Known', '/known');
-  for (const path of ['/', '/Gone', '/a/b?x=1', '/known', `/${'x'.repeat(80)}`]) {
+  for (const path of ['/', '/Gone', '/a/b?x=1', '/not-known.', `/${'x'.repeat(80)}`]) {
     expect([path, (await shown('orphan.brand.example', path)).status]).toEqual([path, 404]);
   }
   await stores.pool.query('UPDATE domains SET root_url = $2, not_found_url = $3 WHERE id = $1', [
@@ -255,7 +255,7 @@ test('visits of the root and of unknown slugs are clicks without a link, and lea
   const slugs = new Set(
     orphans.filter(({ linkId }) => linkId.every((byte) => byte === 0)).map(({ labels }) => labels.slug),
   );
-  expect(slugs).toEqual(new Set(['', 'Gone', 'a/b', 'known', 'x'.repeat(64)]));
+  expect(slugs).toEqual(new Set(['', 'Gone', 'a/b', 'not-known.', 'x'.repeat(64)]));
   expect(new Set(orphans.map(({ workspaceId }) => bytesToUuid(workspaceId)))).toEqual(new Set([brand]));
   // Nothing changes on the deployment's own domain.
   const before = (await events()).length;

@@ -10,6 +10,11 @@ export function nameOf(domainNumber: number, slug: string): string {
   return domainNumber === OWN_DOMAIN ? slug : `${domainNumber}/${slug}`;
 }
 
+/** Returns a name in lower case: one for every spelling. */
+export function lowerNameOf(domainNumber: number, slug: string): string {
+  return nameOf(domainNumber, slug).toLowerCase();
+}
+
 /** Returns the parts of a name that {@link nameOf} returned. */
 export function partsOf(name: string): Name {
   const slash = name.indexOf('/');

@@ -11,7 +11,7 @@ import type { DiskTable } from './disk/disk-table.ts';
 import { type KnownKey, keyOf } from './known-key.ts';
 import type { LinkCache } from './link-cache.ts';
 import type { SyncStatus } from './loader.ts';
-import { nameOf, partsOf } from './names.ts';
+import { lowerNameOf, partsOf } from './names.ts';
 import { decodeRecord, encodeLink, encodeOther, type SlugRecord } from './records.ts';
 import type { LinkTable } from './table.ts';
 
@@ -20,10 +20,10 @@ import type { LinkTable } from './table.ts';
  * lookups are coalesced and their results cached, absence included.
  */
 export type Resolver = {
-  /** Returns what the name (see `names.ts`) stands for if memory knows it. */
+  /** Returns what the name (see `names.ts`), in any case of letters, stands for if memory knows it. */
   known(name: string): SlugRecord | null;
   /**
-   * Returns what the name stands for, null for nothing.
+   * Returns what the name, in any case of letters, stands for; null for nothing.
    *
    * @throws {LookupUnavailable} when only PostgreSQL could tell
    */
@@ -58,8 +58,8 @@ export function createResolver(given: {
   lookupMs?: number | undefined;
 }): Resolver {
   const { pool, table, cache, syncStatus, disk, lookupMs: timeoutMs = LOOKUP_MS } = given;
-  /** By name in lower case: the spelling that was looked up. Keys start with `:`, which no name of a link has. */
-  const absent: BoundedCache<string, string> = createBoundedCache(ABSENT_CAPACITY);
+  /** Names in lower case. Keys start with `:`, which no name of a link has. */
+  const absent: BoundedCache<string, true> = createBoundedCache(ABSENT_CAPACITY);
   const slugQueries = createCoalescedQueries(readSlugs, { ...LIMITS, timeoutMs });
   const diskQueries =
     disk && createCoalescedQueries((slugs) => readDisk(disk, slugs), { ...DISK_LIMITS, timeoutMs });
@@ -72,30 +72,34 @@ export function createResolver(given: {
   });
 
   function isAbsent(name: string): boolean {
-    return absent.get(name.toLowerCase()) === name && syncStatus.age() < FRESH_MS;
+    return absent.get(name.toLowerCase()) === true && syncStatus.age() < FRESH_MS;
   }
 
   /** Not after newer changes: one of them may have created what was looked up. */
   function cacheAbsent(name: string, revision: number): void {
-    if (revision === syncStatus.revision()) absent.set(name.toLowerCase(), name);
+    if (revision === syncStatus.revision()) absent.set(name.toLowerCase(), true);
   }
 
   /** By the spelling that was looked up. */
   async function readSlugs(names: string[]): Promise<Map<string, SlugRecord>> {
     const revision = syncStatus.revision();
     const found = new Map<string, SlugRecord>();
+    /** @param record of what `name` stands for in one of its spellings */
     const cacheFound = (name: string, record: Buffer) => {
       // A response from before a change must not replace the changed record: it serves these visitors only.
       if (revision === syncStatus.revision()) cache.put(record);
       found.set(name, decodeRecord(record));
     };
-    for (const link of await linksWithNames(pool, names.map(partsOf))) {
-      cacheFound(nameOf(link.domain_number, link.slug), encodeLink(link));
-    }
-    const rest = names.filter((name) => !found.has(name));
+    const links = await linksWithNames(pool, names.map(partsOf));
+    const linksByName = new Map(links.map((row) => [lowerNameOf(row.domain_number, row.slug), row]));
+    const rest = names.filter((name) => {
+      const link = linksByName.get(name.toLowerCase());
+      if (link !== undefined) cacheFound(name, encodeLink(link));
+      return link === undefined;
+    });
     if (rest.length === 0) return found;
     const rows = await othersWithNames(pool, rest.map(partsOf));
-    const others = new Map(rows.map((row) => [nameOf(row.domainNumber, row.slug), row]));
+    const others = new Map(rows.map((row) => [lowerNameOf(row.domainNumber, row.slug), row]));
     for (const name of rest) {
       const other = others.get(name.toLowerCase());
       if (other === undefined) cacheAbsent(name, revision);
@@ -126,7 +130,7 @@ export function createResolver(given: {
   async function findOnDisk(name: string): Promise<SlugRecord | null> {
     if (diskQueries === null || !disk?.hasMore()) return null;
     try {
-      return matchingSpelling(await diskQueries.query(name), name);
+      return await diskQueries.query(name);
     } catch (error) {
       if (!(error instanceof LookupUnavailable)) throw error;
       return null; // PostgreSQL may know
@@ -144,13 +148,8 @@ export function createResolver(given: {
     }
   }
 
-  /** A link is served under its exact spelling; anything else under any. */
-  function matchingSpelling(record: SlugRecord | null, name: string): SlugRecord | null {
-    return record !== null && (record.kind !== 'link' || record.name === name) ? record : null;
-  }
-
   return {
-    known: (name) => matchingSpelling(table.find(name), name),
+    known: (name) => table.find(name),
     knownAbsent: isAbsent,
     resolve: async (name) => (await findOnDisk(name)) ?? (await findInPostgres(name)),
     async key(lookup) {

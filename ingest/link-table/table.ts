@@ -25,7 +25,7 @@ export type TableListener = {
  * `loader.ts` decides what is written.
  */
 export type LinkTable = {
-  /** Returns what the slug names, in any case of letters. The caller compares the spelling of a link. */
+  /** Returns what the slug names, in any case of letters. */
   find(slug: string): SlugRecord | null;
   /**
    * Puts a record (see `records.ts`), replacing those with its id or its slug.

@@ -32,7 +32,7 @@ export function createCompiledLinks(given: {
   const { table, resolver, hosts, visitorIds, domains } = given;
   const ready = createBoundedCache<string, CompiledLink>(CAPACITY);
   const admits = createAdmissionFilter(2 * CAPACITY);
-  // Links are cached under their exact spelling, which changes name too; pages are not cached.
+  // Links are cached under their own spelling, which changes name too; pages are not cached.
   table.listen({
     slugChanged: (slug) => ready.delete(slug),
     usedSince(slug) {
@@ -45,24 +45,32 @@ export function createCompiledLinks(given: {
 
   domains.listen(() => ready.clear());
 
-  /** @param name that the visitor asked for: of the record, or of an alias */
+  /**
+   * @param name that the visitor asked for: of the record, or of an alias, in any case of letters. The click has the
+   * link's spelling.
+   */
   function targetOf(record: SlugRecord, name: string): SlugTarget {
     if (record.kind !== 'link') return record;
     const { domainNumber, slug } = partsOf(name);
-    return new CompiledLink(record, visitorIds, domains, { domain: hosts.nameOf(domainNumber), slug });
+    const domain = hosts.nameOf(domainNumber);
+    const isItsOwn = slug.toLowerCase() === record.slug.toLowerCase();
+    return new CompiledLink(record, visitorIds, domains, { domain, slug: isItsOwn ? record.slug : slug });
   }
 
   function isLink(record: SlugRecord | null): record is LinkRecord {
     return record?.kind === 'link';
   }
 
+  function used(name: string): CompiledLink | undefined {
+    const link = ready.get(name);
+    if (link !== undefined) link.used = true;
+    return link;
+  }
+
   return {
     known(name) {
-      const link = ready.get(name);
-      if (link !== undefined) {
-        link.used = true;
-        return link;
-      }
+      const link = used(name);
+      if (link !== undefined) return link;
       const record = resolver.known(name);
       if (record === null) return undefined;
       if (record.kind === 'alias') {
@@ -70,9 +78,11 @@ export function createCompiledLinks(given: {
         const moved = resolver.known(record.content);
         return isLink(moved) ? targetOf(moved, name) : undefined;
       }
+      const spelled = record.name === name ? undefined : used(record.name);
+      if (spelled !== undefined) return spelled;
       const target = targetOf(record, name);
       // `resolver.known` has marked it as used.
-      if (target.kind === 'link' && admits(name)) ready.set(name, target);
+      if (target.kind === 'link' && admits(record.name)) ready.set(record.name, target);
       return target;
     },
     async resolve(name) {
@@ -81,7 +91,7 @@ export function createCompiledLinks(given: {
         const moved = resolver.known(record.content) ?? (await resolver.resolve(record.content));
         return isLink(moved) ? targetOf(moved, name) : null;
       }
-      return record === null || (isLink(record) && record.name !== name) ? null : targetOf(record, name);
+      return record === null ? null : targetOf(record, name);
     },
   };
 }

@@ -13,7 +13,8 @@ import type { CompiledLinks, SlugTarget } from './compiled-links.ts';
 import type { DomainVisits } from './domain-visits.ts';
 import { isForwardable } from './forwarded-path.ts';
 import type { OwnHost } from './own-host.ts';
-import { readVisit, type Visit } from './visit.ts';
+import { isTail, withoutTail } from './typed-address.ts';
+import { atSlug, readVisit, type Visit } from './visit.ts';
 
 /** Responses for slugs that do not name a link. */
 export type OtherKinds = Partial<
@@ -33,9 +34,16 @@ type Outcomes = { found: Found; otherwise: Unknown };
 type Unknown = (visit: Visit, exchange: Exchange) => void;
 type Arrived = { visit: Visit; exchange: Exchange };
 
-/** Whether an address with more path behind its slug leads anywhere. */
-const takesPath = (target: SlugTarget, path: string) =>
-  target.kind === 'link' && target.forwardsPath && isForwardable(path);
+/**
+ * Returns the visit as its target takes it: with the path behind the slug that the target appends, or without one. Null:
+ * the address leads to nothing.
+ */
+function takenBy(target: SlugTarget, visit: Visit): Visit | null {
+  const { path } = visit;
+  if (path === '') return visit;
+  if (target.kind === 'link' && target.forwardsPath) return isForwardable(path) ? visit : null;
+  return isTail(path) ? { ...visit, path: '' } : null;
+}
 
 const SLUG = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -64,7 +72,8 @@ export function createRedirectHandler(given: {
   }
 
   /** Of a visit by GET: on a workspace's domain it is a click without a link. */
-  const respondUnknown: Unknown = (visit, exchange) => {
+  const respondUnknown: Unknown = (asked, exchange) => {
+    const visit = asked.path === '/' ? { ...asked, path: '' } : asked;
     if (visit.host === null) ownHost.respond(visit, exchange);
     else domainVisits.respondUnknown(visit.host, visit, exchange);
   };
@@ -89,14 +98,14 @@ export function createRedirectHandler(given: {
     { found, otherwise }: Outcomes,
   ): void {
     const isBlocked = target.kind === 'link' && target.isBlocked;
-    if (target.kind === 'workspace' || target.kind === 'domain') otherwise(visit, exchange);
-    else if (visit.path !== '' && !takesPath(target, visit.path)) otherwise(visit, exchange);
+    const taken = takenBy(target, visit);
+    if (target.kind === 'workspace' || target.kind === 'domain' || taken === null) otherwise(visit, exchange);
     else if (isBlocked || policies.isSuspended(target.workspaceId)) {
       metrics.countOutcome('blocked');
       exchanges.reply(exchange, '410 Gone', pages.blocked.headers, pages.blocked.body);
     } else if (target.kind === 'link' && target.startsAt !== null && Date.now() < target.startsAt) {
       otherwise(visit, exchange);
-    } else found(target, visit, exchange);
+    } else found(target, taken, exchange);
   }
 
   /** Calls `found` at once when the slug is in memory, else after the lookup. */
@@ -107,7 +116,9 @@ export function createRedirectHandler(given: {
     const known = slug.includes('/') ? undefined : links.known(name);
     if (known !== undefined) {
       unlessBlocked(known, visit, exchange, outcomes);
-    } else if (!SLUG.test(slug) || resolver.knownAbsent(name)) {
+    } else if (!SLUG.test(slug)) {
+      findTyped(visit, exchange, outcomes);
+    } else if (resolver.knownAbsent(name)) {
       otherwise(visit, exchange);
     } else {
       exchanges.after(exchange, lookUp(name), (target) => {
@@ -116,6 +127,13 @@ export function createRedirectHandler(given: {
         else if (!exchange.over) unlessBlocked(target, visit, exchange, outcomes);
       });
     }
+  }
+
+  /** Finds an address without what was left behind its slug, which names nothing as it is. */
+  function findTyped(visit: Visit, exchange: Exchange, { found, otherwise }: Outcomes): void {
+    const slug = withoutTail(visit.slug);
+    if (!SLUG.test(slug)) otherwise(visit, exchange);
+    else find(atSlug(visit, slug), exchange, { found, otherwise: () => otherwise(visit, exchange) });
   }
 
   async function lookUp(name: string): Promise<SlugTarget | null | 'unavailable'> {

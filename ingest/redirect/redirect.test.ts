@@ -11,7 +11,7 @@ import {
   type TestIngest,
 } from '../../test/support/ingest.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
-import { CRAWLER, PHONE, PREVIEW, TABLET, visit } from '../../test/support/visitors.ts';
+import { CRAWLER, PHONE, PREVIEW, TABLET, visit, visitHost } from '../../test/support/visitors.ts';
 
 let stores: TestStores;
 let ingest: TestIngest;
@@ -304,18 +304,11 @@ test.each([
   expect((await clicksOf(id))[0]?.referer).toBe(referer);
 });
 
-test('an unknown slug, another spelling and a deleted link are a 404 page', async () => {
+test('an unknown slug and a deleted link are a 404 page', async () => {
   const { slug, id } = await link('https://example.com/', { ...FACEBOOK, slug: 'Exact-Case' });
   expect((await visit(`${ingest.url}/${slug}`)).status).toBe(302);
   await stores.pool.query('UPDATE links SET deleted_at = now() WHERE id = $1', [id]);
-  const other = await link('https://example.com/', { slug: 'Another-Case' });
-  for (const path of [
-    '/nothing-here',
-    `/${other.slug.toLowerCase()}`,
-    '/a/b',
-    '/%00',
-    `/${'x'.repeat(65)}`,
-  ]) {
+  for (const path of ['/nothing-here', '/a/b', '/%00', '/...', `/${'x'.repeat(65)}`]) {
     const { status, headers, body } = await visit(ingest.url + path);
     expect([path, status, headers.get('content-type')]).toEqual([path, 404, 'text/html; charset=utf-8']);
     expect(body).toContain('Link not found');
@@ -331,9 +324,44 @@ test('a trailing slash and unnecessary escapes name the same link', async () => 
     expect([spelling, status, location?.searchParams.get('a')]).toEqual([spelling, 302, '1']);
   }
   expect(await clicksOf(id)).toHaveLength(spellings.length);
-  for (const other of [`${slug}//`, `/${slug}`, `${slug}%2F`, `${slug}%`, `${slug}%zz`, '%ff']) {
+  for (const other of [`/${slug}`, `${slug}%`, `${slug}%zz`, `${slug}/a`, `${slug}/.a`, '%ff']) {
     expect([other, (await visit(`${ingest.url}/${other}`)).status]).toEqual([other, 404]);
   }
+});
+
+/** What texts and chats make of the address of the link `menu`. */
+const TYPED =
+  "MENU menu. menu, MENU) menu); menu] menu} menu> menu' menu! menu: menu… menu’ menu” menu» menu。 menu） menu%20 menu%0A \
+menu%C2%A0 menu%E2%80%8B menu%EF%BB%BF menu%22 menu%2F menu%3F menu&x=1 menu&utm_source=a menu%26x=1 menu%3Fx=1 menu// \
+menu/) menu/%20 %6DENU.".split(' ');
+
+test('an address as people type it leads to its link, in memory or not, and the click has the link’s slug', async () => {
+  const made = await link('https://example.com/', { slug: 'Menu' });
+  const statuses = async (paths: string[]) =>
+    Promise.all(paths.map(async (path) => [path, (await visit(`${ingest.url}/${path}`)).status]));
+  const led = TYPED.map((path) => [path, 302]);
+  // The first visits: only PostgreSQL knows the link.
+  expect(await statuses(TYPED)).toEqual(led);
+  expect(await statuses(TYPED)).toEqual(led);
+  const unescaped = visitHost(ingest.url, '127.0.0.1', '/menu\u00e2\u0080\u00a6');
+  expect((await unescaped).status).toBe(302);
+  const clicks = await clicksOf(made.id);
+  expect(clicks.map(({ labels }) => labels.slug)).toEqual(Array(2 * TYPED.length + 1).fill('Menu'));
+  for (const other of ['menu/a', 'men', 'menu-', '.menu', 'me.nu', '%26menu']) {
+    expect([other, (await visit(`${ingest.url}/${other}`)).status]).toEqual([other, 404]);
+  }
+});
+
+test('a slug that ends with a hyphen is another one than the same without it', async () => {
+  await link('https://example.com/plain', { slug: 'dash' });
+  await link('https://example.com/hyphen', { slug: 'dash-' });
+  const pathOf = async (path: string) => (await visit(`${ingest.url}/${path}`)).location?.pathname;
+  expect(await Promise.all(['dash', 'dash.', 'dash-', 'Dash-,'].map(pathOf))).toEqual([
+    '/plain',
+    '/plain',
+    '/hyphen',
+    '/hyphen',
+  ]);
 });
 
 test('health responds, icons are 404 and other methods 405', async () => {

@@ -127,7 +127,8 @@ test('a path behind the slug is appended to whichever web address was decided, a
   expect(await headerOf(`${url}/a/b`, { 'user-agent': 'unknown' })).toBe(
     'https://example.com/docs/a/b?v=2#part',
   );
-  expect(await headerOf(`${url}/`)).toBe('https://example.com/desktop');
+  expect(await headerOf(url)).toBe('https://example.com/desktop');
+  expect(await headerOf(`${url}/`)).toBe('https://example.com/desktop/');
   const plain = await link('https://example.com/');
   expect((await visit(`${plain.url}/a`)).status).toBe(404);
   expect((await visit(`${plain.url}/`)).status).toBe(302);
@@ -156,7 +157,8 @@ test.each([
   '/a%2f..%2f..%2fx',
   '/..%5cx',
   '/./x',
-  '/%zz',
+  '/%E9/%2e%2e/x',
+  '/%/..',
 ])('the path %s never leaves the destination', async (path) => {
   const { slug } = await link('https://example.com/docs/', { forward_path: true });
   expect(await rawVisit(`/${slug}${path}`)).toEqual({ status: 404, location: undefined });
@@ -171,3 +173,18 @@ test.each(['//evil.example/x', '/@evil.example', '/a%2Fb', '/a\\b', '/:8080'])(
     expect([url.host, url.pathname.startsWith('/docs/')]).toEqual(['example.com', true]);
   },
 );
+
+test.each([
+  ['/%E9t%E9', '/%E9t%E9'],
+  ['/100%', '/100%'],
+  ['/%zz/%', '/%zz/%'],
+  ["/a%2fb/it's[1]/%7e", "/a%2fb/it's[1]/%7e"],
+  ['/a//', '/a//'],
+  ['/', '/'],
+  // Bytes that a client did not escape. The server reads them as UTF-8.
+  ['/\u00c3\u00a9', '/%C3%A9'],
+])('the path %j is passed on byte for byte', async (path, passed) => {
+  const switches = { forward_path: true, append_utm: false, append_visitor: false };
+  const { slug } = await link('https://example.com/docs', switches);
+  expect((await rawVisit(`/${slug}${path}`)).location).toBe(`https://example.com/docs${passed}`);
+});

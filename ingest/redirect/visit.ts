@@ -9,9 +9,9 @@ import { nameOf } from '../link-table/names.ts';
 
 /** What a request says of its visitor, copied: uWebSockets.js frees the request when its handler returns. */
 export type Visit = {
-  /** Without a slash at the end; not validated yet. */
+  /** Not validated yet. */
   slug: string;
-  /** What follows the slug in the path, as sent, from its slash on; empty when there is nothing. */
+  /** What follows the slug in the path, as sent, from its slash on, which may be all; empty when there is nothing. */
   path: string;
   /** The name that the address has in the link table. */
   name: string;
@@ -58,8 +58,8 @@ export function readVisit(
   const slug = slugOf(address.slice(1, end));
   return {
     slug,
-    path: end >= address.length - 1 ? '' : address.slice(end),
-    name: host === null ? slug : nameOf(host.number, slug),
+    path: end === address.length || address === '//' ? '' : address.slice(end),
+    name: nameAt(host, slug),
     host,
     query: req.getQuery() ?? '',
     userAgent: userAgent.length > USER_AGENT_LIMIT ? userAgent.slice(0, USER_AGENT_LIMIT) : userAgent,
@@ -71,6 +71,15 @@ export function readVisit(
     address: clientAddress(req, res),
     startedAt,
   };
+}
+
+function nameAt(host: Host | null, slug: string): string {
+  return host === null ? slug : nameOf(host.number, slug);
+}
+
+/** Returns a visit as one of another slug of the same host. */
+export function atSlug(visit: Visit, slug: string): Visit {
+  return { ...visit, slug, name: nameAt(visit.host, slug) };
 }
 
 /** Reads what a request says of its browser. Call it within the request's handler. */
@@ -87,7 +96,7 @@ export function readBrowser(
   };
 }
 
-/** Returns where the slug ends in a path: before the second slash. Editors append a slash. */
+/** Returns where the slug ends in a path: before the second slash. */
 function endOfSlug(path: string): number {
   const slash = path.indexOf('/', 1);
   return slash < 0 ? path.length : slash;

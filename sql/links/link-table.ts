@@ -1,4 +1,5 @@
 import type { PublicPage } from '../../core/bio/public-page.ts';
+import { slugKey } from '../../core/links/slugs.ts';
 import type { Tracking } from '../../core/tracking/tracking.ts';
 import { publicPageSql } from '../bio/pages.ts';
 import type { Queryable } from '../database/pool.ts';
@@ -127,17 +128,18 @@ export async function linksOfDestinations(db: Queryable, ids: string[]): Promise
   return rows;
 }
 
-/** Returns the live links with exactly these names. */
+/** Returns the live links that these names have, case-insensitive. */
 export async function linksWithNames(db: Queryable, names: Name[]): Promise<LinkTableRow[]> {
   // A prepared statement: visitors wait for it, and planning takes longer than running. LATERAL, because the plan is
   // made without knowing the number of slugs.
   const { rows } = await db.query<LinkTableRow>({
     name: 'links_by_name',
     text: `SELECT ${COLUMNS} FROM unnest($1::integer[], $2::text[]) AS wanted (domain, slug)
-      CROSS JOIN LATERAL (SELECT * FROM links
-        WHERE domain_number = wanted.domain AND slug = wanted.slug AND deleted_at IS NULL LIMIT 1) l
+      CROSS JOIN LATERAL (SELECT target_id FROM slugs
+        WHERE domain_number = wanted.domain AND slug = wanted.slug AND kind = 'link' LIMIT 1) s
+      CROSS JOIN LATERAL (SELECT * FROM links WHERE id = s.target_id AND deleted_at IS NULL LIMIT 1) l
       CROSS JOIN LATERAL (SELECT destination_url FROM destinations WHERE id = l.destination_id LIMIT 1) d`,
-    values: [names.map(({ domainNumber }) => domainNumber), names.map(({ slug }) => slug)],
+    values: [names.map(({ domainNumber }) => domainNumber), names.map(({ slug }) => slugKey(slug))],
   });
   return rows;
 }
@@ -166,7 +168,7 @@ export async function otherSlugsOf(db: Queryable, ids: string[]): Promise<OtherS
 export async function othersWithNames(db: Queryable, names: Name[]): Promise<OtherSlugRow[]> {
   const { rows } = await db.query<OtherSlugRow>(
     `${OTHERS} AND (s.domain_number, s.slug) IN (SELECT * FROM unnest($1::integer[], $2::text[]))`,
-    [names.map(({ domainNumber }) => domainNumber), names.map(({ slug }) => slug.toLowerCase())],
+    [names.map(({ domainNumber }) => domainNumber), names.map(({ slug }) => slugKey(slug))],
   );
   return rows;
 }

@@ -14,11 +14,15 @@ const inGermany: RuleCondition = { type: 'country', operator: 'is', values: ['DE
 /** A German on a phone in Berlin, who counts what is asked of them. */
 class Visitor implements DecidingVisit {
   readonly asked: string[] = [];
-  readonly visitorId = new Uint8Array(16);
+  readonly visitorId: Uint8Array;
   readonly channel = 'newsletter';
   readonly visitor = 'new';
   readonly query = '';
   readonly now = 0;
+
+  constructor(visitorId = new Uint8Array(16)) {
+    this.visitorId = visitorId;
+  }
 
   get place(): City {
     this.asked.push('place');
@@ -72,4 +76,20 @@ test('rules decide before targeting, targeting before the split, and the split b
   expect(decided({ rules: [rule('phone', phone)], targeting, split }).path).toBe('/phone');
   expect(decided({ targeting, split }).path).toBe('/mobile');
   expect(decided({ targeting: { desktop: at('desktop') }, split }).path).toBe('/variant');
+});
+
+test('a visitor keeps a variant when the variants are sent in another order', () => {
+  const split = [
+    { id: 'b', weight: 50, destination_url: at('b') },
+    { id: 'a', weight: 20, destination_url: at('a') },
+    { id: 'c', weight: 30, destination_url: at('c') },
+  ];
+  const visitors = Array.from({ length: 60 }, (_, nth) => new Visitor(new Uint8Array(16).fill(nth)));
+  const ids = (variants: DecidingLink['split']) => {
+    const decide = compileDecisions({ id: new Uint8Array(16), destination: at('own'), split: variants });
+    return visitors.map((visitor) => decide(visitor).variantId).join('');
+  };
+  expect(new Set(ids(split))).toEqual(new Set('abc'));
+  expect(ids(split.toReversed())).toBe(ids(split));
+  expect(ids(split.toSorted((one, other) => other.weight - one.weight))).toBe(ids(split));
 });

@@ -1,7 +1,7 @@
 // Browsers run this file too.
 import { type Device, isMobileDevice } from '../../enrich/devices.ts';
 import { compileRules, type RuleVisit } from './compile.ts';
-import { variantOf } from './split.ts';
+import { orderedVariants, variantOf } from './split.ts';
 import { systemOf } from './systems.ts';
 import type { LinkRule, SplitVariant, Targeting } from './types.ts';
 
@@ -50,7 +50,7 @@ export function compileDecisions(link: DecidingLink): Decide {
       decided(url, { target }),
     ]),
   );
-  const variants = split.map(({ id, destination_url, weight }) => ({
+  const variants = orderedVariants(split).map(({ id, destination_url, weight }) => ({
     weight,
     decision: decided(destination_url, { variantId: id }),
   }));

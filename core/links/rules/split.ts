@@ -2,9 +2,17 @@
 import type { SplitVariant } from './types.ts';
 
 /**
- * Returns the variant of a visitor: a pure function of visitor, link and weights, so every process and every start
+ * Returns variants in the order that {@link variantOf} takes: their order in the link means nothing to visitors.
+ */
+export function orderedVariants(variants: readonly SplitVariant[]): SplitVariant[] {
+  return [...variants].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/**
+ * Returns the variant of a visitor: a pure function of visitor, link, ids and weights, so every process and every start
  * returns the same.
  *
+ * @param variants in the order of {@link orderedVariants}
  * @param visitorId 16 bytes
  * @param linkId 16 bytes: a visitor's variants on two links are unrelated
  * @returns undefined when there is no variant
