@@ -1,8 +1,6 @@
-import type { TSchema } from 'typebox';
+import type { EventSchema } from '../webhooks/event-schemas.ts';
 import type { Components, Json } from './components.ts';
 import { exampleOf } from './examples.ts';
-
-type Event = { title: string; summary: string; description: string; data: TSchema };
 
 const SIGNATURE_HEADERS = [
   {
@@ -31,19 +29,18 @@ const SIGNATURE_HEADERS = [
  * @returns the section `webhooks`, given `components.schemas`
  */
 export function webhooksOf(
-  events: Record<string, Event>,
+  events: readonly EventSchema[],
   { form }: Components,
 ): (schemas: Record<string, Json>) => Json {
-  const payloads = Object.entries(events).map(([type, event]) => ({
-    type,
-    event,
+  const payloads = events.map((event) => ({
+    ...event,
     schema: form({
-      title: event.title,
+      title: titleOf(event.type),
       type: 'object',
       required: ['id', 'type', 'created_at', 'data'],
       properties: {
         id: { type: 'string', format: 'uuid', description: 'Also the `webhook-id` header.' },
-        type: { type: 'string', const: type },
+        type: { type: 'string', const: event.type },
         created_at: { type: 'string', format: 'date-time' },
         data: event.data,
       },
@@ -51,14 +48,14 @@ export function webhooksOf(
   }));
   return (schemas) =>
     Object.fromEntries(
-      payloads.map(({ type, event, schema }) => [
+      payloads.map(({ type, when, more, schema }) => [
         type,
         {
           post: {
             tags: ['Webhooks'],
             operationId: `events.${camelCase(type)}`,
-            summary: event.summary,
-            description: event.description,
+            summary: when,
+            ...(more !== undefined && { description: more }),
             security: [],
             parameters: SIGNATURE_HEADERS.map((header) => ({ in: 'header', required: true, ...header })),
             requestBody: {
@@ -73,6 +70,9 @@ export function webhooksOf(
       ]),
     );
 }
+
+const titleOf = (type: string): string =>
+  `${`.${type}`.replace(/[._](\w)/g, (_, letter: string) => letter.toUpperCase())}Event`;
 
 const camelCase = (type: string): string =>
   type.replace(/\.(\w)/g, (_, letter: string) => letter.toUpperCase());

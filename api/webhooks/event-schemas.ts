@@ -1,7 +1,13 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { ClickRecord } from '../../core/clicks/field-names.ts';
 import { FULFILMENT_PROVIDERS } from '../../core/referrals/fulfilment.ts';
-import type { EventType, TEST_EVENT } from '../../core/webhooks/event-types.ts';
+import {
+  EVENT_TYPES,
+  type EventKind,
+  type EventType,
+  eventKind,
+  TEST_EVENT,
+} from '../../core/webhooks/event-types.ts';
 import type { GrantRecord as Grant } from '../../sql/referrals/grants.ts';
 import type { CreditEvent, RecordEvent } from '../../sql/webhooks/outbox.ts';
 import { Click } from '../clicks/schemas.ts';
@@ -21,11 +27,10 @@ type EventData = { 'click.created': ClickRecord } & Record<CreditEvent, Grant> &
 type Describes<Schema extends TSchema, Data> =
   Static<Schema> extends Data ? (keyof Data extends keyof Static<Schema> ? Schema : never) : never;
 
-/** Fails to compile when the schema of an event is not that of its data. */
-const dataOf =
-  <Type extends keyof EventData>() =>
-  <Schema extends TSchema>(schema: Schema & Describes<Schema, EventData[Type]>): TSchema =>
-    schema;
+/** Fails to compile when an event has no schema, or one that is not that of its data. */
+const payloads = <Schemas extends Record<EventType, TSchema>>(
+  schemas: Schemas & { [Type in keyof EventData]: Describes<Schemas[Type], EventData[Type]> },
+): Record<EventType, TSchema> => schemas;
 
 const LEAD_FIELDS = {
   external_user_id: Type.String({ description: 'The user who signed up.' }),
@@ -133,124 +138,38 @@ const EnrollmentChanged = Type.Object(
   { title: 'EnrollmentEventData' },
 );
 
-type EventSchema = { title: string; summary: string; description: string; data: TSchema };
+/** `data` of each event. */
+const PAYLOADS = payloads({
+  'click.created': Click,
+  'lead.created': Lead,
+  'lead.blocked': BlockedLead,
+  'sale.created': Sale,
+  'sale.updated': Sale,
+  'commission.created': Commission,
+  'commission.updated': UpdatedCommission,
+  'credit.earned': GrantRecord,
+  'credit.delivered': GrantRecord,
+  'credit.revoked': GrantRecord,
+  'fulfilment.failed': FailedFulfilment,
+  'payout.created': Payout,
+  'payout.paid': Payout,
+  'payout.failed': FailedPayout,
+  'enrollment.created': EnrollmentChanged,
+  'enrollment.payout_method_changed': EnrollmentChanged,
+  'domain.failing': FailingDomain,
+  'webhook.disabled': DisabledWebhook,
+});
 
-/** Every event that a webhook receives. An event type without a schema does not compile. */
-export const EVENT_SCHEMAS: Record<EventType | typeof TEST_EVENT, EventSchema> = {
-  'click.created': {
-    title: 'ClickCreatedEvent',
-    summary: 'A click was recorded',
-    description: 'Clicks of bots send no event.',
-    data: dataOf<'click.created'>()(Click),
-  },
-  'lead.created': {
-    title: 'LeadCreatedEvent',
-    summary: 'A signup was matched to a referrer',
-    description: 'A blocked signup sends `lead.blocked` instead.',
-    data: dataOf<'lead.created'>()(Lead),
-  },
-  'lead.blocked': {
-    title: 'LeadBlockedEvent',
-    summary: 'A signup was matched to a referrer and blocked',
-    description: 'It earns nothing. Sent also when a review rejects a signup.',
-    data: dataOf<'lead.blocked'>()(BlockedLead),
-  },
-  'sale.created': {
-    title: 'SaleCreatedEvent',
-    summary: 'An order was recorded',
-    description:
-      'Sent once per order, whether the pixel, a server or `report-purchase` reports it first. `source` says which.',
-    data: dataOf<'sale.created'>()(Sale),
-  },
-  'sale.updated': {
-    title: 'SaleUpdatedEvent',
-    summary: "A server's report replaced the pixel's",
-    description: 'The order as the server reported it.',
-    data: dataOf<'sale.updated'>()(Sale),
-  },
-  'commission.created': {
-    title: 'CommissionCreatedEvent',
-    summary: 'A commission was created',
-    description:
-      'Sent for each level that earns, for a bonus or claw-back, and for the negative commission of a refund.',
-    data: dataOf<'commission.created'>()(Commission),
-  },
-  'commission.updated': {
-    title: 'CommissionUpdatedEvent',
-    summary: 'A commission changed its status',
-    description: 'Also sent when a refund leaves a part of it: then only `remaining` changes.',
-    data: dataOf<'commission.updated'>()(UpdatedCommission),
-  },
-  'credit.earned': {
-    title: 'CreditEarnedEvent',
-    summary: 'A credit was earned',
-    description: 'A blocked signup sends no event.',
-    data: dataOf<'credit.earned'>()(GrantRecord),
-  },
-  'credit.delivered': {
-    title: 'CreditDeliveredEvent',
-    summary: 'A credit was marked delivered',
-    description: 'Sent once per grant.',
-    data: dataOf<'credit.delivered'>()(GrantRecord),
-  },
-  'credit.revoked': {
-    title: 'CreditRevokedEvent',
-    summary: 'An earned credit was revoked',
-    description: 'By a full refund, a correction, or `POST /credits/{id}/revoke`. Blocked signups send none.',
-    data: dataOf<'credit.revoked'>()(GrantRecord),
-  },
-  'fulfilment.failed': {
-    title: 'FulfilmentFailedEvent',
-    summary: 'A credit could not be delivered',
-    description: 'Every attempt failed. `POST /fulfilments/{id}/deliveries/{delivery_id}/retry` tries again.',
-    data: dataOf<'fulfilment.failed'>()(FailedFulfilment),
-  },
-  'payout.created': {
-    title: 'PayoutCreatedEvent',
-    summary: 'A payout file was created',
-    description: 'It changes no balance.',
-    data: dataOf<'payout.created'>()(Payout),
-  },
-  'payout.paid': {
-    title: 'PayoutPaidEvent',
-    summary: 'Lines of a payout file were marked paid',
-    description: 'Sent for each call that pays a line. `status` is `open` while other lines are not paid.',
-    data: dataOf<'payout.paid'>()(Payout),
-  },
-  'payout.failed': {
-    title: 'PayoutFailedEvent',
-    summary: 'The payment of a line failed',
-    description: 'The amount is eligible again.',
-    data: dataOf<'payout.failed'>()(FailedPayout),
-  },
-  'enrollment.created': {
-    title: 'EnrollmentCreatedEvent',
-    summary: 'A user became a referrer',
-    description: 'Sent once per referrer.',
-    data: dataOf<'enrollment.created'>()(EnrollmentChanged),
-  },
-  'enrollment.payout_method_changed': {
-    title: 'EnrollmentPayoutMethodChangedEvent',
-    summary: 'The payout address of a referrer changed',
-    description: 'The address is not in the event. `GET /enrollments/{id}/history` shows it masked.',
-    data: dataOf<'enrollment.payout_method_changed'>()(EnrollmentChanged),
-  },
-  'domain.failing': {
-    title: 'DomainFailingEvent',
-    summary: 'The record that proves a domain has been missing for three days',
-    description: 'Its links redirect as before, until another workspace proves the domain.',
-    data: dataOf<'domain.failing'>()(FailingDomain),
-  },
-  'webhook.disabled': {
-    title: 'WebhookDisabledEvent',
-    summary: 'A webhook was disabled',
-    description: 'Sent to the other webhooks of the workspace.',
-    data: dataOf<'webhook.disabled'>()(DisabledWebhook),
-  },
-  'webhook.test': {
-    title: 'WebhookTestEvent',
-    summary: 'A test event',
-    description: 'Sent by `POST /webhooks/{id}/test` only. Its `data` is empty.',
+/** An event as the API reference shows it. */
+export type EventSchema = Pick<EventKind, 'when' | 'more'> & { type: string; data: TSchema };
+
+/** Every event that a webhook receives. */
+export const EVENT_SCHEMAS: EventSchema[] = [
+  ...EVENT_TYPES.map((type) => ({ ...eventKind(type), type, data: PAYLOADS[type] })),
+  {
+    type: TEST_EVENT,
+    when: 'A test event',
+    more: 'Sent by `POST /webhooks/{id}/test` only. Its `data` is empty.',
     data: Type.Object({}, { title: 'WebhookTest' }),
   },
-};
+];

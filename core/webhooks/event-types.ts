@@ -1,25 +1,107 @@
-/** The events that a webhook can subscribe to. */
-export const EVENT_TYPES = [
-  'click.created',
-  'lead.created',
-  'lead.blocked',
-  'sale.created',
-  'sale.updated',
-  'commission.created',
-  'commission.updated',
-  'credit.earned',
-  'credit.delivered',
-  'credit.revoked',
-  'fulfilment.failed',
-  'payout.created',
-  'payout.paid',
-  'payout.failed',
-  'enrollment.created',
-  'enrollment.payout_method_changed',
-  'domain.failing',
-  'webhook.disabled',
-] as const;
-export type EventType = (typeof EVENT_TYPES)[number];
+// Browsers run this file too.
+/** A kind of event that a webhook can subscribe to. */
+export type EventKind = {
+  /** In the console. */
+  readonly label: string;
+  /** A sentence without its period, for the API reference, the guide, and the console. */
+  readonly when: string;
+  /** Sentences beside it in the API reference. */
+  readonly more?: string;
+};
+
+/** The events that a webhook can subscribe to. The payload of each is in `api/webhooks/event-schemas.ts`. */
+export const EVENTS = {
+  'click.created': { label: 'Clicks', when: "A click that is not a bot's was recorded" },
+  'lead.created': {
+    label: 'Leads',
+    when: 'A signup was matched to a referrer',
+    more: 'A blocked signup sends `lead.blocked` instead.',
+  },
+  'lead.blocked': {
+    label: 'Blocked leads',
+    when: 'A signup was matched to a referrer and blocked',
+    more: 'It earns nothing. Sent also when a review rejects a signup.',
+  },
+  'sale.created': {
+    label: 'Sales',
+    when: 'An order was reported for the first time',
+    more: 'Sent once per order, whether the pixel, a server or `report-purchase` reports it first. `source` says which.',
+  },
+  'sale.updated': {
+    label: 'Sales corrected',
+    when: "A server's report of an order replaced the pixel's",
+    more: 'The order as the server reported it.',
+  },
+  'commission.created': {
+    label: 'Commissions',
+    when: 'A commission was created, also a negative one',
+    more: 'Sent for each level that earns, for a bonus or claw-back, and for the negative commission of a refund.',
+  },
+  'commission.updated': {
+    label: 'Commissions changed',
+    when: 'The status of a commission, or what is left of it, changed',
+    more: 'When a refund leaves a part of it, only `remaining` changes.',
+  },
+  'credit.earned': {
+    label: 'Credits earned',
+    when: 'A referrer or a new user earned a credit',
+    more: 'A blocked signup sends no event.',
+  },
+  'credit.delivered': {
+    label: 'Credits delivered',
+    when: 'A credit was marked delivered',
+    more: 'Sent once per grant.',
+  },
+  'credit.revoked': {
+    label: 'Credits revoked',
+    when: 'An earned credit was revoked before delivery',
+    more: 'By a full refund, a correction, or `POST /credits/{id}/revoke`. Blocked signups send none.',
+  },
+  'fulfilment.failed': {
+    label: 'Fulfilments failed',
+    when: 'A credit could not be delivered: every attempt failed',
+    more: '`POST /fulfilments/{id}/deliveries/{delivery_id}/retry` tries again.',
+  },
+  'payout.created': {
+    label: 'Payout files',
+    when: 'A payout file was created',
+    more: 'It changes no balance.',
+  },
+  'payout.paid': {
+    label: 'Payouts paid',
+    when: 'Lines of a payout file were marked paid',
+    more: 'Sent for each call that pays a line. `status` is `open` while other lines are not paid.',
+  },
+  'payout.failed': {
+    label: 'Payouts failed',
+    when: 'The payment of a line failed: its amount is eligible again',
+  },
+  'enrollment.created': {
+    label: 'Referrers',
+    when: 'A user became a referrer',
+    more: 'Sent once per referrer.',
+  },
+  'enrollment.payout_method_changed': {
+    label: 'Payout details changed',
+    when: 'The payout address of a referrer changed',
+    more: 'The address is not in the event. `GET /enrollments/{id}/history` shows it masked.',
+  },
+  'domain.failing': {
+    label: 'Domains failing',
+    when: 'The DNS record that proves a domain has been missing for three days',
+    more: 'Its links redirect as before, until another workspace proves the domain.',
+  },
+  'webhook.disabled': {
+    label: 'Webhooks disabled',
+    when: 'Another webhook was disabled, after failures or by a 410',
+    more: 'Sent to the other webhooks of the workspace.',
+  },
+} as const satisfies Record<string, EventKind>;
+export type EventType = keyof typeof EVENTS;
+export const EVENT_TYPES = Object.keys(EVENTS) as EventType[];
+
+/** Returns what the table says of an event. */
+export const eventKind = (type: EventType): EventKind => EVENTS[type];
 
 /** The event of `POST /webhooks/:id/test`, whatever the webhook subscribes to. */
 export const TEST_EVENT = 'webhook.test';

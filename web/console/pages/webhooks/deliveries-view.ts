@@ -1,5 +1,5 @@
 import { useUrlParameters } from '../../parts/url-parameters.ts';
-import { EVENTS, TEST_EVENT } from './events.ts';
+import { DELIVERY_TYPES } from './events.ts';
 import { type DeliveryStatus, STATUSES } from './responses.ts';
 
 /** State of the delivery log, in the URL. Invalid values are ignored. */
@@ -20,7 +20,7 @@ export function useDeliveriesView(): DeliveriesView {
   const type = search.get('type');
   return {
     status: STATUSES.find((status) => status === search.get('status')) ?? null,
-    type: type === TEST_EVENT || EVENTS.some((event) => event.type === type) ? type : null,
+    type: DELIVERY_TYPES.find((known) => known === type) ?? null,
     cursor: search.get('cursor'),
     delivery: search.get('delivery'),
     filter: (name, value) => change({ [name]: value, cursor: null }),

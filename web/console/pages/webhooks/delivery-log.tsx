@@ -8,7 +8,7 @@ import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { useDeliveriesView } from './deliveries-view.ts';
 import { DeliveryDrawer } from './delivery-drawer.tsx';
-import { EVENTS, eventName, TEST_EVENT } from './events.ts';
+import { DELIVERY_TYPES, eventName } from './events.ts';
 import type { Deliveries, Delivery, DeliveryStatus, Webhook } from './responses.ts';
 import { ResultBadge } from './result-badge.tsx';
 
@@ -27,7 +27,7 @@ const STATUS_CHOICES = [
 ];
 const TYPE_CHOICES = [
   { value: '', label: 'All' },
-  ...[...EVENTS.map(({ type }) => type), TEST_EVENT].map((value) => ({ value, label: eventName(value) })),
+  ...DELIVERY_TYPES.map((value) => ({ value, label: eventName(value) })),
 ];
 
 const TABLE = {

@@ -1,9 +1,9 @@
 import { Alert, Button, Checkbox, Code, Group, Stack, TextInput } from '@mantine/core';
 import { useEffect, useRef } from 'react';
+import { EVENT_TYPES, EVENTS } from '../../../../core/webhooks/event-types.ts';
 import { fieldError } from '../../api/failures.ts';
 import { sentence, sentenceOf } from '../../api/sentence.ts';
 import { AddressField } from '../../parts/address-field.tsx';
-import { EVENTS } from './events.ts';
 
 export type WebhookDraft = { url: string; events: string[]; description: string };
 
@@ -61,14 +61,14 @@ export function WebhookForm({ draft, onChange, error, pending, submit, cancel, l
           onChange={(events) => change({ events })}
         >
           <Stack gap="sm" mt="xs">
-            {EVENTS.map(({ type, name, when }) => (
+            {EVENT_TYPES.map((type) => (
               <Checkbox
                 key={type}
                 value={type}
-                label={name}
+                label={EVENTS[type].label}
                 description={
                   <>
-                    {when} <Code>{type}</Code>
+                    {EVENTS[type].when}. <Code>{type}</Code>
                   </>
                 }
                 {...(wrong.events && { 'aria-invalid': true })}

@@ -1,0 +1,45 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { EVENT_TYPES, EVENTS } from '../../core/webhooks/event-types.ts';
+
+/**
+ * Writes the parts of the guides in `docs/` that follow from tables of the code:
+ *
+ *   npm run types
+ *
+ * A part is between two comments: `<!-- events: npm run types -->` and `<!-- end -->`.
+ */
+
+type Rows = readonly (readonly string[])[];
+
+/** The parts by their names. */
+const PARTS: Record<string, Rows> = {
+  events: [['Event', 'When'], ...EVENT_TYPES.map((type) => [`\`${type}\``, EVENTS[type].when])],
+};
+
+/** The guides with such parts. */
+export const GUIDES = ['webhooks.md'].map((name) =>
+  fileURLToPath(new URL(`../../docs/${name}`, import.meta.url)),
+);
+
+const PART = /(<!-- (\w+): npm run types -->\n\n)[\s\S]*?(\n<!-- end -->)/g;
+
+/** Returns a guide with its parts as the tables say. */
+export const withParts = (guide: string): string =>
+  guide.replace(PART, (_, start: string, name: string, end: string) => {
+    const rows = PARTS[name];
+    if (rows === undefined) throw new Error(`no table makes the part ${name}`);
+    return `${start}${tableOf(rows)}${end}`;
+  });
+
+/** A table of Markdown, as Biome formats it. */
+function tableOf([head = [], ...rows]: Rows): string {
+  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[], fill = ' ') =>
+    `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width, fill)).join(' | ')} |\n`;
+  return [line(head), line([], '-'), ...rows.map((row) => line(row))].join('');
+}
+
+if (import.meta.main) {
+  for (const path of GUIDES) await writeFile(path, withParts(await readFile(path, 'utf8')));
+}
