@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { DESTINATION_LIMIT } from '../../core/links/destinations.ts';
+import { CONDITION_TYPES, kindOf, VALUE_TYPES, valueKind } from '../../core/links/rules/conditions.ts';
 import {
-  CONDITION_TYPES,
   CONDITIONS_LIMIT,
   QUERY_OPERATORS,
   RULES_LIMIT,
@@ -41,11 +41,21 @@ const DEVICES = {
   desktop: Type.Optional(UrlInput),
 };
 
+/** The fields of the conditions that do not only compare a list of values. */
+const FIELDS_BY_TYPE = [
+  ...CONDITION_TYPES.filter((type) => !VALUE_TYPES.some((known) => known === type)).map(
+    (type) =>
+      `\`${type}\` has ${kindOf(type)
+        .fields.map((field) => `\`${field}\``)
+        .join(', ')}; `,
+  ),
+  'the others have `operator` and `values`.',
+].join('');
+
 const RuleCondition = Type.Object(
   {
     type: OneOf([...CONDITION_TYPES], {
-      description:
-        '`time` has `after`, `before` or both; `weekly` has `days`, `from`, `to` and `time_zone`; `query` has `operator`, `name` and `values`; the others have `operator` and `values`.',
+      description: FIELDS_BY_TYPE,
     }),
     operator: Type.Optional(
       OneOf([...QUERY_OPERATORS], {
@@ -57,8 +67,7 @@ const RuleCondition = Type.Object(
       Type.Array(Type.String(), {
         minItems: 1,
         maxItems: VALUES_LIMIT,
-        description:
-          'Any of them. `country`: ISO 3166-1 (`DE`). `continent`: `AF`, `AN`, `AS`, `EU`, `NA`, `OC`, `SA`. `region`: ISO 3166-2 (`DE-BE`). `language`: the most preferred one, `de` or `de-AT`; `de` includes `de-AT`. `device`: `mobile`, `tablet`, `desktop`. `os`: `ios`, `android`, `windows`, `macos`, `linux`, `other`. `browser`: as reports name it. `channel`: a channel key. `visitor`: `new`, `returning`.',
+        description: `Any of them. ${VALUE_TYPES.map((type) => `\`${type}\`: ${valueKind(type).about}.`).join(' ')}`,
       }),
     ),
     name: Type.Optional(

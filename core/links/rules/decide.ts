@@ -1,9 +1,9 @@
 // Browsers run this file too.
 import { type Device, isMobileDevice } from '../../enrich/devices.ts';
-import { compileRules, type RuleVisit } from './compile.ts';
+import { compileRules } from './compile.ts';
 import { orderedVariants, variantOf } from './split.ts';
 import { systemOf } from './systems.ts';
-import type { LinkRule, SplitVariant, Targeting } from './types.ts';
+import type { LinkRule, RuleVisit, SplitVariant, Targeting } from './types.ts';
 
 /** Where a visitor of a link goes, and what decided it. Texts are empty when there is none. */
 export type Decision = {

@@ -1,7 +1,8 @@
 import { badRequest } from '../../errors.ts';
 import { type DestinationRules, requireAppDestination, requireDestination } from '../destinations.ts';
 import { generateSlug } from '../slugs.ts';
-import { type ConditionInput, readCondition, refuseUnknown, shortText } from './read-condition.ts';
+import { readCondition } from './conditions.ts';
+import { type ConditionInput, refuseUnknown, shortText } from './reading.ts';
 import {
   CONDITIONS_LIMIT,
   type LinkRule,

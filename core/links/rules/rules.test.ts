@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import type { AppError } from '../../errors.ts';
 import { uuidToBytes, uuidv7 } from '../../ids.ts';
-import { compileRules, type RuleVisit } from './compile.ts';
+import { compileRules } from './compile.ts';
 import { readRules, readSplit } from './read-rules.ts';
 import { variantOf } from './split.ts';
+import type { RuleVisit } from './types.ts';
 
 const VISIT: RuleVisit = {
   place: { country: 'DE', continent: 'EU', region: 'DE-BE' },

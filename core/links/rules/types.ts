@@ -1,4 +1,6 @@
 // Browsers run this file too.
+import type { ValueType } from './conditions.ts';
+
 /** Operators of a condition that compares with a list of values. */
 export const VALUE_OPERATORS = ['is', 'is_not'] as const;
 export type ValueOperator = (typeof VALUE_OPERATORS)[number];
@@ -6,23 +8,6 @@ export type ValueOperator = (typeof VALUE_OPERATORS)[number];
 /** Operators of a condition on a query parameter. */
 export const QUERY_OPERATORS = ['is', 'is_not', 'exists', 'contains'] as const;
 export type QueryOperator = (typeof QUERY_OPERATORS)[number];
-
-/** What a condition with a list of values compares. */
-export const VALUE_TYPES = [
-  'country',
-  'continent',
-  'region',
-  'language',
-  'device',
-  'os',
-  'browser',
-  'channel',
-  'visitor',
-] as const;
-export type ValueType = (typeof VALUE_TYPES)[number];
-
-export const CONDITION_TYPES = [...VALUE_TYPES, 'query', 'time', 'weekly'] as const;
-export type ConditionType = (typeof CONDITION_TYPES)[number];
 
 export type ValueCondition = { type: ValueType; operator: ValueOperator; values: string[] };
 export type QueryCondition =
@@ -43,6 +28,24 @@ export type WeeklyCondition = {
   time_zone: string;
 };
 export type RuleCondition = ValueCondition | QueryCondition | TimeCondition | WeeklyCondition;
+
+/** What a rule can ask of a visit. A getter is computed when a condition needs it. */
+export type RuleVisit = {
+  /** Codes as in `enrich/geo.ts`; empty when unknown. */
+  readonly place: { readonly country: string; readonly continent: string; readonly region: string };
+  /** Most preferred language with its region, such as `de-AT`; empty when unknown. */
+  readonly language: string;
+  /** As reports name them. */
+  readonly agent: { readonly device: string; readonly os: string; readonly browser: string };
+  readonly channel: string;
+  readonly visitor: 'new' | 'returning';
+  /** The raw query, without `?`. */
+  readonly query: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+};
+
+export type RuleTest = (visit: RuleVisit) => boolean;
 
 /** A rule of a link: where all conditions hold, it decides the destination. */
 export type LinkRule = { id: string; name?: string; conditions: RuleCondition[]; destination_url: string };

@@ -10,9 +10,10 @@ import {
   TextInput,
 } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
-import { CONDITION_TYPES, QUERY_OPERATORS, VALUE_OPERATORS } from '../../../../../core/links/rules/types.ts';
+import { CONDITION_TYPES, kindOf } from '../../../../../core/links/rules/conditions.ts';
+import { QUERY_OPERATORS, VALUE_OPERATORS } from '../../../../../core/links/rules/types.ts';
 import { ConditionValues } from './condition-values.tsx';
-import { DAY_NAMES, OPERATOR_NAMES, TYPE_NAMES } from './condition-words.ts';
+import { DAY_NAMES, OPERATOR_NAMES } from './condition-words.ts';
 import type { ConditionDraft } from './rule-drafts.ts';
 
 type Props = {
@@ -37,7 +38,7 @@ export function ConditionFields({ condition, label, path, wrong, onChange, onRem
       <div className="rule-condition-fields">
         <NativeSelect
           aria-label={`${label}: type`}
-          data={CONDITION_TYPES.map((value) => ({ value, label: TYPE_NAMES[value] }))}
+          data={CONDITION_TYPES.map((value) => ({ value, label: kindOf(value).label }))}
           value={type}
           error={wrong(`${path}.type`)}
           onChange={({ currentTarget: { value } }) => {

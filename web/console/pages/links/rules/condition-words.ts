@@ -1,47 +1,12 @@
 import { CHANNELS } from '../../../../../core/enrich/channels.ts';
-import type { ConditionType, ValueType } from '../../../../../core/links/rules/types.ts';
+import { kindOf, type ValueType, valueKind } from '../../../../../core/links/rules/conditions.ts';
 import { channelName, countryName } from '../../../formats.ts';
 import type { ConditionDraft, RuleDraft } from './rule-drafts.ts';
-
-/** Names of conditions, in the order of the list. */
-export const TYPE_NAMES: Record<ConditionType, string> = {
-  country: 'Country',
-  continent: 'Continent',
-  region: 'Region',
-  language: 'Language',
-  device: 'Device',
-  os: 'System',
-  browser: 'Browser',
-  channel: 'Channel',
-  visitor: 'Visitor',
-  query: 'Query parameter',
-  time: 'Date and time',
-  weekly: 'Days and hours',
-};
-
-const CONTINENT_NAMES: Record<string, string> = {
-  AF: 'Africa',
-  AN: 'Antarctica',
-  AS: 'Asia',
-  EU: 'Europe',
-  NA: 'North America',
-  OC: 'Oceania',
-  SA: 'South America',
-};
-const DEVICE_NAMES: Record<string, string> = { mobile: 'phone', tablet: 'tablet', desktop: 'computer' };
-const SYSTEM_NAMES: Record<string, string> = {
-  ios: 'iOS',
-  android: 'Android',
-  windows: 'Windows',
-  macos: 'macOS',
-  linux: 'Linux',
-  other: 'any other system',
-};
 
 let languages: Intl.DisplayNames | undefined;
 
 /** The name of a language, with its region where it has one. */
-export function languageName(tag: string): string {
+function languageName(tag: string): string {
   try {
     languages ??= new Intl.DisplayNames(undefined, { type: 'language' });
     return languages.of(tag) ?? tag;
@@ -52,23 +17,17 @@ export function languageName(tag: string): string {
 
 /** The name of a condition's value. */
 export function conditionValueName(type: ValueType, value: string): string {
-  switch (type) {
-    case 'country':
-      return countryName(value);
-    case 'continent':
-      return CONTINENT_NAMES[value] ?? value;
-    case 'language':
-      return languageName(value);
-    case 'device':
-      return DEVICE_NAMES[value] ?? value;
-    case 'os':
-      return SYSTEM_NAMES[value] ?? value;
-    case 'channel':
-      return CHANNELS.some((known) => known === value) ? channelName(value) : value;
-    default:
-      return value;
-  }
+  const { names } = valueKind(type);
+  if (names === undefined) return value;
+  if (typeof names === 'object') return names[value] ?? value;
+  return NAMES[names](value);
 }
+
+const NAMES = {
+  region: countryName,
+  language: languageName,
+  channel: (value: string) => (CHANNELS.some((known) => known === value) ? channelName(value) : value),
+};
 
 export const DAY_NAMES = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
 
@@ -95,7 +54,7 @@ function conditionWords(condition: ConditionDraft): string {
     }
     default: {
       const named = values.map((value) => conditionValueName(type, value));
-      return `${TYPE_NAMES[type].toLowerCase()} ${OPERATOR_NAMES[operator]} ${anyOf(named)}`;
+      return `${kindOf(type).label.toLowerCase()} ${OPERATOR_NAMES[operator]} ${anyOf(named)}`;
     }
   }
 }

@@ -2,26 +2,30 @@ import { UNKNOWN_AGENT_PART } from '../../../../../core/enrich/agent-names.ts';
 import { continentOf } from '../../../../../core/enrich/continents.ts';
 import { languageTag } from '../../../../../core/enrich/languages.ts';
 import { AppError } from '../../../../../core/errors.ts';
+import { readCondition, VALUE_TYPES, type ValueType } from '../../../../../core/links/rules/conditions.ts';
 import { compileDecisions } from '../../../../../core/links/rules/decide.ts';
-import { readCondition } from '../../../../../core/links/rules/read-condition.ts';
-import type { LinkRule, RULE_SYSTEMS, SplitVariant } from '../../../../../core/links/rules/types.ts';
+import { type LinkRule, RULE_DEVICES, type SplitVariant } from '../../../../../core/links/rules/types.ts';
 import type { LinkDraft } from '../form/link-draft.ts';
 import { conditionBody } from './rule-drafts.ts';
 
+/** The values of a visitor that one can choose; the others follow from them. */
+export const TRIED = VALUE_TYPES.filter((type) => type !== 'continent');
+
 /** A visitor to try a link with, as typed. Empty: unknown. */
-export type TriedVisitor = {
-  country: string;
-  region: string;
-  language: string;
-  device: 'mobile' | 'tablet' | 'desktop';
-  os: (typeof RULE_SYSTEMS)[number];
-  browser: string;
-  channel: string;
-  visitor: 'new' | 'returning';
+export type TriedVisitor = Record<ValueType, string> & {
   /** Without `?`. */
   query: string;
   /** `datetime-local`; empty: now. */
   at: string;
+};
+
+export const NEW_VISITOR: TriedVisitor = {
+  ...(Object.fromEntries(VALUE_TYPES.map((type) => [type, ''])) as Record<ValueType, string>),
+  device: 'mobile',
+  os: 'ios',
+  visitor: 'new',
+  query: '',
+  at: '',
 };
 
 /** What decides for a visitor, and where it leads. */
@@ -34,13 +38,12 @@ export type Tried =
   /** A part is not complete. */
   | { by: 'nothing'; why: string };
 
-const SYSTEMS: Record<TriedVisitor['os'], string> = {
+const SYSTEMS: Readonly<Record<string, string>> = {
   ios: 'iOS',
   android: 'Android',
   windows: 'Windows',
   macos: 'macOS',
   linux: 'Linux',
-  other: UNKNOWN_AGENT_PART,
 };
 const NOBODY = new Uint8Array(16);
 
@@ -79,12 +82,12 @@ export function decideDraft(draft: LinkDraft, visitor: TriedVisitor, winner: str
     },
     language: visitor.language.trim() === '' ? '' : languageTag(visitor.language.trim()),
     agent: {
-      device: visitor.device,
-      os: SYSTEMS[visitor.os],
+      device: RULE_DEVICES.find((known) => known === visitor.device) ?? 'desktop',
+      os: SYSTEMS[visitor.os] ?? UNKNOWN_AGENT_PART,
       browser: visitor.browser.trim() || UNKNOWN_AGENT_PART,
     },
     channel: visitor.channel,
-    visitor: visitor.visitor,
+    visitor: visitor.visitor === 'returning' ? 'returning' : 'new',
     visitorId: NOBODY,
     query: visitor.query.replace(/^\?/, ''),
     now: visitor.at === '' ? Date.now() : Date.parse(visitor.at),

@@ -1,10 +1,6 @@
-import {
-  CONDITION_TYPES,
-  type ConditionType,
-  type LinkRule,
-  type QueryOperator,
-  type RuleCondition,
-} from '../../../../../core/links/rules/types.ts';
+import { CONDITION_TYPES, type ConditionType } from '../../../../../core/links/rules/conditions.ts';
+import type { ConditionInput } from '../../../../../core/links/rules/reading.ts';
+import { type LinkRule, QUERY_OPERATORS, type QueryOperator } from '../../../../../core/links/rules/types.ts';
 import { viewerTimeZone } from '../../../formats.ts';
 
 /** State of a condition's fields, as typed. Those of other types are kept while the type changes. */
@@ -87,13 +83,11 @@ function conditionDraft({ type, operator, after, before, ...fields }: RecordedCo
   return {
     ...newCondition(CONDITION_TYPES.find((known) => known === type) ?? 'country'),
     ...fields,
-    operator: OPERATORS.find((known) => known === operator) ?? 'is',
+    operator: QUERY_OPERATORS.find((known) => known === operator) ?? 'is',
     after: after ? localDateTime(after) : '',
     before: before ? localDateTime(before) : '',
   };
 }
-
-const OPERATORS: readonly QueryOperator[] = ['is', 'is_not', 'contains', 'exists'];
 
 /** The rules as the API takes them; null: none. An instant that is not one is sent as typed, for the API's error. */
 export function rulesBody(rules: readonly RuleDraft[]): object[] | null {
@@ -116,18 +110,6 @@ export function conditionBody(condition: ConditionDraft): ConditionInput {
   if (type !== 'query') return { type, operator: operator === 'is_not' ? 'is_not' : 'is', values };
   return { type, name: name.trim(), operator, ...(operator !== 'exists' && { values }) };
 }
-
-type ConditionInput = { type: RuleCondition['type'] } & Partial<{
-  operator: string;
-  values: string[];
-  name: string;
-  after: string;
-  before: string;
-  days: number[];
-  from: string;
-  to: string;
-  time_zone: string;
-}>;
 
 function instantOf(text: string): string {
   const date = new Date(text);

@@ -10,39 +10,17 @@ import {
   Title,
 } from '@mantine/core';
 import { useState } from 'react';
-import { CHANNELS } from '../../../../../core/enrich/channels.ts';
-import { countriesIn } from '../../../../../core/enrich/continents.ts';
-import { RULE_DEVICES, RULE_SYSTEMS, RULE_VISITORS } from '../../../../../core/links/rules/types.ts';
-import { channelName, countryName, formatPercent } from '../../../formats.ts';
+import { type ValueType, valueKind } from '../../../../../core/links/rules/conditions.ts';
+import { formatPercent } from '../../../formats.ts';
 import { DEVICES } from '../form/devices.tsx';
 import type { LinkDraft } from '../form/link-draft.ts';
-import { conditionValueName, ruleWords } from './condition-words.ts';
-import { decideDraft, type Tried, type TriedVisitor } from './decide-draft.ts';
-
-const FIRST: TriedVisitor = {
-  country: '',
-  region: '',
-  language: '',
-  device: 'mobile',
-  os: 'ios',
-  browser: '',
-  channel: '',
-  visitor: 'new',
-  query: '',
-  at: '',
-};
-
-const COUNTRIES = () => [
-  { value: '', label: 'Unknown' },
-  ...countriesIn()
-    .map((value) => ({ value, label: countryName(value) }))
-    .sort((one, other) => one.label.localeCompare(other.label)),
-];
+import { choicesOf } from './condition-values.tsx';
+import { ruleWords } from './condition-words.ts';
+import { decideDraft, NEW_VISITOR, TRIED, type Tried, type TriedVisitor } from './decide-draft.ts';
 
 /** Chooses a visitor, and shows which part of the form decides for them, and where it leads. */
 export function TryIt({ draft }: { draft: LinkDraft }) {
-  const [visitor, setVisitor] = useState(FIRST);
-  const [countries] = useState(COUNTRIES);
+  const [visitor, setVisitor] = useState(NEW_VISITOR);
   const set = (fields: Partial<TriedVisitor>) => setVisitor({ ...visitor, ...fields });
   const [linkChannel] = draft.channels;
   const channel = linkChannel ?? visitor.channel;
@@ -56,68 +34,14 @@ export function TryIt({ draft }: { draft: LinkDraft }) {
         Choose a visitor to see where the link leads, before you save.
       </Text>
       <SimpleGrid cols={{ base: 2, xs: 3 }} spacing="xs" mb="sm">
-        <NativeSelect
-          label="Country"
-          data={countries}
-          value={visitor.country}
-          onChange={(event) => set({ country: event.currentTarget.value, region: '' })}
-        />
-        <TextInput
-          label="Region"
-          placeholder="DE-BE"
-          spellCheck={false}
-          value={visitor.region}
-          onChange={(event) => set({ region: event.currentTarget.value })}
-        />
-        <TextInput
-          label="Language"
-          placeholder="de-AT"
-          spellCheck={false}
-          value={visitor.language}
-          onChange={(event) => set({ language: event.currentTarget.value })}
-        />
-        <NativeSelect
-          label="Device"
-          data={RULE_DEVICES.map((value) => ({ value, label: conditionValueName('device', value) }))}
-          value={visitor.device}
-          onChange={({ currentTarget: { value } }) => {
-            const device = RULE_DEVICES.find((known) => known === value);
-            if (device) set({ device });
-          }}
-        />
-        <NativeSelect
-          label="System"
-          data={RULE_SYSTEMS.map((value) => ({ value, label: conditionValueName('os', value) }))}
-          value={visitor.os}
-          onChange={({ currentTarget: { value } }) => {
-            const os = RULE_SYSTEMS.find((known) => known === value);
-            if (os) set({ os });
-          }}
-        />
-        <Autocomplete
-          label="Browser"
-          placeholder="Mobile Safari"
-          data={['Chrome', 'Edge', 'Firefox', 'Mobile Safari', 'Safari']}
-          value={visitor.browser}
-          onChange={(browser) => set({ browser })}
-        />
-        {linkChannel === undefined && (
-          <NativeSelect
-            label="Channel"
-            data={[
-              { value: '', label: 'Unknown' },
-              ...CHANNELS.map((value) => ({ value, label: channelName(value) })),
-            ]}
-            value={visitor.channel}
-            onChange={(event) => set({ channel: event.currentTarget.value })}
+        {TRIED.filter((type) => type !== 'channel' || linkChannel === undefined).map((type) => (
+          <TriedValue
+            key={type}
+            type={type}
+            value={visitor[type]}
+            onChange={(value) => set({ [type]: value, ...(type === 'country' && { region: '' }) })}
           />
-        )}
-        <NativeSelect
-          label="Visitor"
-          data={[...RULE_VISITORS]}
-          value={visitor.visitor}
-          onChange={(event) => set({ visitor: event.currentTarget.value === 'new' ? 'new' : 'returning' })}
-        />
+        ))}
         <TextInput
           label="Query"
           placeholder="plan=pro"
@@ -136,6 +60,40 @@ export function TryIt({ draft }: { draft: LinkDraft }) {
         <Outcome tried={tried} draft={draft} />
       </div>
     </Paper>
+  );
+}
+
+/** A value of the visitor: one of all there are, or typed. */
+function TriedValue({
+  type,
+  value,
+  onChange,
+}: {
+  type: ValueType;
+  value: string;
+  onChange: (value: string) => void;
+}) {
+  const { label, known, suggested = [], example } = valueKind(type);
+  if (known === undefined) {
+    return (
+      <Autocomplete
+        label={label}
+        placeholder={example}
+        spellCheck={false}
+        data={suggested}
+        value={value}
+        onChange={onChange}
+      />
+    );
+  }
+  const canBeUnknown = NEW_VISITOR[type] === '';
+  return (
+    <NativeSelect
+      label={label}
+      data={[...(canBeUnknown ? [{ value: '', label: 'Unknown' }] : []), ...choicesOf(type)]}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
   );
 }
 

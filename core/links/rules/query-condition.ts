@@ -1,0 +1,42 @@
+// Browsers run this file too.
+import { badRequest } from '../../errors.ts';
+import type { ConditionKind } from './conditions.ts';
+import { type ConditionInput, operatorOf, readValues, shortText } from './reading.ts';
+import { QUERY_OPERATORS, type QueryCondition, type RuleTest, type RuleVisit } from './types.ts';
+
+/** A parameter of the visitor's query. */
+export const QUERY: ConditionKind<QueryCondition> = {
+  label: 'Query parameter',
+  about: "a parameter of the visitor's query: `is`, `is_not`, `contains`, `exists`",
+  fields: ['operator', 'name', 'values'],
+  read: readQuery,
+  test: compileQuery,
+};
+
+function readQuery(path: string, given: ConditionInput): QueryCondition {
+  const operator = operatorOf(path, given.operator, QUERY_OPERATORS);
+  const name = shortText(`${path}.name`, given.name);
+  if (operator === 'exists') {
+    if (given.values === undefined) return { type: 'query', name, operator };
+    throw badRequest(`${path}.values`, 'must be left out with the operator `exists`');
+  }
+  // An empty value is one that a query can have: `?coupon=`.
+  const values = readValues(`${path}.values`, given.values, (at, text) =>
+    text === '' && operator !== 'contains' ? '' : shortText(at, text),
+  );
+  return { type: 'query', name, operator, values };
+}
+
+function compileQuery(condition: QueryCondition): RuleTest {
+  const { name } = condition;
+  const valuesIn = ({ query }: RuleVisit) => (query === '' ? [] : new URLSearchParams(query).getAll(name));
+  if (condition.operator === 'exists') return (visit) => valuesIn(visit).length > 0;
+  if (condition.operator === 'contains') {
+    const parts = condition.values.map((value) => value.toLowerCase());
+    return (visit) =>
+      valuesIn(visit).some((value) => parts.some((part) => value.toLowerCase().includes(part)));
+  }
+  const { values } = condition;
+  const holds: RuleTest = (visit) => valuesIn(visit).some((value) => values.includes(value));
+  return condition.operator === 'is' ? holds : (visit) => !holds(visit);
+}

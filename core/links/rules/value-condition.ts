@@ -1,0 +1,50 @@
+// Browsers run this file too.
+import type { ConditionKind, ValueType } from './conditions.ts';
+import { operatorOf, readValues } from './reading.ts';
+import { type RuleTest, type RuleVisit, VALUE_OPERATORS, type ValueCondition } from './types.ts';
+
+/** What a condition compares with a list of values, and how the console edits it. */
+export type ValueKind = {
+  /** In the console. */
+  readonly label: string;
+  /** The values, for the API reference and the guide. */
+  readonly about: string;
+  /** Returns a value in its one spelling. @throws {AppError} `bad_request` that names the value */
+  readonly read: (path: string, text: string) => string;
+  /** What a visit has. Unknown is empty, which is not any value. */
+  readonly find: (visit: RuleVisit) => string;
+  /** The spelling in which values are compared; left out: their own. */
+  readonly fold?: (value: string) => string;
+  /** Whether a value of a visit is wanted; left out: when it is one of the values. */
+  readonly isWanted?: (wanted: ReadonlySet<string>, value: string) => boolean;
+  /** All values, to choose from; left out: they are typed. */
+  readonly known?: readonly string[];
+  /** Values that the console suggests where they are typed. */
+  readonly suggested?: readonly string[];
+  /** A value, where they are typed. */
+  readonly example?: string;
+  /** Names of values: of the browser's language, of channels, or these; left out: the values are names. */
+  readonly names?: 'region' | 'language' | 'channel' | Readonly<Record<string, string>>;
+};
+
+const isOneOf = (wanted: ReadonlySet<string>, value: string) => wanted.has(value);
+
+/** Returns the condition that compares a value of a visit. */
+export const valueCondition = (
+  type: ValueType,
+  { label, about, read, find, fold = (value) => value, isWanted = isOneOf }: ValueKind,
+): ConditionKind<ValueCondition> => ({
+  label,
+  about,
+  fields: ['operator', 'values'],
+  read: (path, { operator, values }) => ({
+    type,
+    operator: operatorOf(path, operator, VALUE_OPERATORS),
+    values: readValues(`${path}.values`, values, read),
+  }),
+  test({ operator, values }): RuleTest {
+    const wanted = new Set(values.map(fold));
+    const holds: RuleTest = (visit) => isWanted(wanted, fold(find(visit)));
+    return operator === 'is' ? holds : (visit) => !holds(visit);
+  },
+});

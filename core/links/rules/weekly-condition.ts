@@ -1,0 +1,69 @@
+// Browsers run this file too.
+import { badRequest } from '../../errors.ts';
+import { checkTimeZone } from '../../time/time-buckets.ts';
+import { zoneClock } from '../../time/zone-clock.ts';
+import type { ConditionKind } from './conditions.ts';
+import type { ConditionInput } from './reading.ts';
+import type { RuleTest, WeeklyCondition } from './types.ts';
+
+/** Hours of days of the week. */
+export const WEEKLY: ConditionKind<WeeklyCondition> = {
+  label: 'Days and hours',
+  about: 'days (1 is Monday) and hours in a time zone',
+  fields: ['days', 'from', 'to', 'time_zone'],
+  read: readWeekly,
+  test: compileWeekly,
+};
+
+const TIME_OF_DAY = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
+
+function readWeekly(path: string, given: ConditionInput): WeeklyCondition {
+  const { days, from, to, time_zone: zone } = given;
+  if (days === undefined || days.length === 0) throw badRequest(`${path}.days`, 'must have at least one day');
+  for (const [nth, day] of days.entries()) {
+    if (Number.isInteger(day) && day >= 1 && day <= 7) continue;
+    throw badRequest(`${path}.days.${nth}`, 'must be an integer from 1 (Monday) to 7 (Sunday)');
+  }
+  const readTimeOfDay = (name: 'from' | 'to', text: string | undefined): string => {
+    if (text !== undefined && TIME_OF_DAY.test(text)) return text;
+    throw badRequest(`${path}.${name}`, 'must be a time of day from 00:00 to 23:59');
+  };
+  const hours = { from: readTimeOfDay('from', from), to: readTimeOfDay('to', to) };
+  if (zone === undefined) throw badRequest(`${path}.time_zone`, 'is required');
+  return {
+    type: 'weekly',
+    days: [...new Set(days)].sort((a, b) => a - b),
+    ...hours,
+    time_zone: checkTimeZone(`${path}.time_zone`, zone),
+  };
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MINUTES = 1_440;
+
+function compileWeekly({ days, from, to, time_zone }: WeeklyCondition): RuleTest {
+  const clock = zoneClock(time_zone);
+  const [start, end] = [minutesOf(from), minutesOf(to)];
+  const startsOn = new Set(days);
+  // The clock takes microseconds, and its result is the same for a minute.
+  let [minute, result] = [-1, false];
+
+  function holdsAt(now: number): boolean {
+    const local = clock(now);
+    const day = ((Math.floor(local / (DAY_MINUTES * MINUTE_MS)) + 3) % 7) + 1; // 1970-01-01 was a Thursday
+    const at = Math.floor(local / MINUTE_MS) % DAY_MINUTES;
+    if (start < end) return startsOn.has(day) && at >= start && at < end;
+    const yesterday = day === 1 ? 7 : day - 1;
+    return (startsOn.has(day) && at >= start) || (startsOn.has(yesterday) && at < end);
+  }
+
+  return ({ now }) => {
+    const current = Math.floor(now / MINUTE_MS);
+    if (current !== minute) [minute, result] = [current, holdsAt(now)];
+    return result;
+  };
+}
+
+function minutesOf(time: string): number {
+  return Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5));
+}
