@@ -74,6 +74,16 @@ describe('an order arrives', () => {
         `<script>navigator.sendBeacon = () => { throw new Error("no") }</script>${desk.tag.replace('async', '')}<script>${order}</script>`,
     ],
     [
+      'where beacons are full and a fetch with `keepalive` throws, as in older WebViews',
+      (order: string) =>
+        `<script>navigator.sendBeacon = () => false; const plain = fetch; window.fetch = (url, init) => { if (init.keepalive) throw new TypeError("no"); return plain(url, init) }</script>${desk.tag.replace('async', '')}<script>${order}</script>`,
+    ],
+    [
+      'that was queued before its consent, which was queued too',
+      (order: string) =>
+        `<script>window.hoplog = []; ${order.replace(/hoplog\.order\((.*)\)/, "hoplog.push(['order', $1])")}; hoplog.push(["consent", true])</script>${desk.tag.replace('async', 'async data-consent="wait"')}`,
+    ],
+    [
       'after a call that can’t be sent',
       (order: string) =>
         `${desk.tag.replace('async', '')}<script>hoplog.order({ get order_id() { throw new Error("no") } }); hoplog.order(5); hoplog.identify(); ${order}</script>`,
@@ -128,6 +138,33 @@ describe('an order arrives', () => {
     );
     for (const orderId of [first, second]) await arrived(orderId, desk.served);
   });
+});
+
+test('a queued visitor() calls back with the id, and later ones return it too', async () => {
+  await open(
+    desk,
+    `<script>window.hoplog = []; window.told = []; hoplog.push(['visitor', (id) => told.push(id)])</script>${desk.tag}`,
+    {},
+    `?_vid=${VID(3)}`,
+  );
+  await expect.poll(() => desk.page.evaluate('told')).toEqual([VID(3)]);
+  expect(await desk.page.evaluate('hoplog.visitor((id) => told.push(id))')).toBe(VID(3));
+  expect(await desk.page.evaluate('told')).toEqual([VID(3), VID(3)]);
+});
+
+test('all of 300 calls that were queued arrive', async () => {
+  const ids = Array.from({ length: 300 }, (_, nth) => `${nextOrder()}-${nth}`);
+  const queued = ids.map((order_id) => ['order', { order_id, amount: 1 }]);
+  await open(desk, `<script>window.hoplog = ${JSON.stringify(queued)}</script>${desk.tag}`);
+  const { pool, service } = desk.served;
+  const count = async () => {
+    const { rows } = await pool.query<{ orders: number }>(
+      'SELECT count(*)::int AS orders FROM orders WHERE workspace_id = $1 AND order_id = ANY ($2)',
+      [service.demo.workspace_id, ids],
+    );
+    return rows[0]?.orders;
+  };
+  await expect.poll(count, { timeout: 30_000, interval: 200 }).toBe(300);
 });
 
 describe('the names in the page', () => {

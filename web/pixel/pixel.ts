@@ -30,8 +30,8 @@ type Hoplog = {
   order(fields: Order): void;
   /** With `data-consent="wait"`: `true` begins, `false` removes what is stored and ends. */
   consent(given: boolean): void;
-  /** The newest visitor id; null: none. */
-  visitor(): string | null;
+  /** Returns the newest visitor id, and passes it to `told`, since a queued call returns nothing; null: none. */
+  visitor(told?: (id: string | null) => void): string | null;
   /** Takes a queued call: the stub may be an array. */
   push(call: Queued): unknown;
   /** Joins a second script of the page, which has another key. */
@@ -67,7 +67,7 @@ const REPORTED = 'hoplog_ref';
  * @param element the one that runs, where it is known
  */
 const start = (element: Script | null): void => {
-  const isPrivate = !!navigator.globalPrivacyControl;
+  const isPrivate = navigator.globalPrivacyControl as boolean;
   const ids = createVisitorIds(window, later);
   const sites: Settings[] = [];
   const calls: Call[] = [];
@@ -79,7 +79,7 @@ const start = (element: Script | null): void => {
   const opened = now().toString(36);
   let { href: clean, pieces, [VISITOR]: address, [TEST]: test } = takeParameters(href);
   /** The visit is a click already: the redirect of a short link led here, or another page of the session reported it. */
-  let isCounted = !!address;
+  let isCounted: unknown = address;
 
   /** Reads the element, once. */
   const configure = () => {
@@ -98,7 +98,7 @@ const start = (element: Script | null): void => {
     const newest = address && !kept.includes(address) ? `${address}.${opened}` : kept;
     if (kept) isCounted = true;
     if (consent) {
-      const [id = '', at = ''] = newest.split('.');
+      const [id, at] = newest.split('.') as [string, string];
       if (kept) delete inTab()[VISITOR];
       if (isUuid(id)) ids.add(id, parseInt(at, 36));
       address = undefined;
@@ -130,8 +130,8 @@ const start = (element: Script | null): void => {
     // With Global Privacy Control an order has no email and user: revenue stays correct, and no person is tracked.
     if (consent === false || (isPrivate && type === 'identify')) return;
     const call = callOf(type, fields, isPrivate);
-    // The first hundred, for a second key of the page, and until a consent.
-    if (!calls[99]) calls.push(call);
+    // All that can't be sent yet, and the first hundred for a second key of the page.
+    if (!consent || !calls[99]) calls.push(call);
     if (consent) for (const site of sites) send(site, call);
   };
   /** Sends what was called, to a site for which that is allowed now. */
@@ -150,7 +150,7 @@ const start = (element: Script | null): void => {
     order: (fields) => take('order', fields),
     consent(given) {
       attempt(configure);
-      const begins = consent === null && given;
+      const begins = consent === null;
       // What was called so far was allowed.
       if (!given) flush();
       consent = given === true;
@@ -166,12 +166,16 @@ const start = (element: Script | null): void => {
       delete inTab()[REPORTED];
       ids.clear();
     },
-    visitor() {
+    visitor(told) {
       attempt(configure);
       attempt(settle);
-      return (consent && !isPrivate && Object.keys(ids.ages(0))[0]) || null;
+      const id = (consent && !isPrivate && Object.keys(ids.ages(0))[0]) || null;
+      if (told) told(id);
+      return id;
     },
-    push: (call) => attempt(() => take(call[0], call[1])),
+    // A name that is none is told by the server.
+    push: (call) =>
+      attempt(() => (hoplog[call[0] as 'order'] || ((fields) => take(call[0], fields)))(call[1] as Order)),
     alsoFor: (site) => later(() => join(site as Settings)),
   };
   const refer = () => referCheckouts(hoplog.visitor());
@@ -210,8 +214,8 @@ const start = (element: Script | null): void => {
 };
 
 attempt(() => {
-  const running = window.hoplog as Hoplog | undefined;
+  const { alsoFor } = (window.hoplog || {}) as Partial<Hoplog>;
   const element = document.currentScript as Script | null;
-  if (running?.alsoFor) running.alsoFor(readSettings(element));
+  if (alsoFor) alsoFor(readSettings(element));
   else start(element);
 });

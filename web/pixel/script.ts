@@ -45,11 +45,11 @@ export const readSettings = (current: Script | null): Settings | undefined => {
   const key = keyOf(mine) || KEY;
   if (mine) mine.hoplog = true;
   const source = [mine, current].find(isOurs);
-  const [base] = /[^?#]*\//.exec(`${source?.src}`) || [];
+  const [base] = /[^?#]*\//.exec(source ? source.src : '') || [];
   // The origin is not one in a file that ingest did not serve.
   const endpoints = [...new Set([`${base}collect`, `${ORIGIN}/collect`])].filter((one) => /^http/.test(one));
-  if (!key) tell('no key found: add ?key=pk_live_... to the address of pixel.js');
+  if (!key) tell('no key found: add ?key=pk_live_... to pixel.js');
   else if (key.indexOf('pk_')) tell('a secret key must never be in a page: use pk_live_...');
-  else if (!endpoints[0]) tell('the address of the short links is unknown: load pixel.js from them');
-  else return { parameters: PARAMETERS, ...mine?.dataset, key, endpoints };
+  else if (!endpoints[0]) tell('the address of the short links is unknown: load pixel.js there');
+  else return { parameters: PARAMETERS, ...(mine ? mine.dataset : {}), key, endpoints };
 };

@@ -21,7 +21,8 @@ export type Answer = { ok?: boolean; visitor_id?: string | null };
 export const post = async (endpoints: string[], message: string, isSeen: boolean): Promise<Answer> => {
   const url = endpoints[0] as string;
   if (!endpoints[1] && !isSeen && attempt(() => navigator.sendBeacon(url, message))) return {};
-  const request = (keepalive: boolean) => fetch(url, { method: 'POST', body: message, keepalive });
+  // Older WebViews throw where `keepalive` is asked for.
+  const request = async (keepalive: boolean) => fetch(url, { method: 'POST', body: message, keepalive });
   try {
     const response = await request(true).catch(() => request(false));
     const body = await response.json();

@@ -7,7 +7,7 @@ export const referCheckouts = (visitor: string | null): void => {
   if (!visitor) return;
   for (const found of document.querySelectorAll<HTMLAnchorElement>(CHECKOUTS)) {
     const { search } = found;
-    if (search === undefined) {
+    if (search == null) {
       if (!found.hasAttribute(REFERENCE)) found.setAttribute(REFERENCE, visitor);
     } else if (!search.includes('client_reference_id=')) {
       found.search += `${search ? '&' : '?'}client_reference_id=${visitor}`;

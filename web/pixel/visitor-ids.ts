@@ -9,8 +9,10 @@ const LANDED = '_vidt';
 const MOST_EARLIER = 7;
 
 /** Returns the distinct ids among the values, at most as many as both cookies hold. */
-const newestOf = (values: readonly string[]) =>
-  values.filter((id, index) => isUuid(id) && values.indexOf(id) === index).slice(0, MOST_EARLIER + 1);
+const newestOf = (values: readonly (string | undefined)[]) =>
+  values
+    .filter((id, index): id is string => isUuid(id) && values.indexOf(id) === index)
+    .slice(0, MOST_EARLIER + 1);
 
 const digitsOf = (id: string) => id.slice(0, 8);
 
@@ -48,7 +50,7 @@ export const createVisitorIds = ({ document, location }: Page, later: (step: () 
   const isOurs = () => valuesOf(VISITOR).every(isUuid);
   const all = () => {
     for (const entry of partsOf(LANDED)) times[digitsOf(entry)] = parseInt(entry.slice(8), 36);
-    return newestOf([...known.slice(0, 1), ...partsOf(VISITOR), ...partsOf(EARLIER), ...known]);
+    return newestOf([known[0], ...partsOf(VISITOR), ...partsOf(EARLIER), ...known]);
   };
 
   /** Writes a cookie on the widest domain that takes it; an empty value removes it. Returns whether the page can read it. */
