@@ -1,4 +1,4 @@
-import { PROVIDER_NAMES } from '../core/connections/providers.ts';
+import { providerWords } from '../core/connections/providers.ts';
 import { type ConnectionTrouble, SILENT_DAYS } from '../sql/connections/connection-troubles.ts';
 
 const WORDS: Readonly<Record<ConnectionTrouble['trouble'], (events: string) => { is: string; fix: string }>> =
@@ -31,5 +31,5 @@ export function describeTrouble({ workspace, provider, id, trouble, events }: Co
   fix: string;
 } {
   const { is, fix } = WORDS[trouble](events.toLocaleString('en'));
-  return { message: `${PROVIDER_NAMES[provider]} of workspace ${workspace} (${id}) ${is}`, fix };
+  return { message: `${providerWords(provider).name} of workspace ${workspace} (${id}) ${is}`, fix };
 }

@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox';
-import { CONNECTABLE } from '../../core/connections/connectors.ts';
 import { CONNECTION_MODES, PROVIDERS } from '../../core/connections/providers.ts';
 import { EVENT_STATUSES } from '../../sql/connections/events.ts';
 import {
@@ -62,7 +61,7 @@ const SettingsInput = Body(
 
 export const ConnectionBody = Body(
   {
-    provider: OneOf(CONNECTABLE),
+    provider: OneOf(PROVIDERS),
     signing_secret: Type.Optional(SigningSecret),
     restricted_key: Type.Optional(RestrictedKey),
     settings: Type.Optional(SettingsInput),

@@ -1,7 +1,7 @@
 import type { SecretSealer } from '../../core/access/sealed-secret.ts';
 import { connectorOf } from '../../core/connections/connectors.ts';
 import { OPEN_MS, providerUserOf } from '../../core/connections/payment-parts.ts';
-import type { Provider } from '../../core/connections/providers.ts';
+import { type Provider, providerWords } from '../../core/connections/providers.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
 import {
   type ConnectionChange as Change,
@@ -123,15 +123,17 @@ function sealed({ id, provider }: Connection, given: ConnectionChange, sealer: S
 function readSigningSecret(given: string | null, provider: Provider): string | null {
   if (given === null) return null;
   const secret = requireText('signing_secret', given.trim(), [NOT_BLANK, ONE_LINE]);
-  // An API key, or the id of the webhook, would refuse every event.
-  if (provider === 'stripe' && !secret.startsWith('whsec_'))
-    throw badRequest('signing_secret', 'must be the signing secret of the webhook: it begins with `whsec_`');
+  const { secretPrefix: prefix = '' } = providerWords(provider);
+  if (!secret.startsWith(prefix)) {
+    const message = `must be the signing secret of the webhook: it begins with \`${prefix}\``;
+    throw badRequest('signing_secret', message);
+  }
   return secret;
 }
 
 function readRestrictedKey(given: string | null, provider: Provider): string | null {
   if (given === null) return null;
-  if (provider !== 'stripe')
+  if (providerWords(provider).restrictedKey === undefined)
     throw badRequest('restricted_key', `must be null: the API of ${provider} is not called`);
   return requireText('restricted_key', given.trim(), [STRIPE_KEY]);
 }

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { PROVIDERS, providerWords } from '../../core/connections/providers.ts';
 import { CONDITION_TYPES, kindOf } from '../../core/links/rules/conditions.ts';
 import { EVENT_TYPES, EVENTS } from '../../core/webhooks/event-types.ts';
 
@@ -16,11 +17,18 @@ type Rows = readonly (readonly string[])[];
 /** The parts by their names. */
 const PARTS: Record<string, Rows> = {
   events: [['Event', 'When'], ...EVENT_TYPES.map((type) => [`\`${type}\``, EVENTS[type].when])],
+  providers: [
+    ['Provider', 'Events that count', 'Where the names of the buyer go'],
+    ...PROVIDERS.flatMap((provider) => {
+      const { name, guide } = providerWords(provider);
+      return guide ? [[name, ...guide]] : [];
+    }),
+  ],
   conditions: [['Type', 'Compares'], ...CONDITION_TYPES.map((type) => [`\`${type}\``, kindOf(type).about])],
 };
 
 /** The guides with such parts. */
-export const GUIDES = ['links.md', 'webhooks.md'].map((name) =>
+export const GUIDES = ['connections.md', 'links.md', 'webhooks.md'].map((name) =>
   fileURLToPath(new URL(`../../docs/${name}`, import.meta.url)),
 );
 

@@ -9,8 +9,5 @@ import { stripe } from './stripe/connector.ts';
 /** The connectors, by provider. */
 const CONNECTORS: Readonly<Record<Provider, Connector>> = { stripe, paddle, lemonsqueezy, polar, shopify };
 
-/** The providers that can be connected in this version. */
-export const CONNECTABLE = Object.keys(CONNECTORS) as Provider[];
-
 /** Returns the connector of a provider. */
 export const connectorOf = (provider: Provider): Connector => CONNECTORS[provider];

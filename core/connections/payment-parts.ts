@@ -1,6 +1,6 @@
 import { halfEven } from '../money/money.ts';
 import type { Buyer, Money, Part, PartSale, Payer, PaymentFact } from './connector.ts';
-import { PROVIDERS, type Provider } from './providers.ts';
+import { PROVIDERS, type Provider, providerWords } from './providers.ts';
 
 /** What is known of one payment, by the names of its parts. */
 export type Parts = Readonly<Record<string, Part>>;
@@ -177,16 +177,9 @@ export function payersOf({ customer, account = null, subscription }: Payer): str
   );
 }
 
-/** Forms of customers' ids that are no other id's. Those of Lemon Squeezy and Shopify are plain numbers. */
-const CUSTOMER_IDS: Partial<Record<Provider, RegExp>> = {
-  stripe: /^cus_\w+$/,
-  paddle: /^ctm_[0-9a-z]{26}$/,
-  polar: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
-};
-
 /** Returns the provider that gives customers ids of this form; null: it may be any other id. */
 export const providerOfCustomer = (id: string): Provider | null =>
-  PROVIDERS.find((provider) => CUSTOMER_IDS[provider]?.test(id)) ?? null;
+  PROVIDERS.find((provider) => providerWords(provider).customerId?.test(id)) ?? null;
 
 /** The user id of a buyer who has none: a customer of the provider, else the payment itself. */
 export const providerUserOf = (provider: Provider, customer: string | null, ref: string): string =>

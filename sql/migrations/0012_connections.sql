@@ -3,7 +3,7 @@
 CREATE TABLE connections (
   id             uuid PRIMARY KEY,
   workspace_id   uuid NOT NULL REFERENCES workspaces (id),
-  provider       text NOT NULL CHECK (provider IN ('stripe', 'paddle', 'lemonsqueezy', 'polar', 'shopify')),
+  provider       text NOT NULL,     -- see core/connections/providers.ts
   signing_secret bytea,             -- sealed; null: not set yet, events are refused with 503
   restricted_key bytea,             -- sealed; null: the provider's API is not called
   settings       jsonb NOT NULL,

@@ -1,17 +1,16 @@
 import { Alert, Anchor, Code, Group, List, Paper, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { providerWords } from '../../../../core/connections/providers.ts';
 import { formatAgo } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ConnectionBadge, isRefusing } from './badges.tsx';
 import type { Connection } from './responses.ts';
 import { SecretField } from './secret-field.tsx';
-import { PROVIDER_NAMES, PROVIDER_PLACES } from './words.ts';
 
 /** The three steps of a connection: its address, its secret, and its first event. They stay, to look up and change. */
 export function ConnectSteps({ connection }: { connection: Connection }) {
   const { provider, settings, last_event_at: last, last_refused_at: refused } = connection;
-  const name = PROVIDER_NAMES[provider];
-  const { place, secret, hasModes } = PROVIDER_PLACES[provider];
+  const { name, place, secret, hasModes, restrictedKey } = providerWords(provider);
   const mode = settings.mode === 'live' ? ' in live mode,' : ' in test mode,';
   return (
     <Paper withBorder p="md" component="section" aria-label="Steps of the connection">
@@ -57,12 +56,12 @@ export function ConnectSteps({ connection }: { connection: Connection }) {
             about={secret}
             isSet={connection.signing_secret_set}
           />
-          {provider === 'stripe' && (
+          {restrictedKey !== undefined && (
             <SecretField
               connection={connection}
               field="restricted_key"
               label="Restricted key"
-              about="Optional. A key that may read invoices, where an event does not tell enough, and that may write coupons, promotion codes, and customers, to make promotion codes and to deliver credits."
+              about={restrictedKey}
               isSet={connection.restricted_key_set}
             />
           )}

@@ -1,6 +1,7 @@
 import { Stack } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useLocation, useParams } from 'wouter';
+import { providerWords } from '../../../../core/connections/providers.ts';
 import { useApi, useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
@@ -10,7 +11,6 @@ import { BlocksSkeleton } from '../../parts/skeletons.tsx';
 import { ConnectSteps } from './connect-steps.tsx';
 import { EventLog } from './event-log.tsx';
 import type { Connection } from './responses.ts';
-import { PROVIDER_NAMES } from './words.ts';
 
 /** Refresh interval until the first event, and otherwise: a failure shows until the next read begins. Milliseconds. */
 const WAITING = 3_000;
@@ -27,7 +27,7 @@ export default function ConnectionPage() {
   const { data } = connection;
   return (
     <>
-      <PageHeader title={data ? `Connection to ${PROVIDER_NAMES[data.provider]}` : 'Connection'}>
+      <PageHeader title={data ? `Connection to ${providerWords(data.provider).name}` : 'Connection'}>
         {data && <DeleteButton connection={data} />}
       </PageHeader>
       <QueryView query={connection} skeleton={<BlocksSkeleton heights={[520, 300]} />}>

@@ -1,6 +1,7 @@
 import { Anchor, Button, Table } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link } from 'wouter';
+import { providerWords } from '../../../../core/connections/providers.ts';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatAgo, formatDate } from '../../formats.ts';
@@ -12,7 +13,6 @@ import { ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { ConnectionBadge } from './badges.tsx';
 import { NewConnection } from './new-connection.tsx';
 import type { Connection, Connections } from './responses.ts';
-import { PROVIDER_NAMES } from './words.ts';
 
 const PAGE_SIZE = 50;
 /** Refresh interval of the list. Milliseconds. */
@@ -76,7 +76,7 @@ function Row({ connection }: { connection: Connection }) {
     <Table.Tr>
       <Table.Td>
         <Anchor component={Link} href={`/connections/${id}`} size="sm" fw={600}>
-          {PROVIDER_NAMES[provider]}
+          {providerWords(provider).name}
         </Anchor>
       </Table.Td>
       <Table.Td>

@@ -1,22 +1,13 @@
 import { Alert, Button, Group, Modal, Radio, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
+import { PROVIDERS, providerWords } from '../../../../core/connections/providers.ts';
 import { useSend } from '../../api/queries.ts';
 import { sentenceOf } from '../../api/sentence.ts';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
 import type { Connection } from './responses.ts';
-import { PROVIDER_NAMES, PROVIDER_PLACES } from './words.ts';
 
 type Draft = { provider: Connection['provider']; mode: Connection['settings']['mode'] };
-
-/** The providers that this version connects. */
-const CONNECTABLE = [
-  'stripe',
-  'paddle',
-  'lemonsqueezy',
-  'polar',
-  'shopify',
-] as const satisfies Connection['provider'][];
 
 /** Asks which provider to connect. The steps that follow are on the connection's page. */
 export function NewConnection({ close }: { close: () => void }) {
@@ -40,16 +31,16 @@ export function NewConnection({ close }: { close: () => void }) {
             label="Provider"
             value={draft.provider}
             onChange={(provider) =>
-              setDraft({ ...draft, provider: CONNECTABLE.find((one) => one === provider) ?? draft.provider })
+              setDraft({ ...draft, provider: PROVIDERS.find((one) => one === provider) ?? draft.provider })
             }
           >
             <Stack gap="xs" mt="xs">
-              {CONNECTABLE.map((provider) => (
-                <Radio key={provider} value={provider} label={PROVIDER_NAMES[provider]} />
+              {PROVIDERS.map((provider) => (
+                <Radio key={provider} value={provider} label={providerWords(provider).name} />
               ))}
             </Stack>
           </Radio.Group>
-          {PROVIDER_PLACES[draft.provider].hasModes && (
+          {providerWords(draft.provider).hasModes && (
             <Radio.Group
               label="Events that count"
               value={draft.mode}

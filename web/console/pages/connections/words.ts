@@ -1,45 +1,4 @@
-import type { Connection, EventStatus } from './responses.ts';
-
-export const PROVIDER_NAMES: Record<Connection['provider'], string> = {
-  stripe: 'Stripe',
-  paddle: 'Paddle',
-  lemonsqueezy: 'Lemon Squeezy',
-  polar: 'Polar',
-  shopify: 'Shopify',
-};
-
-/** Where each provider's webhooks are, and what it says of their secret. `hasModes`: its events tell test mode. */
-export const PROVIDER_PLACES: Record<
-  Connection['provider'],
-  { place: string; secret: string; hasModes: boolean }
-> = {
-  stripe: {
-    place: 'open Developers, then Webhooks, and add a destination with this address:',
-    secret: 'Stripe shows it at the webhook that you have added. It begins with whsec_.',
-    hasModes: true,
-  },
-  paddle: {
-    place: 'open Developer tools, then Notifications, and add a destination of type URL with this address:',
-    secret: 'The secret key of the destination that you have added. It begins with pdl_ntfset_.',
-    hasModes: false,
-  },
-  lemonsqueezy: {
-    place: 'open Settings, then Webhooks, and add a webhook with this address:',
-    secret: 'The signing secret that you choose for the webhook: 6 to 40 characters.',
-    hasModes: true,
-  },
-  polar: {
-    place: 'open Settings, then Webhooks, and add an endpoint with format Raw and this address:',
-    secret: 'Polar generates it for the endpoint. Copy it whole.',
-    hasModes: false,
-  },
-  shopify: {
-    place:
-      'open Settings, then Notifications, then Webhooks, and create one for each event, as JSON, with this address:',
-    secret: 'Shopify shows it below the webhooks that you have created.',
-    hasModes: true,
-  },
-};
+import type { EventStatus } from './responses.ts';
 
 export const STATUS_NAMES: Record<EventStatus, string> = {
   pending: 'Pending',

@@ -1,6 +1,6 @@
+import { PROVIDERS, providerWords } from '../../../../core/connections/providers.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { plural } from '../../formats.ts';
-import { PROVIDER_NAMES } from '../connections/words.ts';
 
 export type Problem = ResponseOf<'/problems'>['problems'][number];
 
@@ -19,7 +19,8 @@ const OPERATOR = 'The operator of this service can fix it.';
 export function wordsOf(problem: Problem): ProblemWords {
   const { kind, id, name, count, reason } = problem;
   const many = count ?? 0;
-  const provider = PROVIDER_NAMES[name as keyof typeof PROVIDER_NAMES] ?? name ?? '';
+  const known = PROVIDERS.find((one) => one === name);
+  const provider = known ? providerWords(known).name : (name ?? '');
   const connection = (status?: string) => ({
     path: `/connections/${id}${status ? `?status=${status}` : ''}`,
     label: status ? 'Show the events' : 'Open the connection',
