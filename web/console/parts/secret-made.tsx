@@ -2,14 +2,20 @@ import { Button, Group, Stack } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { SecretOnce } from './secret-once.tsx';
 
-/** Shows a new secret in a dialog. Give the dialog `STAYS`, so that it is not closed by accident. */
+/**
+ * Shows a new secret in a dialog that `stays`.
+ *
+ * @param lost what to do instead after a lost response: a secret is not stored for a second one
+ */
 export function SecretMade({
   value,
+  lost,
   what,
   children,
   onDone,
 }: {
-  value: string;
+  value: string | null | undefined;
+  lost: string;
   what: string;
   children?: ReactNode;
   onDone: () => void;
@@ -19,7 +25,7 @@ export function SecretMade({
   useEffect(() => done.current?.focus(), []);
   return (
     <Stack gap="md">
-      <SecretOnce value={value} what={what} />
+      <SecretOnce value={value ?? `The response was lost. ${lost}`} what={what} />
       {children}
       <Group justify="flex-end">
         <Button ref={done} onClick={onDone}>
@@ -29,6 +35,3 @@ export function SecretMade({
     </Stack>
   );
 }
-
-/** Props of a dialog that only its button closes. */
-export const STAYS = { closeOnClickOutside: false, closeOnEscape: false, withCloseButton: false };

@@ -1,14 +1,9 @@
-import { Alert, Button, Checkbox, Group, Modal, Radio, Stack, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
-import { fieldError } from '../../api/failures.ts';
+import { Checkbox, Group, Radio, Stack, Text, TextInput } from '@mantine/core';
 import { useSend } from '../../api/queries.ts';
-import { sentence, sentenceOf } from '../../api/sentence.ts';
-import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
-import { useFocusBack } from '../../parts/use-focus-back.ts';
+import { FormDialog } from '../../parts/form-dialog.tsx';
+import { SecretMade } from '../../parts/secret-made.tsx';
+import { useDraft } from '../../parts/use-draft.ts';
 import { type KeyKind, KIND_MEANINGS, KIND_NAMES, type NewKey } from './responses.ts';
-
-/** In place of a secret that a repeated call did not show. */
-const NOT_SHOWN = 'The response was lost. Revoke this key and create another.';
 
 /** The API's limit for a name. */
 const LABEL_MOST = 100;
@@ -20,6 +15,7 @@ type Sent = {
   manage?: boolean;
   expires_at?: string | null;
 };
+type Draft = Required<Omit<Sent, 'expires_at'>> & { expires_at: string };
 
 const RESTRICTIONS: readonly [Restriction, string][] = [
   ['read', 'Reads'],
@@ -27,123 +23,93 @@ const RESTRICTIONS: readonly [Restriction, string][] = [
   ['referrals', 'Referrals and payouts'],
   ['tracking', 'Tracking'],
 ];
+const EMPTY: Draft = { kind: 'secret', label: '', scopes: [], manage: false, expires_at: '' };
+
+/** Only a secret key has rights and an end. */
+const bodyOf = ({ kind, label, scopes, manage, expires_at: expires }: Draft): Sent => ({
+  kind,
+  label: label.trim(),
+  ...(kind === 'secret' && {
+    ...(scopes.length > 0 && { scopes }),
+    manage,
+    expires_at: expires === '' ? null : new Date(expires).toISOString(),
+  }),
+});
 
 /** Creates a key and shows it once. */
 export function KeyDialog({ close }: { close: () => void }) {
-  useFocusBack();
-  const [kind, setKind] = useState<KeyKind>('secret');
-  const [label, setLabel] = useState('');
-  const [scopes, setScopes] = useState<string[]>([]);
-  const [manage, setManage] = useState(false);
-  const [expires, setExpires] = useState('');
   const create = useSend<Sent, NewKey>((body) => ({ path: '/keys', body }), {
     refresh: ['/keys'],
     tellFailure: false,
   });
-  const wrong = fieldError(create.error, 'label');
-  const expiryWrong = fieldError(create.error, 'expires_at');
-
+  const { draft, change, text, check, choice } = useDraft(EMPTY, create.error);
+  const { data: made } = create;
+  const label = text('label');
   return (
-    <Modal
-      opened
-      onClose={close}
-      title={create.data ? 'The key is ready' : 'New key'}
+    <FormDialog
+      title={made ? 'The key is ready' : 'New key'}
+      close={close}
       size="lg"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-      {...(create.data && STAYS)}
+      send={create}
+      submit={() => create.mutate(bodyOf(draft))}
+      label="Create"
+      failed="The key was not created"
+      fields={['label', 'expires_at']}
+      made={
+        made && (
+          <SecretMade
+            value={made.token}
+            lost="Revoke this key and create another."
+            what={`${made.kind} key`}
+            onDone={close}
+          >
+            <Text size="sm">{KIND_MEANINGS[made.kind]}</Text>
+          </SecretMade>
+        )
+      }
     >
-      {create.data ? (
-        <SecretMade value={create.data.token ?? NOT_SHOWN} what={`${create.data.kind} key`} onDone={close}>
-          <Text size="sm">{KIND_MEANINGS[create.data.kind]}</Text>
-        </SecretMade>
-      ) : (
-        <form
-          noValidate
-          onSubmit={(event) => {
-            event.preventDefault();
-            create.mutate({
-              kind,
-              label: label.trim(),
-              ...(kind === 'secret' && {
-                ...(scopes.length > 0 && { scopes: scopes as Restriction[] }),
-                manage,
-                expires_at: expires === '' ? null : new Date(expires).toISOString(),
-              }),
-            });
-          }}
-        >
-          <Stack gap="md">
-            <TextInput
-              label="Name"
-              description="What it is for, such as: checkout server. Optional."
-              autoComplete="off"
-              data-autofocus
-              value={label}
-              error={
-                label.trim().length > LABEL_MOST
-                  ? `At most ${LABEL_MOST} characters.`
-                  : wrong && sentence(wrong)
-              }
-              onChange={(event) => setLabel(event.currentTarget.value)}
-            />
-            <Radio.Group label="Kind" value={kind} onChange={(value) => setKind(value as KeyKind)}>
-              <Stack gap="sm" mt="xs">
-                {(['secret', 'publishable'] as const).map((value) => (
-                  <Radio
-                    key={value}
-                    value={value}
-                    label={KIND_NAMES[value]}
-                    description={KIND_MEANINGS[value]}
-                  />
-                ))}
-              </Stack>
-            </Radio.Group>
-            {kind === 'secret' && (
-              <>
-                <Checkbox.Group
-                  label="Restrict to"
-                  description="None: everything but managing."
-                  value={scopes}
-                  onChange={setScopes}
-                >
-                  <Group gap="md" mt="xs">
-                    {RESTRICTIONS.map(([value, name]) => (
-                      <Checkbox key={value} value={value} label={name} />
-                    ))}
-                  </Group>
-                </Checkbox.Group>
-                <Checkbox
-                  label="May manage"
-                  description="Keys, members, workspace settings and the identity secret."
-                  checked={manage}
-                  onChange={(event) => setManage(event.currentTarget.checked)}
-                />
-                <TextInput
-                  label="Expires"
-                  description="Optional, in your time zone. Empty: never."
-                  type="datetime-local"
-                  value={expires}
-                  error={expiryWrong && sentence(expiryWrong)}
-                  onChange={(event) => setExpires(event.currentTarget.value)}
-                />
-              </>
-            )}
-            {create.isError && wrong === null && expiryWrong === null && (
-              <Alert color="red" variant="outline" role="alert" title="The key was not created">
-                {sentenceOf(create.error)}
-              </Alert>
-            )}
-            <Group justify="flex-end">
-              <Button variant="default" onClick={close}>
-                Cancel
-              </Button>
-              <Button type="submit" loading={create.isPending}>
-                Create
-              </Button>
+      <TextInput
+        label="Name"
+        description="What it is for, such as: checkout server. Optional."
+        autoComplete="off"
+        data-autofocus
+        {...label}
+        error={draft.label.trim().length > LABEL_MOST ? `At most ${LABEL_MOST} characters.` : label.error}
+      />
+      <Radio.Group label="Kind" {...choice('kind')}>
+        <Stack gap="sm" mt="xs">
+          {(['secret', 'publishable'] as const).map((value) => (
+            <Radio key={value} value={value} label={KIND_NAMES[value]} description={KIND_MEANINGS[value]} />
+          ))}
+        </Stack>
+      </Radio.Group>
+      {draft.kind === 'secret' && (
+        <>
+          <Checkbox.Group
+            label="Restrict to"
+            description="None: everything but managing."
+            value={draft.scopes}
+            onChange={(scopes) => change({ scopes: scopes as Restriction[] })}
+          >
+            <Group gap="md" mt="xs">
+              {RESTRICTIONS.map(([value, name]) => (
+                <Checkbox key={value} value={value} label={name} />
+              ))}
             </Group>
-          </Stack>
-        </form>
+          </Checkbox.Group>
+          <Checkbox
+            label="May manage"
+            description="Keys, members, workspace settings and the identity secret."
+            {...check('manage')}
+          />
+          <TextInput
+            label="Expires"
+            description="Optional, in your time zone. Empty: never."
+            type="datetime-local"
+            {...text('expires_at')}
+          />
+        </>
       )}
-    </Modal>
+    </FormDialog>
   );
 }

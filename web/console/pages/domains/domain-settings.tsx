@@ -1,15 +1,12 @@
-import { Alert, Button, Checkbox, Group, Modal, Stack, Textarea } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
-import { useEffect, useRef, useState } from 'react';
+import { Checkbox, Stack, Textarea } from '@mantine/core';
+import { useState } from 'react';
 import { fieldError } from '../../api/failures.ts';
 import { useApi, useSend } from '../../api/queries.ts';
-import { sentenceOf } from '../../api/sentence.ts';
 import { useSession } from '../../api/session.ts';
 import { AddressField } from '../../parts/address-field.tsx';
-import { isAlike } from '../../parts/changed-fields.ts';
+import { FormDialog } from '../../parts/form-dialog.tsx';
 import { FormSection } from '../../parts/form-section.tsx';
-import { useFocusBack } from '../../parts/use-focus-back.ts';
-import { LeaveGuard } from '../../shell/leave-guard.tsx';
+import { useDraft } from '../../parts/use-draft.ts';
 import { backBody, changeBody, type DomainDraft, draftOf, jsonProblem } from './domain-draft.ts';
 import { DOMAIN_READS, type Domain, type Domains } from './responses.ts';
 
@@ -33,19 +30,14 @@ const FILES = [
 
 /** Edits the default, the addresses and the app files of a domain. */
 export function DomainSettings({ domain, close }: { domain: Domain; close: () => void }) {
-  useFocusBack();
-  const isPhone = useMediaQuery('(max-width: 48em)');
-  // As it was when the form opened: unchanged fields must not overwrite changes of someone else.
-  const [before] = useState(() => draftOf(domain));
-  const [draft, setDraft] = useState(before);
+  const { before, draft, change, isDirty } = useDraft<DomainDraft>(() => draftOf(domain));
   const [isSent, setSent] = useState(false);
-  const form = useRef<HTMLFormElement>(null);
   const { urls } = useSession();
   const domains = useApi<Domains>('/domains', { limit: MOST_DOMAINS });
   const former = domains.data?.domains.find(({ is_default }) => is_default);
-  const change = ({ id }: Domain, body: object) =>
+  const changeOf = ({ id }: Domain, body: object) =>
     ({ path: `/domains/${id}`, method: 'PATCH', body }) as const;
-  const save = useSend<object, Domain>((body) => change(domain, body), {
+  const save = useSend<object, Domain>((body) => changeOf(domain, body), {
     refresh: DOMAIN_READS,
     done: ({ is_default }, sent) => {
       const host = is_default ? domain.domain : new URL(urls.short_url).host;
@@ -53,26 +45,19 @@ export function DomainSettings({ domain, close }: { domain: Domain; close: () =>
     },
     // The former default first: else a link that is made in between gets another domain.
     undo: ({ is_default }, sent) => [
-      ...(former && is_default && 'is_default' in sent ? [change(former, { is_default: true })] : []),
-      change(domain, backBody(sent, before)),
+      ...(former && is_default && 'is_default' in sent ? [changeOf(former, { is_default: true })] : []),
+      changeOf(domain, backBody(sent, before)),
     ],
     tellFailure: false,
   });
-  const error = save.error;
-  useEffect(() => {
-    if (error || isSent)
-      form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')?.focus();
-  }, [error, isSent]);
   const set = (part: Partial<DomainDraft>) => {
     setSent(false);
-    setDraft({ ...draft, ...part });
+    change(part);
   };
   const wrong = (field: keyof DomainDraft): string | null => {
     const local = field === 'apple_app_site_association' || field === 'assetlinks';
-    return (local && isSent ? jsonProblem(draft[field]) : null) ?? fieldError(error, field);
+    return (local && isSent ? jsonProblem(draft[field]) : null) ?? fieldError(save.error, field);
   };
-  const fields = Object.keys(before) as (keyof DomainDraft)[];
-  const isAboutAField = fields.some((field) => fieldError(error, field) !== null);
   const submit = () => {
     setSent(true);
     if (FILES.some(([field]) => jsonProblem(draft[field]) !== null)) return;
@@ -80,89 +65,65 @@ export function DomainSettings({ domain, close }: { domain: Domain; close: () =>
     if (Object.keys(body).length === 0) close();
     else save.mutate(body, { onSuccess: close });
   };
-  const isDirty = !isAlike(draft, before);
   const files = FILES.filter(([field]) => draft[field].trim() !== '').map(([, name]) => name);
   return (
-    <Modal
-      opened
-      onClose={close}
+    <FormDialog
       title={`Settings of ${domain.domain}`}
-      size="lg"
-      fullScreen={isPhone === true}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-      closeOnClickOutside={!isDirty}
-      closeOnEscape={!isDirty}
+      close={close}
+      isLong
+      isDirty={isDirty && !save.isSuccess}
+      send={save}
+      submit={submit}
+      label="Save"
+      failed="Not saved"
+      fields={Object.keys(before)}
+      isWrong={isSent}
     >
-      <LeaveGuard active={isDirty && !save.isSuccess} withQuery />
-      <form
-        ref={form}
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
+      <Checkbox
+        label="Default domain"
+        description={
+          domain.status === 'pending'
+            ? 'Once the domain is verified, new links can be made on it by default.'
+            : 'New links that name no domain are made on it, referral links and links of bio buttons too.'
+        }
+        disabled={domain.status === 'pending'}
+        checked={draft.is_default}
+        onChange={(event) => set({ is_default: event.currentTarget.checked })}
+      />
+      {ADDRESSES.map(([field, label, about]) => (
+        <AddressField
+          key={field}
+          label={label}
+          description={about(domain.domain)}
+          value={draft[field]}
+          error={wrong(field)}
+          onChange={(value) => set({ [field]: value })}
+        />
+      ))}
+      <FormSection
+        title="App files"
+        hint="Open links in your app"
+        set={files.length === 0 ? null : files.join(', ')}
+        isWrong={FILES.some(([field]) => wrong(field) !== null)}
       >
         <Stack gap="md">
-          {Boolean(error) && !isAboutAField && (
-            <Alert role="alert" tabIndex={-1} color="red" variant="outline" title="Not saved">
-              {sentenceOf(error)}
-            </Alert>
-          )}
-          <Checkbox
-            label="Default domain"
-            description={
-              domain.status === 'pending'
-                ? 'Once the domain is verified, new links can be made on it by default.'
-                : 'New links that name no domain are made on it, referral links and links of bio buttons too.'
-            }
-            disabled={domain.status === 'pending'}
-            checked={draft.is_default}
-            onChange={(event) => set({ is_default: event.currentTarget.checked })}
-          />
-          {ADDRESSES.map(([field, label, about]) => (
-            <AddressField
+          {FILES.map(([field, name, about]) => (
+            <Textarea
               key={field}
-              label={label}
-              description={about(domain.domain)}
+              label={name}
+              description={`${about} JSON, served below https://${domain.domain}/.well-known/.`}
+              autosize
+              minRows={4}
+              maxRows={14}
+              spellCheck={false}
+              styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13 } }}
               value={draft[field]}
               error={wrong(field)}
-              onChange={(value) => set({ [field]: value })}
+              onChange={(event) => set({ [field]: event.currentTarget.value })}
             />
           ))}
-          <FormSection
-            title="App files"
-            hint="Open links in your app"
-            set={files.length === 0 ? null : files.join(', ')}
-            isWrong={FILES.some(([field]) => wrong(field) !== null)}
-          >
-            <Stack gap="md">
-              {FILES.map(([field, name, about]) => (
-                <Textarea
-                  key={field}
-                  label={name}
-                  description={`${about} JSON, served below https://${domain.domain}/.well-known/.`}
-                  autosize
-                  minRows={4}
-                  maxRows={14}
-                  spellCheck={false}
-                  styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13 } }}
-                  value={draft[field]}
-                  error={wrong(field)}
-                  onChange={(event) => set({ [field]: event.currentTarget.value })}
-                />
-              ))}
-            </Stack>
-          </FormSection>
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={save.isPending}>
-              Save
-            </Button>
-          </Group>
         </Stack>
-      </form>
-    </Modal>
+      </FormSection>
+    </FormDialog>
   );
 }

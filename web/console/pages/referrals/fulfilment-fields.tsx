@@ -1,7 +1,6 @@
 import { Checkbox, PasswordInput, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core';
-import { fieldError } from '../../api/failures.ts';
-import { sentence } from '../../api/sentence.ts';
 import { AddressField } from '../../parts/address-field.tsx';
+import { type Form, fieldsOf } from '../../parts/use-draft.ts';
 import type { FulfilmentDraft } from './fulfilment-draft.ts';
 import type { Fulfilment } from './responses.ts';
 
@@ -15,28 +14,18 @@ export const FULFILMENT_FIELDS = [
 
 /** The fields of a fulfilment. The provider of an existing one does not change. */
 export function FulfilmentFields({
-  draft,
   existing,
-  error,
-  change,
+  form,
 }: {
-  draft: FulfilmentDraft;
   existing: Fulfilment | null;
-  error: unknown;
-  change: (part: Partial<FulfilmentDraft>) => void;
+  form: Form<FulfilmentDraft>;
 }) {
-  const wrong = (path: string) => {
-    const message = fieldError(error, path);
-    return message && sentence(message);
-  };
+  const { draft } = form;
+  const { text, check, choice } = fieldsOf(form);
   return (
     <>
       {!existing && (
-        <Radio.Group
-          label="How a credit reaches the user"
-          value={draft.provider}
-          onChange={(value) => change({ provider: value === 'webhook' ? 'webhook' : 'stripe_balance' })}
-        >
+        <Radio.Group label="How a credit reaches the user" {...choice('provider')}>
           <Stack gap="xs" mt="xs">
             <Radio
               value="webhook"
@@ -58,9 +47,7 @@ export function FulfilmentFields({
           placeholder="https://you.example/credits"
           required
           maxLength={2_048}
-          value={draft.url}
-          error={wrong('settings.url')}
-          onChange={(address) => change({ url: address })}
+          {...choice('url', 'settings.url')}
         />
       ) : (
         <>
@@ -73,28 +60,17 @@ export function FulfilmentFields({
             }
             placeholder="rk_live_…"
             autoComplete="off"
-            value={draft.restrictedKey}
-            error={wrong('settings.restricted_key')}
+            {...text('restrictedKey', 'settings.restricted_key')}
             visibilityToggleButtonProps={{ 'aria-label': 'Show the key' }}
-            onChange={(event) => change({ restrictedKey: event.currentTarget.value })}
           />
           <SimpleGrid cols={{ base: 1, xs: 2 }}>
             <TextInput
               label="Value of one credit"
               required
               inputMode="decimal"
-              value={draft.creditValue}
-              error={wrong('settings.credit_value')}
-              onChange={(event) => change({ creditValue: event.currentTarget.value })}
+              {...text('creditValue', 'settings.credit_value')}
             />
-            <TextInput
-              label="Currency"
-              required
-              maxLength={3}
-              value={draft.currency}
-              error={wrong('settings.currency')}
-              onChange={(event) => change({ currency: event.currentTarget.value })}
-            />
+            <TextInput label="Currency" required maxLength={3} {...text('currency', 'settings.currency')} />
           </SimpleGrid>
         </>
       )}
@@ -102,8 +78,7 @@ export function FulfilmentFields({
         <Checkbox
           label="Also deliver credits that are earned already"
           description="Credits that you gave by hand and did not mark delivered would be given twice."
-          checked={draft.includeEarlier}
-          onChange={(event) => change({ includeEarlier: event.currentTarget.checked })}
+          {...check('includeEarlier')}
         />
       )}
     </>

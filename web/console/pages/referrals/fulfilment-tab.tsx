@@ -7,9 +7,9 @@ import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { ReplaceSecret } from '../../parts/replace-secret.tsx';
 import { CreditDeliveries } from './credit-deliveries.tsx';
 import { FulfilmentDialog } from './fulfilment-dialog.tsx';
-import { FulfilmentSecret } from './fulfilment-secret.tsx';
 import type { Fulfilment, Fulfilments, Program, Programs } from './responses.ts';
 import { useViewState } from './view-state.ts';
 
@@ -132,7 +132,14 @@ function FulfilmentFacts({ fulfilment, edit }: { fulfilment: Fulfilment; edit: (
             <Button variant="default" size="xs" onClick={edit}>
               Edit
             </Button>
-            {provider === 'webhook' && <FulfilmentSecret fulfilment={fulfilment} />}
+            {provider === 'webhook' && (
+              <ReplaceSecret
+                path={`/fulfilments/${fulfilment.id}/rotate-secret`}
+                refresh={['/referrals', '/fulfilments']}
+                consequence="You get a new secret, and the old one signs no more. Calls that your server refuses until you set it are sent again."
+                after="Set it at your server now."
+              />
+            )}
             <ConfirmButton
               size="xs"
               question="Delete the fulfilment?"

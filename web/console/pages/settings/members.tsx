@@ -52,7 +52,7 @@ export function Members() {
           .map((role) => `${ROLE_NAMES[role]}: ${ROLE_MEANINGS[role]}.`)
           .join(' ')}
       </Text>
-      <InviteDialog opened={inviting} onClose={close} />
+      {inviting && <InviteDialog close={close} />}
     </Section>
   );
 }

@@ -3,8 +3,8 @@ import { useSession } from '../../api/session.ts';
 import { formatInstant } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
+import { ReplaceSecret } from '../../parts/replace-secret.tsx';
 import { eventNames } from './events.ts';
-import { ReplaceSecret } from './replace-secret.tsx';
 import type { Webhook } from './responses.ts';
 import { StateBadge } from './result-badge.tsx';
 
@@ -28,7 +28,14 @@ export function WebhookFacts({ webhook }: { webhook: Webhook }) {
         <Fact name="Signing secret">
           <Stack gap="xs" align="flex-start">
             <Text size="sm">Shown once, when it was created.</Text>
-            {can('operator') && <ReplaceSecret webhook={webhook} />}
+            {can('operator') && (
+              <ReplaceSecret
+                path={`/webhooks/${webhook.id}/rotate-secret`}
+                refresh={['/webhooks']}
+                consequence="You get a new secret. For 24 hours, messages are signed with both; after that, the old secret is no longer valid."
+                after="The old secret works for another 24 hours."
+              />
+            )}
           </Stack>
         </Fact>
         <Fact name="Created">{formatInstant(webhook.created_at)}</Fact>
