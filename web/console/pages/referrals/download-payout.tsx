@@ -1,11 +1,11 @@
-import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Select, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useOneMutation } from '../../api/queries.ts';
-import { sentenceOf } from '../../api/sentence.ts';
 import { plural } from '../../formats.ts';
-import { useFocusBack } from '../../parts/use-focus-back.ts';
+import { FormDialog } from '../../parts/form-dialog.tsx';
+import { useDraft } from '../../parts/use-draft.ts';
 import { downloadPayoutFile, type PayoutFileOptions } from './payout-file.ts';
 import { METHOD_CHOICES } from './words.ts';
 
@@ -17,6 +17,12 @@ const FORMATS: { value: PayoutFileOptions['format']; label: string }[] = [
   { value: 'paypal', label: 'PayPal mass payment' },
   { value: 'wise', label: 'Wise batch payment' },
 ];
+
+const FIRST: { format: PayoutFileOptions['format']; method: string; until: string } = {
+  format: 'csv',
+  method: '',
+  until: '',
+};
 
 /**
  * Opens the choice of a payout file.
@@ -41,14 +47,17 @@ export function DownloadPayout({ program, payable }: { program: string | null; p
 }
 
 function Choice({ program, close }: { program: string | null; close: () => void }) {
-  useFocusBack();
   const queries = useQueryClient();
-  const [format, setFormat] = useState<PayoutFileOptions['format']>('csv');
-  const [method, setMethod] = useState('');
-  const [until, setUntil] = useState('');
+  const { draft, text, choice } = useDraft(FIRST);
   const download = useOneMutation<void, string>(
     {
-      mutationFn: () => downloadPayoutFile({ program, format, method: method || null, until: until || null }),
+      mutationFn: () =>
+        downloadPayoutFile({
+          program,
+          format: draft.format,
+          method: draft.method || null,
+          until: draft.until || null,
+        }),
       onSuccess: async (exportId) => {
         await queries.invalidateQueries({
           predicate: ({ queryKey: [path] }) => typeof path === 'string' && path.startsWith('/payouts'),
@@ -66,52 +75,29 @@ function Choice({ program, close }: { program: string | null; close: () => void 
     0,
   );
   return (
-    <Modal opened onClose={close} title="Payout file" closeButtonProps={{ 'aria-label': 'Close' }}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          download.mutate();
-        }}
-      >
-        <Stack gap="sm">
-          <Select
-            label="Format"
-            data={FORMATS}
-            value={format}
-            allowDeselect={false}
-            onChange={(value) => setFormat(FORMATS.find((one) => one.value === value)?.value ?? 'csv')}
-          />
-          {format === 'csv' && (
-            <Select
-              label="Payout method"
-              data={[{ value: '', label: 'All' }, ...METHOD_CHOICES]}
-              value={method}
-              allowDeselect={false}
-              onChange={(value) => setMethod(value ?? '')}
-            />
-          )}
-          <TextInput
-            type="date"
-            label="Sales before"
-            description="Leave empty for all. Refunds always count."
-            value={until}
-            onChange={(event) => setUntil(event.currentTarget.value)}
-          />
-          {download.isError && (
-            <Text size="sm" c="red.8" role="alert">
-              {sentenceOf(download.error)}
-            </Text>
-          )}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={download.isPending}>
-              Download
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog
+      title="Payout file"
+      close={close}
+      send={download}
+      submit={() => download.mutate()}
+      label="Download"
+      failed="Not downloaded"
+    >
+      <Select label="Format" data={FORMATS} allowDeselect={false} {...choice('format')} />
+      {draft.format === 'csv' && (
+        <Select
+          label="Payout method"
+          data={[{ value: '', label: 'All' }, ...METHOD_CHOICES]}
+          allowDeselect={false}
+          {...choice('method')}
+        />
+      )}
+      <TextInput
+        type="date"
+        label="Sales before"
+        description="Leave empty for all. Refunds always count."
+        {...text('until')}
+      />
+    </FormDialog>
   );
 }

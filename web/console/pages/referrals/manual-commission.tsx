@@ -1,22 +1,13 @@
-import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
-import { fieldError } from '../../api/failures.ts';
+import { Text, TextInput } from '@mantine/core';
 import { useSend } from '../../api/queries.ts';
-import { sentence, sentenceOf } from '../../api/sentence.ts';
+import { FormDialog } from '../../parts/form-dialog.tsx';
+import { useDraft } from '../../parts/use-draft.ts';
 import type { Enrollment } from './responses.ts';
 
+type Props = { enrollment: Enrollment; currency: string; close: () => void };
+
 /** Adds a bonus, or takes an amount back. */
-export function ManualCommission({
-  enrollment,
-  currency,
-  close,
-}: {
-  enrollment: Enrollment;
-  currency: string;
-  close: () => void;
-}) {
-  const [amount, setAmount] = useState('');
-  const [note, setNote] = useState('');
+export function ManualCommission({ enrollment, currency, close }: Props) {
   const add = useSend<{ amount: number; note: string }>(
     (body) => ({
       path: '/commissions',
@@ -29,58 +20,38 @@ export function ManualCommission({
       tellFailure: false,
     },
   );
-  const wrong = (path: string) => {
-    const message = fieldError(add.error, path);
-    return message === null ? undefined : sentence(message);
-  };
+  const { draft, text } = useDraft({ amount: '', note: '' }, add.error);
+  const { amount, note } = draft;
   const isNumber = /^-?(\d+\.?\d*|\.\d+)$/.test(amount.trim());
   return (
-    <Modal opened onClose={close} title="Bonus or claw-back" closeButtonProps={{ 'aria-label': 'Close' }}>
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          add.mutate({ amount: Number(amount), note }, { onSuccess: close });
-        }}
-      >
-        <Stack gap="sm">
-          <TextInput
-            label={`Amount, in ${currency.toUpperCase()}`}
-            description="A negative amount takes back."
-            required
-            data-autofocus
-            inputMode="decimal"
-            value={amount}
-            error={wrong('amount')}
-            onChange={(event) => setAmount(event.currentTarget.value)}
-          />
-          <TextInput
-            label="Note"
-            description="The referrer does not see it."
-            required
-            maxLength={500}
-            value={note}
-            error={wrong('note')}
-            onChange={(event) => setNote(event.currentTarget.value)}
-          />
-          {add.isError && !wrong('amount') && !wrong('note') && (
-            <Alert color="red" variant="outline" role="alert" title="Not added">
-              {sentenceOf(add.error)}
-            </Alert>
-          )}
-          <Text size="xs" c="dimmed">
-            It is in the next payout file of {enrollment.external_user_id}.
-          </Text>
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={add.isPending} disabled={!isNumber || note.trim() === ''}>
-              Add
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog
+      title="Bonus or claw-back"
+      close={close}
+      send={add}
+      submit={() => add.mutate({ amount: Number(amount), note }, { onSuccess: close })}
+      label="Add"
+      failed="Not added"
+      fields={['amount', 'note']}
+      isReady={isNumber && note.trim() !== ''}
+    >
+      <TextInput
+        label={`Amount, in ${currency.toUpperCase()}`}
+        description="A negative amount takes back."
+        required
+        data-autofocus
+        inputMode="decimal"
+        {...text('amount')}
+      />
+      <TextInput
+        label="Note"
+        description="The referrer does not see it."
+        required
+        maxLength={500}
+        {...text('note')}
+      />
+      <Text size="xs" c="dimmed">
+        It is in the next payout file of {enrollment.external_user_id}.
+      </Text>
+    </FormDialog>
   );
 }

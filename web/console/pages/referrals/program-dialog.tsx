@@ -1,12 +1,9 @@
-import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { callApi } from '../../api/call.ts';
 import { useLatestMutation, useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
-import { isAlike } from '../../parts/changed-fields.ts';
-import { useFocusBack } from '../../parts/use-focus-back.ts';
-import { LeaveGuard } from '../../shell/leave-guard.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
+import { useDraft } from '../../parts/use-draft.ts';
 import { changeBody, createBody, type Draft, draftOf, newDraft } from './program-draft.ts';
 import { BasicFields, CommissionFields, CreditFields, PayoutFields } from './program-fields.tsx';
 import { failureText } from './program-problems.ts';
@@ -27,13 +24,11 @@ type Props = {
  * API's default, so it can be created from each step.
  */
 export function ProgramDialog({ program, close, made = close }: Props) {
-  useFocusBack();
   const { workspace } = useSession();
-  const isPhone = useMediaQuery('(max-width: 48em)');
-  const [before] = useState(() => (program ? draftOf(program) : newDraft(workspace.currency)));
-  const [draft, setDraft] = useState(before);
+  const { before, draft, change, isDirty } = useDraft<Draft>(() =>
+    program ? draftOf(program) : newDraft(workspace.currency),
+  );
   const [step, setStep] = useState(0);
-  const form = useRef<HTMLFormElement>(null);
   const send = useSend<Record<string, unknown>>(
     (body) =>
       program
@@ -58,65 +53,33 @@ export function ProgramDialog({ program, close, made = close }: Props) {
     const wrong = stepWithError(error);
     if (wrong !== null) setStep(wrong);
   }, [error]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: of a step that was opened by hand the focus stays
-  useEffect(() => {
-    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')?.focus();
-  }, [error, program ?? stepWithError(error) === step]);
-
-  const isDirty = !isAlike(draft, before);
-  const fields = { draft, error, change: (part: Partial<Draft>) => setDraft({ ...draft, ...part }) };
+  const fields = { draft, error, change };
   return (
-    <Modal
-      opened
-      onClose={close}
+    <FormDialog
       title={program ? `Edit ${program.name}` : 'New program'}
-      size="lg"
-      fullScreen={isPhone === true}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-      closeOnClickOutside={!isDirty}
-      closeOnEscape={!isDirty}
+      close={close}
+      isLong
+      isDirty={isDirty}
+      send={save}
+      submit={() => save.mutate(undefined, { onSuccess: made })}
+      label={program ? 'Save' : 'Create'}
+      failed="Not saved"
+      failure={error === null ? null : failureText(error, draft)}
+      // Of a step that was opened by hand the focus stays.
+      isWrong={error !== null && program === null && stepWithError(error) === step}
+      aside={!program && <StepButtons step={step} go={setStep} />}
     >
-      <LeaveGuard active={isDirty} withQuery>
-        Your input will be lost.
-      </LeaveGuard>
-      <form
-        ref={form}
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate(undefined, { onSuccess: made });
-        }}
-      >
-        <Stack gap="md">
-          {program ? (
-            <>
-              <BasicFields {...fields} existing />
-              <CommissionFields {...fields} />
-              <CreditFields {...fields} />
-              <PayoutFields {...fields} />
-              <TrustFields {...fields} />
-            </>
-          ) : (
-            <ProgramSteps {...fields} step={step} go={setStep} />
-          )}
-          {error !== null && (
-            <Alert color="red" variant="outline" role="alert" tabIndex={-1} title="Not saved">
-              {failureText(error, draft)}
-            </Alert>
-          )}
-          <Group justify="space-between">
-            {program ? <span /> : <StepButtons step={step} go={setStep} />}
-            <Group gap="xs">
-              <Button variant="default" onClick={close}>
-                Cancel
-              </Button>
-              <Button type="submit" loading={save.isPending}>
-                {program ? 'Save' : 'Create'}
-              </Button>
-            </Group>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      {program ? (
+        <>
+          <BasicFields {...fields} existing />
+          <CommissionFields {...fields} />
+          <CreditFields {...fields} />
+          <PayoutFields {...fields} />
+          <TrustFields {...fields} />
+        </>
+      ) : (
+        <ProgramSteps {...fields} step={step} go={setStep} />
+      )}
+    </FormDialog>
   );
 }

@@ -1,5 +1,5 @@
 import { changedFields } from '../../parts/changed-fields.ts';
-import { WrongFields } from './program-problems.ts';
+import { wrongFields } from './program-problems.ts';
 import type { Program } from './responses.ts';
 
 /** State of a program's form. Numbers are text, because `7.` and `0.0` occur while typing. */
@@ -83,7 +83,7 @@ export function draftOf(program: Program): Draft {
 /**
  * The body of `POST /programs`. An empty credit or minimum payout is 0; empty months mean no limit.
  *
- * @throws {WrongFields}
+ * @throws {ApiFailure}
  */
 export function createBody(draft: Draft): Record<string, unknown> {
   return fieldsOf(draft);
@@ -94,7 +94,7 @@ export function createBody(draft: Draft): Record<string, unknown> {
  * someone else are kept.
  *
  * @param now the current program: source of unchanged parts of `signup_credit`, which is sent whole
- * @throws {WrongFields}
+ * @throws {ApiFailure}
  */
 export function changeBody(before: Draft, draft: Draft, now: Draft): Record<string, unknown> {
   // A program without credits keeps their terms: unchanged ones are not sent with the switch.
@@ -121,7 +121,7 @@ export function changeBody(before: Draft, draft: Draft, now: Draft): Record<stri
 /**
  * The form's state as an API body.
  *
- * @throws {WrongFields}
+ * @throws {ApiFailure}
  */
 function fieldsOf(draft: Draft, { codeRequired = false } = {}): Record<string, unknown> {
   const wrong = new Map<string, string>();
@@ -177,7 +177,7 @@ function fieldsOf(draft: Draft, { codeRequired = false } = {}): Record<string, u
     revoke_credits_on_refund: draft.revoke_credits_on_refund,
     link_parameters: draft.link_parameters.split(/[\s,]+/).filter(Boolean),
   };
-  if (wrong.size > 0) throw new WrongFields(wrong);
+  if (wrong.size > 0) throw wrongFields(wrong);
   return fields;
 }
 

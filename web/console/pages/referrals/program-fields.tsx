@@ -13,57 +13,48 @@ import {
   TextInput,
 } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
+import { fieldSentence } from '../../api/sentence.ts';
 import { AddressField } from '../../parts/address-field.tsx';
+import { type Form, fieldsOf } from '../../parts/use-draft.ts';
 import type { Draft } from './program-draft.ts';
-import { wrongWith } from './program-problems.ts';
 import { METHOD_CHOICES } from './words.ts';
 
-type Props = { draft: Draft; error: unknown; change: (part: Partial<Draft>) => void };
+type Props = Form<Draft>;
 
 const MOST_LEVELS = 10;
 
 /** Name, destination URL and code. */
-export function BasicFields({ draft, error, change, existing }: Props & { existing: boolean }) {
+export function BasicFields({ existing, ...form }: Props & { existing: boolean }) {
+  const { text, choice } = fieldsOf(form);
   return (
     <Stack gap="sm">
-      <TextInput
-        label="Name"
-        required
-        data-autofocus
-        maxLength={100}
-        value={draft.name}
-        error={wrongWith(error, 'name')}
-        onChange={(event) => change({ name: event.currentTarget.value })}
-      />
+      <TextInput label="Name" required data-autofocus maxLength={100} {...text('name')} />
       <AddressField
         label="Destination URL"
         description="The page where new users sign up"
         required
-        value={draft.destination_url}
-        error={wrongWith(error, 'destination_url')}
-        onChange={(address) => change({ destination_url: address })}
+        {...choice('destination_url')}
       />
       <TextInput
         label="Link parameters"
         description="With the pixel, a page opened with one of them, such as ?ref=code, counts as a click of that referrer's link."
-        value={draft.link_parameters}
-        error={linkParametersError(error)}
-        onChange={(event) => change({ link_parameters: event.currentTarget.value })}
+        {...text('link_parameters')}
+        error={linkParametersError(form.error)}
       />
       <TextInput
         label="Code"
         description={`The end of the program's own link.${existing ? '' : ' Leave empty to generate one.'}`}
         required={existing}
-        value={draft.code}
-        error={wrongWith(error, 'code')}
-        onChange={(event) => change({ code: event.currentTarget.value })}
+        {...text('code')}
       />
     </Stack>
   );
 }
 
 /** Commission. */
-export function CommissionFields({ draft, error, change }: Props) {
+export function CommissionFields(form: Props) {
+  const { draft, error, change } = form;
+  const { text, check, choice } = fieldsOf(form);
   const isPercent = draft.commission_type === 'percent';
   const unit = isPercent ? '%' : draft.currency.toUpperCase();
   const setLevel = (key: number, rate: string) =>
@@ -81,40 +72,30 @@ export function CommissionFields({ draft, error, change }: Props) {
                 { value: 'flat', label: 'Fixed amount' },
               ]}
               value={draft.commission_type}
-              onChange={(type) => change({ commission_type: type === 'flat' ? 'flat' : 'percent' })}
+              onChange={choice('commission_type').onChange}
             />
           </Input.Wrapper>
           <TextInput
             label={isPercent ? 'Percentage of a sale' : `Amount per sale, in ${unit}`}
             required
             inputMode="decimal"
-            value={draft.commission_rate}
-            error={wrongWith(error, 'commission_rate')}
-            onChange={(event) => change({ commission_rate: event.currentTarget.value })}
+            {...text('commission_rate')}
           />
           <TextInput
             label="Months that earn commission"
             description="Leave empty for no limit."
             inputMode="numeric"
-            value={draft.commission_months}
-            error={wrongWith(error, 'commission_months')}
-            onChange={(event) => change({ commission_months: event.currentTarget.value })}
+            {...text('commission_months')}
           />
           <TextInput
             label="Holding period, in days"
             description="Days until it can be paid. 0 pays at once."
             required
             inputMode="numeric"
-            value={draft.hold_days}
-            error={wrongWith(error, 'hold_days')}
-            onChange={(event) => change({ hold_days: event.currentTarget.value })}
+            {...text('hold_days')}
           />
         </SimpleGrid>
-        <Checkbox
-          label="First sale only"
-          checked={draft.first_sale_only}
-          onChange={(event) => change({ first_sale_only: event.currentTarget.checked })}
-        />
+        <Checkbox label="First sale only" {...check('first_sale_only')} />
         {draft.levels.map(({ key, rate }, index) => (
           <Group key={key} align="flex-end" gap="xs" wrap="nowrap">
             <TextInput
@@ -122,7 +103,7 @@ export function CommissionFields({ draft, error, change }: Props) {
               label={`Level ${index + 2}, in ${isPercent ? 'percent' : unit}`}
               inputMode="decimal"
               value={rate}
-              error={wrongWith(error, `levels.${index}`)}
+              error={fieldSentence(error, `levels.${index}`)}
               onChange={(event) => setLevel(key, event.currentTarget.value)}
             />
             <ActionIcon
@@ -161,39 +142,25 @@ export function CommissionFields({ draft, error, change }: Props) {
 }
 
 /** Credits. */
-export function CreditFields({ draft, error, change }: Props) {
+export function CreditFields(form: Props) {
+  const { text, check } = fieldsOf(form);
   const credit = (
     label: string,
     name: 'signup_free' | 'signup_paid' | 'purchase_credit' | 'referee_credit',
     path: string,
-  ) => (
-    <TextInput
-      label={label}
-      inputMode="decimal"
-      value={draft[name]}
-      error={wrongWith(error, path)}
-      onChange={(event) => change({ [name]: event.currentTarget.value })}
-    />
-  );
+  ) => <TextInput label={label} inputMode="decimal" {...text(name, path)} />;
   return (
     <Fieldset legend="Credits">
       <Stack gap="sm">
         <Checkbox
           label="Reward with credits"
           description="Only affiliates then earn commission."
-          checked={draft.credit_enabled}
-          onChange={(event) => change({ credit_enabled: event.currentTarget.checked })}
+          {...check('credit_enabled')}
         />
-        {draft.credit_enabled && (
+        {form.draft.credit_enabled && (
           <>
             <SimpleGrid cols={{ base: 1, xs: 2 }}>
-              <TextInput
-                label="Credit name"
-                maxLength={40}
-                value={draft.credit_kind}
-                error={wrongWith(error, 'credit_kind')}
-                onChange={(event) => change({ credit_kind: event.currentTarget.value })}
-              />
+              <TextInput label="Credit name" maxLength={40} {...text('credit_kind')} />
               {credit('For a purchase', 'purchase_credit', 'purchase_credit')}
               {credit('For a signup, referrer on a free plan', 'signup_free', 'signup_credit.free')}
               {credit('For a signup, referrer on a paid plan', 'signup_paid', 'signup_credit.paid')}
@@ -202,8 +169,7 @@ export function CreditFields({ draft, error, change }: Props) {
             <Checkbox
               label="Referrers may become affiliates"
               description="Affiliates earn commission instead of credits."
-              checked={draft.allow_affiliate_upgrade}
-              onChange={(event) => change({ allow_affiliate_upgrade: event.currentTarget.checked })}
+              {...check('allow_affiliate_upgrade')}
             />
           </>
         )}
@@ -213,7 +179,9 @@ export function CreditFields({ draft, error, change }: Props) {
 }
 
 /** Payouts. */
-export function PayoutFields({ draft, error, change }: Props) {
+export function PayoutFields(form: Props) {
+  const { draft, error, change } = form;
+  const { text } = fieldsOf(form);
   return (
     <Fieldset legend="Payouts">
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
@@ -221,17 +189,14 @@ export function PayoutFields({ draft, error, change }: Props) {
           label="Currency"
           description="Three letters. Cannot be changed after the first reward."
           maxLength={3}
+          {...text('currency')}
           value={draft.currency.toUpperCase()}
-          error={wrongWith(error, 'currency')}
-          onChange={(event) => change({ currency: event.currentTarget.value })}
         />
         <TextInput
           label="Minimum payout"
           description="Smaller balances are not paid out."
           inputMode="decimal"
-          value={draft.min_payout}
-          error={wrongWith(error, 'min_payout')}
-          onChange={(event) => change({ min_payout: event.currentTarget.value })}
+          {...text('min_payout')}
         />
       </SimpleGrid>
       <MultiSelect
@@ -240,7 +205,7 @@ export function PayoutFields({ draft, error, change }: Props) {
         description="Methods that referrers can choose."
         data={METHOD_CHOICES}
         value={draft.payout_methods}
-        error={wrongWith(error, 'payout_methods')}
+        error={fieldSentence(error, 'payout_methods')}
         onChange={(payout_methods) => change({ payout_methods })}
       />
     </Fieldset>
@@ -250,5 +215,5 @@ export function PayoutFields({ draft, error, change }: Props) {
 /** The API names the parameter that is wrong. */
 function linkParametersError(error: unknown): string | null {
   const paths = ['link_parameters', ...Array.from({ length: 10 }, (_, index) => `link_parameters.${index}`)];
-  return paths.map((path) => wrongWith(error, path)).find((message) => message !== null) ?? null;
+  return paths.map((path) => fieldSentence(error, path)).find((message) => message !== null) ?? null;
 }

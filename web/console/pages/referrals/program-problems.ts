@@ -1,28 +1,17 @@
-import { ApiFailure, type FailureDetail, fieldError } from '../../api/failures.ts';
+import { ApiFailure } from '../../api/failures.ts';
 import { sentenceOf } from '../../api/sentence.ts';
 import type { Draft } from './program-draft.ts';
 
-/** Ambiguous fields that cannot be sent; the API validates all others. */
-export class WrongFields extends Error {
-  override name = 'WrongFields';
-  /** Messages by API field. */
-  readonly messages: ReadonlyMap<string, string>;
-
-  constructor(messages: ReadonlyMap<string, string>) {
-    super(`wrong: ${[...messages.keys()].join(', ')}`);
-    this.messages = messages;
-  }
-}
-
-/** The error of the field that the API calls `path`, or null. */
-export function wrongWith(error: unknown, path: string): string | null {
-  if (error instanceof WrongFields) return error.messages.get(path) ?? null;
-  return fieldError(error, path);
+/** Ambiguous fields that cannot be sent, by API field, as the API says it; the API validates all others. */
+export function wrongFields(messages: ReadonlyMap<string, string>): ApiFailure {
+  const details = [...messages].map(([path, message]) => ({ path, message }));
+  const paths = details.map(({ path }) => path).join(', ');
+  return new ApiFailure(422, { code: 'bad_request', message: `wrong: ${paths}`, details });
 }
 
 /** The message of a failure above the form. */
 export function failureText(error: unknown, { credit_enabled, levels }: Draft): string {
-  const details = detailsOf(error);
+  const details = error instanceof ApiFailure ? error.details : [];
   if (details.length === 0) return sentenceOf(error);
   const hidden = details.filter(({ path }) => {
     const [name = '', index] = path.split('.');
@@ -32,11 +21,6 @@ export function failureText(error: unknown, { credit_enabled, levels }: Draft): 
   });
   if (hidden.length === 0) return details.length === 1 ? AT_A_FIELD : AT_FIELDS;
   return hidden.map(({ path, message }) => `${path}: ${message}`).join('; ');
-}
-
-function detailsOf(error: unknown): readonly FailureDetail[] {
-  if (error instanceof WrongFields) return [...error.messages].map(([path, message]) => ({ path, message }));
-  return error instanceof ApiFailure ? error.details : [];
 }
 
 const AT_A_FIELD = 'One field is invalid. See the message below it.';

@@ -1,14 +1,15 @@
 import { Button, Group, Paper, SimpleGrid, Stack, Stepper, Text, VisuallyHidden } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
+import { fieldError } from '../../api/failures.ts';
 import { isAlike } from '../../parts/changed-fields.ts';
+import type { Form } from '../../parts/use-draft.ts';
 import type { Draft } from './program-draft.ts';
 import { BasicFields, CommissionFields, CreditFields, PayoutFields } from './program-fields.tsx';
-import { wrongWith } from './program-problems.ts';
 import { summaryOf } from './program-summary.ts';
 import { TEMPLATES } from './program-templates.ts';
 import { TrustFields } from './program-trust-fields.tsx';
 
-type Fields = { draft: Draft; error: unknown; change: (part: Partial<Draft>) => void };
+type Fields = Form<Draft>;
 
 const STEPS = ['Program', 'Rewards', 'Payouts', 'Protection'] as const;
 export const LAST_STEP = STEPS.length - 1;
@@ -33,7 +34,7 @@ const FIELDS: readonly (readonly string[])[] = [
 
 /** Returns the first step with a field that the error names; null: none does. */
 export function stepWithError(error: unknown): number | null {
-  const step = FIELDS.findIndex((names) => names.some((name) => wrongWith(error, name) !== null));
+  const step = FIELDS.findIndex((names) => names.some((name) => fieldError(error, name) !== null));
   return step < 0 ? null : step;
 }
 
@@ -47,7 +48,7 @@ export function ProgramSteps({ step, go, ...fields }: Fields & { step: number; g
           <Stepper.Step
             key={name}
             label={isPhone && index !== step ? <VisuallyHidden>{name}</VisuallyHidden> : name}
-            color={FIELDS[index]?.some((field) => wrongWith(fields.error, field)) ? 'red' : undefined}
+            color={FIELDS[index]?.some((field) => fieldError(fields.error, field)) ? 'red' : undefined}
           />
         ))}
       </Stepper>

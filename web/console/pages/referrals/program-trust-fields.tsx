@@ -1,8 +1,6 @@
 import { Checkbox, Fieldset, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { type Form, fieldsOf } from '../../parts/use-draft.ts';
 import type { Draft } from './program-draft.ts';
-import { wrongWith } from './program-problems.ts';
-
-type Props = { draft: Draft; error: unknown; change: (part: Partial<Draft>) => void };
 
 const REVIEWS: { value: Draft['review']; label: string }[] = [
   { value: 'none', label: 'Nothing' },
@@ -11,7 +9,9 @@ const REVIEWS: { value: Draft['review']; label: string }[] = [
 ];
 
 /** Who reports signups, limits, and reviews. */
-export function TrustFields({ draft, error, change }: Props) {
+export function TrustFields(form: Form<Draft>) {
+  const { draft, change } = form;
+  const { text, check, choice } = fieldsOf(form);
   return (
     <Fieldset legend="Abuse">
       <Stack gap="sm">
@@ -26,27 +26,21 @@ export function TrustFields({ draft, error, change }: Props) {
             label="Signups per referrer and day"
             description="Leave empty for no limit. More are blocked."
             inputMode="numeric"
-            value={draft.max_signups_per_day}
-            error={wrongWith(error, 'max_signups_per_day')}
-            onChange={(event) => change({ max_signups_per_day: event.currentTarget.value })}
+            {...text('max_signups_per_day')}
           />
           <Select
             label="Hold for review"
             description="A held signup earns nothing until you approve it."
             data={REVIEWS}
-            value={draft.review}
             allowDeselect={false}
-            onChange={(value) =>
-              change({ review: REVIEWS.find((one) => one.value === value)?.value ?? 'none' })
-            }
+            {...choice('review')}
           />
         </SimpleGrid>
         {draft.credit_enabled && (
           <Checkbox
             label="Revoke credits when an order is refunded"
             description="Only credits that are not delivered, and only for a full refund."
-            checked={draft.revoke_credits_on_refund}
-            onChange={(event) => change({ revoke_credits_on_refund: event.currentTarget.checked })}
+            {...check('revoke_credits_on_refund')}
           />
         )}
       </Stack>

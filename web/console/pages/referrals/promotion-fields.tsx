@@ -1,6 +1,6 @@
 import { Select, SimpleGrid, TextInput } from '@mantine/core';
 import { fieldError } from '../../api/failures.ts';
-import { sentence } from '../../api/sentence.ts';
+import { type Form, fieldsOf } from '../../parts/use-draft.ts';
 import type { Connection } from '../connections/responses.ts';
 import type { PromotionDraft } from './promotion-draft.ts';
 
@@ -12,32 +12,19 @@ const DURATIONS = [
   { value: 'forever', label: 'Every payment' },
 ];
 
-/** Whether the failure is about one of the fields, which shows it. @param at path of the terms in the request */
-export const isAboutPromotion = (error: unknown, at: string): boolean =>
-  FIELDS.some((field) => fieldError(error, `${at}${field}`) !== null);
+/** The paths whose failures the fields show. @param at path of the terms in the request */
+export const promotionPaths = (at: string): string[] => FIELDS.map((field) => `${at}${field}`);
+
+type Props = { form: Form<PromotionDraft>; makers: readonly Connection[]; at: string };
 
 /** The terms of a promotion code that is made in Stripe. @param at path of the terms in the request */
-export function PromotionFields({
-  draft,
-  makers,
-  error,
-  at,
-  change,
-}: {
-  draft: PromotionDraft;
-  makers: readonly Connection[];
-  error: unknown;
-  at: string;
-  change: (part: Partial<PromotionDraft>) => void;
-}) {
-  const wrong = (field: string) => {
-    const message = fieldError(error, `${at}${field}`);
-    return message && sentence(message);
-  };
+export function PromotionFields({ form, makers, at }: Props) {
+  const { draft } = form;
+  const { text, choice } = fieldsOf(form);
   const isPercent = draft.kind === 'percent';
   return (
     <>
-      {(makers.length > 1 || wrong('connection_id')) && (
+      {(makers.length > 1 || fieldError(form.error, `${at}connection_id`) !== null) && (
         <Select
           label="Connection"
           allowDeselect={false}
@@ -45,9 +32,7 @@ export function PromotionFields({
             value: id,
             label: settings.mode === 'live' ? 'Stripe, live mode' : 'Stripe, test mode',
           }))}
-          value={draft.connectionId}
-          error={wrong('connection_id')}
-          onChange={(value) => value && change({ connectionId: value })}
+          {...choice('connectionId', `${at}connection_id`)}
         />
       )}
       <SimpleGrid cols={{ base: 1, xs: isPercent ? 2 : 3 }}>
@@ -58,46 +43,26 @@ export function PromotionFields({
             { value: 'percent', label: 'Percent' },
             { value: 'amount', label: 'Amount' },
           ]}
-          value={draft.kind}
-          onChange={(value) => change({ kind: value === 'amount' ? 'amount' : 'percent' })}
+          {...choice('kind')}
         />
         <TextInput
           label={isPercent ? 'Percent off' : 'Amount off'}
           required
           inputMode="decimal"
-          value={draft.value}
-          error={wrong(isPercent ? 'percent_off' : 'amount_off')}
-          onChange={(event) => change({ value: event.currentTarget.value })}
+          {...text('value', `${at}${isPercent ? 'percent_off' : 'amount_off'}`)}
         />
         {!isPercent && (
-          <TextInput
-            label="Currency"
-            required
-            maxLength={3}
-            value={draft.currency}
-            error={wrong('currency')}
-            onChange={(event) => change({ currency: event.currentTarget.value })}
-          />
+          <TextInput label="Currency" required maxLength={3} {...text('currency', `${at}currency`)} />
         )}
       </SimpleGrid>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
-        <Select
-          label="It applies to"
-          allowDeselect={false}
-          data={DURATIONS}
-          value={draft.duration}
-          onChange={(value) =>
-            change({ duration: value === 'repeating' || value === 'forever' ? value : 'once' })
-          }
-        />
+        <Select label="It applies to" allowDeselect={false} data={DURATIONS} {...choice('duration')} />
         {draft.duration === 'repeating' && (
           <TextInput
             label="Months"
             required
             inputMode="numeric"
-            value={draft.months}
-            error={wrong('duration_in_months')}
-            onChange={(event) => change({ months: event.currentTarget.value })}
+            {...text('months', `${at}duration_in_months`)}
           />
         )}
       </SimpleGrid>
