@@ -1,14 +1,14 @@
-import { Button, Group, Modal, Table, Text } from '@mantine/core';
+import { Button, Group, Table, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconDownload } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { sentenceOf } from '../api/sentence.ts';
 import { formatCount } from '../formats.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { QueryView } from '../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../parts/scroll-table.tsx';
-import { useFocusBack } from '../parts/use-focus-back.ts';
 import {
   DIMENSION_NAMES,
   flagBeside,
@@ -27,7 +27,6 @@ const ROWS = 50;
 
 /** All values of a dimension with all metrics. A press filters by a value. */
 export default function DetailsDialog({ tab, close }: { tab: Tab; close: () => void }) {
-  useFocusBack();
   const { view, toggle } = useView();
   const source = useSource();
   const queries = useQueryClient();
@@ -50,7 +49,7 @@ export default function DetailsDialog({ tab, close }: { tab: Tab; close: () => v
     }
   };
   return (
-    <Modal opened onClose={close} title={title} size="xl" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog title={title} close={close} size="xl">
       <QueryView
         query={query}
         lines={10}
@@ -135,6 +134,6 @@ export default function DetailsDialog({ tab, close }: { tab: Tab; close: () => v
           </>
         )}
       </QueryView>
-    </Modal>
+    </Dialog>
   );
 }

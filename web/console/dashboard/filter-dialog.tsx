@@ -1,19 +1,9 @@
-import {
-  Button,
-  Checkbox,
-  Group,
-  Modal,
-  NativeSelect,
-  ScrollArea,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { Button, Checkbox, Group, NativeSelect, ScrollArea, Stack, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
 import { type Dimension, OPERATORS, type Operator } from '../../../core/analytics/dimensions.ts';
 import { formatCount } from '../formats.ts';
+import { AT_ONCE, FormDialog } from '../parts/form-dialog.tsx';
 import { QueryView } from '../parts/query-view.tsx';
-import { useFocusBack } from '../parts/use-focus-back.ts';
 import {
   DIMENSION_NAMES,
   FILTERED_DIMENSIONS,
@@ -35,7 +25,6 @@ const operatorsOf = (dimension: Dimension): Operator[] =>
 
 /** Adds a filter, or changes one. */
 export default function FilterDialog({ filter, close }: { filter: Filter | null; close: () => void }) {
-  useFocusBack();
   const { view, setFilters } = useView();
   const [dimension, setDimension] = useState<Dimension>(filter?.dimension ?? 'country');
   const [operator, setOperator] = useState<Operator>(filter?.operator ?? 'is');
@@ -43,9 +32,7 @@ export default function FilterDialog({ filter, close }: { filter: Filter | null;
   const isText = operator === 'contains' || operator === 'contains_not';
   const isReady = operator === 'is_empty' || values.some((value) => value.trim() !== '');
 
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!isReady) return;
+  const submit = () => {
     const made = { dimension, operator, values: operator === 'is_empty' ? [] : values };
     const at = view.filters.findIndex((one) => isSame(one, filter));
     setFilters(at === -1 ? [...view.filters, made] : view.filters.with(at, made));
@@ -53,68 +40,58 @@ export default function FilterDialog({ filter, close }: { filter: Filter | null;
   };
 
   return (
-    <Modal
-      opened
-      onClose={close}
+    <FormDialog
       title={filter ? 'Change the filter' : 'Add a filter'}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      close={close}
+      send={AT_ONCE}
+      submit={submit}
+      label="Apply"
+      isReady={isReady}
     >
-      <form onSubmit={submit}>
-        <Stack gap="sm">
-          <Group grow gap="sm" align="flex-end">
-            <NativeSelect
-              label="Filter by"
-              data-autofocus
-              data={FILTERED_DIMENSIONS.map((one) => ({ value: one, label: DIMENSION_NAMES[one] ?? one }))}
-              value={dimension}
-              onChange={(event) => {
-                const chosen = event.currentTarget.value as Dimension;
-                setDimension(chosen);
-                setValues([]);
-                if (!operatorsOf(chosen).includes(operator)) setOperator('is');
-              }}
-            />
-            <NativeSelect
-              label="Condition"
-              data={operatorsOf(dimension).map((one) => ({ value: one, label: OPERATOR_NAMES[one] }))}
-              value={operator}
-              onChange={(event) => {
-                const chosen = event.currentTarget.value as Operator;
-                const becomesText = chosen.startsWith('contains');
-                if (becomesText !== isText) setValues([]);
-                setOperator(chosen);
-              }}
-            />
-          </Group>
-          {isText && (
-            <TextInput
-              label="Text"
-              description="Upper and lower case are equal."
-              value={values[0] ?? ''}
-              maxLength={500}
-              onChange={(event) => setValues([event.currentTarget.value])}
-            />
-          )}
-          {(operator === 'is' || operator === 'is_not') && (
-            <ValueChoice
-              key={dimension}
-              dimension={dimension}
-              edited={filter}
-              values={values}
-              choose={setValues}
-            />
-          )}
-          <Group justify="flex-end" mt="xs">
-            <Button variant="default" onClick={close}>
-              Cancel
-            </Button>
-            <Button type="submit" disabled={!isReady}>
-              Apply
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      <Group grow gap="sm" align="flex-end">
+        <NativeSelect
+          label="Filter by"
+          data-autofocus
+          data={FILTERED_DIMENSIONS.map((one) => ({ value: one, label: DIMENSION_NAMES[one] ?? one }))}
+          value={dimension}
+          onChange={(event) => {
+            const chosen = event.currentTarget.value as Dimension;
+            setDimension(chosen);
+            setValues([]);
+            if (!operatorsOf(chosen).includes(operator)) setOperator('is');
+          }}
+        />
+        <NativeSelect
+          label="Condition"
+          data={operatorsOf(dimension).map((one) => ({ value: one, label: OPERATOR_NAMES[one] }))}
+          value={operator}
+          onChange={(event) => {
+            const chosen = event.currentTarget.value as Operator;
+            const becomesText = chosen.startsWith('contains');
+            if (becomesText !== isText) setValues([]);
+            setOperator(chosen);
+          }}
+        />
+      </Group>
+      {isText && (
+        <TextInput
+          label="Text"
+          description="Upper and lower case are equal."
+          value={values[0] ?? ''}
+          maxLength={500}
+          onChange={(event) => setValues([event.currentTarget.value])}
+        />
+      )}
+      {(operator === 'is' || operator === 'is_not') && (
+        <ValueChoice
+          key={dimension}
+          dimension={dimension}
+          edited={filter}
+          values={values}
+          choose={setValues}
+        />
+      )}
+    </FormDialog>
   );
 }
 

@@ -1,12 +1,12 @@
-import { ActionIcon, Anchor, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { ActionIcon, Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { useApi, useSend } from '../api/queries.ts';
 import type { ResponseOf } from '../api/responses.ts';
 import { useSession } from '../api/session.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { QueryView } from '../parts/query-view.tsx';
-import { useFocusBack } from '../parts/use-focus-back.ts';
 import { overTimeBody, useSource } from './source.ts';
 import { useView } from './use-view.ts';
 
@@ -17,7 +17,6 @@ const PATH = '/saved-views';
 
 /** The workspace's saved views: opens one, saves the present one, deletes one. */
 export default function SavedViewsDialog({ close }: { close: () => void }) {
-  useFocusBack();
   const { can } = useSession();
   const [, setSearch] = useSearchParams();
   const views = useApi<SavedViews>(PATH, { limit: 500 });
@@ -26,7 +25,7 @@ export default function SavedViewsDialog({ close }: { close: () => void }) {
     close();
   };
   return (
-    <Modal opened onClose={close} title="Saved views" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog title="Saved views" close={close}>
       <Stack gap="md">
         {can('operator') && <SaveForm />}
         <QueryView query={views} lines={3}>
@@ -51,7 +50,7 @@ export default function SavedViewsDialog({ close }: { close: () => void }) {
           }
         </QueryView>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

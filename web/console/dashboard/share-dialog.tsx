@@ -1,24 +1,23 @@
-import { ActionIcon, Anchor, Badge, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { ActionIcon, Anchor, Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useApi, useSend } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
 import { formatDate } from '../formats.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { QueryView } from '../parts/query-view.tsx';
-import { useFocusBack } from '../parts/use-focus-back.ts';
 import { ShareForm } from './share-form.tsx';
 import { SHARED_PATH, type SharedDashboard, type SharedDashboards } from './shared-dashboards.ts';
 
 /** Dashboards that people without an account see: makes, changes and ends them. */
 export default function ShareDialog({ close }: { close: () => void }) {
-  useFocusBack();
   const { can } = useSession();
   const [edited, setEdited] = useState<SharedDashboard | 'new' | null>(null);
   const shared = useApi<SharedDashboards>(SHARED_PATH, { limit: 500 });
   const title = edited === null ? 'Shared dashboards' : edited === 'new' ? 'Share a dashboard' : edited.name;
   return (
-    <Modal opened onClose={close} title={title} size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog title={title} close={close} size="lg">
       {edited !== null ? (
         <ShareForm dashboard={edited === 'new' ? null : edited} done={() => setEdited(null)} />
       ) : (
@@ -49,7 +48,7 @@ export default function ShareDialog({ close }: { close: () => void }) {
           )}
         </Stack>
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

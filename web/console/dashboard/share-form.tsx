@@ -1,19 +1,9 @@
-import {
-  Button,
-  Checkbox,
-  Group,
-  MultiSelect,
-  NativeSelect,
-  PasswordInput,
-  Stack,
-  TextInput,
-} from '@mantine/core';
-import { type FormEvent, useState } from 'react';
-import { fieldError } from '../api/failures.ts';
+import { Button, Checkbox, Group, MultiSelect, NativeSelect, PasswordInput, TextInput } from '@mantine/core';
+import { useState } from 'react';
 import type { Folders, FoundLinks, Tags } from '../api/links.ts';
 import { useApi, useSend } from '../api/queries.ts';
-import { sentence } from '../api/sentence.ts';
-import { FailureNotice } from '../parts/failure-notice.tsx';
+import { DialogForm } from '../parts/form-dialog.tsx';
+import { useDraft } from '../parts/use-draft.ts';
 import { dayOf, instantOfDay } from '../parts/window.ts';
 import { SHARED_PATH, type SharedDashboard } from './shared-dashboards.ts';
 import { useSource } from './source.ts';
@@ -30,15 +20,6 @@ const SCOPES: { value: ScopeType; label: string }[] = [
 /** Makes a shared dashboard, or changes one. */
 export function ShareForm({ dashboard, done }: { dashboard: SharedDashboard | null; done: () => void }) {
   const { zone } = useSource();
-  const [name, setName] = useState(dashboard?.name ?? '');
-  const [type, setType] = useState<ScopeType>(dashboard?.scope.type ?? 'workspace');
-  const [values, setValues] = useState<string[]>(dashboard?.scope.values ?? []);
-  const [withRevenue, setRevenue] = useState(dashboard?.show_revenue ?? false);
-  const [keepsPassword, setKeepsPassword] = useState(dashboard?.has_password ?? false);
-  const [password, setPassword] = useState('');
-  const [lastDay, setLastDay] = useState(
-    dashboard?.expires_at ? dayOf(new Date(Date.parse(dashboard.expires_at) - 1)) : '',
-  );
   const send = useSend<object>(
     (body) =>
       dashboard
@@ -46,94 +27,75 @@ export function ShareForm({ dashboard, done }: { dashboard: SharedDashboard | nu
         : { path: SHARED_PATH, once: true, body },
     { refresh: [SHARED_PATH], done: dashboard ? 'Saved' : 'Dashboard shared', tellFailure: false },
   );
-  const isReady = name.trim() !== '' && (type === 'workspace' || values.length > 0);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!isReady) return;
-    send.mutate(
-      {
-        name: name.trim(),
-        scope: type === 'workspace' ? { type } : { type, values },
-        show_revenue: withRevenue,
-        expires_at: lastDay === '' ? null : instantOfDay(lastDay, zone, 1).toISOString(),
-        ...(keepsPassword ? {} : { password: password === '' ? null : password }),
-      },
-      { onSuccess: done },
-    );
-  };
-  const wrong = (path: string) => {
-    const message = fieldError(send.error, path);
-    return message && sentence(`${path} ${message}`);
-  };
-  const isKnown = ['name', 'password', 'expires_at'].some((path) => fieldError(send.error, path));
+  const { draft, change, text, check } = useDraft(() => draftOf(dashboard), send.error);
+  const { name, type, values, password } = draft;
+  const bodyOf = () => ({
+    name: name.trim(),
+    scope: type === 'workspace' ? { type } : { type, values },
+    show_revenue: draft.show_revenue,
+    expires_at: draft.lastDay === '' ? null : instantOfDay(draft.lastDay, zone, 1).toISOString(),
+    ...(draft.keepsPassword ? {} : { password: password === '' ? null : password }),
+  });
   return (
-    <form onSubmit={submit}>
-      <Stack gap="sm">
-        {send.isError && !isKnown && <FailureNotice error={send.error} title="Not saved" />}
-        <TextInput
-          label="Name"
-          data-autofocus
-          required
-          maxLength={100}
-          value={name}
-          error={wrong('name')}
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-        <NativeSelect
-          label="What it shows"
-          data={SCOPES}
-          value={type}
-          onChange={(event) => {
-            setType(event.currentTarget.value as ScopeType);
-            setValues([]);
-          }}
-        />
-        {type !== 'workspace' && <ScopeValues key={type} type={type} values={values} choose={setValues} />}
-        {keepsPassword ? (
-          <Group gap="sm">
-            <span>It has a password.</span>
-            <Button size="xs" variant="default" onClick={() => setKeepsPassword(false)}>
-              Change or remove it
-            </Button>
-          </Group>
-        ) : (
-          <PasswordInput
-            label="Password"
-            description="Optional. Visitors enter it before they see anything."
-            autoComplete="new-password"
-            minLength={4}
-            maxLength={200}
-            value={password}
-            error={wrong('password')}
-            onChange={(event) => setPassword(event.currentTarget.value)}
-          />
-        )}
-        <TextInput
-          type="date"
-          label="Last day"
-          description="Optional. The link ends after this day."
-          min={dayOf(new Date())}
-          value={lastDay}
-          error={wrong('expires_at')}
-          onChange={(event) => setLastDay(event.currentTarget.value)}
-        />
-        <Checkbox
-          label="Show revenue"
-          checked={withRevenue}
-          onChange={(event) => setRevenue(event.currentTarget.checked)}
-        />
-        <Group justify="flex-end" mt="xs">
-          <Button variant="default" onClick={done}>
-            Back
-          </Button>
-          <Button type="submit" disabled={!isReady} loading={send.isPending}>
-            {dashboard ? 'Save' : 'Share'}
+    <DialogForm
+      close={done}
+      send={send}
+      submit={() => send.mutate(bodyOf(), { onSuccess: done })}
+      label={dashboard ? 'Save' : 'Share'}
+      cancel="Back"
+      failed="Not saved"
+      fields={['name', 'password', 'expires_at']}
+      isReady={name.trim() !== '' && (type === 'workspace' || values.length > 0)}
+    >
+      <TextInput label="Name" data-autofocus required maxLength={100} {...text('name', 'name', 'Name')} />
+      <NativeSelect
+        label="What it shows"
+        data={SCOPES}
+        value={type}
+        onChange={(event) => change({ type: event.currentTarget.value as ScopeType, values: [] })}
+      />
+      {type !== 'workspace' && (
+        <ScopeValues key={type} type={type} values={values} choose={(chosen) => change({ values: chosen })} />
+      )}
+      {draft.keepsPassword ? (
+        <Group gap="sm">
+          <span>It has a password.</span>
+          <Button size="xs" variant="default" onClick={() => change({ keepsPassword: false })}>
+            Change or remove it
           </Button>
         </Group>
-      </Stack>
-    </form>
+      ) : (
+        <PasswordInput
+          label="Password"
+          description="Optional. Visitors enter it before they see anything."
+          autoComplete="new-password"
+          minLength={4}
+          maxLength={200}
+          {...text('password', 'password', 'Password')}
+        />
+      )}
+      <TextInput
+        type="date"
+        label="Last day"
+        description="Optional. The link ends after this day."
+        min={dayOf(new Date())}
+        {...text('lastDay', 'expires_at', 'Last day')}
+      />
+      <Checkbox label="Show revenue" {...check('show_revenue')} />
+    </DialogForm>
   );
 }
+
+const draftOf = (dashboard: SharedDashboard | null) => ({
+  name: dashboard?.name ?? '',
+  type: dashboard?.scope.type ?? ('workspace' as ScopeType),
+  values: dashboard?.scope.values ?? [],
+  show_revenue: dashboard?.show_revenue ?? false,
+  keepsPassword: dashboard?.has_password ?? false,
+  password: '',
+  /** Included. */
+  lastDay: dashboard?.expires_at ? dayOf(new Date(Date.parse(dashboard.expires_at) - 1)) : '',
+});
 
 type ValuesProps = {
   type: Exclude<ScopeType, 'workspace'>;

@@ -1,6 +1,7 @@
-import { Button, type ButtonProps, Group, Modal, Text } from '@mantine/core';
+import { Button, type ButtonProps, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { ReactNode } from 'react';
+import { FormDialog } from './form-dialog.tsx';
 
 type Props = ButtonProps & {
   children: ReactNode;
@@ -31,23 +32,20 @@ export function ConfirmButton({
       <Button variant="default" {...button} onClick={open}>
         {children}
       </Button>
-      <Modal opened={opened} onClose={close} title={question} closeButtonProps={{ 'aria-label': 'Close' }}>
-        <Text size="sm" component="div">
-          {consequence}
-        </Text>
-        <Group justify="flex-end" mt="md">
-          <Button variant="default" onClick={close}>
-            Cancel
-          </Button>
-          <Button
-            color="red.8"
-            loading={pending === true}
-            onClick={() => void onConfirm().then(close, () => undefined)}
-          >
-            {yes}
-          </Button>
-        </Group>
-      </Modal>
+      {opened && (
+        <FormDialog
+          title={question}
+          close={close}
+          send={{ error: null, isPending: pending === true }}
+          submit={() => void onConfirm().then(close, () => undefined)}
+          label={yes}
+          isDanger
+        >
+          <Text size="sm" component="div">
+            {consequence}
+          </Text>
+        </FormDialog>
+      )}
     </>
   );
 }

@@ -11,7 +11,7 @@ type FormProps = {
   /** Label of the button that sends. */
   label: string;
   /** Title of a failure, such as `Not added`. */
-  failed: string;
+  failed?: string;
   /** Paths of the request whose failures the fields show. */
   fields?: readonly string[];
   /** The text of a failure, or null for none; by default the API's message if it is about none of `fields`. */
@@ -29,6 +29,9 @@ type FormProps = {
 };
 
 type Props = DialogProps & FormProps & { /** In place of the form after a success. */ made?: ReactNode };
+
+/** For a form that changes the page only: nothing to wait for. */
+export const AT_ONCE = { error: null, isPending: false };
 
 /** A dialog with a form that sends a change: its fields, the failure that is at none of them, and the buttons. */
 export function FormDialog({ title, size, isLong, isDirty, stays, made = null, ...form }: Props) {

@@ -1,4 +1,4 @@
-import { Button, Modal, Stack, Text } from '@mantine/core';
+import { Button, Stack, Text } from '@mantine/core';
 import { IconCheck, IconPlus } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useLocation } from 'wouter';
@@ -6,12 +6,11 @@ import { showSession } from '../api/keep-to-session.ts';
 import { useSend } from '../api/queries.ts';
 import { type Session, useSession } from '../api/session.ts';
 import { ROLE_NAMES } from '../pages/sign-in/roles.ts';
-import { useFocusBack } from '../parts/use-focus-back.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { giveUpUnsaved, leaveBy } from './leaving.ts';
 
 /** The workspaces that this browser is signed in to. */
 export default function WorkspaceDialog({ close }: { close: () => void }) {
-  useFocusBack();
   const queries = useQueryClient();
   const [, navigate] = useLocation();
   const { workspace, member, other_workspaces: others } = useSession();
@@ -27,7 +26,7 @@ export default function WorkspaceDialog({ close }: { close: () => void }) {
       }),
     );
   return (
-    <Modal opened onClose={close} title="Workspaces" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog title="Workspaces" close={close}>
       <Stack gap="xs">
         <Workspace
           name={workspace.name}
@@ -55,7 +54,7 @@ export default function WorkspaceDialog({ close }: { close: () => void }) {
           Sign in to another workspace
         </Button>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,8 +1,9 @@
-import { ActionIcon, Button, Group, Modal, Paper, SimpleGrid, Text, TextInput } from '@mantine/core';
+import { ActionIcon, Group, Paper, SimpleGrid, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { AddressField } from '../../parts/address-field.tsx';
+import { AT_ONCE, FormDialog } from '../../parts/form-dialog.tsx';
 import { keptTo } from './character-limit.ts';
 import type { DraftButton } from './draft.ts';
 import { fieldKey, type Wrong } from './problems.ts';
@@ -112,25 +113,21 @@ function RemoveButton({ name, hasHistory, remove }: { name: string } & Pick<Prop
       >
         <IconTrash size={18} stroke={1.6} />
       </ActionIcon>
-      <Modal
-        opened={opened}
-        onClose={close}
-        title={`Remove ${name}?`}
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
-        <Text size="sm">
-          When you save, its short link stops working and its clicks are deleted. To point it elsewhere,
-          change its address instead: then it keeps both.
-        </Text>
-        <Group justify="flex-end" mt="md">
-          <Button variant="default" onClick={close}>
-            Cancel
-          </Button>
-          <Button color="red.8" onClick={remove}>
-            Remove
-          </Button>
-        </Group>
-      </Modal>
+      {opened && (
+        <FormDialog
+          title={`Remove ${name}?`}
+          close={close}
+          send={AT_ONCE}
+          submit={remove}
+          label="Remove"
+          isDanger
+        >
+          <Text size="sm">
+            When you save, its short link stops working and its clicks are deleted. To point it elsewhere,
+            change its address instead: then it keeps both.
+          </Text>
+        </FormDialog>
+      )}
     </>
   );
 }

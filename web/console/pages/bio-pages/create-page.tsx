@@ -1,14 +1,14 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { IconPlus } from '@tabler/icons-react';
-import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
 import { ApiFailure, fieldError, isRetryable } from '../../api/failures.ts';
 import { useApi, useSend } from '../../api/queries.ts';
+import { sentenceOf } from '../../api/sentence.ts';
 import { useSession } from '../../api/session.ts';
-import { FailureNotice } from '../../parts/failure-notice.tsx';
-import { LeaveGuard } from '../../shell/leave-guard.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
+import { useDraft } from '../../parts/use-draft.ts';
 import { keptTo, TITLE_MOST } from './character-limit.ts';
 import type { Availability, BioPage } from './responses.ts';
 
@@ -26,14 +26,7 @@ export function CreatePage() {
       <Button leftSection={<IconPlus size={18} stroke={1.6} />} onClick={open}>
         New page
       </Button>
-      <Modal
-        opened={opened}
-        onClose={close}
-        title="New bio page"
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
-        <CreateForm close={close} />
-      </Modal>
+      {opened && <CreateDialog close={close} />}
     </>
   );
 }
@@ -42,33 +35,31 @@ type NewPage = { title: string; slug: string; is_published: boolean; external_id
 
 const FIELDS = ['title', 'slug', 'external_id'] as const;
 
-function CreateForm({ close }: { close: () => void }) {
+function CreateDialog({ close }: { close: () => void }) {
   const [, navigate] = useLocation();
   const { urls } = useSession();
-  const [title, setTitle] = useState('');
-  const [slug, setSlug] = useState('');
-  const [externalId, setExternalId] = useState('');
-  const [asked] = useDebouncedValue(slug.trim(), 300);
-  const availability = useApi<Availability>(asked === '' ? null : '/bio-pages/availability', { slug: asked });
   const create = useSend<NewPage, BioPage>((body) => ({ path: '/bio-pages', body, once: true }), {
     refresh: ['/bio-pages'],
     tellFailure: false,
   });
+  const { draft, change, isDirty } = useDraft({ title: '', slug: '', external_id: '' });
+  const [asked] = useDebouncedValue(draft.slug.trim(), 300);
+  const availability = useApi<Availability>(asked === '' ? null : '/bio-pages/availability', { slug: asked });
   const found = asked === '' || availability.isPlaceholderData ? null : availability.data;
   const isUnknown = isUndecided(create.error);
   const problem = found?.reason && !isUnknown ? REASONS[found.reason] : null;
   const wrong = (field: keyof NewPage) => fieldError(create.error, field) ?? conflictAt(field, create.error);
   const isElsewhere = create.isError && !FIELDS.some((field) => wrong(field) !== null);
+  const externalId = draft.external_id.trim();
 
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     // Unpublished at first, so that it can be reviewed.
     create.mutate(
       {
-        title: title.trim(),
-        slug,
+        title: draft.title.trim(),
+        slug: draft.slug,
         is_published: false,
-        ...(externalId.trim() !== '' && { external_id: externalId.trim() }),
+        ...(externalId !== '' && { external_id: externalId }),
       },
       {
         onSuccess: (page) => {
@@ -81,58 +72,52 @@ function CreateForm({ close }: { close: () => void }) {
     );
   };
   return (
-    <>
-      <LeaveGuard active={title !== '' || slug !== '' || externalId !== ''} withQuery>
-        Your input will be lost.
-      </LeaveGuard>
-      <form onSubmit={submit}>
-        <Stack gap="sm">
-          <TextInput
-            label="Title"
-            data-autofocus
-            value={title}
-            error={wrong('title')}
-            onChange={keptTo(TITLE_MOST, title, setTitle)}
-          />
-          <TextInput
-            label="Address"
-            description="It cannot be changed later."
-            required
-            withAsterisk={false}
-            autoCapitalize="none"
-            spellCheck={false}
-            value={slug}
-            error={problem ?? wrong('slug')}
-            onChange={(event) => {
-              if (!create.isPending) create.reset();
-              setSlug(event.currentTarget.value);
-            }}
-          />
-          <Text size="sm" c="dimmed" aria-live="polite" style={{ overflowWrap: 'anywhere' }}>
-            {`${urls.public_url}/${found?.slug ?? slug}`}
-            {found?.available && !isUnknown && wrong('slug') === null && ' is free.'}
-          </Text>
-          <TextInput
-            label="External ID"
-            description="The ID of this page in your own system. Optional; it cannot be changed later."
-            maxLength={200}
-            spellCheck={false}
-            value={externalId}
-            error={wrong('external_id')}
-            onChange={(event) => setExternalId(event.currentTarget.value)}
-          />
-          {isElsewhere && <FailureNotice error={create.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={create.isPending} disabled={problem !== null}>
-              Create
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </>
+    <FormDialog
+      title="New bio page"
+      close={close}
+      isDirty={isDirty}
+      send={create}
+      submit={submit}
+      label="Create"
+      failed="Not created"
+      failure={isElsewhere ? sentenceOf(create.error) : null}
+      isReady={problem === null}
+    >
+      <TextInput
+        label="Title"
+        data-autofocus
+        value={draft.title}
+        error={wrong('title')}
+        onChange={keptTo(TITLE_MOST, draft.title, (title) => change({ title }))}
+      />
+      <TextInput
+        label="Address"
+        description="It cannot be changed later."
+        required
+        withAsterisk={false}
+        autoCapitalize="none"
+        spellCheck={false}
+        value={draft.slug}
+        error={problem ?? wrong('slug')}
+        onChange={(event) => {
+          if (!create.isPending) create.reset();
+          change({ slug: event.currentTarget.value });
+        }}
+      />
+      <Text size="sm" c="dimmed" aria-live="polite" style={{ overflowWrap: 'anywhere' }}>
+        {`${urls.public_url}/${found?.slug ?? draft.slug}`}
+        {found?.available && !isUnknown && wrong('slug') === null && ' is free.'}
+      </Text>
+      <TextInput
+        label="External ID"
+        description="The ID of this page in your own system. Optional; it cannot be changed later."
+        maxLength={200}
+        spellCheck={false}
+        value={draft.external_id}
+        error={wrong('external_id')}
+        onChange={(event) => change({ external_id: event.currentTarget.value })}
+      />
+    </FormDialog>
   );
 }
 

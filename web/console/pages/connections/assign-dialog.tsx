@@ -1,10 +1,9 @@
-import { Alert, Button, Group, Modal, Radio, Stack, Text, TextInput } from '@mantine/core';
+import { Radio, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import { useApi, useSend } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
-import { sentenceOf } from '../../api/sentence.ts';
-import { useFocusBack } from '../../parts/use-focus-back.ts';
+import { FormDialog } from '../../parts/form-dialog.tsx';
 import type { Connection, ConnectionEvent } from './responses.ts';
 
 type Enrollments = ResponseOf<'/enrollments'>;
@@ -13,17 +12,10 @@ const MOST = 8;
 /** Wait after the last typed character before it is searched for. Milliseconds. */
 const TYPING = 250;
 
+type Props = { connection: Connection; event: ConnectionEvent; close: () => void };
+
 /** Assigns the purchase of an event to a referrer. */
-export function AssignDialog({
-  connection,
-  event,
-  close,
-}: {
-  connection: Connection;
-  event: ConnectionEvent;
-  close: () => void;
-}) {
-  useFocusBack();
+export function AssignDialog({ connection, event, close }: Props) {
   const [search, setSearch] = useState('');
   const [partner, setPartner] = useState<string | null>(null);
   const [searched] = useDebouncedValue(search.trim(), TYPING);
@@ -44,58 +36,44 @@ export function AssignDialog({
   );
   const rows = found.data?.enrollments ?? [];
   return (
-    <Modal opened onClose={close} title="Assign to a referrer" closeButtonProps={{ 'aria-label': 'Close' }}>
-      <form
-        onSubmit={(submitted) => {
-          submitted.preventDefault();
-          if (partner !== null) assign.mutate(partner, { onSuccess: close });
-        }}
-      >
-        <Stack gap="sm">
-          <Text size="sm">
-            The buyer of {event.order_id} is the referrer's from then on: this purchase and later ones earn
-            what the program pays.
-          </Text>
-          <TextInput
-            label="Referrer"
-            description="User ID, email or name."
-            data-autofocus
-            autoComplete="off"
-            value={search}
-            onChange={(typed) => setSearch(typed.currentTarget.value)}
-          />
-          <Radio.Group aria-label="Referrers" value={partner} onChange={setPartner}>
-            <Stack gap="xs">
-              {rows.map((row) => (
-                <Radio
-                  key={row.partner_id}
-                  value={row.partner_id}
-                  label={row.external_user_id}
-                  description={row.name ?? row.email ?? undefined}
-                />
-              ))}
-            </Stack>
-          </Radio.Group>
-          {found.data && rows.length === 0 && (
-            <Text size="sm" c="dimmed">
-              No referrer matches.
-            </Text>
-          )}
-          {assign.isError && (
-            <Alert color="red" variant="outline" role="alert" title="Not assigned">
-              {sentenceOf(assign.error)}
-            </Alert>
-          )}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={assign.isPending} disabled={partner === null}>
-              Assign
-            </Button>
-          </Group>
+    <FormDialog
+      title="Assign to a referrer"
+      close={close}
+      send={assign}
+      submit={() => partner !== null && assign.mutate(partner, { onSuccess: close })}
+      label="Assign"
+      failed="Not assigned"
+      isReady={partner !== null}
+    >
+      <Text size="sm">
+        The buyer of {event.order_id} is the referrer's from then on: this purchase and later ones earn what
+        the program pays.
+      </Text>
+      <TextInput
+        label="Referrer"
+        description="User ID, email or name."
+        data-autofocus
+        autoComplete="off"
+        value={search}
+        onChange={(typed) => setSearch(typed.currentTarget.value)}
+      />
+      <Radio.Group aria-label="Referrers" value={partner} onChange={setPartner}>
+        <Stack gap="xs">
+          {rows.map((row) => (
+            <Radio
+              key={row.partner_id}
+              value={row.partner_id}
+              label={row.external_user_id}
+              description={row.name ?? row.email ?? undefined}
+            />
+          ))}
         </Stack>
-      </form>
-    </Modal>
+      </Radio.Group>
+      {found.data && rows.length === 0 && (
+        <Text size="sm" c="dimmed">
+          No referrer matches.
+        </Text>
+      )}
+    </FormDialog>
   );
 }

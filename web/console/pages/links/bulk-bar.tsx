@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Paper, TagsInput, Text } from '@mantine/core';
+import { Button, Group, Paper, TagsInput, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { IconArchive, IconArchiveOff, IconFolder, IconTag, IconTrash } from '@tabler/icons-react';
@@ -7,12 +7,12 @@ import { useState } from 'react';
 import type { LinkRecord, Tags } from '../../api/links.ts';
 import { afterSuccess, refreshReads, useApi, useSend } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
-import { sentence, sentenceOf } from '../../api/sentence.ts';
+import { sentence } from '../../api/sentence.ts';
 import { useSession } from '../../api/session.ts';
 import { plural } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
 import { showUndo } from '../../parts/undo-notice.tsx';
-import { useFocusBack } from '../../parts/use-focus-back.ts';
 import { MoveDialog } from './move-dialog.tsx';
 import { type ChangeResults, type Restorable, setEach } from './set-each.ts';
 import { useAddTags } from './use-add-tags.ts';
@@ -148,58 +148,43 @@ export function BulkBar({ links, clear }: Props) {
 }
 
 function TagDialog({ links, close, done }: { links: LinkRecord[]; close: () => void; done: () => void }) {
-  useFocusBack();
   const known = useApi<Tags>('/links/tags');
   const [tags, setTags] = useState<string[]>([]);
   const [typed, setTyped] = useState('');
   const save = useAddTags(links);
   const back = useBack(links);
+  const submit = () => {
+    const undo = back('tags');
+    afterSuccess(save.mutateAsync(tags), (results) => {
+      tell(results, 'tagged', undo);
+      close();
+      done();
+    });
+  };
   return (
-    <Modal
-      opened
-      onClose={close}
+    <FormDialog
       title={`Add tags to ${plural(links.length, 'link', 'links')}`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      close={close}
+      send={save}
+      submit={submit}
+      label="Add"
+      failed="Not added"
+      isReady={tags.length > 0}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const undo = back('tags');
-          afterSuccess(save.mutateAsync(tags), (results) => {
-            tell(results, 'tagged', undo);
-            close();
-            done();
-          });
-        }}
-      >
-        <TagsInput
-          label="Tags"
-          description="Press Enter after each tag. Tags belong to the campaign: all its links get them."
-          data={(known.data?.tags ?? []).map(({ tag }) => tag)}
-          maxTags={50}
-          maxLength={50}
-          value={tags}
-          onChange={setTags}
-          searchValue={typed}
-          onSearchChange={setTyped}
-          // Else the list would cover the buttons.
-          dropdownOpened={typed !== ''}
-          data-autofocus
-        />
-        {save.isError && (
-          <Text size="sm" c="red" role="alert" mt="xs">
-            {sentenceOf(save.error)}
-          </Text>
-        )}
-        <Group justify="flex-end" mt="md">
-          <Button variant="default" onClick={close}>
-            Cancel
-          </Button>
-          <Button type="submit" disabled={tags.length === 0} loading={save.isPending}>
-            Add
-          </Button>
-        </Group>
-      </form>
-    </Modal>
+      <TagsInput
+        label="Tags"
+        description="Press Enter after each tag. Tags belong to the campaign: all its links get them."
+        data={(known.data?.tags ?? []).map(({ tag }) => tag)}
+        maxTags={50}
+        maxLength={50}
+        value={tags}
+        onChange={setTags}
+        searchValue={typed}
+        onSearchChange={setTyped}
+        // Else the list would cover the buttons.
+        dropdownOpened={typed !== ''}
+        data-autofocus
+      />
+    </FormDialog>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Text, TextInput } from '@mantine/core';
+import { Button, Group, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconFolder } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -6,6 +6,7 @@ import { fieldError, messageOf } from '../../api/failures.ts';
 import type { Folders } from '../../api/links.ts';
 import { useApi, useSend } from '../../api/queries.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { PlainList } from '../settings/plain-list.tsx';
@@ -23,9 +24,11 @@ export function FoldersButton() {
       <Button variant="default" leftSection={<IconFolder size={18} />} onClick={open}>
         Folders
       </Button>
-      <Modal opened={opened} onClose={close} title="Folders" closeButtonProps={{ 'aria-label': 'Close' }}>
-        <FolderList />
-      </Modal>
+      {opened && (
+        <Dialog title="Folders" close={close}>
+          <FolderList />
+        </Dialog>
+      )}
     </>
   );
 }

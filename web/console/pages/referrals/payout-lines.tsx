@@ -1,14 +1,15 @@
-import { Button, Checkbox, Group, Modal, Stack, Table, Text, Textarea } from '@mantine/core';
+import { Button, Checkbox, Group, Stack, Table, Text, Textarea } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
-import { fieldError } from '../../api/failures.ts';
 import { useApi, useSend } from '../../api/queries.ts';
-import { sentence, sentenceOf } from '../../api/sentence.ts';
 import { useSession } from '../../api/session.ts';
 import { formatCount, formatMoney, plural } from '../../formats.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { FigureCell, LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
-import { useFocusBack } from '../../parts/use-focus-back.ts';
+import { useDraft } from '../../parts/use-draft.ts';
 import type { Paid, PayoutLine, PayoutLines as PayoutLinesResponse } from './responses.ts';
 import { methodName, totalsText } from './words.ts';
 
@@ -26,7 +27,6 @@ export function PayoutLines({
   canceled: boolean;
   close: () => void;
 }) {
-  useFocusBack();
   const {
     can,
     workspace: { currency },
@@ -50,7 +50,7 @@ export function PayoutLines({
     setChosen(next);
   };
   return (
-    <Modal opened onClose={close} title="Payout lines" size="xl" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog title="Payout lines" close={close} size="xl">
       <QueryView
         query={lines}
         empty={{ when: (data) => data.lines.length === 0, show: <Text size="sm">No lines.</Text> }}
@@ -128,7 +128,7 @@ export function PayoutLines({
           </Stack>
         )}
       </QueryView>
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -154,62 +154,51 @@ function LineStatus({ line, exportId, editable }: { line: PayoutLine; exportId: 
 
 /** Marks a paid line failed: its commissions are ready to pay again. */
 function FailButton({ line, exportId }: { line: PayoutLine; exportId: string }) {
-  const [opened, setOpened] = useState(false);
-  const [reason, setReason] = useState('');
-  const fail = useSend<string>(
-    (text) => ({ path: `/payouts/${exportId}/lines/${line.partner_id}/fail`, body: { reason: text } }),
-    { refresh: REFRESH, done: 'Marked failed. The amount is ready to pay again.', tellFailure: false },
-  );
-  const wrong = fieldError(fail.error, 'reason');
-  const amount = formatMoney(line.paid_amount ?? line.amount, line.currency);
+  const [opened, { open, close }] = useDisclosure(false);
   return (
     <>
       <Button
         size="compact-xs"
         variant="default"
         aria-label={`Mark the line of ${line.external_user_id} failed`}
-        onClick={() => setOpened(true)}
+        onClick={open}
       >
         Failed?
       </Button>
-      <Modal
-        opened={opened}
-        onClose={() => setOpened(false)}
-        title={`Did the payment of ${amount} come back?`}
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
-        <form
-          noValidate
-          onSubmit={(event) => {
-            event.preventDefault();
-            fail.mutate(reason, { onSuccess: () => setOpened(false) });
-          }}
-        >
-          <Stack gap="sm">
-            <Text size="sm">
-              The ledger gets entries that reverse the payment, and the next payout file pays{' '}
-              {line.external_user_id} again.
-            </Text>
-            <Textarea
-              label="Reason"
-              required
-              data-autofocus
-              maxLength={500}
-              value={reason}
-              error={fail.isError && (wrong === null ? sentenceOf(fail.error) : sentence(`reason ${wrong}`))}
-              onChange={(event) => setReason(event.currentTarget.value)}
-            />
-            <Group justify="flex-end">
-              <Button variant="default" onClick={() => setOpened(false)}>
-                Cancel
-              </Button>
-              <Button type="submit" color="red.8" loading={fail.isPending}>
-                Mark failed
-              </Button>
-            </Group>
-          </Stack>
-        </form>
-      </Modal>
+      {opened && <FailDialog line={line} exportId={exportId} close={close} />}
     </>
+  );
+}
+
+function FailDialog({ line, exportId, close }: { line: PayoutLine; exportId: string; close: () => void }) {
+  const fail = useSend<{ reason: string }>(
+    (body) => ({ path: `/payouts/${exportId}/lines/${line.partner_id}/fail`, body }),
+    { refresh: REFRESH, done: 'Marked failed. The amount is ready to pay again.', tellFailure: false },
+  );
+  const { draft, text } = useDraft({ reason: '' }, fail.error);
+  const amount = formatMoney(line.paid_amount ?? line.amount, line.currency);
+  return (
+    <FormDialog
+      title={`Did the payment of ${amount} come back?`}
+      close={close}
+      send={fail}
+      submit={() => fail.mutate(draft, { onSuccess: close })}
+      label="Mark failed"
+      isDanger
+      failed="Not marked"
+      fields={['reason']}
+    >
+      <Text size="sm">
+        The ledger gets entries that reverse the payment, and the next payout file pays{' '}
+        {line.external_user_id} again.
+      </Text>
+      <Textarea
+        label="Reason"
+        required
+        data-autofocus
+        maxLength={500}
+        {...text('reason', 'reason', 'Reason')}
+      />
+    </FormDialog>
   );
 }

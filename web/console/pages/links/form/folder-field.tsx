@@ -1,10 +1,10 @@
-import { Button, Group, Modal, Select, TextInput } from '@mantine/core';
+import { Button, Group, Select, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useState } from 'react';
-import { fieldError, messageOf } from '../../../api/failures.ts';
 import type { Folders } from '../../../api/links.ts';
 import { useApi, useSend } from '../../../api/queries.ts';
 import type { ResponseOf } from '../../../api/responses.ts';
+import { FormDialog } from '../../../parts/form-dialog.tsx';
+import { useDraft } from '../../../parts/use-draft.ts';
 
 type Props = { value: string | null; error: string | null; onChange: (id: string | null) => void };
 
@@ -29,49 +29,36 @@ export function FolderField({ value, error, onChange }: Props) {
       <Button variant="default" onClick={open}>
         New folder
       </Button>
-      <Modal opened={opened} onClose={close} title="New folder" closeButtonProps={{ 'aria-label': 'Close' }}>
+      {opened && (
         <NewFolder
+          close={close}
           made={(id) => {
             onChange(id);
             close();
           }}
         />
-      </Modal>
+      )}
     </Group>
   );
 }
 
-function NewFolder({ made }: { made: (id: string) => void }) {
-  const [name, setName] = useState('');
+function NewFolder({ close, made }: { close: () => void; made: (id: string) => void }) {
   const create = useSend<string, ResponseOf<'/folders', 'post'>>(
     (sent) => ({ path: '/folders', body: { name: sent }, once: true }),
-    {
-      refresh: ['/folders'],
-      tellFailure: false,
-    },
+    { refresh: ['/folders'], tellFailure: false },
   );
-  const error = create.isError ? (fieldError(create.error, 'name') ?? messageOf(create.error)) : null;
+  const { draft, text } = useDraft({ name: '' }, create.error);
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        create.mutate(name.trim(), { onSuccess: ({ id }) => made(id) });
-      }}
+    <FormDialog
+      title="New folder"
+      close={close}
+      send={create}
+      submit={() => create.mutate(draft.name.trim(), { onSuccess: ({ id }) => made(id) })}
+      label="Create"
+      failed="Not created"
+      fields={['name']}
     >
-      <TextInput
-        label="Name"
-        required
-        maxLength={100}
-        data-autofocus
-        value={name}
-        error={error}
-        onChange={(event) => setName(event.currentTarget.value)}
-      />
-      <Group justify="flex-end" mt="md">
-        <Button type="submit" loading={create.isPending}>
-          Create
-        </Button>
-      </Group>
-    </form>
+      <TextInput label="Name" required maxLength={100} data-autofocus {...text('name')} />
+    </FormDialog>
   );
 }
