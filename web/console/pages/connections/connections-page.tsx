@@ -6,10 +6,9 @@ import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatAgo, formatDate } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
+import { ListTab } from '../../parts/list-tab.tsx';
+import { useCursor } from '../../parts/older-rows.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
-import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { ConnectionBadge } from './badges.tsx';
 import { NewConnection } from './new-connection.tsx';
 import type { Connection, Connections } from './responses.ts';
@@ -38,33 +37,20 @@ export default function ConnectionsPage() {
       <PageHeader title="Connections" isBar>
         {mayChange && <Button onClick={open}>Connect a provider</Button>}
       </PageHeader>
-      <QueryView
+      <ListTab
         query={connections}
-        skeleton={<TableSkeleton {...TABLE} />}
-        empty={{
-          when: (data) => data.connections.length === 0 && data.next_cursor === null,
-          show: (
-            <EmptyState title="No connections yet">
-              A connected billing provider reports purchases, renewals, refunds and disputes: your server need
-              not report them.
-              {!mayChange && ' Operators of the workspace connect providers.'}
-            </EmptyState>
-          ),
-        }}
-      >
-        {(data) => (
-          <>
-            <ScrollTable {...TABLE}>
-              <Table.Tbody>
-                {data.connections.map((connection) => (
-                  <Row key={connection.id} connection={connection} />
-                ))}
-              </Table.Tbody>
-            </ScrollTable>
-            <OlderRows next={data.next_cursor} what="connections" />
-          </>
-        )}
-      </QueryView>
+        items={({ connections }) => connections}
+        table={TABLE}
+        paged="connections"
+        empty={
+          <EmptyState title="No connections yet">
+            A connected billing provider reports purchases, renewals, refunds and disputes: your server need
+            not report them.
+            {!mayChange && ' Operators of the workspace connect providers.'}
+          </EmptyState>
+        }
+        row={(connection) => <Row key={connection.id} connection={connection} />}
+      />
       {making && <NewConnection close={close} />}
     </>
   );

@@ -5,9 +5,7 @@ import { useSession } from '../../api/session.ts';
 import { formatInstant } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
-import { OlderRows } from '../../parts/older-rows.tsx';
-import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
+import { ListTab } from '../../parts/list-tab.tsx';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
 import { AssignDialog } from './assign-dialog.tsx';
 import { EventBadge } from './badges.tsx';
@@ -26,6 +24,7 @@ const STATUSES = Object.keys(STATUS_NAMES) as EventStatus[];
 
 const TABLE = {
   label: 'Received events',
+  isDouble: true,
   minWidth: 860,
   columns: ['Time', 'Event', 'Outcome', 'Order', ''],
 };
@@ -60,32 +59,22 @@ export function EventLog({ connection }: { connection: Connection }) {
           allowDeselect={false}
         />
       </FilterBar>
-      <QueryView
+      <ListTab
         query={events}
-        skeleton={<TableSkeleton {...TABLE} isDouble />}
-        empty={{
-          when: (data) => data.events.length === 0 && cursor === null,
-          show:
-            status === null ? (
-              <EmptyState title="No events yet">The first event that arrives appears here.</EmptyState>
-            ) : (
-              <EmptyState title="No matching events">Choose another outcome.</EmptyState>
-            ),
-        }}
-      >
-        {(data) => (
-          <>
-            <ScrollTable {...TABLE}>
-              <Table.Tbody>
-                {data.events.map((event) => (
-                  <Row key={event.id} connection={connection} event={event} assign={() => assign(event)} />
-                ))}
-              </Table.Tbody>
-            </ScrollTable>
-            <OlderRows next={data.next_cursor} what="events" />
-          </>
+        items={({ events }) => events}
+        table={TABLE}
+        paged="events"
+        empty={
+          status === null ? (
+            <EmptyState title="No events yet">The first event that arrives appears here.</EmptyState>
+          ) : (
+            <EmptyState title="No matching events">Choose another outcome.</EmptyState>
+          )
+        }
+        row={(event) => (
+          <Row key={event.id} connection={connection} event={event} assign={() => assign(event)} />
         )}
-      </QueryView>
+      />
       {assigned && <AssignDialog connection={connection} event={assigned} close={() => assign(null)} />}
     </div>
   );

@@ -5,9 +5,8 @@ import { useApi, useSend } from '../../api/queries.ts';
 import { formatAgo, formatDate, formatInstant } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
-import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
+import { ListTab } from '../../parts/list-tab.tsx';
+import { useCursor } from '../../parts/older-rows.tsx';
 import { Section } from '../../parts/section.tsx';
 import { KeyDialog } from './key-dialog.tsx';
 import { type Key, type Keys, KIND_NAMES, MAKER_NAMES, SCOPE_NAMES } from './responses.ts';
@@ -30,31 +29,18 @@ export function KeyList() {
       about="Every API request carries a key. A key is shown once, when it is created."
       action={<Button onClick={open}>New key</Button>}
     >
-      <QueryView
+      <ListTab
         query={keys}
-        skeleton={<TableSkeleton {...TABLE} />}
-        empty={{
-          when: (data) => data.keys.length === 0 && data.next_cursor === null,
-          show: (
-            <EmptyState title="No keys yet">
-              Create a secret key for your server, or a publishable key for your website.
-            </EmptyState>
-          ),
-        }}
-      >
-        {(data) => (
-          <>
-            <ScrollTable {...TABLE}>
-              <Table.Tbody>
-                {data.keys.map((key) => (
-                  <Row key={key.id} entry={key} />
-                ))}
-              </Table.Tbody>
-            </ScrollTable>
-            <OlderRows next={data.next_cursor} what="keys" />
-          </>
-        )}
-      </QueryView>
+        items={({ keys }) => keys}
+        table={TABLE}
+        paged="keys"
+        empty={
+          <EmptyState title="No keys yet">
+            Create a secret key for your server, or a publishable key for your website.
+          </EmptyState>
+        }
+        row={(key) => <Row key={key.id} entry={key} />}
+      />
       {making && <KeyDialog close={close} />}
     </Section>
   );

@@ -4,9 +4,8 @@ import { useSession } from '../../api/session.ts';
 import { formatInstant, formatMoney } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
-import { OlderRows } from '../../parts/older-rows.tsx';
-import { QueryView } from '../../parts/query-view.tsx';
-import { FigureCell, LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
+import { ListTab } from '../../parts/list-tab.tsx';
+import { FigureCell, LongTextCell } from '../../parts/scroll-table.tsx';
 import { ChoiceFilter, NoRows, ProgramFilter } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
 import type { Commission, Commissions } from './responses.ts';
@@ -51,31 +50,18 @@ export function CommissionsTab() {
           choices={STATUSES.map((value) => ({ value, label: statusName(value) }))}
         />
       </FilterBar>
-      <QueryView
+      <ListTab
         query={commissions}
-        skeleton={<TableSkeleton {...TABLE} />}
-        empty={{
-          when: (data) => data.commissions.length === 0,
-          show: (
-            <NoRows what="commissions" names={[...FILTERS, 'by']}>
-              A commission is added when a purchase earns one, or by hand at a referrer.
-            </NoRows>
-          ),
-        }}
-      >
-        {(data) => (
-          <>
-            <ScrollTable {...TABLE}>
-              <Table.Tbody>
-                {data.commissions.map((commission) => (
-                  <Row key={commission.id} commission={commission} />
-                ))}
-              </Table.Tbody>
-            </ScrollTable>
-            <OlderRows next={data.next_cursor} what="commissions" />
-          </>
-        )}
-      </QueryView>
+        items={({ commissions }) => commissions}
+        table={TABLE}
+        paged="commissions"
+        empty={
+          <NoRows what="commissions" names={[...FILTERS, 'by']}>
+            A commission is added when a purchase earns one, or by hand at a referrer.
+          </NoRows>
+        }
+        row={(commission) => <Row key={commission.id} commission={commission} />}
+      />
     </>
   );
 }

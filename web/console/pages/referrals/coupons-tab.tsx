@@ -4,9 +4,8 @@ import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatInstant } from '../../formats.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
-import { OlderRows } from '../../parts/older-rows.tsx';
-import { QueryView } from '../../parts/query-view.tsx';
-import { LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
+import { ListTab } from '../../parts/list-tab.tsx';
+import { LongTextCell } from '../../parts/scroll-table.tsx';
 import { CouponDialog } from './coupon-dialog.tsx';
 import { DeleteCouponButton } from './delete-coupon-button.tsx';
 import { NoRows, ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
@@ -62,31 +61,18 @@ export function CouponsTab() {
       >
         <ProgramFilter />
       </FilterBar>
-      <QueryView
+      <ListTab
         query={coupons}
-        skeleton={<TableSkeleton {...TABLE} />}
-        empty={{
-          when: (data) => data.coupons.length === 0,
-          show: (
-            <NoRows what="coupons" names={[...FILTERS, 'code', 'by']}>
-              An order with a referrer's code belongs to that referrer, without a click or a signup.
-            </NoRows>
-          ),
-        }}
-      >
-        {(data) => (
-          <>
-            <ScrollTable {...TABLE}>
-              <Table.Tbody>
-                {data.coupons.map((coupon) => (
-                  <Row key={coupon.id} coupon={coupon} />
-                ))}
-              </Table.Tbody>
-            </ScrollTable>
-            <OlderRows next={data.next_cursor} what="coupons" />
-          </>
-        )}
-      </QueryView>
+        items={({ coupons }) => coupons}
+        table={TABLE}
+        paged="coupons"
+        empty={
+          <NoRows what="coupons" names={[...FILTERS, 'code', 'by']}>
+            An order with a referrer's code belongs to that referrer, without a click or a signup.
+          </NoRows>
+        }
+        row={(coupon) => <Row key={coupon.id} coupon={coupon} />}
+      />
       {isOpen && <CouponDialog user={null} close={() => setOpen(false)} />}
     </>
   );

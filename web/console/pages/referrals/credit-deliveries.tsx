@@ -4,9 +4,8 @@ import { useSession } from '../../api/session.ts';
 import { formatCount, formatExact, formatInstant, formatPlanned } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
-import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
-import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
+import { ListTab } from '../../parts/list-tab.tsx';
+import { useCursor } from '../../parts/older-rows.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { ChoiceFilter } from './filters.tsx';
 import type { CreditDelivery, CreditDeliveries as Deliveries, Fulfilment } from './responses.ts';
@@ -48,31 +47,20 @@ export function CreditDeliveries({ fulfilment }: { fulfilment: Fulfilment }) {
       <FilterBar label="Filters of deliveries" names={['status']}>
         <ChoiceFilter name="status" label="State" choices={STATUS_CHOICES} />
       </FilterBar>
-      <QueryView
+      <ListTab
         query={deliveries}
-        skeleton={<TableSkeleton {...TABLE} />}
-        empty={{
-          when: (data) => data.deliveries.length === 0 && cursor === undefined,
-          show: status ? (
+        items={({ deliveries }) => deliveries}
+        table={TABLE}
+        paged="deliveries"
+        empty={
+          status ? (
             <EmptyState title="No matching deliveries">Choose another state.</EmptyState>
           ) : (
             <EmptyState title="No deliveries yet">The next credit of the program appears here.</EmptyState>
-          ),
-        }}
-      >
-        {(data) => (
-          <>
-            <ScrollTable {...TABLE}>
-              <Table.Tbody>
-                {data.deliveries.map((delivery) => (
-                  <Row key={delivery.id} delivery={delivery} path={path} />
-                ))}
-              </Table.Tbody>
-            </ScrollTable>
-            <OlderRows next={data.next_cursor} what="deliveries" />
-          </>
-        )}
-      </QueryView>
+          )
+        }
+        row={(delivery) => <Row key={delivery.id} delivery={delivery} path={path} />}
+      />
     </div>
   );
 }

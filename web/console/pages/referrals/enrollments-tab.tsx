@@ -2,9 +2,8 @@ import { Anchor, Stack, Table, Text } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { formatCount, formatMoney } from '../../formats.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
-import { OlderRows } from '../../parts/older-rows.tsx';
-import { QueryView } from '../../parts/query-view.tsx';
-import { FigureCell, LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
+import { ListTab } from '../../parts/list-tab.tsx';
+import { FigureCell, LongTextCell } from '../../parts/scroll-table.tsx';
 import { EnrollmentDrawer } from './enrollment-drawer.tsx';
 import { EnrollmentStatus } from './enrollment-status.tsx';
 import { ChoiceFilter, NoRows, ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
@@ -16,6 +15,7 @@ const PAGE = 50;
 const FILTERS = ['program', 'status', 'mode'];
 const TABLE = {
   label: 'Enrollments',
+  isDouble: true,
   minWidth: 900,
   columns: [
     'Referrer',
@@ -67,35 +67,24 @@ export function EnrollmentsTab() {
           ]}
         />
       </FilterBar>
-      <QueryView
+      <ListTab
         query={enrollments}
-        skeleton={<TableSkeleton {...TABLE} isDouble />}
-        empty={{
-          when: (data) => data.enrollments.length === 0,
-          show: (
-            <NoRows what="enrollments" names={[...FILTERS, 'search']}>
-              Users are enrolled by your server, or when they open the embedded dashboard.
-            </NoRows>
-          ),
-        }}
-      >
-        {(data) => (
-          <>
-            <ScrollTable {...TABLE}>
-              <Table.Tbody>
-                {data.enrollments.map((enrollment) => (
-                  <Row
-                    key={enrollment.partner_id}
-                    enrollment={enrollment}
-                    program={names.get(enrollment.program_id) ?? ''}
-                  />
-                ))}
-              </Table.Tbody>
-            </ScrollTable>
-            <OlderRows next={data.next_cursor} what="enrollments" />
-          </>
+        items={({ enrollments }) => enrollments}
+        table={TABLE}
+        paged="enrollments"
+        empty={
+          <NoRows what="enrollments" names={[...FILTERS, 'search']}>
+            Users are enrolled by your server, or when they open the embedded dashboard.
+          </NoRows>
+        }
+        row={(enrollment) => (
+          <Row
+            key={enrollment.partner_id}
+            enrollment={enrollment}
+            program={names.get(enrollment.program_id) ?? ''}
+          />
         )}
-      </QueryView>
+      />
       {partner && (
         <EnrollmentDrawer key={partner} partnerId={partner} close={() => view.set({ partner: null })} />
       )}

@@ -3,9 +3,8 @@ import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatInstant } from '../../formats.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
-import { OlderRows } from '../../parts/older-rows.tsx';
-import { QueryView } from '../../parts/query-view.tsx';
-import { FigureCell, LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
+import { ListTab } from '../../parts/list-tab.tsx';
+import { FigureCell, LongTextCell } from '../../parts/scroll-table.tsx';
 import { ChoiceFilter, DayFilter, NoRows, ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
 import { LedgerSums } from './ledger-sums.tsx';
 import type { Entries, Entry } from './responses.ts';
@@ -34,31 +33,18 @@ export function LedgerTab() {
       </Text>
       <Filters />
       <LedgerSums filter={filter} />
-      <QueryView
+      <ListTab
         query={entries}
-        skeleton={<TableSkeleton {...TABLE} />}
-        empty={{
-          when: (data) => data.entries.length === 0,
-          show: (
-            <NoRows what="entries" names={[...FILTERS, 'user']}>
-              An entry is added when a signup or purchase earns a reward, and whenever the reward changes.
-            </NoRows>
-          ),
-        }}
-      >
-        {(data) => (
-          <>
-            <ScrollTable {...TABLE}>
-              <Table.Tbody>
-                {data.entries.map((entry) => (
-                  <Row key={entry.id} entry={entry} />
-                ))}
-              </Table.Tbody>
-            </ScrollTable>
-            <OlderRows next={data.next_cursor} what="the ledger" />
-          </>
-        )}
-      </QueryView>
+        items={({ entries }) => entries}
+        table={TABLE}
+        paged="the ledger"
+        empty={
+          <NoRows what="entries" names={[...FILTERS, 'user']}>
+            An entry is added when a signup or purchase earns a reward, and whenever the reward changes.
+          </NoRows>
+        }
+        row={(entry) => <Row key={entry.id} entry={entry} />}
+      />
     </Stack>
   );
 }

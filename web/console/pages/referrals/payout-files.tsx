@@ -3,9 +3,8 @@ import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatCount, formatInstant } from '../../formats.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
-import { OlderRows } from '../../parts/older-rows.tsx';
-import { QueryView } from '../../parts/query-view.tsx';
-import { FigureCell, LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
+import { ListTab } from '../../parts/list-tab.tsx';
+import { FigureCell, LongTextCell } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { CancelPayoutButton } from './cancel-payout-button.tsx';
 import { ChoiceFilter, NoRows, usePrograms } from './filters.tsx';
@@ -21,6 +20,7 @@ const PAGE = 20;
 const FILTERS = ['state'];
 const TABLE = {
   label: 'All payout files',
+  isDouble: true,
   minWidth: 800,
   columns: ['Created', 'Program', { figure: 'Referrers' }, { figure: 'Total' }, 'Status'],
 };
@@ -52,37 +52,26 @@ export function PayoutFiles() {
           ]}
         />
       </FilterBar>
-      <QueryView
+      <ListTab
         query={files}
-        skeleton={<TableSkeleton {...TABLE} isDouble />}
-        empty={{
-          when: ({ payouts }) => payouts.length === 0,
-          show: (
-            <NoRows what="payout files" names={FILTERS}>
-              {can('operator')
-                ? 'Download one once balances are ready to pay.'
-                : 'Operators of the workspace download them.'}
-            </NoRows>
-          ),
-        }}
-      >
-        {({ payouts, next_cursor }) => (
-          <>
-            <ScrollTable {...TABLE}>
-              <Table.Tbody>
-                {payouts.map((file) => (
-                  <Row
-                    key={file.export_id}
-                    file={file}
-                    program={file.program_id === null ? 'All' : (names.get(file.program_id) ?? '')}
-                  />
-                ))}
-              </Table.Tbody>
-            </ScrollTable>
-            <OlderRows next={next_cursor} what="payout files" />
-          </>
+        items={({ payouts }) => payouts}
+        table={TABLE}
+        paged="payout files"
+        empty={
+          <NoRows what="payout files" names={FILTERS}>
+            {can('operator')
+              ? 'Download one once balances are ready to pay.'
+              : 'Operators of the workspace download them.'}
+          </NoRows>
+        }
+        row={(file) => (
+          <Row
+            key={file.export_id}
+            file={file}
+            program={file.program_id === null ? 'All' : (names.get(file.program_id) ?? '')}
+          />
         )}
-      </QueryView>
+      />
       {shown && (
         <PayoutLines
           key={shown}

@@ -2,9 +2,8 @@ import { Anchor, Table, Text } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { formatInstant, formatMoney } from '../../formats.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
-import { OlderRows } from '../../parts/older-rows.tsx';
-import { QueryView } from '../../parts/query-view.tsx';
-import { FigureCell, LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
+import { ListTab } from '../../parts/list-tab.tsx';
+import { FigureCell, LongTextCell } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { ChoiceFilter, NoRows, ProgramFilter, TextFilter } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
@@ -53,32 +52,19 @@ export function PurchasesTab() {
           ]}
         />
       </FilterBar>
-      <QueryView
+      <ListTab
         query={purchases}
-        skeleton={<TableSkeleton {...TABLE} />}
-        empty={{
-          when: (data) => data.purchases.length === 0,
-          show: (
-            <NoRows what="purchases" names={[...FILTERS, 'order', 'by']}>
-              Your server reports purchases. Those of users without a referrer are under the result “No
-              referrer”.
-            </NoRows>
-          ),
-        }}
-      >
-        {(data) => (
-          <>
-            <ScrollTable {...TABLE}>
-              <Table.Tbody>
-                {data.purchases.map((purchase) => (
-                  <Row key={purchase.internal_order_id} purchase={purchase} />
-                ))}
-              </Table.Tbody>
-            </ScrollTable>
-            <OlderRows next={data.next_cursor} what="purchases" />
-          </>
-        )}
-      </QueryView>
+        items={({ purchases }) => purchases}
+        table={TABLE}
+        paged="purchases"
+        empty={
+          <NoRows what="purchases" names={[...FILTERS, 'order', 'by']}>
+            Your server reports purchases. Those of users without a referrer are under the result “No
+            referrer”.
+          </NoRows>
+        }
+        row={(purchase) => <Row key={purchase.internal_order_id} purchase={purchase} />}
+      />
     </>
   );
 }

@@ -2,9 +2,8 @@ import { Anchor, Table, Text } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { formatInstant } from '../../formats.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
-import { OlderRows } from '../../parts/older-rows.tsx';
-import { QueryView } from '../../parts/query-view.tsx';
-import { LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
+import { ListTab } from '../../parts/list-tab.tsx';
+import { LongTextCell } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { ChoiceFilter, NoRows, ProgramFilter, TextFilter } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
@@ -19,6 +18,7 @@ const PAGE = 50;
 const FILTERS = ['program', 'result', 'reason'];
 const TABLE = {
   label: 'Signups',
+  isDouble: true,
   minWidth: 700,
   columns: ['New user', 'Result', 'Referred by', 'Reported'],
 };
@@ -55,54 +55,43 @@ export function SignupsTab() {
         />
         <ChoiceFilter name="reason" label="Why blocked" choices={BLOCK_REASON_CHOICES} />
       </FilterBar>
-      <QueryView
+      <ListTab
         query={signups}
-        skeleton={<TableSkeleton {...TABLE} isDouble />}
-        empty={{
-          when: (data) => data.signups.length === 0,
-          show: (
-            <NoRows what="signups" names={[...FILTERS, 'search', 'by']}>
-              Your server reports signups. Users without a referrer are not listed.
-            </NoRows>
-          ),
-        }}
-      >
-        {(data) => (
-          <>
-            <ScrollTable {...TABLE}>
-              <Table.Tbody>
-                {data.signups.map((signup) => (
-                  <Table.Tr key={signup.id}>
-                    <LongTextCell>
-                      {signup.external_user_id}
-                      <Text size="xs" c="dimmed">
-                        {signup.email}
-                      </Text>
-                    </LongTextCell>
-                    <Table.Td>
-                      <Result signup={signup} />
-                    </Table.Td>
-                    <LongTextCell>
-                      {signup.partner_id !== null && (
-                        <Anchor
-                          component="button"
-                          size="sm"
-                          ta="left"
-                          onClick={() => view.show('enrollments', { partner: signup.partner_id ?? '' })}
-                        >
-                          {signup.referrer_external_user_id}
-                        </Anchor>
-                      )}
-                    </LongTextCell>
-                    <Table.Td>{formatInstant(signup.reported_at)}</Table.Td>
-                  </Table.Tr>
-                ))}
-              </Table.Tbody>
-            </ScrollTable>
-            <OlderRows next={data.next_cursor} what="signups" />
-          </>
+        items={({ signups }) => signups}
+        table={TABLE}
+        paged="signups"
+        empty={
+          <NoRows what="signups" names={[...FILTERS, 'search', 'by']}>
+            Your server reports signups. Users without a referrer are not listed.
+          </NoRows>
+        }
+        row={(signup) => (
+          <Table.Tr key={signup.id}>
+            <LongTextCell>
+              {signup.external_user_id}
+              <Text size="xs" c="dimmed">
+                {signup.email}
+              </Text>
+            </LongTextCell>
+            <Table.Td>
+              <Result signup={signup} />
+            </Table.Td>
+            <LongTextCell>
+              {signup.partner_id !== null && (
+                <Anchor
+                  component="button"
+                  size="sm"
+                  ta="left"
+                  onClick={() => view.show('enrollments', { partner: signup.partner_id ?? '' })}
+                >
+                  {signup.referrer_external_user_id}
+                </Anchor>
+              )}
+            </LongTextCell>
+            <Table.Td>{formatInstant(signup.reported_at)}</Table.Td>
+          </Table.Tr>
         )}
-      </QueryView>
+      />
     </>
   );
 }

@@ -3,9 +3,8 @@ import { useApi } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { formatAgo, formatInstant } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
-import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
+import { ListTab } from '../../parts/list-tab.tsx';
+import { useCursor } from '../../parts/older-rows.tsx';
 import { Section } from '../../parts/section.tsx';
 
 type Log = ResponseOf<'/audit-log'>;
@@ -36,27 +35,14 @@ export function AuditLog() {
       title="Audit log"
       about="Sign-ins, and changes of access, links, pages and referrals. Kept for 13 months."
     >
-      <QueryView
+      <ListTab
         query={log}
-        skeleton={<TableSkeleton {...TABLE} />}
-        empty={{
-          when: (data) => data.entries.length === 0 && data.next_cursor === null,
-          show: <EmptyState title="No entries yet">Changes appear here as they are made.</EmptyState>,
-        }}
-      >
-        {(data) => (
-          <>
-            <ScrollTable {...TABLE}>
-              <Table.Tbody>
-                {data.entries.map((entry) => (
-                  <EntryRow key={entry.id} entry={entry} />
-                ))}
-              </Table.Tbody>
-            </ScrollTable>
-            <OlderRows next={data.next_cursor} what="audit entries" />
-          </>
-        )}
-      </QueryView>
+        items={({ entries }) => entries}
+        table={TABLE}
+        paged="audit entries"
+        empty={<EmptyState title="No entries yet">Changes appear here as they are made.</EmptyState>}
+        row={(entry) => <EntryRow key={entry.id} entry={entry} />}
+      />
     </Section>
   );
 }

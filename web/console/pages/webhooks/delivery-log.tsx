@@ -3,9 +3,7 @@ import { useApi } from '../../api/queries.ts';
 import { formatCount, formatInstant, formatPlanned } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
-import { OlderRows } from '../../parts/older-rows.tsx';
-import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
+import { ListTab } from '../../parts/list-tab.tsx';
 import { useDeliveriesView } from './deliveries-view.ts';
 import { DeliveryDrawer } from './delivery-drawer.tsx';
 import { DELIVERY_TYPES, eventName } from './events.ts';
@@ -74,34 +72,23 @@ export function DeliveryLog({ webhook }: { webhook: Webhook }) {
           allowDeselect={false}
         />
       </FilterBar>
-      <QueryView
+      <ListTab
         query={deliveries}
-        skeleton={<TableSkeleton {...TABLE} />}
-        empty={{
-          when: (data) => data.deliveries.length === 0 && cursor === null,
-          show: isFiltered ? (
+        items={({ deliveries }) => deliveries}
+        table={TABLE}
+        paged="deliveries"
+        empty={
+          isFiltered ? (
             <EmptyState title="No matching deliveries">Choose another result or event.</EmptyState>
           ) : (
             <EmptyState title="No deliveries yet">
               Every event that this webhook subscribes to appears here. A test event shows at once whether
               your server takes messages.
             </EmptyState>
-          ),
-        }}
-      >
-        {(data) => (
-          <>
-            <ScrollTable {...TABLE}>
-              <Table.Tbody>
-                {data.deliveries.map((delivery) => (
-                  <Row key={delivery.id} delivery={delivery} open={() => view.open(delivery.id)} />
-                ))}
-              </Table.Tbody>
-            </ScrollTable>
-            <OlderRows next={data.next_cursor} what="deliveries" />
-          </>
-        )}
-      </QueryView>
+          )
+        }
+        row={(delivery) => <Row key={delivery.id} delivery={delivery} open={() => view.open(delivery.id)} />}
+      />
       {view.delivery !== null && (
         <DeliveryDrawer
           key={view.delivery}

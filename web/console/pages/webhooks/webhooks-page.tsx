@@ -5,10 +5,9 @@ import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatAgo, formatDate, formatInstant } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
+import { ListTab } from '../../parts/list-tab.tsx';
+import { useCursor } from '../../parts/older-rows.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
-import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { eventNames } from './events.ts';
 import type { ShownWebhook, Webhooks } from './responses.ts';
 import { ResultBadge, StateBadge } from './result-badge.tsx';
@@ -40,33 +39,20 @@ export default function WebhooksPage() {
       <PageHeader title="Webhooks" isBar>
         {mayChange && <Button onClick={open}>New webhook</Button>}
       </PageHeader>
-      <QueryView
+      <ListTab
         query={webhooks}
-        skeleton={<TableSkeleton {...TABLE} />}
-        empty={{
-          when: (data) => data.webhooks.length === 0 && data.next_cursor === null,
-          show: (
-            <EmptyState title="No webhooks yet">
-              A webhook notifies your server of events, such as a click or a sale, within seconds: Hoplog
-              sends a signed message for each event.
-              {!mayChange && ' Operators of the workspace create webhooks.'}
-            </EmptyState>
-          ),
-        }}
-      >
-        {(data) => (
-          <>
-            <ScrollTable {...TABLE}>
-              <Table.Tbody>
-                {data.webhooks.map((webhook) => (
-                  <Row key={webhook.id} webhook={webhook} />
-                ))}
-              </Table.Tbody>
-            </ScrollTable>
-            <OlderRows next={data.next_cursor} what="webhooks" />
-          </>
-        )}
-      </QueryView>
+        items={({ webhooks }) => webhooks}
+        table={TABLE}
+        paged="webhooks"
+        empty={
+          <EmptyState title="No webhooks yet">
+            A webhook notifies your server of events, such as a click or a sale, within seconds: Hoplog sends
+            a signed message for each event.
+            {!mayChange && ' Operators of the workspace create webhooks.'}
+          </EmptyState>
+        }
+        row={(webhook) => <Row key={webhook.id} webhook={webhook} />}
+      />
       {making && <WebhookDialog webhook={null} close={close} />}
     </>
   );
