@@ -1,5 +1,6 @@
-import { Anchor, Group, NativeSelect, Paper, SimpleGrid, Tabs } from '@mantine/core';
+import { Group, NativeSelect, Paper, SimpleGrid, Tabs } from '@mantine/core';
 import { Suspense, useState } from 'react';
+import { TextPress } from '../parts/text-press.tsx';
 import { lazyPage } from '../shell/lazy-page.tsx';
 import { BarList } from './bar-list.tsx';
 import { CARDS, type Card, type Tab, tabKey } from './dimensions.ts';
@@ -41,9 +42,9 @@ function BreakdownCard({ card }: { card: Card }) {
       { replace: true },
     );
   const showAll = (
-    <Anchor component="button" type="button" size="sm" onClick={() => setOpen(true)} mt="xs">
+    <TextPress onClick={() => setOpen(true)} mt="xs">
       Show all<span className="for-readers"> {tab.map ? 'countries' : tab.title.toLowerCase()}</span>
-    </Anchor>
+    </TextPress>
   );
   return (
     <Paper withBorder p="md" component="section" aria-label={card.label} miw={0} className="breakdown">

@@ -1,9 +1,10 @@
-import { Stack, Text } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { type ReactNode, useDeferredValue } from 'react';
 import { formatInstantIn } from '../formats.ts';
 import { useChartAhead } from '../parts/chart.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { GeoCredit } from '../parts/geo-credit.tsx';
+import { SmallNote } from '../parts/note.tsx';
 import { QueryView } from '../parts/query-view.tsx';
 import { Loading } from '../parts/skeletons.tsx';
 import { Breakdowns } from './breakdowns.tsx';
@@ -86,10 +87,10 @@ function Details({ result, empty }: { result: Result } & Pick<Props, 'empty'>) {
       <OverTime result={shown} />
       <Breakdowns />
       <Funnel result={shown} />
-      <Text size="xs" c="dimmed">
+      <SmallNote>
         From {formatInstantIn(shown.window.from, zone)} to {formatInstantIn(shown.window.to, zone)}, {zone}{' '}
         time. Bots are not counted.{comparison && ` ${comparison}.`}
-      </Text>
+      </SmallNote>
     </>
   );
 }

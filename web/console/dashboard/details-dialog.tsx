@@ -1,4 +1,4 @@
-import { Button, Group, Table, Text } from '@mantine/core';
+import { Button, Group, Table } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconDownload } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
@@ -7,6 +7,7 @@ import { sentenceOf } from '../api/sentence.ts';
 import { formatCount } from '../formats.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
+import { Note } from '../parts/note.tsx';
 import { QueryView } from '../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../parts/scroll-table.tsx';
 import {
@@ -117,9 +118,9 @@ export default function DetailsDialog({ tab, close }: { tab: Tab; close: () => v
                     </Button>
                   </>
                 )}
-                <Text size="sm" c="dimmed">
+                <Note>
                   {`${formatCount(page * ROWS + 1)} to ${formatCount(page * ROWS + rows.length)} of ${formatCount(total)}`}
-                </Text>
+                </Note>
               </Group>
               <Button
                 size="xs"

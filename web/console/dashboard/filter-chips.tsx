@@ -1,5 +1,6 @@
-import { Anchor, Group } from '@mantine/core';
+import { Group } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
+import { TextPress } from '../parts/text-press.tsx';
 import { ID_DIMENSIONS } from './dimensions.ts';
 import { filterWords } from './filter-words.ts';
 import { baseOf, sentFilter, useAnalytics, useSource } from './source.ts';
@@ -25,9 +26,7 @@ export function FilterChips({ edit }: { edit: (filter: Filter) => void }) {
       ))}
       {filters.length > 1 && (
         <li>
-          <Anchor component="button" type="button" size="sm" onClick={() => setFilters([])}>
-            Clear all
-          </Anchor>
+          <TextPress onClick={() => setFilters([])}>Clear all</TextPress>
         </li>
       )}
     </Group>

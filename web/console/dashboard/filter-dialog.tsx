@@ -1,8 +1,9 @@
-import { Button, Checkbox, Group, NativeSelect, ScrollArea, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, NativeSelect, ScrollArea, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { type Dimension, OPERATORS, type Operator } from '../../../core/analytics/dimensions.ts';
 import { formatCount } from '../formats.ts';
 import { AT_ONCE, FormDialog } from '../parts/form-dialog.tsx';
+import { Note } from '../parts/note.tsx';
 import { QueryView } from '../parts/query-view.tsx';
 import {
   DIMENSION_NAMES,
@@ -170,11 +171,7 @@ function ValueChoice({ dimension, edited, values, choose }: ChoiceProps) {
                     Use “{search.trim()}”
                   </Button>
                 )}
-                {shown.length === 0 && !isFree && (
-                  <Text size="sm" c="dimmed">
-                    No values in this period
-                  </Text>
-                )}
+                {shown.length === 0 && !isFree && <Note>No values in this period</Note>}
               </Stack>
             </ScrollArea.Autosize>
           );

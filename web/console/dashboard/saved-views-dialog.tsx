@@ -1,4 +1,4 @@
-import { ActionIcon, Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { ActionIcon, Button, Group, Stack, TextInput } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { useSearchParams } from 'wouter';
@@ -6,7 +6,9 @@ import { useApi, useSend } from '../api/queries.ts';
 import type { ResponseOf } from '../api/responses.ts';
 import { useSession } from '../api/session.ts';
 import { Dialog } from '../parts/dialog.tsx';
+import { Note } from '../parts/note.tsx';
 import { QueryView } from '../parts/query-view.tsx';
+import { TextPress } from '../parts/text-press.tsx';
 import { overTimeBody, useSource } from './source.ts';
 import { useView } from './use-view.ts';
 
@@ -31,17 +33,15 @@ export default function SavedViewsDialog({ close }: { close: () => void }) {
         <QueryView query={views} lines={3}>
           {({ saved_views: saved }) =>
             saved.length === 0 ? (
-              <Text size="sm" c="dimmed">
+              <Note>
                 No saved views yet. A saved view keeps the filters, the time range and the lists for all
                 members.
-              </Text>
+              </Note>
             ) : (
               <Stack component="ul" gap={4} className="plain-list" aria-label="Saved views">
                 {saved.map((view) => (
                   <Group component="li" key={view.id} justify="space-between" wrap="nowrap">
-                    <Anchor component="button" type="button" size="sm" onClick={() => open(view)} ta="left">
-                      {view.name}
-                    </Anchor>
+                    <TextPress onClick={() => open(view)}>{view.name}</TextPress>
                     {can('operator') && <DeleteView view={view} />}
                   </Group>
                 ))}

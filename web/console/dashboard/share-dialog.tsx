@@ -6,6 +6,7 @@ import { useSession } from '../api/session.ts';
 import { formatDate } from '../formats.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { Note, SmallNote } from '../parts/note.tsx';
 import { QueryView } from '../parts/query-view.tsx';
 import { ShareForm } from './share-form.tsx';
 import { SHARED_PATH, type SharedDashboard, type SharedDashboards } from './shared-dashboards.ts';
@@ -29,9 +30,7 @@ export default function ShareDialog({ close }: { close: () => void }) {
           <QueryView query={shared} lines={3}>
             {({ shared_dashboards: dashboards }) =>
               dashboards.length === 0 ? (
-                <Text size="sm" c="dimmed">
-                  No shared dashboards yet
-                </Text>
+                <Note>No shared dashboards yet</Note>
               ) : (
                 <Stack component="ul" gap="sm" className="plain-list" aria-label="Shared dashboards">
                   {dashboards.map((dashboard) => (
@@ -80,9 +79,7 @@ function SharedItem({ dashboard, edit }: { dashboard: SharedDashboard; edit: () 
           {name}
         </Anchor>{' '}
         {isOver && <Badge color="gray.7">Ended</Badge>}
-        <Text size="xs" c="dimmed">
-          {about.join(', ')}
-        </Text>
+        <SmallNote>{about.join(', ')}</SmallNote>
       </div>
       <Group gap={6} wrap="nowrap">
         <CopyButton value={url} what={`the link of ${name}`} />

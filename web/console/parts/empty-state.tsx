@@ -1,5 +1,6 @@
 import { Center, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Note } from './note.tsx';
 
 /** Empty state: what is missing, how to get it, and optionally a button. */
 export function EmptyState({
@@ -15,11 +16,7 @@ export function EmptyState({
     <Center mih={160} p="md">
       <Stack gap="xs" align="center" maw={420}>
         <Text fw={600}>{title}</Text>
-        {children && (
-          <Text c="dimmed" ta="center" size="sm">
-            {children}
-          </Text>
-        )}
+        {children && <Note ta="center">{children}</Note>}
         {action}
       </Stack>
     </Center>

@@ -2,6 +2,7 @@ import { Alert, Button, Group, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { ApiFailure } from '../api/failures.ts';
 import { sentenceOf } from '../api/sentence.ts';
+import { SmallNote } from './note.tsx';
 
 type Props = {
   error: unknown;
@@ -29,11 +30,7 @@ export function FailureNotice({ error, again, title }: Props) {
             Try again
           </Button>
         )}
-        {requestId && (
-          <Text size="xs" c="dimmed">
-            Request {requestId}
-          </Text>
-        )}
+        {requestId && <SmallNote>Request {requestId}</SmallNote>}
       </Group>
     </Alert>
   );

@@ -1,6 +1,7 @@
 import { Paper, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Delta } from './delta.tsx';
+import { Note, SmallNote } from './note.tsx';
 
 type Props = {
   label: ReactNode;
@@ -19,9 +20,7 @@ const LONG = 14;
 export function Figure({ label, value, change, note }: Props) {
   return (
     <Paper withBorder p={{ base: 'sm', xs: 'md' }}>
-      <Text size="sm" c="dimmed">
-        {label}
-      </Text>
+      <Note>{label}</Note>
       <Text
         fz={
           typeof value === 'string' && value.length > LONG
@@ -35,11 +34,7 @@ export function Figure({ label, value, change, note }: Props) {
         {value}
       </Text>
       {change && <Delta {...change} />}
-      {note && (
-        <Text size="xs" c="dimmed">
-          {note}
-        </Text>
-      )}
+      {note && <SmallNote>{note}</SmallNote>}
     </Paper>
   );
 }

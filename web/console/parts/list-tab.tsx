@@ -21,7 +21,7 @@ type Props<Page, Item> = {
 };
 
 /** A list of the API as a table: while it loads, when it fails, when it is empty, and its pages. */
-export function ListTab<Page extends { next_cursor?: string | number | null }, Item>({
+export function ListTab<Page extends object, Item>({
   query,
   items,
   row,
@@ -37,7 +37,7 @@ export function ListTab<Page extends { next_cursor?: string | number | null }, I
       query={query}
       skeleton={<TableSkeleton {...frame} isDouble={isDouble} />}
       empty={{
-        when: (page) => isFirst && items(page).length === 0 && (page.next_cursor ?? null) === null,
+        when: (page) => isFirst && items(page).length === 0 && nextOf(page) === null,
         show: empty,
       }}
     >
@@ -46,10 +46,13 @@ export function ListTab<Page extends { next_cursor?: string | number | null }, I
           <ScrollTable {...frame}>
             <Table.Tbody>{items(page).map(row)}</Table.Tbody>
           </ScrollTable>
-          {paged !== undefined && <OlderRows next={page.next_cursor ?? null} what={paged} />}
+          {paged !== undefined && <OlderRows next={nextOf(page)} what={paged} />}
           {children}
         </>
       )}
     </QueryView>
   );
 }
+
+const nextOf = (page: { next_cursor?: string | number | null } | object) =>
+  'next_cursor' in page ? (page.next_cursor ?? null) : null;

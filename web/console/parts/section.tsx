@@ -1,5 +1,6 @@
-import { Group, Paper, Text, Title } from '@mantine/core';
+import { Group, Paper, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Note } from './note.tsx';
 
 /** A section with heading, description and action. */
 export function Section({
@@ -20,11 +21,7 @@ export function Section({
           <Title order={2} size="h4">
             {title}
           </Title>
-          {about && (
-            <Text size="sm" c="dimmed">
-              {about}
-            </Text>
-          )}
+          {about && <Note>{about}</Note>}
         </div>
         {action}
       </Group>

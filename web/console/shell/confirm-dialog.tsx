@@ -8,6 +8,7 @@ import type { ResponseOf } from '../api/responses.ts';
 import { sentence } from '../api/sentence.ts';
 import { passkeyFailure, passkeysWork, signWithPasskey } from '../pages/sign-in/passkeys.ts';
 import { providerUrl } from '../pages/sign-in/provider.tsx';
+import { Note } from '../parts/note.tsx';
 import { QueryView } from '../parts/query-view.tsx';
 import { useFocusBack } from '../parts/use-focus-back.ts';
 
@@ -115,9 +116,7 @@ function Proofs({ methods, end }: { methods: Methods; end: (isConfirmed: boolean
             >
               Sign in with {methods.provider} again
             </Button>
-            <Text size="sm" c="dimmed" mt={4}>
-              You come back to this page, and repeat the change.
-            </Text>
+            <Note mt={4}>You come back to this page, and repeat the change.</Note>
           </div>
         )}
         {!methods.password && !methods.code && !hasPasskey && methods.provider === null && (

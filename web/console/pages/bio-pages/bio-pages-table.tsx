@@ -1,10 +1,11 @@
-import { Anchor, Table, Text } from '@mantine/core';
+import { Anchor, Table } from '@mantine/core';
 import { useQueries } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { messageOf } from '../../api/failures.ts';
 import { questionOptions } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatAgo, formatCount, formatInstant } from '../../formats.ts';
+import { Note } from '../../parts/note.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { useWindow } from '../../parts/use-window.ts';
 import { PublishedBadge } from './published-badge.tsx';
@@ -45,9 +46,7 @@ export function BioPagesTable({ pages }: { pages: BioPage[] }) {
                 <Anchor component={Link} href={`/bio-pages/${page.id}`}>
                   {page.title || page.slug}
                 </Anchor>
-                <Text size="sm" c="dimmed">
-                  /{page.slug}
-                </Text>
+                <Note>/{page.slug}</Note>
               </Table.Td>
               <Table.Td>
                 <PublishedBadge page={page} />
@@ -62,11 +61,7 @@ export function BioPagesTable({ pages }: { pages: BioPage[] }) {
           ))}
         </Table.Tbody>
       </ScrollTable>
-      {failed && (
-        <Text size="sm" c="dimmed">
-          Clicks can’t be shown: {messageOf(failed.error)}
-        </Text>
-      )}
+      {failed && <Note>Clicks can’t be shown: {messageOf(failed.error)}</Note>}
     </>
   );
 }

@@ -1,8 +1,8 @@
-import { Text } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { messageOf } from '../../api/failures.ts';
 import { useSession } from '../../api/session.ts';
 import { formatMoney, plural } from '../../formats.ts';
+import { Note } from '../../parts/note.tsx';
 import type { BioButton, ButtonFigures as Figures, PageStats } from './responses.ts';
 
 /** Statistics of a button in the period, or why there are none. */
@@ -18,9 +18,9 @@ export function ButtonFigures({
 }) {
   const { workspace } = useSession();
   return (
-    <Text size="sm" c="dimmed" mt="xs" className="figure">
+    <Note mt="xs" className="figure">
       {textOf()}
-    </Text>
+    </Note>
   );
 
   function textOf(): string {
@@ -57,9 +57,9 @@ export function FiguresOfAll({
   const text = textOf();
   if (text === null) return null;
   return (
-    <Text size="sm" c="dimmed" mb="sm" className="figure">
+    <Note mb="sm" className="figure">
       {text}
-    </Text>
+    </Note>
   );
 
   function textOf(): string | null {

@@ -3,6 +3,7 @@ import { IconHeading, IconPlus } from '@tabler/icons-react';
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
+import { Note } from '../../parts/note.tsx';
 import { useWindow } from '../../parts/use-window.ts';
 import { WindowPicker } from '../../parts/window-picker.tsx';
 import { ButtonFields } from './button-fields.tsx';
@@ -60,11 +61,7 @@ export function ButtonsForm({ draft, change, wrong, page }: PartProps & { page: 
       </Group>
       <FiguresOfAll stats={stats} hasFigures={hasFigures} />
       <OperatorFields>
-        {links.length === 0 && (
-          <Text size="sm" c="dimmed" mb="sm">
-            No buttons yet.
-          </Text>
-        )}
+        {links.length === 0 && <Note mb="sm">No buttons yet.</Note>}
         <ol ref={list} className="bio-buttons" aria-label="Buttons">
           {links.map((button, index) => (
             <ButtonFields
@@ -109,11 +106,7 @@ export function ButtonsForm({ draft, change, wrong, page }: PartProps & { page: 
           >
             Add a heading
           </Button>
-          {links.length >= MOST && (
-            <Text size="sm" c="dimmed">
-              A page has at most {MOST} of them.
-            </Text>
-          )}
+          {links.length >= MOST && <Note>A page has at most {MOST} of them.</Note>}
         </Group>
         <SocialLinksForm draft={draft} change={change} wrong={wrong} />
       </OperatorFields>

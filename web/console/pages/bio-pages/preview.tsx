@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { fetchFile } from '../../api/call.ts';
 import { messageOf } from '../../api/failures.ts';
+import { SmallNote } from '../../parts/note.tsx';
 import { type Draft, previewBodyOf } from './draft.ts';
 
 /** Pause in typing before the preview refreshes. Milliseconds. */
@@ -46,9 +47,9 @@ export function Preview({ draft, slug }: { draft: Draft; slug: string }) {
           The preview waits: {messageOf(page.error)}
         </Text>
       )}
-      <Text size="xs" c="dimmed" mt="xs" ta="center">
+      <SmallNote mt="xs" ta="center">
         Buttons are disabled in the preview.
-      </Text>
+      </SmallNote>
     </Box>
   );
 }

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useApi, useSend } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { Note } from '../../parts/note.tsx';
 import type { Connection, ConnectionEvent } from './responses.ts';
 
 type Enrollments = ResponseOf<'/enrollments'>;
@@ -69,11 +70,7 @@ export function AssignDialog({ connection, event, close }: Props) {
           ))}
         </Stack>
       </Radio.Group>
-      {found.data && rows.length === 0 && (
-        <Text size="sm" c="dimmed">
-          No referrer matches.
-        </Text>
-      )}
+      {found.data && rows.length === 0 && <Note>No referrer matches.</Note>}
     </FormDialog>
   );
 }

@@ -6,6 +6,7 @@ import { formatInstant } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
+import { Note, SmallNote } from '../../parts/note.tsx';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
 import { AssignDialog } from './assign-dialog.tsx';
 import { EventBadge } from './badges.tsx';
@@ -45,9 +46,7 @@ export function EventLog({ connection }: { connection: Connection }) {
       <Title order={2} size="h3">
         Received events
       </Title>
-      <Text size="sm" c="dimmed" mb="sm">
-        Refreshes automatically. Events are kept for 30 days.
-      </Text>
+      <Note mb="sm">Refreshes automatically. Events are kept for 30 days.</Note>
       <FilterBar label="Filters of events" names={['status']}>
         <Select
           label="Outcome"
@@ -102,19 +101,13 @@ function Row({
       <Table.Td>
         <div>
           <Text size="sm">{event.type}</Text>
-          <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-            {event.event_id}
-          </Text>
+          <SmallNote style={{ overflowWrap: 'anywhere' }}>{event.event_id}</SmallNote>
         </div>
       </Table.Td>
       <Table.Td maw={280}>
         <div>
           <EventBadge status={event.status} />
-          {reason && (
-            <Text size="xs" c="dimmed" mt={4}>
-              {reason}
-            </Text>
-          )}
+          {reason && <SmallNote mt={4}>{reason}</SmallNote>}
         </div>
       </Table.Td>
       <Table.Td maw={200} style={{ overflowWrap: 'anywhere' }}>

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Code, Table, Text } from '@mantine/core';
+import { Button, Checkbox, Code, Table } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { useApi, useSend } from '../../api/queries.ts';
@@ -6,6 +6,7 @@ import { formatAgo, formatDate, formatInstant } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
+import { Note, SmallNote } from '../../parts/note.tsx';
 import { useCursor } from '../../parts/older-rows.tsx';
 import { Section } from '../../parts/section.tsx';
 import { KeyDialog } from './key-dialog.tsx';
@@ -63,18 +64,14 @@ function Row({ entry: key }: { entry: Key }) {
       </Table.Td>
       <Table.Td>
         {KIND_NAMES[key.kind]}
-        <Text size="xs" c="dimmed">
-          {rightsOf(key)}
-        </Text>
+        <SmallNote>{rightsOf(key)}</SmallNote>
       </Table.Td>
       <Table.Td>
         <Code>{key.prefix}</Code>
       </Table.Td>
       <Table.Td title={formatInstant(key.created_at)}>
         {formatDate(key.created_at)}
-        <Text size="xs" c="dimmed">
-          {MAKER_NAMES[key.created_by.type]}
-        </Text>
+        <SmallNote>{MAKER_NAMES[key.created_by.type]}</SmallNote>
       </Table.Td>
       <Table.Td title={key.expires_at ? formatInstant(key.expires_at) : undefined}>
         {key.expires_at ? formatDate(key.expires_at) : 'No expiry'}
@@ -84,9 +81,7 @@ function Row({ entry: key }: { entry: Key }) {
       </Table.Td>
       <Table.Td>
         {key.revoked_at ? (
-          <Text size="sm" c="dimmed" title={formatInstant(key.revoked_at)}>
-            Revoked {formatAgo(key.revoked_at)}
-          </Text>
+          <Note title={formatInstant(key.revoked_at)}>Revoked {formatAgo(key.revoked_at)}</Note>
         ) : (
           <ConfirmButton
             size="xs"

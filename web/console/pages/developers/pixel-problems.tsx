@@ -4,8 +4,8 @@ import { useSession } from '../../api/session.ts';
 import { formatAgo, formatCount, formatInstant } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { QueryView } from '../../parts/query-view.tsx';
-import { FigureCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
+import { ListTab } from '../../parts/list-tab.tsx';
+import { FigureCell } from '../../parts/scroll-table.tsx';
 import { Section } from '../../parts/section.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { OUTCOME_NAMES, OUTCOME_SIGNS, type PixelProblems, problemText } from './responses.ts';
@@ -16,7 +16,7 @@ const TABLE = {
   columns: ['What', 'Outcome', { figure: 'Calls' }, 'Last', 'Last value'],
 };
 
-/** What the pixel's calls were refused or mended for, by reason. */
+/** What the pixel's calls were refused or corrected for, by reason. */
 export function PixelProblemsSection() {
   const { can } = useSession();
   const problems = useApi<PixelProblems>('/pixel/problems', {}, { every: 10_000 });
@@ -42,38 +42,27 @@ export function PixelProblemsSection() {
         ) : null
       }
     >
-      <QueryView
+      <ListTab
         query={problems}
-        skeleton={<TableSkeleton {...TABLE} />}
-        empty={{
-          when: (data) => data.problems.length === 0,
-          show: (
-            <EmptyState title="No problems">Every call of your pages was recorded as it came.</EmptyState>
-          ),
-        }}
-      >
-        {(data) => (
-          <ScrollTable {...TABLE}>
-            <Table.Tbody>
-              {data.problems.map((problem) => (
-                <Table.Tr key={`${problem.problem}${problem.field}`}>
-                  <Table.Td>
-                    <Text size="sm">{problemText(problem)}</Text>
-                  </Table.Td>
-                  <Table.Td>
-                    <StatusBadge sign={OUTCOME_SIGNS[problem.outcome]}>
-                      {OUTCOME_NAMES[problem.outcome]}
-                    </StatusBadge>
-                  </Table.Td>
-                  <FigureCell>{formatCount(problem.count)}</FigureCell>
-                  <Table.Td title={formatInstant(problem.last_at)}>{formatAgo(problem.last_at)}</Table.Td>
-                  <Table.Td style={{ overflowWrap: 'anywhere' }}>{problem.example ?? '–'}</Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </ScrollTable>
+        items={(data) => data.problems}
+        table={TABLE}
+        empty={<EmptyState title="No problems">Every call of your pages was recorded as it came.</EmptyState>}
+        row={(problem) => (
+          <Table.Tr key={`${problem.problem}${problem.field}`}>
+            <Table.Td>
+              <Text size="sm">{problemText(problem)}</Text>
+            </Table.Td>
+            <Table.Td>
+              <StatusBadge sign={OUTCOME_SIGNS[problem.outcome]}>
+                {OUTCOME_NAMES[problem.outcome]}
+              </StatusBadge>
+            </Table.Td>
+            <FigureCell>{formatCount(problem.count)}</FigureCell>
+            <Table.Td title={formatInstant(problem.last_at)}>{formatAgo(problem.last_at)}</Table.Td>
+            <Table.Td style={{ overflowWrap: 'anywhere' }}>{problem.example ?? '–'}</Table.Td>
+          </Table.Tr>
         )}
-      </QueryView>
+      />
     </Section>
   );
 }

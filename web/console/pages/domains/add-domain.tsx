@@ -1,7 +1,8 @@
-import { Text, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useSend } from '../../api/queries.ts';
 import { hostOf } from '../../parts/clean-address.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { Note } from '../../parts/note.tsx';
 import { useDraft } from '../../parts/use-draft.ts';
 import type { Domain } from './responses.ts';
 
@@ -36,9 +37,7 @@ export function AddDomain({ close }: { close: () => void }) {
         maxLength={300}
         {...text('domain')}
       />
-      <Text size="sm" c="dimmed">
-        Next: you set two DNS records, which the following page shows.
-      </Text>
+      <Note>Next: you set two DNS records, which the following page shows.</Note>
     </FormDialog>
   );
 }

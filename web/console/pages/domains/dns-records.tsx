@@ -1,6 +1,7 @@
-import { Alert, Table, Text } from '@mantine/core';
+import { Alert, Table } from '@mantine/core';
 import { useSession } from '../../api/session.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { SmallNote } from '../../parts/note.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { pointingOf } from './pointing.ts';
 import type { Domain } from './responses.ts';
@@ -45,9 +46,7 @@ export function DnsRecords({ domain: { domain, verification } }: { domain: Domai
           follows.
         </Alert>
       ) : (
-        <Text size="xs" c="dimmed" mt={4}>
-          {pointing.note}
-        </Text>
+        <SmallNote mt={4}>{pointing.note}</SmallNote>
       )}
     </div>
   );

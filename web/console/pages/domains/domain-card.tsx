@@ -9,6 +9,7 @@ import { sentence } from '../../api/sentence.ts';
 import { useSession } from '../../api/session.ts';
 import { formatAgo, formatInstant, plural } from '../../formats.ts';
 import { StatusBadge } from '../../parts/status-badge.tsx';
+import { TextPress } from '../../parts/text-press.tsx';
 import { DeleteDomain } from './delete-domain.tsx';
 import { DnsRecords } from './dns-records.tsx';
 import { DomainSettings } from './domain-settings.tsx';
@@ -66,9 +67,9 @@ export function DomainCard({ domain }: { domain: Domain }) {
               </Anchor>
             )}
             {isProven && (
-              <Anchor component="button" type="button" size="sm" aria-expanded={shown} onClick={toggle}>
+              <TextPress aria-expanded={shown} onClick={toggle}>
                 {shown ? 'Hide DNS records' : 'DNS records'}
-              </Anchor>
+              </TextPress>
             )}
           </Group>
         )}

@@ -1,9 +1,10 @@
-import { Button, Stack, Text } from '@mantine/core';
+import { Button, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { Note } from '../../parts/note.tsx';
 import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
@@ -77,10 +78,10 @@ function OwnDomain({ isDefault }: { isDefault: boolean }) {
   const { urls, can } = useSession();
   const { host } = new URL(urls.short_url);
   return (
-    <Text size="sm" c="dimmed">
+    <Note>
       {isDefault
         ? `New links are on ${host}, the domain of this service, unless they name another.${can('operator') ? ' Make a domain the default to change that.' : ''}`
         : `Links can be on ${host} too, the domain of this service.`}
-    </Text>
+    </Note>
   );
 }

@@ -1,6 +1,7 @@
-import { Anchor, Text } from '@mantine/core';
+import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
 import type { LinkRecord } from '../../api/links.ts';
+import { Note } from '../../parts/note.tsx';
 
 /**
  * The slug of a link, which leads to its page.
@@ -9,11 +10,7 @@ import type { LinkRecord } from '../../api/links.ts';
  */
 export const LinkAddress = ({ link, host }: { link: LinkRecord; host: string | null }) => (
   <>
-    {host !== null && (
-      <Text span size="sm" c="dimmed">
-        {link.domain ?? host}/
-      </Text>
-    )}
+    {host !== null && <Note span>{link.domain ?? host}/</Note>}
     <Anchor component={Link} href={`/links/${link.id}`} fw={600} size="sm" className="link-slug">
       {link.slug}
     </Anchor>

@@ -1,7 +1,8 @@
-import { Paper, SimpleGrid, Table, Text, Title } from '@mantine/core';
+import { Paper, SimpleGrid, Table, Title } from '@mantine/core';
 import type { LinkRecord } from '../../api/links.ts';
 import { valueIn, valueName } from '../../dashboard/dimensions.ts';
 import { formatCount } from '../../formats.ts';
+import { Note } from '../../parts/note.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { useLinkBreakdown } from './link-analytics.ts';
 
@@ -41,11 +42,7 @@ function BreakdownTable({ linkId, dimension }: { linkId: string; dimension: Show
         lines={3}
         empty={{
           when: ({ rows }) => rows.length === 0,
-          show: (
-            <Text size="sm" c="dimmed">
-              No clicks in this period
-            </Text>
-          ),
+          show: <Note>No clicks in this period</Note>,
         }}
       >
         {({ rows }) => (

@@ -3,6 +3,7 @@ import { type FoundLinks, STATUS_NAMES } from '../../api/links.ts';
 import { useSession } from '../../api/session.ts';
 import { channelName, formatMoney, plural } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { SmallNote } from '../../parts/note.tsx';
 import { LinkAddress } from './link-address.tsx';
 import type { useSelection } from './use-selection.ts';
 
@@ -36,13 +37,11 @@ export function LinkCards({ rows, withFigures, ownHost, selection }: Props) {
               <Text size="sm" truncate dir="auto">
                 {link.name}
               </Text>
-              <Text size="xs" c="dimmed" truncate>
-                {link.destination}
-              </Text>
-              <Text size="xs" c="dimmed" mt={4}>
+              <SmallNote truncate>{link.destination}</SmallNote>
+              <SmallNote mt={4}>
                 {link.channel === null ? 'Smart Link' : channelName(link.channel)},{' '}
                 {link.archived ? 'archived' : STATUS_NAMES[status].toLowerCase()}
-              </Text>
+              </SmallNote>
               {withFigures && (
                 <Text component="div" size="sm" mt={2}>
                   {figures ? plural(figures.clicks, 'click', 'clicks') : <Skeleton height="1lh" width={64} />}

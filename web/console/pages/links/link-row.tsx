@@ -2,6 +2,7 @@ import { Checkbox, Skeleton, Table, Text } from '@mantine/core';
 import { memo, type ReactNode } from 'react';
 import type { FoundLinks, LinkRecord } from '../../api/links.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { SmallNote } from '../../parts/note.tsx';
 import { LinkAddress } from './link-address.tsx';
 import type { CellContext, LinkColumn } from './link-columns.tsx';
 
@@ -60,8 +61,8 @@ const LinkCell = ({ link, host }: { link: LinkRecord; host: string | null }) => 
         {link.name}
       </Text>
     </div>
-    <Text size="xs" c="dimmed" truncate title={link.destination}>
+    <SmallNote truncate title={link.destination}>
       {link.destination}
-    </Text>
+    </SmallNote>
   </Table.Td>
 );

@@ -16,6 +16,7 @@ import type { Folders, FoundLinks } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { plural } from '../../formats.ts';
+import { SmallNote } from '../../parts/note.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { CardsSkeleton } from '../../parts/skeletons.tsx';
 import { useRowKeys } from '../../parts/use-row-keys.ts';
@@ -72,7 +73,7 @@ export function LinksTable({ data, view, change, withDomains }: Props) {
           {pages > 1 && `, page ${Math.min(view.page, pages)} of ${pages}`}
         </Text>
         <Group gap="md" visibleFrom="sm">
-          <Text size="xs" c="dimmed">
+          <SmallNote>
             <Kbd size="xs">j</Kbd> <Kbd size="xs">k</Kbd> move
             {mayChange && (
               <>
@@ -80,7 +81,7 @@ export function LinksTable({ data, view, change, withDomains }: Props) {
               </>
             )}
             , <Kbd size="xs">Enter</Kbd> opens, <Kbd size="xs">/</Kbd> searches
-          </Text>
+          </SmallNote>
           <ColumnsButton columns={columns} />
         </Group>
       </Group>

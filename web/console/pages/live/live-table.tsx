@@ -1,9 +1,10 @@
-import { Anchor, Badge, Table, Text } from '@mantine/core';
+import { Anchor, Badge, Table } from '@mantine/core';
 import { memo } from 'react';
 import { Link } from 'wouter';
 import type { Click } from '../../api/click.ts';
 import { channelName, formatInstant } from '../../formats.ts';
 import { deviceOf, placeOf } from '../../parts/click-words.ts';
+import { Note } from '../../parts/note.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { VisitorLink } from '../../parts/visitor-link.tsx';
 import { useLinkNames } from './link-names.ts';
@@ -48,9 +49,7 @@ const ClickRow = memo(function ClickRow({ click, name, today }: RowProps) {
       </Table.Td>
       <LongTextCell>
         {name === null ? (
-          <Text size="sm" c="dimmed" span>
-            Deleted link
-          </Text>
+          <Note span>Deleted link</Note>
         ) : (
           <Anchor component={Link} href={`/links/${click.link_id}`} size="sm" fw={600}>
             {name ?? '…'}

@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { useApi, useSend } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { type Role, useSession } from '../../api/session.ts';
+import { Note } from '../../parts/note.tsx';
 
 type Steps = ResponseOf<'/first-steps'>['steps'];
 type Step = Steps[number]['step'];
@@ -153,9 +154,7 @@ function Row({ step, done }: { step: Step; done: boolean | undefined }) {
             {title}
           </Text>
         )}
-        <Text size="sm" c="dimmed">
-          {done === false && !can(role) ? `${about} An ${role} does this.` : about}
-        </Text>
+        <Note>{done === false && !can(role) ? `${about} An ${role} does this.` : about}</Note>
       </div>
     </li>
   );

@@ -29,6 +29,7 @@ import { FilterBar } from '../../parts/filter-bar.tsx';
 import { FormSection } from '../../parts/form-section.tsx';
 import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { LetterMark } from '../../parts/letter-mark.tsx';
+import { SmallNote } from '../../parts/note.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
@@ -209,9 +210,7 @@ export default function PartsPage() {
 /** A part with its name. */
 const Part = ({ name, children }: { name: string; children: ReactNode }) => (
   <section aria-label={name}>
-    <Text size="xs" c="dimmed" mb={4}>
-      {name}
-    </Text>
+    <SmallNote mb={4}>{name}</SmallNote>
     <div data-part={name}>{children}</div>
   </section>
 );

@@ -6,6 +6,7 @@ import type { ResponseOf } from '../../api/responses.ts';
 import { useSession } from '../../api/session.ts';
 import { formatAgo, formatInstant } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { Note } from '../../parts/note.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { CardsSkeleton } from '../../parts/skeletons.tsx';
@@ -58,14 +59,12 @@ function Row({ problem }: { problem: Problem }) {
             </Title>
             <Text size="sm">{advice}</Text>
             {problem.since !== null && (
-              <Text size="sm" c="dimmed" title={formatInstant(problem.since)}>
+              <Note title={formatInstant(problem.since)}>
                 Since {formatInstant(problem.since)}, {formatAgo(problem.since)}
-              </Text>
+              </Note>
             )}
             {mend !== null && !can('operator') && (
-              <Text size="sm" c="dimmed">
-                Operators and owners of the workspace can fix it.
-              </Text>
+              <Note>Operators and owners of the workspace can fix it.</Note>
             )}
           </div>
         </Group>

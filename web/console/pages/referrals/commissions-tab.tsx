@@ -1,13 +1,15 @@
-import { Anchor, Group, Table, Text } from '@mantine/core';
+import { Group, Table } from '@mantine/core';
 import { useApi, useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatInstant, formatMoney } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
+import { SmallNote } from '../../parts/note.tsx';
 import { FigureCell, LongTextCell } from '../../parts/scroll-table.tsx';
 import { ChoiceFilter, NoRows, ProgramFilter } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
+import { ReferrerPress } from './referrer-press.tsx';
 import type { Commission, Commissions } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { statusName } from './words.ts';
@@ -67,20 +69,12 @@ export function CommissionsTab() {
 }
 
 function Row({ commission }: { commission: Commission }) {
-  const view = useViewState();
   const { amount, remaining, currency, status } = commission;
   return (
     <Table.Tr>
       <Table.Td>{formatInstant(commission.created_at)}</Table.Td>
       <LongTextCell>
-        <Anchor
-          component="button"
-          size="sm"
-          ta="left"
-          onClick={() => view.show('enrollments', { partner: commission.partner_id })}
-        >
-          {commission.external_user_id}
-        </Anchor>
+        <ReferrerPress id={commission.partner_id}>{commission.external_user_id}</ReferrerPress>
       </LongTextCell>
       <LongTextCell>
         {commission.kind === 'imported' ? (
@@ -88,9 +82,7 @@ function Row({ commission }: { commission: Commission }) {
         ) : commission.kind === 'manual' ? (
           <>
             {amount < 0 ? 'Claw-back' : 'Bonus'}
-            <Text size="xs" c="dimmed">
-              {commission.note}
-            </Text>
+            <SmallNote>{commission.note}</SmallNote>
           </>
         ) : (
           <>
@@ -101,9 +93,7 @@ function Row({ commission }: { commission: Commission }) {
       <FigureCell>
         {formatMoney(amount, currency)}
         {remaining !== amount && status !== 'reversed' && (
-          <Text size="xs" c="dimmed">
-            {formatMoney(remaining, currency)} left
-          </Text>
+          <SmallNote>{formatMoney(remaining, currency)} left</SmallNote>
         )}
       </FigureCell>
       <Table.Td>

@@ -1,7 +1,8 @@
-import { Checkbox, Text, TextInput } from '@mantine/core';
+import { Checkbox, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useSend } from '../../api/queries.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { SmallNote } from '../../parts/note.tsx';
 import { useDraft } from '../../parts/use-draft.ts';
 import { type PromotionDraft, promotionBody, promotionDraftOf } from './promotion-draft.ts';
 import { PromotionFields, promotionPaths } from './promotion-fields.tsx';
@@ -75,10 +76,10 @@ export function CouponDialog({ user, close }: { user: string | null; close: () =
           at={TERMS}
         />
       )}
-      <Text size="xs" c="dimmed">
+      <SmallNote>
         An order with this code belongs to {user ?? 'the referrer'}, without a click or a signup.
         {promotion === null && ' Create the discount itself at your payment provider.'}
-      </Text>
+      </SmallNote>
     </FormDialog>
   );
 }

@@ -1,4 +1,4 @@
-import { Anchor, Button, Table } from '@mantine/core';
+import { Button, Table } from '@mantine/core';
 import { useState } from 'react';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
@@ -11,6 +11,7 @@ import { DeleteCouponButton } from './delete-coupon-button.tsx';
 import { NoRows, ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
 import { PromotionState } from './promotion-state.tsx';
+import { ReferrerPress } from './referrer-press.tsx';
 import type { Coupon, Coupons } from './responses.ts';
 import { useViewState } from './view-state.ts';
 
@@ -81,20 +82,12 @@ export function CouponsTab() {
 const isBeingMade = ({ promotion_code: made }: Coupon) => made?.status === 'pending';
 
 function Row({ coupon }: { coupon: Coupon }) {
-  const view = useViewState();
   const program = usePrograms().find(({ id }) => id === coupon.program_id);
   return (
     <Table.Tr>
       <LongTextCell>{coupon.code}</LongTextCell>
       <LongTextCell>
-        <Anchor
-          component="button"
-          size="sm"
-          ta="left"
-          onClick={() => view.show('enrollments', { partner: coupon.partner_id })}
-        >
-          {coupon.external_user_id}
-        </Anchor>
+        <ReferrerPress id={coupon.partner_id}>{coupon.external_user_id}</ReferrerPress>
       </LongTextCell>
       <LongTextCell>{program?.name}</LongTextCell>
       <Table.Td>

@@ -5,6 +5,7 @@ import { formatCount, formatExact, formatInstant, formatPlanned } from '../../fo
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
+import { SmallNote } from '../../parts/note.tsx';
 import { useCursor } from '../../parts/older-rows.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { ChoiceFilter } from './filters.tsx';
@@ -88,9 +89,7 @@ function Row({ delivery, path }: { delivery: CreditDelivery; path: string }) {
       <Table.Td>
         <StateBadge delivery={delivery} />
         {next && delivery.attempts > 0 && (
-          <Text size="xs" c="dimmed" title={formatInstant(next)}>
-            Next attempt {formatPlanned(next)}
-          </Text>
+          <SmallNote title={formatInstant(next)}>Next attempt {formatPlanned(next)}</SmallNote>
         )}
       </Table.Td>
       <Table.Td ta="end" className="figure">

@@ -1,10 +1,11 @@
-import { Button, Select, Text, TextInput } from '@mantine/core';
+import { Button, Select, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useOneMutation } from '../../api/queries.ts';
 import { plural } from '../../formats.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { SmallNote } from '../../parts/note.tsx';
 import { useDraft } from '../../parts/use-draft.ts';
 import { downloadPayoutFile, type PayoutFileOptions } from './payout-file.ts';
 import { METHOD_CHOICES } from './words.ts';
@@ -37,9 +38,7 @@ export function DownloadPayout({ program, payable }: { program: string | null; p
         Download payout file
       </Button>
       {payable !== null && payable > 0 && (
-        <Text size="xs" c="dimmed">
-          {plural(payable, 'referrer', 'referrers')} to pay. A file changes no balance.
-        </Text>
+        <SmallNote>{plural(payable, 'referrer', 'referrers')} to pay. A file changes no balance.</SmallNote>
       )}
       {opened && <Choice program={program} close={() => setOpened(false)} />}
     </>

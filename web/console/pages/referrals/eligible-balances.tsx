@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { Button, Group, SimpleGrid, Stack, Table, Title } from '@mantine/core';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { callApi } from '../../api/call.ts';
 import { useSession } from '../../api/session.ts';
@@ -6,11 +6,13 @@ import { formatCount, formatMoney } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
+import { SmallNote } from '../../parts/note.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { FigureCell, LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { DownloadPayout } from './download-payout.tsx';
 import { ProgramFilter } from './filters.tsx';
+import { ReferrerPress } from './referrer-press.tsx';
 import type { Eligible, EligibleBalance } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { methodName, totalsText } from './words.ts';
@@ -119,22 +121,12 @@ const HELD_BACK = {
 };
 
 function Row({ balance }: { balance: EligibleBalance }) {
-  const view = useViewState();
   const { payout_method: method, held_back: heldBack } = balance;
   return (
     <Table.Tr>
       <LongTextCell>
-        <Anchor
-          component="button"
-          size="sm"
-          ta="left"
-          onClick={() => view.show('enrollments', { partner: balance.partner_id })}
-        >
-          {balance.external_user_id}
-        </Anchor>
-        <Text size="xs" c="dimmed">
-          {balance.name}
-        </Text>
+        <ReferrerPress id={balance.partner_id}>{balance.external_user_id}</ReferrerPress>
+        <SmallNote>{balance.name}</SmallNote>
       </LongTextCell>
       <LongTextCell>{method ? `${methodName(method.method)}, ${method.email}` : 'Not set'}</LongTextCell>
       <FigureCell>{formatCount(balance.commissions)}</FigureCell>

@@ -1,8 +1,8 @@
 import { Table, Text, Title } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { formatInstant } from '../../formats.ts';
-import { QueryView } from '../../parts/query-view.tsx';
-import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
+import { ListTab } from '../../parts/list-tab.tsx';
+import { LongTextCell } from '../../parts/scroll-table.tsx';
 import type { EnrollmentHistory as History } from './responses.ts';
 
 const FIELDS: Record<string, string> = {
@@ -16,6 +16,12 @@ const FIELDS: Record<string, string> = {
   payout_method: 'Payout address',
 };
 
+const TABLE = {
+  label: 'Changes of the referrer',
+  minWidth: 480,
+  columns: ['Time', 'Field', 'Before', 'After', 'By'],
+};
+
 /** Changes of a referrer, newest first, with masked addresses. */
 export function EnrollmentHistory({ partnerId }: { partnerId: string }) {
   const history = useApi<History>(`/enrollments/${partnerId}/history`, { limit: 50 });
@@ -24,30 +30,21 @@ export function EnrollmentHistory({ partnerId }: { partnerId: string }) {
       <Title order={2} size="h5" id="history" mb="xs">
         History
       </Title>
-      <QueryView
+      <ListTab
         query={history}
-        empty={{ when: (data) => data.history.length === 0, show: <Text size="sm">No changes.</Text> }}
-      >
-        {(data) => (
-          <ScrollTable
-            label="Changes of the referrer"
-            minWidth={480}
-            columns={['Time', 'Field', 'Before', 'After', 'By']}
-          >
-            <Table.Tbody>
-              {data.history.map((entry) => (
-                <Table.Tr key={`${entry.at} ${entry.field}`}>
-                  <Table.Td>{formatInstant(entry.at)}</Table.Td>
-                  <Table.Td>{FIELDS[entry.field] ?? entry.field}</Table.Td>
-                  <LongTextCell>{entry.from ?? 'Not set'}</LongTextCell>
-                  <LongTextCell>{entry.to ?? 'Not set'}</LongTextCell>
-                  <LongTextCell>{entry.by}</LongTextCell>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </ScrollTable>
+        items={(data) => data.history}
+        table={TABLE}
+        empty={<Text size="sm">No changes.</Text>}
+        row={(entry) => (
+          <Table.Tr key={`${entry.at} ${entry.field}`}>
+            <Table.Td>{formatInstant(entry.at)}</Table.Td>
+            <Table.Td>{FIELDS[entry.field] ?? entry.field}</Table.Td>
+            <LongTextCell>{entry.from ?? 'Not set'}</LongTextCell>
+            <LongTextCell>{entry.to ?? 'Not set'}</LongTextCell>
+            <LongTextCell>{entry.by}</LongTextCell>
+          </Table.Tr>
         )}
-      </QueryView>
+      />
     </section>
   );
 }

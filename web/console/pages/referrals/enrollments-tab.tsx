@@ -1,9 +1,11 @@
-import { Anchor, Stack, Table, Text } from '@mantine/core';
+import { Stack, Table } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { formatCount, formatMoney } from '../../formats.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
+import { SmallNote } from '../../parts/note.tsx';
 import { FigureCell, LongTextCell } from '../../parts/scroll-table.tsx';
+import { TextPress } from '../../parts/text-press.tsx';
 import { EnrollmentDrawer } from './enrollment-drawer.tsx';
 import { EnrollmentStatus } from './enrollment-status.tsx';
 import { ChoiceFilter, NoRows, ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
@@ -99,17 +101,10 @@ function Row({ enrollment, program }: { enrollment: Enrollment; program: string 
   return (
     <Table.Tr>
       <LongTextCell>
-        <Anchor
-          component="button"
-          size="sm"
-          ta="left"
-          onClick={() => view.set({ partner: enrollment.partner_id })}
-        >
+        <TextPress onClick={() => view.set({ partner: enrollment.partner_id })}>
           {enrollment.external_user_id}
-        </Anchor>
-        <Text size="xs" c="dimmed">
-          {[enrollment.name, enrollment.email].filter(Boolean).join(', ')}
-        </Text>
+        </TextPress>
+        <SmallNote>{[enrollment.name, enrollment.email].filter(Boolean).join(', ')}</SmallNote>
       </LongTextCell>
       <LongTextCell>{program}</LongTextCell>
       <Table.Td>

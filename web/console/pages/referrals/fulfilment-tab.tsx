@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Group, Paper, Stack, Title } from '@mantine/core';
 import { useState } from 'react';
 import { useApi, useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
@@ -6,6 +6,7 @@ import { formatCount, formatDate, formatExact } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
+import { Note } from '../../parts/note.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ReplaceSecret } from '../../parts/replace-secret.tsx';
 import { CreditDeliveries } from './credit-deliveries.tsx';
@@ -78,9 +79,9 @@ function ProgramFulfilment({ program, fulfilment, edit }: Props) {
           <FulfilmentFacts fulfilment={fulfilment} edit={edit} />
         ) : (
           <Group justify="space-between">
-            <Text size="sm" c="dimmed" maw={560}>
+            <Note maw={560}>
               Credits are not delivered. Your server lists earned credits and marks them delivered.
-            </Text>
+            </Note>
             {can('operator') && <Button onClick={edit}>Deliver credits</Button>}
           </Group>
         )}

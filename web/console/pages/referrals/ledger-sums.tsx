@@ -2,6 +2,7 @@ import { Group, Paper, SimpleGrid, Text } from '@mantine/core';
 import type { Query } from '../../api/call.ts';
 import { useApi } from '../../api/queries.ts';
 import { plural } from '../../formats.ts';
+import { SmallNote } from '../../parts/note.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import type { Sum, Sums } from './responses.ts';
 import { amountText, statusName } from './words.ts';
@@ -37,9 +38,9 @@ function UnitSums({ parts }: { parts: Sum[] }) {
         <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
           {unitOf(first)}
         </Text>
-        <Text size="xs" c="dimmed">
+        <SmallNote>
           {first.kind === 'credit' ? 'Credits' : 'Commission'}, {plural(entries, 'entry', 'entries')}
-        </Text>
+        </SmallNote>
       </Group>
       {parts.map(({ status, amount, currency, credit_kind }) => (
         <Group key={status} justify="space-between" gap="xs">

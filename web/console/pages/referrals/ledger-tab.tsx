@@ -1,9 +1,10 @@
-import { Stack, Table, Text } from '@mantine/core';
+import { Stack, Table } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatInstant } from '../../formats.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
+import { Note, SmallNote } from '../../parts/note.tsx';
 import { FigureCell, LongTextCell } from '../../parts/scroll-table.tsx';
 import { ChoiceFilter, DayFilter, NoRows, ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
 import { LedgerSums } from './ledger-sums.tsx';
@@ -27,10 +28,10 @@ export function LedgerTab() {
   const entries = useApi<Entries>('/ledger', { ...filter, cursor: view.get('cursor'), limit: PAGE });
   return (
     <Stack gap="md">
-      <Text size="sm" c="dimmed">
+      <Note>
         Entries are added, and never changed or deleted. A change is two entries: out of one status and into
         the next. Every balance is the sum of its entries.
-      </Text>
+      </Note>
       <Filters />
       <LedgerSums filter={filter} />
       <ListTab
@@ -56,11 +57,7 @@ function Row({ entry }: { entry: Entry }) {
       <LongTextCell>{entry.external_user_id}</LongTextCell>
       <Table.Td>
         {causeName(entry.cause)}
-        {entry.level !== null && entry.level > 1 && (
-          <Text size="xs" c="dimmed">
-            Level {entry.level}
-          </Text>
-        )}
+        {entry.level !== null && entry.level > 1 && <SmallNote>Level {entry.level}</SmallNote>}
       </Table.Td>
       {/* Else the sign of an amount could stand at the end of a line, and the amount without it on the next. */}
       <FigureCell style={{ whiteSpace: entry.currency === null ? undefined : 'nowrap' }}>
@@ -69,11 +66,7 @@ function Row({ entry }: { entry: Entry }) {
       <Table.Td>{statusName(entry.status)}</Table.Td>
       <LongTextCell>
         {entry.order_id ?? ''}
-        {entry.refund_id !== null && (
-          <Text size="xs" c="dimmed">
-            Refund {entry.refund_id}
-          </Text>
-        )}
+        {entry.refund_id !== null && <SmallNote>Refund {entry.refund_id}</SmallNote>}
       </LongTextCell>
       <Table.Td>{statusName(entry.present_status)}</Table.Td>
     </Table.Tr>

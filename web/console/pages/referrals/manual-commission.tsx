@@ -1,6 +1,7 @@
-import { Text, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useSend } from '../../api/queries.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { SmallNote } from '../../parts/note.tsx';
 import { useDraft } from '../../parts/use-draft.ts';
 import type { Enrollment } from './responses.ts';
 
@@ -49,9 +50,7 @@ export function ManualCommission({ enrollment, currency, close }: Props) {
         maxLength={500}
         {...text('note')}
       />
-      <Text size="xs" c="dimmed">
-        It is in the next payout file of {enrollment.external_user_id}.
-      </Text>
+      <SmallNote>It is in the next payout file of {enrollment.external_user_id}.</SmallNote>
     </FormDialog>
   );
 }

@@ -6,11 +6,14 @@ import { Delta } from '../../parts/delta.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
+import { Note, SmallNote } from '../../parts/note.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { BlocksSkeleton, FiguresSkeleton } from '../../parts/skeletons.tsx';
+import { TextPress } from '../../parts/text-press.tsx';
 import { ProgramFilter, usePrograms } from './filters.tsx';
 import { NeedsDecision } from './needs-decision.tsx';
+import { ReferrerPress } from './referrer-press.tsx';
 import type { Summary } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { amountText, totalsText } from './words.ts';
@@ -48,11 +51,11 @@ export function MonthTab() {
             <Totals summary={data} />
             <Owed owed={data.owed} />
             <TopReferrers referrers={data.top_referrers} />
-            <Text size="xs" c="dimmed">
+            <SmallNote>
               From {formatInstantIn(data.window.from, 'UTC')} to {formatInstantIn(data.window.to, 'UTC')},
               UTC. Bots, blocked signups, and held signups are not counted. Changes are against the{' '}
               {plural(data.window.days, 'day', 'days')} before.
-            </Text>
+            </SmallNote>
           </Stack>
         )}
       </QueryView>
@@ -96,14 +99,7 @@ function Totals({
         <Figure
           key={key}
           label={
-            <Anchor
-              component="button"
-              size="sm"
-              ta="left"
-              onClick={() => view.show(tab, program === null ? {} : { program })}
-            >
-              {label}
-            </Anchor>
+            <TextPress onClick={() => view.show(tab, program === null ? {} : { program })}>{label}</TextPress>
           }
           value={formatCount(totals[key])}
           change={{ now: totals[key], before: before[key], against }}
@@ -144,26 +140,20 @@ function Owed({ owed: { pending, eligible, credits } }: { owed: Summary['owed'] 
       </Title>
       <Group gap="xl" align="flex-start">
         <div>
-          <Text size="sm" c="dimmed">
-            On hold
-          </Text>
+          <Note>On hold</Note>
           <Text fw={600} className="figure">
             {totalsText(pending, currency)}
           </Text>
         </div>
         <div>
-          <Text size="sm" c="dimmed">
-            Ready to pay
-          </Text>
+          <Note>Ready to pay</Note>
           <Anchor component="button" fw={600} className="figure" onClick={() => view.show('payouts')}>
             {totalsText(eligible, currency)}
           </Anchor>
         </div>
         {kinds.length > 0 && (
           <div>
-            <Text size="sm" c="dimmed">
-              Credits to deliver
-            </Text>
+            <Note>Credits to deliver</Note>
             <Anchor
               component="button"
               fw={600}
@@ -202,9 +192,7 @@ function TopReferrers({ referrers }: { referrers: Summary['top_referrers'] }) {
         <Title order={2} size="h4">
           Top referrers
         </Title>
-        <Anchor component="button" size="sm" onClick={() => view.show('enrollments')}>
-          All enrollments
-        </Anchor>
+        <TextPress onClick={() => view.show('enrollments')}>All enrollments</TextPress>
       </Group>
       {referrers.length === 0 ? (
         <EmptyState title="No activity in this period">
@@ -216,17 +204,10 @@ function TopReferrers({ referrers }: { referrers: Summary['top_referrers'] }) {
             {referrers.map((referrer) => (
               <Table.Tr key={referrer.partner_id}>
                 <LongTextCell>
-                  <Anchor
-                    component="button"
-                    size="sm"
-                    ta="left"
-                    onClick={() => view.show('enrollments', { partner: referrer.partner_id })}
-                  >
-                    {referrer.external_user_id}
-                  </Anchor>
-                  <Text size="xs" c="dimmed">
+                  <ReferrerPress id={referrer.partner_id}>{referrer.external_user_id}</ReferrerPress>
+                  <SmallNote>
                     {[referrer.name, !isOne && names.get(referrer.program_id)].filter(Boolean).join(', ')}
-                  </Text>
+                  </SmallNote>
                 </LongTextCell>
                 {[
                   formatCount(referrer.clicks),

@@ -1,5 +1,6 @@
-import { Alert, Anchor, List } from '@mantine/core';
+import { Alert, List } from '@mantine/core';
 import { plural } from '../../formats.ts';
+import { TextPress } from '../../parts/text-press.tsx';
 import type { Summary } from './responses.ts';
 import { useViewState, type ViewState } from './view-state.ts';
 
@@ -13,9 +14,7 @@ export function NeedsDecision({ decisions }: { decisions: Summary['decisions'] }
       <List size="sm" listStyleType="none">
         {lines.map(({ count, words, go }) => (
           <List.Item key={count}>
-            <Anchor component="button" size="sm" ta="left" onClick={() => go(view, decisions)}>
-              {words(decisions[count])}
-            </Anchor>
+            <TextPress onClick={() => go(view, decisions)}>{words(decisions[count])}</TextPress>
           </List.Item>
         ))}
       </List>

@@ -1,11 +1,13 @@
-import { Anchor, Group, Table, Text, Title } from '@mantine/core';
+import { Group, Table, Title } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatCount, formatInstant } from '../../formats.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
+import { SmallNote } from '../../parts/note.tsx';
 import { FigureCell, LongTextCell } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
+import { TextPress } from '../../parts/text-press.tsx';
 import { CancelPayoutButton } from './cancel-payout-button.tsx';
 import { ChoiceFilter, NoRows, usePrograms } from './filters.tsx';
 import { MarkPaidButton } from './mark-paid-button.tsx';
@@ -90,18 +92,10 @@ function Row({ file, program }: { file: PayoutFile; program: string }) {
   return (
     <Table.Tr>
       <Table.Td>
-        <Anchor
-          component="button"
-          size="sm"
-          ta="left"
-          onClick={() => view.set({ file: file.export_id })}
-          title="Payout lines"
-        >
+        <TextPress onClick={() => view.set({ file: file.export_id })} title="Payout lines">
           {formatInstant(file.created_at)}
-        </Anchor>
-        <Text size="xs" c="dimmed">
-          {file.export_id}
-        </Text>
+        </TextPress>
+        <SmallNote>{file.export_id}</SmallNote>
       </Table.Td>
       <LongTextCell>{program}</LongTextCell>
       <FigureCell>{formatCount(file.referrers)}</FigureCell>
@@ -127,9 +121,9 @@ function FileStatus({ file }: { file: PayoutFile }) {
   return (
     <>
       <StatusBadge sign={isPaid ? 'good' : 'paused'}>{isPaid ? 'Paid' : 'Canceled'}</StatusBadge>
-      <Text size="xs" c="dimmed">
+      <SmallNote>
         {[file.paid_at, file.canceled_at].filter((at) => at !== null).map(formatInstant)[0]}
-      </Text>
+      </SmallNote>
     </>
   );
 }

@@ -6,6 +6,7 @@ import { useSession } from '../../api/session.ts';
 import { formatCount, formatMoney, plural } from '../../formats.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { SmallNote } from '../../parts/note.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { FigureCell, LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
@@ -86,17 +87,13 @@ export function PayoutLines({
                     <LongTextCell>{line.external_user_id}</LongTextCell>
                     <Table.Td>
                       {methodName(line.method)}
-                      <Text size="xs" c="dimmed">
-                        {line.payout_method?.email ?? 'Deleted'}
-                      </Text>
+                      <SmallNote>{line.payout_method?.email ?? 'Deleted'}</SmallNote>
                     </Table.Td>
                     <FigureCell>{formatCount(line.commissions)}</FigureCell>
                     <FigureCell>
                       {formatMoney(line.amount, line.currency)}
                       {line.paid_amount !== null && line.paid_amount !== line.amount && (
-                        <Text size="xs" c="dimmed">
-                          Paid {formatMoney(line.paid_amount, line.currency)}
-                        </Text>
+                        <SmallNote>Paid {formatMoney(line.paid_amount, line.currency)}</SmallNote>
                       )}
                     </FigureCell>
                     <Table.Td>
@@ -138,9 +135,7 @@ function LineStatus({ line, exportId, editable }: { line: PayoutLine; exportId: 
     return (
       <>
         <StatusBadge sign="bad">Failed</StatusBadge>
-        <Text size="xs" c="dimmed">
-          {line.fail_reason}
-        </Text>
+        <SmallNote>{line.fail_reason}</SmallNote>
       </>
     );
   }

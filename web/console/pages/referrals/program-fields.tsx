@@ -9,12 +9,12 @@ import {
   SegmentedControl,
   SimpleGrid,
   Stack,
-  Text,
   TextInput,
 } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { fieldSentence } from '../../api/sentence.ts';
 import { AddressField } from '../../parts/address-field.tsx';
+import { SmallNote } from '../../parts/note.tsx';
 import { type Form, fieldsOf } from '../../parts/use-draft.ts';
 import type { Draft } from './program-draft.ts';
 import { METHOD_CHOICES } from './words.ts';
@@ -132,9 +132,7 @@ export function CommissionFields(form: Props) {
           >
             Add level {draft.levels.length + 2}
           </Button>
-          <Text size="xs" c="dimmed">
-            Level 2 is the referrer of the referrer.
-          </Text>
+          <SmallNote>Level 2 is the referrer of the referrer.</SmallNote>
         </Group>
       </Stack>
     </Fieldset>

@@ -2,6 +2,7 @@ import { Button, Group, Paper, SimpleGrid, Stack, Stepper, Text, VisuallyHidden 
 import { useMediaQuery } from '@mantine/hooks';
 import { fieldError } from '../../api/failures.ts';
 import { isAlike } from '../../parts/changed-fields.ts';
+import { Note } from '../../parts/note.tsx';
 import type { Form } from '../../parts/use-draft.ts';
 import type { Draft } from './program-draft.ts';
 import { BasicFields, CommissionFields, CreditFields, PayoutFields } from './program-fields.tsx';
@@ -107,11 +108,7 @@ function Summary({ draft }: { draft: Draft }) {
       <Text size="sm" fw={600}>
         {summary?.sentence ?? 'Complete the numbers to see what the program pays.'}
       </Text>
-      {summary?.example && (
-        <Text size="sm" c="dimmed">
-          Example: {summary.example}
-        </Text>
-      )}
+      {summary?.example && <Note>Example: {summary.example}</Note>}
     </Paper>
   );
 }

@@ -4,6 +4,7 @@ import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatDate } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { Note, SmallNote } from '../../parts/note.tsx';
 import { CardsSkeleton } from '../../parts/skeletons.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { usePrograms } from './filters.tsx';
@@ -56,9 +57,9 @@ function ProgramCard({ program, edit }: { program: Program; edit: () => void }) 
         <Text style={{ overflowWrap: 'anywhere' }}>{link}</Text>
         <CopyButton value={link} what="the program's link" />
       </Group>
-      <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+      <Note style={{ overflowWrap: 'anywhere' }}>
         Code {program.code}, destination {program.destination_url}
-      </Text>
+      </Note>
       <Stack gap={2} mt="sm" component="ul" pl="md" my="sm">
         {termsOf(program).map((term) => (
           <Text key={term} component="li" size="sm" style={{ overflowWrap: 'anywhere' }}>
@@ -67,9 +68,7 @@ function ProgramCard({ program, edit }: { program: Program; edit: () => void }) 
         ))}
       </Stack>
       <Group justify="space-between" mt="auto">
-        <Text size="xs" c="dimmed">
-          Since {formatDate(program.created_at)}
-        </Text>
+        <SmallNote>Since {formatDate(program.created_at)}</SmallNote>
         {can('operator') && (
           <Group gap="xs">
             <Button

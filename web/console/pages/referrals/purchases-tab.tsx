@@ -1,12 +1,15 @@
-import { Anchor, Table, Text } from '@mantine/core';
+import { Table, Text } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { formatInstant, formatMoney } from '../../formats.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
+import { SmallNote } from '../../parts/note.tsx';
 import { FigureCell, LongTextCell } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
+import { TextPress } from '../../parts/text-press.tsx';
 import { ChoiceFilter, NoRows, ProgramFilter, TextFilter } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
+import { ReferrerPress } from './referrer-press.tsx';
 import type { Purchase, Purchases } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { purchaseReason } from './words.ts';
@@ -82,45 +85,22 @@ function Row({ purchase }: { purchase: Purchase }) {
     <Table.Tr>
       <Table.Td>{formatInstant(purchase.purchased_at)}</Table.Td>
       <LongTextCell>
-        <Anchor
-          component="button"
-          size="sm"
-          ta="left"
-          onClick={() => view.show('ledger', { order: purchase.order_id })}
-          title="Ledger entries"
-        >
+        <TextPress onClick={() => view.show('ledger', { order: purchase.order_id })} title="Ledger entries">
           {purchase.order_id}
-        </Anchor>
-        {purchase.is_renewal && (
-          <Text size="xs" c="dimmed">
-            Renewal
-          </Text>
-        )}
-        {purchase.coupon !== null && (
-          <Text size="xs" c="dimmed">
-            Coupon {purchase.coupon}
-          </Text>
-        )}
+        </TextPress>
+        {purchase.is_renewal && <SmallNote>Renewal</SmallNote>}
+        {purchase.coupon !== null && <SmallNote>Coupon {purchase.coupon}</SmallNote>}
       </LongTextCell>
       <LongTextCell>{purchase.external_user_id ?? 'Unknown'}</LongTextCell>
       <LongTextCell>
         {purchase.partner_id !== null && (
-          <Anchor
-            component="button"
-            size="sm"
-            ta="left"
-            onClick={() => view.show('enrollments', { partner: purchase.partner_id ?? '' })}
-          >
-            {purchase.referrer_external_user_id}
-          </Anchor>
+          <ReferrerPress id={purchase.partner_id}>{purchase.referrer_external_user_id}</ReferrerPress>
         )}
       </LongTextCell>
       <FigureCell>
         {formatMoney(purchase.amount, purchase.currency)}
         {purchase.refunded > 0 && (
-          <Text size="xs" c="dimmed">
-            {formatMoney(purchase.refunded, purchase.currency)} refunded
-          </Text>
+          <SmallNote>{formatMoney(purchase.refunded, purchase.currency)} refunded</SmallNote>
         )}
       </FigureCell>
       <Table.Td>

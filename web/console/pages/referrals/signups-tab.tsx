@@ -1,12 +1,14 @@
-import { Anchor, Table, Text } from '@mantine/core';
+import { Table, Text } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { formatInstant } from '../../formats.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
+import { SmallNote } from '../../parts/note.tsx';
 import { LongTextCell } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { ChoiceFilter, NoRows, ProgramFilter, TextFilter } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
+import { ReferrerPress } from './referrer-press.tsx';
 import type { Signup, Signups } from './responses.ts';
 import { SignupReview } from './signup-review.tsx';
 import { useViewState } from './view-state.ts';
@@ -69,23 +71,14 @@ export function SignupsTab() {
           <Table.Tr key={signup.id}>
             <LongTextCell>
               {signup.external_user_id}
-              <Text size="xs" c="dimmed">
-                {signup.email}
-              </Text>
+              <SmallNote>{signup.email}</SmallNote>
             </LongTextCell>
             <Table.Td>
               <Result signup={signup} />
             </Table.Td>
             <LongTextCell>
               {signup.partner_id !== null && (
-                <Anchor
-                  component="button"
-                  size="sm"
-                  ta="left"
-                  onClick={() => view.show('enrollments', { partner: signup.partner_id ?? '' })}
-                >
-                  {signup.referrer_external_user_id}
-                </Anchor>
+                <ReferrerPress id={signup.partner_id}>{signup.referrer_external_user_id}</ReferrerPress>
               )}
             </LongTextCell>
             <Table.Td>{formatInstant(signup.reported_at)}</Table.Td>

@@ -4,6 +4,7 @@ import type { ResponseOf } from '../../api/responses.ts';
 import { formatAgo, formatInstant } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
+import { SmallNote } from '../../parts/note.tsx';
 import { useCursor } from '../../parts/older-rows.tsx';
 import { Section } from '../../parts/section.tsx';
 
@@ -55,9 +56,7 @@ function EntryRow({ entry: { at, actor, action, target, details } }: { entry: En
       <Table.Td maw={240} style={{ overflowWrap: 'anywhere' }} title={actor.id ?? undefined}>
         {/* An identity provider has no id, a billing provider that of its connection. */}
         {actor.type === 'provider' && actor.id !== null ? 'Billing provider' : ACTORS[actor.type]}
-        <Text size="xs" c="dimmed">
-          {actor.name}
-        </Text>
+        <SmallNote>{actor.name}</SmallNote>
       </Table.Td>
       <Table.Td>
         <Code>{action}</Code>

@@ -1,12 +1,13 @@
-import { Button, NativeSelect, Table, Text } from '@mantine/core';
+import { Button, NativeSelect, Table } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useApi, useSend } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { type Role, useSession } from '../../api/session.ts';
 import { formatAgo, formatDate, formatInstant } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
-import { QueryView } from '../../parts/query-view.tsx';
-import { LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
+import { ListTab } from '../../parts/list-tab.tsx';
+import { Note } from '../../parts/note.tsx';
+import { LongTextCell } from '../../parts/scroll-table.tsx';
 import { Section } from '../../parts/section.tsx';
 import { ROLE_MEANINGS, ROLE_NAMES } from '../sign-in/roles.ts';
 import { InviteDialog } from './invite-dialog.tsx';
@@ -36,22 +37,18 @@ export function Members() {
       }
       action={isOwner && <Button onClick={open}>Invite</Button>}
     >
-      <QueryView query={members} skeleton={<TableSkeleton {...table} />}>
-        {(data) => (
-          <ScrollTable {...table}>
-            <Table.Tbody>
-              {data.members.map((member) => (
-                <MemberRow key={member.id} member={member} editable={isOwner} />
-              ))}
-            </Table.Tbody>
-          </ScrollTable>
-        )}
-      </QueryView>
-      <Text size="sm" c="dimmed" mt="sm">
+      <ListTab
+        query={members}
+        items={(data) => data.members}
+        table={table}
+        empty={null}
+        row={(member) => <MemberRow key={member.id} member={member} editable={isOwner} />}
+      />
+      <Note mt="sm">
         {(['analyst', 'operator', 'owner'] as const)
           .map((role) => `${ROLE_NAMES[role]}: ${ROLE_MEANINGS[role]}.`)
           .join(' ')}
-      </Text>
+      </Note>
       {inviting && <InviteDialog close={close} />}
     </Section>
   );

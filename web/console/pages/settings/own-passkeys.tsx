@@ -6,6 +6,7 @@ import { useApi, useOneMutation, useSend } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { formatAgo, formatDate } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { Note } from '../../parts/note.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
 import { makePasskey, pageByName, passkeyFailure, passkeysWork } from '../sign-in/passkeys.ts';
@@ -60,7 +61,7 @@ export function OwnPasskeys() {
 function NoPasskeys() {
   const byName = pageByName();
   return (
-    <Text size="sm" c="dimmed">
+    <Note>
       No passkeys yet.{' '}
       {!passkeysWork() && byName && (
         <>
@@ -71,7 +72,7 @@ function NoPasskeys() {
           to add one.
         </>
       )}
-    </Text>
+    </Note>
   );
 }
 
@@ -85,10 +86,10 @@ function PasskeyItem({ passkey }: { passkey: Passkey }) {
       <Group justify="space-between" gap="xs">
         <div>
           <Text>{passkey.label}</Text>
-          <Text size="sm" c="dimmed">
+          <Note>
             Added {formatDate(passkey.created_at)},{' '}
             {passkey.last_used_at ? `last used ${formatAgo(passkey.last_used_at)}` : 'never used'}
-          </Text>
+          </Note>
         </div>
         <ConfirmButton
           size="xs"

@@ -3,6 +3,7 @@ import { useApi, useSend } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { formatAgo, formatDate, formatInstant, plural } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { Note } from '../../parts/note.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
 import { PlainList } from './plain-list.tsx';
@@ -65,9 +66,9 @@ function SessionItem({ session }: { session: OwnSession }) {
       <Group justify="space-between" gap="xs">
         <div>
           <Text>{nameOf(session)}</Text>
-          <Text size="sm" c="dimmed" title={formatInstant(session.last_seen_at)}>
+          <Note title={formatInstant(session.last_seen_at)}>
             Last seen {formatAgo(session.last_seen_at)}, signed in {formatDate(session.created_at)}
-          </Text>
+          </Note>
         </div>
         {session.current ? (
           <Badge variant="outline" tt="none">

@@ -5,6 +5,7 @@ import { useApi, useSend } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { formatDate, plural } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { Note } from '../../parts/note.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
 import type { SignInMethods } from './own-passkeys.tsx';
@@ -34,9 +35,7 @@ export function OwnTwoFactor() {
       <QueryView query={state} lines={1}>
         {({ enabled_at, recovery_codes }) =>
           enabled_at === null ? (
-            <Text size="sm" c="dimmed">
-              {ways.data?.has_password === false ? 'Off: you have no password.' : 'Off.'}
-            </Text>
+            <Note>{ways.data?.has_password === false ? 'Off: you have no password.' : 'Off.'}</Note>
           ) : (
             <EnabledTwoFactor since={enabled_at} left={recovery_codes} />
           )

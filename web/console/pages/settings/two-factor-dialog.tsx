@@ -7,6 +7,7 @@ import type { ResponseOf } from '../../api/responses.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DialogForm } from '../../parts/form-dialog.tsx';
+import { Note } from '../../parts/note.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { useDraft } from '../../parts/use-draft.ts';
 import { qrModules, qrSvg, svgUrl } from '../links/qr-code.ts';
@@ -48,9 +49,7 @@ export function TwoFactorDialog({ close }: { close: () => void }) {
             </Text>
             <QrCode uri={uri} />
             <div>
-              <Text size="sm" c="dimmed">
-                Or type this secret into the app:
-              </Text>
+              <Note>Or type this secret into the app:</Note>
               <Group gap="xs" wrap="nowrap">
                 <Code style={{ overflowWrap: 'anywhere' }}>{secret}</Code>
                 <CopyButton value={secret} what="secret" />

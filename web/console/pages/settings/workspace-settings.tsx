@@ -1,4 +1,4 @@
-import { Button, NativeSelect, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { Button, NativeSelect, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { fieldError } from '../../api/failures.ts';
 import { useApi, useSend } from '../../api/queries.ts';
@@ -7,6 +7,7 @@ import { SESSION_QUERY, useSession } from '../../api/session.ts';
 import { viewerTimeZone } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
+import { SmallNote } from '../../parts/note.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
 import { BlocksSkeleton, FactsSkeleton, FieldsSkeleton } from '../../parts/skeletons.tsx';
@@ -191,10 +192,10 @@ function SettingsForm({ settings }: { settings: Settings }) {
             </Button>
           )}
         </SaveChanges>
-        <Text size="xs" c="dimmed">
+        <SmallNote>
           Link parameters, such as ref and via, belong to each referral program. The domain of new links is
           chosen on the Domains page.
-        </Text>
+        </SmallNote>
       </Stack>
     </form>
   );

@@ -8,6 +8,7 @@ import { ApiFailure, fieldError, messageOf } from '../../api/failures.ts';
 import { useOneMutation } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { sentence } from '../../api/sentence.ts';
+import { Note } from '../../parts/note.tsx';
 import { makePasskey, pageByName, passkeyFailure, passkeysWork } from './passkeys.ts';
 import { ROLE_MEANINGS, ROLE_NAMES } from './roles.ts';
 import { SignInFailure } from './sign-in-failure.tsx';
@@ -108,13 +109,13 @@ function PasskeyChoice({ pending, onChoose }: { pending: boolean; onChoose: () =
   if (!passkeysWork()) {
     if (!byName) return null;
     return (
-      <Text size="sm" c="dimmed">
+      <Note>
         To use a passkey instead of a password,{' '}
         <Anchor href={byName} underline="always">
           open this page as localhost
         </Anchor>
         : browsers keep passkeys for names, not for addresses.
-      </Text>
+      </Note>
     );
   }
   return (
@@ -126,9 +127,7 @@ function PasskeyChoice({ pending, onChoose }: { pending: boolean; onChoose: () =
       >
         Use a passkey
       </Button>
-      <Text size="sm" c="dimmed">
-        Use the fingerprint, face or PIN of your device, or a security key.
-      </Text>
+      <Note>Use the fingerprint, face or PIN of your device, or a security key.</Note>
       <Divider label="or" />
     </>
   );

@@ -1,6 +1,7 @@
-import { Button, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Stack, TextInput } from '@mantine/core';
 import { fieldError, messageOf } from '../../api/failures.ts';
 import { sentence } from '../../api/sentence.ts';
+import { Note } from '../../parts/note.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { SignInFailure } from './sign-in-failure.tsx';
 
@@ -51,10 +52,10 @@ export function CodeForm({
           <Button variant="subtle" onClick={onBack}>
             Back
           </Button>
-          <Text size="sm" c="dimmed">
+          <Note>
             Lost the app and the recovery codes? The operator of this service can turn off two-factor sign-in
             for you.
-          </Text>
+          </Note>
         </Stack>
       </form>
     </>

@@ -1,4 +1,4 @@
-import { Button, Divider, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Divider, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { IconFingerprint } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
@@ -7,6 +7,7 @@ import { messageOf } from '../../api/failures.ts';
 import { useOneMutation } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import type { Session } from '../../api/session.ts';
+import { Note } from '../../parts/note.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { CodeForm } from './code-form.tsx';
 import { passkeyFailure, passkeysWork, signWithPasskey } from './passkeys.ts';
@@ -143,9 +144,7 @@ export default function SignInPage({ onAdded }: { onAdded?: (session: Session) =
           </>
         )}
         {!keep && <ProviderButton />}
-        <Text size="sm" c="dimmed">
-          Cannot sign in? Ask an owner of your workspace for an invitation.
-        </Text>
+        <Note>Cannot sign in? Ask an owner of your workspace for an invitation.</Note>
       </Stack>
     </>
   );

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { channelName, formatDate, formatInstant, formatMoney, formatTime, plural } from '../../formats.ts';
 import { deviceOf, placeOf } from '../../parts/click-words.ts';
+import { SmallNote } from '../../parts/note.tsx';
 import { type ClickEntry, type Day, daysOf, type Entry, type Item, type touchesOf } from './visits.ts';
 
 /** Steps shown initially, and added per press. */
@@ -72,11 +73,11 @@ function ItemLine({ item, touches }: { item: Item; touches: Touches }) {
 function Line(props: { icon: ReactNode; ts: string; stands?: boolean; children: ReactNode }) {
   return (
     <li>
-      <Text size="xs" c="dimmed" className="figure step-time" span>
+      <SmallNote className="figure step-time" span>
         <time dateTime={props.ts} title={formatInstant(props.ts)}>
           {formatTime(props.ts)}
         </time>
-      </Text>
+      </SmallNote>
       <ThemeIcon variant={props.stands ? 'filled' : 'default'} size="md" radius="xl">
         {props.icon}
       </ThemeIcon>
@@ -132,11 +133,11 @@ function ClickLine(props: { click: ClickEntry; touches: Touches; children?: Reac
         )}
         {props.children}
       </Group>
-      <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+      <SmallNote style={{ overflowWrap: 'anywhere' }}>
         {[click.country && placeOf(click), deviceOf(click), click.referer && `from ${click.referer}`]
           .filter(Boolean)
           .join(' · ')}
-      </Text>
+      </SmallNote>
     </Line>
   );
 }

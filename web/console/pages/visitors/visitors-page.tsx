@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Table, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { useApi } from '../../api/queries.ts';
@@ -7,9 +7,10 @@ import { channelName, formatInstant } from '../../formats.ts';
 import { deviceOf, placeOf } from '../../parts/click-words.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { GeoCredit } from '../../parts/geo-credit.tsx';
+import { ListTab } from '../../parts/list-tab.tsx';
+import { Note } from '../../parts/note.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
-import { QueryView } from '../../parts/query-view.tsx';
-import { LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
+import { LongTextCell } from '../../parts/scroll-table.tsx';
 import { VisitorLink } from '../../parts/visitor-link.tsx';
 
 type Visitors = ResponseOf<'/visitors'>;
@@ -32,33 +33,29 @@ export default function VisitorsPage() {
       <PageHeader title="Visitors" />
       <Stack gap="md">
         <Finder key={search} search={search ?? ''} />
-        <Text size="sm" c="dimmed">
+        <Note>
           {search
             ? `Visitors whose email, user ID or visitor ID matches “${search}”`
             : 'The 50 most recent visitors, without bots.'}
-        </Text>
-        <QueryView
+        </Note>
+        <ListTab
           query={visitors}
-          skeleton={<TableSkeleton {...TABLE} />}
-          empty={{
-            when: (data) => data.visitors.length === 0,
-            show: search ? (
+          items={(data) => data.visitors}
+          table={TABLE}
+          empty={
+            search ? (
               <EmptyState title="No matching visitors">
                 Emails and user IDs are known after your site or the API has identified a visitor with them. A
                 visitor ID is found by its last characters, as lists show them, or by all of it.
               </EmptyState>
             ) : (
               <EmptyState title="No visitors yet">They appear here when someone follows a link.</EmptyState>
-            ),
-          }}
+            )
+          }
+          row={(visitor) => <Row key={visitor.id} visitor={visitor} />}
         >
-          {(data) => (
-            <>
-              <VisitorsTable visitors={data.visitors} />
-              <GeoCredit />
-            </>
-          )}
-        </QueryView>
+          <GeoCredit />
+        </ListTab>
       </Stack>
     </>
   );
@@ -101,29 +98,27 @@ function Finder({ search }: { search: string }) {
   );
 }
 
-const VisitorsTable = ({ visitors }: { visitors: Visitors['visitors'] }) => (
-  <ScrollTable {...TABLE}>
-    <Table.Tbody>
-      {visitors.map(({ id, email, last_seen, last_click }) => (
-        <Table.Tr key={id}>
-          <Table.Td>
-            <VisitorLink id={id} />
-          </Table.Td>
-          <Table.Td miw={200} style={{ overflowWrap: 'anywhere' }}>
-            {email ?? 'Unknown'}
-          </Table.Td>
-          <Table.Td className="figure" style={{ whiteSpace: 'nowrap' }}>
-            {formatInstant(last_seen)}
-          </Table.Td>
-          <LongTextCell>
-            {last_click
-              ? `${last_click.slug === '' ? 'A link' : last_click.slug} on ${channelName(last_click.channel)}`
-              : 'None'}
-          </LongTextCell>
-          <Table.Td>{last_click ? placeOf(last_click) : 'Unknown'}</Table.Td>
-          <Table.Td>{last_click ? deviceOf(last_click) : 'Unknown'}</Table.Td>
-        </Table.Tr>
-      ))}
-    </Table.Tbody>
-  </ScrollTable>
+const Row = ({
+  visitor: { id, email, last_seen, last_click },
+}: {
+  visitor: Visitors['visitors'][number];
+}) => (
+  <Table.Tr>
+    <Table.Td>
+      <VisitorLink id={id} />
+    </Table.Td>
+    <Table.Td miw={200} style={{ overflowWrap: 'anywhere' }}>
+      {email ?? 'Unknown'}
+    </Table.Td>
+    <Table.Td className="figure" style={{ whiteSpace: 'nowrap' }}>
+      {formatInstant(last_seen)}
+    </Table.Td>
+    <LongTextCell>
+      {last_click
+        ? `${last_click.slug === '' ? 'A link' : last_click.slug} on ${channelName(last_click.channel)}`
+        : 'None'}
+    </LongTextCell>
+    <Table.Td>{last_click ? placeOf(last_click) : 'Unknown'}</Table.Td>
+    <Table.Td>{last_click ? deviceOf(last_click) : 'Unknown'}</Table.Td>
+  </Table.Tr>
 );

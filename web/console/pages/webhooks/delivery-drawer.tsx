@@ -5,6 +5,7 @@ import { sentence } from '../../api/sentence.ts';
 import { useSession } from '../../api/session.ts';
 import { formatCount, formatInstant, formatPlanned } from '../../formats.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
+import { Note } from '../../parts/note.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
 import { eventName } from './events.ts';
@@ -135,11 +136,7 @@ function Response({ delivery }: { delivery: DeliveryDetail }) {
       {body !== null && body !== '' && (
         <>
           <CodeBlock label="Body of the response" code={prettyJson(body)} copied={body} wrap />
-          {body.length >= KEPT && (
-            <Text size="sm" c="dimmed">
-              Only the beginning is stored.
-            </Text>
-          )}
+          {body.length >= KEPT && <Note>Only the beginning is stored.</Note>}
         </>
       )}
     </Part>

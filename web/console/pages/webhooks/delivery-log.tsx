@@ -1,9 +1,11 @@
-import { Anchor, Select, Table, Text, Title } from '@mantine/core';
+import { Select, Table, Text, Title } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { formatCount, formatInstant, formatPlanned } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
+import { Note } from '../../parts/note.tsx';
+import { TextPress } from '../../parts/text-press.tsx';
 import { useDeliveriesView } from './deliveries-view.ts';
 import { DeliveryDrawer } from './delivery-drawer.tsx';
 import { DELIVERY_TYPES, eventName } from './events.ts';
@@ -49,9 +51,9 @@ export function DeliveryLog({ webhook }: { webhook: Webhook }) {
       <Title order={2} size="h3">
         Deliveries
       </Title>
-      <Text size="sm" c="dimmed" mb="sm">
+      <Note mb="sm">
         Refreshes automatically. Deliveries are stored for 30 days; of delivered clicks, the newest 1,000.
-      </Text>
+      </Note>
       <FilterBar label="Filters of deliveries" names={['status', 'type']}>
         <Select
           label="Result"
@@ -107,9 +109,7 @@ function Row({ delivery, open }: { delivery: Delivery; open: () => void }) {
   return (
     <Table.Tr>
       <Table.Td>
-        <Anchor component="button" type="button" size="sm" ta="start" onClick={open}>
-          {formatInstant(delivery.created_at)}
-        </Anchor>
+        <TextPress onClick={open}>{formatInstant(delivery.created_at)}</TextPress>
       </Table.Td>
       <Table.Td>{eventName(delivery.type)}</Table.Td>
       <Table.Td>

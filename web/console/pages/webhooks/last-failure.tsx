@@ -1,7 +1,9 @@
-import { Alert, Anchor, Text } from '@mantine/core';
+import { Alert, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useApi } from '../../api/queries.ts';
 import { formatAgo, formatInstant, formatPlanned } from '../../formats.ts';
+import { Note } from '../../parts/note.tsx';
+import { TextPress } from '../../parts/text-press.tsx';
 import { useDeliveriesView } from './deliveries-view.ts';
 import { eventName } from './events.ts';
 import { failureWords } from './failure-words.ts';
@@ -34,12 +36,10 @@ export function LastFailure({ webhook }: { webhook: ShownWebhook }) {
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         {what} {advice}
       </Text>
-      <Text size="sm" c="dimmed" title={formatInstant(last.created_at)}>
+      <Note title={formatInstant(last.created_at)}>
         {eventName(last.type)}, {formatAgo(last.created_at)}. {nextAttempt(last)}
-        <Anchor component="button" type="button" size="sm" onClick={() => view.open(last.id)}>
-          Show the delivery
-        </Anchor>
-      </Text>
+        <TextPress onClick={() => view.open(last.id)}>Show the delivery</TextPress>
+      </Note>
     </Alert>
   );
 }

@@ -6,6 +6,7 @@ import { useSession } from '../../api/session.ts';
 import { formatAgo, formatDate, formatInstant } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
+import { SmallNote } from '../../parts/note.tsx';
 import { useCursor } from '../../parts/older-rows.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { eventNames } from './events.ts';
@@ -90,10 +91,10 @@ function Row({ webhook }: { webhook: ShownWebhook }) {
         ) : (
           <>
             <ResultBadge status={last.status} attempts={last.attempts} />
-            <Text size="xs" c="dimmed" title={formatInstant(last.created_at)}>
+            <SmallNote title={formatInstant(last.created_at)}>
               {last.response_status !== null && `Response ${last.response_status}, `}
               {formatAgo(last.created_at)}
-            </Text>
+            </SmallNote>
           </>
         )}
       </Table.Td>

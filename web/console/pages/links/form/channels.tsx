@@ -1,8 +1,9 @@
-import { Anchor, Text, UnstyledButton } from '@mantine/core';
+import { Text, UnstyledButton } from '@mantine/core';
 import { useState } from 'react';
 import { CREATABLE_CHANNELS } from '../../../../../core/enrich/channels.ts';
 import { channelName } from '../../../formats.ts';
 import { ChoiceChips } from '../../../parts/choice-chips.tsx';
+import { TextPress } from '../../../parts/text-press.tsx';
 import type { FormFields } from './fields.ts';
 
 const SMART = 'smart';
@@ -63,14 +64,9 @@ function MediumOfMail({ draft: { channels, utm_medium: medium }, set }: FormFiel
       {medium === 'email'
         ? 'utm_medium is “email”, as analytics tools expect of mail. '
         : 'utm_medium is “social”, as of every channel; analytics tools count mail as “email”. '}
-      <Anchor
-        component="button"
-        type="button"
-        size="sm"
-        onClick={() => set('utm_medium', medium === 'email' ? '' : 'email')}
-      >
+      <TextPress onClick={() => set('utm_medium', medium === 'email' ? '' : 'email')}>
         {medium === 'email' ? 'Use “social”' : 'Use “email”'}
-      </Anchor>
+      </TextPress>
     </Text>
   );
 }

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { qrAddress } from '../../../../../core/qr/layout.ts';
 import { formatInstantIn, formatPercent, viewerTimeZone } from '../../../formats.ts';
 import { shownAddress } from '../../../parts/clean-address.ts';
+import { Note } from '../../../parts/note.tsx';
 import { qrModules, qrSvg, svgUrl } from '../qr-code.ts';
 import { ruleWords } from '../rules/condition-words.ts';
 import { sharesOf, variantsOf } from '../rules/decide-draft.ts';
@@ -26,11 +27,7 @@ export function LinkPreview({ draft }: { draft: LinkDraft }) {
           {shortUrl(draft.domain, '').replace(/^https?:\/\//, '')}
           {whole === '' ? <span aria-hidden="true">…</span> : whole}
         </Text>
-        {draft.channels.length > 1 && (
-          <Text size="sm" c="dimmed">
-            and {draft.channels.length - 1} more, one for each channel
-          </Text>
-        )}
+        {draft.channels.length > 1 && <Note>and {draft.channels.length - 1} more, one for each channel</Note>}
         {whole === '' ? (
           <div className="preview-empty">The QR code follows once the link has a slug.</div>
         ) : (

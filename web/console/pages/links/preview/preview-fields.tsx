@@ -1,5 +1,6 @@
-import { Stack, Text, Textarea, TextInput } from '@mantine/core';
+import { Stack, Textarea, TextInput } from '@mantine/core';
 import { PREVIEW_DESCRIPTION_LIMIT, PREVIEW_TITLE_LIMIT } from '../../../../../core/links/preview.ts';
+import { Note } from '../../../parts/note.tsx';
 import { type FormFields, joined, type LinkFormSection } from '../form/fields.ts';
 import type { PreviewDraft } from './preview-draft.ts';
 
@@ -8,9 +9,7 @@ function PreviewFields({ draft, set, wrong }: FormFields) {
   const change = (fields: Partial<PreviewDraft>) => set('preview', { ...preview, ...fields });
   return (
     <Stack gap="md">
-      <Text size="sm" c="dimmed">
-        Networks and messengers show this card for the short link. People are redirected as before.
-      </Text>
+      <Note>Networks and messengers show this card for the short link. People are redirected as before.</Note>
       <TextInput
         label="Card title"
         description="X shows 70 characters of it."

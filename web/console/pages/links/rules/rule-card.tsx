@@ -9,6 +9,7 @@ import {
   IconTrash,
 } from '@tabler/icons-react';
 import { type Ref, useState } from 'react';
+import { Note } from '../../../parts/note.tsx';
 import { ConditionFields } from './condition-fields.tsx';
 import { ruleWords } from './condition-words.ts';
 import { newCondition, type RuleDraft } from './rule-drafts.ts';
@@ -75,9 +76,9 @@ export function RuleCard(props: Props) {
                 {ruleWords(rule)}
               </Text>
             )}
-            <Text span size="sm" c="dimmed" display="block" className="rule-leads">
+            <Note span display="block" className="rule-leads">
               → {rule.destination_url || 'no destination yet'}
-            </Text>
+            </Note>
           </span>
         </button>
         <Group gap={0} wrap="nowrap" ml="auto">
@@ -116,9 +117,7 @@ function RuleFields({ rule, wrong, onChange, path, title }: Props & { path: stri
     <Stack gap="sm" mt="xs" pl={{ base: 0, xs: 34 }}>
       {conditions.map((condition, nth) => (
         <div key={condition.key}>
-          <Text size="sm" c="dimmed" mb={4}>
-            {nth === 0 ? 'If' : 'and'}
-          </Text>
+          <Note mb={4}>{nth === 0 ? 'If' : 'and'}</Note>
           <ConditionFields
             condition={condition}
             label={`Condition ${nth + 1} of ${title}`}

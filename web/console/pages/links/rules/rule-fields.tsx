@@ -3,6 +3,7 @@ import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { RULES_LIMIT } from '../../../../../core/links/rules/types.ts';
 import { plural } from '../../../formats.ts';
+import { Note } from '../../../parts/note.tsx';
 import { useFocusAdded } from '../../../parts/use-focus-added.ts';
 import type { FormFields, LinkFormSection } from '../form/fields.ts';
 import { RuleCard } from './rule-card.tsx';
@@ -26,10 +27,10 @@ function RuleFields({ draft, set, wrong }: FormFields) {
   const isOfRule = rules.some((_, nth) => wrong(`rules.${nth}`) !== null);
   return (
     <Stack gap="sm">
-      <Text size="sm" c="dimmed">
+      <Note>
         The first rule whose conditions all hold decides where a visitor goes. Without one, devices, the
         split, and then the destination do.
-      </Text>
+      </Note>
       {!isOfRule && wrong('rules') !== null && (
         <Text size="sm" c="var(--mantine-color-error)" role="alert">
           Rules {wrong('rules')}

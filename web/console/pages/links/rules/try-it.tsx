@@ -12,6 +12,7 @@ import {
 import { useState } from 'react';
 import { type ValueType, valueKind } from '../../../../../core/links/rules/conditions.ts';
 import { formatPercent } from '../../../formats.ts';
+import { Note } from '../../../parts/note.tsx';
 import { DEVICES } from '../form/devices.tsx';
 import type { LinkDraft } from '../form/link-draft.ts';
 import { choicesOf } from './condition-values.tsx';
@@ -30,9 +31,7 @@ export function TryIt({ draft }: { draft: LinkDraft }) {
       <Title order={2} size="h5">
         Try it
       </Title>
-      <Text size="sm" c="dimmed" mb="sm">
-        Choose a visitor to see where the link leads, before you save.
-      </Text>
+      <Note mb="sm">Choose a visitor to see where the link leads, before you save.</Note>
       <SimpleGrid cols={{ base: 2, xs: 3 }} spacing="xs" mb="sm">
         {TRIED.filter((type) => type !== 'channel' || linkChannel === undefined).map((type) => (
           <TriedValue

@@ -7,6 +7,7 @@ import { useSession } from '../../../api/session.ts';
 import { valueIn } from '../../../dashboard/dimensions.ts';
 import { analyticsOptions, type Figures, type Result } from '../../../dashboard/source.ts';
 import { formatCount, formatInstant, formatMoney, formatPercent } from '../../../formats.ts';
+import { Note, SmallNote } from '../../../parts/note.tsx';
 import { QueryView } from '../../../parts/query-view.tsx';
 import { ScrollTable } from '../../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../../parts/status-badge.tsx';
@@ -96,9 +97,7 @@ function Results(props: {
       <Title order={3} size="h5">
         {title}
       </Title>
-      <Text size="sm" c="dimmed" mb="xs">
-        {about}
-      </Text>
+      <Note mb="xs">{about}</Note>
       <QueryView query={result} lines={3}>
         {(data) => <ResultTable {...props} data={data} />}
       </QueryView>
@@ -151,11 +150,7 @@ function ResultTable({
           <Table.Tr key={id}>
             <Table.Td miw={160} maw={280} style={{ overflowWrap: 'anywhere' }}>
               {name} {winner !== null && id === winner && <StatusBadge sign="good">Winner</StatusBadge>}
-              {note && (
-                <Text size="xs" c="dimmed">
-                  {note}
-                </Text>
-              )}
+              {note && <SmallNote>{note}</SmallNote>}
             </Table.Td>
             <Count value={clicks} />
             <Count value={of.leads ?? 0} />

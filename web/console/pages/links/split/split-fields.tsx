@@ -2,6 +2,7 @@ import { ActionIcon, Button, Group, NativeSelect, SimpleGrid, Stack, Text, TextI
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { SPLIT_GOALS, VARIANTS } from '../../../../../core/links/rules/types.ts';
 import { formatPercent, viewerTimeZone } from '../../../formats.ts';
+import { Note } from '../../../parts/note.tsx';
 import { useFocusAdded } from '../../../parts/use-focus-added.ts';
 import type { FormFields, LinkFormSection } from '../form/fields.ts';
 import { NO_SPLIT, newVariant, type SplitDraft, type VariantDraft } from './split-drafts.ts';
@@ -19,10 +20,10 @@ function SplitFields({ draft, set, wrong }: FormFields) {
   const isOfVariant = variants.some((_, nth) => wrong(`split.${nth}`) !== null);
   return (
     <Stack gap="sm">
-      <Text size="sm" c="dimmed">
+      <Note>
         Where no rule and no device decides, visitors are shared out to two to four destinations. A visitor
         keeps theirs.
-      </Text>
+      </Note>
       {!isOfVariant && wrong('split') !== null && (
         <Text size="sm" c="var(--mantine-color-error)" role="alert">
           The split {wrong('split')}
