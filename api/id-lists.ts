@@ -2,7 +2,7 @@ import { badRequest } from '../core/errors.ts';
 import { isUuid } from '../core/ids.ts';
 
 /** Maximum ids in one parameter: about 20 KB of query. */
-export const ID_LIST_LIMIT = 500;
+const ID_LIST_LIMIT = 500;
 
 /**
  * Parses comma-separated UUIDs to distinct ids in lower case.

@@ -33,7 +33,7 @@ export const PATTERN_MESSAGES: Readonly<Record<string, string>> = {
 };
 
 /** Bytes of `metadata` as JSON in UTF-8. */
-export const METADATA_LIMIT = 4_096;
+const METADATA_LIMIT = 4_096;
 
 /**
  * Returns `schema` or null, as one schema with two types: with `anyOf`, errors would not say what is wrong.

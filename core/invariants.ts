@@ -10,7 +10,7 @@ import { Counter, type Registry } from 'prom-client';
  * - `refund_within_rest`: a refund reverses at most what is left of a commission.
  * - `payout_equals_entries`: a payout pays each commission the sum of its ledger entries.
  */
-export const INVARIANTS = [
+const INVARIANTS = [
   'lane_forward',
   'block_month',
   'moves_sum_to_zero',

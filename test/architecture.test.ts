@@ -35,14 +35,37 @@ const isProduct = (path: string) => !isTest(path) && roomOf(path) in { ...MAY_IM
 /** What browsers run: not the builds. */
 const isBrowser = (path: string) => /^web\/(console|embed|pixel)\//.test(path) && !isTest(path);
 
-const STATIC = /^(?:import|export)\s+(type\s+)?(?:[\w*{}\s,$]+?\s+from\s+)?'([^']+)'/gm;
-type Import = { target: string; isType: boolean };
-/** Imports that run or are checked when a file is loaded; of `import()` none. */
+const STATIC = /^(?:import|export)\s+(type\s+)?(?:([\w*{}\s,$]+?)\s+from\s+)?'([^']+)'/gm;
+const LATER = /\bimport\('(\.[^']+)'\)/g;
+type Import = { target: string; isType: boolean; names: readonly string[] };
+
+const targetOf = (path: string, name: string) =>
+  name.startsWith('.') ? normalize(join(dirname(path), name)) : name;
+
+/** The names that an import takes: `*` for all, `default`, or those in braces. */
+function namesIn(clause: string): string[] {
+  const braces = /\{([^}]*)\}/.exec(clause)?.[1] ?? '';
+  const listed = braces.split(',').map(
+    (part) =>
+      part
+        .trim()
+        .replace(/^type\s+/, '')
+        .split(/\s/)[0] ?? '',
+  );
+  return [...listed, clause.includes('*') ? '*' : '', /^\w/.test(clause) ? 'default' : ''].filter(Boolean);
+}
+
+/** Imports that run or are checked when a file is loaded. */
 const importsOf = (path: string): Import[] =>
-  [...(sources.get(path) ?? '').matchAll(STATIC)].map(([, type, name = '']) => ({
-    target: name.startsWith('.') ? normalize(join(dirname(path), name)) : name,
+  [...(sources.get(path) ?? '').matchAll(STATIC)].map(([, type, clause = '', name = '']) => ({
+    target: targetOf(path, name),
     isType: type !== undefined,
+    names: namesIn(clause),
   }));
+
+/** Files that a file imports when it needs them. */
+const laterImportsOf = (path: string): string[] =>
+  [...(sources.get(path) ?? '').matchAll(LATER)].map(([, name = '']) => targetOf(path, name));
 
 test('no room imports one that the table does not allow it', () => {
   const product = paths.filter((path) => isProduct(path) && roomOf(path) in MAY_IMPORT);
@@ -50,9 +73,9 @@ test('no room imports one that the table does not allow it', () => {
   const wrong = product
     .filter((path) => !/^web\/(build\.ts|bundling\/)/.test(path))
     .flatMap((path) =>
-      importsOf(path)
-        .filter(({ target }) => sources.has(target) && !MAY_IMPORT[roomOf(path)]?.includes(roomOf(target)))
-        .map(({ target }) => `${path} imports ${target}`),
+      [...importsOf(path).map(({ target }) => target), ...laterImportsOf(path)]
+        .filter((target) => sources.has(target) && !MAY_IMPORT[roomOf(path)]?.includes(roomOf(target)))
+        .map((target) => `${path} imports ${target}`),
     );
   expect(wrong).toEqual([]);
 });
@@ -60,10 +83,8 @@ test('no room imports one that the table does not allow it', () => {
 test('browsers take the files of core that say so, and no others', () => {
   const reached = new Set(paths.filter(isBrowser));
   for (const path of reached) {
-    const later = [...(sources.get(path) ?? '').matchAll(/\bimport\('(\.[^']+)'\)/g)];
-    const all = later.map(([, name = '']) => normalize(join(dirname(path), name)));
-    all.push(...importsOf(path).flatMap(({ target, isType }) => (isType ? [] : target)));
-    for (const target of all) if (sources.has(target)) reached.add(target);
+    const all = importsOf(path).flatMap(({ target, isType }) => (isType ? [] : target));
+    for (const target of [...all, ...laterImportsOf(path)]) if (sources.has(target)) reached.add(target);
   }
   const isCore = (path: string) => roomOf(path) === 'core';
   const marked = paths.filter((path) => isCore(path) && sources.get(path)?.startsWith(`${BROWSER_MARK}\n`));
@@ -88,19 +109,25 @@ test('no files import each other in a circle', () => {
   expect(circles).toEqual([]);
 });
 
-test('each export is named in another place', () => {
-  const named = new Map<string, number>();
-  for (const text of sources.values()) {
-    for (const [word] of text.matchAll(/[A-Za-z_$][\w$]*/g)) named.set(word, (named.get(word) ?? 0) + 1);
+test('each export is imported; a type may only name what a function of its file takes or returns', () => {
+  const imported = new Set<string>();
+  for (const path of paths) {
+    for (const { target, names } of importsOf(path))
+      for (const name of names) imported.add(`${target} ${name}`);
+    for (const target of laterImportsOf(path)) imported.add(`${target} *`);
   }
-  const EXPORTED = /^export (?:async )?(?:const|let|function\*?|class|type|interface) (\w+)/gm;
+  const EXPORTED =
+    /^export (?:async )?(?:abstract )?(const|let|function\*?|class|enum|type|interface) (\w+)/gm;
   const unused = paths
-    .filter((path) => isProduct(path) && roomOf(path) !== 'cli')
-    .flatMap((path) =>
-      [...(sources.get(path) ?? '').matchAll(EXPORTED)]
-        .filter(([, name = '']) => named.get(name) === 1)
-        .map(([, name]) => `${path} exports ${name}`),
-    );
+    .filter((path) => isProduct(path) && !path.startsWith('web/bundling/') && !imported.has(`${path} *`))
+    .flatMap((path) => {
+      const text = sources.get(path) ?? '';
+      const isNamed = (name: string) => (text.match(new RegExp(`\\b${name}\\b`, 'g'))?.length ?? 0) > 1;
+      return [...text.matchAll(EXPORTED)]
+        .filter(([, kind, name = '']) => !((kind === 'type' || kind === 'interface') && isNamed(name)))
+        .filter(([, , name]) => !imported.has(`${path} ${name}`))
+        .map(([, , name]) => `${path} exports ${name}`);
+    });
   expect(unused).toEqual([]);
 });
 
@@ -109,15 +136,27 @@ test('only the settings read the environment', () => {
     (path) =>
       isProduct(path) &&
       !/^(cli|core\/settings|web)\//.test(path) &&
-      /\bprocess\.env\b/.test(sources.get(path) ?? ''),
+      /\bprocess\??\.env\b|\bprocess\[|\benv\b[^;]*(?:= process\b|from 'node:process')/.test(
+        sources.get(path) ?? '',
+      ),
   );
   expect(readers).toEqual(Object.keys(ENVIRONMENT));
 });
 
+/** Longest line of a script or style that a person writes. Builds put a whole file into one. */
+const LONGEST_LINE = 500;
+
 test('no built file is committed', () => {
-  // Files that a build wrote have long lines, or a map beside them. Tables of data are not scripts.
-  const built = run('ls-files').trim().split('\n');
-  expect(built.filter((path) => /(^|\/)dist\/|\.min\.(js|css)$|\.map$|\.tsbuildinfo$/.test(path))).toEqual(
-    [],
+  const committed = run('ls-files').trim().split('\n');
+  const NAMES =
+    /(^|\/)(dist|out|build|node_modules|\.(next|nuxt|output|svelte-kit|turbo))\/|\.min\.(js|css)$|\.map$|\.tsbuildinfo$/;
+  expect(committed.filter((path) => NAMES.test(path))).toEqual([]);
+  const scripts = committed.filter((path) => /\.(js|mjs|cjs|jsx|css|html|vue|svelte)$/.test(path));
+  expect(scripts.length).toBeGreaterThan(20);
+  const long = scripts.filter((path) =>
+    readFileSync(join(ROOT, path), 'utf8')
+      .split('\n')
+      .some((line) => line.length > LONGEST_LINE || line.includes('sourceMappingURL=')),
   );
+  expect(long).toEqual([]);
 });

@@ -24,7 +24,7 @@ export type FilterOrAny = Filter | { any: Filter[] };
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 /** Most buckets of a query: a week of minutes, a year of hours. */
-export const MOST_BUCKETS = 10_080;
+const MOST_BUCKETS = 10_080;
 
 type Around = {
   db: Queryable;

@@ -49,7 +49,7 @@ export const Filters = Type.Array(Filter, {
   description: 'All of them must hold.',
 });
 
-export const POPULATIONS = ['exclude', 'include', 'only'] as const;
+const POPULATIONS = ['exclude', 'include', 'only'] as const;
 
 export const AnalyticsQuery = ReadBody(
   {

@@ -61,7 +61,7 @@ export function readPageRequest(body: ChangeBody, { blockedDomains }: PageRules)
  *
  * @throws {AppError} `bad_request` when it is reserved or malformed
  */
-export function readBioSlug(text: string): string {
+function readBioSlug(text: string): string {
   const slug = normalizeBioSlug(text);
   const problem = bioSlugProblem(slug);
   if (problem === 'reserved') throw badRequest('slug', `must not be "${slug}": this name is reserved`);

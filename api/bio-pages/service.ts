@@ -26,7 +26,7 @@ import type { ApiDeps, Auth } from '../dependencies.ts';
 import type { PageRequest } from './page-request.ts';
 import { type TrackingRules, trackButtons } from './tracking.ts';
 
-export const noSuchPage = () => new AppError('not_found', 'the workspace has no such bio page');
+const noSuchPage = () => new AppError('not_found', 'the workspace has no such bio page');
 
 /** The saved page and buttons, and the links whose history must be deleted. */
 export type Saved = { page: BioPage; buttons: TrackedButton[]; removed: string[] };

@@ -16,7 +16,7 @@ import { IdParams } from '../schemas.ts';
 import { noSuchConnection } from './service.ts';
 
 /** Bytes of an event. */
-export const EVENT_LIMIT = 5_242_880;
+const EVENT_LIMIT = 5_242_880;
 /** Events of one connection that are received at a time: the others wait in their connections, not in memory. */
 const AT_A_TIME = 4;
 const LONGEST_ID = 255;

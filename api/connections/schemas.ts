@@ -17,7 +17,7 @@ import {
 
 const SECRET_LIMIT = 500;
 
-export const Provider = OneOf(PROVIDERS, { title: 'BillingProvider' });
+const Provider = OneOf(PROVIDERS, { title: 'BillingProvider' });
 
 export const ConnectionStatus = OneOf(['incomplete', 'waiting', 'active'], {
   title: 'ConnectionStatus',
@@ -120,7 +120,7 @@ const EventStatus = OneOf(EVENT_STATUSES, {
     '`pending`: not processed yet. `recorded`: its purchase, refund or customer is recorded. `unmatched`: it is recorded as far as it is known, and its buyer or purchase is not known. `ignored`: it does not matter. `failed`: it could not be processed; it can be replayed.',
 });
 
-export const EventReason = Nullable(
+const EventReason = Nullable(
   Type.String({
     description:
       'Why. `ignored`: `test_mode`, `live_mode`, `type_not_used`, `says_nothing`, `connected_account` (of Stripe Connect, and not in `settings.accounts`), `nothing_paid`. `unmatched`: `no_buyer` (no one is named), `unknown_buyer` (the named user has no signup), `unknown_code: ` and the ids of discount codes whose texts are not known, `no_purchase` (no event has told of the payment yet), `waits_for_invoice` (the payment may be of an invoice), `refund_in_other_currency` (a refund in a currency that the payment does not tell the amount of). `recorded`: `also_refunded_by_hand` (a refund that was reported by hand counts too). `failed`: `amount_too_large`, `reported_for_another_user`, `internal_error`, or what can not be read.',
@@ -160,5 +160,3 @@ export const AssignBody = Body(
   { partner_id: Type.String({ format: 'uuid', description: 'The referrer.' }) },
   { title: 'AssignPurchase' },
 );
-
-export const Received = Type.Object({ received: Type.Literal(true) }, { title: 'ReceivedEvent' });

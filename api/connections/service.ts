@@ -38,8 +38,7 @@ export const noSuchEvent = () => new AppError('not_found', 'the connection has n
 export const MOST_CONNECTIONS = 20;
 
 /** Returns where a provider sends the events of a connection. @param baseUrl of the API */
-export const webhookUrlOf = (baseUrl: string, id: string): string =>
-  `${baseUrl}/api/v1/connections/${id}/webhook`;
+const webhookUrlOf = (baseUrl: string, id: string): string => `${baseUrl}/api/v1/connections/${id}/webhook`;
 
 /** Returns a connection as the API shows it: without its secrets. */
 export function toRecord(connection: Connection, baseUrl: string): ConnectionRecord {

@@ -171,7 +171,7 @@ export const ChangeBody = Body(
 );
 export type ChangeBody = Static<typeof ChangeBody>;
 
-export const BULK_LIMIT = 1_000;
+const BULK_LIMIT = 1_000;
 
 const BULK = { title: 'BulkCreateLinks' };
 

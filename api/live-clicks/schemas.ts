@@ -4,7 +4,7 @@ import { Bots, Orphans } from '../clicks/schemas.ts';
 import { LinkIds } from '../schemas.ts';
 
 /** Longest time that one connection lasts: key and plan are checked again with the next one. Seconds. */
-export const LONGEST_SECONDS = 600;
+const LONGEST_SECONDS = 600;
 
 export const LiveQuery = Type.Object({
   link_ids: Type.Optional(LinkIds('Only clicks of these links: at most 500 ids, separated by commas.')),

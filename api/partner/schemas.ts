@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Body, ExternalId, NO_DOTS, Nullable, ONE_LINE, SecretShown, Uuid } from '../schemas.ts';
 
-export const PartnerWorkspace = Type.Object(
+const PartnerWorkspace = Type.Object(
   { id: Uuid, name: Type.String(), slug: Type.String(), partner_external_id: Type.String() },
   { title: 'PartnerWorkspace' },
 );

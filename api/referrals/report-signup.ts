@@ -106,7 +106,7 @@ async function hasPassed(pool: ApiDeps['pool'], millis: number): Promise<boolean
 }
 
 /** Returns whether the signup, or what it earns, waits for a review. */
-export const isHeld = (signup: Pick<Signup, 'state' | 'rewards_held'>): boolean =>
+const isHeld = (signup: Pick<Signup, 'state' | 'rewards_held'>): boolean =>
   signup.state === 'held' || signup.rewards_held;
 
 /** Returns the response to a signup report. */

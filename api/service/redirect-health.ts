@@ -1,7 +1,7 @@
 import { directGet } from '../../core/tier/direct-get.ts';
 
 /** `degraded`: redirects work, and their clicks are lost. `unknown`: ingest does not respond at `SHORT_URL`. */
-export const REDIRECT_STATES = ['ready', 'degraded', 'unknown'] as const;
+const REDIRECT_STATES = ['ready', 'degraded', 'unknown'] as const;
 export type RedirectState = (typeof REDIRECT_STATES)[number];
 
 const TIMEOUT_MS = 2_000;

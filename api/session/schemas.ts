@@ -5,7 +5,7 @@ import { PLANS } from '../../sql/workspaces/workspaces.ts';
 import { Body, Currency, Email, Instant, Nullable, ONE_LINE, OneOf, Url, Uuid } from '../schemas.ts';
 
 /** As NIST SP 800-63B asks. Easy ones of any length are refused, see `weak-passwords.ts`. */
-export const PASSWORD_LEAST = 8;
+const PASSWORD_LEAST = 8;
 const PASSWORD_MOST = 200;
 
 /** The email of a member in a request. */
@@ -50,11 +50,11 @@ const credential = (title: string, answer: TProperties) =>
     { title, additionalProperties: true, description: "The browser's PublicKeyCredential as JSON." },
   );
 const Base64 = Type.String({ maxLength: 100_000 });
-export const NewCredential = credential('NewPasskeyCredential', {
+const NewCredential = credential('NewPasskeyCredential', {
   clientDataJSON: Base64,
   attestationObject: Base64,
 });
-export const CredentialAnswer = credential('PasskeyCredential', {
+const CredentialAnswer = credential('PasskeyCredential', {
   clientDataJSON: Base64,
   authenticatorData: Base64,
   signature: Base64,

@@ -69,7 +69,7 @@ function noUser(): never {
 /**
  * Returns the first directory on the path that the user cannot traverse, such as root's home; null if none.
  */
-export function untraversableParent(path: string, identity: Identity): string | null {
+function untraversableParent(path: string, identity: Identity): string | null {
   if (identity.uid === undefined) return null;
   for (let at = resolve(path); ; at = dirname(at)) {
     if (!canTraverse(at, identity)) return at;

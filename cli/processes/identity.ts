@@ -48,7 +48,7 @@ export async function endProcess(
 }
 
 /** Waits until the recorded process has exited. Returns whether it has. */
-export async function goneWithin(record: ProcessRecord, ms: number): Promise<boolean> {
+async function goneWithin(record: ProcessRecord, ms: number): Promise<boolean> {
   const deadline = performance.now() + ms;
   while (performance.now() < deadline) {
     if (!stillRuns(record)) return true;

@@ -23,7 +23,7 @@ const UWS_BINARY = `uws_${process.platform}_${process.arch}_${process.versions.m
  * @param target a directory outside the checkout, so that its `node_modules` is not found
  * @throws Error with the program and the package that is not installed or fails to load
  */
-export async function assembleImage(target: string): Promise<void> {
+async function assembleImage(target: string): Promise<void> {
   const imports: Imports = JSON.parse(await readFile(IMPORTS_FILE, 'utf8'));
   const packages = new Set<string>();
   for (const name of PROGRAMS_OF_IMAGE) {

@@ -7,7 +7,7 @@ export type BackoffOptions = {
   stableMs: number;
 };
 
-export const RESTART: BackoffOptions = { firstMs: 100, longestMs: 10_000, stableMs: 30_000 };
+const RESTART: BackoffOptions = { firstMs: 100, longestMs: 10_000, stableMs: 30_000 };
 
 /**
  * Returns a function from the run time of a child to the delay before its restart, both in milliseconds. The delay

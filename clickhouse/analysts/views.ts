@@ -10,7 +10,7 @@ export const ANALYST_TABLES = [
 ] as const;
 
 /** Columns of a click that an attribution has too. docs/analysts.md lists them in this order. */
-export const CLICK_COLUMNS = CLICK_NAMES.filter((name) => clickField(name).dimension !== undefined);
+const CLICK_COLUMNS = CLICK_NAMES.filter((name) => clickField(name).dimension !== undefined);
 /** The other columns of a click. */
 const OWN_COLUMNS = CLICK_NAMES.filter((name) => !CLICK_COLUMNS.includes(name));
 

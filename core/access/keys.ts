@@ -24,7 +24,7 @@ export function parseKey(token: string): { kind: KeyKind; lookup: string } | nul
 }
 
 /** Returns the SHA-256 of the whole token. */
-export function hashKey(token: string): Buffer {
+function hashKey(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 

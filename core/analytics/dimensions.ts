@@ -30,11 +30,11 @@ export const CREDITED_TEXTS = Object.values(OTHER_COLUMNS);
 export type CreditedClick = Record<(typeof CREDITED_TEXTS)[number], string> & { asn: number };
 
 /** Dimensions of the link as PostgreSQL has it at present. */
-export const LINK_DIMENSIONS = ['campaign', 'tag', 'folder'] as const;
+const LINK_DIMENSIONS = ['campaign', 'tag', 'folder'] as const;
 export type LinkDimension = (typeof LINK_DIMENSIONS)[number];
 
 /** Dimensions of a local clock. `weekday`: 1 (Monday) to 7. */
-export const CLOCK_DIMENSIONS = ['weekday', 'hour_of_day'] as const;
+const CLOCK_DIMENSIONS = ['weekday', 'hour_of_day'] as const;
 export type ClockDimension = (typeof CLOCK_DIMENSIONS)[number];
 
 export type TimeDimension = `time:${TimeUnit}`;

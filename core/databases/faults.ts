@@ -34,7 +34,7 @@ export type DatabaseFault = {
  * SQLSTATEs, or their classes. Source: PostgreSQL, appendix "PostgreSQL Error Codes". PgBouncer sends them too: 08P01 for
  * what it does not support, 26000 and 42P05 for a prepared statement of another backend.
  */
-export const POSTGRES_FAULTS: readonly (readonly [pattern: RegExp, kind: FaultKind])[] = [
+const POSTGRES_FAULTS: readonly (readonly [pattern: RegExp, kind: FaultKind])[] = [
   [/^22...$/, 'value'],
   [/^54001$/, 'value'],
   // Connection lost, protocol violation.

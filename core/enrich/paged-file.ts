@@ -17,7 +17,7 @@ export type PagedFile = {
 };
 
 /** A page has the first bytes of the next one too, so that no short field is split. */
-export const SPARE_BYTES = 8;
+const SPARE_BYTES = 8;
 
 /**
  * Opens a file for random reads. The system caches what was read, outside this process, and drops it when memory is

@@ -142,7 +142,7 @@ const NAMES = [
 const NAME_LIMIT = 200;
 
 /** Returns how an error names the link of a row; null: the row has no name for it. */
-export function nameOfRow(row: SourceRow): string | null {
+function nameOfRow(row: SourceRow): string | null {
   return textOf(row, ...NAMES)?.slice(0, NAME_LIMIT) ?? null;
 }
 

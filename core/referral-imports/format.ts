@@ -3,7 +3,7 @@ export const KINDS = ['partners', 'customers', 'commissions'] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** Fields of rows. Those with `partner` say who the referrer is: in a file of partners, the row itself. */
-export const FIELDS = [
+const FIELDS = [
   'partner_id',
   'partner_email',
   'partner_code',

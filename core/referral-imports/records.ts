@@ -249,7 +249,7 @@ function secondsOf(text: string): Date | null {
 }
 
 /** Returns the code in a text: a code, or a whole referral link. */
-export function codeOf(text: string | null): string | null {
+function codeOf(text: string | null): string | null {
   if (text === null) return null;
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return text.trim() || null;
   const { searchParams } = new URL(text);

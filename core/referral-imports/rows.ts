@@ -8,7 +8,7 @@ import type { Kind, ReferralFormat } from './format.ts';
 export type ReferralFile = { kind: Kind; columns: string[]; rows: AsyncGenerator<ReadRow> };
 
 /** Columns of customers that every format may have. */
-export const PROVIDER_COLUMNS: readonly string[] = PROVIDERS.map((provider) => `${provider}_customer_id`);
+const PROVIDER_COLUMNS: readonly string[] = PROVIDERS.map((provider) => `${provider}_customer_id`);
 
 /** Returns a column's name for comparison, without case, blanks and punctuation. */
 export const fieldKey = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');

@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util';
 import { SettingsError } from './settings-error.ts';
 
 /** Thrown for a file of settings that can't be used. The message has the file and, where known, the line. */
-export class EnvFileError extends SettingsError {
+class EnvFileError extends SettingsError {
   override name = 'EnvFileError';
 
   constructor(path: string, problem: string) {

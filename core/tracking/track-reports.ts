@@ -84,7 +84,7 @@ export function readOptionalPerson(request: PersonRequest): Person {
  * @throws {AppError} `bad_request` when the currency is unknown, or the amount finer than its minor unit or larger
  *   than {@link AMOUNT_LIMIT}
  */
-export function readAmount(
+function readAmount(
   amount: number,
   currency: string,
   path = 'amount',

@@ -6,10 +6,10 @@ import { bytesToUuid } from '../ids.ts';
 export const VISITOR_COOKIE = '_vid';
 
 /** One year, in seconds. */
-export const VISITOR_COOKIE_MAX_AGE = 31_536_000;
+const VISITOR_COOKIE_MAX_AGE = 31_536_000;
 
 /** Bytes of the deployment's visitor key. It never rotates: every visitor would become a new one. */
-export const VISITOR_KEY_BYTES = 32;
+const VISITOR_KEY_BYTES = 32;
 
 /** A visitor who came without a cookie, as the 16 bytes of a UUID and as text. */
 export type NewVisitor = { id: Uint8Array; idText: string; cookieText: string };

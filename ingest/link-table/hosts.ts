@@ -57,7 +57,7 @@ export function createHosts(table: LinkTable): Hosts {
 }
 
 /** Returns the host of a `Host` header: in lower case, without port and final dot. */
-export function hostIn(header: string): string {
+function hostIn(header: string): string {
   const port = header.indexOf(':');
   const host = (port < 0 ? header : header.slice(0, port)).toLowerCase();
   return host.endsWith('.') ? host.slice(0, -1) : host;

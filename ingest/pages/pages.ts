@@ -17,9 +17,9 @@ export type Pages = {
 };
 
 /** Seconds until a retry while PostgreSQL is down or a lease is requested. */
-export const RETRY_AFTER = '1';
+const RETRY_AFTER = '1';
 /** Seconds until a blocked address may retry. */
-export const ATTEMPTS_RETRY_AFTER = '60';
+const ATTEMPTS_RETRY_AFTER = '60';
 
 export function createPages(): Pages {
   const form = (alert: string) => (referer: string) => {

@@ -8,7 +8,7 @@ import { type Domain, lockDomainById } from './domains.ts';
 /** Time without its record after which a proven domain is failing. Milliseconds. */
 const PATIENCE_MS = 3 * 86_400_000;
 
-export const TAKEN_OVER = 'another workspace has proven this domain';
+const TAKEN_OVER = 'another workspace has proven this domain';
 const PROVEN_BY_ANOTHER =
   'the record is right, but another workspace has verified this domain; it must delete the domain there first';
 

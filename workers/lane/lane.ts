@@ -81,7 +81,7 @@ export type LaneControl = {
   lease: Lease;
 };
 
-export const LANE_DEFAULTS = {
+const LANE_DEFAULTS = {
   maxEvents: 50_000,
   waitMs: 500,
   quietWaitMs: 5_000,

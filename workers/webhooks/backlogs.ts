@@ -2,7 +2,7 @@ import type { Pool } from '../../sql/database/pool.ts';
 import { countPending } from '../../sql/webhooks/delivery-queue.ts';
 
 /** Limit of click deliveries that wait for one webhook: about a gigabyte. */
-export const MAX_PENDING = 1_000_000;
+const MAX_PENDING = 1_000_000;
 const COUNT_EVERY_MS = 10_000;
 /** With fewer writes than this a webhook is not counted. */
 const COUNT_FROM = 1_000;

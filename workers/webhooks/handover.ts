@@ -11,7 +11,7 @@ import { type Outcome, pendingState, stateAfter } from './outcome.ts';
 import type { Settling } from './settling.ts';
 import { STORED } from './stored.ts';
 
-export const HANDOVER = {
+const HANDOVER = {
   /** A delivery without a response after this long is stored, and its lane continues. */
   patienceMs: 1_000,
   /** Deliveries of one webhook that are stored in full, for each handover. */

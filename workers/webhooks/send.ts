@@ -35,7 +35,7 @@ export type Send = (
 
 export type Sender = { send: Send; close(): void };
 
-export const SEND = {
+const SEND = {
   /** To the status line: connecting, sending, waiting. */
   responseMs: 20_000,
   /** From the status line to the end of the body; the rest is dropped. */
@@ -47,7 +47,7 @@ export const SEND = {
   addressesKept: 4_096,
 } as const;
 
-export class TimeoutError extends Error {
+class TimeoutError extends Error {
   constructor(responseMs: number) {
     super(`no response within ${responseMs / 1_000} s`);
     this.name = 'TimeoutError';

@@ -123,7 +123,7 @@ export const Ledger = Type.Object(
   { title: 'LedgerEntryList' },
 );
 
-export const LedgerBalance = Type.Object(
+const LedgerBalance = Type.Object(
   {
     kind: Kind,
     status: Status,

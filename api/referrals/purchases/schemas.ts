@@ -14,7 +14,7 @@ import { PurchaseReason } from '../schemas.ts';
 
 const Major = Type.Number({ description: 'Major units of `currency`.' });
 
-export const PurchaseRecord = Type.Object(
+const PurchaseRecord = Type.Object(
   {
     internal_order_id: Type.Integer(),
     order_id: Type.String(),

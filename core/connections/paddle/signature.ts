@@ -7,7 +7,7 @@ const HEADER = 'paddle-signature';
  * Largest age of a signature. Seconds. Paddle's packages take 5, which a busy network exceeds; a repeated event changes
  * nothing here.
  */
-export const TOLERANCE = 300;
+const TOLERANCE = 300;
 
 /**
  * Checks `paddle-signature`: `ts=<seconds>;h1=<hex>`, the HMAC-SHA256 of `<ts>:<body>`. While a secret is rotated there are

@@ -2,7 +2,7 @@ import { type Delivery, SignatureProblem } from '../connector.ts';
 import { headerOf, hmacOf, requireRecent, requireSignature } from '../signatures.ts';
 
 /** Largest age of a signature. Seconds; of the Standard Webhooks libraries. */
-export const TOLERANCE = 300;
+const TOLERANCE = 300;
 
 /**
  * Checks the headers of the Standard Webhooks specification 1.0. Polar's key is the secret's UTF-8 bytes, as its package

@@ -2,7 +2,7 @@ import { type Delivery, SignatureProblem } from '../connector.ts';
 import { headerOf } from '../signatures.ts';
 
 /** Largest age of a signature. Seconds; the default of Stripe's library. */
-export const TOLERANCE = 300;
+const TOLERANCE = 300;
 
 /**
  * What the header may hold. Stripe's library throws other errors for a signature that is empty or not ASCII, and anyone

@@ -9,7 +9,7 @@ const LARGEST_FRAME_BYTES = FRAME_HEADER_BYTES + MAX_PAYLOAD_BYTES;
 const LARGEST_WINDOW_BYTES = 2 * LARGEST_FRAME_BYTES;
 
 /** Largest piece of damage, so that each fits into a dead letter. */
-export const DAMAGE_PIECE_BYTES = 512 * 1024;
+const DAMAGE_PIECE_BYTES = 512 * 1024;
 
 /** How far behind damage a search for the next frame goes in a segment that is still written. */
 export const LIVE_SEARCH_BYTES = 2 * LARGEST_FRAME_BYTES;

@@ -4,7 +4,7 @@ import { lockFile } from '../../file-lock.ts';
 import { FILE_MODE } from './segments.ts';
 
 /** Thrown when another process writes the stream. Two writers would assign the same sequences to different events. */
-export class StreamLockedError extends Error {
+class StreamLockedError extends Error {
   constructor(directory: string, holder: string) {
     super(`journal ${directory} is being written by another process${holder && ` (pid ${holder})`}`);
     this.name = 'StreamLockedError';

@@ -72,7 +72,7 @@ export const hoplog: Format = {
 };
 
 /** Returns whether a create reads the column. */
-export function isHoplogColumn(name: string): boolean {
+function isHoplogColumn(name: string): boolean {
   return Object.hasOwn(READERS, name) || PART.test(name);
 }
 

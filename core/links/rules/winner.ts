@@ -2,7 +2,7 @@
 export type VariantResult = { id: string; clicks: number; goal: bigint };
 
 /** A variant with fewer clicks has shown nothing. */
-export const CLICKS_TO_DECIDE = 100;
+const CLICKS_TO_DECIDE = 100;
 
 /**
  * Returns the id of the variant with the most of the goal for each click; of equal ones the first. Where a variant has

@@ -11,7 +11,6 @@ export type PixelPlatform = (typeof PIXEL_PLATFORMS)[number];
 
 export type FoundLinks = ResponseOf<'/links/search'>;
 export type LinkStatus = FoundLinks['links'][number]['status'];
-export type LinkFigures = NonNullable<FoundLinks['links'][number]['figures']>;
 
 export const STATUS_NAMES: Record<LinkStatus, string> = {
   active: 'Active',

@@ -54,7 +54,7 @@ export type AnalyticsBody = {
 };
 
 /** Interval between two refreshes. Milliseconds. */
-export const REFRESHED_EVERY = 60_000;
+const REFRESHED_EVERY = 60_000;
 
 /** A query as a read of TanStack Query. Other reads of the same body share its response. */
 export const analyticsOptions = (path: string, body: AnalyticsBody) =>
@@ -126,7 +126,7 @@ export const metricsFor = ({ withRevenue }: Pick<Source, 'withRevenue'>): Metric
 ];
 
 /** Rows of a list on the page. */
-export const LISTED_ROWS = 8;
+const LISTED_ROWS = 8;
 /** Countries on the map: all of them. */
 const MOST_COUNTRIES = 300;
 

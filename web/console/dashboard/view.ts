@@ -104,7 +104,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /** Length of a view's window, about. Milliseconds. */
-export function lengthOf(window: DashboardWindow): number {
+function lengthOf(window: DashboardWindow): number {
   if (window.kind === 'hour') return HOUR_MS;
   if (window.kind === 'days') return window.days * DAY_MS;
   return Date.parse(window.to) - Date.parse(window.from) + DAY_MS;

@@ -29,7 +29,7 @@ export type LinkColumn = {
 };
 
 /** The columns beside the link itself, in their order. */
-export const LINK_COLUMNS: readonly LinkColumn[] = [
+const LINK_COLUMNS: readonly LinkColumn[] = [
   {
     key: 'channel',
     name: 'Channel',

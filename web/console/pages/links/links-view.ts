@@ -2,18 +2,18 @@ import type { Query } from '../../api/call.ts';
 import { type ChangeParameters, useUrlParameters } from '../../parts/url-parameters.ts';
 import { type WindowQuery, windowOf, windowQuery } from '../../parts/window.ts';
 
-export const SORTS = ['created', 'name', 'clicks', 'visitors', 'conversions', 'revenue'] as const;
+const SORTS = ['created', 'name', 'clicks', 'visitors', 'conversions', 'revenue'] as const;
 export type Sort = (typeof SORTS)[number];
 
 /** Whether links are sorted by what they are, not by a figure. */
 export const isByOwnColumn = (sort: Sort): boolean => sort === 'created' || sort === 'name';
 
 /** Filters by URL parameter, named as in `GET /links/search`. */
-export const FILTERS = ['q', 'channel', 'domain', 'folder_id', 'tag', 'status'] as const;
+const FILTERS = ['q', 'channel', 'domain', 'folder_id', 'tag', 'status'] as const;
 export type Filter = (typeof FILTERS)[number];
 
 /** Which links the table has: those that a person or a key made, those of the system, or archived ones. */
-export const SHOWN = ['own', 'referral', 'bio', 'program', 'archived', 'all'] as const;
+const SHOWN = ['own', 'referral', 'bio', 'program', 'archived', 'all'] as const;
 export type Shown = (typeof SHOWN)[number];
 
 /** The changes of the URL that remove every filter. */

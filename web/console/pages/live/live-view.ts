@@ -13,7 +13,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const COUNTRY = /^[A-Z]{2}$/;
 
 /** Reads the filter from the page's query; invalid values are ignored. */
-export function filterOf(search: URLSearchParams): LiveFilter {
+function filterOf(search: URLSearchParams): LiveFilter {
   const read = (name: string, isRight: (value: string) => boolean) => {
     const value = search.get(name) ?? '';
     return isRight(value) ? value : null;

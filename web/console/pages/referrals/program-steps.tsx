@@ -13,7 +13,7 @@ import { TrustFields } from './program-trust-fields.tsx';
 type Fields = Form<Draft>;
 
 const STEPS = ['Program', 'Rewards', 'Payouts', 'Protection'] as const;
-export const LAST_STEP = STEPS.length - 1;
+const LAST_STEP = STEPS.length - 1;
 
 /** Fields of each step by API name; `levels.0` and the like are with the rewards. */
 const FIELDS: readonly (readonly string[])[] = [

@@ -13,7 +13,6 @@ export type Commissions = ResponseOf<'/commissions'>;
 export type Commission = Commissions['commissions'][number];
 export type Coupons = ResponseOf<'/coupons'>;
 export type Coupon = Coupons['coupons'][number];
-export type Grants = ResponseOf<'/credits'>;
 
 export type Entries = ResponseOf<'/ledger'>;
 export type Entry = Entries['entries'][number];

@@ -49,7 +49,7 @@ function originOf(line: string): string {
 }
 
 /** Fields that differ, in the order of the form. */
-export const changedIn = (before: Draft, draft: Draft): Field[] =>
+const changedIn = (before: Draft, draft: Draft): Field[] =>
   FIELDS.filter((field) =>
     field === 'allowed_origins'
       ? originsIn(draft.allowed_origins).join() !== originsIn(before.allowed_origins).join()
