@@ -10,6 +10,7 @@ import { createPool } from '../../sql/database/pool.ts';
 import { assertRestored, removeUnfinished } from '../backup/restored.ts';
 import { makeDataDir, makeOwnDirectory } from '../embedded/data-dir.ts';
 import { childMetrics } from './child-metrics.ts';
+import { demoKeysToPrint } from './demo-keys.ts';
 import type { DemoWorkspace } from './first-start.ts';
 import { logHourly } from './hourly.ts';
 import { hasLinksOnDisk } from './links-on-disk.ts';
@@ -23,7 +24,6 @@ import { type StoreName, settleStores } from './stores.ts';
 import type { SupervisedStore } from './supervised-store.ts';
 import { superviseTier, type Tier } from './tier.ts';
 import { originsOf, type TierName, tierSpecs } from './tiers.ts';
-import { unshownDemo } from './unshown-demo.ts';
 
 /** Time that redirects wait for unreachable databases, before they start from the links on disk. */
 const STORE_PATIENCE_MS = 5_000;
@@ -175,7 +175,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const demoToShow = async (config: Config, path: string) => {
     const pool = createPool(config.databaseUrl, { max: 1, name: 'hoplog-start' });
     try {
-      return await unshownDemo(pool, { path, appUrl: config.appUrl });
+      return await demoKeysToPrint(pool, { path, appUrl: config.appUrl });
     } finally {
       await pool.end();
     }

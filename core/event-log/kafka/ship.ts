@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { KafkaSettings } from '../../settings/config.ts';
-import { startLastingThread } from '../../tier/lasting-thread.ts';
 import type { Logger } from '../../tier/log.ts';
+import { startRestartingThread } from '../../tier/restarting-thread.ts';
 import type { EventLogWriter, StreamIdentity } from '../port.ts';
 
 export type ShipperData = {
@@ -62,7 +62,7 @@ export function shipToKafka(options: ShippingOptions): Shipping {
     logLevel: log.level,
   };
   let started = false;
-  const thread = startLastingThread<ToShipper, FromShipper>({
+  const thread = startRestartingThread<ToShipper, FromShipper>({
     url: THREAD,
     workerData: data,
     name: 'the shipper',

@@ -1,6 +1,6 @@
 import { asBuffer } from '../../../core/events/as-buffer.ts';
-import { startLastingThread } from '../../../core/tier/lasting-thread.ts';
 import type { Logger } from '../../../core/tier/log.ts';
+import { startRestartingThread } from '../../../core/tier/restarting-thread.ts';
 import type { DiskThreadData, FromReader, ReaderData, ToReader } from './messages.ts';
 
 /** The thread that reads the file. */
@@ -65,7 +65,7 @@ export function startDiskReader(
     Atomics.notify(bell, 0);
   }
 
-  const thread = startLastingThread<ToReader, FromReader>({
+  const thread = startRestartingThread<ToReader, FromReader>({
     url: THREAD,
     workerData: { ...data, bell: bell.buffer } satisfies ReaderData,
     name: 'the links on disk',

@@ -1,6 +1,6 @@
 import { asBuffer } from '../../../core/events/as-buffer.ts';
-import { startLastingThread } from '../../../core/tier/lasting-thread.ts';
 import type { Logger } from '../../../core/tier/log.ts';
+import { startRestartingThread } from '../../../core/tier/restarting-thread.ts';
 import { createFrameApplier } from '../change-frames.ts';
 import { decodeFrames } from '../frames.ts';
 import type { SyncStatus } from '../loader.ts';
@@ -184,7 +184,7 @@ export function openDiskTable(given: {
     if (remove) removeLinksFile(dir);
   }
   log.info({ whole, slugs: table.size() }, 'link table: opened');
-  const writer = startLastingThread<'stop', FromWriter>({
+  const writer = startRestartingThread<'stop', FromWriter>({
     url: WRITER,
     workerData: { ...threadData, memoryHoldsAll } satisfies WriterData,
     name: 'the link table',

@@ -13,7 +13,7 @@ import { createDemoWorkspace, type DemoWorkspace } from './first-start.ts';
  * @param appUrl origin of the console
  * @returns null when there is nothing to print
  */
-export async function unshownDemo(
+export async function demoKeysToPrint(
   pool: Pool,
   { path, appUrl }: { path: string; appUrl: string },
 ): Promise<DemoWorkspace | null> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { startLastingThread } from './lasting-thread.ts';
 import { silentLogger } from './log.ts';
+import { startRestartingThread } from './restarting-thread.ts';
 
 const THREAD = new URL(
   `data:text/javascript,${encodeURIComponent(`
@@ -14,11 +14,11 @@ const THREAD = new URL(
     parentPort.postMessage('up');`)}`,
 );
 
-function lasting() {
+function restarting() {
   const heard: string[] = [];
   /** What `post` and `end` return at each death, between two threads. */
   const deaths: [boolean, boolean][] = [];
-  const thread = startLastingThread<string, string>({
+  const thread = startRestartingThread<string, string>({
     url: THREAD,
     workerData: null,
     name: 'the test',
@@ -30,7 +30,7 @@ function lasting() {
 }
 
 test('a thread that dies is replaced, and posting in between returns false', async () => {
-  const { thread, heard, deaths } = lasting();
+  const { thread, heard, deaths } = restarting();
   expect(thread.post('one')).toBe(true);
   await expect.poll(() => heard).toEqual(['up', 'one']);
   thread.post('die');
@@ -42,7 +42,7 @@ test('a thread that dies is replaced, and posting in between returns false', asy
 });
 
 test('a stopped thread stays stopped, whether it responds or hangs', async () => {
-  const [listens, hangs] = [lasting(), lasting()];
+  const [listens, hangs] = [restarting(), restarting()];
   await expect.poll(() => [...listens.heard, ...hangs.heard]).toEqual(['up', 'up']);
   hangs.thread.post('hang');
   await Promise.all([listens.thread.stop('end', 60_000), hangs.thread.stop('end', 100)]);

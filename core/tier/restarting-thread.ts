@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { Logger } from './log.ts';
 
 /** A worker thread that is restarted whenever it dies. */
-export type LastingThread<To> = {
+export type RestartingThread<To> = {
   /** Posts a message. @returns false between two threads */
   post(message: To): boolean;
   /** Ends the current thread; the next one follows as after any death. @returns false between two threads */
@@ -22,7 +22,7 @@ const RESTART_MAX_MS = 30_000;
  * @param given.onMessage receives the thread's messages
  * @param given.onDeath called when it has died without being stopped
  */
-export function startLastingThread<To, From>(given: {
+export function startRestartingThread<To, From>(given: {
   url: URL;
   workerData: unknown;
   /** Name for the log: `the shipper`. */
@@ -30,7 +30,7 @@ export function startLastingThread<To, From>(given: {
   onMessage: (message: From) => void;
   onDeath: () => void;
   log: Logger;
-}): LastingThread<To> {
+}): RestartingThread<To> {
   const { url, workerData, name, onMessage, onDeath, log } = given;
   let stopping = false;
   let pauseMs = RESTART_MS;

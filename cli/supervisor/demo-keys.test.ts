@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { temporaryDirectory } from '../../test/support/process-fixtures.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
-import { unshownDemo } from './unshown-demo.ts';
+import { demoKeysToPrint } from './demo-keys.ts';
 
 let stores: TestStores;
 const directory = temporaryDirectory();
@@ -19,7 +19,7 @@ afterAll(async () => {
   await stores.close();
 });
 
-const demo = () => unshownDemo(stores.pool, { path, appUrl: 'https://app.example' });
+const demo = () => demoKeysToPrint(stores.pool, { path, appUrl: 'https://app.example' });
 
 test('the keys of demo are saved with mode 0600 until they are printed, and never printed again', async () => {
   // Left by a start that exited before it created the workspace.
