@@ -28,7 +28,7 @@ test('problems are counted over reports, with the last example and the reason in
         ...{ example: null, count: 1, last_at: '2026-11-20T10:00:03.000Z' },
       },
       {
-        ...{ problem: 'amount_rounded', field: 'amount', outcome: 'mended' },
+        ...{ problem: 'amount_rounded', field: 'amount', outcome: 'corrected' },
         message: 'was rounded to the minor unit of its currency',
         ...{ example: '1.005', count: 3, last_at: '2026-11-20T10:00:02.000Z' },
       },
@@ -43,7 +43,7 @@ test('a test has the address to open, and lists calls of its own workspace, up t
   const { id, test_url } = made.body;
   expect([made.status, test_url]).toEqual([201, `https://shop.example/p?a=1&hoplog_test=${id}#x`]);
   const call: TestCall = {
-    ...{ type: 'order', outcome: 'mended', visitors: 2, names: ['email'] },
+    ...{ type: 'order', outcome: 'corrected', visitors: 2, names: ['email'] },
     order: { order_id: 'o', amount: 49.9, currency: 'eur' },
     problems: [{ problem: 'amount_text', field: 'amount', example: '"49.90"' }],
   };
@@ -58,7 +58,7 @@ test('a test has the address to open, and lists calls of its own workspace, up t
       at: '1970-01-01T00:00:00.000Z',
       problems: [
         {
-          ...{ problem: 'amount_text', field: 'amount', outcome: 'mended', example: '"49.90"' },
+          ...{ problem: 'amount_text', field: 'amount', outcome: 'corrected', example: '"49.90"' },
           message: 'came as text and was read as a number',
         },
       ],

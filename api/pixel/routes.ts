@@ -15,7 +15,7 @@ const TEST_PARAMETER = 'hoplog_test';
 
 type Found = NonNullable<Awaited<ReturnType<typeof pixelTest>>>;
 
-/** Registers the routes about the pixel: what its reports were refused or mended for, and tests of its installation. */
+/** Registers the routes about the pixel: what its reports were refused or corrected for, and tests of its installation. */
 export async function pixelRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
   app.get(
     '/pixel/problems',
@@ -64,7 +64,7 @@ export async function pixelRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
         tags,
         operationId: 'pixel.createTest',
         summary: 'Test whether the pixel is installed',
-        description: `Open \`test_url\` in a browser, and read the test: it lists what the page sends, with reasons where something is refused or mended. The page, and those that follow in its tab, report for ${TEST_HOURS} hour. Their calls also count as any other.`,
+        description: `Open \`test_url\` in a browser, and read the test: it lists what the page sends, with reasons where something is refused or corrected. The page, and those that follow in its tab, report for ${TEST_HOURS} hour. Their calls also count as any other.`,
         body: PixelTestBody,
         response: { 201: PixelTest },
       },

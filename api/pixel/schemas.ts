@@ -8,8 +8,8 @@ const PROBLEM_FIELDS = {
     description: 'A name that stays the same.',
   }),
   field: Type.String({ description: 'The field of the call.' }),
-  outcome: OneOf(['refused', 'mended'], {
-    description: '`mended`: recorded with this field changed or left out. `refused`: not recorded.',
+  outcome: OneOf(['refused', 'corrected'], {
+    description: '`corrected`: recorded with this field changed or left out. `refused`: not recorded.',
   }),
   message: Type.String({ description: 'The reason in words.' }),
   example: Nullable(
@@ -50,7 +50,7 @@ export const PixelTest = Type.Object(
           type: OneOf(['test', 'identify', 'order', 'unknown'], {
             description: '`test`: the pixel runs in the page.',
           }),
-          outcome: OneOf(['recorded', 'mended', 'refused']),
+          outcome: OneOf(['recorded', 'corrected', 'refused']),
           visitors: Type.Integer({ description: 'How many visitor ids came with it.' }),
           names: Type.Array(OneOf(['email', 'external_user_id']), {
             description: 'The fields that named the person.',

@@ -1,5 +1,5 @@
 /**
- * What the pixel's reports are mended in, or refused for. Stored by these names: one is never reused. `text` continues
+ * What the pixel's reports are corrected in, or refused for. Stored by these names: one is never reused. `text` continues
  * the name of the field.
  */
 export const REPORT_PROBLEMS = {
@@ -16,21 +16,21 @@ export const REPORT_PROBLEMS = {
     text: 'or `email` or `external_user_id` is required: the call names no one, and the visitor came through no link',
   },
   type_unknown: { outcome: 'refused', text: 'must be "identify" or "order"' },
-  amount_rounded: { outcome: 'mended', text: 'was rounded to the minor unit of its currency' },
-  amount_text: { outcome: 'mended', text: 'came as text and was read as a number' },
+  amount_rounded: { outcome: 'corrected', text: 'was rounded to the minor unit of its currency' },
+  amount_text: { outcome: 'corrected', text: 'came as text and was read as a number' },
   currency_unknown: {
-    outcome: 'mended',
+    outcome: 'corrected',
     text: 'is not an ISO 4217 code: the order counts as a conversion without revenue',
   },
-  email_invalid: { outcome: 'mended', text: 'is not an email address and was left out' },
+  email_invalid: { outcome: 'corrected', text: 'is not an email address and was left out' },
   user_id_invalid: {
-    outcome: 'mended',
+    outcome: 'corrected',
     text: 'is neither text of 1 to 200 characters nor a number, and was left out',
   },
-  visitor_id_invalid: { outcome: 'mended', text: 'is not a UUID and was left out' },
-  id_number: { outcome: 'mended', text: 'came as a number and was read as text' },
-  text_empty: { outcome: 'mended', text: 'was empty and was left out' },
-} as const satisfies Record<string, { outcome: 'refused' | 'mended'; text: string }>;
+  visitor_id_invalid: { outcome: 'corrected', text: 'is not a UUID and was left out' },
+  id_number: { outcome: 'corrected', text: 'came as a number and was read as text' },
+  text_empty: { outcome: 'corrected', text: 'was empty and was left out' },
+} as const satisfies Record<string, { outcome: 'refused' | 'corrected'; text: string }>;
 
 export type ReportProblem = keyof typeof REPORT_PROBLEMS;
 

@@ -247,7 +247,7 @@ test('with the time at which the browser got each, by the clock of the server', 
   expect(others.map(({ landedAt }) => landedAt)).toEqual(Array(5).fill([]));
 });
 
-test('what is refused or mended is counted by workspace and reason, with an example without personal data', async () => {
+test('what is refused or corrected is counted by workspace and reason, with an example without personal data', async () => {
   const shop = await makeWorkspace(stores.pool);
   const key = shop.publishable.token;
   for (const fields of [
@@ -293,7 +293,7 @@ test('a test of the installation shows what arrives, and the rest is recorded as
       { type: 'test', outcome: 'recorded', visitors: 1, names: [], order: null, problems: [] },
       {
         type: 'order',
-        outcome: 'mended',
+        outcome: 'corrected',
         visitors: 1,
         names: ['email'],
         order: { order_id: 'A-1', amount: 7, currency: 'eur' },

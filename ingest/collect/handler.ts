@@ -129,13 +129,13 @@ export function createCollectHandlers(given: {
 
   async function collectReport(body: ReportBody, workspaceId: Uint8Array): Promise<void> {
     try {
-      const { event, mended } = readReport(body, workspaceId);
+      const { event, corrected } = readReport(body, workspaceId);
       if (event !== null) {
         const outcome = await new Promise((resolve) => eventLog.append(event, resolve));
         if (outcome === 'lost') throw new AppError('unavailable', 'the journal is full; try again');
       }
-      const outcome = mended.length === 0 ? 'recorded' : 'mended';
-      reportLog.note({ workspaceId, body, event, outcome, problems: mended });
+      const outcome = corrected.length === 0 ? 'recorded' : 'corrected';
+      reportLog.note({ workspaceId, body, event, outcome, problems: corrected });
     } catch (error) {
       if (!(error instanceof ReportRefused)) throw error;
       reportLog.note({
@@ -143,7 +143,7 @@ export function createCollectHandlers(given: {
         body,
         event: null,
         outcome: 'refused',
-        problems: [error.found, ...error.mended],
+        problems: [error.found, ...error.corrected],
       });
       throw badReport(error);
     }

@@ -23,18 +23,18 @@ export type ReportBody = Readonly<Record<string, unknown>>;
 export type ReportEvent = Unstamped<IdentifyEvent> | Unstamped<OrderEvent>;
 
 /** `event` is null for a test of the installation, which records nothing. */
-export type Report = { event: ReportEvent | null; mended: FoundProblem[] };
+export type Report = { event: ReportEvent | null; corrected: FoundProblem[] };
 
 /** Thrown for a report that can't be recorded. */
 export class ReportRefused extends Error {
   readonly found: FoundProblem;
-  /** What was mended before; it may be the cause. */
-  readonly mended: readonly FoundProblem[];
+  /** What was corrected before; it may be the cause. */
+  readonly corrected: readonly FoundProblem[];
 
-  constructor(problem: ReportProblem, field: string, value: unknown, mended: readonly FoundProblem[]) {
+  constructor(problem: ReportProblem, field: string, value: unknown, corrected: readonly FoundProblem[]) {
     super(`\`${field}\` ${REPORT_PROBLEMS[problem].text}`);
     this.name = 'ReportRefused';
-    this.mended = mended;
+    this.corrected = corrected;
     this.found = { problem, field, example: value === undefined ? null : exampleOf(field, value) };
   }
 }
@@ -46,7 +46,7 @@ const DECIMAL = /^\d{1,30}(\.\d{1,30})?$/;
 const NO_CURRENCY = 'usd';
 
 /**
- * Reads a report of the pixel, and mends what a page may get wrong: an order that is recorded with one field less is
+ * Reads a report of the pixel, and corrects what a page may get wrong: an order that is recorded with one field less is
  * better than none. Unknown fields are ignored. An order may name no person, as under Global Privacy Control: it counts
  * as a conversion without a link.
  *
@@ -54,25 +54,25 @@ const NO_CURRENCY = 'usd';
  * @throws {ReportRefused} when the report can't be recorded
  */
 export function readReport(body: ReportBody, workspaceId: Uint8Array, now = Date.now()): Report {
-  const mended: FoundProblem[] = [];
-  const mend = (problem: ReportProblem, field: string, value: unknown): null => {
-    mended.push({ problem, field, example: exampleOf(field, value) });
+  const corrected: FoundProblem[] = [];
+  const correct = (problem: ReportProblem, field: string, value: unknown): null => {
+    corrected.push({ problem, field, example: exampleOf(field, value) });
     return null;
   };
 
   const refuse = (problem: ReportProblem, field: string, value: unknown) =>
-    new ReportRefused(problem, field, value, mended);
+    new ReportRefused(problem, field, value, corrected);
 
   /** Returns the value as text, or null when there is none. `undefined`: it can't be one. */
   function idOf(field: string): string | null | undefined {
     const value = body[field];
     if (value === undefined || value === null) return null;
     if (typeof value === 'number' && Number.isFinite(value)) {
-      mend('id_number', field, value);
+      correct('id_number', field, value);
       return String(value);
     }
     if (typeof value !== 'string') return undefined;
-    if (value.trim() === '') return mend('text_empty', field, value);
+    if (value.trim() === '') return correct('text_empty', field, value);
     const isText = [...value].length <= ID_LIMIT && unstorableText(value) === null;
     return isText ? value : undefined;
   }
@@ -81,20 +81,20 @@ export function readReport(body: ReportBody, workspaceId: Uint8Array, now = Date
     const value = body[field];
     if (value === undefined || value === null) return null;
     const text = typeof value === 'string' ? value.trim() : '?';
-    return text === '' ? mend('text_empty', field, value) : text;
+    return text === '' ? correct('text_empty', field, value) : text;
   }
 
   function person() {
     const visitor = requestedVisitor({ visitor_id: listed(body.visitor_id), _vid: listed(body._vid) });
     const visitors = visitorIdsOf(visitor, listed(body.visitor_ids) ?? []);
     const known = visitors.filter(
-      (id) => isUuid(id) || mend('visitor_id_invalid', 'visitor_id', id) !== null,
+      (id) => isUuid(id) || correct('visitor_id_invalid', 'visitor_id', id) !== null,
     );
     const email = textOf('email');
     const isAddress = email !== null && isEmail(email) && unstorableText(email) === null;
-    if (email !== null && !isAddress) mend('email_invalid', 'email', body.email);
+    if (email !== null && !isAddress) correct('email_invalid', 'email', body.email);
     const user = idOf('external_user_id');
-    if (user === undefined) mend('user_id_invalid', 'external_user_id', body.external_user_id);
+    if (user === undefined) correct('user_id_invalid', 'external_user_id', body.external_user_id);
     const visitorIds = known.slice(0, VISITOR_IDS_LIMIT);
     const reported = readOptionalPerson({
       visitor_ids: visitorIds,
@@ -117,24 +117,24 @@ export function readReport(body: ReportBody, workspaceId: Uint8Array, now = Date
       throw refuse('amount_invalid', 'amount', given);
     const currency = (textOf('currency') ?? NO_CURRENCY).toLowerCase();
     if (!isCurrency(currency)) {
-      mend('currency_unknown', 'currency', body.currency);
+      correct('currency_unknown', 'currency', body.currency);
       return { amountMinor: 0, currency: NO_CURRENCY };
     }
-    if (typeof decimal === 'string') mend('amount_text', 'amount', given);
+    if (typeof decimal === 'string') correct('amount_text', 'amount', given);
     const minor = roundedMinor(decimal, currency);
     if (minor === null || minor > AMOUNT_LIMIT) throw refuse('amount_too_large', 'amount', given);
-    if (isFinerThanMinor(Number(decimal), currency)) mend('amount_rounded', 'amount', given);
+    if (isFinerThanMinor(Number(decimal), currency)) correct('amount_rounded', 'amount', given);
     return { amountMinor: minor, currency };
   }
 
   const { type } = body;
-  if (type === 'test') return { event: null, mended };
+  if (type === 'test') return { event: null, corrected };
   if (type !== 'identify' && type !== 'order') throw refuse('type_unknown', 'type', type);
   if (type === 'identify') {
     const who = person();
     if (!who.visitorId && !who.email && !who.externalUserId)
       throw refuse('names_no_one', 'visitor_id', undefined);
-    return { event: { kind: 'identify', workspaceId, ...who, source: 'pixel' }, mended };
+    return { event: { kind: 'identify', workspaceId, ...who, source: 'pixel' }, corrected };
   }
   const orderId = idOf('order_id');
   if (orderId === undefined) throw refuse('order_id_invalid', 'order_id', body.order_id);
@@ -149,7 +149,7 @@ export function readReport(body: ReportBody, workspaceId: Uint8Array, now = Date
     ...person(),
     source: 'pixel',
   };
-  return { event, mended };
+  return { event, corrected };
 }
 
 /** Returns the response to a refused report. */

@@ -1,4 +1,4 @@
--- What the pixel's reports were mended in or refused for, and tests of its installation.
+-- What the pixel's reports were corrected in or refused for, and tests of its installation.
 
 CREATE TABLE report_problems (
   workspace_id uuid NOT NULL REFERENCES workspaces (id),

@@ -12,7 +12,7 @@ const TESTS_KEPT = 20;
 /** What the pixel sent in a test, without personal data. */
 export type TestCall = {
   type: 'test' | 'identify' | 'order' | 'unknown';
-  outcome: 'recorded' | 'mended' | 'refused';
+  outcome: 'recorded' | 'corrected' | 'refused';
   /** How many visitor ids came with it. */
   visitors: number;
   /** Which fields named the person. */

@@ -2381,7 +2381,7 @@ export interface components {
       names: ("email" | "external_user_id")[];
       order: components["schemas"]["PixelTestOrder"] | null;
       /** @enum {string} */
-      outcome: "recorded" | "mended" | "refused";
+      outcome: "recorded" | "corrected" | "refused";
       problems: components["schemas"]["PixelTestProblem"][];
       /** @enum {string} */
       type: "test" | "identify" | "order" | "unknown";
@@ -2397,7 +2397,7 @@ export interface components {
       field: string;
       message: string;
       /** @enum {string} */
-      outcome: "refused" | "mended";
+      outcome: "refused" | "corrected";
       problem: components["schemas"]["ReportProblemName"];
     };
     Plan: {
@@ -2671,7 +2671,7 @@ export interface components {
       last_at: string;
       message: string;
       /** @enum {string} */
-      outcome: "refused" | "mended";
+      outcome: "refused" | "corrected";
       problem: components["schemas"]["ReportProblemName"];
     };
     ReportProblemList: {

@@ -34,8 +34,8 @@ export type PixelProblem = PixelProblems['problems'][number];
 export type PixelTest = ResponseOf<'/pixel/tests/{id}'>;
 export type PixelTestCall = PixelTest['calls'][number];
 
-export const OUTCOME_NAMES = { recorded: 'Recorded', mended: 'Corrected', refused: 'Refused' } as const;
-export const OUTCOME_SIGNS = { recorded: 'good', mended: 'waiting', refused: 'bad' } as const;
+export const OUTCOME_NAMES = { recorded: 'Recorded', corrected: 'Corrected', refused: 'Refused' } as const;
+export const OUTCOME_SIGNS = { recorded: 'good', corrected: 'waiting', refused: 'bad' } as const;
 
 /** A problem as a sentence. */
 export const problemText = ({ field, message }: Pick<PixelProblem, 'field' | 'message'>) =>
