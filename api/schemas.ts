@@ -21,7 +21,7 @@ export const STRIPE_KEY = '^(rk|sk)_(live|test)_[A-Za-z0-9_]{1,240}$';
 /** Pattern of a text that people read: it is not only white space. */
 export const NOT_BLANK = '\\S';
 
-/** Pattern of an id that stands in a path: browsers and libraries take `.` and `..` out of it. */
+/** Pattern of an id in a path: browsers and libraries take `.` and `..` out of it. */
 export const NO_DOTS = '^(?!\\.{1,2}$)';
 
 /** What is wrong with a text that does not match, by pattern. */

@@ -229,7 +229,7 @@ test('visits of the root and of unknown slugs are clicks without a link, and lea
     status: 302,
     to: 'https://brand.example/not-found',
   });
-  // What browsers, crawlers, and scanners ask of every host is no click.
+  // What browsers, crawlers, and scanners request from every host is not a click.
   for (const path of [
     '/apple-touch-icon.png',
     '/apple-touch-icon-120x120-precomposed.png',

@@ -18,7 +18,7 @@ import { plantVictim, type Victim } from './support/victim.ts';
 
 /** ClickHouse is killed under a running API: only what reads clicks stops. */
 
-/** The operations that can't be answered without clicks. Every other one must go on. */
+/** The operations that can't be answered without clicks. Every other one must continue. */
 const NEED_CLICKHOUSE = [
   'GET /api/v1/bio-pages/{id}/stats',
   'GET /api/v1/channels',

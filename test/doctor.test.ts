@@ -41,7 +41,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 /**
- * Runs `hoplog doctor` on a set-up; returns what is wrong. Every finding must name a way to mend it.
+ * Runs `hoplog doctor` on a set-up; returns what is wrong. Every finding must name a way to fix it.
  *
  * @param as how it is started; default: as any command
  */

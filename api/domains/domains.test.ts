@@ -148,7 +148,7 @@ test('a domain whose record is gone for three days is failing, and verified once
   publish(domain);
   await runJob(daysFrom(checkedAt, 9));
   expect(await shown(domain)).toMatchObject({ status: 'verified', problem: null });
-  // A gap that ends begins anew the next time.
+  // After a gap ends, the next one begins at zero.
   dns.txt.delete(domain.verification.name);
   await runJob(daysFrom(checkedAt, 11));
   expect((await shown(domain)).status).toBe('verified');

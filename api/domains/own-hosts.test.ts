@@ -73,7 +73,7 @@ test('no address of a link or a domain leads back to a domain of the workspace',
     const joins = path === 'destination_url' ? 201 : 400;
     expect(bulk.body.results.map(({ status }) => status)).toEqual([400, joins]);
   }
-  // The host of an app's address is no machine.
+  // The host of an app's address is not a machine.
   expect((await shop.patch(`/links/${link.id}`, { targeting: { ios: `myapp://${host}/x` } })).status).toBe(
     200,
   );

@@ -97,7 +97,7 @@ test('a framed page may connect to the given API, unless it is not an origin', a
   expect(await policyFor('https://früh.example:8443', 'iframe')).toContain(
     "connect-src 'self' https://xn--frh-ioa.example:8443;",
   );
-  // As a page of its own it stands under this deployment's name.
+  // Opened as a page, it has this deployment's name.
   expect(await policyFor('https://api.example.com', 'document')).not.toContain('api.example.com');
   for (const hostile of [
     "https://a;script-src 'unsafe-inline'",

@@ -32,9 +32,9 @@ export async function readWithEveryProblem(
     if (detail === undefined) break;
     details.push(detail);
     const [field = ''] = detail.path.split('.', 1);
-    const mended = withoutProblem(rest, field);
-    if (mended === null) break;
-    rest = mended;
+    const corrected = withoutProblem(rest, field);
+    if (corrected === null) break;
+    rest = corrected;
     outcome = await read({ ...rest });
   }
   return first instanceof AppError && details.length > 1

@@ -7,7 +7,7 @@ import { hostOfUrl } from '../../core/link-imports/meaning/address.ts';
  *
  * @param shortUrl origin of short links
  * @param given.standard domain of rows that name none, in any spelling; null: the deployment's own
- * @throws {AppError} `bad_request` when `standard` is no proven domain of the workspace
+ * @throws {AppError} `bad_request` when `standard` is not a proven domain of the workspace
  */
 export function importDomains(
   shortUrl: string,

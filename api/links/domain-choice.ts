@@ -18,7 +18,7 @@ export type DomainChoice = {
    * Returns the wanted domain.
    *
    * @param otherwise when none was sent, unless the workspace has lost it; left out: the workspace's default
-   * @throws {AppError} `bad_request` when it is no proven domain of the workspace
+   * @throws {AppError} `bad_request` when it is not a proven domain of the workspace
    */
   choose(wanted: WantedDomain, otherwise?: LinkDomain): LinkDomain;
   /**

@@ -22,7 +22,7 @@ export function checkSplit({ split, split_ends_at, split_goal }: SplitSettings):
   if (split_goal === null) throw badRequest('split_goal', 'is required with `split_ends_at`');
 }
 
-/** Returns a change of a link that decides the winner anew, where it changes the split. */
+/** Returns a change of a link that decides the winner again, where it changes the split. */
 export function restartedSplit<T extends Partial<SplitSettings>>(change: T): T & { split_winner?: null } {
   const { split, split_ends_at, split_goal } = change;
   const isChanged = split !== undefined || split_ends_at !== undefined || split_goal !== undefined;

@@ -11,7 +11,7 @@ const TOO_LARGE: Readonly<Record<string, string>> = {
 const TOO_SLOW =
   'the request needs more time than ClickHouse may take; try again, or choose a shorter window';
 
-/** Whether a database can't serve now, for operations that go on without it. */
+/** Whether a database can't serve now, for operations that continue without it. */
 export const isUnavailable = (error: unknown): boolean => databaseError(error)?.code === 'unavailable';
 
 /**

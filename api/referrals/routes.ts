@@ -148,7 +148,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
         const earlier = known?.by_server === byServer && body._vid === undefined ? known.visitor_id : null;
         const visitors = visitorIds.length > 0 || earlier === null ? visitorIds : [earlier];
         const referrer = await resolveReferrer(deps, workspace.id, body, visitors);
-        // A page that names no one leaves nothing, and a click may still decide.
+        // A page that names no referrer stores no signup: a later click may still name one.
         const isVoid = referrer === 'nobody' && !byServer;
         return {
           known,

@@ -34,7 +34,7 @@ test('nothing is wrong in a workspace where nothing fails', async () => {
   expect(await problems(owner)).toEqual([]);
 });
 
-/** SQL that breaks something, what it is then, and SQL that mends it. `$1` is the id that the problem has. */
+/** SQL that breaks something, what it is then, and SQL that fixes it. `$1` is the id that the problem has. */
 const BROKEN: [string, () => string | null, string[], object, string[]][] = [
   [
     'a webhook whose last attempt failed',
@@ -123,22 +123,19 @@ const BROKEN: [string, () => string | null, string[], object, string[]][] = [
   ],
 ];
 
-test.each(BROKEN)(
-  'every member sees %s until it is mended, and no other workspace does',
-  async (...given) => {
-    const [, idOf, broken, problem, mended] = given;
-    const id = idOf();
-    const values = id === null ? [] : [id];
-    for (const sql of broken) await change(sql, ...values);
-    expect(await problems(owner)).toEqual([
-      { since: expect.any(String), name: expect.any(String), count: null, reason: null, id, ...problem },
-    ]);
-    expect(await problems(analyst)).toEqual(await problems(owner));
-    expect(await problems(stranger)).toEqual([]);
-    for (const sql of mended) await change(sql, ...values);
-    expect(await problems(owner)).toEqual([]);
-  },
-);
+test.each(BROKEN)('every member sees %s until it is fixed, and no other workspace does', async (...given) => {
+  const [, idOf, broken, problem, fixed] = given;
+  const id = idOf();
+  const values = id === null ? [] : [id];
+  for (const sql of broken) await change(sql, ...values);
+  expect(await problems(owner)).toEqual([
+    { since: expect.any(String), name: expect.any(String), count: null, reason: null, id, ...problem },
+  ]);
+  expect(await problems(analyst)).toEqual(await problems(owner));
+  expect(await problems(stranger)).toEqual([]);
+  for (const sql of fixed) await change(sql, ...values);
+  expect(await problems(owner)).toEqual([]);
+});
 
 test('the worst comes first', async () => {
   await change(`UPDATE connection_events SET status = 'unmatched'`);

@@ -26,7 +26,7 @@ export type Tries = <T>(by: TriedBy, check: () => Promise<T | null>) => Promise<
 
 /**
  * Limits guessing: after too many failed attempts in a minute, further ones are refused for a minute. An attempt
- * counts from its start, so concurrency is no way around it. Successes and other errors do not count.
+ * counts from its start, so concurrent tries do not avoid it. Successes and other errors do not count.
  *
  * @throws {AppError} `too_many_requests`, from the returned function
  */

@@ -8,7 +8,7 @@ import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
  * Sets the domain of new links that name none.
  *
  * @param host null: the deployment's own; undefined: no change
- * @throws {AppError} `bad_request` when it is no verified domain of the workspace; `payment_required`
+ * @throws {AppError} `bad_request` when it is not a verified domain of the workspace; `payment_required`
  */
 export async function setDefaultDomain(
   tx: Queryable,

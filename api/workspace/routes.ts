@@ -108,7 +108,7 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
 /**
  * Returns the registrable domain of a host, as the first own-site link sets it.
  *
- * @throws {AppError} `bad_request` when it is no host name
+ * @throws {AppError} `bad_request` when it is not a host name
  */
 function readPrimaryDomain(text: string): string {
   const host = text.trim().toLowerCase();

@@ -33,7 +33,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
 };
 
 /**
- * Adds the command that the arguments name, which is the first that is no option. Adds all where they name none, for
+ * Adds the command that the arguments name, which is the first that is not an option. Adds all where they name none, for
  * the help and for errors of usage.
  */
 export async function addCommands(program: Command, args: readonly string[]): Promise<void> {

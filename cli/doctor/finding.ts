@@ -6,7 +6,7 @@ export type Finding = {
   check: string;
   severity: Severity;
   message: string;
-  /** A command or setting that mends it; null when nothing is wrong. */
+  /** A command or setting that fixes it; null when nothing is wrong. */
   fix: string | null;
 };
 

@@ -5,7 +5,7 @@ import { type Finding, findingsOf } from './finding.ts';
 
 const TIMEOUT_MS = 3_000;
 
-/** Checks what stands between this service and PostgreSQL: nothing, or a pooler that the settings know of. */
+/** Checks what is between this service and PostgreSQL: nothing, or a pooler that the settings know of. */
 export async function checkPooler(
   config: Pick<Config, 'databaseUrl' | 'databaseDirectUrl'>,
 ): Promise<Finding[]> {

@@ -16,7 +16,7 @@ import { countedShares } from './counted-shares.ts';
  * - The shares of a workspace by day and channel: a day with a share that was written since is read share by share.
  */
 
-/** What was requested twice within this time is cached, and looked at again when it is over. Milliseconds. */
+/** A part that is requested twice within this time is cached, and checked when it is over. Milliseconds. */
 const AGAIN_MS = 40 * 60_000;
 /** A part older than this is computed again: parts an hour old may be removed (`rollups/roll-up.ts`). Minutes. */
 const RENEWED_AFTER = 30;

@@ -19,7 +19,7 @@ export type Connector = {
    * Reads what every event says, whatever its type.
    *
    * @param body as {@link import('./exact-json.ts').parseExact} parsed it
-   * @throws {EventProblem} when the body is no event of the provider
+   * @throws {EventProblem} when the body is not an event of the provider
    */
   envelope(body: unknown, headers: DeliveryHeaders): Envelope;
   /**

@@ -156,7 +156,7 @@ function convertedBy(
   return Number(halfEven(BigInt(money.minor) * BigInt(pair.to.minor), BigInt(pair.from.minor)));
 }
 
-/** Whether a discount is named by an id of the provider, which is no code that anyone types. */
+/** Whether a discount is named by an id of the provider, which is not a code that people type. */
 export const isCodeId = (code: string): boolean => /^(promo|di|dsc)_/.test(code);
 
 /** The order id of a payment: a report by hand with this id is of the same order. */

@@ -9,7 +9,7 @@ type Setting = SecretSetting | 'CLICKHOUSE_DATABASE';
 
 /** What an operator must correct. */
 export type Advice = {
-  /** One sentence: what is wrong, and what mends it. */
+  /** One sentence: what is wrong, and how to fix it. */
   message: string;
   /** Settings to check. One of a secret may be set by its `_FILE`. */
   settings: readonly string[];

@@ -3,7 +3,7 @@ import { DatabaseConnectionError } from './connection-error.ts';
 
 export type DatabaseName = 'PostgreSQL' | 'ClickHouse';
 
-/** What only a setting, a grant, or a migration mends. */
+/** Faults that only a setting, a grant, or a migration fixes. */
 export type ConfigurationKind =
   /** The user or the password is refused. */
   | 'credentials'
@@ -157,7 +157,7 @@ export function databaseFault(error: unknown): DatabaseFault | null {
   return kind === undefined ? null : { kind, database: kind === 'credentials' ? 'PostgreSQL' : null, code };
 }
 
-/** Whether only an operator mends it. */
+/** Whether only an operator can fix it. */
 export function isConfigurationKind(kind: FaultKind): kind is ConfigurationKind {
   return kind !== 'unavailable' && kind !== 'too_large' && kind !== 'value';
 }

@@ -88,7 +88,7 @@ function maxMindFile(file: PagedFile, path: string): Omit<MaxMindFile, 'close'> 
         node = childOf(node, bit);
         prefix += 1;
       }
-      // A node with the number of nodes stands for no record, a larger one for a place after the tree.
+      // A node with the number of nodes means no record, a larger one for a place after the tree.
       return { at: node > nodes ? node - nodes + data - SEPARATOR_BYTES : 0, prefix };
     },
     recordAt: (at) => decode({ file, base: data }, at, 0).value,

@@ -18,7 +18,7 @@ export type DestinationRules = {
   shortUrl: string;
   /** The operator's list. */
   blockedDomains?: Pick<BlockedDomains, 'blocks'> | undefined;
-  /** Whether `http://` is allowed everywhere: a link that exists elsewhere has to go on working after an import. */
+  /** Whether `http://` is allowed everywhere: a link that exists elsewhere must still work after an import. */
   allowsHttp?: boolean;
 };
 

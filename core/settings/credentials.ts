@@ -94,7 +94,7 @@ export function openSaslLogin(login: SaslLogin, { log, env = process.env }: Opti
   };
 }
 
-/** @param given.read returns the value anew; it may throw while a file is being replaced */
+/** @param given.read reads the value again; it may throw while a file is being replaced */
 function createRereading(given: { initial: string; setting: string; read: () => string; log: Logger }): {
   current(): string;
   renew(refused: string): boolean;

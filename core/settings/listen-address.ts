@@ -5,7 +5,7 @@ const IPV6 = '/proc/net/if_inet6';
 
 /**
  * Returns the address to listen on for a setting. `::` is every address of both families, and becomes `0.0.0.0` where
- * the kernel has no IPv6, because it is no address there.
+ * the kernel has no IPv6, because it is not an address there.
  *
  * @param hasIpv6 for tests
  */

@@ -3,8 +3,8 @@ import { NANOS_PER_MILLI } from './timestamps.ts';
 import { zoneClock } from './zone-clock.ts';
 
 /**
- * Returns for each bucket of a window the one of the compared window that stands beside it. Buckets of days and longer
- * go by position. Those of hours and minutes go by the time on the clock since the window's start, so that 10:00 stands
+ * Returns for each bucket of a window the matching one of the compared window. Buckets of days and longer
+ * go by position. Those of hours and minutes go by the time on the clock since the window's start, so that 10:00 is
  * beside 10:00 also after clocks changed; an hour that comes twice has a counterpart once.
  *
  * @param starts when buckets begin, nanoseconds, rising

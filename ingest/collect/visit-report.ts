@@ -19,7 +19,7 @@ const CODE_LIMIT = 200;
 const SENT_LIMIT = 1_000;
 
 /**
- * Reads a report whose `code` is a parameter as it stands in the page's address: `via=anna`.
+ * Reads a report whose `code` is a parameter as the page's address has it: `via=anna`.
  *
  * @throws {AppError} `bad_request` that names the field
  */

@@ -114,7 +114,7 @@ describe('a visit of a page with a referrer’s code', () => {
       { origin: 'https://shop.example' },
     );
     await report(referrer, { code: `via=${referrer.slug}` });
-    // A page of the same site is no source.
+    // A page of the same site is not a source.
     expect((await clicksOf(referrer)).map((click) => click.referer)).toEqual(['', '']);
   });
 

@@ -19,7 +19,7 @@ import { policySlug, type WorkspacePolicy } from './workspace-policies.ts';
  * is not published.
  */
 
-/** What a name stands for. */
+/** The target of a name. */
 export type SlugKind = 'link' | 'bio_page' | 'program' | 'workspace' | 'domain' | 'alias';
 
 export type LinkRecord = {

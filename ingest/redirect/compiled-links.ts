@@ -9,7 +9,7 @@ import type { LinkTable } from '../link-table/table.ts';
 import { createAdmissionFilter } from './admission-filter.ts';
 import { CompiledLink } from './compiled-link.ts';
 
-/** What a name stands for, compiled. */
+/** The target of a name, compiled. */
 export type SlugTarget = CompiledLink | OtherRecord;
 
 export type CompiledLinks = {

@@ -83,7 +83,7 @@ export async function putCode(
 }
 
 /**
- * Returns the texts of discount codes. What is no id of a code is its own text, as a coupon's id may be.
+ * Returns the texts of discount codes. A value that is not the id of a code is its own text, as a coupon's id may be.
  *
  * @returns `unknown`: ids without a text, and of them `open`: those that the provider was not asked about
  */

@@ -183,7 +183,7 @@ export async function retryEvent(
   );
 }
 
-/** Has an event that waits for something looked at again later. */
+/** Reschedules an event that waits. */
 export async function postponeEvent(db: Queryable, internalId: number, dueAt: Date): Promise<void> {
   await db.query('UPDATE connection_events SET due_at = $2 WHERE internal_id = $1', [internalId, dueAt]);
 }

@@ -231,7 +231,7 @@ export async function paymentsOfSubscription(
   return rows;
 }
 
-/** Records what became of a payment. @param result.dueAt when it is looked at again; null: not without an event */
+/** Records what became of a payment. @param result.dueAt when it is processed again; null: only with an event */
 export async function settledPayment(
   tx: Queryable,
   id: string,
@@ -279,7 +279,7 @@ export async function nextDuePayment(db: Queryable, except: readonly string[]): 
   return rows[0] ?? null;
 }
 
-/** Has payments that waited for an invoice while their account was not connected looked at again. */
+/** Reschedules payments that waited for an invoice while their account was not connected. */
 export async function resumePayments(
   tx: Queryable,
   { workspace_id, provider }: ProviderAccount,
@@ -291,7 +291,7 @@ export async function resumePayments(
   );
 }
 
-/** Has a payment looked at again later; null: not without an event. */
+/** Reschedules a payment; null: it waits for an event. */
 export async function postponePayment(db: Queryable, id: string, dueAt: Date | null): Promise<void> {
   await db.query('UPDATE connection_payments SET due_at = $2 WHERE id = $1', [id, dueAt]);
 }

@@ -10,7 +10,7 @@ const RENEW_EVERY_MS = 5_000;
 
 /**
  * Runs a job unless another process runs it, under a lease in a table: it holds no connection meanwhile. A process that
- * stands still for longer than the lease may find the job run by another one, so the job must tolerate running twice.
+ * pauses for longer than the lease may find the job run by another one, so the job must tolerate running twice.
  *
  * @returns null when another process runs the job
  */

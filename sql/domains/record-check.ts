@@ -22,7 +22,7 @@ const PROVEN_BY_ANOTHER =
  *
  * No answer from DNS changes no status.
  *
- * @param answer `forced`: the operator says that the domain is the workspace's, whoever has verified it
+ * @param answer `forced`: the operator assigns the domain to the workspace, even if another one has verified it
  * @returns the domain as it is now; null when it does not exist
  */
 export async function recordCheck(

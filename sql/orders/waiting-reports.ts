@@ -15,7 +15,7 @@ export type WaitingReport = Omit<DeadLetter, 'reason'> & {
 /** `isPassed`: every stream has passed it, so that all clicks before it are visible. */
 export type ClaimedReport = WaitingReport & { internalId: number; isPassed: boolean };
 
-/** A report waits no longer than this for a stream that stands still: an order must not be missing. */
+/** A report waits no longer than this for a stream that makes no progress: an order must not be missing. */
 const LONGEST_WAIT = "interval '1 minute'";
 
 /** Stores reports that wait. One that waits already stays as it is. */

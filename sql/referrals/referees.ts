@@ -43,8 +43,8 @@ export async function lockReferee(
 }
 
 /**
- * Locks the names that an order may have in common with a signup, until the transaction ends: of a signup and an order
- * that are reported at the same time, the later one sees the other. Take it before the signup is read.
+ * Locks the names that an order may share with a signup, until the transaction ends. This serializes a signup and an
+ * order that are reported at the same time. Take it before the signup is read.
  */
 export async function lockBuyer(
   tx: Queryable,

@@ -102,7 +102,7 @@ export async function moveRefund(
 const SAME_WITHIN_MS = 72 * 3_600_000;
 
 /**
- * Returns the refund among these of the same amount that was told lately and that no other id stands for, or null: it is
+ * Returns the refund among these of the same amount that was told lately and that no other id names, or null: it is
  * the same refund, told a second time under another id.
  */
 export function sameRefund(

@@ -96,7 +96,7 @@ export async function recordPurchase(
   }
   await removeUnmatchedOrder(tx, order.internal_id);
   const { externalUserId } = report;
-  // A coupon's order has its buyer's email in common with others, where no signup has.
+  // Orders with a coupon match other orders by the buyer's email. Orders of a signup do not.
   await lockBuyer(tx, workspace.id, { externalUserId, email: report.coupon ? email : null, visitorId: null });
   const signup = externalUserId === null ? null : await lockSignupOfUser(tx, workspace.id, externalUserId);
   const sale: Sale = { ...report, email };

@@ -172,7 +172,7 @@ export function createCluster(directory: string, network: PodNetwork): Cluster {
     let pid = 0;
     const start = () => {
       const inside = ['unshare', '--mount', 'sh', join(ROOT, 'test/chart/pod-root.sh'), ...files];
-      // The image's entry point passes what is no command to Node.js.
+      // The image's entry point passes an argument that is not a command to Node.js.
       const command = ['env', '-i', ...assignments, 'node', ...(container.args ?? [])];
       const child = startProgram(
         ['nsenter', `--net=/proc/${namespace.pid}/ns/net`, ...inside, access, ...ids, ...command],

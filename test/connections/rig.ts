@@ -114,7 +114,7 @@ export async function stripeCall(
   };
 }
 
-/** What two histories of the same money have in common: purchases, and balances of referrers by account. */
+/** What must be equal in two histories of the same money: purchases, and balances of referrers by account. */
 export async function ledgerOf(api: TestApi, { workspace }: TestWorkspace) {
   const { pool } = api.stores;
   const purchases = await pool.query(

@@ -9,7 +9,7 @@ import { type ServedWorkspace, servedWorkspace } from '../support/shared-service
 import { LIMIT_MS } from '../support/until.ts';
 import { readDocument } from './markdown.ts';
 
-/** A fenced block, with the heading that it stands under. Address and key are those of the test. */
+/** A fenced block, with the heading above it. Address and key are those of the test. */
 type Snippet = { heading: string; language: string; code: string };
 
 let served: ServedWorkspace;
@@ -44,7 +44,7 @@ function snippetsOf(document: string): Snippet[] {
   });
 }
 
-/** Returns the one snippet of a section and language, as it stands in the document. */
+/** Returns the one snippet of a section and language, as the document has it. */
 function snippet(heading: string, language: string, nth = 0): string {
   const found = snippets.filter((one) => one.heading === heading && one.language === language)[nth];
   if (!found) throw new Error(`docs/pixel.md has no ${language} under "${heading}"`);

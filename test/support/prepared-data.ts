@@ -9,7 +9,7 @@ const PREPARED_MS = 150_000;
 
 /**
  * Fills a DATA_DIR that does not exist with databases that are migrated and empty. Each is a copy of the one that the
- * first caller of a test run makes: to create both databases anew takes a third of the work of a first start.
+ * first caller of a test run makes: to create both databases takes a third of the work of a first start.
  *
  * @param make starts the service on a directory, and interrupts the start after the migrations
  */

@@ -52,7 +52,7 @@ function withoutWords(value: unknown): unknown {
   );
 }
 
-/** A property may be called `description` too: then a schema stands there. */
+/** A property may be called `description` too: then its value is a schema. */
 function isSchema(value: unknown): boolean {
   return (
     typeof value === 'object' && value !== null && ('type' in value || 'anyOf' in value || '$ref' in value)

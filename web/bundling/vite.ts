@@ -8,7 +8,7 @@ const TSCONFIG = fileURLToPath(new URL('./tsconfig.bundle.json', import.meta.url
 export type Bundle = { output: Rolldown.RolldownOutput['output']; modules: string[] };
 
 /**
- * Builds in memory with Vite and what all bundles have in common.
+ * Builds in memory with Vite with the options that all bundles share.
  *
  * @throws Vite's error, with the file and line that it could not read
  */

@@ -17,7 +17,7 @@ export const flush = () => {
   while (steps[0]) runOne();
 };
 
-/** Runs a step in a task of its own, after those that wait; at once when the page is being left, where no task follows. */
+/** Queues a step as a separate task. While the page is being left no task runs any more: then it runs the step at once. */
 export const later = (step: () => void) => {
   steps.push(step);
   if (isLeft) flush();

@@ -130,11 +130,11 @@ describe('what cannot be stored', () => {
     expect(await rig.stored()).toEqual({ rows: 300, distinct: 300 });
   });
 
-  it('is not what was refused before the schema was mended, while rows were searched for', async () => {
+  it('is not what was refused before the schema was fixed, while rows were searched for', async () => {
     const { clickhouse } = rig.stores;
     await clickhouse.command({ query: `ALTER TABLE clicks ADD CONSTRAINT none CHECK channel = 'none'` });
     let refusals = 0;
-    const mended: typeof clickhouse.exec = async (insert) => {
+    const fixed: typeof clickhouse.exec = async (insert) => {
       try {
         return await clickhouse.exec(insert);
       } catch (error) {
@@ -146,7 +146,7 @@ describe('what cannot be stored', () => {
     };
     const stream = await rig.stream('ingest-0');
     stream.append(clicks(300, NOW));
-    rig.work({ clickhouse: Object.assign(Object.create(clickhouse), { exec: mended }) });
+    rig.work({ clickhouse: Object.assign(Object.create(clickhouse), { exec: fixed }) });
     await rig.settled(stream);
     expect(await rig.stored()).toEqual({ rows: 300, distinct: 300 });
     expect(await reasons()).toEqual([]);

@@ -107,7 +107,7 @@ export function createInsertStep(dependencies: InsertDependencies): InsertStep {
   async function findRefused(block: Block, token: string): Promise<Refused[]> {
     const first: Refused[] = [];
     await halve(block, token, first);
-    // Again, as the schema may have been mended meanwhile: then the others were stored, and these would be set aside.
+    // Again, as the schema may have been fixed meanwhile: then the others were stored, and these would be set aside.
     const refused: Refused[] = [];
     for (const { row } of first) {
       await halve(

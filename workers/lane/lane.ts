@@ -95,7 +95,7 @@ const LANE_DEFAULTS = {
  * Runs a lane until it is drained, stopped, or lost.
  *
  * @throws {LaneLost} when another worker has taken it; {LaneMoved} when it has to be taken again; the signal's reason; or
- *   an error that no retry mends
+ *   an error that no retry fixes
  */
 export async function runLane(
   dependencies: LaneDependencies,

@@ -83,7 +83,7 @@ describe('events', () => {
       source: 'server',
       created_at: expect.any(String),
     });
-    await purchase('bob', 'order-1', 19.99); // a replay is no sale
+    await purchase('bob', 'order-1', 19.99); // a replay is not a sale
     await sleep(500);
     expect(receiver.received).toHaveLength(4);
     expect(new Set(receiver.received.map((one) => one.id)).size).toBe(4);

@@ -35,7 +35,7 @@ const OF_PROVIDER: Record<FulfilmentProvider, readonly (keyof SettingsInput)[]> 
   stripe_balance: ['restricted_key', 'currency', 'credit_value'],
 };
 
-/** @throws {AppError} `bad_request` when a setting is not the provider's, or is no currency */
+/** @throws {AppError} `bad_request` when a setting is not the provider's, or is not a currency */
 export function checkSettings(provider: FulfilmentProvider, { currency, ...input }: SettingsInput): void {
   for (const name of Object.keys({ ...input, ...(currency !== undefined && { currency }) })) {
     if (!OF_PROVIDER[provider].some((known) => known === name)) {
@@ -142,7 +142,7 @@ export async function changeFulfilment(
   return record;
 }
 
-/** Replaces the signing secret. @throws {AppError} `not_found`, `conflict` when it is no webhook's */
+/** Replaces the signing secret. @throws {AppError} `not_found`, `conflict` when its provider is not a webhook */
 export async function rotateFulfilmentSecret(
   tx: Queryable,
   workspaceId: string,

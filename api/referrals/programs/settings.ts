@@ -152,7 +152,7 @@ function readCurrency(text: string | undefined): string | undefined {
   return text?.toLowerCase();
 }
 
-/** @throws {AppError} `bad_request` when it is no amount of the currency. Returns minor units. */
+/** @throws {AppError} `bad_request` when it is not an amount of the currency. Returns minor units. */
 export function readMoney(path: string, major: number, currency: string): number {
   try {
     return toMinor(major, currency);

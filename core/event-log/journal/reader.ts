@@ -21,12 +21,12 @@ import { TailWaits } from './tail-waits.ts';
  * there would delay it until the segment is full.
  */
 const SEARCH_AFTER_MS = 1000;
-/** The same in a file that is not written to. Longer than a resting stream stands still. */
+/** The same in a file that is not written to. Longer than a stream without events pauses. */
 const SEARCH_UNWRITTEN_AFTER_MS = 15_000;
 
 type ReadResult = Awaited<ReturnType<EventLogReader['read']>>;
 
-/** Where a partition's reader stands still, and when to search behind that position. */
+/** Where a partition's reader waits, and when to search behind that position. */
 type Standstill = { offset: bigint; since: number; searchAt: number; modifiedMs: number };
 
 /**

@@ -13,7 +13,7 @@ inChromium(async () => {
   return site.close;
 });
 
-test('what is wrong is a badge on every page, and its page leads to where it is mended', async () => {
+test('what is wrong is a badge on every page, and its page leads to where it is fixed', async () => {
   const pool = createPool(storesOf(site.dataDir).databaseUrl, { max: 1 });
   const workspace = site.service.demo?.workspace_id;
   const { id } = await site.api<{ id: string }>('/webhooks', {

@@ -82,7 +82,7 @@ const kindOf = (body: AnalyticsBody | null | undefined): string =>
 
 const EMPTY: AnalyticsBody = { metrics: ['clicks'], window: { days: 1 }, time_zone: 'UTC' };
 
-/** What all queries of a view have in common. */
+/** The parameters that all queries of a view share. */
 export function baseOf(view: View, { zone }: Pick<Source, 'zone'>): AnalyticsBody {
   const compare = queryComparison(view.comparison, zone);
   return {

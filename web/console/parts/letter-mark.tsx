@@ -3,7 +3,7 @@
  * that site or a service, which would learn who looks at the dashboard.
  */
 export const LetterMark = ({ name }: { name: string }) => (
-  // Drawn by CSS: it is no part of the row's text.
+  // Drawn by CSS: it is not part of the row's text.
   <span
     className="letter-mark"
     aria-hidden="true"

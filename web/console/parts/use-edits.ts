@@ -19,7 +19,7 @@ export function useEdits<Draft extends Record<string, unknown>>(before: Draft): 
   const [edits, setEdits] = useState<Partial<Draft>>({});
   return {
     draft: { ...before, ...edits },
-    // A value that is back to that of the server is no edit: it would hide later changes.
+    // A value that equals that of the server is not an edit: it would hide later changes.
     change: (part) => setEdits((now) => without({ ...now, ...part }, before)),
     discard: () => setEdits({}),
     saved: (sent) => setEdits((now) => without(now, sent)),

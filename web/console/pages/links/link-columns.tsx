@@ -10,7 +10,7 @@ import type { Sparklines } from './use-sparklines.ts';
 
 type Found = FoundLinks['links'][number];
 
-/** What the cells of a page have in common. */
+/** What all cells of a page are given. */
 export type CellContext = {
   currency: string;
   folders: ReadonlyMap<string, string>;

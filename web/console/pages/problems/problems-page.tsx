@@ -15,7 +15,7 @@ import { type Problem, wordsOf } from './words.ts';
 /** Refresh interval. Milliseconds. */
 const REFRESH = 10_000;
 
-/** What is wrong in the workspace, the worst first, each with where it is mended. */
+/** What is wrong in the workspace, the worst first, each with where it is fixed. */
 export default function ProblemsPage() {
   const query = useApi<ResponseOf<'/problems'>>('/problems', {}, { every: REFRESH });
   return (
@@ -47,7 +47,7 @@ export default function ProblemsPage() {
 
 function Row({ problem }: { problem: Problem }) {
   const { can } = useSession();
-  const { what, advice, mend } = wordsOf(problem);
+  const { what, advice, fix } = wordsOf(problem);
   return (
     <Paper component="li" withBorder p="md">
       <Group justify="space-between" align="flex-start" gap="sm">
@@ -63,20 +63,20 @@ function Row({ problem }: { problem: Problem }) {
                 Since {formatInstant(problem.since)}, {formatAgo(problem.since)}
               </Note>
             )}
-            {mend !== null && !can('operator') && (
+            {fix !== null && !can('operator') && (
               <Note>Operators and owners of the workspace can fix it.</Note>
             )}
           </div>
         </Group>
-        {mend !== null && (
+        {fix !== null && (
           <Button
             component={Link}
-            href={mend.path}
+            href={fix.path}
             variant="default"
             size="xs"
-            aria-label={`${mend.label}: ${what}`}
+            aria-label={`${fix.label}: ${what}`}
           >
-            {mend.label}
+            {fix.label}
           </Button>
         )}
       </Group>

@@ -4,13 +4,13 @@ import { plural } from '../../formats.ts';
 
 export type Problem = ResponseOf<'/problems'>['problems'][number];
 
-/** A problem in words, with the page that mends it. */
+/** A problem in words, with the page that fixes it. */
 export type ProblemWords = {
   what: string;
-  /** The consequence, and what mends it. */
+  /** The consequence, and how to fix it. */
   advice: string;
-  /** Where it is mended; null: outside the console. */
-  mend: { path: string; label: string } | null;
+  /** Where it is fixed; null: outside the console. */
+  fix: { path: string; label: string } | null;
 };
 
 const OPERATOR = 'The operator of this service can fix it.';
@@ -30,91 +30,91 @@ export function wordsOf(problem: Problem): ProblemWords {
       return {
         what: 'Clicks are lost',
         advice: `Links redirect, but the server cannot store clicks, as with a full disk. "npx hoplog status" says why. ${OPERATOR}`,
-        mend: null,
+        fix: null,
       };
     case 'conversions_lost':
       return {
         what: 'Conversions are lost',
         advice: `The server cannot store identifies and orders, as with a full disk. "npx hoplog status" says why. ${OPERATOR}`,
-        mend: null,
+        fix: null,
       };
     case 'dead_letters':
       return {
         what: `${plural(many, 'event', 'events')} of this service could not be stored`,
         advice: `"npx hoplog dead-letter list" says why, and "npx hoplog dead-letter replay" stores them. ${OPERATOR}`,
-        mend: null,
+        fix: null,
       };
     case 'webhook_disabled':
       return {
         what: `The webhook to ${hostOf(name)} is disabled`,
         advice: 'It failed for days, and receives nothing. Fix its server, then enable it again.',
-        mend: { path: `/webhooks/${id}`, label: 'Open the webhook' },
+        fix: { path: `/webhooks/${id}`, label: 'Open the webhook' },
       };
     case 'webhook_failing':
       return {
         what: `The webhook to ${hostOf(name)} fails`,
         advice: 'Messages are retried. After five days of failures it is disabled.',
-        mend: { path: `/webhooks/${id}`, label: 'Open the webhook' },
+        fix: { path: `/webhooks/${id}`, label: 'Open the webhook' },
       };
     case 'domain_failing':
       return {
         what: `The domain ${name} fails its check`,
         advice: `${sentenceOf(reason)}Its links redirect until another workspace proves the domain.`,
-        mend: { path: '/domains', label: 'Open domains' },
+        fix: { path: '/domains', label: 'Open domains' },
       };
     case 'domain_pending':
       return {
         what: `The domain ${name} waits for its DNS record`,
         advice: `${sentenceOf(reason)}No links can be made on it before.`,
-        mend: { path: '/domains', label: 'Open domains' },
+        fix: { path: '/domains', label: 'Open domains' },
       };
     case 'connection_incomplete':
       return {
         what: `The connection to ${provider} has no signing secret`,
         advice: 'Its events are refused until the secret is set.',
-        mend: connection(),
+        fix: connection(),
       };
     case 'connection_refused':
       return {
         what: `Calls of ${provider} have a wrong signature`,
         advice: `Its events are refused. Copy the signing secret of the webhook at ${provider} again.`,
-        mend: connection(),
+        fix: connection(),
       };
     case 'connection_silent':
       return {
         what: `The connection to ${provider} has received no event`,
         advice: `Check that ${provider} sends its events to the address of the connection.`,
-        mend: connection(),
+        fix: connection(),
       };
     case 'connection_failed':
       return {
         what: `${plural(many, 'event', 'events')} of ${provider} failed`,
         advice: 'Their purchases are not counted. Each event says why, and can be tried again.',
-        mend: connection('failed'),
+        fix: connection('failed'),
       };
     case 'connection_unmatched':
       return {
         what: `${plural(many, 'event', 'events')} of ${provider} ${many === 1 ? 'matches' : 'match'} no known customer`,
         advice: 'Their purchases earn no commission. Assign them to a referrer, or leave them.',
-        mend: connection('unmatched'),
+        fix: connection('unmatched'),
       };
     case 'fulfilment_failing':
       return {
         what: `${plural(many, 'credit', 'credits')} of ${name} could not be delivered`,
         advice: 'Each delivery says why, and can be tried again.',
-        mend: { path: '/referrals?tab=fulfilment', label: 'Open fulfilment' },
+        fix: { path: '/referrals?tab=fulfilment', label: 'Open fulfilment' },
       };
     case 'orders_without_rate':
       return {
         what: `${plural(many, 'order', 'orders')} in ${codeOf(name)} ${many === 1 ? 'counts' : 'count'} without revenue`,
         advice: `There is no rate for ${codeOf(name)}. "npx hoplog rate set" sets one, and the orders count at once. ${OPERATOR}`,
-        mend: null,
+        fix: null,
       };
     case 'purchases_without_rate':
       return {
         what: `${plural(many, 'purchase', 'purchases')} in ${codeOf(name)} ${many === 1 ? 'earns' : 'earn'} no commission`,
         advice: `There is no rate for ${codeOf(name)}. "npx hoplog rate set" sets one, and they earn it at once. ${OPERATOR}`,
-        mend: { path: '/referrals?tab=purchases', label: 'Open purchases' },
+        fix: { path: '/referrals?tab=purchases', label: 'Open purchases' },
       };
   }
 }

@@ -9,7 +9,7 @@ test.each([
   ['https://shop.example/cart?item=1#top', ['https://shop.example']],
   [' HTTPS://Shop.Example:443/ \n"https://shop.example"\n', ['https://shop.example']],
   ['http://localhost:3000, capacitor://localhost', ['http://localhost:3000', 'capacitor://localhost']],
-  // What is no origin is sent as it is, so that the API names it.
+  // Text that is not an origin is sent as it is, so that the API names it.
   ['https://*.shop.example', ['https://*.shop.example']],
   ['null', ['null']],
   [' \n', []],

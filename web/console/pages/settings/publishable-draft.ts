@@ -56,7 +56,7 @@ const changedIn = (before: Draft, draft: Draft): Field[] =>
       : draft[field].trim() !== before[field],
   );
 
-/** The body of a change: what differs. What is no number is sent as it is, so that the API names the field. */
+/** The body of a change: what differs. Text that is not a number is sent as it is, so that the API names the field. */
 export function bodyOf(before: Draft, draft: Draft): Record<string, unknown> {
   const values: Record<Field, unknown> = {
     identity_verification: draft.identity_verification,

@@ -56,7 +56,7 @@ export const draftOf = (settings: Settings): Draft => ({
 export const changedIn = (before: Draft, draft: Draft): Field[] =>
   (Object.keys(before) as Field[]).filter((field) => draft[field].trim() !== before[field]);
 
-/** The body of a change: what differs. What is no number is sent as it is, so that the API names the field. */
+/** The body of a change: what differs. Text that is not a number is sent as it is, so that the API names the field. */
 export function bodyOf(before: Draft, draft: Draft): Record<string, unknown> {
   return Object.fromEntries(
     changedIn(before, draft).map((field) => {

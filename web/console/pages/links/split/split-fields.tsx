@@ -54,7 +54,7 @@ function SplitFields({ draft, set, wrong }: FormFields) {
                 sum={sum}
                 wrong={wrong}
                 onChange={(fields) => changeVariant(nth, fields)}
-                // One destination is no split.
+                // A split has at least two destinations.
                 onRemove={() =>
                   change(
                     variants.length <= VARIANTS.least
