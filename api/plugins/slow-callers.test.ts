@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { openEventStream, originOf } from '../../test/support/event-stream.ts';
@@ -83,16 +82,17 @@ test('requests behind a live stream free their slots when the connection closes'
   const live = get('/api/v1/clicks/live', `authorization: Bearer ${shop.secretKey}\r\n`);
   for (let round = 0; round < 3; round++) {
     const socket = await connection(live.repeat(10));
-    socket.resume();
-    await delay(500);
+    await once(socket.resume(), 'data');
     socket.destroy();
-    await delay(100);
   }
-  const stream = await openEventStream(`${url.origin}/api/v1/clicks/live`, {
-    authorization: `Bearer ${shop.secretKey}`,
-  });
-  expect(stream.status).toBe(200);
-  stream.close();
+  const streamed = async () => {
+    const stream = await openEventStream(`${url.origin}/api/v1/clicks/live`, {
+      authorization: `Bearer ${shop.secretKey}`,
+    });
+    stream.close();
+    return stream.status;
+  };
+  await expect.poll(streamed).toBe(200);
   await expect.poll(inFlight).toBe(0);
 });
 

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { silentLogger } from './log.ts';
 import { startRestartingThread } from './restarting-thread.ts';
 
@@ -44,9 +44,14 @@ test('a thread that dies is replaced, and posting in between returns false', asy
 test('a stopped thread stays stopped, whether it responds or hangs', async () => {
   const [listens, hangs] = [restarting(), restarting()];
   await expect.poll(() => [...listens.heard, ...hangs.heard]).toEqual(['up', 'up']);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
   hangs.thread.post('hang');
-  await Promise.all([listens.thread.stop('end', 60_000), hangs.thread.stop('end', 100)]);
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  const stopped = Promise.all([listens.thread.stop('end', 60_000), hangs.thread.stop('end', 100)]);
+  await vi.advanceTimersByTimeAsync(100);
+  await stopped;
+  // A restart would follow by a timer.
+  expect(vi.getTimerCount()).toBe(0);
   expect([listens.heard, hangs.heard]).toEqual([['up'], ['up']]);
   expect([listens.deaths, hangs.deaths, hangs.thread.post('x')]).toEqual([[], [], false]);
 });

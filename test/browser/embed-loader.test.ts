@@ -92,8 +92,10 @@ test("a height is accepted from the iframe's own window and the expected origin 
   }, `${site.origin}/elsewhere`);
   const elsewhere = await away?.contentFrame();
   await elsewhere?.waitForURL(`${site.origin}/elsewhere`);
+  // The listener of the loader is older: it has handled the message when this one runs.
+  await page.evaluate(`window.forged = new Promise((resolve) => addEventListener('message', resolve))`);
   await elsewhere?.evaluate(`window.parent.postMessage(${forged}, '*')`);
-  await page.evaluate(`new Promise((resolve) => setTimeout(resolve, 100))`);
+  await page.evaluate('window.forged.then(() => undefined)');
   expect(await settled()).toBe(first);
   await page.close();
 });

@@ -14,6 +14,7 @@ import { queueEvents } from '../../sql/webhooks/outbox.ts';
 import { click } from '../../workers/test-support/events.ts';
 import { createLogWriter, type LogWriter } from '../../workers/test-support/log-writer.ts';
 import { PATIENCE_MS } from '../../workers/test-support/patience.ts';
+import { STORED } from '../../workers/webhooks/stored.ts';
 import type { WebhookOptions } from '../../workers/webhooks/webhooks.ts';
 import { createWorkers, type Workers } from '../../workers/workers.ts';
 import { type TestApi, type TestWorkspace, testApi } from './api.ts';
@@ -66,6 +67,11 @@ export type WebhookBench = {
     hook: Hook,
     isSo: (delivery: LoggedDelivery) => boolean,
   ): Promise<LoggedDelivery>;
+  /**
+   * Waits until nothing is left to deliver: the workers are at the end of the log, the outbox is empty, and no delivery
+   * is due or under way. What has not arrived by then does not arrive.
+   */
+  settled(): Promise<void>;
   /** Stops the workers, and corrects and starts their clock, for the next test on the same bench. */
   rest(): Promise<void>;
   close(): Promise<void>;
@@ -157,6 +163,20 @@ export async function createWebhookBench({ tracing }: { tracing?: Tracing } = {}
         async () => (await bench.log(workspace, hook))[0],
         (newest): newest is LoggedDelivery => newest !== undefined && isSo(newest),
       );
+    },
+    async settled() {
+      const left = async () => {
+        const { rows } = await pool.query<{ left: number }>(
+          `SELECT (SELECT count(*) FROM webhook_outbox)::int
+             + (SELECT count(*) FROM webhook_deliveries
+                WHERE status = 'pending' AND next_attempt_at <= to_timestamp($1::float8 / 1000))::int
+             + (SELECT count(*) FROM log_lanes WHERE consumer = 'webhooks' AND next_offset < $2)::int AS left`,
+          // The next attempt of a claimed delivery is at the end of its lease.
+          [bench.now() + STORED.leaseMs, String(stream.end())],
+        );
+        return rows[0]?.left;
+      };
+      await until('nothing left to deliver', left, (count) => count === 0);
     },
     async rest() {
       await Promise.all([...running].map((workers) => workers.stop(0)));

@@ -17,6 +17,8 @@ export type LogWriter = {
   damage(bytes: Uint8Array): void;
   /** Sequence of the next event. */
   next(): bigint;
+  /** Logical offset behind the last batch. */
+  end(): bigint;
 };
 
 /**
@@ -74,5 +76,6 @@ export function createLogWriter(
     },
     damage: write,
     next: () => nextSequence,
+    end: () => start + BigInt(offset),
   };
 }

@@ -84,7 +84,7 @@ describe('events', () => {
       created_at: expect.any(String),
     });
     await purchase('bob', 'order-1', 19.99); // a replay is not a sale
-    await sleep(500);
+    await bench.settled();
     expect(receiver.received).toHaveLength(4);
     expect(new Set(receiver.received.map((one) => one.id)).size).toBe(4);
     await shop.delete(`/webhooks/${hook.id}`);
@@ -129,7 +129,7 @@ describe('events', () => {
     const { ref } = await enroll('ann', { email: 'ann@example.com' });
     const { body: outcome } = await signup('ann-again', { ref_code: ref, email: 'ann+2@example.com' });
     expect(outcome.blocked).toBe(true);
-    await sleep(500);
+    await bench.settled();
     expect(receiver.received).toEqual([]);
   });
 
@@ -176,7 +176,7 @@ describe('events', () => {
       click({ ...given, visitor: person, ts: ts + 3 }),
     ]);
     await receiver.until(1);
-    await sleep(300);
+    await bench.settled();
     expect(receiver.received.map((one) => one.event.data)).toMatchObject([
       { visitor_id: person, link_id: given.link, is_bot: false },
     ]);
@@ -192,7 +192,7 @@ describe('events', () => {
     bench.clicks(shop);
     await bench.credit(shop);
     await receiver.until(4);
-    await sleep(300);
+    await bench.settled();
     expect(types()).toEqual(['click.created', 'click.created', 'credit.earned', 'credit.earned']);
     // One event has one id for every webhook.
     expect(new Set(receiver.received.map((one) => one.id)).size).toBe(2);
@@ -242,7 +242,7 @@ describe('the log', () => {
     await bench.hook(shop, receiver.url, ['click.created']);
     bench.clicks(shop);
     await receiver.until(1);
-    await sleep(300);
+    await bench.settled();
     expect(receiver.received).toHaveLength(1);
     expect(uuidToBytes(receiver.received[0]?.id ?? '')).toHaveLength(16);
   });

@@ -174,7 +174,7 @@ describe('a webhook', () => {
     bench.clicks(shop);
     const given = await bench.untilDelivery(shop, off, (one) => one.status === 'failed');
     expect(given).toMatchObject({ attempts: 1, error: 'the webhook is not active' });
-    await sleep(700);
+    await bench.settled();
     expect(receiver.received).toHaveLength(2);
   });
 
