@@ -45,7 +45,7 @@ const listed = (values: readonly string[]) => values.map((value) => `\`${value}\
  * What a condition with a list of values compares, in the order of the console's list. A new one is a row here; what it
  * finds must be in `RuleVisit`.
  */
-export const VALUE_KINDS = {
+const VALUE_KINDS = {
   country: {
     label: 'Country',
     about: "ISO 3166-1 code of the visitor's address, such as `DE`",
