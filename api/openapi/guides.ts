@@ -1,5 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { CLICK_COLUMNS } from '../../clickhouse/analysts/views.ts';
+import { CLICK_NAMES, clickField } from '../../core/clicks/field-names.ts';
 import { PROVIDERS, providerWords } from '../../core/connections/providers.ts';
 import { CONDITION_TYPES, kindOf } from '../../core/links/rules/conditions.ts';
 import { EVENT_TYPES, EVENTS } from '../../core/webhooks/event-types.ts';
@@ -16,6 +18,13 @@ type Rows = readonly (readonly string[])[];
 
 /** The parts by their names. */
 const PARTS: Record<string, Rows> = {
+  columns: [
+    ['Column of a click', 'In `attributions`', 'Value'],
+    ...CLICK_NAMES.map((name) => {
+      const isAttributed = name === 'link_id' || CLICK_COLUMNS.includes(name);
+      return [`\`${name}\``, isAttributed ? 'yes' : '', clickField(name).description ?? ''];
+    }),
+  ],
   events: [['Event', 'When'], ...EVENT_TYPES.map((type) => [`\`${type}\``, EVENTS[type].when])],
   providers: [
     ['Provider', 'Events that count', 'Where the names of the buyer go'],
@@ -28,7 +37,7 @@ const PARTS: Record<string, Rows> = {
 };
 
 /** The guides with such parts. */
-export const GUIDES = ['connections.md', 'links.md', 'webhooks.md'].map((name) =>
+export const GUIDES = ['analysts.md', 'connections.md', 'links.md', 'webhooks.md'].map((name) =>
   fileURLToPath(new URL(`../../docs/${name}`, import.meta.url)),
 );
 

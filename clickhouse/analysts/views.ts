@@ -9,8 +9,8 @@ export const ANALYST_TABLES = [
   'deleted_links',
 ] as const;
 
-/** Columns of a click that an attribution has too. docs/analysts.md lists them in this order. */
-const CLICK_COLUMNS = CLICK_NAMES.filter((name) => clickField(name).dimension !== undefined);
+/** Columns of a click that an attribution has too. */
+export const CLICK_COLUMNS = CLICK_NAMES.filter((name) => clickField(name).dimension !== undefined);
 /** The other columns of a click. */
 const OWN_COLUMNS = CLICK_NAMES.filter((name) => !CLICK_COLUMNS.includes(name));
 
