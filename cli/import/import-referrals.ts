@@ -10,7 +10,12 @@ import {
   type PartnerRecord,
   type PartnerRef,
 } from '../../core/referral-imports/records.ts';
-import { openReferralFile, unknownColumns } from '../../core/referral-imports/rows.ts';
+import {
+  fieldKey,
+  openReferralFile,
+  type ReferralFile,
+  unknownColumns,
+} from '../../core/referral-imports/rows.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
 import { rolledBack } from '../../sql/database/rolled-back.ts';
 import { type KnownPartner, sumOfImported } from '../../sql/referrals/imports.ts';
@@ -106,12 +111,20 @@ async function run(given: ImportGiven, inBatch: InBatch): Promise<ReferralImport
   const directory = createPartnerDirectory(workspace.id, userIdOf);
   const keyOf = createKeys(from);
 
-  async function importFile({ name }: SourceFile, kind: Kind, rows: AsyncIterable<ReadRow>): Promise<void> {
+  async function importFile(
+    { name }: SourceFile,
+    { kind, rows, holdsPartners }: Pick<ReferralFile, 'kind' | 'rows' | 'holdsPartners'>,
+  ): Promise<void> {
     const errors = new ImportErrors();
     const reader = createReader(format, kind);
     const counts = report[kind];
-    const fail = (row: SourceRow | null, line: number, problem: RowProblem) =>
-      errors.add({ line }, problem, row);
+    /** Rows of a file of both are read twice: what is wrong is told once. */
+    const told = new Set(
+      report.errors.flatMap(({ file, line, message }) => (file === name ? [`${line} ${message}`] : [])),
+    );
+    const fail = (row: SourceRow | null, line: number, problem: RowProblem) => {
+      if (!told.has(`${line} ${problem.message}`)) errors.add({ line }, problem, row);
+    };
 
     /** Adds an error for each row whose referrer is unknown. Returns the others with their referrer. */
     async function withPartners<T extends Row<{ partner: PartnerRef }>>(tx: Queryable, batch: T[]) {
@@ -205,8 +218,11 @@ async function run(given: ImportGiven, inBatch: InBatch): Promise<ReferralImport
         continue;
       }
       if (kind === 'partners') keep(partners, row, reader.partner(row));
-      else if (kind === 'customers') keep(customers, row, reader.customer(row));
-      else {
+      else if (kind === 'customers') {
+        const read = reader.customer(row, holdsPartners);
+        if (read === 'none') counts.read -= 1;
+        else keep(customers, row, read);
+      } else {
         const read = reader.commission(row, currency);
         if (read === 'over') counts.skipped += 1;
         else if (read.record === null) for (const problem of read.problems) fail(row, row.line, problem);
@@ -229,6 +245,15 @@ async function run(given: ImportGiven, inBatch: InBatch): Promise<ReferralImport
     }
   }
 
+  /** Reads a file of customers once more, for the referrers in its rows: each once. */
+  async function asPartners(
+    file: SourceFile,
+  ): Promise<Pick<ReferralFile, 'kind' | 'rows' | 'holdsPartners'>> {
+    const content = await openReferralFile(format, file.text(), file.form);
+    if (content === null) throw new CommandFailed(`${file.name} has no rows`);
+    return { kind: 'partners', holdsPartners: false, rows: firstOfEach(content.rows) };
+  }
+
   const opened = [];
   for (const file of given.files) {
     try {
@@ -243,10 +268,28 @@ async function run(given: ImportGiven, inBatch: InBatch): Promise<ReferralImport
     }
   }
   for (const kind of KINDS) {
-    for (const { file, rows } of opened.filter((one) => one.kind === kind))
-      await importFile(file, kind, rows);
+    for (const { file, ...content } of opened) {
+      if (content.kind === kind) await importFile(file, content);
+      else if (kind === 'partners' && content.holdsPartners) await importFile(file, await asPartners(file));
+    }
   }
   return report;
+}
+
+/** Yields the rows of a file of both, without those of a referrer who was in an earlier row. */
+async function* firstOfEach(rows: AsyncIterable<ReadRow>): AsyncGenerator<ReadRow> {
+  const seen = new Set<string>();
+  for await (const row of rows) {
+    if ('problem' in row) {
+      yield row;
+      continue;
+    }
+    const values = Object.entries(row.values).map(([name, value]) => [fieldKey(name), String(value).trim()]);
+    const { email = '', token = '' } = Object.fromEntries(values) as Record<string, string>;
+    const key = JSON.stringify([email.toLowerCase(), token]);
+    if (!seen.has(key)) yield row;
+    seen.add(key);
+  }
 }
 
 const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);

@@ -45,6 +45,8 @@ export type ReferralFormat = {
   columns: Record<Kind, Partial<Record<Field, readonly string[]>>>;
   /** Names of columns that a document of the program states, of its CSV or its API. Left out: all, as in our own files. */
   documented?: readonly string[];
+  /** Columns that a file of customers has when its rows are referrers too, each beside a customer. */
+  alsoPartners?: readonly string[];
   /** Column whose presence tells a kind of file, checked in this order. */
   marks: readonly { kind: Kind; column: string }[];
   /** By status in lower case. */

@@ -1,13 +1,13 @@
 import { providerOfCustomer } from '../connections/payment-parts.ts';
 import { PROVIDERS, type Provider } from '../connections/providers.ts';
 import { isYes, RowProblem, type SourceRow } from '../link-imports/source-row.ts';
-import { instantText, listOf, slugOfUrl } from '../link-imports/values.ts';
+import { listOf, slugOfUrl } from '../link-imports/values.ts';
 import { isCurrency, MoneyError, roundToMinor } from '../money/money.ts';
 import { LINK_PARAMETERS } from '../referrals/link-parameters.ts';
-import { NANOS_PER_MILLI, parseInstant } from '../time/timestamps.ts';
 import { isEmail, normalizeEmail } from '../tracking/emails.ts';
 import type { Field, Kind, ReferralFormat } from './format.ts';
 import { fieldKey } from './rows.ts';
+import { readDecimal, readInstant } from './values.ts';
 
 /** Who the referrer of a row is: the first that is known decides. */
 export type PartnerRef = { id: string | null; email: string | null; code: string | null };
@@ -94,10 +94,8 @@ export function createReader(format: ReferralFormat, kind: Kind) {
     const instant = (field: Field) => {
       const value = text(field);
       if (value === null) return null;
-      const nanos = parseInstant(/^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00:00Z` : instantText(value));
-      if (nanos === null)
-        return secondsOf(value) ?? wrong(field, 'must be an ISO 8601 time, such as 2026-11-20T10:00:00Z');
-      return new Date(Number(nanos / NANOS_PER_MILLI));
+      const read = readInstant(value);
+      return 'problem' in read ? wrong(field, read.problem) : read.value;
     };
     const partner = (): PartnerRef => {
       const ref = { id: id('partner_id'), email: email('partner_email'), code: codeOf(text('partner_code')) };
@@ -146,8 +144,10 @@ export function createReader(format: ReferralFormat, kind: Kind) {
       );
     },
 
-    customer(row: SourceRow): Read<CustomerRecord> {
-      const { problems, id, named, email, instant, partner, wrong } = reader(row);
+    /** @returns `none` for a row of a file of both that is a referrer without a customer */
+    customer(row: SourceRow, holdsPartners: boolean): Read<CustomerRecord> | 'none' {
+      const { problems, text, id, named, email, instant, partner, wrong } = reader(row);
+      if (holdsPartners && text('customer_id') === null && text('customer_key') === null) return 'none';
       const own = id('customer_id');
       const old = id('customer_key');
       const record = {
@@ -208,11 +208,11 @@ export function createReader(format: ReferralFormat, kind: Kind) {
   ): number | null {
     const minor = text('amount_minor');
     const field = minor === null ? 'amount' : 'amount_minor';
-    const value = (minor ?? text('amount') ?? '').replace(/^[$€£¥]\s*|(?<=\d)\s*[A-Za-z]{3}$/g, '');
-    if (value === '') return wrong('amount', 'is required');
-    if (!/^-?\d{1,15}(\.\d{1,6})?$/.test(value)) {
-      return wrong(field, 'must be a number with a point, such as 49.90');
-    }
+    const given = minor ?? text('amount');
+    if (given === null) return wrong('amount', 'is required');
+    const read = readDecimal(given);
+    if ('problem' in read) return wrong(field, read.problem);
+    const { value } = read;
     if ((minor !== null || format.wholeIsMinor) && !value.includes('.')) return Number(value);
     if (minor !== null) return wrong(field, 'must be a whole number of minor units');
     const sign = value.startsWith('-') ? -1 : 1;
@@ -240,12 +240,6 @@ function payersIn(
     ),
   );
   return [...all.values()];
-}
-
-/** Seconds or milliseconds since the epoch, as some APIs have it. */
-function secondsOf(text: string): Date | null {
-  if (/^\d{10}$/.test(text)) return new Date(Number(text) * 1_000);
-  return /^\d{13}$/.test(text) ? new Date(Number(text)) : null;
 }
 
 /** Returns the code in a text: a code, or a whole referral link. */

@@ -5,7 +5,13 @@ import { unstorableIn } from '../text/storable.ts';
 import type { Kind, ReferralFormat } from './format.ts';
 
 /** A file whose first row was read. */
-export type ReferralFile = { kind: Kind; columns: string[]; rows: AsyncGenerator<ReadRow> };
+export type ReferralFile = {
+  kind: Kind;
+  /** The rows of a file of customers are referrers too. */
+  holdsPartners: boolean;
+  columns: string[];
+  rows: AsyncGenerator<ReadRow>;
+};
 
 /** Columns of customers that every format may have. */
 const PROVIDER_COLUMNS: readonly string[] = PROVIDERS.map((provider) => `${provider}_customer_id`);
@@ -30,17 +36,22 @@ export async function openReferralFile(
     if ('problem' in next.value) throw new RowProblem(null, next.value.problem);
     const columns = next.value.values.map((name) => name.trim());
     if (columns.every((name) => name === '')) continue;
-    return { kind: kindOf(format, columns), columns, rows: read(rows, columns) };
+    const kind = kindOf(format, columns);
+    const keys = new Set(columns.map(fieldKey));
+    const holdsPartners =
+      kind === 'customers' && (format.alsoPartners ?? []).some((name) => keys.has(fieldKey(name)));
+    return { kind, holdsPartners, columns, rows: read(rows, columns) };
   }
 }
 
 /** Returns the columns of a file that its format does not read, so that nothing of them is taken over. */
 export function unknownColumns(
   format: ReferralFormat,
-  { kind, columns }: Pick<ReferralFile, 'kind' | 'columns'>,
+  { kind, holdsPartners, columns }: Pick<ReferralFile, 'kind' | 'holdsPartners' | 'columns'>,
 ): string[] {
   const read = [
     ...Object.values(format.columns[kind]).flat(),
+    ...(holdsPartners ? Object.values(format.columns.partners).flat() : []),
     ...(kind === 'customers' ? PROVIDER_COLUMNS : []),
   ];
   const keys = new Set(read.map(fieldKey));

@@ -262,6 +262,60 @@ describe('importing referrals', () => {
     expect(report.sum).toEqual({ currency: 'usd', files: 8, ledger: 3 });
   });
 
+  test('Rewardful’s file of both has the referrers and their customers', async () => {
+    const head = 'stripe_customer_id,first_name,last_name,email,paypal_email,wise_email,token';
+    const file = [
+      head,
+      'cus_one1,Adam,Jones,adam@example.com,adam@pay.example,,adam',
+      'cus_two2,Adam,Jones,Adam@Example.com,adam@pay.example,,adam',
+      ',Eve,Stone,eve@example.com,,eve@wise.example,eve',
+      'cus_bad3,Bad,Row,no-email,,,bad',
+    ].join('\n');
+    for (const [created, existing] of [
+      [2, 0],
+      [0, 2],
+    ]) {
+      const report = await run('rewardful', { file });
+      expect(report.errors.map(({ line, field, message }) => [line, field, message])).toEqual([
+        [5, 'email', 'must be an email address'],
+      ]);
+      expect(counts(report).slice(0, 2)).toEqual([
+        [created, existing],
+        [created, existing],
+      ]);
+      expect(report.unknown_columns).toEqual([]);
+    }
+    const { enrollments } = (
+      await shop.get<{ enrollments: { name: string; payout_method: object }[] }>('/enrollments')
+    ).body;
+    expect(enrollments.map(({ name, payout_method }) => [name, payout_method])).toEqual([
+      ['Eve Stone', expect.objectContaining({ method: 'wise', email: 'e***@wise.example' })],
+      ['Adam Jones', expect.objectContaining({ method: 'paypal', email: 'a***@pay.example' })],
+    ]);
+    const { signups } = (await shop.get<{ signups: { external_user_id: string }[] }>('/signups')).body;
+    expect(signups.map(({ external_user_id }) => external_user_id).sort()).toEqual(['cus_one1', 'cus_two2']);
+  });
+
+  test('reads times and amounts as spreadsheets write them, and names what is ambiguous', async () => {
+    await run('csv', { partners });
+    const report = await run('csv', {
+      commissions: [
+        'commission_id,amount,currency,status,partner_id,created_at',
+        'x-1,"1,234.50",usd,eligible,1,2026-10-01 10:00:00 UTC',
+        'x-2,"$2,000,000.25",usd,eligible,1,"Oct 1, 2026"',
+        'x-3,"1.234,50",usd,eligible,1,13/10/2026',
+        'x-4,"1,234",usd,eligible,1,01/02/2026',
+      ].join('\n'),
+    });
+    expect(report.errors.map(({ line, field, message }) => [line, field, message])).toEqual([
+      [5, 'amount', 'is ambiguous: write 1234 or 1.234'],
+      [5, 'created_at', 'is ambiguous: write 2026-01-02 or 2026-02-01'],
+    ]);
+    expect((await imported()).map(({ amount }) => amount).sort((a, b) => a - b)).toEqual([
+      1_234.5, 1_234.5, 2_000_000.25,
+    ]);
+  });
+
   test('notes a code or coupon that another referrer has, and keeps it there', async () => {
     await run('csv', { partners });
     const more = 'partner_id,email,codes,coupons\n5,eve@example.com,"ANN, eve",ann';

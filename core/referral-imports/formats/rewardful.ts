@@ -71,6 +71,7 @@ export const rewardful: ReferralFormat = {
     'voided_at',
     'created_at',
   ],
+  alsoPartners: ['first_name', 'last_name', 'paypal_email', 'wise_email'],
   marks: [
     { kind: 'commissions', column: 'amount' },
     { kind: 'commissions', column: 'amount_cents' },
