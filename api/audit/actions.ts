@@ -68,6 +68,7 @@ export const ACCESS_OPERATIONS: Readonly<Record<string, Audited>> = {
   'payouts.export': { action: 'payouts.export', target: 'workspace', record: ['format'] },
   'payouts.markPaid': { action: 'payout.mark_paid', target: 'payout' },
   'payouts.failLine': { action: 'payout.fail_line', target: 'payout' },
+  'payouts.retryLine': { action: 'payout.retry_line', target: 'payout' },
   'payouts.cancel': { action: 'payout.cancel', target: 'payout' },
   'sharedDashboards.create': {
     action: 'shared_dashboard.create',

@@ -247,6 +247,12 @@ const CALLS: Record<string, () => Promise<Run>> = {
     await m.pay(id);
     return () => m.fail(id, partnerId);
   },
+  'payouts.retryLine': async () => {
+    const { workspace, m, id, partnerId } = await payout();
+    await m.pay(id);
+    await m.fail(id, partnerId);
+    return () => workspace.post(`/payouts/${id}/lines/${partnerId}/retry`);
+  },
   'payouts.cancel': async () => {
     const { workspace, id } = await payout();
     return () => workspace.delete(`/payouts/${id}`);

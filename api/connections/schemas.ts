@@ -123,7 +123,7 @@ const EventStatus = OneOf(EVENT_STATUSES, {
 const EventReason = Nullable(
   Type.String({
     description:
-      'Why. `ignored`: `test_mode`, `live_mode`, `type_not_used`, `says_nothing`, `connected_account` (of Stripe Connect, and not in `settings.accounts`), `nothing_paid`. `unmatched`: `no_buyer` (no one is named), `unknown_buyer` (the named user has no signup), `unknown_code: ` and the ids of discount codes whose texts are not known, `no_purchase` (no event has told of the payment yet), `waits_for_invoice` (the payment may be of an invoice), `refund_in_other_currency` (a refund in a currency that the payment does not tell the amount of). `recorded`: `also_refunded_by_hand` (a refund that was reported by hand counts too). `failed`: `amount_too_large`, `reported_for_another_user`, `internal_error`, or what can not be read.',
+      'Why. `ignored`: `test_mode`, `live_mode`, `type_not_used`, `says_nothing`, `connected_account` (of Stripe Connect, and not in `settings.accounts`), `nothing_paid`. `unmatched`: `no_buyer` (no one is named), `unknown_buyer` (the named user has no signup), `unknown_code: ` and the ids of discount codes whose texts are not known, `no_purchase` (no event has told of the payment yet), `waits_for_invoice` (the payment may be of an invoice), `refund_in_other_currency` (a refund in a currency that the payment does not tell the amount of). `recorded`: `trial_nothing_paid` (the first invoice of a subscription is 0; the first paid one is the first sale), `also_refunded_by_hand` (a refund that was reported by hand counts too). `failed`: `amount_too_large`, `reported_for_another_user`, `internal_error`, or what can not be read.',
   }),
 );
 

@@ -32,6 +32,23 @@ export const HEADERS = {
     schema: { type: 'string', pattern: '^[0-9a-f]{64}$' },
     example: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   },
+  LeftOut: {
+    description:
+      'How many referrers have commissions that wait for an open file of the same format and program, by file. Absent: none.',
+    schema: { type: 'string' },
+    example: '1000;export_id="019aabf4-3c00-7000-8000-000000000009"',
+  },
+  HeldBack: {
+    description: 'How many balances are held back, by the reason of `GET /payouts/eligible`. Absent: none.',
+    schema: { type: 'string' },
+    example: 'below_minimum=12, payout_name=3',
+  },
+  Rounded: {
+    description:
+      'Number of lines that are rounded down because the format takes no decimals in the currency. Absent: none.',
+    schema: { type: 'integer', minimum: 1 },
+    example: 2,
+  },
 } as const;
 
 /** The header's name on the wire, by its name in `components.headers`. */
@@ -42,6 +59,9 @@ const WIRE: Record<keyof typeof HEADERS, string> = {
   IgnoredFields: 'x-ignored-fields',
   ExportId: 'x-export-id',
   LedgerHead: 'x-ledger-head',
+  LeftOut: 'x-left-out',
+  HeldBack: 'x-held-back',
+  Rounded: 'x-rounded',
 };
 
 const WAIT = new Set(['429', '503']);

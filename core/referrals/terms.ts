@@ -90,13 +90,20 @@ export type PayoutStatus = (typeof PAYOUT_STATUSES)[number];
 export const PAYOUT_LINE_STATUSES = ['open', 'paid', 'failed'] as const;
 export type PayoutLineStatus = (typeof PAYOUT_LINE_STATUSES)[number];
 
+/** Kinds of payout files: our own, and those that PayPal and Wise take. */
+export const PAYOUT_FORMATS = ['csv', 'paypal', 'wise'] as const;
+export type PayoutFormat = (typeof PAYOUT_FORMATS)[number];
+
 /** Why an eligible balance is not in a payout file, in the order of the checks. */
 export const HELD_BACK = [
   'suspended',
+  'in_open_file',
   'negative',
   'below_minimum',
   'no_payout_method',
   'payout_method_changed',
+  'payout_failed',
+  'payout_name',
 ] as const;
 export type HeldBack = (typeof HELD_BACK)[number];
 

@@ -20,6 +20,8 @@ export const ADVISORY_LOCKS = {
   domains: 7_205_011_982,
   /** Seed of one lock for each account at a billing provider: one transaction at a time joins its payments. */
   providerAccounts: 7_205_011_983,
+  /** Seed of one lock for each workspace: one transaction at a time creates or changes its payout files. */
+  payouts: 7_205_011_984,
   /** Seed of one lock for each workspace: one transaction at a time extends the hash chain of its ledger. */
   ledgerChain: 7_205_011_980,
 } as const;

@@ -68,6 +68,7 @@ CREATE TABLE enrollments (
   payout_method    text CHECK (payout_method IN ('paypal', 'payoneer', 'wise')),
   payout_email     text,
   payout_unconfirmed_at timestamptz,    -- when a page changed the address; null: a server set or confirmed it
+  payout_name      text CHECK (length(payout_name) BETWEEN 1 AND 200), -- of the account's owner, for Wise; null: `name`
   commission_type  text CHECK (commission_type IN ('percent', 'flat')), -- own terms; null: the program's
   commission_rate  numeric CHECK (commission_rate >= 0),
   changed_by       text NOT NULL,       -- who made the last change, as the history shows it
@@ -309,6 +310,7 @@ CREATE TABLE payout_exports (
   id           uuid PRIMARY KEY,
   workspace_id uuid NOT NULL REFERENCES workspaces (id),
   program_id   uuid REFERENCES programs (id),
+  format       text NOT NULL CHECK (format IN ('csv', 'paypal', 'wise')),
   status       text NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'paid', 'canceled')),
   ledger_head  bytea NOT NULL CHECK (octet_length(ledger_head) = 32), -- hash of the last entry when it was created
   created_at   timestamptz NOT NULL,
@@ -330,19 +332,23 @@ CREATE TABLE payouts (
   amount_minor  bigint NOT NULL CHECK (amount_minor > 0),
   currency      text NOT NULL,
   status        text NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'paid', 'failed')),
-  paid_minor    bigint CHECK (paid_minor > 0), -- less than the amount where another file paid some of its commissions
+  -- Less than the amount where another file paid some of its commissions; 0 where others paid all of them.
+  paid_minor    bigint CHECK (paid_minor >= 0),
   fail_reason   text CHECK (length(fail_reason) BETWEEN 1 AND 500),
   created_at    timestamptz NOT NULL,
   paid_at       timestamptz,
   failed_at     timestamptz,
+  retried_at    timestamptz, -- when later files may pay the referrer at the address of this failed line again
   UNIQUE (export_id, enrollment_id),
   CHECK ((status = 'open') = (paid_at IS NULL)),
   CHECK ((status = 'open') = (paid_minor IS NULL)),
   CHECK ((status = 'failed') = (failed_at IS NOT NULL)),
-  CHECK ((status = 'failed') = (fail_reason IS NOT NULL))
+  CHECK ((status = 'failed') = (fail_reason IS NOT NULL)),
+  CHECK (retried_at IS NULL OR status = 'failed')
 );
 CREATE INDEX payouts_export ON payouts (export_id, id);
 CREATE INDEX payouts_enrollment ON payouts (enrollment_id, paid_at DESC) WHERE paid_at IS NOT NULL;
+CREATE INDEX payouts_failed ON payouts (enrollment_id) WHERE status = 'failed' AND retried_at IS NULL;
 
 CREATE TABLE payout_commissions (
   payout_id     uuid NOT NULL REFERENCES payouts (id),
@@ -481,7 +487,8 @@ BEGIN
       TG_OP = 'UPDATE' AND OLD.email IS DISTINCT FROM NEW.email),
     ('payout_method', OLD.payout_method || ' ' || masked_email(OLD.payout_email),
       NEW.payout_method || ' ' || masked_email(NEW.payout_email),
-      (OLD.payout_method, OLD.payout_email) IS DISTINCT FROM (NEW.payout_method, NEW.payout_email))
+      (OLD.payout_method, OLD.payout_email) IS DISTINCT FROM (NEW.payout_method, NEW.payout_email)),
+    ('payout_name', OLD.payout_name, NEW.payout_name, OLD.payout_name IS DISTINCT FROM NEW.payout_name)
   ) AS change (field, old_value, new_value, is_changed) WHERE is_changed;
   RETURN NULL;
 END $$;

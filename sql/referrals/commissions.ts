@@ -297,7 +297,7 @@ export async function mayHaveBeenPaid(tx: Queryable, commissionId: string): Prom
     `SELECT EXISTS (
        SELECT 1 FROM payout_commissions pc JOIN payouts p ON p.id = pc.payout_id
        JOIN payout_exports x ON x.id = p.export_id
-       WHERE pc.commission_id = $1 AND (p.status = 'paid' OR (p.status = 'open' AND x.canceled_at IS NULL))) AS found`,
+       WHERE pc.commission_id = $1 AND (p.paid_minor > 0 AND p.status = 'paid' OR (p.status = 'open' AND x.canceled_at IS NULL))) AS found`,
     [commissionId],
   );
   return rows[0]?.found === true;

@@ -1,5 +1,7 @@
-import type { EnrollmentStatus, HeldBack, PayoutMethod } from '../../core/referrals/terms.ts';
+import { METHOD_OF_FORMAT, WISE_NAME } from '../../core/referrals/payout-formats.ts';
+import type { EnrollmentStatus, HeldBack, PayoutFormat, PayoutMethod } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
+import { isInOpenFile } from './payouts.ts';
 
 /** What a referrer could be paid now, in minor units. Negative where refunds exceed what is eligible. */
 export type EligibleBalance = {
@@ -12,6 +14,8 @@ export type EligibleBalance = {
   payout_email: string | null;
   min_payout_minor: number;
   amount_minor: number;
+  /** What of it is in open files of the format. */
+  in_open_files_minor: number;
   currency: string;
   commissions: number;
   /** Why a file created now would leave the balance out; null: it would not. */
@@ -22,25 +26,39 @@ export type EligibleBalance = {
  * SQL: why a payout file leaves out the balance of an enrollment `e`, or null. The reasons are in the order of
  * `HELD_BACK`. Needs the enrollment's workspace `w` and program `p`.
  *
- * @param amount SQL of the balance in minor units
- * @param now SQL of the time of the file
+ * @param sql.amount the balance in minor units, without what is in open files of the format and program
+ * @param sql.inOpenFiles what is in those
+ * @param sql.now the time of the file
+ * @param sql.format the format of the file
  */
-export const heldBack = (amount: string, now: string) => `CASE WHEN e.status = 'suspended' THEN 'suspended'
-    WHEN ${amount} <= 0 THEN 'negative' WHEN ${amount} < p.min_payout_minor THEN 'below_minimum'
+export const heldBack = (sql: { amount: string; inOpenFiles: string; now: string; format: string }) =>
+  `CASE WHEN e.status = 'suspended' THEN 'suspended'
+    WHEN ${sql.amount} <= 0 AND ${sql.inOpenFiles} > 0 THEN 'in_open_file'
+    WHEN ${sql.amount} <= 0 THEN 'negative' WHEN ${sql.amount} < p.min_payout_minor THEN 'below_minimum'
     WHEN e.payout_method IS NULL THEN 'no_payout_method'
-    WHEN e.payout_unconfirmed_at > ${now}::timestamptz - make_interval(days => w.payout_hold_days)
-      THEN 'payout_method_changed' END`;
+    WHEN e.payout_unconfirmed_at > ${sql.now}::timestamptz - make_interval(days => w.payout_hold_days)
+      THEN 'payout_method_changed'
+    WHEN EXISTS (SELECT FROM payouts l WHERE l.enrollment_id = e.id AND l.status = 'failed' AND l.retried_at IS NULL
+                 AND (l.method, l.payout_email) = (e.payout_method, e.payout_email)) THEN 'payout_failed'
+    WHEN ${sql.format}::text = 'wise' AND NOT coalesce(btrim(coalesce(e.payout_name, e.name)) ~ '${WISE_NAME}', false)
+      THEN 'payout_name' END`;
 
 /**
- * SQL: eligible balances of workspace `$1` and program `$2` or null at `$3`, by referrer. Includes commissions whose hold period is over but that the job has
- * not matured yet, as a payout file does. A balance of one program is judged by that program's minimum, also where its
- * referrer has moved to another.
+ * SQL: eligible balances of workspace `$1` and program `$2` or null at `$3`, by referrer, for a file of format `$4`.
+ * Includes commissions whose hold period is over but that the job has not matured yet, as a payout file does. A balance
+ * of one program is judged by that program's minimum, also where its referrer has moved to another.
  */
 export const ELIGIBLE = `SELECT e.id AS enrollment_id, p.id AS program_id, e.external_user_id, e.name, e.status,
-    e.payout_method, e.payout_email, p.min_payout_minor, owed.amount_minor, owed.currency, owed.commissions,
-    ${heldBack('owed.amount_minor', '$3')} AS held_back
+    e.payout_method, e.payout_email, p.min_payout_minor, owed.amount_minor, owed.in_open_files_minor, owed.currency,
+    owed.commissions, ${heldBack({
+      amount: '(owed.amount_minor - owed.in_open_files_minor)',
+      inOpenFiles: 'owed.in_open_files_minor',
+      now: '$3',
+      format: '$4',
+    })} AS held_back
   FROM (
-    SELECT c.enrollment_id, c.currency, count(*) AS commissions, sum(remaining.amount)::bigint AS amount_minor
+    SELECT c.enrollment_id, c.currency, count(*) AS commissions, sum(remaining.amount)::bigint AS amount_minor,
+      coalesce(sum(remaining.amount) FILTER (WHERE ${isInOpenFile({ format: '$4', programId: '$2' })}), 0)::bigint AS in_open_files_minor
     FROM commissions c, LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM ledger_entries
                                  WHERE commission_id = c.id) AS remaining
     WHERE c.workspace_id = $1 AND ($2::uuid IS NULL OR c.program_id = $2)
@@ -50,8 +68,11 @@ export const ELIGIBLE = `SELECT e.id AS enrollment_id, p.id AS program_id, e.ext
   JOIN workspaces w ON w.id = e.workspace_id
   WHERE owed.amount_minor <> 0`;
 
-/** @param programId null: every program of the workspace */
-type Scope = { workspaceId: string; programId: string | null; now: Date };
+/**
+ * @param programId null: every program of the workspace
+ * @param format of the file; those of PayPal and Wise have the balances of that method alone
+ */
+type Scope = { workspaceId: string; programId: string | null; format: PayoutFormat; now: Date };
 
 /**
  * Returns referrers with an eligible balance, latest enrolled first.
@@ -60,13 +81,14 @@ type Scope = { workspaceId: string; programId: string | null; now: Date };
  */
 export async function listEligible(
   db: Queryable,
-  { workspaceId, programId, now }: Scope,
+  { workspaceId, programId, format, now }: Scope,
   page: { before: string | null; limit: number },
 ): Promise<EligibleBalance[]> {
   const { rows } = await db.query<EligibleBalance>(
     `SELECT * FROM (${ELIGIBLE}) AS eligible
-     WHERE $4::uuid IS NULL OR enrollment_id < $4 ORDER BY enrollment_id DESC LIMIT $5`,
-    [workspaceId, programId, now, page.before, page.limit],
+     WHERE ($5::uuid IS NULL OR enrollment_id < $5) AND ($7::text IS NULL OR payout_method = $7)
+     ORDER BY enrollment_id DESC LIMIT $6`,
+    [workspaceId, programId, now, format, page.before, page.limit, METHOD_OF_FORMAT[format]],
   );
   return rows;
 }
@@ -74,12 +96,13 @@ export async function listEligible(
 /** Returns what a payout file created now would list: referrers and minor units, by currency. */
 export async function sumPayable(
   db: Queryable,
-  { workspaceId, programId, now }: Scope,
+  { workspaceId, programId, format, now }: Scope,
 ): Promise<{ currency: string; referrers: number; amount_minor: number }[]> {
   const { rows } = await db.query<{ currency: string; referrers: number; amount_minor: number }>(
-    `SELECT currency, count(*) AS referrers, sum(amount_minor)::bigint AS amount_minor
-     FROM (${ELIGIBLE}) AS eligible WHERE held_back IS NULL GROUP BY currency ORDER BY currency`,
-    [workspaceId, programId, now],
+    `SELECT currency, count(*) AS referrers, sum(amount_minor - in_open_files_minor)::bigint AS amount_minor
+     FROM (${ELIGIBLE}) AS eligible WHERE held_back IS NULL AND ($5::text IS NULL OR payout_method = $5)
+     GROUP BY currency ORDER BY currency`,
+    [workspaceId, programId, now, format, METHOD_OF_FORMAT[format]],
   );
   return rows;
 }

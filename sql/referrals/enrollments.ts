@@ -25,6 +25,8 @@ export type Enrollment = {
   reward_mode: RewardMode;
   payout_method: PayoutMethod | null;
   payout_email: string | null;
+  /** Name of the account's owner, for files that name the recipient; null: `name`. */
+  payout_name: string | null;
   /** When a page changed the address; null: a server set or confirmed it. */
   payout_unconfirmed_at: Date | null;
   /** When a change by a page no longer holds the balance back. May be in the past. */
@@ -39,7 +41,7 @@ export type Enrollment = {
 
 /** The columns of an {@link Enrollment}. */
 export const ENROLLMENT_COLUMNS = `id, workspace_id, program_id, external_user_id, email, name, device_id, address_hash,
-  tier, status, reward_mode, payout_method, payout_email, payout_unconfirmed_at, commission_type,
+  tier, status, reward_mode, payout_method, payout_email, payout_name, payout_unconfirmed_at, commission_type,
   commission_rate::float8 AS commission_rate, created_at, updated_at, payout_unconfirmed_at + make_interval(days =>
     (SELECT payout_hold_days FROM workspaces WHERE id = enrollments.workspace_id)) AS payout_held_until`;
 
@@ -168,6 +170,7 @@ export type EnrollmentChange = Partial<
     | 'reward_mode'
     | 'payout_method'
     | 'payout_email'
+    | 'payout_name'
     | 'payout_unconfirmed_at'
     | 'commission_type'
     | 'commission_rate'
@@ -184,6 +187,7 @@ const CHANGEABLE = [
   'reward_mode',
   'payout_method',
   'payout_email',
+  'payout_name',
   'payout_unconfirmed_at',
   'commission_type',
   'commission_rate',

@@ -1,5 +1,7 @@
+import type { PayoutFormat } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
 import { ELIGIBLE } from './eligible-balances.ts';
+import { PAYMENTS_WITHOUT_BUYER } from './purchase-list.ts';
 
 /** What waits for a person in the referrals of a workspace. */
 export type OpenDecisions = {
@@ -41,7 +43,7 @@ export async function openDecisions(
        SELECT p.export_id, p.failed_at FROM payouts p JOIN enrollments e ON e.id = p.enrollment_id
        WHERE p.workspace_id = $1 AND p.status = 'failed' AND ($2::uuid IS NULL OR e.program_id = $2)
          AND NOT EXISTS (SELECT FROM payouts later WHERE later.enrollment_id = p.enrollment_id
-           AND later.status = 'paid' AND later.paid_at > p.failed_at))
+           AND later.paid_minor > 0 AND later.paid_at > p.failed_at))
      SELECT
        (SELECT count(*) FROM signups WHERE workspace_id = $1 AND (state = 'held' OR rewards_held)
           AND ($2::uuid IS NULL OR program_id = $2)) AS held_signups,
@@ -52,14 +54,16 @@ export async function openDecisions(
        (SELECT count(*) FROM failed) AS failed_payouts,
        (SELECT export_id FROM failed ORDER BY failed_at DESC LIMIT 1) AS failed_payout_file,
        (SELECT count(*) FROM purchases WHERE workspace_id = $1 AND $2::uuid IS NULL AND enrollment_id IS NULL
-          AND purchased_at >= $4 AND purchased_at < $3) AS unmatched_purchases,
+          AND purchased_at >= $5 AND purchased_at < $3)
+        + (SELECT count(*) FROM (${PAYMENTS_WITHOUT_BUYER}) AS payment WHERE $2::uuid IS NULL
+           AND purchased_at >= $5 AND purchased_at < $3) AS unmatched_purchases,
        (SELECT count(*) FROM purchases p LEFT JOIN enrollments e ON e.id = p.enrollment_id
         WHERE p.workspace_id = $1 AND p.reason = 'no_currency_rate' AND ($2::uuid IS NULL OR e.program_id = $2))
          AS purchases_without_rate,
        (SELECT count(*) FROM fulfilments f JOIN grant_deliveries d ON d.fulfilment_id = f.id
         WHERE f.workspace_id = $1 AND d.status = 'failed' AND ($2::uuid IS NULL OR f.program_id = $2))
          AS failed_credit_deliveries`,
-    [workspaceId, programId, now, from],
+    [workspaceId, programId, now, 'csv' satisfies PayoutFormat, from],
   );
   const [row] = rows;
   if (!row) throw new Error('the open decisions have no row');

@@ -1,4 +1,9 @@
-import type { PayoutLineStatus, PayoutMethod, PayoutStatus } from '../../core/referrals/terms.ts';
+import type {
+  PayoutFormat,
+  PayoutLineStatus,
+  PayoutMethod,
+  PayoutStatus,
+} from '../../core/referrals/terms.ts';
 import { conditionsAfter } from '../database/conditions.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
@@ -8,6 +13,7 @@ export type ListedExport = {
   id: string;
   /** Null: every program. */
   program_id: string | null;
+  format: PayoutFormat;
   status: PayoutStatus;
   ledger_head: string;
   created_at: string;
@@ -41,7 +47,7 @@ export async function listExports(
   add((p) => `(x.status = 'paid') = ${p}`, filter.paid);
   add((p) => `x.id < ${p}`, filter.before);
   const { rows } = await db.query<ListedExport>(
-    `SELECT x.id, x.program_id, x.status, encode(x.ledger_head, 'hex') AS ledger_head,
+    `SELECT x.id, x.program_id, x.format, x.status, encode(x.ledger_head, 'hex') AS ledger_head,
        ${isoMicros('x.created_at')} AS created_at, ${isoMicros('x.paid_at')} AS paid_at,
        ${isoMicros('x.canceled_at')} AS canceled_at, sums.referrers, sums.totals
      FROM (SELECT * FROM payout_exports x WHERE x.workspace_id = $1${text()}
@@ -74,6 +80,7 @@ export type ExportLine = {
   fail_reason: string | null;
   paid_at: string | null;
   failed_at: string | null;
+  retried_at: string | null;
 };
 
 /**
@@ -96,7 +103,7 @@ export async function listExportLines(
   const { rows } = await db.query<ExportLine>(
     `SELECT p.id, p.enrollment_id, e.external_user_id, e.name, p.method, p.payout_email, p.status, p.amount_minor,
        p.paid_minor, p.currency, p.fail_reason, ${isoMicros('p.paid_at')} AS paid_at,
-       ${isoMicros('p.failed_at')} AS failed_at,
+       ${isoMicros('p.failed_at')} AS failed_at, ${isoMicros('p.retried_at')} AS retried_at,
        (SELECT count(*) FROM payout_commissions c WHERE c.payout_id = p.id) AS commissions
      FROM payouts p JOIN enrollments e ON e.id = p.enrollment_id
      WHERE p.export_id = $1 AND ($2::uuid IS NULL OR p.id > $2) AND ($4::uuid IS NULL OR p.enrollment_id = $4)

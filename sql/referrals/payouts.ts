@@ -1,27 +1,51 @@
 import { uuidv7 } from '../../core/ids.ts';
-import type { PayoutLineStatus, PayoutMethod, PayoutStatus } from '../../core/referrals/terms.ts';
+import type {
+  PayoutFormat,
+  PayoutLineStatus,
+  PayoutMethod,
+  PayoutStatus,
+} from '../../core/referrals/terms.ts';
+import { ADVISORY_LOCKS } from '../database/advisory-locks.ts';
 import type { Queryable } from '../database/pool.ts';
 
 /** A payout file, without its lines. */
 export type PayoutExport = {
   id: string;
   program_id: string | null;
+  format: PayoutFormat;
   status: PayoutStatus;
   created_at: Date;
   canceled_at: Date | null;
 };
 
-const COLUMNS = 'id, program_id, status, created_at, canceled_at';
+const COLUMNS = 'id, program_id, format, status, created_at, canceled_at';
+
+/**
+ * Lets one transaction at a time create or change the payout files of a workspace: paying one closes lines of others.
+ * Take it before every other lock.
+ */
+export async function lockPayouts(tx: Queryable, workspaceId: string): Promise<void> {
+  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, $2))', [
+    workspaceId,
+    ADVISORY_LOCKS.payouts,
+  ]);
+}
 
 /** Creates an empty payout file. */
 export async function insertPayoutExport(
   tx: Queryable,
-  given: { workspaceId: string; programId: string | null; ledgerHead: Buffer; now: Date },
+  given: {
+    workspaceId: string;
+    programId: string | null;
+    format: PayoutFormat;
+    ledgerHead: Buffer;
+    now: Date;
+  },
 ): Promise<PayoutExport> {
   const { rows } = await tx.query<PayoutExport>(
-    `INSERT INTO payout_exports (id, workspace_id, program_id, ledger_head, created_at) VALUES ($1, $2, $3, $4, $5)
-     RETURNING ${COLUMNS}`,
-    [uuidv7(), given.workspaceId, given.programId, given.ledgerHead, given.now],
+    `INSERT INTO payout_exports (id, workspace_id, program_id, format, ledger_head, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${COLUMNS}`,
+    [uuidv7(), given.workspaceId, given.programId, given.format, given.ledgerHead, given.now],
   );
   if (!rows[0]) throw new Error('the payout file was not inserted');
   return rows[0];
@@ -72,6 +96,60 @@ export async function insertPayouts(
   );
 }
 
+/**
+ * SQL: whether commission `c` is in an open line of an open payout file of a format and program.
+ *
+ * @param sql.programId null: a file of every program
+ */
+export const isInOpenFile = (sql: { format: string; programId: string }) => `EXISTS (
+    SELECT FROM payout_commissions pc JOIN payouts l ON l.id = pc.payout_id JOIN payout_exports x ON x.id = l.export_id
+    WHERE pc.commission_id = c.id AND l.status = 'open' AND x.status = 'open' AND x.format = ${sql.format}
+      AND x.program_id IS NOT DISTINCT FROM ${sql.programId})`;
+
+/** Returns the open files of a format and program that hold these commissions in open lines. */
+export async function openFilesOf(
+  db: Queryable,
+  { format, programId }: { format: PayoutFormat; programId: string | null },
+  commissionIds: readonly string[],
+): Promise<{ commission_id: string; export_id: string }[]> {
+  const { rows } = await db.query<{ commission_id: string; export_id: string }>(
+    `SELECT pc.commission_id, x.id AS export_id FROM payout_commissions pc JOIN payouts l ON l.id = pc.payout_id
+     JOIN payout_exports x ON x.id = l.export_id
+     WHERE pc.commission_id = ANY ($1) AND l.status = 'open' AND x.status = 'open' AND x.format = $2
+       AND x.program_id IS NOT DISTINCT FROM $3 ORDER BY x.id`,
+    [commissionIds, format, programId],
+  );
+  return rows;
+}
+
+/**
+ * Closes the lines of other open files whose commissions have all been paid since, and files without another open line.
+ * Call it with the payout files locked.
+ *
+ * @param commissionIds the commissions that were paid now
+ */
+export async function closePaidLines(
+  tx: Queryable,
+  commissionIds: readonly string[],
+  now: Date,
+): Promise<void> {
+  const { rows } = await tx.query<{ export_id: string }>(
+    `UPDATE payouts AS l SET status = 'paid', paid_minor = 0, paid_at = $2
+     FROM payout_exports x
+     WHERE x.id = l.export_id AND x.status = 'open' AND l.status = 'open'
+       AND l.id IN (SELECT payout_id FROM payout_commissions WHERE commission_id = ANY ($1))
+       AND NOT EXISTS (SELECT FROM payout_commissions pc JOIN commissions c ON c.id = pc.commission_id
+                       WHERE pc.payout_id = l.id AND c.status IN ('pending', 'eligible'))
+     RETURNING l.export_id`,
+    [commissionIds, now],
+  );
+  await tx.query(
+    `UPDATE payout_exports AS x SET status = 'paid', paid_at = $2 WHERE id = ANY ($1)
+       AND NOT EXISTS (SELECT FROM payouts WHERE export_id = x.id AND status = 'open')`,
+    [[...new Set(rows.map(({ export_id }) => export_id))], now],
+  );
+}
+
 /** Returns the payout file with this id in the workspace, locked until the transaction ends, or null. */
 export async function lockPayoutExport(
   tx: Queryable,
@@ -92,14 +170,16 @@ export type Payout = {
   amount_minor: number;
   currency: string;
   status: PayoutLineStatus;
-  /** What the file paid of it; null while open. */
+  /** What the file paid of it; null while open, 0 where other files paid it. */
   paid_minor: number | null;
+  retried_at: Date | null;
 };
 
 /** Returns the lines of a payout file in its order. Call it with the file locked. */
 export async function payoutsOfExport(db: Queryable, exportId: string): Promise<Payout[]> {
   const { rows } = await db.query<Payout>(
-    `SELECT id, enrollment_id, amount_minor, currency, status, paid_minor FROM payouts WHERE export_id = $1 ORDER BY id`,
+    `SELECT id, enrollment_id, amount_minor, currency, status, paid_minor, retried_at FROM payouts
+     WHERE export_id = $1 ORDER BY id`,
     [exportId],
   );
   return rows;
@@ -153,6 +233,11 @@ export async function markPayoutFailed(
   ]);
 }
 
+/** Lets later files pay the referrer of a failed line again, at the same address. */
+export async function markPayoutRetried(tx: Queryable, payoutId: string, now: Date): Promise<void> {
+  await tx.query('UPDATE payouts SET retried_at = $2 WHERE id = $1', [payoutId, now]);
+}
+
 /** Marks a payout file as paid. */
 export async function markExportPaid(tx: Queryable, exportId: string, now: Date): Promise<void> {
   await tx.query(`UPDATE payout_exports SET status = 'paid', paid_at = $2 WHERE id = $1`, [exportId, now]);
@@ -184,7 +269,7 @@ export async function payoutsOf(
     currency: string;
     status: 'paid' | 'failed';
   }>(
-    `SELECT paid_at, paid_minor, currency, status FROM payouts WHERE enrollment_id = $1 AND paid_at IS NOT NULL
+    `SELECT paid_at, paid_minor, currency, status FROM payouts WHERE enrollment_id = $1 AND paid_minor > 0
      ORDER BY paid_at DESC, id DESC LIMIT $2`,
     [enrollmentId, limit],
   );

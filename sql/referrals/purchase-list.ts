@@ -27,6 +27,14 @@ export type ListedPurchase = {
   /** The code of a referrer's coupon that the order used. */
   coupon: string | null;
   purchased_at: string;
+  /** Of a payment at a provider without a referrer: its latest event, and who paid; null: it has none. */
+  provider_event: {
+    connection_id: string;
+    event_id: string;
+    reason: string | null;
+    customer: string | null;
+    subscription: string | null;
+  } | null;
 };
 
 export type PurchaseFilter = {
@@ -42,6 +50,30 @@ export type PurchaseFilter = {
   before: number | null;
   limit: number;
 };
+
+/**
+ * SQL: payments at providers of workspace `$1` whose buyer is not known, as rows of purchases, where events of the provider
+ * have named nobody.
+ */
+export const PAYMENTS_WITHOUT_BUYER = `SELECT c.workspace_id, c.order_internal_id, NULL::text AS external_user_id,
+    NULL::uuid AS enrollment_id, o.amount_minor, o.commissionable_minor, o.currency, o.is_renewal, false AS held,
+    false AS rewarded, 0 AS ledger_rows, NULL::text AS reason, NULL::uuid AS coupon_id,
+    to_timestamp(o.ts / 1000000.0) AS purchased_at
+  FROM connection_payments c JOIN orders o ON o.internal_id = c.order_internal_id
+  WHERE c.workspace_id = $1 AND o.same_as IS NULL
+    AND NOT EXISTS (SELECT FROM purchases known WHERE known.order_internal_id = c.order_internal_id)`;
+
+const PURCHASES = `SELECT workspace_id, order_internal_id, external_user_id, enrollment_id, amount_minor,
+  commissionable_minor, currency, is_renewal, held, rewarded, ledger_rows, reason, coupon_id, purchased_at FROM purchases`;
+
+/** Whether payments that name no known buyer may pass the filter. */
+const mayHaveNoBuyer = ({ matched, programId, enrollmentId, rewarded, held, reason }: PurchaseFilter) =>
+  matched !== true &&
+  programId === null &&
+  enrollmentId === null &&
+  rewarded !== true &&
+  held !== true &&
+  reason === null;
 
 /** Returns the purchases of a workspace that pass the filter, the latest known order first. */
 export async function listPurchases(
@@ -59,14 +91,23 @@ export async function listPurchases(
   add((p) => `p.reason = ${p}`, filter.reason);
   add((p) => `o.workspace_id = $1 AND o.order_id = ${p}`, filter.orderId);
   add((p) => `p.order_internal_id < ${p}`, filter.before);
+  const purchases = mayHaveNoBuyer(filter)
+    ? `(${PURCHASES} WHERE workspace_id = $1 UNION ALL ${PAYMENTS_WITHOUT_BUYER})`
+    : 'purchases';
   const { rows } = await db.query<ListedPurchase>(
     `SELECT p.order_internal_id, o.order_id, p.external_user_id, e.program_id, p.enrollment_id,
        e.external_user_id AS referrer_external_user_id, p.amount_minor,
        (SELECT coalesce(sum(amount_minor), 0)::bigint FROM refunds r
         WHERE r.order_internal_id = p.order_internal_id) AS refunded_minor,
        p.commissionable_minor, p.currency, p.is_renewal, p.held, p.rewarded, p.ledger_rows, p.reason,
-       (SELECT code FROM coupons c WHERE c.id = p.coupon_id) AS coupon, ${isoMicros('p.purchased_at')} AS purchased_at
-     FROM purchases p JOIN orders o ON o.internal_id = p.order_internal_id
+       (SELECT code FROM coupons c WHERE c.id = p.coupon_id) AS coupon, ${isoMicros('p.purchased_at')} AS purchased_at,
+       CASE WHEN p.enrollment_id IS NULL THEN (
+         SELECT json_build_object('connection_id', v.connection_id, 'event_id', v.event_id, 'reason', c.reason,
+           'customer', c.customer_id, 'subscription', c.subscription_id)
+         FROM connection_payments c JOIN connection_events v ON v.payment_id = c.id
+         JOIN connections n ON n.id = v.connection_id AND n.deleted_at IS NULL
+         WHERE c.order_internal_id = p.order_internal_id ORDER BY v.internal_id DESC LIMIT 1) END AS provider_event
+     FROM ${purchases} p JOIN orders o ON o.internal_id = p.order_internal_id
      LEFT JOIN enrollments e ON e.id = p.enrollment_id
      WHERE p.workspace_id = $1${text()} ORDER BY p.order_internal_id DESC LIMIT ${parameter(filter.limit)}`,
     values,

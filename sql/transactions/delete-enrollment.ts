@@ -16,7 +16,7 @@ export async function deleteEnrollment(
   const { id, workspace_id: workspaceId, external_user_id: user } = enrollment;
   await tx.query(
     `UPDATE enrollments SET email = NULL, name = NULL, device_id = NULL, address_hash = NULL, payout_method = NULL,
-       payout_email = NULL, payout_unconfirmed_at = NULL, status = 'suspended', changed_by = $3, updated_at = $2,
+       payout_email = NULL, payout_name = NULL, payout_unconfirmed_at = NULL, status = 'suspended', changed_by = $3, updated_at = $2,
        deleted_at = $2
      WHERE id = $1`,
     [id, now, by],
@@ -27,7 +27,7 @@ export async function deleteEnrollment(
   );
   await tx.query(
     `UPDATE enrollment_changes SET old_value = NULL, new_value = NULL
-     WHERE enrollment_id = $1 AND field IN ('email', 'payout_method')`,
+     WHERE enrollment_id = $1 AND field IN ('email', 'payout_method', 'payout_name')`,
     [id],
   );
   await deleteCouponsOf(tx, id, now);

@@ -1,5 +1,6 @@
 import { toMajor } from '../../core/money/money.ts';
-import type { HeldBack, PayoutMethod } from '../../core/referrals/terms.ts';
+import { METHOD_OF_FORMAT, unitOf } from '../../core/referrals/payout-formats.ts';
+import type { HeldBack, PayoutFormat, PayoutMethod } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
 import { type HeldCommission, lockEligible } from '../referrals/commissions.ts';
 import { heldBack } from '../referrals/eligible-balances.ts';
@@ -7,7 +8,9 @@ import { extendChain } from '../referrals/ledger-chain.ts';
 import {
   insertPayoutExport,
   insertPayouts,
+  lockPayouts,
   type NewPayout,
+  openFilesOf,
   type PayoutExport,
 } from '../referrals/payouts.ts';
 import { type PayoutData, queueEvents } from '../webhooks/outbox.ts';
@@ -19,6 +22,8 @@ export type PayoutLine = {
   programId: string;
   externalUserId: string;
   name: string | null;
+  /** Of the owner of the account; null: not known. */
+  payoutName: string | null;
   email: string | null;
   method: PayoutMethod;
   payoutEmail: string;
@@ -28,7 +33,17 @@ export type PayoutLine = {
   commissions: number;
 };
 
-export type PayoutFile = { id: string; ledgerHead: Buffer; lines: PayoutLine[] };
+export type PayoutFile = {
+  id: string;
+  ledgerHead: Buffer;
+  lines: PayoutLine[];
+  /** Number of referrers with commissions that wait for an open file of the same format and program, by its id. */
+  leftOut: Map<string, number>;
+  /** Number of balances that are held back, by the reason. */
+  heldBack: Map<HeldBack, number>;
+  /** Number of lines that are rounded down, as the format writes no smaller part. */
+  rounded: number;
+};
 
 /** What a payout file is to contain. */
 export type PayoutScope = {
@@ -36,8 +51,11 @@ export type PayoutScope = {
   programId: string | null;
   /** Only sales and bonuses before this time; null: all. */
   until: Date | null;
-  /** Null: every method. */
+  format: PayoutFormat;
+  /** Null: every method of the format. */
   method: PayoutMethod | null;
+  /** Whether the file takes commissions of open files of the same format and program too. */
+  includeOpen: boolean;
   /** Lines at most; the others wait for the next file. */
   limit: number | null;
 };
@@ -53,12 +71,14 @@ type Payee = {
   email: string | null;
   payout_method: PayoutMethod | null;
   payout_email: string | null;
+  payout_name: string | null;
   held_back: HeldBack | null;
 };
 
 /**
  * Creates a payout file: one line for each referrer whose eligible balance is not held back. The balance is net of
- * refunds of paid commissions. Left-out referrers keep their balance.
+ * refunds of paid commissions, and without what an open file of the same format and program pays. Left-out referrers keep their
+ * balance.
  */
 export async function exportPayouts(
   tx: Queryable,
@@ -66,26 +86,36 @@ export async function exportPayouts(
   scope: PayoutScope,
   now: Date,
 ): Promise<PayoutFile> {
+  await lockPayouts(tx, workspaceId);
   await matureHeld(tx, { now, limit: MATURE_LIMIT, workspaceId });
-  const { programId, until, method, limit } = scope;
-  const byReferrer = Map.groupBy(
-    await lockEligible(tx, { workspaceId, programId, until }),
-    (held) => held.enrollment_id,
-  );
+  const { programId, until, format, limit } = scope;
+  const method = METHOD_OF_FORMAT[format] ?? scope.method;
+  const eligible = await lockEligible(tx, { workspaceId, programId, until });
+  const waiting = scope.includeOpen ? [] : await openFilesOf(tx, scope, idsOf(eligible));
+  const inOpenFiles = new Set(waiting.map(({ commission_id }) => commission_id));
+  const byReferrer = Map.groupBy(eligible, (held) => held.enrollment_id);
   const lines: PayoutLine[] = [];
   const payouts: NewPayout[] = [];
-  for (const payee of await payeesOf(tx, { workspaceId, programId, now }, byReferrer)) {
+  const heldBack = new Map<HeldBack, number>();
+  let rounded = 0;
+  const balances = [...byReferrer].map(([id, held]) => balanceOf(id, held, inOpenFiles));
+  for (const payee of await payeesOf(tx, { workspaceId, programId, format, now }, balances)) {
     const { payout_method, payout_email, held_back } = payee;
-    if (held_back !== null || payout_method === null || payout_email === null) continue;
     if (method !== null && payout_method !== method) continue;
+    if (held_back !== null) heldBack.set(held_back, (heldBack.get(held_back) ?? 0) + 1);
+    if (held_back !== null || payout_method === null || payout_email === null) continue;
     if (limit !== null && lines.length === limit) break;
-    const held = byReferrer.get(payee.id) ?? [];
+    const held = (byReferrer.get(payee.id) ?? []).filter(({ id }) => !inOpenFiles.has(id));
+    const currency = currencyOf(payee, held);
+    const rest = sumOf(held) % unitOf(format, currency);
     const payout = {
       method: payout_method,
       payoutEmail: payout_email,
-      currency: currencyOf(payee, held),
-      amountMinor: sumOf(held),
+      currency,
+      amountMinor: sumOf(held) - rest,
     };
+    if (payout.amountMinor === 0) continue;
+    if (rest > 0) rounded += 1;
     const commissions = held.map(({ id, remaining_minor }) => ({ id, amountMinor: remaining_minor }));
     payouts.push({ ...payout, enrollmentId: payee.id, commissions });
     lines.push({
@@ -94,30 +124,64 @@ export async function exportPayouts(
       programId: payee.program_id,
       externalUserId: payee.external_user_id,
       name: payee.name,
+      payoutName: payee.payout_name ?? payee.name,
       email: payee.email,
       commissions: held.length,
     });
   }
   const ledgerHead = await extendChain(tx, workspaceId);
-  const file = await insertPayoutExport(tx, { workspaceId, programId, ledgerHead, now });
+  const file = await insertPayoutExport(tx, { workspaceId, programId, format, ledgerHead, now });
   await insertPayouts(tx, { workspaceId, exportId: file.id, payouts, now });
   await queueEvents(tx, workspaceId, [{ type: 'payout.created', data: payoutData(file, lines) }]);
-  return { id: file.id, ledgerHead, lines };
+  return { id: file.id, ledgerHead, lines, leftOut: referrersByFile(waiting, eligible), heldBack, rounded };
+}
+
+/** What a referrer is owed, without what open files pay, and what those pay. Minor units. */
+type Balance = { id: string; amount: number; inOpenFiles: number };
+
+function balanceOf(id: string, held: readonly HeldCommission[], inOpenFiles: ReadonlySet<string>): Balance {
+  const open = sumOf(held.filter((one) => inOpenFiles.has(one.id)));
+  return { id, amount: sumOf(held) - open, inOpenFiles: open };
+}
+
+/** Returns how many referrers have commissions in each open file. */
+function referrersByFile(
+  waiting: readonly { commission_id: string; export_id: string }[],
+  eligible: readonly HeldCommission[],
+): Map<string, number> {
+  const owners = new Map(eligible.map(({ id, enrollment_id }) => [id, enrollment_id]));
+  const byFile = Map.groupBy(waiting, ({ export_id }) => export_id);
+  return new Map(
+    [...byFile].map(([file, rows]) => [
+      file,
+      new Set(rows.map(({ commission_id }) => owners.get(commission_id))).size,
+    ]),
+  );
 }
 
 /** Returns these referrers by payout method, each with the reason that its balance is left out, if any. */
 async function payeesOf(
   tx: Queryable,
-  { workspaceId, programId, now }: { workspaceId: string; programId: string | null; now: Date },
-  byReferrer: ReadonlyMap<string, readonly HeldCommission[]>,
+  given: { workspaceId: string; programId: string | null; format: PayoutFormat; now: Date },
+  balances: readonly Balance[],
 ): Promise<Payee[]> {
   const { rows } = await tx.query<Payee>(
     `SELECT e.id, p.id AS program_id, e.external_user_id, e.name, e.email, e.payout_method, e.payout_email,
-       ${heldBack('owed.amount', '$5')} AS held_back
-     FROM unnest($2::uuid[], $3::bigint[]) AS owed (enrollment_id, amount) JOIN enrollments e ON e.id = enrollment_id
-     JOIN programs p ON p.id = coalesce($4, e.program_id) JOIN workspaces w ON w.id = e.workspace_id
+       e.payout_name, ${heldBack({ amount: 'owed.amount', inOpenFiles: 'owed.in_open_files', now: '$6', format: '$7' })}
+         AS held_back
+     FROM unnest($2::uuid[], $3::bigint[], $4::bigint[]) AS owed (enrollment_id, amount, in_open_files)
+     JOIN enrollments e ON e.id = enrollment_id
+     JOIN programs p ON p.id = coalesce($5, e.program_id) JOIN workspaces w ON w.id = e.workspace_id
      WHERE e.workspace_id = $1 ORDER BY e.payout_method, e.id`,
-    [workspaceId, [...byReferrer.keys()], [...byReferrer.values()].map(sumOf), programId, now],
+    [
+      given.workspaceId,
+      balances.map(({ id }) => id),
+      balances.map(({ amount }) => amount),
+      balances.map(({ inOpenFiles }) => inOpenFiles),
+      given.programId,
+      given.now,
+      given.format,
+    ],
   );
   return rows;
 }
@@ -132,6 +196,8 @@ function currencyOf(payee: Payee, held: readonly HeldCommission[]): string {
     throw new Error(`partner ${payee.id} has commissions in ${others.length + 1} currencies, expected one`);
   return currency;
 }
+
+const idsOf = (held: readonly HeldCommission[]) => held.map(({ id }) => id);
 
 const sumOf = (held: readonly HeldCommission[]): number =>
   held.reduce((sum, commission) => sum + commission.remaining_minor, 0);

@@ -1,16 +1,21 @@
 import { AppError } from '../../core/errors.ts';
 import { assertInvariant } from '../../core/invariants.ts';
 import { toMajor } from '../../core/money/money.ts';
+import { unitOf } from '../../core/referrals/payout-formats.ts';
 import type { Queryable } from '../database/pool.ts';
 import { type HeldCommission, lockCommissions, noLongerDue } from '../referrals/commissions.ts';
+import { lockEnrollmentShared } from '../referrals/enrollments.ts';
 import { appendEntries, type Entry } from '../referrals/ledger.ts';
 import {
+  closePaidLines,
   commissionsPaidBy,
   exportedCommissions,
   lockPayoutExport,
+  lockPayouts,
   markExportCanceled,
   markExportPaid,
   markPayoutFailed,
+  markPayoutRetried,
   markPayoutsPaid,
   type Payout,
   type PayoutExport,
@@ -18,18 +23,21 @@ import {
 } from '../referrals/payouts.ts';
 import { queueEvents } from '../webhooks/outbox.ts';
 import { majorTotals, payoutData } from './export-payouts.ts';
+import { addManualCommission } from './manual-commission.ts';
 import { moveCommissions } from './move-commissions.ts';
 import { takeBackCommission } from './undo-rewards.ts';
 
 /**
- * The states of a payout file and its lines. Every change holds the file's lock, then those of the commissions.
+ * The states of a payout file and its lines. Every change holds the lock of the workspace's files, then those of the
+ * commissions.
  *
- *     file   open --pay the last open line--> paid        line   open --pay--> paid --fail--> failed
+ *     file   open --pay the last open line--> paid        line   open --pay--> paid --fail--> failed --retry--> failed
  *            open --cancel, no line was paid--> canceled
  *            open --cancel, a line was paid--> paid, its open lines stay open and can't be paid
  *
- * A line pays those of its commissions that no other file has paid. It stays open where that is nothing, or nothing
- * positive.
+ * A line pays those of its commissions that no other file has paid. It stays open where that is nothing positive, and
+ * is paid with an amount of 0 where other files have paid all of them. A failed line keeps the referrer out of later
+ * files until the address changes or the line is retried.
  */
 
 /** The paid lines of a file, or of some partners in it: their number, and major units by currency. */
@@ -55,12 +63,8 @@ export async function payExport(
   }
   const all = await payoutsOfExport(tx, exportId);
   const asked = partnerIds === null ? all : linesOfPartners(all, exportId, partnerIds);
-  const paid = await payLines(
-    tx,
-    workspaceId,
-    asked.filter(({ status }) => status === 'open'),
-    now,
-  );
+  const open = asked.filter(({ status }) => status === 'open');
+  const paid = await payLines(tx, file, workspaceId, open, now);
   const isDone = all.every(({ id, status }) => status !== 'open' || paid.has(id));
   if (isDone && file.status === 'open') await markExportPaid(tx, exportId, now);
   if (paid.size > 0) {
@@ -69,7 +73,7 @@ export async function payExport(
   }
   const done = asked.flatMap(({ id, status, currency, paid_minor }) => {
     const amountMinor = status === 'paid' ? paid_minor : paid.get(id);
-    return amountMinor == null ? [] : [{ currency, amountMinor }];
+    return !amountMinor ? [] : [{ currency, amountMinor }];
   });
   return { paid: done.length, totals: majorTotals(done) };
 }
@@ -82,7 +86,7 @@ function linesOfPartners(all: readonly Payout[], exportId: string, partnerIds: r
     if (line.status === 'failed') {
       throw new AppError(
         'conflict',
-        `the payment to partner ${partnerId} failed: its commissions are eligible for a new payout file`,
+        `the payment to partner ${partnerId} failed: change the address or retry the line, and create a new payout file`,
       );
     }
     return line;
@@ -92,6 +96,7 @@ function linesOfPartners(all: readonly Payout[], exportId: string, partnerIds: r
 /** Pays open lines. Returns what each paid; lines that have nothing to pay are left out. */
 async function payLines(
   tx: Queryable,
+  file: PayoutExport,
   workspaceId: string,
   lines: readonly Payout[],
   now: Date,
@@ -111,9 +116,13 @@ async function payLines(
   const entries: Entry[] = [];
   const moved: string[] = [];
   for (const [payoutId, held] of Map.groupBy(eligible, ({ id }) => exported.get(id)?.payout_id)) {
-    const amount = held.reduce((sum, { remaining_minor }) => sum + remaining_minor, 0);
-    if (payoutId === undefined || amount <= 0) continue;
-    paid.set(payoutId, amount);
+    const line = lines.find(({ id }) => id === payoutId);
+    if (!line) continue;
+    const owed = held.reduce((sum, { remaining_minor }) => sum + remaining_minor, 0);
+    const rest = owed % unitOf(file.format, line.currency);
+    const amount = owed - rest;
+    if (amount <= 0) continue;
+    paid.set(line.id, amount);
     for (const commission of held) {
       const stored = exported.get(commission.id)?.amount_minor;
       assertInvariant(
@@ -123,8 +132,12 @@ async function payLines(
           `commission ${commission.id} has ${commission.remaining_minor} left, and ${stored} in open payout line ${payoutId}`,
       );
       moved.push(commission.id);
-      entries.push(...moveEntries(commission, payoutId, 'payout'));
+      entries.push(...moveEntries(commission, line.id, 'payout'));
     }
+    if (rest === 0) continue;
+    const taken = await keepRest(tx, file, { workspaceId, line, rest, now });
+    moved.push(taken.id);
+    entries.push(...moveEntries(taken, line.id, 'payout'));
   }
   await moveCommissions(tx, moved, 'paid', now);
   await appendEntries(tx, workspaceId, entries, now);
@@ -133,7 +146,29 @@ async function payLines(
     [...paid].map(([id, paidMinor]) => ({ id, paidMinor })),
     now,
   );
+  await closePaidLines(tx, moved, now);
   return paid;
+}
+
+/**
+ * Keeps in the balance what the format of a file can't write of a line: a negative commission that the line pays, which is
+ * returned locked, and a positive one that stays eligible.
+ */
+async function keepRest(
+  tx: Queryable,
+  file: PayoutExport,
+  given: { workspaceId: string; line: Payout; rest: number; now: Date },
+): Promise<HeldCommission> {
+  const { workspaceId, line, rest, now } = given;
+  const enrollment = await lockEnrollmentShared(tx, workspaceId, line.enrollment_id);
+  const owner = { ...enrollment, program_id: file.program_id ?? enrollment.program_id };
+  const written = { currency: line.currency, now };
+  const note = `payout ${file.id} is rounded down to what ${file.format} takes in ${line.currency}`;
+  const taken = await addManualCommission(tx, owner, { ...written, amountMinor: -rest, note });
+  await addManualCommission(tx, owner, { ...written, amountMinor: rest, note: `rest: ${note}` });
+  const [held] = await lockCommissions(tx, [taken.id]);
+  if (!held) throw new Error(`commission ${taken.id} does not exist`);
+  return held;
 }
 
 /**
@@ -151,11 +186,16 @@ export async function failPayoutLine(
   const { exportId, partnerId, reason, now } = given;
   const file = await lockFile(tx, workspaceId, exportId);
   const all = await payoutsOfExport(tx, exportId);
-  const line = all.find(({ enrollment_id }) => enrollment_id === partnerId.toLowerCase());
-  if (!line) throw new AppError('not_found', `payout ${exportId} has no line of partner ${partnerId}`);
+  const line = lineOf(all, exportId, partnerId);
   if (line.status === 'failed') return;
   if (line.paid_minor === null) {
     throw new AppError('conflict', `the line of partner ${partnerId} is not paid: only a paid line can fail`);
+  }
+  if (line.paid_minor === 0) {
+    throw new AppError(
+      'conflict',
+      `another file paid the line of partner ${partnerId}: mark the line of that one`,
+    );
   }
   const held = await lockCommissions(tx, await commissionsPaidBy(tx, line.id));
   const amount = held.reduce((sum, { remaining_minor }) => sum + remaining_minor, 0);
@@ -195,6 +235,29 @@ export async function failPayoutLine(
 }
 
 /**
+ * Lets later files pay the referrer of a failed line again, at the same address. A second call changes nothing.
+ *
+ * @throws {AppError} `not_found` when the workspace has no such file, or the file has no such line; `conflict` when the
+ *   line has not failed
+ */
+export async function retryPayoutLine(
+  tx: Queryable,
+  workspaceId: string,
+  given: { exportId: string; partnerId: string; now: Date },
+): Promise<void> {
+  const { exportId, partnerId, now } = given;
+  await lockFile(tx, workspaceId, exportId);
+  const line = lineOf(await payoutsOfExport(tx, exportId), exportId, partnerId);
+  if (line.status !== 'failed') {
+    throw new AppError(
+      'conflict',
+      `the line of partner ${partnerId} is ${line.status}: only a failed line can be retried`,
+    );
+  }
+  if (line.retried_at === null) await markPayoutRetried(tx, line.id, now);
+}
+
+/**
  * Cancels what is open in a payout file: it can't be paid by this file any more. A second call changes nothing.
  *
  * @throws {AppError} `not_found` when the workspace has no such file; `conflict` when nothing in it is open
@@ -214,7 +277,14 @@ export async function cancelExport(
   await markExportCanceled(tx, exportId, wasPaid ? 'paid' : 'canceled', now);
 }
 
+function lineOf(all: readonly Payout[], exportId: string, partnerId: string): Payout {
+  const line = all.find(({ enrollment_id }) => enrollment_id === partnerId.toLowerCase());
+  if (!line) throw new AppError('not_found', `payout ${exportId} has no line of partner ${partnerId}`);
+  return line;
+}
+
 async function lockFile(tx: Queryable, workspaceId: string, exportId: string): Promise<PayoutExport> {
+  await lockPayouts(tx, workspaceId);
   const file = await lockPayoutExport(tx, workspaceId, exportId);
   if (!file) throw new AppError('not_found', `there is no payout ${exportId}`);
   return file;

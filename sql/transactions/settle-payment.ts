@@ -74,7 +74,11 @@ async function outcomeOf(
   const { sale } = state;
   if (state.isUnsure) return unmatched('waits_for_invoice');
   if (sale === null) return unmatched('no_purchase');
-  if (sale.amountMinor <= 0) return { status: 'ignored', reason: 'nothing_paid' };
+  if (sale.amountMinor <= 0) {
+    return sale.cycle === 'first'
+      ? { status: 'recorded', reason: 'trial_nothing_paid' }
+      : { status: 'ignored', reason: 'nothing_paid' };
+  }
   if (sale.amountMinor > AMOUNT_LIMIT) return { status: 'failed', reason: 'amount_too_large' };
   const sold = { ...state, sale };
   let outcome: Outcome = { status: payment.status, reason: payment.reason };

@@ -68,8 +68,28 @@ describe.each(EMAILS)('the next invoice, with %s,', (_, email) => {
   test('is of the buyer whom a merchant assigned', async () => {
     const first = paid('in_1', 10_000);
     await shop.tell(first);
+    const unmatched = async () =>
+      (
+        await shop.shop.get<{ purchases: { order_id: string; provider_event: object }[] }>(
+          '/purchases?matched=false',
+        )
+      ).body.purchases;
+    // The list of purchases without a referrer says what was looked for, and which event to assign.
+    expect(await unmatched()).toMatchObject([
+      {
+        order_id: 'stripe:in_1',
+        provider_event: {
+          connection_id: shop.connectionId,
+          event_id: first.id,
+          reason: 'no_buyer',
+          customer: 'cus_1',
+          subscription: 'sub_1',
+        },
+      },
+    ]);
     const path = `/connections/${shop.connectionId}/events/${first.id}/assign`;
     expect((await shop.shop.post(path, { partner_id: partner })).status).toBe(200);
+    expect(await unmatched()).toEqual([]);
     await pass(api, shop, 24 * 30);
     await shop.tell(renewal('in_2', email));
     expect(await ordersOf(shop)).toEqual({

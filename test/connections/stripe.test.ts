@@ -66,7 +66,7 @@ describe('a subscription', () => {
       'stripe:in_1': order(2_000),
       'stripe:in_2': order(2_000, { renewal: true }),
     });
-    expect((await shop.outcomes()).at(-1)).toEqual(['invoice.paid', 'ignored', 'nothing_paid']);
+    expect((await shop.outcomes()).at(-1)).toEqual(['invoice.paid', 'recorded', 'trial_nothing_paid']);
   });
 
   test('counts what was paid of an upgrade with proration', async () => {

@@ -269,8 +269,9 @@ export function createDriver(given: {
         return {};
       case 'export': {
         if (exportIds.has(step.number)) return {};
-        const query =
-          action.until === null ? '' : `?until=${new Date(base + action.until * DAY_MS).toISOString()}`;
+        const until =
+          action.until === null ? '' : `&until=${new Date(base + action.until * DAY_MS).toISOString()}`;
+        const query = `?include_open=${action.includeOpen}${until}`;
         const { exportId, text } = await call('GET', `/payouts/export${query}`);
         if (exportId === null) throw new Error(text);
         exportIds.set(step.number, exportId);
@@ -289,6 +290,12 @@ export function createDriver(given: {
         const { status, body } = await call('POST', `/payouts/${id}/lines/${partner}/fail`, {
           reason: 'came back',
         });
+        return { status: status === 200 ? body.status : status };
+      }
+      case 'retry': {
+        const id = exportOf(action.nth, step) ?? NO_PARTNER;
+        const partner = (await partnerOf(action.user)) ?? NO_PARTNER;
+        const { status, body } = await call('POST', `/payouts/${id}/lines/${partner}/retry`);
         return { status: status === 200 ? body.status : status };
       }
       case 'cancel': {

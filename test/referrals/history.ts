@@ -67,10 +67,11 @@ export type Action =
   /** The hold-period job, as it runs that many days from now. */
   | { type: 'tick'; day: number }
   /** `until`: days from now; null: everything. */
-  | { type: 'export'; until: number | null }
+  | { type: 'export'; until: number | null; includeOpen: boolean }
   /** Index into the exports so far (modulo their number), newest first. `only`: pays this user's line alone; null: all. */
   | { type: 'pay'; nth: number; only: number | null; times: number }
   | { type: 'fail'; nth: number; user: number; times: number }
+  | { type: 'retry'; nth: number; user: number; times: number }
   | { type: 'cancel'; nth: number; times: number }
   /** A server sets the payout address, or a page a new one. */
   | { type: 'address'; user: number; byServer: boolean; times: number }
@@ -241,6 +242,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: fc.record({
       type: fc.constant('export' as const),
       until: fc.constantFrom(null, null, null, -10, -30),
+      includeOpen: fc.boolean(),
     }),
   },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('rates' as const) }) },
@@ -265,6 +267,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ type: fc.constant('fail' as const), nth: fc.nat(2), user, times }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('retry' as const), nth: fc.nat(2), user, times }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('cancel' as const), nth: fc.nat(2), times }) },
   {
     weight: 2,

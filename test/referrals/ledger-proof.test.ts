@@ -29,6 +29,7 @@ async function everything() {
   await m.refund('f3', 'o3', 10);
   await m.pay(first.id);
   await m.fail(first.id, partner_id);
+  await m.retry(first.id, partner_id);
   await shop.post('/commissions', { external_user_id: 'r', amount: 3, note: 'bonus' });
   const { body } = await shop.get<{ commissions: { id: string; order_id: string }[] }>('/commissions');
   await shop.post(`/commissions/${body.commissions.find(({ order_id }) => order_id === 'o4')?.id}/reject`);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { setStatus } from '../../cli/commands/enrollment.ts';
+import { verifyLedger } from '../../cli/verify-ledger.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { countRows, type Merchant, merchant, PAID_AT_ONCE } from './support.ts';
 
@@ -98,21 +99,56 @@ describe('a payout file', () => {
     expect(await countRows(api, shop, 'ledger_entries')).toBe(3);
   });
 
-  test('that overlaps with a paid one pays what no other has paid, and stays open without any', async () => {
+  test('that overlaps with a paid one pays what no other has paid, and is closed without any', async () => {
     await referral();
     await m.purchase('n', 'o1', 100);
-    const [a, b] = [await exportPayouts(), await exportPayouts()];
+    const open = '?include_open=true';
+    const [a, b] = [await exportPayouts(), await exportPayouts(open)];
     await m.purchase('n', 'o2', 50);
-    const c = await exportPayouts();
+    const c = await exportPayouts(open);
     expect((await pay(a.id)).body).toEqual({ paid: 1, totals: { usd: 20 } });
+    // The line of b has nothing left, that of c has.
+    expect(await m.payout(b.id)).toMatchObject({
+      status: 'paid',
+      lines: [{ status: 'paid', amount: 20, paid_amount: 0, paid_at: expect.any(String) }],
+    });
     expect((await pay(b.id)).body).toEqual({ paid: 0, totals: {} });
-    expect((await m.payout(b.id)).status).toBe('open');
+    expect((await m.fail(b.id, b.lines[0]?.partner_id ?? '')).status).toBe(409);
+    expect((await m.payout(c.id)).status).toBe('open');
     expect((await pay(c.id)).body).toEqual({ paid: 1, totals: { usd: 10 } });
     expect(await m.payout(c.id)).toMatchObject({
       status: 'paid',
       lines: [{ amount: 30, paid_amount: 10, commissions: 2 }],
     });
     expect(await balance('r')).toEqual({ pending: 0, eligible: 0, paid: 30 });
+    expect((await m.stats('r')).affiliate.payouts).toHaveLength(2);
+    expect(await verifyLedger(api.stores.pool, [shop.workspace.id])).toMatchObject({ ok: true });
+  });
+
+  test('leaves out what is in an open file of the same format and program, and says which', async () => {
+    const { programId } = await referral();
+    await m.purchase('n', 'o1', 100);
+    const first = await exportPayouts();
+    expect(first.headers['x-left-out']).toBeUndefined();
+    const second = await exportPayouts();
+    expect([second.lines, second.headers['x-left-out']]).toEqual([[], `1;export_id="${first.id}"`]);
+    expect(second.headers['x-held-back']).toBe('in_open_file=1');
+    await m.purchase('n', 'o2', 50);
+    const third = await exportPayouts();
+    expect(third.lines).toMatchObject([{ amount: '10.00', commissions: '1' }]);
+    expect(third.headers['x-left-out']).toBe(`1;export_id="${first.id}"`);
+    const fourth = await exportPayouts();
+    expect(fourth.headers['x-left-out']).toBe(`1;export_id="${first.id}", 1;export_id="${third.id}"`);
+    // Other formats and scopes, or all where asked.
+    for (const query of ['?format=paypal', `?program_id=${programId}`, '?include_open=true']) {
+      const response = await shop.get<string>(`/payouts/export${query}`);
+      expect([response.text.includes('30.00'), response.headers['x-left-out']]).toEqual([true, undefined]);
+      await shop.delete(`/payouts/${response.headers['x-export-id']}`);
+    }
+    await shop.delete(`/payouts/${first.id}`);
+    expect((await exportPayouts()).lines).toMatchObject([{ amount: '20.00' }]);
+    expect((await pay(third.id)).body).toEqual({ paid: 1, totals: { usd: 10 } });
+    expect(await verifyLedger(api.stores.pool, [shop.workspace.id])).toMatchObject({ ok: true });
   });
 
   test('changes no balance when created, and an empty one pays no user', async () => {

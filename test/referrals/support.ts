@@ -37,7 +37,13 @@ export const PAID_AT_ONCE = {
 } satisfies Partial<ProgramRecord>;
 
 /** A payout file with its lines by column. */
-export type PayoutFile = { id: string; type: string; lines: Record<string, string>[]; text: string };
+export type PayoutFile = {
+  id: string;
+  type: string;
+  lines: Record<string, string>[];
+  text: string;
+  headers: Answer<string>['headers'];
+};
 
 /** The calls that a merchant makes to the referral endpoints. */
 export function merchant(shop: TestWorkspace) {
@@ -64,7 +70,7 @@ export function merchant(shop: TestWorkspace) {
       if (response.status !== 200) throw new Error(response.text);
       const lines: PayoutFile['lines'] = parse(response.text, { columns: true });
       const { 'x-export-id': id, 'content-type': type } = response.headers;
-      return { id: String(id), type: String(type), lines, text: response.text };
+      return { id: String(id), type: String(type), lines, text: response.text, headers: response.headers };
     },
     pay: (exportId: string, fields: object = {}) =>
       shop.post<{ paid: number; totals: Record<string, number> }>('/payouts', {
@@ -74,6 +80,8 @@ export function merchant(shop: TestWorkspace) {
     payout: async (exportId: string) => (await shop.get<PayoutWithLines>(`/payouts/${exportId}`)).body,
     fail: (exportId: string, partnerId: string, reason = 'account closed') =>
       shop.post<PayoutLine>(`/payouts/${exportId}/lines/${partnerId}/fail`, { reason }),
+    retry: (exportId: string, partnerId: string) =>
+      shop.post<PayoutLine>(`/payouts/${exportId}/lines/${partnerId}/retry`),
     async program(fields: Partial<Omit<ProgramRecord, 'signup_credit'>> & { signup_credit?: object } = {}) {
       const response = await shop.post<ProgramRecord>('/programs', {
         name: 'Refer a friend',

@@ -124,6 +124,9 @@ export const REFERRAL_ATTEMPTS: Attempts = {
   ],
   'GET /api/v1/payouts/{id}': (victim) => [{ path: `/payouts/${victim.payoutExport}`, status: 404 }],
   'DELETE /api/v1/payouts/{id}': (victim) => [{ path: `/payouts/${victim.payoutExport}`, status: 404 }],
+  'POST /api/v1/payouts/{id}/lines/{partner_id}/retry': (victim) => [
+    { path: `/payouts/${victim.payoutExport}/lines/${victim.partner}/retry`, status: 404 },
+  ],
   'POST /api/v1/payouts/{id}/lines/{partner_id}/fail': (victim) => [
     {
       path: `/payouts/${victim.payoutExport}/lines/${victim.partner}/fail`,

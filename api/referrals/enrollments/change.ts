@@ -1,4 +1,5 @@
 import { AppError, badRequest } from '../../../core/errors.ts';
+import { isWiseName } from '../../../core/referrals/payout-formats.ts';
 import type { CommissionType } from '../../../core/referrals/terms.ts';
 import type { Queryable } from '../../../sql/database/pool.ts';
 import {
@@ -32,6 +33,7 @@ export async function changeEnrollment(
   const known = await lockEnrollment(tx, workspaceId, id);
   if (!known) throw noSuchEnrollment();
   if (change.email !== undefined) requireEmail('email', change.email);
+  if (change.payout_name != null) requirePayoutName(change.payout_name);
   const program = await programAfter(tx, known, change);
   const terms = ownTerms(known, change, program);
   const changed = await updateEnrollment(
@@ -40,6 +42,7 @@ export async function changeEnrollment(
     {
       ...(change.status !== undefined && { status: change.status }),
       ...(change.email !== undefined && { email: change.email.trim() }),
+      ...(change.payout_name !== undefined && { payout_name: change.payout_name?.trim() ?? null }),
       program_id: program.id,
       commission_type: terms?.type ?? null,
       commission_rate: terms?.rate ?? null,
@@ -52,6 +55,15 @@ export async function changeEnrollment(
   requireEmail('payout_method.email', email);
   const address = { method: offeredMethod(program, method), email: email.trim(), isTrusted: true };
   return setPayoutMethod(tx, changed, address, origin);
+}
+
+/** @throws {AppError} `bad_request` when Wise would refuse the name */
+function requirePayoutName(name: string): void {
+  if (isWiseName(name)) return;
+  throw badRequest(
+    'payout_name',
+    'must be a full name as Wise takes it: it begins with a letter, and two words have two letters or more',
+  );
 }
 
 /** Returns the program of the referrer after the change. Its currency stays until the transaction ends. */

@@ -55,6 +55,7 @@ describe('enrollments', () => {
       status: 'approved',
       reward_mode: 'affiliate',
       payout_method: { method: 'wise', email: 'r***@bank.example' },
+      payout_name: null,
       payout_held_until: null,
       commission_type: null,
       commission_rate: null,

@@ -7,6 +7,7 @@ import {
   Limit,
   NextNumberCursor,
   NextUuidCursor,
+  NOT_BLANK,
   Nullable,
   NumberCursor,
   OneOf,
@@ -26,6 +27,11 @@ const FIELDS = {
   status: EnrollmentStatus,
   reward_mode: RewardMode,
   payout_method: Type.Union([SavedMethod, Type.Null()]),
+  payout_name: Nullable(
+    Type.String({
+      description: "Name of the payout account's owner in files for Wise. Null: `name`.",
+    }),
+  ),
   payout_held_until: Nullable(
     Type.String({
       format: 'date-time',
@@ -108,6 +114,17 @@ export const EnrollmentChange = Body(
         { title: 'PayoutAddress', additionalProperties: false },
       ),
     ),
+    payout_name: Type.Optional(
+      Nullable(
+        Type.String({
+          minLength: 1,
+          maxLength: 200,
+          pattern: NOT_BLANK,
+          description:
+            "Full name of the payout account's owner, for files for Wise: two words of two letters or more. Null: `name`.",
+        }),
+      ),
+    ),
     program_id: Type.Optional(
       Type.String({
         format: 'uuid',
@@ -142,7 +159,7 @@ export const EnrollmentHistory = Type.Object(
           at: Instant,
           field: Type.String({
             description:
-              'The field that changed: `status`, `reward_mode`, `tier`, `program_id`, `commission_type`, `commission_rate`, `email` or `payout_method`.',
+              'The field that changed: `status`, `reward_mode`, `tier`, `program_id`, `commission_type`, `commission_rate`, `email`, `payout_method` or `payout_name`.',
           }),
           from: Value,
           to: Value,

@@ -25,6 +25,7 @@ export function enrollmentRecord(enrollment: Enrollment): EnrollmentRecord {
     status: enrollment.status,
     reward_mode: enrollment.reward_mode,
     payout_method: savedMethod(enrollment),
+    payout_name: enrollment.payout_name,
     payout_held_until: heldUntil(enrollment, new Date()),
     commission_type: enrollment.commission_type,
     commission_rate: enrollment.commission_rate,

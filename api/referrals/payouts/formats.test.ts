@@ -1,7 +1,13 @@
 import { parse } from 'csv-parse/sync';
+import type { Static } from 'typebox';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { verifyLedger } from '../../../cli/verify-ledger.ts';
 import { type Merchant, merchant, PAID_AT_ONCE } from '../../../test/referrals/support.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../../test/support/api.ts';
+import type { EnrollmentHistory } from '../enrollments/schemas.ts';
+import type { Eligible as EligibleList } from './schemas.ts';
+
+type Eligible = Static<typeof EligibleList>;
 
 let api: TestApi;
 let shop: TestWorkspace;
@@ -51,22 +57,45 @@ describe('a file for PayPal', () => {
       'JPY',
     ]);
     const forint = await sale('h', 1_002.5, { program: { currency: 'huf' } });
-    const broken = await shop.get(`/payouts/export?format=paypal&program_id=${forint.programId}`);
-    expect([broken.status, broken.body.error.details?.[0]?.path]).toEqual([400, 'format']);
+    const rounded = await shop.get<string>(`/payouts/export?format=paypal&program_id=${forint.programId}`);
+    expect(rowsOf(rounded.text)[0]?.slice(1, 3)).toEqual(['200', 'HUF']);
     const dinar = await sale('k', 10, { program: { currency: 'kwd' } });
     expect((await shop.get(`/payouts/export?format=paypal&program_id=${dinar.programId}`)).status).toBe(400);
     const mixed = await shop.get('/payouts/export?format=paypal');
     expect([mixed.status, mixed.body.error.details?.[0]?.path]).toEqual([400, 'program_id']);
     // What a service would not take is not saved.
-    expect((await shop.get<{ payouts: unknown[] }>('/payouts')).body.payouts).toHaveLength(1);
+    expect((await shop.get<{ payouts: unknown[] }>('/payouts')).body.payouts).toHaveLength(2);
     expect(yen.programId).not.toBe(dinar.programId);
   });
 });
 
+test('PayPal pays whole units of a currency without decimals, and the rest stays in the balance', async () => {
+  const { programId, partner_id } = await sale('h', 2_004.5, { program: { currency: 'huf' } });
+  const file = async () => {
+    const response = await shop.get<string>(`/payouts/export?format=paypal&program_id=${programId}`);
+    const { 'x-export-id': id, 'x-rounded': rounded } = response.headers;
+    return { id: String(id), rounded, amounts: rowsOf(response.text).map(([, amount]) => amount) };
+  };
+  const first = await file();
+  expect([first.amounts, first.rounded]).toEqual([['400'], '1']);
+  expect((await m.pay(first.id)).body).toEqual({ paid: 1, totals: { huf: 400 } });
+  expect(await m.balance('h')).toEqual({ pending: 0, eligible: 0.9, paid: 400 });
+  // Less than a forint is in no file, and what comes later adds to it.
+  expect((await file()).amounts).toEqual([]);
+  await m.purchase('n-h', 'o-2', 0.5, { currency: 'huf' });
+  const second = await file();
+  expect([second.amounts, second.rounded]).toEqual([['1'], undefined]);
+  await m.pay(second.id);
+  expect(await m.balance('h')).toEqual({ pending: 0, eligible: 0, paid: 401 });
+  // A payment that came back brings back what was paid, and not the rest again.
+  expect((await m.fail(first.id, partner_id)).status).toBe(200);
+  expect(await m.balance('h')).toEqual({ pending: 0, eligible: 400, paid: 1 });
+  expect(await verifyLedger(api.stores.pool, [shop.workspace.id])).toMatchObject({ ok: true, wrong: [] });
+});
+
 test('a file for Wise has the columns of its template for recipients by email', async () => {
-  await sale('a', 617.25, { method: 'wise', name: '=Ünal,\u2028"Ü"' });
+  const { partner_id } = await sale('a', 617.25, { method: 'wise', name: 'Zoë\u2028Ünal, "Ü"' });
   const response = await shop.get<string>('/payouts/export?format=wise');
-  const id = String(response.headers['x-export-id']);
   expect(rowsOf(response.text)).toEqual([
     [
       'name',
@@ -78,17 +107,77 @@ test('a file for Wise has the columns of its template for recipients by email', 
       'sourceCurrency',
       'targetCurrency',
     ],
-    [`'=Ünal, "Ü"`, 'a@pay.example', `P${id.slice(-8)}`, 'PERSON', 'target', '123.45', 'USD', 'USD'],
+    [
+      `Zoë Ünal, "Ü"`,
+      'a@pay.example',
+      `P${partner_id.slice(-8)}`,
+      'PERSON',
+      'target',
+      '123.45',
+      'USD',
+      'USD',
+    ],
   ]);
+});
+
+test('recipients whose name Wise refuses are held back until they have a payout name', async () => {
+  const made = new Map<string, string>();
+  for (const [user, name] of [
+    ['ada', 'Ada Example'],
+    ['none', null],
+    ['one', 'Madonna'],
+    ['initial', 'A Example'],
+    ['email', 'ada lovelace@mail.example'],
+    ['formula', '=Ada Example'],
+  ] as const) {
+    const { partner_id } = await sale(user, 100, { method: 'wise', name });
+    made.set(user, partner_id);
+  }
+  const file = () => shop.get<string>('/payouts/export?format=wise&include_open=true');
+  const names = (text: string) =>
+    rowsOf(text)
+      .slice(1)
+      .map(([name]) => name)
+      .sort();
+  const first = await file();
+  expect([names(first.text), first.headers['x-held-back']]).toEqual([['Ada Example'], 'payout_name=5']);
+  const held = await shop.get<Eligible>('/payouts/eligible?format=wise');
+  const reasons = held.body.balances.flatMap(({ held_back }) => held_back ?? []);
+  expect(reasons.toSorted()).toEqual(['in_open_file', ...Array(5).fill('payout_name')]);
+  // Our own file has them.
+  expect(rowsOf((await shop.get<string>('/payouts/export')).text)).toHaveLength(7);
+  const rename = (user: string, payout_name: string | null) =>
+    shop.patch(`/enrollments/${made.get(user)}`, { payout_name });
+  for (const wrong of ['Ada', 'ada@mail.example', "'Ada Example", 'A B', '1 Ada Example']) {
+    const { status, body } = await rename('none', wrong);
+    expect([status, body.error.details?.[0]?.path]).toEqual([400, 'payout_name']);
+  }
+  for (const user of ['none', 'one', 'initial', 'email']) {
+    expect(await rename(user, ` Jo ${user.toUpperCase()} `)).toMatchObject({
+      status: 200,
+      body: { payout_name: `Jo ${user.toUpperCase()}` },
+    });
+  }
+  const second = await file();
+  expect(names(second.text)).toEqual(['Ada Example', 'Jo EMAIL', 'Jo INITIAL', 'Jo NONE', 'Jo ONE']);
+  const references = rowsOf(second.text)
+    .slice(1)
+    .map((row) => row[2]);
+  expect(new Set(references).size).toBe(5);
+  expect(second.headers['x-held-back']).toBe('payout_name=1');
+  const history = await shop.get<EnrollmentHistory>(`/enrollments/${made.get('one')}/history`);
+  expect(history.body.history[0]).toMatchObject({ field: 'payout_name', from: null, to: 'Jo ONE' });
+  await rename('one', null);
+  expect(names((await file()).text)).not.toContain('Jo ONE');
 });
 
 test('a file of a service is cut at its limit, and the next one has the rest', async () => {
   const { pool } = api.stores;
-  const { programId } = await sale('first', 100, { method: 'wise' });
+  const { programId } = await sale('first', 100, { method: 'wise', name: 'Ada First' });
   await pool.query(
-    `INSERT INTO enrollments (id, workspace_id, program_id, external_user_id, tier, reward_mode, payout_method,
+    `INSERT INTO enrollments (id, workspace_id, program_id, external_user_id, name, tier, reward_mode, payout_method,
        payout_email, changed_by, created_at, updated_at)
-     SELECT gen_random_uuid(), $1, $2, 'u' || n, 'free', 'affiliate', 'wise', 'u' || n || '@pay.example', 'test', now(), now()
+     SELECT gen_random_uuid(), $1, $2, 'u' || n, 'Ada Example', 'free', 'affiliate', 'wise', 'u' || n || '@pay.example', 'test', now(), now()
      FROM generate_series(1, 1004) AS n`,
     [shop.workspace.id, programId],
   );
@@ -105,13 +194,17 @@ test('a file of a service is cut at its limit, and the next one has the rest', a
      FROM made JOIN enrollments e ON e.id = enrollment_id`,
     [shop.workspace.id],
   );
-  const sizes: number[] = [];
-  for (let n = 0; n < 2; n++) {
-    const response = await shop.get<string>('/payouts/export?format=wise');
-    sizes.push(rowsOf(response.text).length - 1);
-    await m.pay(String(response.headers['x-export-id']));
-  }
-  expect(sizes).toEqual([1_000, 5]);
+  const downloads = [];
+  for (let n = 0; n < 3; n++) downloads.push(await shop.get<string>('/payouts/export?format=wise'));
+  const sizes = downloads.map(({ text }) => rowsOf(text).length - 1);
+  const [first = '', second = ''] = downloads.map(({ headers }) => String(headers['x-export-id']));
+  expect(sizes).toEqual([1_000, 5, 0]);
+  expect(downloads.map(({ headers }) => headers['x-left-out'])).toEqual([
+    undefined,
+    `1000;export_id="${first}"`,
+    `1000;export_id="${first}", 5;export_id="${second}"`,
+  ]);
+  expect([(await m.pay(first)).body.paid, (await m.pay(second)).body.paid]).toEqual([1_000, 5]);
 });
 
 test('line breaks in what users choose end no line of the file, and begin no formula', async () => {

@@ -1,22 +1,21 @@
 import { badRequest } from '../../../core/errors.ts';
 import { exponentOf, toMajor } from '../../../core/money/money.ts';
-import type { PayoutMethod } from '../../../core/referrals/terms.ts';
+import { unitOf } from '../../../core/referrals/payout-formats.ts';
+import type { PayoutFormat } from '../../../core/referrals/terms.ts';
 import type { PayoutFile, PayoutLine } from '../../../sql/transactions/export-payouts.ts';
 
 /** A kind of payout file. */
 type Format = {
-  /** The only method of its lines; null: any. */
-  method: PayoutMethod | null;
   /** Null: no limit. */
   maxLines: number | null;
   /** @throws {AppError} `bad_request` when the service would not take the file */
   write(file: PayoutFile): string;
 };
 
-export const FORMATS: Record<'csv' | 'paypal' | 'wise', Format> = {
-  csv: { method: null, maxLines: null, write: ({ lines }) => payoutCsv(lines) },
-  paypal: { method: 'paypal', maxLines: 5_000, write: payPalFile },
-  wise: { method: 'wise', maxLines: 1_000, write: wiseFile },
+export const FORMATS: Record<PayoutFormat, Format> = {
+  csv: { maxLines: null, write: ({ lines }) => payoutCsv(lines) },
+  paypal: { maxLines: 5_000, write: payPalFile },
+  wise: { maxLines: 1_000, write: wiseFile },
 };
 
 const COLUMNS = [
@@ -50,7 +49,7 @@ function payoutCsv(lines: readonly PayoutLine[]): string {
 }
 
 /**
- * Currencies of PayPal. It takes no decimals in those without.
+ * Currencies of PayPal. It takes no decimals in some: those lines are rounded down.
  * Source: developer.paypal.com/api/rest/reference/currency-codes
  */
 const PAYPAL_CURRENCIES = new Set(
@@ -58,7 +57,6 @@ const PAYPAL_CURRENCIES = new Set(
     ' ',
   ),
 );
-const PAYPAL_WITHOUT_DECIMALS = new Set(['huf', 'jpy', 'twd']);
 
 /**
  * Returns a file for PayPal's Payouts Web: no header, one row a payment, at most 5,000, one currency; recipient, amount,
@@ -76,7 +74,7 @@ function payPalFile({ id, lines }: PayoutFile): string {
     lines.map((line) => [
       // As it is: an apostrophe before the address, as in our own file, would make it another one.
       line.payoutEmail,
-      PAYPAL_WITHOUT_DECIMALS.has(line.currency) ? wholeAmount(line) : amountOf(line),
+      payPalAmount(line),
       line.currency.toUpperCase(),
       // The partner's UUID has 36 characters; without hyphens 32. Its last 30 are unique enough to find the line.
       line.partnerId.replaceAll('-', '').slice(-30),
@@ -86,13 +84,10 @@ function payPalFile({ id, lines }: PayoutFile): string {
   );
 }
 
-function wholeAmount(line: PayoutLine): string {
-  const major = toMajor(line.amountMinor, line.currency);
-  if (Number.isInteger(major)) return String(major);
-  throw badRequest(
-    'format',
-    `must not be paypal: PayPal takes no decimals in ${line.currency}, and partner ${line.partnerId} gets ${major}`,
-  );
+function payPalAmount(line: PayoutLine): string {
+  return unitOf('paypal', line.currency) === 1
+    ? amountOf(line)
+    : String(toMajor(line.amountMinor, line.currency));
 }
 
 const WISE_COLUMNS = [
@@ -108,18 +103,19 @@ const WISE_COLUMNS = [
 
 /**
  * Returns a file for Wise's batch payments by email: the columns of its template, at most 1,000 rows, one source
- * currency. `target`: the recipient gets the exact amount, and fees are on top. The reference has 9 characters: some
- * banks take 10. Templates of bank accounts add columns (`IBAN`), and the one of saved recipients has others.
+ * currency. `target`: the recipient gets the exact amount, and fees are on top. Each line has a reference of its own, by
+ * which a payment that comes back is found, of 9 characters: some banks take 10. Templates of bank accounts add columns (`IBAN`), and the one of saved recipients has others.
  * Sources: wise.com/help/articles/2663302 (fields) and 2663296 (kinds of templates; CSV or XLSX),
  * wise.com/us/blog/everything-about-batch-payments (1,000 rows). The template itself needs an account: its columns and
  * `PERSON` are those of public programs that write it.
  */
-function wiseFile({ id, lines }: PayoutFile): string {
+function wiseFile({ lines }: PayoutFile): string {
   oneCurrency(lines);
   const rows = lines.map((line) => [
-    textCell(line.name ?? line.payoutEmail),
+    // As it is: names that begin with what a spreadsheet runs are held back.
+    (line.payoutName ?? '').trim().replace(LINE_BREAKS, ' '),
     line.payoutEmail,
-    `P${id.slice(-8)}`,
+    `P${line.partnerId.slice(-8)}`,
     'PERSON',
     'target',
     amountOf(line),
@@ -144,6 +140,8 @@ function oneCurrency(lines: readonly PayoutLine[]): string | null {
 const amountOf = ({ amountMinor, currency }: PayoutLine): string =>
   toMajor(amountMinor, currency).toFixed(exponentOf(currency));
 
+const LINE_BREAKS = /[\r\n\u2028\u2029]+/g;
+
 /** RFC 4180, in UTF-8 without a byte order mark. */
 const csvOf = (rows: readonly (readonly string[])[]): string =>
   rows.map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
@@ -154,7 +152,7 @@ const csvOf = (rows: readonly (readonly string[])[]): string =>
  */
 function textCell(text: string): string {
   // A program that reads line by line would see the rest of such a cell as a row of its own.
-  const line = text.replace(/[\r\n\u2028\u2029]+/g, ' ');
+  const line = text.replace(LINE_BREAKS, ' ');
   return /^\s*[=+\-@\t]/.test(line) ? `'${line}` : line;
 }
 

@@ -83,6 +83,7 @@ export async function payoutListRoutes(app: Api, { pool }: ApiDeps): Promise<voi
       const asked = {
         workspaceId: auth.workspace.id,
         programId: query.program_id ?? null,
+        format: query.format,
         now: new Date(),
       };
       const [sums, rows] = await Promise.all([
@@ -175,6 +176,7 @@ export function lineRecord(line: ExportLine): PayoutLine {
     fail_reason: line.fail_reason,
     paid_at: line.paid_at,
     failed_at: line.failed_at,
+    retried_at: line.retried_at,
   };
 }
 
@@ -188,6 +190,7 @@ function eligibleRecord(balance: Balance): EligibleBalance {
     amount: toMajor(balance.amount_minor, currency),
     currency,
     commissions: balance.commissions,
+    in_open_files: toMajor(balance.in_open_files_minor, currency),
     payout_method: savedMethod(balance),
     min_payout: toMajor(balance.min_payout_minor, currency),
     held_back: balance.held_back,

@@ -62,6 +62,7 @@ describe('payout files', () => {
         id: all.id,
         export_id: all.id,
         program_id: null,
+        format: 'csv',
         status: 'paid',
         referrers: paid.body.paid,
         totals: paid.body.totals,
@@ -74,22 +75,25 @@ describe('payout files', () => {
         id: one.id,
         export_id: one.id,
         program_id: yen.id,
-        status: 'open',
+        format: 'csv',
+        // The file of all programs has paid its only line.
+        status: 'paid',
         referrers: 1,
         totals: { jpy: 500 },
         ledger_head: expect.stringMatching(/^[0-9a-f]{64}$/),
         created_at: expect.any(String),
-        paid_at: null,
+        paid_at: expect.any(String),
         canceled_at: null,
       },
     ]);
     expect(paid.body).toEqual({ paid: 3, totals: { usd: 12.35, jpy: 500 } });
-    expect((await files('paid=true')).map((file) => file.export_id)).toEqual([all.id]);
-    expect((await files('paid=false')).map((file) => file.export_id)).toEqual([one.id]);
+    const open = await exported();
+    expect((await files('paid=true')).map((file) => file.export_id)).toEqual([all.id, one.id]);
+    expect((await files('paid=false')).map((file) => file.export_id)).toEqual([open.id]);
     const { body } = await shop.get<Files>('/payouts?limit=1');
-    expect(body.next_cursor).toBe(all.id);
+    expect(body.next_cursor).toBe(open.id);
     expect((await files(`limit=1&cursor=${body.next_cursor}`)).map((file) => file.export_id)).toEqual([
-      one.id,
+      all.id,
     ]);
   });
 
@@ -128,6 +132,7 @@ describe('payout files', () => {
       fail_reason: null,
       paid_at: null,
       failed_at: null,
+      retried_at: null,
     });
     expect((await shop.get(`/payouts/${crypto.randomUUID()}/lines`)).status).toBe(404);
   });
@@ -192,7 +197,15 @@ describe('eligible balances', () => {
       balances: [{ external_user_id: 'over' }],
     });
     await exported();
-    expect(await eligible()).toEqual(before);
+    // Now it waits for the file.
+    expect(await eligible()).toMatchObject({
+      referrers: 0,
+      totals: {},
+      balances: [{ external_user_id: 'over', amount: 10, in_open_files: 10, held_back: 'in_open_file' }],
+    });
+    // Files of PayPal have a format of their own, and those of Wise no balance of PayPal.
+    expect(await eligible('format=paypal')).toMatchObject({ referrers: 1, totals: { usd: 10 } });
+    expect(await eligible('format=wise')).toMatchObject({ referrers: 0, balances: [] });
   });
 
   test('are of one program or all, in pages', async () => {

@@ -1,10 +1,20 @@
 import { badRequest } from '../../../core/errors.ts';
+import { METHOD_OF_FORMAT } from '../../../core/referrals/payout-formats.ts';
 import { requireInstant } from '../../../core/time/timestamps.ts';
-import { inTransaction } from '../../../sql/database/pool.ts';
+import { inTransaction, type Queryable } from '../../../sql/database/pool.ts';
 import { listExportLines } from '../../../sql/referrals/payout-list.ts';
 import { programById } from '../../../sql/referrals/programs.ts';
-import { exportPayouts, type PayoutScope } from '../../../sql/transactions/export-payouts.ts';
-import { cancelExport, failPayoutLine, payExport } from '../../../sql/transactions/pay-payout.ts';
+import {
+  exportPayouts,
+  type PayoutFile,
+  type PayoutScope,
+} from '../../../sql/transactions/export-payouts.ts';
+import {
+  cancelExport,
+  failPayoutLine,
+  payExport,
+  retryPayoutLine,
+} from '../../../sql/transactions/pay-payout.ts';
 import { BYTE_ORDER_MARK, requireBomOfCsv } from '../../byte-order-mark.ts';
 import type { Api, ApiDeps } from '../../dependencies.ts';
 import { withIdempotency } from '../../plugins/idempotency.ts';
@@ -19,7 +29,7 @@ const tags = ['Payouts'];
 
 const EXPORT_ANSWER = {
   description:
-    'CSV. The `x-export-id` header is the id of the payout, `x-ledger-head` the hash of the last ledger entry.',
+    'CSV. The `x-export-id` header is the id of the payout, `x-ledger-head` the hash of the last ledger entry. `x-left-out`, `x-held-back`, and `x-rounded` say what is not in the file.',
   content: { 'text/csv': { schema: { type: 'string' } } },
 };
 
@@ -39,7 +49,7 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
         role: 'operator',
         errors: ['not_found'],
         answers: { 200: EXPORT_ANSWER },
-        responseHeaders: ['ExportId', 'LedgerHead'],
+        responseHeaders: ['ExportId', 'LedgerHead', 'LeftOut', 'HeldBack', 'Rounded'],
       },
       // A HEAD must not write, and this would save a file.
       exposeHeadRoute: false,
@@ -48,7 +58,7 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'payouts.export',
         summary: 'Create a payout file',
         description:
-          'CSV with one line for each referrer whose eligible balance reaches `min_payout`, sorted by payout method. `GET /payouts/eligible` lists who is left out, and why; they keep their balance. Pay the file, then send its `x-export-id` header to `POST /payouts`. Creating a file changes no balance and locks nothing: cancel one that you do not pay.',
+          'CSV with one line for each referrer whose eligible balance reaches `min_payout`, sorted by payout method. `GET /payouts/eligible` lists who is left out, and why; they keep their balance. Pay the file, then send its `x-export-id` header to `POST /payouts`. Creating a file changes no balance and locks nothing. A later file of the same `format` and `program_id` leaves out what an open one pays, unless `include_open=true`: cancel one that you do not pay.',
         querystring: PayoutExportQuery,
       },
     },
@@ -59,26 +69,28 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
       if (programId !== null && !(await programById(pool, workspaceId, programId))) throw noSuchProgram();
       requireBomOfCsv(query);
       const format = FORMATS[query.format];
-      if (format.method !== null && query.method !== undefined && query.method !== format.method) {
-        throw badRequest('method', `must be ${format.method} in a file for ${format.method}`);
+      const method = METHOD_OF_FORMAT[query.format];
+      if (method !== null && query.method !== undefined && query.method !== method) {
+        throw badRequest('method', `must be ${method} in a file for ${method}`);
       }
       const scope: PayoutScope = {
         programId,
         until: query.until === undefined ? null : instantOf('until', query.until),
-        method: format.method ?? query.method ?? null,
+        format: query.format,
+        method: query.method ?? null,
+        includeOpen: query.include_open,
         limit: format.maxLines,
       };
       // A file that its service would not take must not be saved.
-      const { id, ledgerHead, text } = await inTransaction(pool, async (tx) => {
+      const { text, ...file } = await inTransaction(pool, async (tx) => {
         const file = await exportPayouts(tx, workspaceId, scope, new Date());
         const text = format.write(file);
         await request.audit(tx);
         return { ...file, text };
       });
       return reply
-        .header('x-export-id', id)
-        .header('x-ledger-head', ledgerHead.toString('hex'))
-        .header('content-disposition', `attachment; filename="payouts-${id}.csv"`)
+        .headers(headersOf(file))
+        .header('content-disposition', `attachment; filename="payouts-${file.id}.csv"`)
         .type('text/csv; charset=utf-8')
         .send(query.bom === '1' ? `${BYTE_ORDER_MARK}${text}` : text);
     },
@@ -130,13 +142,32 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
       return inTransaction(pool, async (tx) => {
         await failPayoutLine(tx, auth.workspace.id, given);
         await request.audit(tx);
-        const lines = await listExportLines(tx, auth.workspace.id, exportId, {
-          after: null,
-          limit: 1,
-          partnerId,
-        });
-        if (!lines?.[0]) throw new Error(`the line of partner ${partnerId} in payout ${exportId} is gone`);
-        return lineRecord(lines[0]);
+        return lineOf(tx, auth.workspace.id, given);
+      });
+    },
+  );
+
+  app.post(
+    '/payouts/:id/lines/:partner_id/retry',
+    {
+      config: { ...CONFIG, errors: ['conflict'] },
+      schema: {
+        tags,
+        operationId: 'payouts.retryLine',
+        summary: 'Retry a failed line',
+        description:
+          'Later payout files pay the referrer again, at the address where the payment came back. They do so without this call once the address has changed. A second call changes nothing. A line that has not failed is a 409.',
+        params: LineParams,
+        response: { 200: PayoutLine },
+      },
+    },
+    async (request) => {
+      const { auth, params } = request;
+      const given = { exportId: params.id, partnerId: params.partner_id, now: new Date() };
+      return inTransaction(pool, async (tx) => {
+        await retryPayoutLine(tx, auth.workspace.id, given);
+        await request.audit(tx);
+        return lineOf(tx, auth.workspace.id, given);
       });
     },
   );
@@ -164,6 +195,32 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
       return { ok: true as const };
     },
   );
+}
+
+/** Returns the line of a partner in a payout file, as the API shows it. */
+async function lineOf(
+  tx: Queryable,
+  workspaceId: string,
+  { exportId, partnerId }: { exportId: string; partnerId: string },
+): Promise<PayoutLine> {
+  const lines = await listExportLines(tx, workspaceId, exportId, { after: null, limit: 1, partnerId });
+  if (!lines?.[0]) throw new Error(`the line of partner ${partnerId} in payout ${exportId} is gone`);
+  return lineRecord(lines[0]);
+}
+
+/** Returns what the headers say of a file. Lists are those of RFC 9651. */
+function headersOf({ id, ledgerHead, leftOut, heldBack, rounded }: PayoutFile): Record<string, string> {
+  return {
+    'x-export-id': id,
+    'x-ledger-head': ledgerHead.toString('hex'),
+    ...(leftOut.size > 0 && {
+      'x-left-out': [...leftOut].map(([file, count]) => `${count};export_id="${file}"`).join(', '),
+    }),
+    ...(heldBack.size > 0 && {
+      'x-held-back': [...heldBack].map(([reason, count]) => `${reason}=${count}`).join(', '),
+    }),
+    ...(rounded > 0 && { 'x-rounded': String(rounded) }),
+  };
 }
 
 function instantOf(path: string, text: string): Date {

@@ -1,5 +1,10 @@
 import { type Static, Type } from 'typebox';
-import { HELD_BACK, PAYOUT_LINE_STATUSES, PAYOUT_STATUSES } from '../../../core/referrals/terms.ts';
+import {
+  HELD_BACK,
+  PAYOUT_FORMATS,
+  PAYOUT_LINE_STATUSES,
+  PAYOUT_STATUSES,
+} from '../../../core/referrals/terms.ts';
 import { Bom } from '../../byte-order-mark.ts';
 import {
   Body,
@@ -25,10 +30,13 @@ export const PayoutStatus = OneOf(PAYOUT_STATUSES, {
   description: '`paid`: no line can be paid any more, and at least one was, or the file has none.',
 });
 
+const PayoutFormat = OneOf(PAYOUT_FORMATS, { title: 'PayoutFormat' });
+
 const FILE = {
   id: Uuid,
   export_id: Type.String({ format: 'uuid', description: 'The same as `id`.' }),
   program_id: Nullable(Type.String({ format: 'uuid', description: 'Null: all programs.' })),
+  format: PayoutFormat,
   status: PayoutStatus,
   referrers: Type.Integer({ description: 'Number of lines of the file.' }),
   totals: Totals,
@@ -71,10 +79,15 @@ export const PayoutExportQuery = Type.Object({
     }),
   ),
   method: Type.Optional(PayoutMethod),
-  format: OneOf(['csv', 'paypal', 'wise'], {
+  format: OneOf(PAYOUT_FORMATS, {
     default: 'csv',
     description:
-      '`paypal` and `wise` are files that these services take, of referrers with that method and of one currency; at most 5,000 and 1,000 lines. Balances beyond that wait for the next file.',
+      '`paypal` and `wise` are files that these services take, of referrers with that method and of one currency; at most 5,000 and 1,000 lines. Balances beyond that wait for the next file. PayPal takes no decimals in HUF, JPY, and TWD: a line is rounded down, and the rest stays in the balance. Wise needs a name of two words: see `payout_name` of an enrollment.',
+  }),
+  include_open: Type.Boolean({
+    default: false,
+    description:
+      'Whether the file also pays what is in an open file of the same format and program. Pay one of the two only.',
   }),
   bom: Bom,
 });
@@ -128,12 +141,18 @@ export const PayoutLine = Type.Object(
     paid_amount: Nullable(
       Type.Number({
         description:
-          'What the line paid. Less than `amount` where another file paid some of its commissions, or they were rejected. Null: not paid.',
+          'What the line paid. Less than `amount` where another file paid some of its commissions, or they were rejected; 0 where other files paid all. Null: not paid.',
       }),
     ),
     fail_reason: Nullable(Type.String()),
     paid_at: Nullable(Type.String({ format: 'date-time' })),
     failed_at: Nullable(Type.String({ format: 'date-time' })),
+    retried_at: Nullable(
+      Type.String({
+        format: 'date-time',
+        description: 'Since when later files may pay the same address again. Null: not retried.',
+      }),
+    ),
   },
   { title: 'PayoutLine' },
 );
@@ -163,13 +182,16 @@ export const EligibleBalance = Type.Object(
   {
     ...LINE,
     program_id: Uuid,
+    in_open_files: Type.Number({
+      description: 'The part of `amount` that is in open files of the format and program, in major units.',
+    }),
     payout_method: Type.Union([SavedMethod, Type.Null()]),
     min_payout: Type.Number({ description: 'Minimum payout of the program, in major units of `currency`.' }),
     held_back: Nullable(
       OneOf(HELD_BACK, {
         title: 'HeldBack',
         description:
-          'Why a file created now would not pay the balance, else null. `negative`: refunds exceed the commission left. `payout_method_changed`: a page changed the address less than `payout_hold_days` ago.',
+          'Why a file created now would not pay the balance, else null. `in_open_file`: an open file of the same format and program pays it. `negative`: refunds exceed the commission left. `payout_method_changed`: a page changed the address less than `payout_hold_days` ago. `payout_failed`: a payment to this address came back. `payout_name`: Wise takes no such name; set `payout_name` of the enrollment.',
       }),
     ),
   },
@@ -178,6 +200,10 @@ export const EligibleBalance = Type.Object(
 export type EligibleBalance = Static<typeof EligibleBalance>;
 
 export const EligibleQuery = Type.Object({
+  format: OneOf(PAYOUT_FORMATS, {
+    default: 'csv',
+    description: 'The format of the file. `paypal` and `wise`: only referrers with that method.',
+  }),
   program_id: Type.Optional(
     Type.String({ format: 'uuid', description: 'All programs of the workspace by default.' }),
   ),

@@ -50,6 +50,7 @@ test('purchases are listed with their referrer, outcome and reason', async () =>
       reason: null,
       coupon: null,
       purchased_at: expect.any(String),
+      provider_event: null,
     },
   ]);
   expect((await list()).map((one) => [one.order_id, one.reason])).toEqual([

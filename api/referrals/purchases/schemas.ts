@@ -34,6 +34,25 @@ const PurchaseRecord = Type.Object(
     reason: Nullable(PurchaseReason),
     coupon: Nullable(Type.String({ description: "A referrer's coupon that the order used." })),
     purchased_at: Instant,
+    provider_event: Type.Union(
+      [
+        Type.Object(
+          {
+            connection_id: Uuid,
+            event_id: Type.String({ description: "The provider's." }),
+            reason: Nullable(Type.String({ description: 'Why no buyer is known, as events say it.' })),
+            customer: Nullable(Type.String({ description: "The customer's id at the provider." })),
+            subscription: Nullable(Type.String()),
+          },
+          { title: 'ProviderEventOfPurchase' },
+        ),
+        Type.Null(),
+      ],
+      {
+        description:
+          'Of a purchase without a referrer that a connected provider told of: its latest event, by which `POST /connections/:id/events/:event_id/assign` gives it to a referrer, and the ids that named no known buyer.',
+      },
+    ),
   },
   { title: 'Purchase' },
 );
@@ -44,7 +63,10 @@ export const PurchaseQuery = Type.Object({
     Type.String({ format: 'uuid', description: 'Purchases by buyers that this referrer referred.' }),
   ),
   matched: Type.Optional(
-    Type.Boolean({ description: 'Only purchases of referred buyers, or only the others. All by default.' }),
+    Type.Boolean({
+      description:
+        'Only purchases of referred buyers, or only the others: those of buyers without a referrer, and payments at connected providers that name no known buyer. All by default.',
+    }),
   ),
   rewarded: Type.Optional(Type.Boolean()),
   held: Type.Optional(

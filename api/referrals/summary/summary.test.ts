@@ -195,6 +195,7 @@ test('what waits for a decision is counted as its lists count it', async () => {
   expect(await countOf('/purchases?matched=false', 'purchases')).toBe(1);
   expect(await countOf('/purchases?reason=no_currency_rate', 'purchases')).toBe(1);
   // Paid since: nothing is left to decide.
+  await m.retry(file.id, failed.partner_id);
   const again = await m.exportPayouts();
   await m.pay(again.id);
   expect((await summary()).decisions).toMatchObject({ failed_payouts: 0, failed_payout_file: null });

@@ -4,7 +4,17 @@ import type { Download } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsolePage, type ConsoleSite, consoleSite, expectGood, expectNotice } from './console-site.ts';
-import { expectRows, LONG, merchantOf, money, PATIENCE, row, type Shop, type Sums } from './referral-shop.ts';
+import {
+  choose,
+  expectRows,
+  LONG,
+  merchantOf,
+  money,
+  PATIENCE,
+  row,
+  type Shop,
+  type Sums,
+} from './referral-shop.ts';
 
 let site: ConsoleSite;
 let shop: Shop;
@@ -29,7 +39,7 @@ async function downloadFile(page: ConsolePage): Promise<Download> {
 type Eligible = {
   referrers: number;
   totals: Record<string, number>;
-  balances: { external_user_id: string }[];
+  balances: { external_user_id: string; held_back: string | null }[];
 };
 
 test('a payout file is downloaded and marked paid once, and every amount is the API’s', LONG, async () => {
@@ -79,33 +89,71 @@ test('a payout file is downloaded and marked paid once, and every amount is the 
   await page.close();
 });
 
-test('the confirmation reports a file that overlaps with a paid one, and nothing is paid', LONG, async () => {
-  const program = await shop.program({ name: 'Twice' });
-  const { ref } = await shop.enroll('jo', program);
-  await shop.signup('jo-friend', ref);
-  await shop.purchase('jo-friend', 'jo-order', 50);
-  const page = await site.open(`/referrals?tab=payouts&program=${program.id}`);
-  for (let n = 1; n <= 2; n++) {
+test(
+  'a balance waits for its open file, and a file of another format that is paid closes it',
+  LONG,
+  async () => {
+    const program = await shop.program({ name: 'Twice' });
+    const { ref } = await shop.enroll('jo', program);
+    await shop.signup('jo-friend', ref);
+    await shop.purchase('jo-friend', 'jo-order', 50);
+    const page = await site.open(`/referrals?tab=payouts&program=${program.id}`);
     await downloadFile(page);
-    await expect
-      .poll(() => row(page, 'All payout files', money(5)).filter({ hasText: 'Open' }).count(), PATIENCE)
-      .toBe(n);
+    await row(page, 'Balances that are ready to pay', 'jo').getByText('In an open file').waitFor(PATIENCE);
+    expect(await page.getByRole('button', { name: 'Download payout file' }).isDisabled()).toBe(true);
+    await expectGood(page, 'referrals-open-file');
+    await choose(page, 'Payout file', 'PayPal mass payment');
+    await row(page, 'Balances that are ready to pay', 'jo').getByText('Included').waitFor(PATIENCE);
+    await downloadFile(page);
+    const open = row(page, 'All payout files', money(5)).filter({ hasText: 'Open' });
+    await expect.poll(() => open.count(), PATIENCE).toBe(2);
+    await open.first().getByRole('button', { name: 'Mark as paid' }).click();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: `Mark ${money(5)} as paid` })
+      .click();
+    await expect.poll(() => open.count(), PATIENCE).toBe(0);
+    const sums = await site.api<Sums>(`/ledger/balances?program_id=${program.id}&status=paid`);
+    expect(sums.balances).toMatchObject([{ amount: 5 }]);
+    // The payment comes back: it waits until someone says to try the same address again.
+    const files = row(page, 'All payout files', money(5));
+    await files.first().getByRole('button').first().click();
+    const line = row(page, 'Lines of the payout file', 'jo');
+    await line.getByRole('button', { name: 'Mark the line of jo failed' }).click();
+    await page.getByRole('textbox', { name: 'Reason' }).fill('account closed');
+    await page.getByRole('button', { name: 'Mark failed' }).click();
+    await line.getByRole('button', { name: 'Pay again: jo' }).click();
+    await line.getByText('Later files pay it again.').waitFor(PATIENCE);
+    await expectGood(page, 'referrals-failed-line');
+    await page.close();
+  },
+);
+
+test('a file for Wise says whose name Wise refuses, until the referrer has a payout name', LONG, async () => {
+  const program = await shop.program({ name: 'Wise', payout_methods: ['wise'] });
+  for (const user of ['wim', 'wes']) {
+    const { ref, partner_id } = await shop.enroll(user, program, {
+      name: user === 'wim' ? 'Wim' : 'Wes Example',
+    });
+    const payout_method = { method: 'wise', email: `${user}@pay.example` };
+    await site.api(`/enrollments/${partner_id}`, { payout_method }, 'PATCH');
+    await shop.signup(`${user}-friend`, ref);
+    await shop.purchase(`${user}-friend`, `${user}-order`, 50);
   }
-  const open = row(page, 'All payout files', money(5)).filter({ hasText: 'Open' });
-  await open.first().getByRole('button', { name: 'Mark as paid' }).click();
-  await page
-    .getByRole('dialog')
-    .getByRole('button', { name: `Mark ${money(5)} as paid` })
-    .click();
-  await expect.poll(() => open.count(), PATIENCE).toBe(1);
-  await open.getByRole('button', { name: 'Mark as paid' }).click();
-  const question = page.getByRole('dialog', { name: 'Mark 1 referrer as paid?' });
-  await question.getByRole('button', { name: `Mark ${money(5)} as paid` }).click();
-  await expectNotice(page, `Marked paid: 0 of 1 referrer, ${money(0)}`);
-  await expect.poll(() => open.count(), PATIENCE).toBe(1);
-  await expectGood(page, 'referrals-paid-twice');
-  const sums = await site.api<Sums>(`/ledger/balances?program_id=${program.id}&status=paid`);
-  expect(sums.balances).toMatchObject([{ amount: 5 }]);
+  const page = await site.open(`/referrals?tab=payouts&program=${program.id}&format=wise`);
+  const wim = row(page, 'Balances that are ready to pay', 'wim');
+  await wim.getByText('Name that Wise refuses').waitFor(PATIENCE);
+  await expectGood(page, 'referrals-wise-name');
+  await downloadFile(page);
+  await page.getByText('1 referrer is left out until a payout name of two words is set.').waitFor(PATIENCE);
+  await wim.getByRole('button').first().click();
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await page.getByRole('textbox', { name: 'Payout name' }).fill('Wim Example');
+  await expectGood(page, 'referrals-payout-name');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expectNotice(page, 'Referrer saved');
+  const { balances } = await site.api<Eligible>(`/payouts/eligible?program_id=${program.id}&format=wise`);
+  expect(balances.map(({ held_back }) => held_back)).toEqual(['in_open_file', null]);
   await page.close();
 });
 

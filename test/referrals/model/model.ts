@@ -1,6 +1,6 @@
 import type { Action, Terms } from '../history.ts';
 import { importFiles } from './imports.ts';
-import { cancel, exportAll, fail, manual, pay, reject } from './payouts.ts';
+import { cancel, exportAll, fail, manual, pay, reject, retry } from './payouts.ts';
 import { reevaluate, reportPurchase, setForeignRates } from './purchases.ts';
 import { enroll, erase, forget, move, setAddress } from './referrers.ts';
 import { reportRefund } from './refunds.ts';
@@ -101,11 +101,13 @@ function act(state: State, action: Action): Answer {
       }
       return {};
     case 'export':
-      return exportAll(state, action.until);
+      return exportAll(state, action);
     case 'pay':
       return pay(state, action);
     case 'fail':
       return fail(state, action);
+    case 'retry':
+      return retry(state, action);
     case 'cancel':
       return cancel(state, action.nth);
     case 'address':

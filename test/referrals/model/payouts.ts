@@ -1,26 +1,57 @@
 import type { Action } from '../history.ts';
 import { isYen } from './money.ts';
 import { takeBack } from './rewards.ts';
-import { type Answer, type Commission, type Export, leftOf, type State, termsOf } from './state.ts';
+import {
+  type Answer,
+  type Commission,
+  type Export,
+  leftOf,
+  type Referrer,
+  type State,
+  termsOf,
+} from './state.ts';
 
-export function exportAll(state: State, until: number | null): Answer {
+export function exportAll(state: State, { until, includeOpen }: Extract<Action, { type: 'export' }>): Answer {
+  const isLeftOut = (one: Commission) => !includeOpen && isInOpenFile(state, one);
   const file: Export = { lines: [], canceled: false, isPaid: false };
   const answer: Record<string, number> = {};
   for (const referrer of state.referrers.values()) {
     const items = state.commissions.filter(
-      (one) => one.owner === referrer && one.status === 'eligible' && isBefore(state, one, until),
+      (one) =>
+        one.owner === referrer && one.status === 'eligible' && isBefore(state, one, until) && !isLeftOut(one),
     );
     const sum = leftOf(items);
     const { program } = referrer;
     const least = termsOf(state, program).min_payout * (isYen(program) ? 1 : 100);
     if (referrer.status === 'suspended' || sum <= 0 || sum < least) continue;
-    if (referrer.address !== 'confirmed') continue;
+    if (referrer.address !== 'confirmed' || hasBounced(state, referrer)) continue;
     answer[`u${referrer.user}`] = sum;
-    file.lines.push({ owner: referrer, items, paid: null, status: 'open' });
+    const { mailbox } = referrer;
+    file.lines.push({ owner: referrer, items, paid: null, status: 'open', mailbox, isRetried: false });
   }
   state.exports.push(file);
   return answer;
 }
+
+const isOpen = ({ canceled, isPaid }: Export) => !canceled && !isPaid;
+
+const isInOpenFile = ({ exports }: State, commission: Commission) =>
+  exports.some(
+    (file) =>
+      isOpen(file) && file.lines.some(({ status, items }) => status === 'open' && items.includes(commission)),
+  );
+
+/** Whether a payment to the present address came back, and nobody said to try it again. */
+const hasBounced = ({ exports }: State, referrer: Referrer) =>
+  exports.some(({ lines }) =>
+    lines.some(
+      (line) =>
+        line.status === 'failed' &&
+        !line.isRetried &&
+        line.owner === referrer &&
+        line.mailbox === referrer.mailbox,
+    ),
+  );
 
 /** What reduces a balance always counts. */
 function isBefore({ orders }: State, { earned, order }: Commission, until: number | null): boolean {
@@ -43,16 +74,39 @@ export function pay(state: State, { nth, only }: Extract<Action, { type: 'pay' }
     for (const commission of unpaid) commission.status = 'paid';
     line.paid = unpaid;
     line.status = 'paid';
+    closeOthers(state, unpaid);
   }
   if (file.lines.every(({ status }) => status !== 'open')) file.isPaid = true;
-  return { paid: asked.filter(({ status }) => status === 'paid').length };
+  return { paid: asked.filter(({ status, paid }) => status === 'paid' && paid?.length).length };
+}
+
+/** Lines of other open files that have nothing left are done. */
+function closeOthers({ exports }: State, paid: readonly Commission[]): void {
+  for (const file of exports.filter(isOpen)) {
+    for (const line of file.lines) {
+      if (line.status !== 'open' || !line.items.some((one) => paid.includes(one))) continue;
+      if (line.items.some(({ status }) => status === 'eligible')) continue;
+      line.paid = [];
+      line.status = 'paid';
+    }
+    if (file.lines.length > 0 && file.lines.every(({ status }) => status !== 'open')) file.isPaid = true;
+  }
+}
+
+export function retry(state: State, { nth, user }: Extract<Action, { type: 'retry' }>): Answer {
+  const owner = state.referrers.get(user);
+  const line = nthOf(state.exports, nth)?.lines.find((one) => one.owner === owner);
+  if (!line) return { status: 404 };
+  if (line.status !== 'failed') return { status: 409 };
+  line.isRetried = true;
+  return { status: 'failed' };
 }
 
 export function fail(state: State, { nth, user }: Extract<Action, { type: 'fail' }>): Answer {
   const owner = state.referrers.get(user);
   const line = nthOf(state.exports, nth)?.lines.find((one) => one.owner === owner);
   if (!line) return { status: 404 };
-  if (line.status === 'open') return { status: 409 };
+  if (line.status === 'open' || line.paid?.length === 0) return { status: 409 };
   if (line.status === 'paid') {
     for (const commission of line.paid ?? []) commission.status = 'eligible';
     line.status = 'failed';

@@ -13,6 +13,7 @@ export function enroll(state: State, { user, program, tier }: Extract<Action, { 
       mode: termsOf(state, program).credit_enabled ? 'referrer' : 'affiliate',
       status: 'approved',
       address: 'none',
+      mailbox: 0,
       own: null,
       erased: false,
     });
@@ -25,6 +26,7 @@ export function setAddress(state: State, { user, byServer }: Extract<Action, { t
   if (!referrer) return { status: 404 };
   if (!byServer && !paysCash(termsOf(state, referrer.program), referrer)) return { status: 403 };
   referrer.address = byServer ? 'confirmed' : 'unconfirmed';
+  referrer.mailbox = byServer ? 0 : ++state.mailboxes;
   return { status: 200 };
 }
 

@@ -115,7 +115,8 @@ export const reversing = (commission: Commission, amount: number): Commission =>
 export const mayHaveBeenPaid = ({ exports }: State, commission: Commission) =>
   exports.some(({ lines, canceled }) =>
     lines.some(
-      ({ items, status }) =>
-        items.includes(commission) && (status === 'paid' || (status === 'open' && !canceled)),
+      ({ items, status, paid }) =>
+        items.includes(commission) &&
+        ((status === 'paid' && paid?.length !== 0) || (status === 'open' && !canceled)),
     ),
   );

@@ -11,6 +11,8 @@ export type Referrer = {
   mode: 'referrer' | 'affiliate';
   status: 'approved' | 'suspended';
   address: 'none' | 'unconfirmed' | 'confirmed';
+  /** Which address it is: 0 is the server's, each of a page is another. */
+  mailbox: number;
   /** Own percentage; null: the program's terms. */
   own: number | null;
   /** Erased: the user may enroll again, as another referrer. */
@@ -90,6 +92,9 @@ export type Line = {
   items: Commission[];
   paid: Commission[] | null;
   status: 'open' | 'paid' | 'failed';
+  /** The referrer's address when the file was made. */
+  mailbox: number;
+  isRetried: boolean;
 };
 /** `isPaid`: it had nothing left to pay. */
 export type Export = { lines: Line[]; canceled: boolean; isPaid: boolean };
@@ -107,6 +112,8 @@ export type State = {
   grants: Grant[];
   exports: Export[];
   hasForeignRate: boolean;
+  /** Addresses that pages have set so far. */
+  mailboxes: number;
 };
 
 export const newState = (programs: readonly Terms[]): State => ({
@@ -120,6 +127,7 @@ export const newState = (programs: readonly Terms[]): State => ({
   grants: [],
   exports: [],
   hasForeignRate: false,
+  mailboxes: 0,
 });
 
 export function termsOf({ programs }: State, program: number): Terms {

@@ -223,6 +223,9 @@ export interface paths {
   "/api/v1/payouts/{id}/lines/{partner_id}/fail": {
     post: operations["payouts.failLine"];
   };
+  "/api/v1/payouts/{id}/lines/{partner_id}/retry": {
+    post: operations["payouts.retryLine"];
+  };
   "/api/v1/payouts/eligible": {
     get: operations["payouts.listEligible"];
   };
@@ -1362,6 +1365,7 @@ export interface components {
       currency: string;
       external_user_id: string;
       held_back: components["schemas"]["HeldBack"] | null;
+      in_open_files: number;
       min_payout: number;
       name: string | null;
       /** Format: uuid */
@@ -1402,6 +1406,7 @@ export interface components {
       /** Format: date-time */
       payout_held_until: string | null;
       payout_method: components["schemas"]["SavedPayoutMethod"] | null;
+      payout_name: string | null;
       /** Format: uuid */
       program_id: string;
       reward_mode: components["schemas"]["RewardMode"];
@@ -1477,6 +1482,7 @@ export interface components {
       /** Format: date-time */
       payout_held_until: string | null;
       payout_method: components["schemas"]["SavedPayoutMethod"] | null;
+      payout_name: string | null;
       /** Format: uuid */
       program_id: string;
       /** Format: uri */
@@ -1667,7 +1673,7 @@ export interface components {
       updated_at: string;
     };
     /** @enum {string} */
-    HeldBack: "suspended" | "negative" | "below_minimum" | "no_payout_method" | "payout_method_changed";
+    HeldBack: "suspended" | "in_open_file" | "negative" | "below_minimum" | "no_payout_method" | "payout_method_changed" | "payout_failed" | "payout_name";
     HideFirstSteps: {
       /** @enum {string} */
       hidden_for: "member" | "workspace" | "none";
@@ -2251,6 +2257,7 @@ export interface components {
       created_at: string;
       /** Format: uuid */
       export_id: string;
+      format: components["schemas"]["PayoutFormat"];
       /** Format: uuid */
       id: string;
       ledger_head: string;
@@ -2295,6 +2302,8 @@ export interface components {
       /** @constant */
       type: "payout.failed";
     };
+    /** @enum {string} */
+    PayoutFormat: "csv" | "paypal" | "wise";
     PayoutLine: {
       amount: number;
       commissions: number;
@@ -2311,6 +2320,8 @@ export interface components {
       /** Format: uuid */
       partner_id: string;
       payout_method: components["schemas"]["SavedPayoutMethod"] | null;
+      /** Format: date-time */
+      retried_at: string | null;
       status: components["schemas"]["PayoutLineStatus"];
     };
     PayoutLineList: {
@@ -2351,6 +2362,7 @@ export interface components {
       created_at: string;
       /** Format: uuid */
       export_id: string;
+      format: components["schemas"]["PayoutFormat"];
       /** Format: uuid */
       id: string;
       ledger_head: string;
@@ -2508,6 +2520,14 @@ export interface components {
     };
     /** @enum {string} */
     PromotionCodeStatus: "pending" | "active" | "failed";
+    ProviderEventOfPurchase: {
+      /** Format: uuid */
+      connection_id: string;
+      customer: string | null;
+      event_id: string;
+      reason: string | null;
+      subscription: string | null;
+    };
     ProvisionedWorkspace: {
       key: string | null;
       /** @constant */
@@ -2536,6 +2556,7 @@ export interface components {
       partner_id: string | null;
       /** Format: uuid */
       program_id: string | null;
+      provider_event: components["schemas"]["ProviderEventOfPurchase"] | null;
       /** Format: date-time */
       purchased_at: string;
       reason: components["schemas"]["PurchaseReason"] | null;
@@ -3114,6 +3135,7 @@ export interface components {
       /** Format: email */
       email?: string;
       payout_method?: components["schemas"]["PayoutAddress"];
+      payout_name?: string | null;
       /** Format: uuid */
       program_id?: string;
       status?: components["schemas"]["EnrollmentStatus"];
@@ -5453,9 +5475,28 @@ export interface operations {
       };
     };
   };
+  "payouts.retryLine": {
+    parameters: {
+      path: {
+        id: string;
+        partner_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["PayoutLine"];
+        };
+      };
+    };
+  };
   "payouts.listEligible": {
     parameters: {
       query?: {
+        format?: "csv" | "paypal" | "wise";
         program_id?: string;
         limit?: number;
         cursor?: string;
@@ -5479,6 +5520,7 @@ export interface operations {
         until?: string;
         method?: components["schemas"]["PayoutMethod"];
         format?: "csv" | "paypal" | "wise";
+        include_open?: boolean;
         bom?: "0" | "1";
       };
     };
@@ -5486,8 +5528,11 @@ export interface operations {
       200: {
         headers: {
           "x-export-id": components["headers"]["ExportId"];
+          "x-held-back": components["headers"]["HeldBack"];
           "x-ledger-head": components["headers"]["LedgerHead"];
+          "x-left-out": components["headers"]["LeftOut"];
           "x-request-id": components["headers"]["RequestId"];
+          "x-rounded": components["headers"]["Rounded"];
         };
         content: {
           "text/csv": string;

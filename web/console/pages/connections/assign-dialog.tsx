@@ -5,7 +5,6 @@ import { useApi, useSend } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { Note } from '../../parts/note.tsx';
-import type { Connection, ConnectionEvent } from './responses.ts';
 
 type Enrollments = ResponseOf<'/enrollments'>;
 
@@ -13,10 +12,11 @@ const MOST = 8;
 /** Wait after the last typed character before it is searched for. Milliseconds. */
 const TYPING = 250;
 
-type Props = { connection: Connection; event: ConnectionEvent; close: () => void };
+/** `eventId`: the provider's. */
+type Props = { connectionId: string; eventId: string; orderId: string | null; close: () => void };
 
 /** Assigns the purchase of an event to a referrer. */
-export function AssignDialog({ connection, event, close }: Props) {
+export function AssignDialog({ connectionId, eventId, orderId, close }: Props) {
   const [search, setSearch] = useState('');
   const [partner, setPartner] = useState<string | null>(null);
   const [searched] = useDebouncedValue(search.trim(), TYPING);
@@ -26,7 +26,7 @@ export function AssignDialog({ connection, event, close }: Props) {
   });
   const assign = useSend<string>(
     (partner_id) => ({
-      path: `/connections/${connection.id}/events/${encodeURIComponent(event.event_id)}/assign`,
+      path: `/connections/${connectionId}/events/${encodeURIComponent(eventId)}/assign`,
       body: { partner_id },
     }),
     {
@@ -47,8 +47,8 @@ export function AssignDialog({ connection, event, close }: Props) {
       isReady={partner !== null}
     >
       <Text size="sm">
-        The buyer of {event.order_id} is the referrer's from then on: this purchase and later ones earn what
-        the program pays.
+        The buyer of {orderId} is the referrer's from then on: this purchase and later ones earn what the
+        program pays.
       </Text>
       <TextInput
         label="Referrer"

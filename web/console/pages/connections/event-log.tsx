@@ -74,7 +74,14 @@ export function EventLog({ connection }: { connection: Connection }) {
           <Row key={event.id} connection={connection} event={event} assign={() => assign(event)} />
         )}
       />
-      {assigned && <AssignDialog connection={connection} event={assigned} close={() => assign(null)} />}
+      {assigned && (
+        <AssignDialog
+          connectionId={connection.id}
+          eventId={assigned.event_id}
+          orderId={assigned.order_id}
+          close={() => assign(null)}
+        />
+      )}
     </div>
   );
 }

@@ -7,30 +7,27 @@ import { plural } from '../../formats.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { SmallNote } from '../../parts/note.tsx';
 import { useDraft } from '../../parts/use-draft.ts';
-import { downloadPayoutFile, type PayoutFileOptions } from './payout-file.ts';
-import { METHOD_CHOICES } from './words.ts';
+import { downloadPayoutFile, type SavedPayoutFile } from './payout-file.ts';
+import { FORMAT_CHOICES, METHOD_CHOICES, type PayoutFormat } from './words.ts';
 
 /** How long the button is disabled after a download: another file would pay the same balances. Milliseconds. */
 const PAUSE = 1_000;
 
-const FORMATS: { value: PayoutFileOptions['format']; label: string }[] = [
-  { value: 'csv', label: 'CSV with all fields' },
-  { value: 'paypal', label: 'PayPal mass payment' },
-  { value: 'wise', label: 'Wise batch payment' },
-];
-
-const FIRST: { format: PayoutFileOptions['format']; method: string; until: string } = {
-  format: 'csv',
-  method: '',
-  until: '',
-};
-
 /**
  * Opens the choice of a payout file.
  *
- * @param payable number of referrers that a file of everything would pay; null: unknown
+ * @param first the format that is chosen at first
+ * @param payable number of referrers that a file of that format would pay; null: unknown
  */
-export function DownloadPayout({ program, payable }: { program: string | null; payable: number | null }) {
+export function DownloadPayout({
+  program,
+  first,
+  payable,
+}: {
+  program: string | null;
+  first: PayoutFormat;
+  payable: number | null;
+}) {
   const [opened, setOpened] = useState(false);
   return (
     <>
@@ -40,15 +37,17 @@ export function DownloadPayout({ program, payable }: { program: string | null; p
       {payable !== null && payable > 0 && (
         <SmallNote>{plural(payable, 'referrer', 'referrers')} to pay. A file changes no balance.</SmallNote>
       )}
-      {opened && <Choice program={program} close={() => setOpened(false)} />}
+      {opened && <Choice program={program} first={first} close={() => setOpened(false)} />}
     </>
   );
 }
 
-function Choice({ program, close }: { program: string | null; close: () => void }) {
+type ChoiceProps = { program: string | null; first: PayoutFormat; close: () => void };
+
+function Choice({ program, first, close }: ChoiceProps) {
   const queries = useQueryClient();
-  const { draft, text, choice } = useDraft(FIRST);
-  const download = useOneMutation<void, string>(
+  const { draft, text, choice } = useDraft({ format: first, method: '', until: '' });
+  const download = useOneMutation<void, SavedPayoutFile>(
     {
       mutationFn: () =>
         downloadPayoutFile({
@@ -57,13 +56,15 @@ function Choice({ program, close }: { program: string | null; close: () => void 
           method: draft.method || null,
           until: draft.until || null,
         }),
-      onSuccess: async (exportId) => {
+      onSuccess: async ({ exportId, notes }) => {
         await queries.invalidateQueries({
           predicate: ({ queryKey: [path] }) => typeof path === 'string' && path.startsWith('/payouts'),
         });
         notifications.show({
           color: 'hop',
-          message: `Payout file ${exportId} saved. Pay it, then mark it paid.`,
+          message: [`Payout file ${exportId} saved. Pay it, then mark it paid.`, ...notes].join(' '),
+          // What is not in the file is to be read.
+          ...(notes.length > 0 && { autoClose: false }),
         });
         await new Promise((over) => setTimeout(over, PAUSE));
         close();
@@ -82,7 +83,7 @@ function Choice({ program, close }: { program: string | null; close: () => void 
       label="Download"
       failed="Not downloaded"
     >
-      <Select label="Format" data={FORMATS} allowDeselect={false} {...choice('format')} />
+      <Select label="Format" data={FORMAT_CHOICES} allowDeselect={false} {...choice('format')} />
       {draft.format === 'csv' && (
         <Select
           label="Payout method"

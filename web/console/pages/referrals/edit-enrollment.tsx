@@ -7,7 +7,14 @@ import type { Enrollment } from './responses.ts';
 import { METHOD_CHOICES } from './words.ts';
 
 /** Paths of the fields that show the API's errors. */
-const FIELDS = ['email', 'program_id', 'payout_method.method', 'payout_method.email', 'commission_rate'];
+const FIELDS = [
+  'email',
+  'program_id',
+  'payout_method.method',
+  'payout_method.email',
+  'payout_name',
+  'commission_rate',
+];
 
 const draftOf = (enrollment: Enrollment) => ({
   email: enrollment.email ?? '',
@@ -15,18 +22,21 @@ const draftOf = (enrollment: Enrollment) => ({
   method: enrollment.payout_method?.method ?? '',
   /** A new payout address. */
   address: '',
+  payout_name: enrollment.payout_name ?? '',
   type: enrollment.commission_type ?? 'percent',
   rate: String(enrollment.commission_rate ?? ''),
 });
 type Draft = ReturnType<typeof draftOf>;
 
 /** The body of the change: only what was changed. */
-function changeBody(before: Draft, { email, program_id, method, address, type, rate }: Draft) {
+function changeBody(before: Draft, draft: Draft) {
+  const { email, program_id, method, address, payout_name, type, rate } = draft;
   const isRateChanged = rate.trim() !== before.rate || (before.rate !== '' && type !== before.type);
   return {
     ...(email.trim() !== before.email && { email: email.trim() }),
     ...(program_id !== before.program_id && { program_id }),
     ...(address.trim() !== '' && { payout_method: { method, email: address.trim() } }),
+    ...(payout_name.trim() !== before.payout_name && { payout_name: payout_name.trim() || null }),
     ...(isRateChanged &&
       (rate.trim() === ''
         ? { commission_rate: null }
@@ -78,6 +88,15 @@ export function EditEnrollment({ enrollment, close }: { enrollment: Enrollment; 
           placeholder={enrollment.payout_method?.email ?? 'Email'}
           {...text('address', 'payout_method.email')}
         />
+      </SimpleGrid>
+      <TextInput
+        label="Payout name"
+        description="Full name of the account's owner, which Wise needs. Leave empty for the referrer's name."
+        placeholder={enrollment.name ?? ''}
+        maxLength={200}
+        {...text('payout_name')}
+      />
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <Select
           label="Own commission"
           data={[

@@ -11,11 +11,11 @@ import { QueryView } from '../../parts/query-view.tsx';
 import { FigureCell, LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { DownloadPayout } from './download-payout.tsx';
-import { ProgramFilter } from './filters.tsx';
+import { ChoiceFilter, ProgramFilter } from './filters.tsx';
 import { ReferrerPress } from './referrer-press.tsx';
 import type { Eligible, EligibleBalance } from './responses.ts';
 import { useViewState } from './view-state.ts';
-import { methodName, totalsText } from './words.ts';
+import { formatName, methodName, type PayoutFormat, payoutFormat, totalsText } from './words.ts';
 
 /** Initial number of rows. */
 const FIRST = 50;
@@ -34,7 +34,8 @@ export function EligibleBalances() {
   const view = useViewState();
   const { can } = useSession();
   const program = view.get('program');
-  const eligible = useEligible(program);
+  const format = payoutFormat(view.get('format'));
+  const eligible = useEligible(program, format);
   return (
     <section aria-labelledby="eligible">
       <Title order={2} size="h4" id="eligible" mb="sm">
@@ -42,12 +43,25 @@ export function EligibleBalances() {
       </Title>
       <FilterBar
         label="Filters of balances"
-        names={['program']}
+        names={['program', 'format']}
         actions={
-          can('operator') && <DownloadPayout program={program} payable={eligible.data?.referrers ?? null} />
+          can('operator') && (
+            <DownloadPayout
+              key={format}
+              program={program}
+              first={format}
+              payable={eligible.data?.referrers ?? null}
+            />
+          )
         }
       >
         <ProgramFilter />
+        <ChoiceFilter
+          name="format"
+          label="Payout file"
+          all={formatName('csv')}
+          choices={(['paypal', 'wise'] as const).map((value) => ({ value, label: formatName(value) }))}
+        />
       </FilterBar>
       <QueryView
         query={eligible}
@@ -94,12 +108,12 @@ export function EligibleBalances() {
 }
 
 /** Totals and a number of balances. */
-function useEligible(program: string | null) {
+function useEligible(program: string | null, format: PayoutFormat) {
   return useInfiniteQuery({
-    queryKey: ['/payouts/eligible', 'pages', program],
+    queryKey: ['/payouts/eligible', 'pages', program, format],
     queryFn: ({ pageParam: cursor, signal }) =>
       callApi<Eligible>('/payouts/eligible', {
-        query: { program_id: program, cursor, limit: cursor === null ? FIRST : MORE },
+        query: { program_id: program, format, cursor, limit: cursor === null ? FIRST : MORE },
         signal,
       }),
     initialPageParam: null as string | null,
@@ -115,9 +129,19 @@ function useEligible(program: string | null) {
 
 const HELD_BACK = {
   suspended: 'Suspended',
+  in_open_file: 'In an open file',
   negative: 'Refunded after payment',
   no_payout_method: 'No payout address',
   payout_method_changed: 'Payout address changed',
+  payout_failed: 'Last payment came back',
+  payout_name: 'Name that Wise refuses',
+};
+
+/** What ends a reason that the owner can end. */
+const WHAT_HELPS: Partial<Record<NonNullable<EligibleBalance['held_back']>, string>> = {
+  in_open_file: 'Mark the file as paid, or cancel it.',
+  payout_failed: 'Change the address, or retry the failed line.',
+  payout_name: 'Set a payout name of two words in the referrer.',
 };
 
 function Row({ balance }: { balance: EligibleBalance }) {
@@ -143,6 +167,12 @@ function Row({ balance }: { balance: EligibleBalance }) {
               : HELD_BACK[heldBack]}
           </StatusBadge>
         )}
+        <SmallNote>
+          {heldBack === null
+            ? balance.in_open_files !== 0 &&
+              `${formatMoney(balance.in_open_files, balance.currency)} in open files`
+            : WHAT_HELPS[heldBack]}
+        </SmallNote>
       </Table.Td>
     </Table.Tr>
   );

@@ -1,25 +1,29 @@
 import { fetchAnswer } from '../../api/call.ts';
 import { ApiFailure } from '../../api/failures.ts';
 import { saveFile } from '../../parts/save-file.ts';
+import { notesOf } from './payout-notes.ts';
+import type { PayoutFormat } from './words.ts';
 
 /** What a payout file contains. */
 export type PayoutFileOptions = {
   /** Null: all programs. */
   program: string | null;
-  format: 'csv' | 'paypal' | 'wise';
+  format: PayoutFormat;
   /** Null: all methods. */
   method: string | null;
   /** Only sales before this day, `YYYY-MM-DD`; null: all. */
   until: string | null;
 };
 
+/** A file with its ID, to mark it as paid, and sentences about what is not in it. */
+export type SavedPayoutFile = { exportId: string; notes: string[] };
+
 /**
  * Creates and downloads a payout file.
  *
- * @returns the file's ID, to mark it as paid
  * @throws {ApiFailure}
  */
-export async function downloadPayoutFile(options: PayoutFileOptions): Promise<string> {
+export async function downloadPayoutFile(options: PayoutFileOptions): Promise<SavedPayoutFile> {
   const { program, format, method, until } = options;
   const answer = await fetchAnswer('/payouts/export', {
     // Spreadsheets open the one, PayPal and Wise read the others.
@@ -30,5 +34,5 @@ export async function downloadPayoutFile(options: PayoutFileOptions): Promise<st
     throw new ApiFailure(answer.status, { code: 'unknown', message: 'the file came without its id' });
   }
   saveFile(`payouts-${exportId}.csv`, await answer.blob());
-  return exportId;
+  return { exportId, notes: notesOf(answer.headers) };
 }

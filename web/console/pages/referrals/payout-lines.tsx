@@ -136,18 +136,42 @@ function LineStatus({ line, exportId, editable }: { line: PayoutLine; exportId: 
       <>
         <StatusBadge sign="bad">Failed</StatusBadge>
         <SmallNote>{line.fail_reason}</SmallNote>
+        {line.retried_at !== null ? (
+          <SmallNote>Later files pay it again.</SmallNote>
+        ) : (
+          editable && <RetryButton line={line} exportId={exportId} />
+        )}
       </>
     );
   }
   return (
     <Group gap="xs">
       <StatusBadge sign="good">Paid</StatusBadge>
-      {editable && <FailButton line={line} exportId={exportId} />}
+      {editable && line.paid_amount !== 0 && <FailButton line={line} exportId={exportId} />}
     </Group>
   );
 }
 
-/** Marks a paid line failed: its commissions are ready to pay again. */
+/** Lets later files pay the same address again. */
+function RetryButton({ line, exportId }: { line: PayoutLine; exportId: string }) {
+  const retry = useSend<void>(
+    () => ({ path: `/payouts/${exportId}/lines/${line.partner_id}/retry`, method: 'POST' }),
+    { refresh: REFRESH, done: `The next payout file pays ${line.external_user_id} again.` },
+  );
+  return (
+    <Button
+      size="compact-xs"
+      variant="default"
+      aria-label={`Pay again: ${line.external_user_id}`}
+      loading={retry.isPending}
+      onClick={() => retry.mutate()}
+    >
+      Pay again
+    </Button>
+  );
+}
+
+/** Marks a paid line failed: its commissions are ready to pay again, at another address or after a retry. */
 function FailButton({ line, exportId }: { line: PayoutLine; exportId: string }) {
   const [opened, { open, close }] = useDisclosure(false);
   return (
@@ -168,7 +192,7 @@ function FailButton({ line, exportId }: { line: PayoutLine; exportId: string }) 
 function FailDialog({ line, exportId, close }: { line: PayoutLine; exportId: string; close: () => void }) {
   const fail = useSend<{ reason: string }>(
     (body) => ({ path: `/payouts/${exportId}/lines/${line.partner_id}/fail`, body }),
-    { refresh: REFRESH, done: 'Marked failed. The amount is ready to pay again.', tellFailure: false },
+    { refresh: REFRESH, done: 'Marked failed. The amount waits for another address.', tellFailure: false },
   );
   const { draft, text } = useDraft({ reason: '' }, fail.error);
   const amount = formatMoney(line.paid_amount ?? line.amount, line.currency);
@@ -184,8 +208,8 @@ function FailDialog({ line, exportId, close }: { line: PayoutLine; exportId: str
       fields={['reason']}
     >
       <Text size="sm">
-        The ledger gets entries that reverse the payment, and the next payout file pays{' '}
-        {line.external_user_id} again.
+        The ledger gets entries that reverse the payment. Payout files pay {line.external_user_id} again once
+        the address has changed, or when you press Pay again.
       </Text>
       <Textarea
         label="Reason"

@@ -1,5 +1,7 @@
-import { Table, Text } from '@mantine/core';
+import { Button, Table, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useApi } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
 import { formatInstant, formatMoney } from '../../formats.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
@@ -7,6 +9,8 @@ import { SmallNote } from '../../parts/note.tsx';
 import { FigureCell, LongTextCell } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { TextPress } from '../../parts/text-press.tsx';
+import { AssignDialog } from '../connections/assign-dialog.tsx';
+import { reasonOf } from '../connections/words.ts';
 import { ChoiceFilter, NoRows, ProgramFilter, TextFilter } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
 import { ReferrerPress } from './referrer-press.tsx';
@@ -109,7 +113,7 @@ function Row({ purchase }: { purchase: Purchase }) {
         ) : purchase.held ? (
           <StatusBadge sign="waiting">Waiting for a review</StatusBadge>
         ) : purchase.partner_id === null ? (
-          <StatusBadge sign="paused">No referrer</StatusBadge>
+          <WithoutReferrer purchase={purchase} />
         ) : (
           <>
             <StatusBadge sign="bad">Not rewarded</StatusBadge>
@@ -118,5 +122,36 @@ function Row({ purchase }: { purchase: Purchase }) {
         )}
       </Table.Td>
     </Table.Tr>
+  );
+}
+
+/** Why no referrer is known, and a button that assigns the purchase to one. */
+function WithoutReferrer({ purchase: { order_id, provider_event: event } }: { purchase: Purchase }) {
+  const { can } = useSession();
+  const [opened, { open, close }] = useDisclosure(false);
+  return (
+    <>
+      <StatusBadge sign="paused">No referrer</StatusBadge>
+      {event !== null && (
+        <>
+          <SmallNote>
+            {[reasonOf(event.reason), event.customer, event.subscription].filter(Boolean).join(' ')}
+          </SmallNote>
+          {can('operator') && (
+            <Button size="compact-xs" variant="default" aria-label={`Assign ${order_id}`} onClick={open}>
+              Assign
+            </Button>
+          )}
+          {opened && (
+            <AssignDialog
+              connectionId={event.connection_id}
+              eventId={event.event_id}
+              orderId={order_id}
+              close={close}
+            />
+          )}
+        </>
+      )}
+    </>
   );
 }

@@ -101,3 +101,16 @@ export function totalsText(totals: Totals, currency: string): string {
   const amounts = Object.entries(totals).map(([own, amount]) => formatMoney(amount, own));
   return amounts.length === 0 ? formatMoney(0, currency) : new Intl.ListFormat(undefined).format(amounts);
 }
+
+const FORMATS = { csv: 'CSV with all fields', paypal: 'PayPal mass payment', wise: 'Wise batch payment' };
+/** A format of payout files. */
+export type PayoutFormat = keyof typeof FORMATS;
+
+export const formatName = (format: PayoutFormat): string => FORMATS[format];
+
+/** Returns the format of this name; our own for an unknown one. */
+export const payoutFormat = (name: string | null): PayoutFormat =>
+  name === 'paypal' || name === 'wise' ? name : 'csv';
+
+/** Formats to choose from. */
+export const FORMAT_CHOICES = Object.entries(FORMATS).map(([value, label]) => ({ value, label }));

@@ -1,0 +1,36 @@
+import { exponentOf } from '../money/money.ts';
+import type { PayoutFormat, PayoutMethod } from './terms.ts';
+
+/** What PayPal and Wise take in their files. */
+
+/** The only method of the lines of a format; null: any. */
+export const METHOD_OF_FORMAT: Record<PayoutFormat, PayoutMethod | null> = {
+  csv: null,
+  paypal: 'paypal',
+  wise: 'wise',
+};
+
+/**
+ * Currencies in which PayPal takes no decimals.
+ * Source: developer.paypal.com/api/rest/reference/currency-codes
+ */
+const PAYPAL_WITHOUT_DECIMALS = new Set(['huf', 'jpy', 'twd']);
+
+/** Returns the least amount that a format can write, in minor units. Amounts are multiples of it. */
+export function unitOf(format: PayoutFormat, currency: string): number {
+  return format === 'paypal' && PAYPAL_WITHOUT_DECIMALS.has(currency) ? 10 ** exponentOf(currency) : 1;
+}
+
+/** A character that is no blank, digit, or ASCII punctuation. */
+const LETTER = '[^\\s0-9!-/:-@\\[-_`{-~]';
+const WORD = `\\S*${LETTER}\\S*${LETTER}\\S*`;
+
+/**
+ * The names that Wise takes for a recipient, as a regular expression of both JavaScript and PostgreSQL: they begin with a
+ * letter, and two words have two letters or more. An email is no name.
+ * Source: wise.com/help/articles/2663302 ("full name"), and refusals that users of its batch files report.
+ */
+export const WISE_NAME = `^(?!.*@)(?=${LETTER})(.*\\s)?${WORD}\\s(.*\\s)?${WORD}(\\s.*)?$`;
+
+/** Returns whether Wise takes this name for a recipient. */
+export const isWiseName = (name: string): boolean => new RegExp(WISE_NAME, 'su').test(name.trim());
