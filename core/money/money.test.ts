@@ -32,6 +32,8 @@ describe('currencies', () => {
 
   test('are rejected when they are unknown, or not money', () => {
     expect(isCurrency('usd')).toBe(true);
+    // The Caribbean guilder, since 2025.
+    expect([isCurrency('xcg'), exponentOf('xcg')]).toEqual([true, 2]);
     for (const code of ['', 'us', 'usdx', 'abc', 'xau', 'xxx', 'xts', '__proto__'])
       expect(isCurrency(code)).toBe(false);
     expect(problemOf(() => exponentOf('abc'))).toBe('unknown_currency');

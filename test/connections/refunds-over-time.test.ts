@@ -9,7 +9,7 @@ import { type TestApi, testApi } from '../support/api.ts';
 import { providerShop } from './provider-rig.ts';
 import { BUYER, later } from './provider-stories.ts';
 import { ago, stripeShop } from './rig.ts';
-import { ordersOf, paid, type StripeShop } from './stripe-orders.ts';
+import { order as orderOf, ordersOf, paid, type StripeShop } from './stripe-orders.ts';
 
 /** Refunds that fail, that are told of twice, and sums that change. Payments are of 100, commission is 20 percent. */
 
@@ -265,6 +265,93 @@ describe('other providers', () => {
       await other.tell(...events);
       expect((await other.purchases()).map((row) => [row[2], row[7]])).toEqual([[15_000, 3_000]]);
     }
+  });
+
+  test('a refund of tax or shipping alone takes no commission back, where the provider says it', async () => {
+    const polarOf = await providerShop(api, 'polar');
+    const order = {
+      ...polar.order,
+      id: 'order-1',
+      metadata: { hoplog_user_id: 'n' },
+      created_at: later(1),
+    };
+    const polarRefund = (goods: number, tax: number, at: number) =>
+      polar.polarEvent(
+        'order.refunded',
+        { ...order, refunded_amount: goods, refunded_tax_amount: tax },
+        later(at),
+      );
+    await polarOf.tell(polar.polarEvent('order.paid', order, later(1)), polarRefund(0, 720, 2));
+    expect((await polarOf.purchases()).map((row) => [row[6], row[7]])).toEqual([[0, 1_800]]);
+    await polarOf.tell(polarRefund(9_000, 720, 3));
+    expect((await polarOf.purchases()).map((row) => row[7])).toEqual([0]);
+
+    const paddleOf = await providerShop(api, 'paddle');
+    const { transaction, adjustment, paddleEvent, totals } = paddle;
+    const sold = {
+      ...transaction,
+      id: 'txn_1',
+      custom_data: { hoplog_user_id: 'n' },
+      details: totals('USD', { total: 11_900, tax: 1_900 }),
+      billed_at: later(1),
+    };
+    const tax = { ...adjustment.totals, subtotal: '0', tax: '1900', total: '1900' };
+    await paddleOf.tell(
+      paddleEvent('transaction.completed', sold, later(1)),
+      paddleEvent('adjustment.updated', { ...adjustment, transaction_id: 'txn_1', totals: tax }, later(2)),
+    );
+    expect((await paddleOf.purchases()).map((row) => row[7])).toEqual([2_000]);
+
+    const [given] = shopify.refund.transactions;
+    const shipping = {
+      ...shopify.refund,
+      processed_at: later(3),
+      refund_line_items: [],
+      order_adjustments: [{ id: 1, kind: 'shipping_refund', amount: '-10.00', tax_amount: '0.00' }],
+      transactions: [{ ...given, id: '91', amount: '10.00' }],
+    };
+    const told = [
+      shopify.shopifyEvent('refunds/create', shipping),
+      shopify.shopifyEvent('order_transactions/create', {
+        ...given,
+        id: '91',
+        order_id: shopify.refund.order_id,
+        amount: '10.00',
+        processed_at: later(4),
+      }),
+    ];
+    for (const events of [told, told.toReversed()]) {
+      const shopifyOf = await providerShop(api, 'shopify');
+      await shopifyOf.tell(
+        shopify.shopifyEvent('orders/paid', {
+          ...shopify.order,
+          test: false,
+          total_price: '110.00',
+          total_tax: '0.00',
+          note_attributes: [{ name: 'hoplog_user_id', value: 'n' }],
+          created_at: later(1),
+          processed_at: later(1),
+        }),
+        ...events,
+      );
+      const [row] = await shopifyOf.purchases();
+      expect([row?.[6], row?.[7]]).toEqual([0, Number(row?.[4]) / 5]);
+      expect((await shopifyOf.outcomes()).map(([, status]) => status)).toEqual(Array(3).fill('recorded'));
+    }
+    const note = {
+      id: 'cn_1',
+      object: 'credit_note',
+      invoice: 'in_1',
+      customer: 'cus_1',
+      currency: 'usd',
+      status: 'issued',
+      total: 1_900,
+      total_excluding_tax: 0,
+      out_of_band_amount: 1_900,
+      shipping_cost: null,
+    };
+    await shop.tell(bought(), stripeEvent('credit_note.created', note, ago(30)));
+    expect(await refunded()).toEqual(orderOf(10_000));
   });
 
   test('tips and duties of Shopify earn nothing', async () => {

@@ -28,7 +28,12 @@ function partOf(adjustment: Json, at: number): Part | null {
   const action = textAt(adjustment, 'action');
   const status = textAt(adjustment, 'status');
   const totals = objectAt(adjustment, 'totals');
-  const money = { minor: minorAt(totals, 'total'), currency: textAt(totals, 'currency_code').toLowerCase() };
+  // Tax that was refunded alone takes no commission back.
+  const isTax = totals.subtotal !== undefined && minorAt(totals, 'subtotal') === 0;
+  const money = {
+    minor: isTax ? 0 : minorAt(totals, 'total'),
+    currency: textAt(totals, 'currency_code').toLowerCase(),
+  };
   // One that is reversed or rejected after it was approved was not given.
   if (action === 'refund') {
     if (status === 'pending_approval') return null;

@@ -45,9 +45,13 @@ export function orderFacts(order: Json, at: number): Fact[] {
   ];
 }
 
-/** Reads `order.refunded`: the order with the sum of its refunds, whichever of them it is about. */
+/**
+ * Reads `order.refunded`: the order with the sum of its refunds, whichever of them it is about. Tax that was refunded alone
+ * takes no commission back.
+ */
 export function refundedOrderFacts(order: Json, at: number): Fact[] {
-  const refunded = minorAt(order, 'refunded_amount') + maybeMinor(order, 'refunded_tax_amount');
+  const goods = minorAt(order, 'refunded_amount');
+  const refunded = goods === 0 ? 0 : goods + maybeMinor(order, 'refunded_tax_amount');
   return [
     {
       kind: 'payment',

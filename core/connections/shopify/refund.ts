@@ -1,5 +1,5 @@
 import { decimalAt } from '../amounts.ts';
-import type { Fact } from '../connector.ts';
+import type { Fact, Part, PaymentFact } from '../connector.ts';
 import { type Json, maybeText, objectsIn, textAt } from '../fields.ts';
 import { instantAt, maybeInstant } from '../instants.ts';
 
@@ -11,7 +11,30 @@ import { instantAt, maybeInstant } from '../instants.ts';
 export function refundFacts(refund: Json): Fact[] {
   const at = maybeInstant(refund, 'processed_at') ?? instantAt(refund, 'created_at');
   const order = textAt(refund, 'order_id');
-  return objectsIn(refund.transactions).flatMap((transaction) => transactionFact(transaction, order, at));
+  const transactions = objectsIn(refund.transactions);
+  if (isOfShipping(refund)) return transactions.flatMap((one) => shippingFact(one, order, at));
+  return transactions.flatMap((transaction) => transactionFact(transaction, order, at));
+}
+
+/** Whether only shipping was refunded: no goods, and no other amount. */
+function isOfShipping(refund: Json): boolean {
+  const adjustments = objectsIn(refund.order_adjustments);
+  const shipping = [
+    ...adjustments.filter(({ kind }) => kind === 'shipping_refund'),
+    ...objectsIn(refund.refund_shipping_lines),
+  ];
+  return (
+    shipping.length > 0 &&
+    objectsIn(refund.refund_line_items).length === 0 &&
+    adjustments.every(({ kind }) => kind === 'shipping_refund')
+  );
+}
+
+/** A refund of shipping takes no commission back, whatever its transaction says before or after. */
+function shippingFact(transaction: Json, order: string, at: number): Fact[] {
+  if (transaction.kind !== 'refund') return [];
+  const { currency } = decimalAt(transaction, 'amount', textAt(transaction, 'currency'));
+  return [partOf(transaction, order, { at, rank: 1, refunded: { minor: 0, currency } })];
 }
 
 /**
@@ -28,13 +51,15 @@ function transactionFact(transaction: Json, order: string, at: number): Fact[] {
   if (transaction.kind !== 'refund' || status === 'pending') return [];
   const money = decimalAt(transaction, 'amount', textAt(transaction, 'currency'));
   return [
-    {
-      kind: 'payment',
-      refs: [order],
-      customer: null,
-      subscription: null,
-      part: `refund:${textAt(transaction, 'id')}`,
-      is: { at, refunded: status === 'success' ? money : { ...money, minor: 0 } },
-    },
+    partOf(transaction, order, { at, refunded: status === 'success' ? money : { ...money, minor: 0 } }),
   ];
 }
+
+const partOf = (transaction: Json, order: string, is: Part): PaymentFact => ({
+  kind: 'payment',
+  refs: [order],
+  customer: null,
+  subscription: null,
+  part: `refund:${textAt(transaction, 'id')}`,
+  is,
+});

@@ -123,7 +123,10 @@ export function failedRefundFact(refund: Json, at: number): PaymentFact | null {
 export function creditNoteFact(note: Json, at: number): PaymentFact | null {
   const given = maybeInteger(note, 'out_of_band_amount') ?? 0;
   if (given <= 0) return null;
-  const minor = textAt(note, 'status') === 'void' ? 0 : given;
+  // Tax or shipping that was given back alone takes no commission back.
+  const shipping = maybeInteger(maybeObject(note, 'shipping_cost'), 'amount_subtotal') ?? 0;
+  const goods = (maybeInteger(note, 'total_excluding_tax') ?? given) - shipping;
+  const minor = textAt(note, 'status') === 'void' || goods <= 0 ? 0 : given;
   return {
     kind: 'payment',
     refs: [maybeId(note, 'invoice')].filter((ref) => ref !== null),
