@@ -1,3 +1,4 @@
+// Browsers run this file too.
 /**
  * A cache of at most `capacity` entries, in two generations. A hit is one map look-up and moves nothing; eviction
  * drops the older generation at once. An entry used within the last `capacity / 2` new keys is still there.

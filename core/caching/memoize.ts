@@ -1,3 +1,4 @@
+// Browsers run this file too.
 import { createBoundedCache } from './bounded-cache.ts';
 
 /**

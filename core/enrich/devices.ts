@@ -3,7 +3,7 @@
  * Kinds of devices. `wearable` includes glasses and headsets. `other` shows no device, such as an HTTP library or an
  * empty user agent. A crawler has the device that it claims.
  */
-const DEVICES = ['desktop', 'mobile', 'tablet', 'tv', 'console', 'wearable', 'other'] as const;
+export const DEVICES = ['desktop', 'mobile', 'tablet', 'tv', 'console', 'wearable', 'other'] as const;
 export type Device = (typeof DEVICES)[number];
 
 /** Limit of the parsed part of a user agent; the device is in its first half. */

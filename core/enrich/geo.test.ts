@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGeo, emptyGeo, type OpenedGeo, openGeo, type Place } from './geo.ts';
 import { createNetworks, networkTable } from './networks.ts';
+import { regionsOf } from './region-codes.ts';
 
 const UNKNOWN = { country: '', city: '', continent: '', region: '' };
 const NOWHERE = { ...UNKNOWN, asn: 0 };
@@ -50,6 +51,7 @@ describe('the place of an address', () => {
     expect(
       coded.filter(({ country, region }) => !new RegExp(`^${country}-[A-Z0-9]{1,3}$`).test(region)),
     ).toEqual([]);
+    expect(coded.filter(({ country, region }) => !regionsOf(country).includes(region))).toEqual([]);
     const regionOf = (city: string) => places.find((place) => place.city === city)?.region;
     expect(regionOf('Berlin')).toBe('DE-BE');
     expect(regionOf('Munich')).toBe('DE-BY');

@@ -5,8 +5,8 @@ const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 /** A longer header is not a browser's. */
 const HEADER_LIMIT = 512;
 
-/** ISO 3166-1 or UN M.49, where it follows the language or its script. */
-const REGION = /^[a-z]{2,3}(?:-[a-z]{4})?-([a-z]{2}|\d{3})(?:-|$)/;
+/** Language, script, and region of a BCP 47 tag in lower case, whatever follows. */
+const PARTS = /^([a-z]{2,3})(?:-[a-z]{3})?(?:-([a-z]{4}))?(?:-([a-z]{2}|\d{3}))?(?:-|$)/;
 
 /**
  * Returns the primary subtag of the language that a visitor prefers most, in lower case: `de` of
@@ -44,8 +44,8 @@ function isLetter(code: number): boolean {
 }
 
 /**
- * Returns the language that a visitor prefers most with its region, if it has one: `de-AT` of `de-AT, de;q=0.8`. Empty
- * when there is none.
+ * Returns the language that a visitor prefers most with its script and region, if it has them: `de-AT` of
+ * `de-AT, de;q=0.8`. Empty when there is none.
  *
  * @param header the value of `Accept-Language`
  */
@@ -54,13 +54,41 @@ export function preferredLanguageTag(header: string): string {
   return languageTag(mostPreferred(header.toLowerCase()));
 }
 
-/** Returns a tag's language and region as `de` or `de-AT`, without its script and variants. */
+/**
+ * Returns a tag's language, script, and region: `de`, `de-AT`, `zh-Hant-TW`. Old codes and codes of one language in a
+ * macrolanguage become the code in use: `he` of `iw`, `zh` of `cmn`. Variants are left out.
+ */
 export function languageTag(tag: string): string {
-  const folded = tag.toLowerCase();
-  const [language = ''] = folded.split('-', 1);
-  const region = REGION.exec(folded)?.[1];
-  return region === undefined ? language : `${language}-${region.toUpperCase()}`;
+  const [, language = '', script, region] = PARTS.exec(tag.toLowerCase()) ?? [];
+  if (language === '') return '';
+  const parts = [language, script, region].filter((part) => part !== undefined);
+  return Intl.getCanonicalLocales(parts.join('-'))[0] ?? '';
 }
+
+/**
+ * Returns the test whether a tag is one of some languages. A language without script or region is in any; a visitor's
+ * script is the likely one where the tag has none: `zh-Hant` is also `zh-TW`. `no` is also `nb` and `nn`.
+ *
+ * @param wanted as {@link languageTag} returns them
+ */
+export function languageTest(wanted: readonly string[]): (tag: string) => boolean {
+  const all = wanted.map((tag) => new Intl.Locale(tag));
+  return (tag) => {
+    if (tag === '') return false;
+    const own = new Intl.Locale(tag).maximize();
+    const { region } = new Intl.Locale(tag);
+    return all.some(
+      (one) =>
+        isSameLanguage(one.language, own.language) &&
+        (one.script === undefined || one.script === own.script) &&
+        (one.region === undefined || one.region === region),
+    );
+  };
+}
+
+/** Bokmål and Nynorsk are Norwegian; a browser that says Norwegian means Bokmål (CLDR). */
+const isSameLanguage = (wanted: string, own: string): boolean =>
+  wanted === own || (wanted === 'no' && (own === 'nb' || own === 'nn')) || (wanted === 'nb' && own === 'no');
 
 /** Returns the whole tag, in lower case; empty when there is none. */
 function mostPreferred(header: string): string {

@@ -1,6 +1,8 @@
+import { badRequest } from '../errors.ts';
+
 /**
  * ISO 3166-2 codes of the regions that DB-IP's city files name: for each country its codes without the country, each
- * with one or more names. Codes from the npm packages `iso-3166` 4.4.0 and `iso3166-2-db` 2.3.11.
+ * with one or more names. The regions of a country are of one level: Madrid is `ES-MD`, as Catalonia is `ES-CT`. Codes from the npm packages `iso-3166` 4.4.0 and `iso3166-2-db` 2.3.11.
  */
 const REGIONS: Readonly<Record<string, string>> = {
   AD: '02 Canillo|03 Encamp|04 La Massana|05 Ordino|06 Sant Julia de Loria|07 Andorra la Vella|08 Escaldes-Engordany',
@@ -13,10 +15,10 @@ const REGIONS: Readonly<Record<string, string>> = {
   AR: 'A Salta|B Buenos Aires|C Buenos Aires F.D.|D San Luis|E Entre Rios|F La Rioja|G Santiago del Estero|H Chaco|J San Juan|K Catamarca|L La Pampa|M Mendoza|N Misiones|P Formosa|Q Neuquen|R Rio Negro|S Santa Fe|T Tucuman|U Chubut|V Tierra del Fuego|W Corrientes|X Cordoba|Y Jujuy|Z Santa Cruz',
   AT: '1 Burgenland|2 Carinthia|3 Lower Austria|4 Upper Austria|5 Salzburg;State of Salzburg|6 Styria|7 Tyrol|8 Vorarlberg|9 State of Vienna;Vienna',
   AU: 'ACT ACT;Australian Capital Territory|NSW New South Wales|NT Northern Territory|QLD Queensland|SA South Australia|TAS Tasmania|VIC Victoria|WA Western Australia',
-  AZ: 'ABS Abseron|AGM Agdam|AGS Agdas|AST Astara|BA Baki|BAR Barda|BIL Bilasuvar|GOR Goranboy District|GYG Goygol Rayon|ISM Ismayilli District|LA Lənkəran|MAS Masally|MI Mingacevir City|NV Nakhchivan|NX Nakhichevan|QAB Qabala District|QAX Qax|QAZ Qazax|QBA Quba|SAB Sabirabad District|SAK Shaki City|SBN Shabran|SM Sumqayit|TAR Tartar District|XAC Xacmaz|XCI Xocali|YE Yevlax City|ZAQ Zaqatala District|ZAR Zardab',
+  AZ: 'ABS Abseron|AGM Agdam|AGS Agdas|AST Astara|BA Baki|BAR Barda|BIL Bilasuvar|GOR Goranboy District|GYG Goygol Rayon|ISM Ismayilli District|LA Lənkəran|MAS Masally|MI Mingacevir City|NX Nakhchivan;Nakhichevan|QAB Qabala District|QAX Qax|QAZ Qazax|QBA Quba|SAB Sabirabad District|SAK Shaki City|SBN Shabran|SM Sumqayit|TAR Tartar District|XAC Xacmaz|XCI Xocali|YE Yevlax City|ZAQ Zaqatala District|ZAR Zardab',
   BA: 'BIH Federation of B&H|BRC Brcko|SRP Srpska',
   BB: '01 Christ Church|02 Saint Andrew|04 Saint James|06 Saint Joseph|07 Saint Lucy|08 Saint Michael|09 Saint Peter|10 Saint Philip|11 Saint Thomas',
-  BD: '13 Dhaka|27 Khulna|60 Sylhet|A Barisal;Barisal Division|B Chittagong|C Dhaka Division|D Khulna Division|E Rajshahi Division|F Rangpur Division|G Sylhet Division|H Mymensingh Division',
+  BD: 'A Barisal;Barisal Division|B Chittagong|C Dhaka;Dhaka Division|D Khulna;Khulna Division|E Rajshahi Division|F Rangpur Division|G Sylhet;Sylhet Division|H Mymensingh Division',
   BE: 'BRU Brussels Capital|VLG Flanders|WAL Wallonia',
   BF: '01 Boucle du Mouhoun|02 Cascades Region|03 Centre|04 Centre-Est|05 Centre-Nord|06 Centre-Ouest|08 Est|09 Hauts-Bassins|10 Nord|11 Plateau-Central|13 Sud-Ouest',
   BG: '01 Blagoevgrad|02 Burgas|03 Varna|04 Veliko Tarnovo|05 Vidin|06 Vratsa|07 Gabrovo|08 Dobrich|09 Kardzhali|10 Kyustendil|11 Lovech|12 Montana|13 Pazardzhik|14 Pernik|15 Pleven|16 Plovdiv|17 Razgrad|18 Ruse|19 Silistra|20 Sliven|21 Smolyan|22 Sofia;Sofia-Capital;Sofia-grad|24 Stara Zagora|25 Targovishte|26 Haskovo|27 Shumen|28 Yambol',
@@ -46,7 +48,7 @@ const REGIONS: Readonly<Record<string, string>> = {
   CU: '01 Pinar del Rio|03 Havana|04 Matanzas Province|05 Villa Clara Province|06 Cienfuegos Province|07 Sancti Spiritus Province|08 Ciego de Avila Province|09 Camaguey|10 Las Tunas Province|11 Holguin Province|12 Granma Province|13 Santiago de Cuba Province|14 Guantanamo Province|15 Artemisa|16 Mayabeque|99 Isla de la Juventud',
   CV: 'BV Boa Vista|CR Santa Cruz|MA Maio|PA Paul|PN Porto Novo|PR Praia|RG Ribeira Grande|RS Ribeira Grande de Santiago|SD Sao Domingos|SF Sao Filipe|SL Sal|SM Sao Miguel|SO Sao Lourenco dos Orgaos|SV Sao Vicente|TA Tarrafal|TS Tarrafal de Sao Nicolau',
   CY: '01 Nicosia|02 Lemesos|03 Larnaka|04 Ammochostos|05 Pafos|06 Keryneia',
-  CZ: '10 Hlavni mesto Praha;Prague|20 Central Bohemia|31 Jihocesky kraj;South Bohemian Region|32 Plzen Region;Plzensky kraj|41 Carlsbad Region;Karlovarsky kraj|42 Ustecky kraj;Usti nad Labem Region|51 Liberec Region;Liberecky kraj|52 Hradec Kralove Region;Kralovehradecky kraj|53 Pardubice Region;Pardubicky|63 Vysocina|64 South Moravian|71 Olomouc Region|80 Moravian-Silesian Region;Moravskoslezsky',
+  CZ: '10 Hlavni mesto Praha;Prague|20 Central Bohemia|31 Jihocesky kraj;South Bohemian Region|32 Plzen Region;Plzensky kraj|41 Carlsbad Region;Karlovarsky kraj|42 Ustecky kraj;Usti nad Labem Region|51 Liberec Region;Liberecky kraj|52 Hradec Kralove Region;Kralovehradecky kraj|53 Pardubice Region;Pardubicky|63 Vysocina|64 South Moravian|71 Olomouc Region;Olomoucky|72 Zlin;Zlin Region|80 Moravian-Silesian Region;Moravskoslezsky',
   DE: 'BB Brandenburg|BE Berlin;State of Berlin|BW Baden-Wurttemberg|BY Bavaria|HB Bremen;City state Bremen;Free Hanseatic City of Bremen|HE Hesse|HH Free and Hanseatic City of Hamburg;Hamburg|MV Mecklenburg-Vorpommern|NI Lower Saxony|NW North Rhine-Westphalia|RP Rheinland-Pfalz|SH Schleswig-Holstein|SL Saarland|SN Saxony|ST Saxony-Anhalt|TH Thuringia',
   DJ: 'AS Ali Sabieh|DI Dikhil|DJ Djibouti|TA Tadjourah',
   DK: '81 North Denmark|82 Central Jutland|83 South Denmark|84 Capital Region|85 Zealand',
@@ -57,7 +59,7 @@ const REGIONS: Readonly<Record<string, string>> = {
   EE: '205 Hiiumaa|37 Harjumaa|45 Ida-Virumaa|50 Jogevamaa|52 Jarvamaa|60 Laane-Virumaa|64 Polvamaa|68 Parnumaa|71 Raplamaa|74 Saare|793 Tartu|81 Valgamaa|84 Viljandimaa|87 Vorumaa',
   EG: 'ALX Alexandria|ASN Aswan|AST Asyut|BA Red Sea|BH Beheira|BNS Beni Suweif|C Cairo|DK Dakahlia|DT Damietta|FYM Faiyum|GH Gharbia|GZ Giza|IS Ismailia|JS South Sinai|KB Qalyubia|KFS Kafr el-Sheikh|KN Qena|LX Luxor|MN Minya|MNF Monufia|MT Matruh|PTS Port Said|SHG Sohag|SHR Sharqia|SIN North Sinai|SUZ Suez|WAD New Valley',
   ER: 'DU Debub|MA Maekel',
-  ES: 'AN Andalusia|AR Aragon|CB Cantabria|CE Ceuta|CL Castille and Leon|CM Castille-La Mancha|CN Canary Islands|CT Catalonia|EX Extremadura|GA Galicia|LO La Rioja|M Madrid|ML Melilla|MU Murcia|NC Navarre|O Asturias|PM Balearic Islands|PV Basque Country|V Valencia',
+  ES: 'AN Andalusia|AR Aragon|AS Asturias|CB Cantabria|CE Ceuta|CL Castille and Leon|CM Castille-La Mancha|CN Canary Islands|CT Catalonia|EX Extremadura|GA Galicia|IB Balearic Islands|MD Madrid|ML Melilla|MC Murcia|NC Navarre|RI La Rioja|PV Basque Country|VC Valencia',
   ET: 'AA Addis Ababa|AF Afar|AM Amhara|BE Binshangul Gumuz|DD Dire Dawa|GA Gambela|HA Harari|OR Oromiya|SI Sidama Region|SO Somali|TI Tigray',
   FI: '02 South Karelia|03 South Ostrobothnia;Southern Ostrobothnia|04 South Savo|05 Kainuu|06 Kanta-Hame|07 Central Ostrobothnia|08 Central Finland|09 Kymenlaakso|10 Lapland|11 Pirkanmaa;Tampere|12 Ostrobothnia|13 North Karelia|14 North Ostrobothnia;Northern Ostrobothnia|15 North Savo;Northern Savonia|16 Paijat-Hame|17 Satakunta|18 Newland;Uusimaa|19 Southwest Finland',
   FJ: 'C Central|N Northern|R Rotuma|W Western',
@@ -108,7 +110,7 @@ const REGIONS: Readonly<Record<string, string>> = {
   LK: '1 Western;Western Province|2 Central;Central Province|3 Southern Province|4 Northern Province|5 Eastern Province|6 North Western Province|7 North Central Province|8 Uva Province|9 Sabaragamuwa Province',
   LR: 'BM Bomi County|MG Margibi County|MO Montserrado;Montserrado County|NI Nimba',
   LS: "A Maseru;Maseru District|B Butha-Buthe|C Leribe|D Berea|E Mafeteng District|F Mohale's Hoek District|G Quthing|J Mokhotlong District|K Thaba-Tseka",
-  LT: '03 Alytus|16 Kaunas|33 Panevezys|44 Siauliai|51 Telsiai|54 Utena|58 Vilnius|KL Klaipeda County|MR Marijampole County|TA Taurage County',
+  LT: 'AL Alytus|KL Klaipeda County|KU Kaunas|MR Marijampole County|PN Panevezys|SA Siauliai|TA Taurage County|TE Telsiai|UT Utena|VL Vilnius',
   LU: 'CA Capellen|CL Clervaux|D Diekirch|EC Echternach|ES Esch-sur-Alzette|G Grevenmacher|L Luxembourg|ME Mersch|RD Redange|RM Remich|VD Vianden|WI Wiltz',
   LV: '002 Aizkraukle Municipality|007 Aluksne Municipality|011 Adazi|016 Bauska Municipality|022 Cesis Municipality|026 Dobele Municipality|033 Gulbene Municipality|041 Jelgava Municipality|042 Jekabpils Municipality|047 Kraslava Municipality|050 Kuldiga Municipality|052 Kekava|054 Limbazi Municipality|056 Livani|058 Ludza Municipality|059 Madona Municipality;Madonas novads|062 Marupe|067 Ogre|068 Olaine|073 Preilu novads|077 Rezekne Municipality|080 Ropazi Municipality|087 Salaspils Municipality|088 Saldus Rajons|089 Saulkrasti Municipality|091 Sigulda;Sigulda Municipality|094 Smiltene Municipality|097 Talsu novads|099 Tukuma novads;Tukums Municipality|102 Varaklani Municipality|DGV Daugavpils|JEL Jelgava|JUR Jurmala|LPX Liepaja|REZ Rezekne|RIX Riga|VEN Ventspils',
   LY: "BA Banghazi|BU Al Butnan|DR Darnah|JA Al Jabal al Akhdar|JG Jabal al Gharbi|JI Al Jafarah|JU Al Jufrah|KF Al Kufrah|MB Al Marqab|MI Misratah|MJ Al Marj|MQ Murzuq District|NL Nalut|NQ An Nuqat al Khams|SB Sabha District|SR Surt|TB Tripoli|WA Al Wahat|WD Wadi al Hayat|WS Wadi ash Shati'|ZA Az Zawiyah",
@@ -200,10 +202,11 @@ const REGIONS: Readonly<Record<string, string>> = {
 };
 
 let codes: ReadonlyMap<string, string> | undefined;
+let regions: ReadonlyMap<string, readonly string[]> | undefined;
 
 function readCodes(): ReadonlyMap<string, string> {
-  const entries = Object.entries(REGIONS).flatMap(([country, regions]) =>
-    regions.split('|').flatMap((region) => {
+  const entries = Object.entries(REGIONS).flatMap(([country, list]) =>
+    list.split('|').flatMap((region) => {
       const space = region.indexOf(' ');
       const code = `${country}-${region.slice(0, space)}`;
       return region
@@ -213,6 +216,27 @@ function readCodes(): ReadonlyMap<string, string> {
     }),
   );
   return new Map(entries);
+}
+
+/** Returns the codes of a country's regions, of one level: every region that a click there can have. */
+export function regionsOf(country: string): readonly string[] {
+  codes ??= readCodes();
+  regions ??= Map.groupBy(new Set(codes.values()), (code) => code.slice(0, 2));
+  return regions.get(country) ?? [];
+}
+
+/**
+ * Returns a region's code in capitals.
+ *
+ * @throws {AppError} `bad_request` that lists the regions of its country
+ */
+export function requireRegion(path: string, text: string): string {
+  const code = text.toUpperCase();
+  const [country = ''] = code.split('-', 1);
+  const known = regionsOf(country);
+  if (known.includes(code)) return code;
+  if (known.length === 0) throw badRequest(path, 'must be an ISO 3166-2 code, such as DE-BE');
+  throw badRequest(path, `must be a region that clicks of ${country} can have: ${known.join(', ')}`);
 }
 
 /** Returns the ISO 3166-2 code of a region by the name that DB-IP gives it; empty when it has none. */

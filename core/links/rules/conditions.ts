@@ -1,8 +1,9 @@
 // Browsers run this file too.
-import { agentPartName } from '../../enrich/agent-names.ts';
+import { memoize } from '../../caching/memoize.ts';
+import { agentPartName, BROWSER_NAMES } from '../../enrich/agent-names.ts';
 import { CHANNELS, filterChannel } from '../../enrich/channels.ts';
 import { continentOf, countriesIn } from '../../enrich/continents.ts';
-import { languageTag } from '../../enrich/languages.ts';
+import { languageTag, languageTest } from '../../enrich/languages.ts';
 import { badRequest } from '../../errors.ts';
 import { QUERY } from './query-condition.ts';
 import { type ConditionInput, oneOf, refuseUnknown, shortText } from './reading.ts';
@@ -38,6 +39,8 @@ export type ConditionKind<Condition extends RuleCondition> = {
 
 const REGION = /^[A-Z]{2}-[A-Z0-9]{1,3}$/;
 const LANGUAGE = /^[A-Za-z]{2,3}(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|\d{3}))?$/;
+/** Languages of visitors for which a condition remembers whether it holds. */
+const LANGUAGES = 200;
 const lower = (text: string) => text.toLowerCase();
 const listed = (values: readonly string[]) => values.map((value) => `\`${value}\``).join(', ');
 
@@ -75,7 +78,7 @@ const VALUE_KINDS = {
   },
   region: {
     label: 'Region',
-    about: 'ISO 3166-2 code, such as `DE-BE`',
+    about: 'ISO 3166-2 code, such as `DE-BE`; the regions of a country are of one level',
     find: ({ place }) => place.region,
     read(path, text) {
       const region = text.toUpperCase();
@@ -86,12 +89,16 @@ const VALUE_KINDS = {
   },
   language: {
     label: 'Language',
-    about: 'the language that the browser prefers most; `de` includes `de-AT`, not the reverse',
+    about:
+      'the language that the browser prefers most; `de` includes `de-AT`, not the reverse; `zh-Hant` includes `zh-TW`, `no` `nb`, and `he` `iw`',
     find: ({ language }) => language,
-    isWanted: isWantedLanguage,
+    wanted: (values) => memoize(languageTest(values), LANGUAGES),
     read(path, text) {
       if (LANGUAGE.test(text)) return languageTag(text);
-      throw badRequest(path, 'must be a language, with a region if needed, such as de or de-AT');
+      throw badRequest(
+        path,
+        'must be a language, with a script or region if needed, such as de, de-AT or zh-Hant',
+      );
     },
     suggested:
       'ar bg cs da de el en es et fa fi fr he hi hr hu id it ja ko lt lv ms nb nl pl pt ro ru sk sl sr sv th tr uk vi zh'.split(
@@ -128,7 +135,11 @@ const VALUE_KINDS = {
     about: 'the name that reports show, in any case',
     find: ({ agent }) => agent.browser,
     fold: lower,
-    read: (path, text) => agentPartName(shortText(path, text)),
+    read(path, text) {
+      const browser = agentPartName(shortText(path, text));
+      if (BROWSER_NAMES.includes(browser)) return browser;
+      throw badRequest(path, `must be a browser as reports name it: ${BROWSER_NAMES.join(', ')}`);
+    },
     suggested: [
       'Chrome',
       'Edge',
@@ -201,10 +212,4 @@ export function readCondition(path: string, given: ConditionInput): RuleConditio
   const { fields, read } = kindOf(type);
   refuseUnknown(path, given, ['type', ...fields], `a condition of type \`${type}\``);
   return read(path, given);
-}
-
-/** `de` is also every `de-XX`; `de-AT` is that alone. */
-function isWantedLanguage(wanted: ReadonlySet<string>, tag: string): boolean {
-  const [language = ''] = tag.split('-', 1);
-  return tag !== '' && (wanted.has(tag) || wanted.has(language));
 }

@@ -1,3 +1,4 @@
+import { requireRegion } from '../../enrich/region-codes.ts';
 import { badRequest } from '../../errors.ts';
 import { type DestinationRules, requireAppDestination, requireDestination } from '../destinations.ts';
 import { generateSlug } from '../slugs.ts';
@@ -8,6 +9,7 @@ import {
   type LinkRule,
   RULE_ID,
   RULES_LIMIT,
+  type RuleCondition,
   type SplitVariant,
   VARIANTS,
   WEIGHTS,
@@ -50,13 +52,21 @@ function readDecision(path: string, rule: RuleInput, destinations: DestinationRu
     throw badRequest(`${path}.conditions`, `must have 1 to ${CONDITIONS_LIMIT} conditions`);
   }
   const conditions = rule.conditions.map((condition, nth) =>
-    readCondition(`${path}.conditions.${nth}`, condition),
+    withRegions(`${path}.conditions.${nth}`, readCondition(`${path}.conditions.${nth}`, condition)),
   );
   const requireUrl = conditions.some(({ type }) => type === 'os')
     ? requireAppDestination
     : requireDestination;
   requireUrl(`${path}.destination_url`, rule.destination_url, destinations);
   return { conditions, destination_url: rule.destination_url };
+}
+
+/** Checks regions by the table of all regions, which browsers do not load. */
+function withRegions(path: string, condition: RuleCondition): RuleCondition {
+  if (condition.type === 'region') {
+    for (const [nth, value] of condition.values.entries()) requireRegion(`${path}.values.${nth}`, value);
+  }
+  return condition;
 }
 
 /**

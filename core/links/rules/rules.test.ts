@@ -54,10 +54,12 @@ test.each([
   },
 );
 
-test('a language with a region is that region only, and a script does not matter', () => {
+test('a language with a region is that region only, with a script that script', () => {
   expect(holds(values('language', 'de-DE'))).toBe(false);
   expect(holds(values('language', 'de-AT'), { ...VISIT, language: 'de' })).toBe(false);
   expect(holds(values('language', 'zh-Hans-CN'), { ...VISIT, language: 'zh-CN' })).toBe(true);
+  expect(holds(values('language', 'zh-Hant'), { ...VISIT, language: 'zh-CN' })).toBe(false);
+  expect(holds(values('language', 'zh-Hant'), { ...VISIT, language: 'zh-HK' })).toBe(true);
 });
 
 test.each([
@@ -131,6 +133,9 @@ test.each([
   [values('continent', 'Europe'), 'values.0'],
   [values('region', 'Berlin'), 'values.0'],
   [values('region', 'XY-BE'), 'values.0'],
+  [values('region', 'US-CA', 'US-ZZ'), 'values.1'],
+  [values('region', 'ES-M'), 'values.0'],
+  [values('browser', 'Foo'), 'values.0'],
   [values('language', 'German'), 'values.0'],
   [values('device', 'tv'), 'values.0'],
   [values('os', 'Ubuntu'), 'values.0'],

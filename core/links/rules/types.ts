@@ -33,7 +33,7 @@ export type RuleCondition = ValueCondition | QueryCondition | TimeCondition | We
 export type RuleVisit = {
   /** Codes as in `enrich/geo.ts`; empty when unknown. */
   readonly place: { readonly country: string; readonly continent: string; readonly region: string };
-  /** Most preferred language with its region, such as `de-AT`; empty when unknown. */
+  /** Most preferred language with its script and region, such as `de-AT`, `zh-Hant-TW`; empty when unknown. */
   readonly language: string;
   /** As reports name them. */
   readonly agent: { readonly device: string; readonly os: string; readonly browser: string };

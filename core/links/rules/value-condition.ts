@@ -15,8 +15,8 @@ export type ValueKind = {
   readonly find: (visit: RuleVisit) => string;
   /** The spelling in which values are compared; left out: their own. */
   readonly fold?: (value: string) => string;
-  /** Whether a value of a visit is wanted; left out: when it is one of the values. */
-  readonly isWanted?: (wanted: ReadonlySet<string>, value: string) => boolean;
+  /** Returns the test whether a value of a visit is wanted; left out: when it is one of the values. */
+  readonly wanted?: (values: readonly string[]) => (value: string) => boolean;
   /** All values, to choose from; left out: they are typed. */
   readonly known?: readonly string[];
   /** Values that the console suggests where they are typed. */
@@ -27,12 +27,15 @@ export type ValueKind = {
   readonly names?: 'region' | 'language' | 'channel' | Readonly<Record<string, string>>;
 };
 
-const isOneOf = (wanted: ReadonlySet<string>, value: string) => wanted.has(value);
+function isOneOf(values: readonly string[]): (value: string) => boolean {
+  const all = new Set(values);
+  return (value) => all.has(value);
+}
 
 /** Returns the condition that compares a value of a visit. */
 export const valueCondition = (
   type: ValueType,
-  { label, about, read, find, fold = (value) => value, isWanted = isOneOf }: ValueKind,
+  { label, about, read, find, fold = (value) => value, wanted = isOneOf }: ValueKind,
 ): ConditionKind<ValueCondition> => ({
   label,
   about,
@@ -43,8 +46,8 @@ export const valueCondition = (
     values: readValues(`${path}.values`, values, read),
   }),
   test({ operator, values }): RuleTest {
-    const wanted = new Set(values.map(fold));
-    const holds: RuleTest = (visit) => isWanted(wanted, fold(find(visit)));
+    const isWanted = wanted(values.map(fold));
+    const holds: RuleTest = (visit) => isWanted(fold(find(visit)));
     return operator === 'is' ? holds : (visit) => !holds(visit);
   },
 });
