@@ -5,7 +5,8 @@ import { type ClickRow, clickBlock } from '../clickhouse/inserts/clicks.ts';
 import { migrate } from '../clickhouse/migrate.ts';
 import { TRIGGERS } from '../core/clicks/triggers.ts';
 import type { Place } from '../core/enrich/geo.ts';
-import type { StoredReferer } from '../core/enrich/referer.ts';
+import { DIRECT } from '../core/enrich/sources.ts';
+import type { StoredReferer } from '../core/enrich/stored-referer.ts';
 import type { UserAgentProfile } from '../core/enrich/user-agents.ts';
 import { NO_AD } from '../core/events/ad-clicks.ts';
 import { type ClickLabels, NO_LABELS } from '../core/events/click-labels.ts';
@@ -53,7 +54,7 @@ const labels = Array.from(
 const PLACES = 3_000;
 const NOWHERE: Place = { country: '', city: '', continent: '', region: '', asn: 0 };
 const NO_AGENT: UserAgentProfile = { device: 'other', browser: '', os: '', bot: true };
-const NO_REFERER: StoredReferer = { text: '', host: '' };
+const NO_REFERER: StoredReferer = { text: '', host: '', ...DIRECT };
 const places = Array.from(
   { length: PLACES },
   (_, i): Place => ({
@@ -75,7 +76,12 @@ const agents = Array.from(
 );
 const referers = Array.from(
   { length: 500 },
-  (_, i): StoredReferer => ({ text: `https://example.com/articles/${i}`, host: 'example.com' }),
+  (_, i): StoredReferer => ({
+    text: `https://example.com/articles/${i}`,
+    host: 'example.com',
+    source: 'example.com',
+    sourceKind: 'site',
+  }),
 );
 
 function generate(): ClickRow[] {

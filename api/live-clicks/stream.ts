@@ -5,7 +5,7 @@ import { clickRecord, type ShownClick } from '../../core/clicks/click-record.ts'
 import type { ApiDeps } from '../dependencies.ts';
 import { type Feed, type Feeds, type Listener, nextClicks, settledAfter, settledBefore } from './feed.ts';
 import type { Position } from './position.ts';
-import { NO_LINK, passes } from './wanted.ts';
+import { passes } from './wanted.ts';
 
 /** Also the interval of the access check. Milliseconds. */
 const HEARTBEAT_MS = 15_000;
@@ -62,11 +62,11 @@ export async function openLiveStream(
 
   const passesFilters = passes(filter.conditions);
   const isOnLink = ({ link_id }: ShownClick) =>
-    filter.orphans === 'include' || (link_id === NO_LINK) === (filter.orphans === 'only');
+    filter.orphans === 'include' || (link_id === null) === (filter.orphans === 'only');
 
   const wanted = (click: ShownClick) =>
     (filter.bots || !click.is_bot) &&
-    (linkIds === null || linkIds.has(click.link_id)) &&
+    (linkIds === null || (click.link_id !== null && linkIds.has(click.link_id))) &&
     isOnLink(click) &&
     passesFilters(click);
 

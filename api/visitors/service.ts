@@ -28,14 +28,14 @@ const END_OF_ID = /^[0-9a-f-]{4,36}$/;
  */
 export async function listVisitors(stores: Stores, workspaceId: string, query: VisitorsQuery) {
   const visitors = await wantedVisitors(stores, workspaceId, query);
-  const links = visitors.flatMap(({ click }) => (click ? [click.link_id] : []));
+  const links = visitors.flatMap(({ click }) => click?.link_id ?? []);
   const slugs = await slugsOfLinks(stores.pool, workspaceId, [...new Set(links)]);
   return {
     visitors: visitors.map(({ id, email, seenNanos, click }) => ({
       id,
       email,
       last_seen: formatInstant(seenNanos, 6),
-      last_click: click && { ...clickRecord(click), slug: slugs.get(click.link_id) ?? '' },
+      last_click: click && { ...clickRecord(click), slug: slugs.get(click.link_id ?? '') ?? '' },
     })),
   };
 }

@@ -107,6 +107,8 @@ describe('blocks', () => {
         ad_click_param: 'gclid',
         ad_click_id: row?.enriched.ad.id,
         referer_host: 't.co',
+        source: row?.enriched.referer.source,
+        source_kind: row?.enriched.referer.sourceKind,
         continent: 'EU',
         region: 'DE-NW',
         language: 'de',

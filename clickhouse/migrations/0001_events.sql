@@ -33,6 +33,8 @@ CREATE TABLE IF NOT EXISTS {{database}}.clicks {{on_cluster}} (
   ad_click_param LowCardinality(String) CODEC(ZSTD(1)),
   ad_click_id  String CODEC(ZSTD(1)),
   referer_host LowCardinality(String) CODEC(ZSTD(1)),
+  source       LowCardinality(String) CODEC(ZSTD(1)),
+  source_kind  LowCardinality(String) CODEC(ZSTD(1)),
   continent    LowCardinality(String) CODEC(ZSTD(1)),
   region       LowCardinality(String) CODEC(ZSTD(1)),
   language     LowCardinality(String) CODEC(ZSTD(1)),

@@ -33,6 +33,8 @@ CREATE TABLE IF NOT EXISTS {{database}}.attributed_shares {{on_cluster}} (
   utm_content         LowCardinality(String),
   ad_network          LowCardinality(String),
   referer_host        LowCardinality(String),
+  source              LowCardinality(String),
+  source_kind         LowCardinality(String),
   continent           LowCardinality(String),
   region              LowCardinality(String),
   language            LowCardinality(String),

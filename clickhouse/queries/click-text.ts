@@ -1,4 +1,5 @@
 import { clickRecord } from '../../core/clicks/click-record.ts';
+import { NO_LINK } from '../../core/clicks/field-names.ts';
 import { clickId } from '../../core/ids.ts';
 import { formatInstant } from '../../core/time/timestamps.ts';
 import { type ShownClickRow, toShownClick } from './shown-clicks.ts';
@@ -30,12 +31,15 @@ export function toClickText(line: string): ClickText {
   const end = line.indexOf('"', BEFORE_NANOS.length);
   const tsNanos = BigInt(line.slice(BEFORE_NANOS.length, end));
   const shown = line.slice(end + 2);
+  const afterLink = BEFORE_LINK.length + UUID_LENGTH;
+  const linkId = shown.slice(BEFORE_LINK.length, afterLink);
+  const fields = linkId === NO_LINK ? `"link_id":null${shown.slice(afterLink + 1)}` : shown;
   return {
     tsNanos,
-    linkId: shown.slice(BEFORE_LINK.length, BEFORE_LINK.length + UUID_LENGTH),
+    linkId,
     isBot: shown.endsWith('true}'),
     json: line.includes('\\')
       ? JSON.stringify(clickRecord(toShownClick(JSON.parse(line) as ShownClickRow)))
-      : `{"id":"${clickId(tsNanos)}","ts":"${formatInstant(tsNanos, 6)}",${shown}`,
+      : `{"id":"${clickId(tsNanos)}","ts":"${formatInstant(tsNanos, 6)}",${fields}`,
   };
 }

@@ -4,13 +4,18 @@ import { CLICK_FIELDS, type ClickField, type SharedPart } from './fields.ts';
 type Fields = typeof CLICK_FIELDS;
 export type ClickFieldName = keyof Fields;
 
-type ValueOf<F extends ClickField> = F extends { type: 'number' }
-  ? number
-  : F extends { type: 'boolean' }
-    ? boolean
-    : F extends { values: readonly (infer V)[] }
-      ? V
-      : string;
+type ValueOf<F extends ClickField> = F extends { isNullable: true }
+  ? string | null
+  : F extends { type: 'number' }
+    ? number
+    : F extends { type: 'boolean' }
+      ? boolean
+      : F extends { values: readonly (infer V)[] }
+        ? V
+        : string;
+
+/** The link of a visit that led to none, as it is stored. */
+export const NO_LINK = '00000000-0000-0000-0000-000000000000';
 
 /** A click as the API and webhooks show it. Unknown text is empty. */
 export type ClickRecord = { id: string; ts: string } & { [N in ClickFieldName]: ValueOf<Fields[N]> };

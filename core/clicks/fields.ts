@@ -1,4 +1,5 @@
 // Browsers run this file too.
+import { SOURCE_KINDS } from '../enrich/source-kinds.ts';
 import { AD_NETWORKS } from './ad-networks.ts';
 import { TRIGGERS } from './triggers.ts';
 
@@ -9,6 +10,8 @@ export type SharedPart = 'place' | 'agent' | 'referer' | 'labels' | 'ad';
 export type ClickField = {
   /** Unknown is an empty text, and 0 as a number. */
   readonly type: 'uuid' | 'text' | 'number' | 'boolean';
+  /** Unknown is null in the API; stored as zeros. */
+  readonly isNullable?: true;
   /** The values that a text may have; left out: any. */
   readonly values?: readonly string[];
   /** Regular expression of a text. */
@@ -36,7 +39,12 @@ export type ClickField = {
  * reads this table: a new field is a row here and its column in ClickHouse.
  */
 export const CLICK_FIELDS = {
-  link_id: { type: 'uuid', isNoDetail: true },
+  link_id: {
+    type: 'uuid',
+    isNullable: true,
+    description: 'Null for a visit that led to no link; zeros in SQL.',
+    isNoDetail: true,
+  },
   visitor_id: { type: 'uuid', isNoDetail: true },
   channel: {
     type: 'text',
@@ -196,6 +204,25 @@ export const CLICK_FIELDS = {
     dimension: 'referer_host',
     label: 'Referrer',
     none: 'Direct / none',
+  },
+  source: {
+    type: 'text',
+    at: ['referer', 'source'],
+    example: 'mail.example',
+    isForeign: true,
+    description:
+      'Who owns the host or app of the referer: `Google`, `ChatGPT`. Else the host without `www.`; `direct` without a referer.',
+    dimension: 'source',
+    label: 'Source',
+  },
+  source_kind: {
+    type: 'text',
+    at: ['referer', 'sourceKind'],
+    example: 'site',
+    values: ['', ...SOURCE_KINDS],
+    description: 'Kind of the source. `direct`: without a referer. Empty if unknown.',
+    dimension: 'source_kind',
+    label: 'Kind of source',
   },
   continent: {
     type: 'text',

@@ -34,7 +34,7 @@ test('enrichment adds place, device, browser, system and a clean referer', () =>
     enrichedClick({
       place: { country: 'GB', city: 'London', continent: 'EU', region: 'GB-ENG', asn: 64_501 },
       agent: { device: 'mobile', browser: 'Mobile Safari', os: 'iOS', bot: false },
-      referer: { text: 'https://t.co/x', host: 't.co' },
+      referer: { text: 'https://t.co/x', host: 't.co', source: 'X', sourceKind: 'social' },
       isBot: false,
       channel: 'twitter',
     }),

@@ -8,7 +8,7 @@ import { ReadClick } from '../events/click-reader.ts';
 import { CLICK_FLAGS, type ClickEvent } from '../events/types.ts';
 import { isUnwatched } from './bots.ts';
 import type { Geo, Place } from './geo.ts';
-import { type StoredReferer, storedReferer } from './referer.ts';
+import { type StoredReferer, storedReferer } from './stored-referer.ts';
 import { createUserAgents, type UserAgentProfile, type UserAgents } from './user-agents.ts';
 
 /**

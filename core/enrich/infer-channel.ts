@@ -3,7 +3,7 @@ import { CHANNEL_HOSTS } from './channel-hosts.ts';
 import type { CreatableChannel } from './channels.ts';
 import { LEMMY_HOSTS, MASTODON_HOSTS } from './federated-hosts.ts';
 import { COUNTRY_HOSTS, COUNTRY_SUFFIXES, FIRST_LABELS } from './host-patterns.ts';
-import { refererOrigin } from './referer.ts';
+import { type RefererOrigin, refererOrigin } from './referer.ts';
 
 /** Limit of the parsed part of a user agent: real ones with in-app marks are below 600 characters. */
 const USER_AGENT_LIMIT = 1_024;
@@ -27,7 +27,11 @@ export function inferChannel(referer: string, userAgent: string): CreatableChann
 /** Returns the channel of a referer's host or Android app; null when no table has it. */
 export function channelOfReferer(referer: string): CreatableChannel | null {
   const origin = refererOrigin(referer);
-  if (origin === null) return null;
+  return origin && channelOfOrigin(origin);
+}
+
+/** Returns the channel of a host or Android app; null when no table has it. */
+export function channelOfOrigin(origin: RefererOrigin): CreatableChannel | null {
   return (origin.app ? longestPrefix(origin.name) : null) ?? longestSuffix(origin.name);
 }
 

@@ -18,19 +18,6 @@ export function cleanText(given: string, limit: number): string {
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit);
 }
 
-/** A referer as it is stored. */
-export type StoredReferer = {
-  readonly text: string;
-  /** Host name, or package of an app; empty when unknown. */
-  readonly host: string;
-};
-
-/** Returns what is stored of a referer as it was sent. */
-export function storedReferer(sent: string): StoredReferer {
-  const text = cleanReferer(sent);
-  return Object.freeze({ text, host: refererHost(text) });
-}
-
 /** The source of a visitor: the host of a page, or the package of an Android app. */
 export type RefererOrigin = { name: string; app: boolean };
 

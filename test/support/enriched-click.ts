@@ -1,7 +1,8 @@
 import { CREDITED_TEXTS, type CreditedClick } from '../../core/analytics/dimensions.ts';
 import type { EnrichedClick } from '../../core/enrich/enrich.ts';
 import type { Place } from '../../core/enrich/geo.ts';
-import type { StoredReferer } from '../../core/enrich/referer.ts';
+import { DIRECT } from '../../core/enrich/sources.ts';
+import type { StoredReferer } from '../../core/enrich/stored-referer.ts';
 import type { UserAgentProfile } from '../../core/enrich/user-agents.ts';
 import { NO_AD } from '../../core/events/ad-clicks.ts';
 import { NO_LABELS } from '../../core/events/click-labels.ts';
@@ -18,7 +19,7 @@ export function enrichedClick(changes: Changes = {}): EnrichedClick {
   return {
     place: { country: '', city: '', continent: '', region: '', asn: 0, ...place },
     agent: { device: 'desktop', browser: '', os: '', bot: false, ...agent },
-    referer: { text: '', host: '', ...referer },
+    referer: { text: '', host: '', ...DIRECT, ...referer },
     labels: NO_LABELS,
     channel: '',
     language: '',

@@ -59,6 +59,8 @@ export const CARDS: Card[] = [
     label: 'Sources',
     tabs: [
       tab('channel', 'Channels'),
+      tab('source', 'Sources'),
+      tab('source_kind', 'Kinds'),
       tab('referer_host', 'Referrers'),
       tab('campaign', 'Campaigns'),
       tab('utm_source', 'UTM source'),
@@ -114,12 +116,27 @@ export function valueName(dimension: Dimension, value: string | null, names?: Re
   if (dimension === 'device') return `${value.charAt(0).toUpperCase()}${value.slice(1)}`;
   if (dimension === 'continent') return CONTINENTS[value] ?? value;
   if (dimension === 'trigger') return value === 'qr' ? 'QR code' : 'Link';
+  if (dimension === 'source') return value === 'direct' ? 'Direct' : value;
+  if (dimension === 'source_kind') return SOURCE_KIND_NAMES[value] ?? value;
   if (dimension === 'ad_network') return AD_NETWORK_NAMES[value] ?? value;
   if (dimension === 'language') return languageName(value);
   if (dimension === 'region') return regionName(value);
   if (ID_DIMENSIONS.has(dimension)) return nameOfId(dimension, value, names)?.name ?? `${value.slice(0, 8)}…`;
   return value;
 }
+
+/** Names of the kinds of sources. */
+const SOURCE_KIND_NAMES: Readonly<Record<string, string>> = {
+  search: 'Search',
+  ai: 'AI assistants',
+  social: 'Social',
+  mail: 'Mail',
+  video: 'Video',
+  code: 'Code',
+  app: 'Apps',
+  site: 'Sites',
+  direct: 'Direct',
+};
 
 /** What an unknown value of a dimension means. */
 const EMPTY_NAMES: Partial<Record<Dimension, string>> = {

@@ -19,7 +19,7 @@ const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, {
 
 /** The clicks, newest first. */
 export function LiveTable({ clicks }: { clicks: readonly Click[] }) {
-  const names = useLinkNames(clicks.map(({ link_id }) => link_id));
+  const names = useLinkNames(clicks.flatMap(({ link_id }) => link_id ?? []));
   const today = new Date().toDateString();
   return (
     <ScrollTable
@@ -29,7 +29,7 @@ export function LiveTable({ clicks }: { clicks: readonly Click[] }) {
     >
       <Table.Tbody>
         {clicks.map((click) => (
-          <ClickRow key={click.id} click={click} name={names.get(click.link_id)} today={today} />
+          <ClickRow key={click.id} click={click} name={names.get(click.link_id ?? '')} today={today} />
         ))}
       </Table.Tbody>
     </ScrollTable>
