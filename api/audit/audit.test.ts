@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { recordAudit } from '../../sql/audit/audit-log.ts';
 import { createPartner } from '../../sql/workspaces/partners.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { type ErrorBody, type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { consoleBrowser, PASSWORD, signedInAs } from '../../test/support/members.ts';
 import type { AuditEntry } from './schemas.ts';
 
@@ -114,6 +114,27 @@ test('sign-ins, failed ones and locks are there, and a lock is once a minute', a
     actor: { type: 'service', id: null, name: null },
     target: { type: 'member', id },
   });
+});
+
+test('entries are found by time, action and actor', async () => {
+  const { id } = await signedInAs(api, shop, 'owner');
+  await shop.patch('/workspace', { payout_hold_days: 1 });
+  const found = async (query: string) => {
+    const { status, body, text } = await shop.get<{ entries: { action: string }[] }>(`/audit-log?${query}`);
+    expect([status, text]).toEqual([200, text]);
+    return body.entries.map(({ action }) => action);
+  };
+  const all = await found('');
+  expect(await found('since=2026-01-01')).toEqual(all);
+  expect(await found('since=2126-01-01')).toEqual([]);
+  expect(await found('action=workspace.update')).toEqual(['workspace.update']);
+  expect(await found('actor=KEY')).toEqual(['workspace.update']);
+  expect(await found(`actor=${id}`)).toEqual(all.filter((action) => action !== 'workspace.update'));
+  expect(
+    (await shop.get('/audit-log?format=ndjson&action=invite.accept')).text.trim().split('\n'),
+  ).toHaveLength(1);
+  const { status, body } = await shop.get<ErrorBody>('/audit-log?actor=ann');
+  expect([status, body.error.details?.[0]?.path]).toEqual([400, 'actor']);
 });
 
 test('ip_hash is the same for one address in a workspace, and another one in another workspace', async () => {

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { Cursor, Instant, Limit, NextCursor, Nullable, OneOf, Uuid } from '../schemas.ts';
 
-const ACTORS = ['member', 'key', 'partner', 'operator', 'provider', 'service'] as const;
+/** Types of actors. */
+export const ACTORS = ['member', 'key', 'partner', 'operator', 'provider', 'service'] as const;
 
 export const AuditEntry = Type.Object(
   {
@@ -41,9 +42,26 @@ export const AuditLog = Type.Object(
   { title: 'AuditLog' },
 );
 
+export type AuditFilter = Pick<Static<typeof AuditQuery>, 'since' | 'action' | 'actor'>;
+
 export const AuditQuery = Type.Object({
   limit: Limit(500, 100),
   cursor: Type.Optional(Cursor),
+  since: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Only entries not older than this.' }),
+  ),
+  action: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: 'Only entries of this action, such as `session.sign_in_failed`.',
+    }),
+  ),
+  actor: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: `Only entries of this actor: its id, or its type, one of ${ACTORS.join(', ')}.`,
+    }),
+  ),
   format: OneOf(['json', 'ndjson'], {
     default: 'json',
     description: '`ndjson`: every entry that is older than `cursor`, one a line; `limit` has no effect.',

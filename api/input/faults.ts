@@ -1,10 +1,16 @@
 import type { FastifySchemaValidationError } from 'fastify';
 import type { ErrorDetail } from '../../core/errors.ts';
+import { blankOffsetHint } from '../../core/time/timestamps.ts';
 import { PATTERN_MESSAGES } from '../schemas.ts';
 import type { UnknownField } from './body-fields.ts';
 
 /** What Fastify and AJV have in common of an error. */
-export type SchemaError = FastifySchemaValidationError & { parentSchema?: ValueSchema; detail?: ErrorDetail };
+export type SchemaError = FastifySchemaValidationError & {
+  parentSchema?: ValueSchema;
+  /** The value that is wrong. */
+  data?: unknown;
+  detail?: ErrorDetail;
+};
 
 /** Keyword of the error of an unknown field. */
 const SLIP = 'slip';
@@ -56,8 +62,11 @@ function detailOf(error: SchemaError, context: string | undefined): ErrorDetail 
   }
   const wrong = error.keyword === 'pattern' ? PATTERN_MESSAGES[String(error.params.pattern)] : undefined;
   if (wrong !== undefined) return { path, message: wrong };
-  if (error.keyword === 'format')
-    return { path, message: FORMAT_MESSAGES[String(error.params.format)] ?? 'is invalid' };
+  if (error.keyword === 'format') {
+    const message = FORMAT_MESSAGES[String(error.params.format)] ?? 'is invalid';
+    const hint = message === INSTANT_MESSAGE ? blankOffsetHint(String(error.data)) : null;
+    return { path, message, ...(hint !== null && { hint }) };
+  }
   if (error.parentSchema !== undefined && DESCRIBED_KEYWORDS.has(error.keyword)) {
     const expected = describeValue(error.parentSchema);
     if (expected !== null) return { path, message: `must be ${expected}` };

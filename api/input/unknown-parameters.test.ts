@@ -92,3 +92,27 @@ test('pages outside the API accept any parameter', async () => {
     expect([path, statusCode < 400]).toEqual([path, true]);
   }
 });
+
+test.each([
+  ['/clicks?country=DE&country=AT', 'country', 'is given twice; separate values by commas'],
+  ['/links?days=3&days=4', 'days', 'is given twice; separate values by commas'],
+  ['/clicks?since=2026-11-20T10:00:00+01:00', 'since', 'write %2B'],
+  ['/channels?from=2026-11-20T10:00+0100', 'from', 'write %2B'],
+])('%s is refused with what is meant', async (path, field, part) => {
+  const { status, body } = await shop.get(path);
+  const [detail] = body.error?.details ?? [];
+  expect([status, detail?.path]).toEqual([400, field]);
+  expect(`${detail?.message} ${detail?.hint}`).toContain(part);
+  expect((await shop.get(path.replaceAll('+', '%2B').replace(/&\w+=\w+$/, ''))).status).toBe(200);
+});
+
+test.each([
+  ['/api/v1/links', '/api/v1/links'],
+  ['/api/v1/links/x/y/z', null],
+])('a path that begins with the base twice says what is meant: %s', async (path, meant) => {
+  const { status, body } = await shop.get(path);
+  expect([status, body.error?.message]).toEqual([
+    404,
+    meant === null ? 'unknown path' : `unknown path; did you mean ${meant}?`,
+  ]);
+});

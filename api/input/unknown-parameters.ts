@@ -21,6 +21,10 @@ export function addUnknownParameters(app: Api): void {
     const { url, schema } = request.routeOptions;
     if (!url?.startsWith(API_PATHS)) return;
     const known = propertiesOf(schema?.querystring) ?? {};
+    const twice = Object.entries(request.query as object).find(([, value]) => Array.isArray(value))?.[0];
+    if (twice !== undefined && Object.hasOwn(known, twice)) {
+      throw badRequest(twice, 'is given twice; separate values by commas');
+    }
     const unknown = Object.keys(request.query as object).find((name) => !Object.hasOwn(known, name));
     if (unknown === undefined) return;
     const near = nearestName(unknown, Object.keys(known));

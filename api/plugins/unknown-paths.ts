@@ -42,14 +42,27 @@ export function addUnknownPaths(app: Api): void {
     const path = request.url.split('?', 1)[0] ?? '';
     if (!request.is404 && !paths.get(path)?.isFixed) return;
     const methods = methodsOf(path);
-    if (methods.length === 0) throw new AppError('not_found', 'unknown path');
+    if (methods.length === 0) throw unknownPath(path);
     reply.header('allow', methods.join(', '));
     throw new AppError('method_not_allowed', `${request.method} is not supported at this path`);
   });
-  app.setNotFoundHandler(() => {
-    throw new AppError('not_found', 'unknown path');
+  app.setNotFoundHandler(({ url }) => {
+    throw unknownPath(url.split('?', 1)[0] ?? '');
   });
+
+  /** A base URL that ends in `/api/v1` is often joined to a path that begins with it, or left out. */
+  function unknownPath(path: string): AppError {
+    const meant = [path.replace(/^(?:\/api\/v1)+\/+/, BASE), path.replace(/^\/+/, BASE)].find(
+      (one) => one !== path && methodsOf(one).length > 0,
+    );
+    return new AppError(
+      'not_found',
+      meant === undefined ? 'unknown path' : `unknown path; did you mean ${meant}?`,
+    );
+  }
 }
+
+const BASE = '/api/v1/';
 
 /** Whether every parameter of a route's path is a UUID. */
 function hasOnlyIds({ url, schema }: RouteOptions): boolean {

@@ -78,10 +78,10 @@ export async function providerRoutes(app: Api, deps: ApiDeps): Promise<void> {
         if (workspaceId === null) return fail(request, reply, 'no_workspace');
         const found = await inTransaction(pool, async (tx) => {
           const member = await memberOfPerson(tx, settings, workspaceId, person);
-          if (member.refused !== null && member.memberId !== null) {
+          if (member.refused !== null) {
             await recordAudit(tx, {
               workspaceId,
-              actor: { type: 'provider', id: null },
+              actor: { type: 'service', id: null },
               action: 'session.sign_in_failed',
               target: { type: 'member', id: member.memberId },
               details: { reason: member.refused },

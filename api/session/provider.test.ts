@@ -234,7 +234,7 @@ describe('a sign-in is refused', () => {
     login = `${first}-successor`;
     is({ email });
     expect(await signIn(plain)).toMatchObject(failed('other_person'));
-    expect(await auditOf(shop, ann.id)).toContain('provider session.sign_in_failed');
+    expect(await auditOf(shop, ann.id)).toContain('service session.sign_in_failed');
   });
 
   test('for a removed member, until an owner invites them and they accept', async () => {

@@ -68,15 +68,17 @@ function formatOffset(offset: number): string {
 }
 
 /**
- * The name as it was given.
+ * Returns a time zone's name. `europe/berlin` is spelled as the IANA database does; an alias such as `Asia/Kolkata` stays.
  *
  * @param path name of the parameter
  * @throws {AppError} `bad_request` when it is not a name of the IANA time zone database
  */
 export function checkTimeZone(path: string, name: string): string {
   // An offset such as +01:00 is known to the runtime too, but knows no summer time.
-  if (/^[A-Za-z]/.test(name) && canonicalZone(name) !== null) return name;
-  throw badRequest(path, 'must be an IANA time zone, such as Europe/Berlin');
+  const canonical = /^[A-Za-z]/.test(name) ? canonicalZone(name) : null;
+  if (canonical === null) throw badRequest(path, 'must be an IANA time zone, such as Europe/Berlin');
+  const isAlias = canonical.toLowerCase() !== name.toLowerCase();
+  return isAlias && /^[A-Z]/.test(name) ? name : canonical;
 }
 
 /** Returns a time zone's name as the IANA database spells it, the only spelling that ClickHouse knows; null: unknown. */

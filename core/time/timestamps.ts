@@ -58,6 +58,17 @@ export function parseInstant(text: string): bigint | null {
   return nanos >= INSTANT_MIN_NANOS && nanos < INSTANT_END_NANOS ? nanos : null;
 }
 
+const hintOf = (hint: string | null) => (hint === null ? {} : { hint });
+
+/** A `+` that was not encoded in a query arrives as a blank. */
+const BLANK_OFFSET = /^\S+T\S+ \d\d(:?\d\d)?$/;
+
+/** Returns what to do where a text would be an instant but for a `+` that has become a blank; else null. */
+export function blankOffsetHint(text: string): string | null {
+  const isMeant = BLANK_OFFSET.test(text) && parseInstant(text.replace(' ', '+')) !== null;
+  return isMeant ? 'a `+` in a query is a blank: write %2B, or use Z' : null;
+}
+
 /**
  * {@link parseInstant} for input from outside.
  *
@@ -70,6 +81,7 @@ export function requireInstant(path: string, text: string): bigint {
     throw badRequest(
       path,
       'must be an ISO 8601 date, or a date and time with Z or an offset, in the years 0000 to 9999 in UTC',
+      hintOf(blankOffsetHint(text)),
     );
   }
   return nanos;

@@ -78,16 +78,27 @@ export async function hasRecentAudit(
   return rows.length > 0;
 }
 
+/** Which entries. Left out or null: all. */
+export type AuditPage = {
+  /** ISO 8601 with microseconds: older ones only. */
+  before: string | null;
+  /** ISO 8601: not older ones only. */
+  since?: string | null;
+  action?: string | null;
+  /** Type or id of the actor. */
+  actor?: string | null;
+  limit: number;
+};
+
 /**
  * Returns entries of a workspace, newest first.
  *
  * @param workspaceId null: those of the deployment
- * @param before ISO 8601 with microseconds: older ones only
  */
 export async function listAuditEntries(
   db: Queryable,
   workspaceId: string | null,
-  page: { before: string | null; limit: number },
+  { before, since = null, action = null, actor = null, limit }: AuditPage,
 ): Promise<AuditEntry[]> {
   const { rows } = await db.query<AuditEntry>(
     `SELECT a.id, ${isoMicros('a.at')} AS created_at, a.actor_type, a.actor_id,
@@ -99,8 +110,10 @@ export async function listAuditEntries(
        LEFT JOIN partners p ON a.actor_type = 'partner' AND p.id = a.actor_id
        LEFT JOIN connections c ON a.actor_type = 'provider' AND c.id = a.actor_id
      WHERE a.workspace_id IS NOT DISTINCT FROM $1::uuid AND ($2::timestamptz IS NULL OR a.at < $2)
-     ORDER BY a.at DESC LIMIT $3`,
-    [workspaceId, page.before, page.limit],
+       AND ($3::timestamptz IS NULL OR a.at >= $3) AND ($4::text IS NULL OR a.action = $4)
+       AND ($5::text IS NULL OR a.actor_type = $5 OR a.actor_id::text = $5)
+     ORDER BY a.at DESC LIMIT $6`,
+    [workspaceId, before, since, action, actor, limit],
   );
   return rows;
 }
