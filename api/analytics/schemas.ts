@@ -117,8 +117,10 @@ const Figures = Type.Object(
     leads: Type.Optional(Leads),
     conversions: Type.Optional(Type.Number({ description: 'Fractions under `linear` attribution.' })),
     revenue: Type.Optional(Type.Number({ description: "Major units of the workspace's currency." })),
-    conversion_rate: Ratio('Conversions by clicks, 0 to 1. Null without clicks.'),
-    revenue_per_click: Ratio('Major units. Null without clicks.'),
+    conversion_rate: Ratio(
+      'Conversions by clicks; above 1 where people buy more than once. Rounded to 12 digits. Null without clicks.',
+    ),
+    revenue_per_click: Ratio('Major units, rounded to 12 digits. Null without clicks.'),
   },
   {
     title: 'AnalyticsFigures',

@@ -1,4 +1,10 @@
-import { analyticsRows, type Counted, figuresOfRows, type Order } from '../../clickhouse/reports/index.ts';
+import {
+  analyticsRows,
+  type Counted,
+  figuresOfRows,
+  NOTHING,
+  type Order,
+} from '../../clickhouse/reports/index.ts';
 import { timeUnitOf } from '../../core/analytics/dimensions.ts';
 import { badRequest } from '../../core/errors.ts';
 import { counterparts } from '../../core/time/counterparts.ts';
@@ -67,8 +73,6 @@ export async function answerQuery(
     watermark: formatInstant(BigInt(watermark ?? 0) * NANOS_PER_MICRO, 6),
   };
 }
-
-const NOTHING = { clicks: 0, visitors: 0, leads: 0, conversions: 0, revenueMinor: 0n };
 
 type Parsed = {
   window: ReportWindow;

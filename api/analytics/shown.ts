@@ -1,6 +1,7 @@
-import type { Figures } from '../../clickhouse/reports/index.ts';
+import type { RatedFigures } from '../../clickhouse/reports/index.ts';
 import type { Dimension, Metric } from '../../core/analytics/dimensions.ts';
-import { toMajor } from '../../core/money/money.ts';
+import { RATE_DIGITS } from '../../core/analytics/rates.ts';
+import { exponentOf, toMajor } from '../../core/money/money.ts';
 import type { Grouping } from './grouping.ts';
 import type { AnalyticsMetrics } from './schemas.ts';
 
@@ -27,19 +28,21 @@ export function shownDimensions(
 /** Returns the metrics of a query as a response shows them. */
 export function shownMetrics(
   metrics: readonly Metric[],
-  figures: Figures,
+  figures: RatedFigures,
   currency: string,
 ): AnalyticsMetrics {
-  const { clicks, visitors, leads, conversions, revenueMinor } = figures;
-  const revenue = toMajor(revenueMinor, currency);
+  const { clicks, visitors, leads, conversions, revenueMinor, conversionRate, revenuePerClick } = figures;
   const all: Required<AnalyticsMetrics> = {
     clicks,
     visitors,
     leads,
     conversions,
-    revenue,
-    conversion_rate: clicks === 0 ? null : conversions / clicks,
-    revenue_per_click: clicks === 0 ? null : revenue / clicks,
+    revenue: toMajor(revenueMinor, currency),
+    conversion_rate: conversionRate,
+    revenue_per_click:
+      revenuePerClick === null
+        ? null
+        : Number((revenuePerClick / 10 ** exponentOf(currency)).toFixed(RATE_DIGITS)),
   };
   return Object.fromEntries(metrics.map((metric) => [metric, all[metric]]));
 }

@@ -11,7 +11,9 @@ export {
   analyticsRows,
   type Counted,
   figuresOfRows,
+  NOTHING,
   type Order,
+  type RatedFigures,
 } from './analytics/query.ts';
 export { type ChannelFigures, channelsReport, channelsWithValues } from './channels.ts';
 export { byRevenueThenClicks, type Figures } from './figures.ts';

@@ -301,8 +301,9 @@ function combinations(lists: Value[][]): Value[][] {
 function metricsOf({ metrics }: ModelQuery, rows: readonly ModelRow[]) {
   const clicked = rows.flatMap(({ click }) => click ?? []);
   const shares = rows.flatMap(({ share }) => share ?? []);
-  const sum = (of: (share: NonNullable<ModelRow['share']>) => number) =>
-    Number(shares.reduce((all, share) => all + of(share), 0).toFixed(9));
+  const exact = (of: (share: NonNullable<ModelRow['share']>) => number) =>
+    shares.reduce((all, share) => all + of(share), 0);
+  const sum = (of: (share: NonNullable<ModelRow['share']>) => number) => Number(exact(of).toFixed(9));
   const [clicks, conversions, revenue] = [
     clicked.length,
     sum(({ orders }) => orders),
@@ -314,8 +315,8 @@ function metricsOf({ metrics }: ModelQuery, rows: readonly ModelRow[]) {
     leads: sum(({ leads }) => leads),
     conversions,
     revenue: revenue / 100,
-    conversion_rate: clicks === 0 ? null : conversions / clicks,
-    revenue_per_click: clicks === 0 ? null : revenue / 100 / clicks,
+    conversion_rate: clicks === 0 ? null : Number((exact(({ orders }) => orders) / clicks).toFixed(12)),
+    revenue_per_click: clicks === 0 ? null : Number((revenue / 100 / clicks).toFixed(12)),
   };
   return Object.fromEntries(metrics.map((metric) => [metric, all[metric]]));
 }

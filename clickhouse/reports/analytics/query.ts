@@ -1,4 +1,5 @@
 import type { Metric } from '../../../core/analytics/dimensions.ts';
+import { MINOR_RATE_DIGITS, RATE_DIGITS } from '../../../core/analytics/rates.ts';
 import type { ClickHouseClient } from '../../client.ts';
 import { type Condition, conditionsSql, type Sql } from '../../queries/click-conditions.ts';
 import { runQuery } from '../../queries/run-query.ts';
@@ -36,10 +37,25 @@ export type Order = { by: Metric | number; isDescending: boolean };
 
 export type Page = { order: readonly Order[]; limit: number; offset: number };
 
-export type AnalyticsRow = { keys: string[]; figures: Figures };
-export type AnalyticsFigures = { totals: Figures; rows: AnalyticsRow[]; totalRows: number };
+export type AnalyticsRow = { keys: string[]; figures: RatedFigures };
+export type AnalyticsFigures = { totals: RatedFigures; rows: AnalyticsRow[]; totalRows: number };
 
-const NOTHING: Figures = { clicks: 0, visitors: 0, leads: 0, conversions: 0, revenueMinor: 0n };
+/** The figures of a row with its rates, null without clicks. */
+export type RatedFigures = Figures & {
+  conversionRate: number | null;
+  /** Minor units. */
+  revenuePerClick: number | null;
+};
+
+export const NOTHING: RatedFigures = {
+  clicks: 0,
+  visitors: 0,
+  leads: 0,
+  conversions: 0,
+  revenueMinor: 0n,
+  conversionRate: null,
+  revenuePerClick: null,
+};
 
 type Row = {
   whole: number;
@@ -48,6 +64,8 @@ type Row = {
   leads: number;
   conversions: number;
   revenue: string;
+  conversion_rate: number | null;
+  revenue_per_click: number | null;
   found: string;
 } & Record<`k${number}`, string | number>;
 
@@ -75,7 +93,7 @@ export async function analyticsRows(
   const found = rows.filter((row) => row.whole === 0);
   const inAll = Number(rows[0]?.found ?? 0) - (withWhole && rows.some((row) => row.whole === 1) ? 1 : 0);
   return {
-    totals: total ? toFigures(total) : NOTHING,
+    totals: total ? ratedFigures(total) : NOTHING,
     rows: found.map((row) => rowOf(counted, row)),
     totalRows: counted.keys.length === 0 ? 0 : await rowsInAll(inAll),
   };
@@ -112,7 +130,7 @@ export async function figuresOfRows(
   ]);
   const total = [...whole, ...rows].find((row) => row.whole === 1);
   return {
-    totals: total ? toFigures(total) : NOTHING,
+    totals: total ? ratedFigures(total) : NOTHING,
     rows: rows.filter((row) => row.whole === 0).map((row) => rowOf(counted, row)),
   };
 }
@@ -129,7 +147,13 @@ function isOneOf(keys: number): string {
 
 const rowOf = ({ keys }: Counted, row: Row): AnalyticsRow => ({
   keys: keys.map((_, n) => String(row[`k${n}`] ?? '')),
-  figures: toFigures(row),
+  figures: ratedFigures(row),
+});
+
+const ratedFigures = (row: Row): RatedFigures => ({
+  ...toFigures(row),
+  conversionRate: row.conversion_rate,
+  revenuePerClick: row.revenue_per_click,
 });
 
 /** The columns and the source of a query of the rows by key: `whole`, the keys, and the figures by their names. */
@@ -178,11 +202,15 @@ function groupedRows(counted: Counted, counting: Counting, withWhole: boolean): 
     sources.length === 0 ? noRows(counted.keys) : sources.map(({ sql }) => sql).join(' UNION ALL ');
   return {
     columns: `whole, ${keys} sum(c) AS clicks, sum(v) AS visitors, round(sum(l), ${CONVERSION_DIGITS}) AS leads,
-      round(sum(o), ${CONVERSION_DIGITS}) AS conversions, sum(r) AS revenue`,
+      round(sum(o), ${CONVERSION_DIGITS}) AS conversions, sum(r) AS revenue, ${RATES}`,
     source: `FROM (${union}) GROUP BY whole${names.map((name) => `, ${name}`).join('')}`,
     params: Object.assign({ starts: counted.starts }, ...sources.map(({ params }) => params)),
   };
 }
+
+/** Of the sums before they are rounded: thirds of orders would give equal rates different digits. */
+const RATES = `if(clicks = 0, NULL, round(sum(o) / clicks, ${RATE_DIGITS})) AS conversion_rate,
+  if(clicks = 0, NULL, round(revenue / clicks, ${MINOR_RATE_DIGITS})) AS revenue_per_click`;
 
 /** Whether the rows are buckets and nothing else. */
 const isSeries = ({ keys }: Counted) => keys.length === 1 && keys[0]?.kind === 'bucket';
@@ -204,7 +232,15 @@ function withEmptyBuckets({ keys }: Counted, grouped: Grouped): Grouped {
   const bucket = keys.findIndex(({ kind }) => kind === 'bucket');
   const others = keys.flatMap((_, n) => (n === bucket ? [] : [`k${n}`]));
   if (bucket === -1 || others.length === 0 || keys.some(({ kind }) => kind === 'clock')) return grouped;
-  const figures = ['clicks', 'visitors', 'leads', 'conversions', 'revenue'];
+  const figures = [
+    'clicks',
+    'visitors',
+    'leads',
+    'conversions',
+    'revenue',
+    'conversion_rate',
+    'revenue_per_click',
+  ];
   const list = others.map((name) => `, ${name}`).join('');
   const found = figures.map((name, n) => `found[indexOf(times, slot)].${n + 1} AS ${name}`).join(', ');
   return {
@@ -218,12 +254,6 @@ function withEmptyBuckets({ keys }: Counted, grouped: Grouped): Grouped {
   };
 }
 
-/** What is divided by the clicks for a metric. */
-const RATES: ReadonlyMap<Order['by'], string> = new Map([
-  ['conversion_rate', 'conversions'],
-  ['revenue_per_click', 'revenue'],
-]);
-
 /** Returns a page of the grouped rows: the row of all first, then the rows in their order, each with their number. */
 function pageOf(counted: Counted, grouped: Grouped, page: Page, withWhole: boolean): Sql {
   const { columns, source, params } = withEmptyBuckets(counted, grouped);
@@ -236,12 +266,8 @@ function pageOf(counted: Counted, grouped: Grouped, page: Page, withWhole: boole
     ),
     ...byKeys,
   ];
-  const rates = page.order.flatMap(({ by }) => {
-    const share = RATES.get(by);
-    return share === undefined ? [] : [`, if(clicks = 0, NULL, ${share} / clicks) AS ${by}`];
-  });
   return {
-    sql: `SELECT ${columns}${rates.join('')}, count() OVER () AS found ${source}
+    sql: `SELECT ${columns}, count() OVER () AS found ${source}
       ORDER BY ${order.join(', ')} LIMIT {page_limit:UInt32} OFFSET {page_offset:UInt32}`,
     params: { ...params, page_limit: page.limit + (withWhole ? 1 : 0), page_offset: page.offset },
   };
