@@ -7,11 +7,14 @@ import {
   timeUnitOf,
 } from '../../core/analytics/dimensions.ts';
 import { badRequest } from '../../core/errors.ts';
+import { canonicalZone, checkTimeZone } from '../../core/time/time-buckets.ts';
 import { STORED_MAX_NANOS, STORED_MIN_NANOS } from '../../core/time/timestamps.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
+import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import { bodyCheck } from '../input/validation.ts';
 import { Body } from '../schemas.ts';
-import { checkFilter, conditionsOf, type Filter, type FilterOrAny } from './filters.ts';
+import { readFilter } from './filter-values.ts';
+import { conditionsOf, type Filter, type FilterOrAny } from './filters.ts';
 import { filtersOf } from './request.ts';
 import { type FilterBody, Filters } from './schemas.ts';
 
@@ -33,13 +36,23 @@ export const CLICK_FILTER_PARAMETERS = {
       [`not_${name}`, parameter('Only clicks with none of these values.')],
     ]),
   ),
-  filters: parameter('`filters` of `POST /analytics/query` as JSON.'),
+  filters: parameter(
+    '`filters` of `POST /analytics/query` as JSON. In a list of values, a comma within a value is `\\,`.',
+  ),
+  time_zone: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description:
+        'IANA time zone of `weekday` and `hour_of_day`, such as `Europe/Berlin`. By default that of the workspace, else `UTC`.',
+    }),
+  ),
 } as Record<ClickFilterName, TOptional<TString>>;
 
 type ClickFilterName =
   | Exclude<Dimension, TimeDimension | 'link'>
   | `not_${Exclude<Dimension, TimeDimension | 'link'>}`
-  | 'filters';
+  | 'filters'
+  | 'time_zone';
 
 /**
  * Returns the filters of a request as conditions.
@@ -48,13 +61,16 @@ type ClickFilterName =
  */
 export async function clickConditionsOf(
   db: Queryable,
-  workspaceId: string,
+  workspace: Pick<Workspace, 'id' | 'time_zone'>,
   query: Readonly<Record<string, unknown>>,
 ): Promise<Condition[]> {
   const filters = clickFilters(query);
+  const zone = query.time_zone;
+  const given = typeof zone === 'string' ? checkTimeZone('time_zone', zone) : (workspace.time_zone ?? 'UTC');
   if (filters.length === 0) return [];
+  const timeZone = canonicalZone(given) ?? 'UTC';
   const span = { from: STORED_MIN_NANOS, to: STORED_MAX_NANOS };
-  return conditionsOf({ db, workspaceId, span, timeZone: 'UTC' }, filters);
+  return conditionsOf({ db, workspaceId: workspace.id, span, timeZone }, filters);
 }
 
 function clickFilters(query: Readonly<Record<string, unknown>>): FilterOrAny[] {
@@ -63,17 +79,20 @@ function clickFilters(query: Readonly<Record<string, unknown>>): FilterOrAny[] {
       const name = operator === 'is' ? dimension : `not_${dimension}`;
       const text = query[name];
       if (typeof text !== 'string') return [];
-      const values = text.split(',');
+      const values = splitValues(text);
       if (values.length > MOST_VALUES) throw badRequest(name, `must be at most ${MOST_VALUES} values`);
-      const filter = { dimension, operator, values };
-      checkFilter(filter, { list: name, value: () => name });
-      return [filter];
+      return [readFilter({ dimension, operator, values }, { list: name, value: () => name })];
     }),
   );
   const all = [...named, ...(typeof query.filters === 'string' ? fromJson(query.filters) : [])];
   if (all.length > MOST_FILTERS)
     throw badRequest('filters', `must be at most ${MOST_FILTERS} with the other parameters`);
   return all;
+}
+
+/** Splits a list at its commas, but for those behind a backslash. */
+function splitValues(text: string): string[] {
+  return text.split(/(?<!\\),/).map((value) => value.replaceAll('\\,', ','));
 }
 
 const check = bodyCheck(Body({ filters: Filters }));

@@ -9,10 +9,7 @@ import {
   timeUnitOf,
 } from '../../core/analytics/dimensions.ts';
 import { matches } from '../../core/analytics/match.ts';
-import { TRIGGERS } from '../../core/clicks/triggers.ts';
-import { CHANNELS } from '../../core/enrich/channels.ts';
 import { badRequest } from '../../core/errors.ts';
-import { isUuid } from '../../core/ids.ts';
 import { bucketLabels, bucketStarts } from '../../core/time/time-buckets.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
 import { linkValues, valuesInUse } from '../../sql/links/link-dimensions.ts';
@@ -123,49 +120,3 @@ export function shownTags(filters: readonly FilterOrAny[], used: readonly string
   if (asked.length === 0) return null;
   return used.filter((tag) => asked.some(({ operator, values }) => matches(tag, operator, values)));
 }
-
-/** Where a filter's values are in the request. */
-type Path = { list: string; value(position: number): string };
-
-/**
- * Checks what a schema can't say of a filter. An empty value is unknown.
- *
- * @throws {AppError} `bad_request` that names the field
- */
-export function checkFilter({ dimension, operator, values }: Filter, path: Path): void {
-  if (operator === 'is_empty') {
-    if (values.length > 0) throw badRequest(path.list, 'must be left out with is_empty');
-    return;
-  }
-  if (values.length === 0) throw badRequest(path.list, 'must be a list of 1 to 500 items');
-  if (operator !== 'is' && operator !== 'is_not') {
-    const empty = values.indexOf('');
-    if (empty !== -1) throw badRequest(path.value(empty), 'must be a string of at least 1 character');
-    return;
-  }
-  const refuse = (isRight: (value: string) => boolean, message: string) => {
-    const wrong = values.findIndex((value) => value !== '' && !isRight(value));
-    if (wrong !== -1) throw badRequest(path.value(wrong), message);
-  };
-  if (OF_IDS.has(dimension)) refuse(isUuid, 'must be a UUID');
-  if (dimension === 'channel') {
-    refuse((value) => CHANNELS.some((known) => known === value), `must be one of ${CHANNELS.join(', ')}`);
-  }
-  if (dimension === 'trigger') {
-    refuse((value) => TRIGGERS.some((known) => known === value), `must be one of ${TRIGGERS.join(', ')}`);
-  }
-  if (dimension === 'country')
-    refuse((value) => /^[A-Z]{2}$/.test(value), 'must be an ISO 3166 two-letter code');
-  if (dimension === 'asn') {
-    refuse(
-      (value) => /^\d{1,10}$/.test(value) && Number(value) <= MOST_ASN,
-      `must be an integer from 0 to ${MOST_ASN}`,
-    );
-  }
-}
-
-/** RFC 6793: 32 bits. */
-const MOST_ASN = 4_294_967_295;
-
-/** Dimensions whose values are ids. */
-const OF_IDS = new Set<Dimension>(['link', 'campaign', 'folder']);

@@ -1,7 +1,8 @@
 import type { Order } from '../../clickhouse/reports/index.ts';
 import { METRICS } from '../../core/analytics/dimensions.ts';
 import { badRequest } from '../../core/errors.ts';
-import { checkFilter, type Filter, type FilterOrAny } from './filters.ts';
+import { readFilter } from './filter-values.ts';
+import type { Filter, FilterOrAny } from './filters.ts';
 import type { Grouping } from './grouping.ts';
 import type { AnalyticsQuery, FilterBody } from './schemas.ts';
 
@@ -24,8 +25,7 @@ function filterOf({ dimension, operator, values = [] }: Omit<FilterBody, 'any'>,
   if (dimension === undefined) throw badRequest(`${path}.dimension`, 'is required');
   if (operator === undefined) throw badRequest(`${path}.operator`, 'is required');
   const filter = { dimension, operator, values: values.map(String) };
-  checkFilter(filter, { list: `${path}.values`, value: (n) => `${path}.values.${n}` });
-  return filter;
+  return readFilter(filter, { list: `${path}.values`, value: (n) => `${path}.values.${n}` });
 }
 
 /**

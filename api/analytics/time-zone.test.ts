@@ -5,6 +5,8 @@ import { type TestApi, type TestWorkspace, testApi } from '../../test/support/ap
 import { storeClicks, storeShares } from '../../test/support/stored-events.ts';
 import type { AnalyticsResult } from './schemas.ts';
 
+type ClicksPage = { clicks: object[] };
+
 let api: TestApi;
 let shop: TestWorkspace;
 
@@ -110,4 +112,35 @@ test("orders are on the days of the time zone, and the workspace's own one is th
   expect(await revenueBy()).toEqual({ 'time:day': '2026-10-25' });
   await shop.patch('/workspace', { time_zone: 'Asia/Tokyo' });
   expect(await revenueBy()).toEqual({ 'time:day': '2026-10-26' });
+});
+
+/** Clicks of the API by a filter, of `GET /clicks` and of the export. */
+async function rowsOf(query: string): Promise<[number, number]> {
+  const window = 'from=2026-10-01&to=2026-12-01&format=ndjson';
+  const [page, file] = [
+    await shop.get<ClicksPage>(`/clicks?${query}`),
+    await shop.get(`/clicks/export?${window}&${query}`),
+  ];
+  expect([page.status, file.status, page.text]).toEqual([200, 200, page.text]);
+  return [page.body.clicks.length, file.text.split('\n').filter((line) => line !== '').length];
+}
+
+test('clicks and their export by weekday and hour are the rows that the figure counts', async () => {
+  await storeAt(AUTUMN_CLICKS);
+  const window = { from: '2026-10-01', to: '2026-12-01' };
+  const patched = await shop.patch('/workspace', { time_zone: 'america/new_york' });
+  expect([patched.status, patched.text]).toEqual([200, patched.text]);
+  expect(JSON.parse(patched.text)).toMatchObject({ time_zone: 'America/New_York' });
+  for (const zone of [undefined, 'Europe/Berlin', 'Asia/Kolkata', 'UTC']) {
+    for (const dimension of ['weekday', 'hour_of_day']) {
+      const figures = await clicksBy(dimension, { window, ...(zone && { time_zone: zone }) });
+      expect(Object.keys(figures).length).toBeGreaterThan(1);
+      for (const [value, clicks] of Object.entries(figures)) {
+        const query = `${dimension}=${value}${zone ? `&time_zone=${zone}` : ''}`;
+        expect([query, await rowsOf(query)]).toEqual([query, [clicks, clicks]]);
+      }
+    }
+  }
+  const refused = await shop.get('/clicks?weekday=1&time_zone=Berlin');
+  expect([refused.status, refused.body.error?.details?.[0]?.path]).toEqual([400, 'time_zone']);
 });

@@ -9,8 +9,24 @@ let tagged: string;
 
 /** What each click of the tests is named by: its city. */
 const CLICKS: Omit<GivenClick, 'workspaceId'>[] = [
-  { city: 'Bonn', country: 'DE', columns: { utm_term: 'shoes', device: 'mobile', asn: 3320 } },
-  { city: 'Wien', country: 'AT', columns: { utm_term: 'Red Shoes', device: 'desktop' } },
+  {
+    city: 'Bonn',
+    country: 'DE',
+    os: 'Android',
+    browser: 'Chrome',
+    columns: { utm_term: 'shoes, red', device: 'mobile', asn: 3320 },
+  },
+  {
+    city: 'Wien',
+    country: 'AT',
+    columns: {
+      utm_term: 'Red Shoes',
+      device: 'desktop',
+      referer_host: 't.co',
+      region: 'AT-9',
+      continent: 'EU',
+    },
+  },
   { city: 'Paris', country: 'FR', columns: { utm_term: '', device: 'mobile' } },
   { city: '', country: '', columns: { utm_term: 'hats', device: 'tablet' } },
 ];
@@ -36,10 +52,18 @@ test.each([
   ['not_country=DE,AT', ['', 'Paris']],
   ['country=', ['']],
   ['country=FR,', ['', 'Paris']],
+  ['country=de,aT', ['Bonn', 'Graz', 'Wien']],
+  ['device=MOBILE', ['Bonn', 'Paris']],
+  ['os=ANDROID', ['Bonn']],
+  ['browser=chrome', ['Bonn']],
+  ['referer_host=T.CO', ['Wien']],
+  ['region=at-9&continent=eu', ['Wien']],
+  ['asn=AS3320', ['Bonn']],
   ['not_country=FR,', ['Bonn', 'Graz', 'Wien']],
   ['country=DE,AT&not_device=desktop', ['Bonn']],
   ['asn=3320', ['Bonn']],
   ['not_asn=', ['Bonn']],
+  ['utm_term=shoes%5C,%20red,hats', ['', 'Bonn']],
   ['tag=autumn', ['Graz']],
   ['not_tag=autumn', ['', 'Bonn', 'Paris', 'Wien']],
   ['tag=', ['', 'Bonn', 'Paris', 'Wien']],
@@ -68,10 +92,32 @@ test.each([
   expect(lines.map((line) => (JSON.parse(line) as { city: string }).city).sort()).toEqual(cities);
 });
 
+test('a visit that led to no link has no link_id, in the API and in each file', async () => {
+  const { body } = await shop.get<{ clicks: { link_id: string | null }[] }>('/clicks?orphans=only');
+  expect(body.clicks.map(({ link_id }) => link_id)).toEqual([null]);
+  const file = async (format: string) =>
+    (await shop.get(`/clicks/export?format=${format}&orphans=only`)).text.trim().split('\n');
+  expect(JSON.parse((await file('ndjson'))[0] ?? '')).toMatchObject({ link_id: null, city: 'Nowhere' });
+  const [head = '', row = ''] = await file('csv');
+  expect(row.split(',')[head.split(',').indexOf('"link_id"')]).toBe('');
+});
+
 test.each([
   ['colour=red', 'colour'],
   ['channel=myspace', 'channel'],
   ['country=Germany', 'country'],
+  ['country=XX', 'country'],
+  ['continent=Europe', 'continent'],
+  ['region=US-ZZ', 'region'],
+  ['region=ES-M', 'region'],
+  ['device=phone', 'device'],
+  ['language=German', 'language'],
+  ['weekday=Monday', 'weekday'],
+  ['weekday=0', 'weekday'],
+  ['not_hour_of_day=24', 'not_hour_of_day'],
+  ['ad_network=bing', 'ad_network'],
+  ['rule=a b', 'rule'],
+  [`filters=${encoded([{ dimension: 'weekday', operator: 'is', values: [1, 8] }])}`, 'filters.0.values.1'],
   ['trigger=nfc', 'trigger'],
   ['campaign=x', 'campaign'],
   ['asn=x', 'asn'],

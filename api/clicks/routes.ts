@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { type ExportFormat, exportClicks } from '../../clickhouse/queries/export-clicks.ts';
+import { oldestClicks } from '../../clickhouse/queries/newest-clicks.ts';
 import { AppError } from '../../core/errors.ts';
 import { formatInstant, parseInstant } from '../../core/time/timestamps.ts';
 import { aheadOfClock } from '../ahead-of-clock.ts';
@@ -33,6 +34,8 @@ const EXPORT_ANSWER = {
  * reader likes, and inserts of the same process need some too.
  */
 const MAX_EXPORTS = { all: 12, ofWorkspace: 4 };
+/** After which a caller may try again. */
+const RETRY_SECONDS = 5;
 
 /** `GET /clicks`, the raw stream, and `GET /clicks/export`, a window of it in one file. */
 export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
@@ -49,23 +52,28 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'clicks.list',
         summary: 'List clicks, newest first',
         description:
-          "Pass `next_cursor` as `before` until it is null to read every click exactly once. To poll, pass the previous `watermark` as `since` (with several pages, the first page's) and drop ids that you have already seen. Polling misses no click, however late a click reaches the database.",
+          "Pass `next_cursor` as `before` until it is null to read every click exactly once. To poll, pass the previous `watermark` as `since` (with several pages, the first page's) and drop ids that you have already seen. Polling misses no click, however late a click reaches the database. To copy clicks to a warehouse, use `order=asc` and `settled=true`: the newest `ts` that you have is the next `since`, also when a load breaks off.",
         querystring: ClicksQuery,
       },
     },
     async ({ auth, query }, reply) => {
-      const { watermark, hasDeletedLinks } = await readingPointOf(deps, auth);
-      const conditions = await clickConditionsOf(deps.pool, auth.workspace.id, query);
-      const filter = filterOf(auth.workspace, hasDeletedLinks, await corrected(deps, query), conditions);
-      const rows = await readClicks(filter, query.limit + 1);
-      return reply.type('application/json; charset=utf-8').send(clicksPage(rows, watermark, query.limit));
+      const point = await readingPointOf(deps, auth);
+      const conditions = await clickConditionsOf(deps.pool, auth.workspace, query);
+      const filter = filterOf(auth.workspace, point, await corrected(deps, query), conditions);
+      const most = query.limit + 1;
+      const rows = await (query.order === 'asc'
+        ? oldestClicks(deps.clickhouse, filter, most)
+        : readClicks(filter, most));
+      return reply
+        .type('application/json; charset=utf-8')
+        .send(clicksPage(rows, point.watermark, query.limit));
     },
   );
 
   app.get(
     '/clicks/export',
     {
-      config: { ...config, answers: { 200: EXPORT_ANSWER } },
+      config: { ...config, answers: { 200: EXPORT_ANSWER }, errors: ['too_many_requests'] },
       // A HEAD would run the whole export for nothing.
       exposeHeadRoute: false,
       schema: {
@@ -75,7 +83,7 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         description:
           "In CSV, a text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return gets a leading `'`, so that no " +
           'spreadsheet runs it as a formula. NDJSON and Parquet have the text as sent. ' +
-          `At most ${MAX_EXPORTS.ofWorkspace} exports of a workspace run at a time in each API process. A reader that ` +
+          `At most ${MAX_EXPORTS.ofWorkspace} exports of a workspace run at a time in each API process, else 429. A reader that ` +
           'stalls for 30 seconds is disconnected.',
         querystring: ExportQuery,
       },
@@ -86,10 +94,23 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const linkIds = linksOf(query);
       const { span } = reportWindow(query, auth.workspace);
       const workspaceId = auth.workspace.id;
-      const conditions = await clickConditionsOf(deps.pool, workspaceId, query);
+      const conditions = await clickConditionsOf(deps.pool, auth.workspace, query);
       const own = exporting.filter((id) => id === workspaceId).length;
       if (own >= MAX_EXPORTS.ofWorkspace || exporting.length >= MAX_EXPORTS.all) {
-        throw new AppError('unavailable', `${own || exporting.length} exports are under way, try again`);
+        if (own < MAX_EXPORTS.ofWorkspace) {
+          throw new AppError(
+            'unavailable',
+            `${exporting.length} exports of all workspaces are under way; try again`,
+          );
+        }
+        throw new AppError(
+          'too_many_requests',
+          `${own} exports of yours are under way; try again`,
+          undefined,
+          {
+            retryAfter: RETRY_SECONDS,
+          },
+        );
       }
       await request.audit(deps.pool);
       // A caller who has hung up by now will not be seen to do so again.
@@ -125,9 +146,17 @@ async function* withMark(file: Readable): AsyncGenerator<Buffer | string> {
   yield* file;
 }
 
-/** Moves the `since` of a poll back by as much as the clicks that it names were moved when a wrong clock was corrected. */
+/**
+ * Moves the `since` and `since_after` of a poll back by as much as the clicks that they name were moved when a wrong clock was
+ * corrected.
+ */
 async function corrected({ pool }: Pick<ApiDeps, 'pool'>, query: PageRequest): Promise<PageRequest> {
-  const since = query.since === undefined ? null : parseInstant(query.since);
-  const ahead = since === null ? 0n : await aheadOfClock(pool, since);
-  return since === null || ahead === 0n ? query : { ...query, since: formatInstant(since - ahead, 9) };
+  const page = { ...query };
+  for (const name of ['since', 'since_after'] as const) {
+    const text = query[name];
+    const place = text === undefined ? null : parseInstant(text);
+    const ahead = place === null ? 0n : await aheadOfClock(pool, place);
+    if (place !== null && ahead !== 0n) page[name] = formatInstant(place - ahead, 9);
+  }
+  return page;
 }

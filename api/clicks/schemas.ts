@@ -36,7 +36,8 @@ export const ClicksQuery = Type.Object({
   before: Type.Optional(
     Type.String({
       format: 'instant-cursor',
-      description: 'Only clicks strictly older than this. To page, pass the previous `next_cursor`.',
+      description:
+        'Only clicks strictly older than this. To page newest first, pass the previous `next_cursor`.',
     }),
   ),
   since: Type.Optional(
@@ -45,6 +46,22 @@ export const ClicksQuery = Type.Object({
       description: 'Only clicks not older than this. To poll, pass the previous `watermark`.',
     }),
   ),
+  since_after: Type.Optional(
+    Type.String({
+      format: 'instant-cursor',
+      description:
+        'Only clicks strictly newer than this. To page oldest first, pass the previous `next_cursor`.',
+    }),
+  ),
+  order: OneOf(['asc', 'desc'], {
+    default: 'desc',
+    description: '`asc`: oldest first. Needs `since` or `since_after`.',
+  }),
+  settled: OneOf(['true', 'false'], {
+    default: 'false',
+    description:
+      '`true`: only clicks older than the `watermark` of the response. No older click can follow, so the newest `ts` that you have is a safe `since`.',
+  }),
   ...FILTER_PARAMETERS,
 });
 
@@ -57,9 +74,9 @@ export const ExportQuery = Type.Object({
 
 /** Returns the schema of a field of a click. */
 export function clickFieldSchema(name: ClickFieldName): TSchema {
-  const { type, values, pattern, description } = clickField(name);
+  const { type, isNullable, values, pattern, description } = clickField(name);
   const options = { ...(pattern && { pattern }), ...(description && { description }) };
-  if (type === 'uuid') return Uuid;
+  if (type === 'uuid') return isNullable ? Nullable(Type.String({ format: 'uuid', ...options })) : Uuid;
   if (type === 'boolean') return Type.Boolean(options);
   if (type === 'number') return Type.Integer({ minimum: 0, ...options });
   return values ? OneOf(values, options) : Type.String(options);
@@ -84,7 +101,8 @@ export const ClicksPage = Type.Object(
     next_cursor: Nullable(
       Type.String({
         format: 'instant-cursor',
-        description: 'Pass it as `before` to get older clicks. Null on the last page.',
+        description:
+          'Pass it as `before`, or as `since_after` with `order=asc`, to get the next page. Null on the last page.',
       }),
     ),
     watermark: Type.String({

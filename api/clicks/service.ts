@@ -1,7 +1,9 @@
 import type { Condition, Orphans } from '../../clickhouse/queries/click-conditions.ts';
 import type { ClickText } from '../../clickhouse/queries/click-text.ts';
 import type { ClickFilter } from '../../clickhouse/queries/newest-clicks.ts';
+import { badRequest } from '../../core/errors.ts';
 import { clampToStored, formatInstant, NANOS_PER_MICRO, requireInstant } from '../../core/time/timestamps.ts';
+import type { ReadingPoint } from '../../sql/event-log/reading-points.ts';
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import { readIdList } from '../id-lists.ts';
 import { dataBegin } from '../report-window.ts';
@@ -27,25 +29,39 @@ export function linksOf({ link_id, link_ids }: FilterRequest): string[] | null {
   return several.filter((id) => id === one);
 }
 
-export type PageRequest = FilterRequest & { limit: number; before?: string; since?: string };
+export type PageRequest = FilterRequest & {
+  limit: number;
+  order: 'asc' | 'desc';
+  settled: 'true' | 'false';
+  before?: string;
+  since?: string;
+  since_after?: string;
+};
 
 /**
  * Which clicks a page is of. None is older than the workspace keeps clicks, whether it has been removed already or not.
  *
- * @throws {AppError} `bad_request` for a list of ids that is malformed or too long
+ * @param watermark microseconds; null without a stream
+ * @throws {AppError} `bad_request` for a list of ids that is malformed or too long, and for `asc` without a begin
  */
 export function filterOf(
   workspace: Pick<Workspace, 'id' | 'retention_months'>,
-  hasDeletedLinks: boolean,
+  { watermark, hasDeletedLinks }: ReadingPoint,
   request: PageRequest,
   conditions: readonly Condition[],
 ): ClickFilter {
+  const at = (name: 'since' | 'since_after' | 'before') => {
+    const text = request[name];
+    return text === undefined ? [] : [requireInstant(name, text)];
+  };
+  const begins = [...at('since'), ...at('since_after').map((after) => after + 1n)];
+  if (request.order === 'asc' && begins.length === 0) throw badRequest('since', 'is required with order=asc');
   const begin = dataBegin(workspace);
-  const since = request.since === undefined ? null : clampToStored(requireInstant('since', request.since));
+  const ends = [...at('before'), ...(request.settled === 'true' ? [watermarkNanos(watermark)] : [])];
   return {
     workspaceId: workspace.id,
-    since: begin !== null && (since === null || since < begin) ? begin : since,
-    before: request.before === undefined ? null : clampToStored(requireInstant('before', request.before)),
+    since: latestOf([...begins, ...(begin === null ? [] : [begin])]),
+    before: earliestOf(ends),
     linkIds: linksOf(request),
     bots: request.bots === 'include',
     conditions,
@@ -54,8 +70,18 @@ export function filterOf(
   };
 }
 
+/** Returns the last of some instants, inside what ClickHouse can hold; null: there is none. */
+const latestOf = (instants: readonly bigint[]): bigint | null => sorted(instants).at(-1) ?? null;
+
+const earliestOf = (instants: readonly bigint[]): bigint | null => sorted(instants)[0] ?? null;
+
+const sorted = (instants: readonly bigint[]) => instants.map(clampToStored).sort((a, b) => (a < b ? -1 : 1));
+
+/** Without a stream there are no clicks, and the first click can have any time. */
+const watermarkNanos = (watermark: number | null): bigint => BigInt(watermark ?? 0) * NANOS_PER_MICRO;
+
 /**
- * One page of the stream, newest first, as the JSON of a `ClicksPage`. The cursor is the last click's `ts` with all its nine
+ * One page of the stream, in the order of its rows, as the JSON of a `ClicksPage`. The cursor is the last click's `ts` with all its nine
  * digits, which no other click has.
  *
  * @param rows one more than `limit`, where another page follows
@@ -66,8 +92,7 @@ export function clicksPage(rows: readonly ClickText[], watermark: number | null,
   const last = page.at(-1);
   const rest = JSON.stringify({
     next_cursor: rows.length > limit && last ? formatInstant(last.tsNanos, 9) : null,
-    // Without a stream there are no clicks, and the first click can have any time.
-    watermark: formatInstant(BigInt(watermark ?? 0) * NANOS_PER_MICRO, 6),
+    watermark: formatInstant(watermarkNanos(watermark), 6),
   });
   return `{"clicks":[${page.map(({ json }) => json).join(',')}],${rest.slice(1)}`;
 }

@@ -123,6 +123,19 @@ describe('a connection', () => {
     await expect.poll(() => visitors(again)).toEqual(last);
   });
 
+  test('gets the clicks of an hour in a time zone', async () => {
+    // An hour that no two of these zones have at once.
+    const zones = ['UTC', 'Asia/Tokyo', 'America/Los_Angeles'];
+    const hourIn = (timeZone: string) =>
+      Number(new Intl.DateTimeFormat('en', { timeZone, hour: 'numeric', hourCycle: 'h23' }).format());
+    const hour = hourIn('Asia/Tokyo');
+    const live = await Promise.all(
+      zones.map((zone) => connect(`hour_of_day=${hour},${(hour + 1) % 24}&time_zone=${zone}`)),
+    );
+    const made = await click(2);
+    await expect.poll(() => live.map((one) => visitors(one))).toEqual([[], made, []]);
+  });
+
   test('gets nothing of another workspace, also when it filters by its links and begins in the past', async () => {
     const other = await api.addWorkspace();
     const linkId = uuidv7();
@@ -234,7 +247,7 @@ describe('it is refused:', () => {
   test('the twenty-first connection of a workspace, until another has closed', async () => {
     await Promise.all(Array.from({ length: 20 }, () => connect()));
     const refused = await connect();
-    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '15']);
     const other = await api.addWorkspace();
     expect((await connect('', {}, other)).status).toBe(200);
     open[0]?.close();

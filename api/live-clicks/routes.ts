@@ -15,6 +15,8 @@ import { type LiveStream, openLiveStream } from './stream.ts';
 /** Maximum open connections of a workspace and of the process. */
 const MAX_OF_WORKSPACE = 20;
 const MAX_OF_PROCESS = 200;
+/** After which a caller beyond the limit of a workspace may try again. */
+const RETRY_SECONDS = 15;
 /** Ids of a quiet connection may be a day old when they come back. */
 const SLACK = 3_600n * NANOS_PER_SECOND;
 
@@ -41,9 +43,11 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
   /** Takes a slot for a connection. @returns a function that releases it */
   function occupy(workspaceId: string): () => void {
     const of = open.get(workspaceId) ?? 0;
-    if (closing || of >= MAX_OF_WORKSPACE || all >= MAX_OF_PROCESS) {
-      throw new AppError('unavailable', `${all} live streams are open, ${of} of them yours; try again later`);
+    const said = `${all} live streams are open, ${of} of them yours; try again later`;
+    if (!closing && of >= MAX_OF_WORKSPACE) {
+      throw new AppError('too_many_requests', said, undefined, { retryAfter: RETRY_SECONDS });
     }
+    if (closing || all >= MAX_OF_PROCESS) throw new AppError('unavailable', said);
     open.set(workspaceId, of + 1);
     all += 1;
     return () => {
@@ -57,7 +61,7 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.get(
     '/clicks/live',
     {
-      config: { scope: 'secret', plan: 'paid', answers: { 200: ANSWER } },
+      config: { scope: 'secret', plan: 'paid', answers: { 200: ANSWER }, errors: ['too_many_requests'] },
       exposeHeadRoute: false,
       schema: {
         tags: ['Clicks'],
@@ -69,7 +73,7 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
           'is not the order of `ts` if several ingest processes run. The response ends after `seconds`, when the server ' +
           'stops, and when more than 1 MiB waits for a slow reader; the next connection resumes. It also ends within 15 ' +
           'seconds after the key is revoked, the session ends or the plan lapses. At most ' +
-          `${MAX_OF_WORKSPACE} connections of a workspace and ${MAX_OF_PROCESS} of an API process are open at a time, else 503.`,
+          `${MAX_OF_WORKSPACE} connections of a workspace (else 429) and ${MAX_OF_PROCESS} of an API process (else 503) are open at a time.`,
         querystring: LiveQuery,
       },
     },
@@ -80,7 +84,7 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         linkIds: query.link_ids === undefined ? null : readIdList('link_ids', query.link_ids),
         bots: query.bots === 'include',
         orphans: query.orphans,
-        conditions: await clickConditionsOf(deps.pool, request.auth.workspace.id, query),
+        conditions: await clickConditionsOf(deps.pool, request.auth.workspace, query),
       };
       const workspaceId = request.auth.workspace.id;
       // A client that has disconnected emits no second `close`.

@@ -2,10 +2,9 @@ import type { Condition } from '../../clickhouse/queries/click-conditions.ts';
 import { TEXT_COLUMNS } from '../../core/analytics/dimensions.ts';
 import { matches } from '../../core/analytics/match.ts';
 import type { ShownClick } from '../../core/clicks/click-record.ts';
+import { NO_LINK } from '../../core/clicks/field-names.ts';
 import { NANOS_PER_MILLI } from '../../core/time/timestamps.ts';
-
-/** The link of a visit that led to none. */
-export const NO_LINK = '00000000-0000-0000-0000-000000000000';
+import { zoneClock } from '../../core/time/zone-clock.ts';
 
 /** Returns whether a click passes conditions, as ClickHouse decides it. */
 export function passes(conditions: readonly Condition[]): (click: ShownClick) => boolean {
@@ -21,12 +20,12 @@ function predicateOf(condition: Condition): (click: ShownClick) => boolean {
     }
     case 'links': {
       const ids = new Set(condition.ids);
-      return ({ link_id }) => ids.has(link_id) === condition.isInside;
+      return ({ link_id }) => ids.has(link_id ?? NO_LINK) === condition.isInside;
     }
     case 'link': {
       const { operator, values } = condition;
       const wanted = values.map((id) => (id === NO_LINK ? '' : id));
-      return ({ link_id }) => matches(link_id === NO_LINK ? '' : link_id, operator, wanted);
+      return ({ link_id }) => matches(link_id ?? '', operator, wanted);
     }
     case 'asn': {
       const { operator, values } = condition;
@@ -37,13 +36,14 @@ function predicateOf(condition: Condition): (click: ShownClick) => boolean {
       const column = TEXT_COLUMNS[condition.dimension];
       return (click) => matches(click[column], condition.operator, condition.values);
     }
-    case 'clock':
+    case 'clock': {
+      const clock = zoneClock(condition.timeZone);
       return ({ tsNanos }) => {
-        // Live clicks are filtered in UTC.
-        const date = new Date(Number(tsNanos / NANOS_PER_MILLI));
+        const date = new Date(clock(Number(tsNanos / NANOS_PER_MILLI)));
         const value = condition.dimension === 'hour_of_day' ? date.getUTCHours() : date.getUTCDay() || 7;
         return matches(String(value), condition.operator, condition.values);
       };
+    }
     case 'buckets':
       // `filters` of clicks has none on time.
       return () => false;

@@ -25,8 +25,8 @@ export type ClickFilter = {
   hasDeletedLinks: boolean;
 };
 
-/** How far back a page is looked for before everything is searched: a page without a lower bound opens every part of the table. */
-const LOOKS_BACK = [NANOS_PER_DAY, 32n * NANOS_PER_DAY];
+/** How far a page is looked for before everything is searched: a page without a bound opens every part of the table. */
+const LOOKS = [NANOS_PER_DAY, 32n * NANOS_PER_DAY];
 
 /**
  * The former planner plans a simple query faster, but reads all columns of each part that may have the newest clicks. That pays
@@ -47,19 +47,46 @@ export async function newestClicks(
 ): Promise<ClickText[]> {
   const now = nowNanos();
   const end = filter.before !== null && filter.before < now ? filter.before : now;
-  for (const back of LOOKS_BACK) {
+  for (const back of LOOKS) {
     const since = clampToStored(end - back);
     if (filter.since !== null && filter.since >= since) break;
-    const rows = await newestOf(client, { ...filter, since }, limit);
+    const rows = await pageOf(client, { ...filter, since }, limit, 'DESC');
     if (rows.length === limit) return rows;
   }
-  return newestOf(client, filter, limit);
+  return pageOf(client, filter, limit, 'DESC');
 }
 
-async function newestOf(client: ClickHouseClient, filter: ClickFilter, limit: number): Promise<ClickText[]> {
+/**
+ * Returns the oldest clicks of a filter, oldest first. Passing the time after the last click's `ts` as `since` neither repeats
+ * nor skips a click.
+ *
+ * @param limit most clicks
+ */
+export async function oldestClicks(
+  client: ClickHouseClient,
+  filter: ClickFilter,
+  limit: number,
+): Promise<ClickText[]> {
+  const now = nowNanos();
+  const end = filter.before !== null && filter.before < now ? filter.before : now;
+  for (const ahead of filter.since === null ? [] : LOOKS) {
+    const before = clampToStored((filter.since ?? 0n) + ahead);
+    if (before >= end) break;
+    const rows = await pageOf(client, { ...filter, before }, limit, 'ASC');
+    if (rows.length === limit) return rows;
+  }
+  return pageOf(client, filter, limit, 'ASC');
+}
+
+async function pageOf(
+  client: ClickHouseClient,
+  filter: ClickFilter,
+  limit: number,
+  order: 'ASC' | 'DESC',
+): Promise<ClickText[]> {
   const { conditions, params } = clickConditions(filter);
   const lines = await runQueryLines(client, {
-    sql: `SELECT ${SHOWN_COLUMNS} FROM clicks WHERE ${conditions} ORDER BY ts DESC LIMIT {limit:UInt32}`,
+    sql: `SELECT ${SHOWN_COLUMNS} FROM clicks WHERE ${conditions} ORDER BY ts ${order} LIMIT {limit:UInt32}`,
     params: { ...params, limit },
     seconds: 20,
     settings: { ...SHOWN_AS_TEXT, ...(!readsNewParts(filter) && FORMER_PLANNER) },

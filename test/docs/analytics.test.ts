@@ -18,7 +18,7 @@ const document = readDocument('docs/analytics.md');
 test('every query of the page on analytics is answered', async () => {
   await storeClicks(api.stores, [{ workspaceId: shop.workspace.id, columns: { utm_campaign: 'autumn' } }]);
   const queries = blocksOf(document, 'json').map((text) => JSON.parse(text) as Record<string, unknown>);
-  expect(queries).toHaveLength(6);
+  expect(queries).toHaveLength(7);
   for (const query of queries) {
     const { status, text } = await shop.post('/analytics/query', query);
     expect([status, text]).toEqual([200, text]);

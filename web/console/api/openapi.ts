@@ -437,7 +437,7 @@ export interface components {
       recent_commissions: components["schemas"]["RecentCommission"][];
     };
     /** @enum {string} */
-    AnalyticsDimension: "time:minute" | "time:hour" | "time:day" | "time:week" | "time:month" | "link" | "campaign" | "tag" | "folder" | "channel" | "country" | "city" | "device" | "browser" | "os" | "domain" | "slug" | "trigger" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_term" | "utm_content" | "ad_network" | "referer_host" | "continent" | "region" | "language" | "rule" | "variant" | "asn" | "weekday" | "hour_of_day";
+    AnalyticsDimension: "time:minute" | "time:hour" | "time:day" | "time:week" | "time:month" | "link" | "campaign" | "tag" | "folder" | "channel" | "country" | "city" | "device" | "browser" | "os" | "domain" | "slug" | "trigger" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_term" | "utm_content" | "ad_network" | "referer_host" | "source" | "source_kind" | "continent" | "region" | "language" | "rule" | "variant" | "asn" | "weekday" | "hour_of_day";
     AnalyticsFigures: {
       clicks?: number;
       conversion_rate?: number | null;
@@ -784,13 +784,16 @@ export interface components {
       is_bot: boolean;
       language: string;
       /** Format: uuid */
-      link_id: string;
+      link_id: string | null;
       os: string;
       referer: string;
       referer_host: string;
       region: string;
       rule_id: string;
       slug: string;
+      source: string;
+      /** @enum {string} */
+      source_kind: "" | "search" | "ai" | "social" | "mail" | "video" | "code" | "app" | "site" | "direct";
       /** @enum {string} */
       trigger: "link" | "qr";
       /** Format: date-time */
@@ -1797,6 +1800,9 @@ export interface components {
       region?: string;
       rule_id?: string;
       slug: string;
+      source?: string;
+      /** @enum {string} */
+      source_kind?: "" | "search" | "ai" | "social" | "mail" | "video" | "code" | "app" | "site" | "direct";
       /** @enum {string} */
       trigger?: "link" | "qr";
       /** Format: date-time */
@@ -1894,13 +1900,16 @@ export interface components {
       is_bot: boolean;
       language: string;
       /** Format: uuid */
-      link_id: string;
+      link_id: string | null;
       os: string;
       referer: string;
       referer_host: string;
       region: string;
       rule_id: string;
       slug: string;
+      source: string;
+      /** @enum {string} */
+      source_kind: "" | "search" | "ai" | "social" | "mail" | "video" | "code" | "app" | "site" | "direct";
       /** @enum {string} */
       trigger: "link" | "qr";
       /** Format: date-time */
@@ -3416,6 +3425,9 @@ export interface operations {
       query?: {
         limit?: number;
         cursor?: string;
+        since?: string;
+        action?: string;
+        actor?: string;
         format?: "json" | "ndjson";
       };
     };
@@ -3624,6 +3636,9 @@ export interface operations {
         limit?: number;
         before?: string;
         since?: string;
+        since_after?: string;
+        order?: "asc" | "desc";
+        settled?: "true" | "false";
         link_id?: string;
         link_ids?: string;
         bots?: "exclude" | "include";
@@ -3666,6 +3681,10 @@ export interface operations {
         not_ad_network?: string;
         referer_host?: string;
         not_referer_host?: string;
+        source?: string;
+        not_source?: string;
+        source_kind?: string;
+        not_source_kind?: string;
         continent?: string;
         not_continent?: string;
         region?: string;
@@ -3683,6 +3702,7 @@ export interface operations {
         hour_of_day?: string;
         not_hour_of_day?: string;
         filters?: string;
+        time_zone?: string;
       };
     };
     responses: {
@@ -3746,6 +3766,10 @@ export interface operations {
         not_ad_network?: string;
         referer_host?: string;
         not_referer_host?: string;
+        source?: string;
+        not_source?: string;
+        source_kind?: string;
+        not_source_kind?: string;
         continent?: string;
         not_continent?: string;
         region?: string;
@@ -3763,6 +3787,7 @@ export interface operations {
         hour_of_day?: string;
         not_hour_of_day?: string;
         filters?: string;
+        time_zone?: string;
       };
     };
     responses: {
@@ -3822,6 +3847,10 @@ export interface operations {
         not_ad_network?: string;
         referer_host?: string;
         not_referer_host?: string;
+        source?: string;
+        not_source?: string;
+        source_kind?: string;
+        not_source_kind?: string;
         continent?: string;
         not_continent?: string;
         region?: string;
@@ -3839,6 +3868,7 @@ export interface operations {
         hour_of_day?: string;
         not_hour_of_day?: string;
         filters?: string;
+        time_zone?: string;
         since?: string;
         seconds?: number;
       };
