@@ -6,6 +6,7 @@ import { type UntilOptions, until } from './until.ts';
 
 /** A received delivery. */
 export type Received = {
+  path: string;
   id: string;
   timestamp: string;
   signature: string;
@@ -39,6 +40,7 @@ export async function startReceiver(): Promise<Receiver> {
       const body = Buffer.concat(chunks).toString();
       const headers = request.headers as Record<string, string>;
       const one: Received = {
+        path: request.url ?? '',
         id: headers['webhook-id'] ?? '',
         timestamp: headers['webhook-timestamp'] ?? '',
         signature: headers['webhook-signature'] ?? '',

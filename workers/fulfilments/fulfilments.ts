@@ -17,13 +17,13 @@ import { type Job, startJob } from '../jobs/job.ts';
 import type { Waiting } from '../jobs/waiting.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { createRetry } from '../retry.ts';
-import { type Attempt, receiverOf } from '../webhooks/attempt.ts';
-import type { ConcurrencyLimit } from '../webhooks/concurrency-limit.ts';
+import { type Attempt, hookOf } from '../webhooks/attempt.ts';
+import type { ConcurrencyLimit, Hook } from '../webhooks/concurrency-limit.ts';
 import { STORED } from '../webhooks/stored.ts';
 import type { FulfilmentMetrics } from './metrics.ts';
 import { type FulfilmentOutcome, grantStateAfter } from './outcome.ts';
 import { settleGrantDelivery, stateWithoutAttempt } from './settle.ts';
-import type { StripeAttempt } from './stripe.ts';
+import { type StripeAttempt, stripeHook } from './stripe.ts';
 
 export type FulfilmentsDependencies = {
   pool: Pool;
@@ -142,7 +142,7 @@ export function startFulfilments(dependencies: FulfilmentsDependencies): { stop(
     const most = Math.max(1, Math.floor(CLAIM / Math.max(1, due.length)));
     const roomFor = limit.roomForStored();
     const rooms = due
-      .map((fulfilment) => ({ fulfilmentId: fulfilment.id, room: roomFor(receiver(fulfilment), most) }))
+      .map((fulfilment) => ({ fulfilmentId: fulfilment.id, room: roomFor(hook(fulfilment), most) }))
       .filter(({ room }) => room > 0);
     const claimed = await claimGrantDeliveries(pool, rooms, now(), STORED.leaseMs);
     // Read after the claim: a grant that is revoked from now on finds a delivery that may have been attempted.
@@ -190,9 +190,6 @@ export function startFulfilments(dependencies: FulfilmentsDependencies): { stop(
   };
 }
 
-function receiver(fulfilment: DueFulfilment): { id: string; workspaceId: string } {
-  const { workspaceId } = fulfilment;
-  return fulfilment.provider === 'webhook'
-    ? receiverOf(fulfilment)
-    : { id: `${workspaceId} stripe`, workspaceId };
+function hook(fulfilment: DueFulfilment): Hook {
+  return fulfilment.provider === 'webhook' ? hookOf(fulfilment) : stripeHook(fulfilment);
 }

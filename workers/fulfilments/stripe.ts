@@ -13,7 +13,7 @@ import {
 import { createFulfilmentSealer } from '../../sql/fulfilments/sealer.ts';
 import { stripeKeyOf, tiedStripeCustomer } from '../../sql/fulfilments/stripe-account.ts';
 import type { Grant } from '../../sql/referrals/grants.ts';
-import type { ConcurrencyLimit } from '../webhooks/concurrency-limit.ts';
+import type { ConcurrencyLimit, Hook } from '../webhooks/concurrency-limit.ts';
 import type { FulfilmentOutcome } from './outcome.ts';
 
 export type StripeFulfilment = Extract<DueFulfilment, { provider: 'stripe_balance' }>;
@@ -99,7 +99,7 @@ export function createStripeAttempt(dependencies: {
 
   return (fulfilment, claimed, grant) =>
     limit.run<FulfilmentOutcome>(
-      { id: `${fulfilment.workspaceId} stripe`, workspaceId: fulfilment.workspaceId },
+      stripeHook(fulfilment),
       () => untilAborted(once(fulfilment, claimed, grant), signal),
       () => ({ kind: 'interrupted' }),
     );
@@ -192,4 +192,9 @@ function untilAborted(work: Promise<FulfilmentOutcome>, signal: AbortSignal): Pr
       resolve(outcome);
     });
   });
+}
+
+/** Returns what the concurrency limit knows of a fulfilment by Stripe, whose places all of the workspace share. */
+export function stripeHook({ id, workspaceId }: Pick<DueFulfilment, 'id' | 'workspaceId'>): Hook {
+  return { id, host: `${workspaceId} stripe`, workspaceId };
 }

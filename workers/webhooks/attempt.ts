@@ -56,7 +56,7 @@ export function createAttempt({ send, limit, metrics, tracing, now, signal }: At
 
   return async function attempt(webhook, { eventId, body }) {
     const outcome = await limit.run<Outcome>(
-      receiverOf(webhook),
+      hookOf(webhook),
       () => once(webhook, eventId, body),
       () => ({ kind: 'interrupted' }),
     );
@@ -75,9 +75,9 @@ function describe(span: Span, outcome: Outcome): void {
 }
 
 /**
- * Returns the receiver whose places a webhook uses: its host, for all webhooks of the workspace. Many webhooks to one
- * host get no more places than one.
+ * Returns what the concurrency limit knows of a webhook: its host has places for all webhooks of the workspace. Many webhooks to
+ * one host get no more places than one.
  */
-export function receiverOf({ workspaceId, url }: Pick<Subscription, 'workspaceId' | 'url'>): Hook {
-  return { id: `${workspaceId} ${receiverOfUrl(url)?.host ?? url}`, workspaceId };
+export function hookOf({ id, workspaceId, url }: Pick<Subscription, 'id' | 'workspaceId' | 'url'>): Hook {
+  return { id, host: `${workspaceId} ${receiverOfUrl(url)?.host ?? url}`, workspaceId };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { CONCURRENCY, createConcurrencyLimit } from './concurrency-limit.ts';
 
 /** Work that ends when the test says so. */
@@ -12,7 +12,7 @@ function held() {
 }
 
 const defer = () => undefined;
-const hook = (id: string, workspaceId = 'workspace') => ({ id, workspaceId });
+const hook = (id: string, workspaceId = 'workspace', host = id) => ({ id, host, workspaceId });
 
 /** Lets attempts that are under way take long enough to be slow. */
 const letTimePass = () => vi.advanceTimersByTimeAsync(CONCURRENCY.slowAfterMs);
@@ -139,4 +139,75 @@ test('the slow receivers of one workspace leave slots to those of another', asyn
   await Promise.all(stuck);
   expect(begun).toHaveLength(11);
   expect([turns.inFlight(), turns.waiting()]).toEqual([0, 0]);
+});
+
+describe('two hooks of a workspace at one host, one of which never answers', () => {
+  const [dead, alive] = [hook('dead', 'workspace', 'host'), hook('alive', 'workspace', 'host')];
+
+  test('leave the other its places after a second, also those of stored deliveries', async () => {
+    vi.useFakeTimers();
+    const turns = createConcurrencyLimit();
+    const never = held();
+    const stuck = Array.from({ length: 40 }, () => turns.run(dead, never.work, defer));
+    const served = Array.from({ length: 40 }, () => turns.run(alive, async () => 'served', defer));
+    await letTimePass();
+    await letTimePass();
+    expect(await Promise.all(served)).toHaveLength(40);
+    expect(turns.inFlight()).toBe(CONCURRENCY.atATime.slow);
+    expect(turns.roomForNew(dead)).toBe(0);
+    expect(turns.roomForNew(alive)).toBe(CONCURRENCY.newWaiting.fast);
+    expect(turns.roomForStored()(alive, 1_000)).toBe(CONCURRENCY.storedWaiting.fast);
+    never.end();
+    await Promise.all(stuck);
+    expect([turns.inFlight(), turns.waiting()]).toEqual([0, 0]);
+  });
+
+  test('have equal parts of the slow places when the other is slow too, the other at once', async () => {
+    vi.useFakeTimers();
+    const turns = createConcurrencyLimit();
+    const [never, late] = [held(), held()];
+    const running = new Map([dead, alive].map(({ id }) => [id, 0]));
+    const runs: Promise<unknown>[] = [];
+    const begin = (one: typeof dead, work: () => Promise<void>) => {
+      const counted = async () => {
+        running.set(one.id, (running.get(one.id) ?? 0) + 1);
+        await work();
+        running.set(one.id, (running.get(one.id) ?? 0) - 1);
+      };
+      runs.push(turns.run(one, counted, defer));
+    };
+    for (let n = 0; n < 12; n++) begin(dead, never.work);
+    await letTimePass();
+    await letTimePass();
+    expect(running.get('dead')).toBe(CONCURRENCY.atATime.slow);
+    begin(alive, late.work);
+    await letTimePass();
+    for (let n = 0; n < 8; n++) begin(alive, late.work);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(running.get('alive')).toBe(CONCURRENCY.atATime.slow / 2);
+    expect(turns.roomForStored()(dead, 100)).toBe(0);
+    never.end();
+    late.end();
+    await Promise.all(runs);
+    expect([turns.inFlight(), turns.waiting()]).toEqual([0, 0]);
+  });
+});
+
+test('a slow hook that answers quickly is again among the quick ones of its host', async () => {
+  vi.useFakeTimers();
+  const turns = createConcurrencyLimit();
+  const slow = held();
+  const first = turns.run(hook('a'), slow.work, defer);
+  await letTimePass();
+  slow.end();
+  await first;
+  expect(turns.roomForNew(hook('a'))).toBe(0);
+  await turns.run(hook('a'), async () => undefined, defer);
+  expect(turns.roomForNew(hook('a'))).toBe(CONCURRENCY.newWaiting.unknown);
+});
+
+test('stored deliveries of many hooks at one host get the room of one', () => {
+  const roomFor = createConcurrencyLimit().roomForStored();
+  const rooms = Array.from({ length: 5 }, (_, n) => roomFor(hook(`${n}`, 'workspace', 'host'), 10));
+  expect(rooms.reduce((sum, room) => sum + room)).toBe(CONCURRENCY.storedWaiting.unknown);
 });

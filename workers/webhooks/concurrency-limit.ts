@@ -1,13 +1,15 @@
 /**
- * Limits concurrent attempts, and isolates slow endpoints in a pool of their own:
+ * Limits concurrent attempts, and isolates slow hooks in a pool of their own:
  *
- *   unknown ──four quick responses in a row─▶ fast      4, then 64 at a time, in the quick pool
+ *   unknown ──four quick responses in a row─▶ fast      4, then 64 at a time for a host, in the quick pool
  *      ▲                                      │
- *      └──a quick response─ slow ◀──an attempt takes a second──┘      8 at a time, in the slow pool
+ *      └──a quick response─ slow ◀──an attempt takes a second──┘      8 at a time for a host, in the slow pool
  *
- * An attempt that takes a second moves to the slow pool while it runs, so an endpoint that never responds occupies the quick pool
- * for at most a second. Within a pool webhooks are served round robin, and a workspace has at most a quarter of the slow
- * pool. Deliveries that wait for slow endpoints do not reduce the room for quick ones.
+ * All hooks of a workspace at one host share its places. A hook that is slow leaves those of the quick ones: the slow hooks of a
+ * host have equal parts of its eight slow places, each at least one. An attempt that takes a second moves to the slow pool while
+ * it runs, so a hook that never responds occupies the quick pool, and its host's places, for at most a second. Within a pool
+ * receivers are served round robin, and a workspace has at most a quarter of the slow pool. Deliveries that wait for slow hooks
+ * do not reduce the room for quick ones.
  */
 export type ConcurrencyLimit = {
   /**
@@ -26,20 +28,30 @@ export type ConcurrencyLimit = {
   waiting(): number;
 };
 
-/** A receiver: what shares places. */
-export type Hook = { id: string; workspaceId: string };
+/** What is called, and its host, whose places it shares with the workspace's other hooks there. */
+export type Hook = { id: string; host: string; workspaceId: string };
 type Pool = { size: number; active: number; ring: Receiver[] };
-type Receiver = {
+type Host = {
   id: string;
   workspaceId: string;
-  /** Quick responses in a row; -1: the last attempt was slow. */
+  /** Quick responses in a row. */
   quick: number;
-  active: number;
-  /** Called with whether the delivery may begin. */
-  waiting: ((mayBegin: boolean) => void)[];
+  /** Its slow hooks, by id. */
+  slow: Map<string, Receiver>;
+};
+/** What has places: the quick hooks of a host, or a slow one. */
+type Receiver = {
+  host: Host;
+  isSlow: boolean;
+  running: Set<Running>;
+  waiting: Waiter[];
   /** In a pool's ring, or held. */
   isInRing: boolean;
 };
+/** An attempt under way, at the receiver that has it now. */
+type Running = { hookId: string; at: Receiver };
+/** A delivery that waits. `begin`: with its receiver, or null: it is to be stored. */
+type Waiter = { hookId: string; begin: (receiver: Receiver | null) => void };
 /** A workspace's part of the slow pool. `held`: receivers that wait because the part is used up. */
 type Share = { active: number; held: Receiver[] };
 /** Deliveries in memory that wait, for quick receivers, for slow ones, and for the slow ones of a workspace. */
@@ -60,18 +72,19 @@ export const CONCURRENCY = {
 } as const;
 
 export function createConcurrencyLimit(): ConcurrencyLimit {
-  const receivers = new Map<string, Receiver>();
+  /** The quick hooks of each host. */
+  const together = new Map<string, Receiver>();
   const shares = new Map<string, Share>();
   const quick: Pool = { size: CONCURRENCY.poolSize, active: 0, ring: [] };
   const slow: Pool = { size: CONCURRENCY.poolSize, active: 0, ring: [] };
   const waiting: Waiting = { quick: 0, slow: 0, slowOf: new Map() };
   let inFlight = 0;
 
-  function receiverOf({ id, workspaceId }: Hook): Receiver {
-    const known = receivers.get(id);
+  function quickOf(id: string, workspaceId: string): Receiver {
+    const known = together.get(id);
     if (known) return known;
-    const receiver: Receiver = { id, workspaceId, quick: 0, active: 0, waiting: [], isInRing: false };
-    receivers.set(id, receiver);
+    const receiver = newReceiver({ id, workspaceId, quick: 0, slow: new Map() }, false);
+    together.set(id, receiver);
     return receiver;
   }
 
@@ -83,22 +96,23 @@ export function createConcurrencyLimit(): ConcurrencyLimit {
     return share;
   }
 
-  function paceOf({ quick: row }: Pick<Receiver, 'quick'>): 'unknown' | 'fast' | 'slow' {
-    if (row < 0) return 'slow';
-    return row >= CONCURRENCY.quickToTrust ? 'fast' : 'unknown';
+  const poolOf = ({ isSlow }: Receiver) => (isSlow ? slow : quick);
+
+  function push(receiver: Receiver, waiters: readonly Waiter[]): void {
+    count(waiting, receiver, waiters.length);
+    receiver.waiting.push(...waiters);
+    queue(receiver);
   }
 
-  const poolOf = (receiver: Receiver) => (receiver.quick < 0 ? slow : quick);
-
-  function setQuick(receiver: Receiver, row: number): void {
-    count(waiting, receiver, -receiver.waiting.length);
-    receiver.quick = row;
-    count(waiting, receiver, receiver.waiting.length);
+  function take(receiver: Receiver, from: number, most = Number.POSITIVE_INFINITY): Waiter[] {
+    const taken = receiver.waiting.splice(from, most);
+    count(waiting, receiver, -taken.length);
+    return taken;
   }
 
   function queue(receiver: Receiver): void {
     if (receiver.isInRing || receiver.waiting.length === 0) return;
-    if (receiver.active >= CONCURRENCY.atATime[paceOf(receiver)]) return;
+    if (receiver.running.size >= placesOf(receiver)) return;
     receiver.isInRing = true;
     poolOf(receiver).ring.push(receiver);
   }
@@ -107,15 +121,15 @@ export function createConcurrencyLimit(): ConcurrencyLimit {
     while (pool.active < pool.size) {
       const receiver = pool.ring.shift();
       if (!receiver) return;
-      // It may have become slow, or quick, while it waited.
-      const isHere = poolOf(receiver) === pool;
-      const share = isHere && pool === slow ? shares.get(receiver.workspaceId) : undefined;
+      const share = pool === slow ? shares.get(receiver.host.workspaceId) : undefined;
       if (share && share.active >= CONCURRENCY.slowOfWorkspace) {
         share.held.push(receiver);
         continue;
       }
       receiver.isInRing = false;
-      if (isHere && receiver.active < CONCURRENCY.atATime[paceOf(receiver)]) receiver.waiting.shift()?.(true);
+      if (receiver.running.size < placesOf(receiver)) {
+        for (const { begin } of take(receiver, 0, 1)) begin(receiver);
+      }
       queue(receiver);
     }
   }
@@ -123,85 +137,130 @@ export function createConcurrencyLimit(): ConcurrencyLimit {
   function pumpBoth(): void {
     pump(slow);
     pump(quick);
-    pump(slow); // those that the quick pool found to be slow
   }
 
   /** Enters the slow pool. Running attempts that exceed the part of their workspace use no slot of others. */
-  function enterSlow({ workspaceId }: Receiver): void {
-    const share = shareOf(workspaceId);
+  function enterSlow({ host }: Receiver): void {
+    const share = shareOf(host.workspaceId);
     share.active += 1;
     if (share.active <= CONCURRENCY.slowOfWorkspace) slow.active += 1;
   }
 
-  function leaveSlow({ workspaceId }: Receiver): void {
-    const share = shareOf(workspaceId);
+  function leaveSlow({ host }: Receiver): void {
+    const share = shareOf(host.workspaceId);
     share.active -= 1;
     if (share.active < CONCURRENCY.slowOfWorkspace) slow.active -= 1;
     slow.ring.push(...share.held.splice(0));
-    if (share.active === 0) shares.delete(workspaceId);
+    if (share.active === 0) shares.delete(host.workspaceId);
+  }
+
+  function occupy(one: Running): void {
+    one.at.running.add(one);
+    if (one.at.isSlow) enterSlow(one.at);
+    else quick.active += 1;
+  }
+
+  function vacate(one: Running): void {
+    one.at.running.delete(one);
+    if (one.at.isSlow) leaveSlow(one.at);
+    else quick.active -= 1;
+  }
+
+  function move(one: Running, to: Receiver): void {
+    if (one.at === to) return;
+    vacate(one);
+    one.at = to;
+    occupy(one);
+  }
+
+  /** Gives a hook its own part: its attempts, and what waits for it, move there. */
+  function becomeSlow(host: Host, hookId: string): Receiver {
+    const known = host.slow.get(hookId);
+    if (known) return known;
+    const own = newReceiver(host, true);
+    host.slow.set(hookId, own);
+    host.quick = 0;
+    const others = quickOf(host.id, host.workspaceId);
+    for (const one of [...others.running]) if (one.hookId === hookId) move(one, own);
+    const all = take(others, 0);
+    push(
+      others,
+      all.filter((one) => one.hookId !== hookId),
+    );
+    push(
+      own,
+      all.filter((one) => one.hookId === hookId),
+    );
+    return own;
+  }
+
+  function storeExcess(own: Receiver): void {
+    const room = roomIn(waiting, own) + own.waiting.length;
+    const allowed = Math.max(0, Math.min(placesOf(own), room));
+    for (const { begin } of take(own, allowed)) begin(null);
+  }
+
+  function becomeQuick(host: Host, hookId: string, own: Receiver): void {
+    host.slow.delete(hookId);
+    push(quickOf(host.id, host.workspaceId), take(own, 0));
   }
 
   /** Enters a pool for an attempt. @returns the function that leaves it */
-  function enter(receiver: Receiver): () => void {
-    let isInSlow = poolOf(receiver) === slow;
+  function enter(hookId: string, receiver: Receiver): () => void {
+    const { host } = receiver;
+    const one: Running = { hookId, at: receiver };
     let isSlow = false;
-    if (isInSlow) enterSlow(receiver);
-    else quick.active += 1;
-    receiver.active += 1;
+    occupy(one);
     inFlight += 1;
     const late = setTimeout(() => {
       isSlow = true;
-      if (!isInSlow) {
-        quick.active -= 1;
-        enterSlow(receiver);
-        isInSlow = true;
-      }
-      setQuick(receiver, -1);
-      const room = roomIn(waiting, receiver) + receiver.waiting.length;
-      const allowed = Math.max(0, Math.min(CONCURRENCY.storedWaiting.slow, room));
-      for (const send of receiver.waiting.splice(allowed)) send(false);
+      const own = becomeSlow(host, hookId);
+      move(one, own);
+      storeExcess(own);
       pumpBoth();
     }, CONCURRENCY.slowAfterMs);
     return () => {
       clearTimeout(late);
-      if (isInSlow) leaveSlow(receiver);
-      else quick.active -= 1;
-      receiver.active -= 1;
+      vacate(one);
       inFlight -= 1;
-      if (!isSlow) setQuick(receiver, receiver.quick + 1);
-      queue(receiver);
-      if (
-        receivers.size > CONCURRENCY.knownReceivers &&
-        receiver.active === 0 &&
-        receiver.waiting.length === 0
-      ) {
-        receivers.delete(receiver.id);
-      }
+      const own = host.slow.get(hookId);
+      if (!isSlow && own) becomeQuick(host, hookId, own);
+      else if (!isSlow) host.quick += 1;
+      const all = [quickOf(host.id, host.workspaceId), ...host.slow.values()];
+      for (const other of all) queue(other);
+      if (together.size > CONCURRENCY.knownReceivers && !all.some(isBusy)) together.delete(host.id);
       pumpBoth();
     };
   }
 
-  /** @param expected deliveries that wait, and those already promised room */
+  const receiverOf = ({ id, host }: Hook): Receiver | undefined => {
+    const known = together.get(host);
+    return known?.host.slow.get(id) ?? known;
+  };
+
+  /**
+   * @param expected deliveries that wait, and those already promised room
+   * @param own those of the receiver
+   */
   function room(
     expected: Waiting,
-    webhook: Hook,
+    own: number,
+    receiver: Receiver | undefined,
     limits: Record<'unknown' | 'fast' | 'slow', number>,
   ): number {
-    const receiver = receivers.get(webhook.id) ?? { workspaceId: webhook.workspaceId, quick: 0, waiting: [] };
-    const own = limits[paceOf(receiver)] - receiver.waiting.length;
-    return Math.max(0, Math.min(own, roomIn(expected, receiver)));
+    const limit = limits[receiver ? paceOf(receiver) : 'unknown'];
+    // Of a slow hook one for each place: the last one begins while its claim holds.
+    const most = receiver?.isSlow ? Math.min(limit, placesOf(receiver)) : limit;
+    return Math.max(0, Math.min(most - own, roomIn(expected, receiver)));
   }
 
   return {
-    async run(webhook, work, defer) {
-      const receiver = receiverOf(webhook);
-      count(waiting, receiver, 1);
+    async run(hook, work, defer) {
+      const ofHost = quickOf(hook.host, hook.workspaceId);
+      const receiver = ofHost.host.slow.get(hook.id) ?? ofHost;
       const leave = await new Promise<(() => void) | null>((resolve) => {
-        receiver.waiting.push((mayBegin) => {
-          count(waiting, receiver, -1);
-          resolve(mayBegin ? enter(receiver) : null);
-        });
-        queue(receiver);
+        const begin = (mayBegin: Receiver | null) => resolve(mayBegin && enter(hook.id, mayBegin));
+        push(receiver, [{ hookId: hook.id, begin }]);
         pump(poolOf(receiver));
       });
       if (!leave) return defer();
@@ -211,12 +270,19 @@ export function createConcurrencyLimit(): ConcurrencyLimit {
         leave();
       }
     },
-    roomForNew: (webhook) => room(waiting, webhook, CONCURRENCY.newWaiting),
+    roomForNew(hook) {
+      const receiver = receiverOf(hook);
+      return room(waiting, receiver?.waiting.length ?? 0, receiver, CONCURRENCY.newWaiting);
+    },
     roomForStored() {
       const then = { ...waiting, slowOf: new Map(waiting.slowOf) };
-      return (webhook, most) => {
-        const given = Math.min(most, room(then, webhook, CONCURRENCY.storedWaiting));
-        count(then, receivers.get(webhook.id) ?? { workspaceId: webhook.workspaceId, quick: 0 }, given);
+      const promised = new Map<Receiver | string, number>();
+      return (hook, most) => {
+        const receiver = receiverOf(hook);
+        const already = promised.get(receiver ?? hook.host) ?? receiver?.waiting.length ?? 0;
+        const given = Math.min(most, room(then, already, receiver, CONCURRENCY.storedWaiting));
+        promised.set(receiver ?? hook.host, already + given);
+        count(then, receiver, given);
         return given;
       };
     },
@@ -225,14 +291,32 @@ export function createConcurrencyLimit(): ConcurrencyLimit {
   };
 }
 
-type Paced = Pick<Receiver, 'workspaceId' | 'quick'>;
+function newReceiver(host: Host, isSlow: boolean): Receiver {
+  return { host, isSlow, running: new Set(), waiting: [], isInRing: false };
+}
+
+const isBusy = ({ running, waiting }: Receiver) => running.size + waiting.length > 0;
+
+function paceOf({ isSlow, host }: Receiver): 'unknown' | 'fast' | 'slow' {
+  if (isSlow) return 'slow';
+  return host.quick >= CONCURRENCY.quickToTrust ? 'fast' : 'unknown';
+}
+
+/** How many attempts of a receiver may run at a time. */
+function placesOf(receiver: Receiver): number {
+  const places = CONCURRENCY.atATime[paceOf(receiver)];
+  if (!receiver.isSlow) return places;
+  const others = [...receiver.host.slow.values()].filter((one) => one !== receiver && isBusy(one)).length;
+  return Math.max(1, Math.floor(places / (others + 1)));
+}
 
 /** Changes the number of deliveries that wait for a receiver. */
-function count(waiting: Waiting, { workspaceId, quick }: Paced, change: number): void {
-  if (quick >= 0) {
+function count(waiting: Waiting, receiver: Receiver | undefined, change: number): void {
+  if (!receiver?.isSlow) {
     waiting.quick += change;
     return;
   }
+  const { workspaceId } = receiver.host;
   waiting.slow += change;
   const ofWorkspace = (waiting.slowOf.get(workspaceId) ?? 0) + change;
   if (ofWorkspace === 0) waiting.slowOf.delete(workspaceId);
@@ -240,8 +324,9 @@ function count(waiting: Waiting, { workspaceId, quick }: Paced, change: number):
 }
 
 /** Returns how many more may wait for receivers of this pace, and of this workspace where it is slow. Negative: too many wait. */
-function roomIn(waiting: Waiting, { workspaceId, quick }: Paced): number {
-  if (quick >= 0) return CONCURRENCY.waiting.quick - waiting.quick;
-  const ofWorkspace = CONCURRENCY.waiting.slowOfWorkspace - (waiting.slowOf.get(workspaceId) ?? 0);
+function roomIn(waiting: Waiting, receiver: Receiver | undefined): number {
+  if (!receiver?.isSlow) return CONCURRENCY.waiting.quick - waiting.quick;
+  const ofWorkspace =
+    CONCURRENCY.waiting.slowOfWorkspace - (waiting.slowOf.get(receiver.host.workspaceId) ?? 0);
   return Math.min(CONCURRENCY.waiting.slow - waiting.slow, ofWorkspace);
 }

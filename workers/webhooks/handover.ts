@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CLICK_EVENT } from '../../core/webhooks/event-types.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
 import { addDeliveries, type DeliveryState, type NewDelivery } from '../../sql/webhooks/delivery-queue.ts';
-import { type Attempt, receiverOf } from './attempt.ts';
+import { type Attempt, hookOf } from './attempt.ts';
 import type { Backlogs } from './backlogs.ts';
 import type { ClickDelivery } from './clicks.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
@@ -57,7 +57,7 @@ export function createHandover(dependencies: {
     for (const delivery of deliveries) {
       const { webhook } = delivery;
       const one: Handed = { delivery, outcome: null, settled: null };
-      if (limit.roomForNew(receiverOf(webhook)) > 0) {
+      if (limit.roomForNew(hookOf(webhook)) > 0) {
         one.settled = attempt(webhook, delivery).then((outcome) => {
           one.outcome = outcome;
           return outcome;

@@ -49,6 +49,23 @@ describe('receivers that accept connections and never respond', () => {
     expect(dead.every(({ received }) => received.length > 0)).toBe(true);
     for (const one of dead) await one.close();
   });
+
+  it('delay no other webhook of the workspace at the same host', async () => {
+    receiver.answer((response, { path }) => {
+      if (!path.endsWith('/dead')) response.writeHead(200).end();
+    });
+    bench.work({ responseMs: EVER_MS });
+    for (const name of ['dead', 'alive'])
+      await bench.hook(shop, `${receiver.url}/${name}`, ['click.created', 'credit.earned']);
+    const arrived = () =>
+      new Set(receiver.received.filter(({ path }) => path.endsWith('/alive')).map(({ id }) => id)).size;
+    for (const round of [1, 2]) {
+      bench.clicks(shop, 40);
+      await bench.credit(shop);
+      await expect.poll(arrived, { timeout: 20_000 }).toBe(round * 41);
+    }
+    expect(receiver.received.some(({ path }) => path.endsWith('/dead'))).toBe(true);
+  });
 });
 
 describe('a thousand clicks a second for one webhook', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { receiverOf } from './attempt.ts';
+import { hookOf } from './attempt.ts';
 import { CONCURRENCY, createConcurrencyLimit } from './concurrency-limit.ts';
 
 const SPELLINGS = ['one.example', 'ONE.example', 'one.example.', 'one.example:443', 'user@one.example'];
@@ -10,7 +10,7 @@ test('many webhooks of a workspace to one host get the places of one, and other 
   const begun = { ours: 0, theirs: 0 };
   const begin = (who: 'ours' | 'theirs', workspaceId: string, url: string) =>
     limit.run(
-      receiverOf({ workspaceId, url }),
+      hookOf({ id: url, workspaceId, url }),
       async () => {
         begun[who] += 1;
         await done.promise;

@@ -9,7 +9,7 @@ import {
 import { createIdlePause } from '../idle-pause.ts';
 import type { Waiting } from '../jobs/waiting.ts';
 import { untilNextTick } from '../next-tick.ts';
-import { type Attempt, receiverOf } from './attempt.ts';
+import { type Attempt, hookOf } from './attempt.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { Settling } from './settling.ts';
 import type { Subscriptions } from './subscriptions.ts';
@@ -70,7 +70,7 @@ export function startStored(dependencies: {
     for (const webhookId of due) {
       const webhook = snapshot.byId.get(webhookId);
       const share = Math.min(most, left);
-      const room = webhook ? roomFor(receiverOf(webhook), share) : Math.min(STORED.roomToGiveUp, share);
+      const room = webhook ? roomFor(hookOf(webhook), share) : Math.min(STORED.roomToGiveUp, share);
       left -= room;
       if (room > 0) rooms.push({ webhookId, room });
     }
