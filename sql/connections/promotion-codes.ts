@@ -72,28 +72,20 @@ export type ClaimedPromotionCode = {
   refusals: number;
 };
 
-/**
- * Claims the code that is due longest, or returns null. No other worker claims it for `leaseMs`; then the attempt counts as
- * lost and is made again.
- */
-export async function claimPromotionCode(
+/** Returns claimed codes with what an attempt needs. */
+export async function promotionCodesToMake(
   db: Queryable,
-  now: Date,
-  leaseMs: number,
-): Promise<ClaimedPromotionCode | null> {
+  ids: readonly string[],
+): Promise<ClaimedPromotionCode[]> {
   const { rows } = await db.query<ClaimedPromotionCode>(
-    `WITH claimed AS (
-       UPDATE promotion_codes SET next_attempt_at = $2, attempt_ends_at = $2
-       WHERE id = (SELECT id FROM promotion_codes WHERE next_attempt_at <= $1 ORDER BY next_attempt_at LIMIT 1
-                   FOR UPDATE SKIP LOCKED)
-       RETURNING *)
-     SELECT p.id, p.workspace_id, p.coupon_id, p.connection_id, connection.provider, connection.restricted_key,
+    `SELECT p.id, p.workspace_id, p.coupon_id, p.connection_id, connection.provider, connection.restricted_key,
        connection.deleted_at IS NULL AS is_connected, coupon.code, p.discount, p.status, p.reference, p.attempts, p.refusals
-     FROM claimed p JOIN connections connection ON connection.id = p.connection_id
-       JOIN coupons coupon ON coupon.id = p.coupon_id`,
-    [now, new Date(now.getTime() + leaseMs)],
+     FROM promotion_codes AS p JOIN connections AS connection ON connection.id = p.connection_id
+       JOIN coupons AS coupon ON coupon.id = p.coupon_id
+     WHERE p.id = ANY ($1)`,
+    [ids],
   );
-  return rows[0] ?? null;
+  return rows;
 }
 
 /** State of a code after an attempt. */

@@ -1,5 +1,6 @@
 import type { FulfilmentProvider } from '../../core/referrals/fulfilment.ts';
 import type { Queryable } from '../database/pool.ts';
+import { type Claimed, outcomeCounts } from '../deliveries/queue.ts';
 import { PAID } from '../webhooks/subscriptions.ts';
 
 /** A fulfilment as the worker needs it. */
@@ -49,10 +50,8 @@ export async function fulfilmentsWithDueDeliveries(db: Queryable, now: number): 
   });
 }
 
-/** A delivery that this worker attempts. */
-export type ClaimedGrantDelivery = {
-  id: string;
-  fulfilmentId: string;
+/** A delivery that this worker attempts, as it was before the claim. */
+export type ClaimedGrantDelivery = Claimed<{
   grantId: number;
   /** Attempts before this one. */
   attempts: number;
@@ -61,53 +60,7 @@ export type ClaimedGrantDelivery = {
   uncertainSince: Date | null;
   /** Stripe's customer of that attempt. */
   customer: string | null;
-};
-
-/**
- * Claims due deliveries, up to `room` for each fulfilment, longest due first, and notes that an attempt may deliver
- * them. No other worker claims them for `leaseMs`; then the attempt counts as lost and they are due again.
- *
- * @param now milliseconds since the epoch
- */
-export async function claimGrantDeliveries(
-  db: Queryable,
-  rooms: readonly { fulfilmentId: string; room: number }[],
-  now: number,
-  leaseMs: number,
-): Promise<ClaimedGrantDelivery[]> {
-  if (rooms.length === 0) return [];
-  const { rows } = await db.query<{
-    id: string;
-    fulfilment_id: string;
-    grant_id: number;
-    attempts: number;
-    refusals: number;
-    uncertain_since: Date | null;
-    customer: string | null;
-  }>(
-    `WITH claimed AS MATERIALIZED (
-       SELECT due.* FROM unnest($1::uuid[], $2::int[]) AS target (id, room) CROSS JOIN LATERAL (
-         SELECT id, uncertain_since FROM grant_deliveries
-         WHERE fulfilment_id = target.id AND status = 'pending' AND next_attempt_at <= to_timestamp($3::float8 / 1000)
-         ORDER BY next_attempt_at LIMIT target.room FOR UPDATE SKIP LOCKED) AS due
-     )
-     UPDATE grant_deliveries AS delivery SET next_attempt_at = to_timestamp(($3::float8 + $4) / 1000),
-       attempt_ends_at = to_timestamp(($3::float8 + $4) / 1000),
-       uncertain_since = coalesce(delivery.uncertain_since, to_timestamp($3::float8 / 1000))
-     FROM claimed WHERE delivery.id = claimed.id
-     RETURNING delivery.id, fulfilment_id, grant_id, attempts, refusals, claimed.uncertain_since, customer`,
-    [rooms.map((room) => room.fulfilmentId), rooms.map((room) => room.room), now, leaseMs],
-  );
-  return rows.map((row) => ({
-    id: row.id,
-    fulfilmentId: row.fulfilment_id,
-    grantId: row.grant_id,
-    attempts: row.attempts,
-    refusals: row.refusals,
-    uncertainSince: row.uncertain_since,
-    customer: row.customer,
-  }));
-}
+}>;
 
 /** Notes the customer of an attempt before it begins: a later one must look there. */
 export async function noteCustomer(db: Queryable, id: string, customer: string): Promise<void> {
@@ -128,10 +81,7 @@ export type GrantDeliveryState = {
   isRefused: boolean;
 };
 
-/**
- * Saves the outcome of an attempt. A success always counts. A failure counts only while the delivery is as its attempt
- * found it. Returns whether it was saved.
- */
+/** Saves the outcome of an attempt. Returns whether it counts. */
 export async function saveGrantDelivery(
   tx: Queryable,
   { id, attempts: before, uncertainSince, refusals }: ClaimedGrantDelivery,
@@ -139,12 +89,12 @@ export async function saveGrantDelivery(
 ): Promise<boolean> {
   const isFirstRefusal = state.isRefused && uncertainSince === null;
   const { rowCount } = await tx.query(
-    `UPDATE grant_deliveries SET status = $3, attempts = $4, response_status = $5, response_body = $6, error = $7,
+    `UPDATE grant_deliveries AS delivery SET status = $3, attempts = $4, response_status = $5, response_body = $6, error = $7,
        reference = coalesce($8, reference), next_attempt_at = to_timestamp($9::float8 / 1000),
        delivered_at = to_timestamp($10::float8 / 1000), refusals = $11, attempt_ends_at = NULL,
        uncertain_since = CASE WHEN $12 THEN NULL ELSE uncertain_since END,
        customer = CASE WHEN $12 THEN NULL ELSE customer END
-     WHERE id = $1 AND status <> 'delivered' AND ($3 = 'delivered' OR (status = 'pending' AND attempts = $2))`,
+     WHERE id = $1 AND ${outcomeCounts('$3', '$2')}`,
     [
       id,
       before,
@@ -161,26 +111,4 @@ export async function saveGrantDelivery(
     ],
   );
   return rowCount === 1;
-}
-
-/** Releases a claimed delivery, due at once: its attempt was cut off, and may have delivered. */
-export async function releaseGrantDelivery(
-  tx: Queryable,
-  { id, attempts }: ClaimedGrantDelivery,
-  now: number,
-): Promise<void> {
-  await tx.query(
-    `UPDATE grant_deliveries SET next_attempt_at = to_timestamp($3::float8 / 1000), attempt_ends_at = NULL
-     WHERE id = $1 AND status = 'pending' AND attempts = $2`,
-    [id, attempts, now],
-  );
-}
-
-/** Counts pending deliveries of credits, up to `most`. */
-export async function countPendingGrants(db: Queryable, most: number): Promise<number> {
-  const { rows } = await db.query<{ found: number }>(
-    `SELECT count(*) AS found FROM (SELECT 1 FROM grant_deliveries WHERE status = 'pending' LIMIT $1) AS pending`,
-    [most],
-  );
-  return rows[0]?.found ?? 0;
 }

@@ -31,7 +31,7 @@ CREATE TABLE promotion_codes (
   attempt_ends_at timestamptz,      -- while an attempt is under way: when it counts as lost
   CHECK ((status IN ('pending', 'ending')) = (next_attempt_at IS NOT NULL))
 );
-CREATE INDEX promotion_codes_due ON promotion_codes (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
+CREATE INDEX promotion_codes_due ON promotion_codes (connection_id, next_attempt_at) WHERE next_attempt_at IS NOT NULL;
 
 ALTER TABLE purchases ADD FOREIGN KEY (coupon_id) REFERENCES coupons (id);
 CREATE INDEX purchases_coupon ON purchases (coupon_id) WHERE coupon_id IS NOT NULL;

@@ -5,22 +5,24 @@ import { lockConnection } from '../../sql/connections/connections.ts';
 import { putCode } from '../../sql/connections/customers.ts';
 import {
   type ClaimedPromotionCode,
-  claimPromotionCode,
   type PromotionCodeState,
+  promotionCodesToMake,
   savePromotionCode,
 } from '../../sql/connections/promotion-codes.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
+import { PROMOTION_CODES, targetsDue } from '../../sql/deliveries/queue.ts';
+import { createDeliverer } from '../deliveries/deliver-due.ts';
 import type { ConnectionDependencies } from './process-events.ts';
 
-/** Codes of one run. */
+/** Connections of one run. */
 const CHUNK = 50;
 /** Longer than the calls of an attempt take. Milliseconds. */
 const LEASE = 120_000;
 
 /**
- * Makes the discount codes of coupons at their providers, and ends those of deleted coupons. Failed attempts are repeated by
- * the schedule of webhooks. Several workers may run it; a worker that ends in an attempt leaves it to the next one, and the
- * provider has one code in the end.
+ * Makes the discount codes of coupons at their providers, and ends those of deleted coupons, one at a time for each connection.
+ * Failed attempts are repeated by the schedule of webhooks. Several workers may run it; a worker that ends in an attempt leaves
+ * it to the next one, and the provider has one code in the end.
  *
  * @returns whether more may be due
  */
@@ -28,16 +30,44 @@ export async function makePromotionCodes(
   dependencies: ConnectionDependencies,
   now: () => number = Date.now,
 ): Promise<boolean> {
-  for (let count = 0; count < CHUNK; count++) {
-    const claimed = await claimPromotionCode(dependencies.pool, new Date(now()), LEASE);
-    if (!claimed) return false;
-    const state = await attempt(dependencies, claimed, now);
-    await save(dependencies, claimed, state);
-    dependencies.metrics.promotionCodes.inc({
-      outcome: state.nextAttemptAt === null ? state.status : 'retried',
-    });
-  }
-  return true;
+  const { pool } = dependencies;
+  const failures: unknown[] = [];
+  const deliverer = createDeliverer<unknown, null>(
+    { pool, now },
+    {
+      queue: PROMOTION_CODES,
+      most: CHUNK,
+      leaseMs: LEASE,
+      async due() {
+        const found = await targetsDue(pool, PROMOTION_CODES, now());
+        return found.map((id) => ({ id, to: null, room: (most) => Math.min(1, most) }));
+      },
+      async begin(claimed) {
+        const ids = claimed.map(({ delivery }) => delivery.id);
+        return (await promotionCodesToMake(pool, ids)).map((one) =>
+          make(dependencies, one, now).catch((error: unknown) => {
+            failures.push(error);
+          }),
+        );
+      },
+    },
+  );
+  const hasClaimed = await deliverer.attemptDue();
+  await deliverer.settled();
+  if (failures.length > 0) throw failures[0];
+  return hasClaimed;
+}
+
+async function make(
+  dependencies: ConnectionDependencies,
+  claimed: ClaimedPromotionCode,
+  now: () => number,
+): Promise<void> {
+  const state = await attempt(dependencies, claimed, now);
+  await save(dependencies, claimed, state);
+  dependencies.metrics.promotionCodes.inc({
+    outcome: state.nextAttemptAt === null ? state.status : 'retried',
+  });
 }
 
 async function attempt(

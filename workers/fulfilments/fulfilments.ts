@@ -2,16 +2,15 @@ import { DELIVER_CREDIT } from '../../core/referrals/fulfilment.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { deliveryBody } from '../../core/webhooks/delivery.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
+import { countPending, GRANT_DELIVERIES, releaseClaims } from '../../sql/deliveries/queue.ts';
 import {
   type ClaimedGrantDelivery,
-  claimGrantDeliveries,
-  countPendingGrants,
   type DueFulfilment,
   fulfilmentsWithDueDeliveries,
   type GrantDeliveryState,
-  releaseGrantDelivery,
 } from '../../sql/fulfilments/delivery-queue.ts';
 import { type Grant, grantRecord, grantsById } from '../../sql/referrals/grants.ts';
+import { createDeliverer } from '../deliveries/deliver-due.ts';
 import type { IdlePause } from '../idle-pause.ts';
 import { type Job, startJob } from '../jobs/job.ts';
 import type { Waiting } from '../jobs/waiting.ts';
@@ -80,7 +79,6 @@ export function startFulfilments(dependencies: FulfilmentsDependencies): { stop(
   } = dependencies;
   const end = new AbortController();
   const retry = createRetry({ log, metrics: workerMetrics, signal: end.signal, isFinal: () => false });
-  const underWay = new Set<Promise<void>>();
 
   function attemptOnce({ fulfilment, claimed, grant }: Work): Promise<FulfilmentOutcome> {
     if (fulfilment.provider === 'stripe_balance')
@@ -118,49 +116,43 @@ export function startFulfilments(dependencies: FulfilmentsDependencies): { stop(
     if (ended) return save(work, ended);
     const outcome = await attemptOnce(work);
     onStep('answered');
-    if (outcome.kind === 'interrupted') return releaseGrantDelivery(pool, claimed, now());
+    if (outcome.kind === 'interrupted') {
+      return releaseClaims(pool, GRANT_DELIVERIES, [{ id: claimed.id, before: claimed.attempts }], now());
+    }
     return save(work, grantStateAfter(outcome, claimed.attempts, now(), random()));
   }
 
-  function begin(work: Work): void {
-    const run = deliver(work).catch((error: unknown) => {
-      log.warn(
-        { err: error, delivery: work.claimed.id },
-        'lost the outcome of a delivery; it is attempted again',
+  const deliverer = createDeliverer<ClaimedGrantDelivery, DueFulfilment>(dependencies, {
+    queue: GRANT_DELIVERIES,
+    most: CLAIM,
+    leaseMs: STORED.leaseMs,
+    async due() {
+      const roomFor = limit.roomForStored();
+      return (await fulfilmentsWithDueDeliveries(pool, now())).map((to) => ({
+        id: to.id,
+        to,
+        room: (most: number) => roomFor(hook(to), most),
+      }));
+    },
+    async begin(all) {
+      // Read after the claim: a grant that is revoked from now on finds a delivery that may have been attempted.
+      const found = await grantsById(
+        pool,
+        all.map(({ delivery }) => delivery.grantId),
       );
-    });
-    underWay.add(run);
-    void run.finally(() => underWay.delete(run));
-  }
-
-  /** @returns whether more may be due at once */
-  async function attemptDue(): Promise<boolean> {
-    const due = await fulfilmentsWithDueDeliveries(pool, now());
-    if (due.length === 0) return false;
-    const byId = new Map(due.map((fulfilment) => [fulfilment.id, fulfilment]));
-    // At least one for each fulfilment.
-    const most = Math.max(1, Math.floor(CLAIM / Math.max(1, due.length)));
-    const roomFor = limit.roomForStored();
-    const rooms = due
-      .map((fulfilment) => ({ fulfilmentId: fulfilment.id, room: roomFor(hook(fulfilment), most) }))
-      .filter(({ room }) => room > 0);
-    const claimed = await claimGrantDeliveries(pool, rooms, now(), STORED.leaseMs);
-    // Read after the claim: a grant that is revoked from now on finds a delivery that may have been attempted.
-    const grants = new Map(
-      (
-        await grantsById(
-          pool,
-          claimed.map(({ grantId }) => grantId),
-        )
-      ).map((grant) => [grant.id, grant]),
-    );
-    for (const one of claimed) {
-      const fulfilment = byId.get(one.fulfilmentId);
-      const grant = grants.get(one.grantId);
-      if (fulfilment && grant) begin({ fulfilment, claimed: one, grant });
-    }
-    return false;
-  }
+      const grants = new Map(found.map((grant) => [grant.id, grant]));
+      return all.flatMap(({ delivery: claimed, to: fulfilment }) => {
+        const grant = grants.get(claimed.grantId);
+        if (!grant) return [];
+        return deliver({ fulfilment, claimed, grant }).catch((error: unknown) => {
+          log.warn(
+            { err: error, delivery: claimed.id },
+            'lost the outcome of a delivery; it is attempted again',
+          );
+        });
+      });
+    },
+  });
 
   const jobs: Job[] = [
     startJob({
@@ -168,7 +160,7 @@ export function startFulfilments(dependencies: FulfilmentsDependencies): { stop(
       everyMs: () => pause.ms(EVERY_MS),
       log,
       metrics: workerMetrics,
-      work: async () => (await waits('fulfilments')) && attemptDue(),
+      work: async () => (await waits('fulfilments')) && deliverer.attemptDue(),
     }),
     startJob({
       name: 'fulfilments_pending',
@@ -176,7 +168,7 @@ export function startFulfilments(dependencies: FulfilmentsDependencies): { stop(
       log,
       metrics: workerMetrics,
       async work() {
-        metrics.pending.set(await countPendingGrants(pool, COUNTED));
+        metrics.pending.set(await countPending(pool, GRANT_DELIVERIES, COUNTED));
         return false;
       },
     }),
@@ -185,7 +177,7 @@ export function startFulfilments(dependencies: FulfilmentsDependencies): { stop(
     async stop() {
       end.abort();
       await Promise.all(jobs.map((job) => job.stop()));
-      await Promise.all(underWay);
+      await deliverer.settled();
     },
   };
 }

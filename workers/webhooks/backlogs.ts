@@ -1,5 +1,5 @@
 import type { Pool } from '../../sql/database/pool.ts';
-import { countPending } from '../../sql/webhooks/delivery-queue.ts';
+import { countPending, WEBHOOK_DELIVERIES } from '../../sql/deliveries/queue.ts';
 
 /** Limit of click deliveries that wait for one webhook: about a gigabyte. */
 const MAX_PENDING = 1_000_000;
@@ -36,7 +36,7 @@ export function createBacklogs(
       const found = new Set<string>();
       for (const id of busy) {
         // A failed count keeps the previous result.
-        const isFull = await countPending(pool, id, most).then(
+        const isFull = await countPending(pool, WEBHOOK_DELIVERIES, most, id).then(
           (count) => count >= most,
           () => full.has(id),
         );

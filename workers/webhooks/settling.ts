@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../core/tier/log.ts';
 import { DISABLE_AFTER } from '../../core/webhooks/retry-schedule.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
+import { type Attempted, releaseClaims, WEBHOOK_DELIVERIES } from '../../sql/deliveries/queue.ts';
 import {
   type DeliveryOutcome,
   type FailedDelivery,
   failDeliveries,
-  releaseDeliveries,
   saveOutcomes,
 } from '../../sql/webhooks/delivery-queue.ts';
 import { disableWebhooks, recordFailures, recordSuccesses } from '../../sql/webhooks/webhook-health.ts';
@@ -16,10 +16,10 @@ import { GONE, type Outcome, stateAfter } from './outcome.ts';
 export type Settling = {
   /** Records what an attempt shows about its webhook. */
   note(webhookId: string, outcome: Outcome): void;
-  /** Records the outcome of an attempt on a stored delivery. `before`: its attempts when the attempt began. */
-  settle(webhookId: string, delivery: { id: string; before: number }, outcome: Outcome): void;
+  /** Records the outcome of an attempt on a stored delivery. */
+  settle(webhookId: string, delivery: Attempted, outcome: Outcome): void;
   /** Ends a stored delivery without an attempt. */
-  giveUp(delivery: { id: string; before: number }, error: string): void;
+  giveUp(delivery: Attempted, error: string): void;
   /** Writes what is recorded and stops. */
   stop(): Promise<void>;
 };
@@ -41,7 +41,7 @@ export function createSettling(dependencies: {
   const { pool, log, metrics, now, random } = dependencies;
   const end = new AbortController();
   let settled: DeliveryOutcome[] = [];
-  let released: { id: string; before: number }[] = [];
+  let released: Attempted[] = [];
   let ended: FailedDelivery[] = [];
   let failing = new Set<string>();
   /** Webhooks whose receiver responded with 410. */
@@ -68,7 +68,7 @@ export function createSettling(dependencies: {
     try {
       const disabled = await inTransaction(pool, async (tx) => {
         await saveOutcomes(tx, batch);
-        await releaseDeliveries(tx, given, now());
+        await releaseClaims(tx, WEBHOOK_DELIVERIES, given, now());
         await failDeliveries(tx, over);
         // First: a webhook that accepted anything since its last failure is not disabled.
         await recordSuccesses(tx, worked);

@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import {
-  type ClaimedDelivery,
-  claimDueDeliveries,
-  webhooksWithDueDeliveries,
-} from '../../sql/webhooks/delivery-queue.ts';
+import { type Claimed, targetsDue, WEBHOOK_DELIVERIES } from '../../sql/deliveries/queue.ts';
+import type { Subscription } from '../../sql/webhooks/subscriptions.ts';
+import { createDeliverer } from '../deliveries/deliver-due.ts';
 import { createIdlePause } from '../idle-pause.ts';
 import type { Waiting } from '../jobs/waiting.ts';
 import { untilNextTick } from '../next-tick.ts';
@@ -20,6 +18,9 @@ export type Running = {
   /** Begins no more attempts, and resolves when those under way are over. */
   stop(): Promise<void>;
 };
+
+/** A stored delivery. */
+type StoredDelivery = { eventId: string; body: string; attempts: number };
 
 export const STORED = {
   /**
@@ -38,7 +39,7 @@ export const STORED = {
   roomToGiveUp: 100,
 } as const;
 
-/** Attempts stored deliveries when they are due: for every webhook as many as it can take, so none waits for another. */
+/** Attempts stored deliveries when they are due. */
 export function startStored(dependencies: {
   pool: Pool;
   log: Logger;
@@ -52,45 +53,35 @@ export function startStored(dependencies: {
   const { pool, log, subscriptions, limit, attempt, settling, waits, now } = dependencies;
   let isStopped = false;
   let alarm = new AbortController();
-  const underWay = new Set<Promise<void>>();
+  const deliverer = createDeliverer<StoredDelivery, Subscription | undefined>(dependencies, {
+    queue: WEBHOOK_DELIVERIES,
+    most: STORED.claim,
+    leaseMs: STORED.leaseMs,
+    async due() {
+      const found = await targetsDue(pool, WEBHOOK_DELIVERIES, now());
+      if (found.length === 0) return [];
+      const { byId, asleep } = await subscriptions();
+      const roomFor = limit.roomForStored();
+      // Deliveries of a webhook whose plan has lapsed wait until it is renewed.
+      return found
+        .filter((id) => !asleep.has(id))
+        .map((id) => {
+          const to = byId.get(id);
+          const room = (most: number) =>
+            to ? roomFor(hookOf(to), most) : Math.min(STORED.roomToGiveUp, most);
+          return { id, to, room };
+        });
+    },
+    begin: async (claimed) => claimed.map(({ delivery, to }) => deliver(delivery, to)),
+  });
 
-  /** @returns whether more may be due at once */
-  async function attemptDue(): Promise<boolean> {
-    const found = await webhooksWithDueDeliveries(pool, now());
-    if (found.length === 0) return false;
-    const snapshot = await subscriptions();
-    // Deliveries of a webhook whose plan has lapsed wait until it is renewed.
-    const due = found.filter((webhookId) => !snapshot.asleep.has(webhookId));
-    if (due.length === 0) return false;
-    const rooms: { webhookId: string; room: number }[] = [];
-    // At least one for each webhook.
-    const most = Math.max(1, Math.floor(STORED.claim / due.length));
-    let left: number = STORED.claim;
-    const roomFor = limit.roomForStored();
-    for (const webhookId of due) {
-      const webhook = snapshot.byId.get(webhookId);
-      const share = Math.min(most, left);
-      const room = webhook ? roomFor(hookOf(webhook), share) : Math.min(STORED.roomToGiveUp, share);
-      left -= room;
-      if (room > 0) rooms.push({ webhookId, room });
-    }
-    const claimed = await claimDueDeliveries(pool, rooms, now(), STORED.leaseMs);
-    for (const delivery of claimed) begin(delivery, snapshot);
-    return claimed.length > 0;
-  }
-
-  function begin(delivery: ClaimedDelivery, { byId }: Subscriptions): void {
-    const { id, webhookId, attempts: before } = delivery;
-    const webhook = byId.get(webhookId);
-    if (!webhook) {
-      settling.giveUp({ id, before }, 'the webhook is not active');
-      return;
-    }
-    const run = attempt(webhook, delivery).then((outcome) =>
-      settling.settle(webhookId, { id, before }, outcome),
-    );
-    underWay.add(run);
-    void run.finally(() => underWay.delete(run));
+  async function deliver(
+    delivery: Claimed<StoredDelivery>,
+    webhook: Subscription | undefined,
+  ): Promise<void> {
+    const { id, attempts: before } = delivery;
+    if (!webhook) return settling.giveUp({ id, before }, 'the webhook is not active');
+    settling.settle(webhook.id, { id, before }, await attempt(webhook, delivery));
   }
 
   async function run(): Promise<void> {
@@ -101,7 +92,7 @@ export function startStored(dependencies: {
       // With the jobs of the process, whose query tells whether any delivery is stored.
       let wait = isIdle ? untilNextTick(STORED.idleMs) : STORED.waitMs;
       try {
-        if ((!isIdle || (await waits('webhookDeliveries'))) && (await attemptDue())) {
+        if ((!isIdle || (await waits('webhookDeliveries'))) && (await deliverer.attemptDue())) {
           pause.found();
           wait = STORED.busyMs;
         }
@@ -123,7 +114,7 @@ export function startStored(dependencies: {
       isStopped = true;
       alarm.abort();
       await running;
-      await Promise.all(underWay);
+      await deliverer.settled();
     },
   };
 }

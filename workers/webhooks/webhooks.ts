@@ -5,7 +5,7 @@ import type { Logger } from '../../core/tier/log.ts';
 import { NO_TRACING, type Tracing } from '../../core/tier/tracing.ts';
 import { createHostResolver, type ResolveHost } from '../../core/webhooks/resolve-host.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import { countAllPending } from '../../sql/webhooks/delivery-queue.ts';
+import { countPending, WEBHOOK_DELIVERIES } from '../../sql/deliveries/queue.ts';
 import { type FulfilmentStep, startFulfilments } from '../fulfilments/fulfilments.ts';
 import { createFulfilmentMetrics } from '../fulfilments/metrics.ts';
 import { createStripeAttempt } from '../fulfilments/stripe.ts';
@@ -174,7 +174,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
       log,
       metrics: workerMetrics,
       async work() {
-        metrics.pending.set(await countAllPending(pool, COUNTED));
+        metrics.pending.set(await countPending(pool, WEBHOOK_DELIVERIES, COUNTED));
         metrics.inFlight.set(limit.inFlight());
         metrics.waiting.set(limit.waiting());
         return false;
