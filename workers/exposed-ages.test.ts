@@ -1,25 +1,19 @@
 import { Registry } from 'prom-client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createPool } from '../sql/database/pool.ts';
 import { registerStream, retireStream } from '../sql/event-log/streams.ts';
 import { createWorkspace } from '../sql/workspaces/workspaces.ts';
-import { type TestStores, testStores } from '../test/support/stores.ts';
+import { storesTest as test } from '../test/support/fixtures.ts';
 import { exposeErasureAge, exposeWatermarkAge } from './exposed-ages.ts';
-
-let stores: TestStores;
-
-beforeAll(async () => {
-  stores = await testStores();
-});
-
-afterAll(() => stores.close());
 
 async function ageIn(registry: Registry, name = 'hoplog_watermark_age_seconds'): Promise<number> {
   const metric = await registry.getSingleMetric(name)?.get();
   return metric?.values[0]?.value ?? Number.NaN;
 }
 
-test('the age of the watermark is that of the stream that stands furthest back, until it is retired', async () => {
+test('the age of the watermark is that of the stream that stands furthest back, until it is retired', async ({
+  stores,
+}) => {
   const registry = new Registry();
   await exposeWatermarkAge(stores.pool, registry);
   expect(await ageIn(registry)).toBe(0);
@@ -42,7 +36,9 @@ test('the age of the watermark is that of the stream that stands furthest back, 
   expect(free).toBeLessThan(held);
 });
 
-test('the watermark keeps aging from its last known value while PostgreSQL does not respond', async () => {
+test('the watermark keeps aging from its last known value while PostgreSQL does not respond', async ({
+  stores,
+}) => {
   const pool = createPool(stores.databaseUrl, { max: 1 });
   const registry = new Registry();
   await exposeWatermarkAge(pool, registry);
@@ -52,7 +48,7 @@ test('the watermark keeps aging from its last known value while PostgreSQL does 
   expect(before).toBeGreaterThan(0);
 });
 
-test('the age of erasures is that of the oldest one which is not done', async () => {
+test('the age of erasures is that of the oldest one which is not done', async ({ stores }) => {
   const registry = new Registry();
   await exposeErasureAge(stores.pool, registry);
   const age = () => ageIn(registry, 'hoplog_erasure_age_seconds');

@@ -1,22 +1,13 @@
 import fastJson from 'fast-json-stringify';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { runQuery } from '../../clickhouse/queries/run-query.ts';
 import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from '../../clickhouse/queries/shown-clicks.ts';
 import { clickRecord } from '../../core/clicks/click-record.ts';
 import { formatInstant } from '../../core/time/timestamps.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { sharedShopTest as test } from '../../test/support/fixtures.ts';
 import { ClicksPage } from './schemas.ts';
 
 const AT = 1_795_168_800_123_456_007n; // 2026-11-20T10:00:00.123456007Z
-
-let api: TestApi;
-let shop: TestWorkspace;
-
-beforeAll(async () => {
-  api = await testApi();
-  shop = await api.addWorkspace();
-});
-afterAll(() => api.close());
 
 /** What a caller may send as a referer, as the hex of its bytes; the names are for a failure's message. */
 const REFERERS = {
@@ -44,7 +35,10 @@ function hex(...of: (string | number)[]): string {
   ).toString('hex');
 }
 
-test('a page is to the byte what its schema writes of its clicks, whatever they hold', async () => {
+test('a page is to the byte what its schema writes of its clicks, whatever they hold', async ({
+  api,
+  shop,
+}) => {
   const rows = Object.values(REFERERS).map(
     (
       referer,

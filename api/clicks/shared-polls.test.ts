@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createClickHouse } from '../../clickhouse/client.ts';
 import { clickId, uuidv7 } from '../../core/ids.ts';
 import { formatInstant, nowNanos } from '../../core/time/timestamps.ts';
-import { type TestApi, testApi } from '../../test/support/api.ts';
+import { apiTest as test } from '../../test/support/fixtures.ts';
 import { storeClicks } from '../../test/support/stored-events.ts';
 
 import { createClickReader } from './shared-polls.ts';
 
 type Page = { clicks: { id: string }[]; next_cursor: string | null; watermark: string };
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await testApi();
-});
-afterAll(() => api.close());
-
-test('two hundred polls at once each get their own clicks, as each alone does', async () => {
+test('two hundred polls at once each get their own clicks, as each alone does', async ({ api }) => {
   const [shop, other] = [await api.addWorkspace(), await api.addWorkspace()];
   const links = Array.from({ length: 40 }, () => uuidv7());
   const start = nowNanos() - 60_000_000_000n;
@@ -58,7 +52,7 @@ test('two hundred polls at once each get their own clicks, as each alone does', 
   });
 });
 
-test('polls whose clicks are more than a shared query returns still get all of theirs', async () => {
+test('polls whose clicks are more than a shared query returns still get all of theirs', async ({ api }) => {
   const shop = await api.addWorkspace();
   const links = [uuidv7(), uuidv7()];
   const start = nowNanos() - 30_000_000_000n;
@@ -81,7 +75,7 @@ test('polls whose clicks are more than a shared query returns still get all of t
   }
 });
 
-test('polls of more links than ClickHouse takes in one field get their clicks', async () => {
+test('polls of more links than ClickHouse takes in one field get their clicks', async ({ api }) => {
   const shop = await api.addWorkspace();
   const links = Array.from({ length: 6_000 }, () => uuidv7());
   const start = nowNanos() - 30_000_000_000n;

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { recordKeyUse } from '../../sql/workspaces/keys.ts';
-import { type TestApi, testApi } from '../../test/support/api.ts';
+import { apiTest as test } from '../../test/support/fixtures.ts';
 import { type ConsoleBrowser, signedInAs } from '../../test/support/members.ts';
 import { storeClicks } from '../../test/support/stored-events.ts';
 import type { SessionBody } from '../session/schemas.ts';
 import type { FirstSteps } from './routes.ts';
-
-let api: TestApi;
-beforeAll(async () => {
-  api = await testApi();
-});
-afterAll(() => api.close());
 
 const done = async (browser: ConsoleBrowser) =>
   (await browser.call<FirstSteps>('GET', '/first-steps')).body.steps.flatMap((one) =>
@@ -19,7 +13,9 @@ const done = async (browser: ConsoleBrowser) =>
 const isShown = async (browser: ConsoleBrowser) =>
   (await browser.call<SessionBody>('GET', '/session')).body.first_steps;
 
-test('each step is done by what the workspace has, stays done, and the last one ends them', async () => {
+test('each step is done by what the workspace has, stays done, and the last one ends them', async ({
+  api,
+}) => {
   const { pool } = api.stores;
   const shop = await api.addWorkspace();
   const other = await api.addWorkspace();
@@ -60,7 +56,9 @@ test('each step is done by what the workspace has, stays done, and the last one 
   expect(await done(await signedInAs(api, other, 'owner'))).toEqual([]);
 });
 
-test('a member hides them for themselves, an owner for the workspace, and both can undo it', async () => {
+test('a member hides them for themselves, an owner for the workspace, and both can undo it', async ({
+  api,
+}) => {
   const shop = await api.addWorkspace();
   const [owner, analyst] = [await signedInAs(api, shop, 'owner'), await signedInAs(api, shop, 'analyst')];
   const hide = async (browser: ConsoleBrowser, hidden_for: string) =>

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { expect } from 'vitest';
+import { sharedShopTest as test } from '../../test/support/fixtures.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
-
-beforeAll(async () => {
-  api = await testApi();
-  shop = await api.addWorkspace();
-});
-afterAll(() => api.close());
-
-test('beyond 1,000 requests at a time the next is 503 at once, and health checks still pass', async () => {
+test('beyond 1,000 requests at a time the next is 503 at once, and health checks still pass', async ({
+  api,
+  shop,
+}) => {
   const burst = Array.from({ length: 1_100 }, () => shop.get('/folders'));
   const health = await api.app.inject('/health/live');
   expect(health.statusCode).toBe(200);
@@ -23,7 +17,7 @@ test('beyond 1,000 requests at a time the next is 503 at once, and health checks
   expect(await api.deps.registry.getSingleMetricAsString('hoplog_api_requests_in_flight')).toMatch(/ 0$/m);
 });
 
-test('latency is measured by route pattern, without a series for each id', async () => {
+test('latency is measured by route pattern, without a series for each id', async ({ api, shop }) => {
   await shop.get('/links/01a1fda0-08a1-7000-b1c0-3017c3a6f7c2');
   await shop.get('/nowhere-1');
   const text = await api.deps.registry.getSingleMetricAsString('hoplog_api_request_seconds');

@@ -1,13 +1,7 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type TestApi, testApi } from '../../test/support/api.ts';
+import { expect, vi } from 'vitest';
+import { apiTest as test } from '../../test/support/fixtures.ts';
 import { until } from '../../test/support/until.ts';
 import { createReportLimit } from './report-limit.ts';
-
-let api: TestApi;
-beforeAll(async () => {
-  api = await testApi();
-});
-afterAll(() => api.close());
 
 test('a workspace takes its places only, in order, and is refused when none becomes free in time', async () => {
   const limit = createReportLimit(2, 60_000);
@@ -34,7 +28,7 @@ test('a workspace takes its places only, in order, and is refused when none beco
   await impatient.take('a');
 });
 
-test('twelve reports of a workspace at once all get their response', async () => {
+test('twelve reports of a workspace at once all get their response', async ({ api }) => {
   const shop = await api.addWorkspace();
   const get = (path: string) =>
     // On a machine that takes seconds for one, the wait for a place ends with a 503: try again.
@@ -47,7 +41,9 @@ test('twelve reports of a workspace at once all get their response', async () =>
   expect(new Set(reports.map(({ status }) => status))).toEqual(new Set([200]));
 });
 
-test('a report waits while its workspace has no place, and one of another workspace does not', async () => {
+test('a report waits while its workspace has no place, and one of another workspace does not', async ({
+  api,
+}) => {
   const busy = await api.addWorkspace();
   const other = await api.addWorkspace();
   const { reportLimit } = api.app;
@@ -80,7 +76,9 @@ const READS = [
   '/visitors',
   '/visitors/01a1fda0-08a1-7000-b1c0-3017c3a6f7c2/journey',
 ];
-test('each route that reads clicks takes a place of the workspace, and one of the strangers for a publishable key', async () => {
+test('each route that reads clicks takes a place of the workspace, and one of the strangers for a publishable key', async ({
+  api,
+}) => {
   const shop = await api.addWorkspace();
   await shop.post('/programs', PROGRAM);
   const enroll = { external_user_id: 'r', email: 'r@mail.example', tier: 'free' };

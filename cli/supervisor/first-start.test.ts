@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { expect } from 'vitest';
+import { storesTest as test } from '../../test/support/fixtures.ts';
 import { createDemoWorkspace } from './first-start.ts';
 
-let stores: TestStores;
-
-beforeAll(async () => {
-  stores = await testStores();
-});
-
-afterAll(() => stores.close());
-
-test('only the first start creates the workspace demo, with one key of each kind and a console link', async () => {
+test('only the first start creates the workspace demo, with one key of each kind and a console link', async ({
+  stores,
+}) => {
   const made = await Promise.all(
     Array.from({ length: 4 }, () => createDemoWorkspace(stores.pool, 'https://app.example')),
   );

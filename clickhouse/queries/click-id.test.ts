@@ -1,18 +1,11 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { clickId } from '../../core/ids.ts';
-import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { storesTest as test } from '../../test/support/fixtures.ts';
 import { clickIdSql } from './click-id.ts';
 import { runQuery } from './run-query.ts';
 
-let stores: TestStores;
-
-beforeAll(async () => {
-  stores = await testStores();
-});
-afterAll(() => stores.close());
-
-test('ClickHouse makes the same id of a time as `clickId`', async () => {
+test('ClickHouse makes the same id of a time as `clickId`', async ({ stores }) => {
   const random = fc.sample(fc.bigInt({ min: 0n, max: 9_223_372_035n * 1_000_000_000n }), {
     numRuns: 5_000,
     seed: 1,

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
+import { storesTest as it } from '../../test/support/fixtures.ts';
 import { heldTransaction } from '../../test/support/held-transaction.ts';
-import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { LIMIT_MS } from '../../test/support/until.ts';
 import type { Pool } from '../database/pool.ts';
 import { commitIntent, takeLane } from './lanes.ts';
@@ -15,13 +15,7 @@ import {
   watermark,
 } from './streams.ts';
 
-let stores: TestStores;
-beforeAll(async () => {
-  stores = await testStores();
-});
-afterAll(() => stores.close());
-
-it('each registration gets its own identity, the lowest free ordinal first', async () => {
+it('each registration gets its own identity, the lowest free ordinal first', async ({ stores }) => {
   const { pool } = stores;
   expect(await watermark(pool)).toBeNull();
   const streams = await Promise.all([1, 2, 3, 4].map(() => registerStream(pool, 'ingest-0')));
@@ -29,7 +23,7 @@ it('each registration gets its own identity, the lowest free ordinal first', asy
   expect(new Set(streams.map((stream) => stream.streamId)).size).toBe(4);
 });
 
-it('the watermark is the least visible_before of the streams that are not retired', async () => {
+it('the watermark is the least visible_before of the streams that are not retired', async ({ stores }) => {
   const { pool } = stores;
   const [a, b, c, d] = (await readStreams(pool)).sort((left, right) => left.ordinal - right.ordinal);
   if (!a || !b || !c || !d) throw new Error('four streams expected');
@@ -46,14 +40,14 @@ it('the watermark is the least visible_before of the streams that are not retire
   expect(await watermark(pool)).toBe(400);
 });
 
-it('a new stream starts at the newest watermark that may have been returned', async () => {
+it('a new stream starts at the newest watermark that may have been returned', async ({ stores }) => {
   const { pool } = stores;
   const stream = await registerStream(pool, 'ingest-1');
   expect(stream.notBefore).toBe(400);
   expect(await watermark(pool)).toBe(400);
 });
 
-it('repeated registrations of one id return the same stream', async () => {
+it('repeated registrations of one id return the same stream', async ({ stores }) => {
   const { pool } = stores;
   const id = uuidv7();
   const first = await registerStream(pool, 'ingest-repeated', id);
@@ -67,7 +61,9 @@ it('repeated registrations of one id return the same stream', async () => {
   expect(await recorded(id)).toEqual({ ...nothing, state: 'retired' });
 });
 
-it('a stream that a restored backup does not know keeps its ordinal, unless another stream has it now', async () => {
+it('a stream that a restored backup does not know keeps its ordinal, unless another stream has it now', async ({
+  stores,
+}) => {
   const { pool } = stores;
   const had = (await registerStream(pool, 'ingest-beside-it')).ordinal + 20;
   const again = await registerStream(pool, 'ingest-forgotten', uuidv7(), had);
@@ -76,7 +72,7 @@ it('a stream that a restored backup does not know keeps its ordinal, unless anot
   expect(late.ordinal).toBeLessThan(had);
 });
 
-it('a stream never moves back', async () => {
+it('a stream never moves back', async ({ stores }) => {
   const { pool } = stores;
   const [stream] = await readStreams(pool);
   if (!stream) throw new Error('a stream expected');
@@ -86,7 +82,7 @@ it('a stream never moves back', async () => {
   expect(after).toMatchObject({ highWater: 9n, visibleBefore: 900 });
 });
 
-it('a lane and its streams advance together, or neither does', async () => {
+it('a lane and its streams advance together, or neither does', async ({ stores }) => {
   const { pool } = stores;
   const { streamId } = await registerStream(pool, 'ingest-2');
   const taken = await takeLane(pool, { consumer: 'c', partition: 'ingest-2', holder: 'a', leaseMs: -1 });
@@ -112,7 +108,9 @@ it('a lane and its streams advance together, or neither does', async () => {
   expect(await progress()).toEqual([[90, 3, 5_000]]);
 });
 
-it('the record of a stream tells how far readers are in its journals, including what they are about to store', async () => {
+it('the record of a stream tells how far readers are in its journals, including what they are about to store', async ({
+  stores,
+}) => {
   const { pool } = stores;
   const { streamId } = await registerStream(pool, 'ingest-read');
   const read = async () => await streamRecord(pool, streamId, 'ingest-read');
@@ -176,7 +174,7 @@ async function activeStreams(pool: Pool) {
   return all.filter(({ streamId }) => rows.some((row) => row.stream_id === streamId));
 }
 
-it('the watermark never decreases, however late a registration commits', async () => {
+it('the watermark never decreases, however late a registration commits', async ({ stores }) => {
   const { pool } = stores;
   const active = await activeStreams(pool);
   const moveTo = (visibleBefore: number) =>
@@ -203,7 +201,7 @@ it('the watermark never decreases, however late a registration commits', async (
   expect(await watermark(pool)).toBeGreaterThanOrEqual(returned);
 });
 
-it('streams advance while a registration waits for a long transaction', async () => {
+it('streams advance while a registration waits for a long transaction', async ({ stores }) => {
   const { pool } = stores;
   const [slow, other] = await activeStreams(pool);
   if (!slow || !other) throw new Error('two streams expected');
@@ -220,7 +218,9 @@ it('streams advance while a registration waits for a long transaction', async ()
   expect((await registering)?.notBefore).toBe(await watermark(pool));
 });
 
-it('a stream whose clock is ahead moves no other stream ahead, unless the watermark may have been there', async () => {
+it('a stream whose clock is ahead moves no other stream ahead, unless the watermark may have been there', async ({
+  stores,
+}) => {
   const { pool } = stores;
   const hour = 3_600_000_000;
   const before = (await watermark(pool)) ?? 0;

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
+import { storesTest as it } from '../../test/support/fixtures.ts';
 import { makeLink, makeWorkspace } from '../../test/support/ingest.ts';
-import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { registerStream, retireStream } from '../event-log/streams.ts';
 import { addUsedPermits, claimLease, leasePermits, returnPermits } from './leases.ts';
 
-let stores: TestStores;
-beforeAll(async () => {
-  stores = await testStores();
-});
-afterAll(() => stores.close());
-
-it('a link is used up once only retired streams have permits left', async () => {
+it('a link is used up once only retired streams have permits left', async ({ stores }) => {
   const { pool } = stores;
   const { id: linkId } = await makeLink(pool, (await makeWorkspace(pool)).id, 'https://example.com/', {
     max_clicks: 60,
@@ -28,7 +22,7 @@ it('a link is used up once only retired streams have permits left', async () => 
   expect(await spent()).toBe(true);
 });
 
-it('permits are not returned under a generation from before the last claim', async () => {
+it('permits are not returned under a generation from before the last claim', async ({ stores }) => {
   const { pool } = stores;
   const { id: linkId } = await makeLink(pool, (await makeWorkspace(pool)).id, 'https://example.com/', {
     max_clicks: 60,
@@ -43,7 +37,7 @@ it('permits are not returned under a generation from before the last claim', asy
   expect(await returnPermits(pool, { ...claimed, linkId, streamId, count: 4 })).toBe(11);
 });
 
-it('clicks newer than a restored backup count as used, even without a lease', async () => {
+it('clicks newer than a restored backup count as used, even without a lease', async ({ stores }) => {
   const { pool } = stores;
   const { id: linkId } = await makeLink(pool, (await makeWorkspace(pool)).id, 'https://example.com/', {
     max_clicks: 60,

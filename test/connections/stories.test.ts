@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import {
   charge,
@@ -17,7 +17,7 @@ import { insertEvent } from '../../sql/connections/events.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { processEvents } from '../../workers/connections/process-events.ts';
 import { merchant } from '../referrals/support.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { ago, workerDependencies } from './rig.ts';
 import { expectedOf, type Story, type StoryPayment, stillRefunded } from './story-model.ts';
 
@@ -26,12 +26,6 @@ import { expectedOf, type Story, type StoryPayment, stillRefunded } from './stor
  * hand tells of too, and a connection that is made again. Events come in random order and some twice. The end equals a model
  * that knows no events.
  */
-
-let api: TestApi;
-beforeAll(async () => {
-  api = await testApi();
-});
-afterAll(() => api.close());
 
 /**
  * How many stories each run plays. The nightly run plays 500 of a new seed; another one plays the same each time, so that a
@@ -191,7 +185,7 @@ function disordered(events: readonly StripeEvent[], shuffle: readonly number[], 
   return [...sorted, ...repeated.flatMap((index) => sorted[index % sorted.length] ?? [])];
 }
 
-test('a story of a customer comes to what the model says, in any order', async () => {
+test('a story of a customer comes to what the model says, in any order', async ({ api }) => {
   const { pool } = api.stores;
   const dependencies = workerDependencies(api);
   await fc.assert(

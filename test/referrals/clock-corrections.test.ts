@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { insertCorrections } from '../../sql/event-log/clock-corrections.ts';
 import { registerStream } from '../../sql/event-log/streams.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { merchant, PAID_AT_ONCE } from './support.ts';
 
 const DAY_MICROS = 86_400_000_000;
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await testApi();
-});
-afterAll(() => api.close());
-
-test('correcting a clock that was ahead moves the hold periods of the sales of that time, and no others', async () => {
+test('correcting a clock that was ahead moves the hold periods of the sales of that time, and no others', async ({
+  api,
+}) => {
   const { pool } = api.stores;
   const shop = await api.addWorkspace();
   const m = merchant(shop);

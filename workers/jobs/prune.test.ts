@@ -1,17 +1,13 @@
 import { Registry } from 'prom-client';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
-import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { storesTest as it } from '../../test/support/fixtures.ts';
 import { createWorkerMetrics } from '../metrics.ts';
 import { pruneOld } from './prune.ts';
 
-let stores: TestStores;
-beforeAll(async () => {
-  stores = await testStores();
-});
-afterAll(() => stores.close());
-
-it('removes changes, idempotency keys, audit entries, and events of providers that are past their age, and no others', async () => {
+it('removes changes, idempotency keys, audit entries, and events of providers that are past their age, and no others', async ({
+  stores,
+}) => {
   const { pool } = stores;
   const { id } = await createWorkspace(pool, { name: 'Shop', plan: 'pro' });
   await pool.query('DELETE FROM link_changes');
