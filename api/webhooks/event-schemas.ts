@@ -23,14 +23,9 @@ type EventData = { 'click.created': ClickRecord } & Record<CreditEvent, Grant> &
     [Event in Exclude<RecordEvent, { type: CreditEvent }> as Event['type']]: Event['data'];
   };
 
-/** `Schema`, if it describes every field of `Data` and no other. */
+/** Whether a schema describes every field of `Data` and no other. */
 type Describes<Schema extends TSchema, Data> =
-  Static<Schema> extends Data ? (keyof Data extends keyof Static<Schema> ? Schema : never) : never;
-
-/** Fails to compile when an event has no schema, or one that is not that of its data. */
-const payloads = <Schemas extends Record<EventType, TSchema>>(
-  schemas: Schemas & { [Type in keyof EventData]: Describes<Schemas[Type], EventData[Type]> },
-): Record<EventType, TSchema> => schemas;
+  Static<Schema> extends Data ? (keyof Data extends keyof Static<Schema> ? true : false) : false;
 
 const LEAD_FIELDS = {
   external_user_id: Type.String({ description: 'The user who signed up.' }),
@@ -139,7 +134,7 @@ const EnrollmentChanged = Type.Object(
 );
 
 /** `data` of each event. */
-const PAYLOADS = payloads({
+const PAYLOADS = {
   'click.created': Click,
   'lead.created': Lead,
   'lead.blocked': BlockedLead,
@@ -158,7 +153,13 @@ const PAYLOADS = payloads({
   'enrollment.payout_method_changed': EnrollmentChanged,
   'domain.failing': FailingDomain,
   'webhook.disabled': DisabledWebhook,
-});
+} satisfies Record<EventType, TSchema>;
+
+/** The events whose schema is not that of their data. */
+type Wrong = {
+  [E in EventType]: Describes<(typeof PAYLOADS)[E], EventData[E]> extends true ? never : E;
+}[EventType];
+true satisfies [Wrong] extends [never] ? true : Wrong;
 
 /** An event as the API reference shows it. */
 export type EventSchema = Pick<EventKind, 'when' | 'more'> & { type: string; data: TSchema };
