@@ -119,6 +119,48 @@ async function failuresOf(method: string): Promise<string> {
 
 let played = 0;
 
+/** What a reader sees of a resource: its own response, or its row in the list. */
+async function shown(path: string, hasGet: boolean): Promise<Record<string, unknown>> {
+  const at = path.lastIndexOf('/');
+  const { status, text } = await shop.get(hasGet ? path : path.slice(0, at));
+  expect([path, status, text]).toEqual([path, 200, text]);
+  const body = JSON.parse(text) as Record<string, unknown>;
+  if (hasGet) return body;
+  const rows = Object.values(body).flatMap((part) => (Array.isArray(part) ? part : []));
+  return rows.find(({ id }) => id === path.slice(at + 1));
+}
+
+test('what a GET shows of each resource is taken by its PATCH, and changes nothing', async () => {
+  const changed: string[] = [];
+  let tried = 0;
+  for (const of of operations().filter(({ method, path }) => method === 'patch' && path !== BULK)) {
+    const { path } = callOf(of);
+    const hasGet = document.paths[of.path]?.get !== undefined;
+    const before = await shown(path, hasGet);
+    const writable = fieldsOf(of.operation);
+    const body = Object.fromEntries(Object.entries(before).filter(([name]) => writable.includes(name)));
+    tried += Object.keys(body).length;
+    const { status, text } = await shop.patch(path, body);
+    if (status !== 200) changed.push(`${nameOf(of)}: ${text}`);
+    const after = await shown(path, hasGet);
+    for (const name of writable) {
+      const values = [before[name], after[name]].map((value) => JSON.stringify(value));
+      if (values[0] !== values[1]) changed.push(`${nameOf(of)}: ${name}: ${values.join(' -> ')}`);
+    }
+  }
+  expect(changed.join('\n')).toBe('');
+  expect(tried).toBeGreaterThanOrEqual(100);
+});
+
+/** Changes many links at once, and shows none. */
+const BULK = '/api/v1/links/bulk';
+
+function fieldsOf({ requestBody }: Operation): string[] {
+  const { $ref, properties } = requestBody?.content['application/json']?.schema ?? {};
+  const named = document.components.schemas[String($ref).slice(String($ref).lastIndexOf('/') + 1)];
+  return Object.keys(properties ?? named?.properties ?? {});
+}
+
 // What removes things comes last.
 test.each(['get', 'patch', 'post', 'delete'])(
   'at every edge of the document a %s is answered as the document says, and never with a 5xx',

@@ -12,7 +12,7 @@ import {
 import { lockProgramShared, type Program, programById } from '../../../sql/referrals/programs.ts';
 import { moveReferralLinks } from '../../../sql/referrals/referral-links.ts';
 import { requireEmail } from '../enroll.ts';
-import { offeredMethod, setPayoutMethod } from '../payout-method.ts';
+import { offeredMethod, savedMethod, setPayoutMethod } from '../payout-method.ts';
 import { requireRate } from '../programs/settings.ts';
 import type { EnrollmentChange } from './schemas.ts';
 import { noSuchEnrollment } from './service.ts';
@@ -32,7 +32,10 @@ export async function changeEnrollment(
   const { id, change } = given;
   const known = await lockEnrollment(tx, workspaceId, id);
   if (!known) throw noSuchEnrollment();
-  if (change.email !== undefined) requireEmail('email', change.email);
+  const email = change.email ?? undefined;
+  if (email !== undefined) requireEmail('email', email);
+  else if (change.email === null && known.email !== null)
+    throw badRequest('email', 'must be an email address');
   if (change.payout_name != null) requirePayoutName(change.payout_name);
   const program = await programAfter(tx, known, change);
   const terms = ownTerms(known, change, program);
@@ -41,7 +44,7 @@ export async function changeEnrollment(
     known,
     {
       ...(change.status !== undefined && { status: change.status }),
-      ...(change.email !== undefined && { email: change.email.trim() }),
+      ...(email !== undefined && { email: email.trim() }),
       ...(change.payout_name !== undefined && { payout_name: change.payout_name?.trim() ?? null }),
       program_id: program.id,
       commission_type: terms?.type ?? null,
@@ -50,10 +53,15 @@ export async function changeEnrollment(
     origin,
   );
   if (program.id !== known.program_id) await moveReferralLinks(tx, known.id, program);
-  if (change.payout_method === undefined) return changed;
-  const { method, email } = change.payout_method;
-  requireEmail('payout_method.email', email);
-  const address = { method: offeredMethod(program, method), email: email.trim(), isTrusted: true };
+  const wanted = change.payout_method;
+  if (wanted === undefined || isAsShown(known, wanted)) return changed;
+  if (wanted === null) throw badRequest('payout_method', 'cannot be removed; give another address');
+  requireEmail('payout_method.email', wanted.email);
+  const address = {
+    method: offeredMethod(program, wanted.method),
+    email: wanted.email.trim(),
+    isTrusted: true,
+  };
   return setPayoutMethod(tx, changed, address, origin);
 }
 
@@ -64,6 +72,14 @@ function requirePayoutName(name: string): void {
     'payout_name',
     'must be a full name as Wise takes it: it begins with a letter, and two words have two letters or more',
   );
+}
+
+/** Whether a payout method is what a GET shows of the referrer, whose address is masked. */
+function isAsShown(known: Enrollment, given: { method: string; email: string } | null): boolean {
+  const shown = savedMethod(known);
+  return given === null || shown === null
+    ? given === shown
+    : given.method === shown.method && given.email === shown.email;
 }
 
 /** Returns the program of the referrer after the change. Its currency stays until the transaction ends. */
@@ -91,7 +107,8 @@ function ownTerms(
 ): { type: CommissionType; rate: number } | null {
   const rate = givenRate === undefined ? known.commission_rate : givenRate;
   if (rate === null) {
-    if (givenType !== undefined) throw badRequest('commission_type', 'must come with `commission_rate`');
+    if (givenType !== undefined && givenType !== null)
+      throw badRequest('commission_type', 'must come with `commission_rate`');
     return null;
   }
   const type = givenType ?? known.commission_type ?? program.terms.commissionType;

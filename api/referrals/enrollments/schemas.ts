@@ -104,15 +104,19 @@ export const EnrollmentList = Type.Object(
 export const EnrollmentChange = Body(
   {
     status: Type.Optional(EnrollmentStatus),
-    email: Type.Optional(Type.String({ format: 'email', maxLength: 254 })),
+    email: Type.Optional(Nullable(Type.String({ format: 'email', maxLength: 254 }))),
     payout_method: Type.Optional(
-      Type.Object(
-        {
-          method: Type.String({ description: 'A method that the program offers.' }),
-          email: Type.String({ format: 'email', maxLength: 254 }),
+      Type.Unsafe<{ method: string; email: string } | null>({
+        type: ['object', 'null'],
+        title: 'PayoutAddress',
+        additionalProperties: false,
+        required: ['method', 'email'],
+        properties: {
+          method: { type: 'string', description: 'A method that the program offers.' },
+          email: { type: 'string', format: 'email', maxLength: 254 },
         },
-        { title: 'PayoutAddress', additionalProperties: false },
-      ),
+        description: 'The masked address that a GET shows, and null where there is none, change nothing.',
+      }),
     ),
     payout_name: Type.Optional(
       Nullable(
@@ -132,7 +136,7 @@ export const EnrollmentChange = Body(
           'Moves the referrer and the link to another program, for future signups. Earlier referees stay in theirs.',
       }),
     ),
-    commission_type: Type.Optional(CommissionType),
+    commission_type: Type.Optional(Nullable(CommissionType)),
     commission_rate: Type.Optional(
       Nullable(
         Type.Number({

@@ -3140,10 +3140,10 @@ export interface components {
     };
     UpdateEnrollment: {
       commission_rate?: number | null;
-      commission_type?: components["schemas"]["CommissionType"];
+      commission_type?: components["schemas"]["CommissionType"] | null;
       /** Format: email */
-      email?: string;
-      payout_method?: components["schemas"]["PayoutAddress"];
+      email?: string | null;
+      payout_method?: components["schemas"]["PayoutAddress"] | null;
       payout_name?: string | null;
       /** Format: uuid */
       program_id?: string;
