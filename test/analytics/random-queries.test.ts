@@ -27,11 +27,20 @@ import { type Random, randomFrom } from './random.ts';
 /** `QUERIES=2000` for a long run. */
 const QUERIES = Number(process.env.QUERIES ?? 120);
 const PER_DATA_SET = 60;
-const FROM = Date.parse('2026-10-18T00:00:00Z');
-const TO = Date.parse('2026-11-09T00:00:00Z');
+/** When clocks are changed in four zones, in both directions, on different days. A data set has one of the two. */
+const PERIODS = [
+  // Back: Berlin 25 October, New York 1 November. Forward: Santiago 6 September, Lord Howe by half an hour 4 October.
+  { from: Date.parse('2026-09-03T00:00:00Z'), to: Date.parse('2026-11-05T00:00:00Z') },
+  // Forward: New York 8 March, Berlin 29 March. Back: Santiago and Lord Howe 5 April.
+  { from: Date.parse('2026-03-05T00:00:00Z'), to: Date.parse('2026-04-09T00:00:00Z') },
+] as const;
+type Period = (typeof PERIODS)[number];
+const periodOf = (seed: number): Period => PERIODS[seed % 2 === 1 ? 0 : 1];
+const LAST = Date.parse('2026-11-05T00:00:00Z');
 /** Of attribution. */
 const WINDOW_DAYS = 10;
-const ZONES = ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe'];
+const CHANGED_ZONES = ['Europe/Berlin', 'America/New_York', 'America/Santiago', 'Australia/Lord_Howe'];
+const ZONES = ['UTC', 'Asia/Kolkata', ...CHANGED_ZONES];
 
 /** Few values of each column, so that groups are large, one of them unknown. */
 const VALUES: Record<string, readonly string[]> = {
@@ -45,6 +54,8 @@ const VALUES: Record<string, readonly string[]> = {
   os: ['iOS', 'Android', ''],
   browser: ['Safari', 'Chrome', ''],
   referer_host: ['t.co', 'news.example', ''],
+  source: ['Google', 'ChatGPT', 'direct'],
+  source_kind: ['search', 'ai', 'direct'],
   trigger: ['link', 'qr'],
   domain: ['go.example', ''],
   slug: ['Sale', 'sale', 'x-1', ''],
@@ -63,11 +74,14 @@ let api: TestApi;
 beforeAll(async () => {
   api = await testApi();
   const stream = await registerStream(api.stores.pool, 'ingest-0');
-  await advanceStreams(api.stores.pool, [{ ...stream, highWater: 0n, visibleBefore: (TO + 1) * 1_000 }]);
+  await advanceStreams(api.stores.pool, [{ ...stream, highWater: 0n, visibleBefore: (LAST + 1) * 1_000 }]);
 });
 afterAll(() => api.close());
 
-async function dataSet(random: Random): Promise<{ shop: TestWorkspace; data: ModelData }> {
+async function dataSet(
+  random: Random,
+  { from, to }: Period,
+): Promise<{ shop: TestWorkspace; data: ModelData }> {
   const model = random.pick(ATTRIBUTION_MODELS);
   const shop = await api.addWorkspace({ attribution_model: model, attribution_window: WINDOW_DAYS });
   const links: ModelData['links'] = new Map();
@@ -88,7 +102,7 @@ async function dataSet(random: Random): Promise<{ shop: TestWorkspace; data: Mod
   const visitors = Array.from({ length: 25 }, () => uuidv7());
   const times = new Set<number>();
   const time = (): number => {
-    const at = (FROM + random.below(TO - FROM)) * 1_000 + random.below(1_000);
+    const at = (from + random.below(to - from)) * 1_000 + random.below(1_000);
     if (times.has(at)) return time();
     times.add(at);
     return at;
@@ -163,32 +177,43 @@ async function storeAndAttribute(workspaceId: string, { identifies, orders }: Ev
   while (await attribute(dependencies, 'leads'));
 }
 
-/** Midnights of the zone in the time of the data, and around the change of clocks. */
-function midnights(zone: string): number[] {
+/** Midnights of the zone in a period. */
+function midnights(zone: string, { from, to }: Period): number[] {
   const day = new Intl.DateTimeFormat('en-CA', { timeZone: zone });
   const found: number[] = [];
-  for (let at = FROM; at <= TO; at += 15 * 60_000) {
+  for (let at = from; at <= to; at += 30 * 60_000) {
     if (day.format(at) !== day.format(at - 1)) found.push(at);
   }
   return found;
 }
 
-function windowOfDays(random: Random, zone: string): { from: string; to: string } {
-  const all = midnights(zone);
+const windowOf = (from = 0, to = 0) => ({
+  from: new Date(from).toISOString(),
+  to: new Date(to).toISOString(),
+});
+
+function windowOfDays(random: Random, zone: string, period: Period): { from: string; to: string } {
+  const all = midnights(zone, period);
   const from = random.below(all.length - 1);
-  const to = from + 1 + random.below(all.length - 1 - from);
-  const iso = (n: number) => new Date(all[n] ?? 0).toISOString();
-  return { from: iso(from), to: iso(to) };
+  return windowOf(all[from], all[from + 1 + random.below(all.length - 1 - from)]);
 }
 
-function randomWindow(random: Random): { from: string; to: string } {
+/** The days of 23 or 25 hours, or half an hour less or more. */
+function changedDays(zone: string, period: Period): { from: string; to: string }[] {
+  const all = midnights(zone, period);
+  return all.flatMap((from, n) => {
+    const to = all[n + 1];
+    return to === undefined || to - from === 86_400_000 ? [] : [windowOf(from, to)];
+  });
+}
+
+function randomWindow(random: Random, period: Period): { from: string; to: string } {
   const quarter = 15 * 60_000;
   const from =
-    FROM +
-    random.below((TO - FROM) / quarter - 200) * quarter +
+    period.from +
+    random.below((period.to - period.from) / quarter - 200) * quarter +
     (random.chance(0.5) ? random.below(quarter) : 0);
-  const to = random.chance(0.6) ? TO : from + (1 + random.below(190)) * quarter;
-  return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+  return windowOf(from, random.chance(0.6) ? period.to : from + (1 + random.below(190)) * quarter);
 }
 
 function randomFilter(random: Random, data: ModelData, timeZone: string): ModelFilter {
@@ -222,14 +247,22 @@ function valuesFor(dimension: Dimension, data: ModelData, timeZone: string): str
       return ['0', '2', '13', '23'];
     case 'time:day':
     case 'time:week':
-      return ['2026-10-25', '2026-10-19', '2026-11-02'];
+      return [
+        '2026-10-25',
+        '2026-10-19',
+        '2026-11-02',
+        '2026-03-08',
+        '2026-03-29',
+        '2026-03-30',
+        '2026-04-05',
+      ];
     case 'time:month':
-      return ['2026-10', '2026-11'];
+      return ['2026-10', '2026-11', '2026-03'];
     case 'time:hour':
     case 'time:minute':
       return timeZone === 'Europe/Berlin'
-        ? ['2026-10-25T02:00:00+01:00', '2026-10-25T02:00:00+02:00']
-        : ['2026-10-25T02:00:00+00:00'];
+        ? ['2026-10-25T02:00:00+01:00', '2026-10-25T02:00:00+02:00', '2026-03-29T03:00:00+02:00']
+        : ['2026-10-25T02:00:00+00:00', '2026-03-29T02:00:00+00:00'];
     default:
       return (VALUES[TEXT_COLUMNS[dimension]] ?? []).filter((value) => value !== '');
   }
@@ -242,9 +275,15 @@ function partOf(random: Random, value: string): string {
   return random.chance(0.5) ? part.toUpperCase() : part.toLowerCase();
 }
 
-function randomQuery(random: Random, data: ModelData): ModelQuery {
+function randomQuery(random: Random, data: ModelData, period: Period): ModelQuery {
   const time_zone = random.pick(ZONES);
-  const window = random.chance(0.3) ? windowOfDays(random, time_zone) : randomWindow(random);
+  const changed = changedDays(time_zone, period);
+  const window =
+    changed.length > 0 && random.chance(0.25)
+      ? random.pick(changed)
+      : random.chance(0.3)
+        ? windowOfDays(random, time_zone, period)
+        : randomWindow(random, period);
   const isLong = Date.parse(window.to) - Date.parse(window.from) > 3 * 86_400_000;
   // Every bucket of every value has a row: minutes of long windows would be too many for the model.
   const candidates = DIMENSIONS.filter((name) => name !== 'time:minute' && !(isLong && name === 'time:hour'));
@@ -253,7 +292,7 @@ function randomQuery(random: Random, data: ModelData): ModelQuery {
   const compare = random.chance(0.3)
     ? random.chance(0.5)
       ? ('previous' as const)
-      : randomWindow(random)
+      : randomWindow(random, period)
     : undefined;
   const filters = Array.from({ length: random.pick([0, 0, 1, 1, 2, 3]) }, () =>
     random.chance(0.25)
@@ -281,13 +320,15 @@ function randomQuery(random: Random, data: ModelData): ModelQuery {
 describe(`${QUERIES} random queries`, () => {
   const sets = Math.ceil(QUERIES / PER_DATA_SET);
   test.each(Array.from({ length: sets }, (_, n) => n + 1))(
-    'of data set %i equal a plain model of them',
+    'of data set %i, over days on which clocks change in four zones, equal a plain model of them',
     async (seed) => {
       const random = randomFrom(seed);
-      const { shop, data } = await dataSet(random);
-      await expectReportsToAgree(shop, data);
+      const period = periodOf(seed);
+      for (const zone of CHANGED_ZONES) expect([zone, changedDays(zone, period).length]).toEqual([zone, 1]);
+      const { shop, data } = await dataSet(random, period);
+      await expectReportsToAgree(shop, data, period);
       for (let n = 0; n < Math.min(PER_DATA_SET, QUERIES - (seed - 1) * PER_DATA_SET); n++) {
-        const query = randomQuery(random, data);
+        const query = randomQuery(random, data, period);
         const response = await shop.post<AnalyticsResult>('/analytics/query', query);
         const at = `query ${n}: ${JSON.stringify(query)}`;
         expect([response.status, response.text, at]).toEqual([200, response.text, at]);
@@ -300,8 +341,12 @@ describe(`${QUERIES} random queries`, () => {
 });
 
 /** The reports of channels and links have the figures of the model. */
-async function expectReportsToAgree(shop: TestWorkspace, data: ModelData): Promise<void> {
-  const window = { from: new Date(FROM).toISOString(), to: new Date(TO).toISOString() };
+async function expectReportsToAgree(
+  shop: TestWorkspace,
+  data: ModelData,
+  { from, to }: Period,
+): Promise<void> {
+  const window = windowOf(from, to);
   const metrics = ['clicks', 'visitors', 'leads', 'conversions', 'revenue'] as const;
   for (const [path, dimension, rows, key] of [
     ['channels', 'channel', 'channels', 'channel'],
