@@ -27,6 +27,12 @@ COPY cli cli
 RUN node --disable-warning=ExperimentalWarning cli/programs/build.ts \
     && node --disable-warning=ExperimentalWarning cli/programs/assemble.ts /runtime
 
+# The documentation: its reference comes from the schemas of the API.
+FROM programs AS docs
+COPY web web
+COPY docs docs
+RUN node --disable-warning=ExperimentalWarning web/docs/build.ts
+
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production \
     NODE_OPTIONS=--disable-warning=ExperimentalWarning \
@@ -36,6 +42,7 @@ ENV NODE_ENV=production \
 WORKDIR /app
 COPY --from=programs /runtime/node_modules node_modules
 COPY --from=web /app/web/dist web/dist
+COPY --from=docs /app/web/dist/docs web/dist/docs
 COPY --from=programs /runtime/dist dist
 # What programs read beside themselves.
 COPY core/events/schemas core/events/schemas

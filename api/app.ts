@@ -11,6 +11,7 @@ import { clickRoutes } from './clicks/routes.ts';
 import { connectionRoutes } from './connections/routes.ts';
 import { consoleRoutes } from './console/routes.ts';
 import type { Api, ApiDeps } from './dependencies.ts';
+import { docsRoutes } from './docs/routes.ts';
 import { domainRoutes } from './domains/routes.ts';
 import { embedRoutes } from './embed/routes.ts';
 import { firstStepRoutes } from './first-steps/routes.ts';
@@ -199,6 +200,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   await app.register(async (scope) => embedRoutes(scope as Api, deps));
   await app.register(async (scope) => providerRoutes(scope as Api, deps));
   await app.register(async (scope) => consoleRoutes(scope as Api, deps));
+  await app.register(async (scope) => docsRoutes(scope as Api, deps));
   await app.register(
     async (scope) => {
       for (const routes of RESOURCES) await routes(scope as Api, deps);

@@ -8,6 +8,11 @@ import type { FastifyReply, FastifyRequest } from './dependencies.ts';
 /** The output directory of `web/build.ts`. */
 const DIST = new URL('../web/dist/', import.meta.url);
 
+const BUILT_TYPES: readonly [end: string, type: string][] = [
+  ['.css', 'text/css'],
+  ['.json', 'application/json'],
+];
+
 /** A static file in memory, compressed and ready to send. */
 export type Asset = {
   type: string;
@@ -45,9 +50,9 @@ export async function compressedAsset(content: Buffer, type: string): Promise<As
  */
 export function builtAsset(name: string): Asset {
   const path = fileURLToPath(new URL(name, DIST));
-  const type = name.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8';
+  const [, type = 'text/javascript'] = BUILT_TYPES.find(([end]) => name.endsWith(end)) ?? [];
   try {
-    return assetFrom(type, {
+    return assetFrom(`${type}; charset=utf-8`, {
       identity: readFileSync(path),
       gzip: readFileSync(`${path}.gz`),
       br: readFileSync(`${path}.br`),

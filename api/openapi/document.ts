@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyContextConfig } from 'fastify';
 import type { ErrorCode } from '../../core/errors.ts';
 import { EVENT_SCHEMAS } from '../webhooks/event-schemas.ts';
+import { accessOf } from './access.ts';
 import { type Components, createComponents, isJson, type Json } from './components.ts';
 import { createErrorResponses, type ErrorResponses } from './errors.ts';
 import { exampleOf } from './examples.ts';
@@ -73,6 +74,7 @@ export function documentOf(
       const route = routes.get(given.operationId);
       if (!route || !part.has(route)) continue;
       const operation = formed(structuredClone(given), route, components, errors);
+      operation['x-access'] = accessOf(route, path, method);
       paths[path] = { ...paths[path], [method]: operation };
       operations.push({ operation, path, method });
     }

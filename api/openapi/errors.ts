@@ -47,7 +47,9 @@ function responseOf(codes: ErrorCodes, schema: unknown, schemas: Record<string, 
   const { error } = exampleOf(schema, schemas) as { error: Json };
   const examples = codes.map((code) => [
     code,
-    { value: { error: { ...error, code, message: ERROR_MESSAGES[code] } } },
+    {
+      value: { error: { ...error, code, message: ERROR_MESSAGES[code], doc_url: `${ERROR_PAGES}/${code}` } },
+    },
   ]);
   return {
     description: codes.map((code) => `\`${code}\``).join(', '),
@@ -56,6 +58,8 @@ function responseOf(codes: ErrorCodes, schema: unknown, schemas: Record<string, 
   };
 }
 
+/** Of the deployment that examples are of. */
+const ERROR_PAGES = 'https://hop.example/docs/errors';
 const NO_SUCCESS = { idempotent: false, hasBody: false, headers: [] };
 
 const pascalCase = (code: string): string =>

@@ -1,7 +1,7 @@
+import { ERROR_HELP } from '../../core/error-help.ts';
 import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
 import { SESSION_COOKIE } from '../session/cookie.ts';
 import type { DocumentPart } from './document.ts';
-import { ERROR_HELP } from './error-codes.ts';
 
 const LICENSE = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
 

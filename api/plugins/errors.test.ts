@@ -23,7 +23,7 @@ test('a request that does not arrive in time is a 408 with the envelope, not a 4
         code: 'request_timeout',
         message: 'the request did not arrive in time',
         request_id: 'the-id',
-        doc_url: 'https://hop.example/docs/errors#request_timeout',
+        doc_url: 'https://hop.example/docs/errors/request_timeout',
       },
     });
   } finally {

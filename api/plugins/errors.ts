@@ -12,7 +12,7 @@ import { createFaultLog } from './fault-log.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Address of the help on errors, without a section. */
+    /** Address of the page on errors, above those of the codes. */
     errorPage: string;
   }
 }
@@ -100,8 +100,8 @@ export function sendError(answer: AppError, request: FastifyRequest, reply: Fast
 /** Returns the address of the help on errors. */
 export const errorPageOf = ({ baseUrl }: Pick<Config, 'baseUrl'>): string => `${baseUrl}${ERROR_PAGE}`;
 
-/** Path of the API's help on errors, with a section for each code. */
-export const ERROR_PAGE = '/docs/errors';
+/** Path of the documentation's page on errors, with a page for each code below. */
+const ERROR_PAGE = '/docs/errors';
 
 /** Returns the body of an error response to a request. */
 export const envelope = (error: AppError, { id, server }: FastifyRequest): ErrorEnvelope =>
@@ -113,7 +113,7 @@ function envelopeOf(error: AppError, requestId: string, errorPage: string): Erro
       code: error.code,
       message: error.message,
       request_id: requestId,
-      doc_url: `${errorPage}#${error.code}`,
+      doc_url: `${errorPage}/${error.code}`,
       ...(error.details && { details: error.details }),
     },
   };

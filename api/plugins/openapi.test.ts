@@ -64,17 +64,7 @@ test('responses other than JSON are in the document by their media type', async 
   }
 });
 
-test('the page at /docs loads nothing from other hosts, and shows the public document', async () => {
-  const page = await api.app.inject('/docs');
-  expect(page.statusCode).toBe(200);
-  expect(page.headers['content-type']).toContain('text/html');
-  const assets = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
-  expect(assets.length).toBeGreaterThan(2);
-  for (const asset of assets) {
-    expect(asset).not.toMatch(/^(https?:)?\/\//);
-    const response = await api.app.inject(new URL(asset, 'http://localhost/docs/').pathname);
-    expect([asset, response.statusCode]).toEqual([asset, 200]);
-  }
-  const shown = await api.app.inject('/docs/json');
-  expect(shown.body).toBe((await api.app.inject('/api/v1/openapi.json')).body);
+test('the document is also at its former addresses', async () => {
+  const { body } = await api.app.inject('/api/v1/openapi.json');
+  for (const path of ['/docs/json', '/docs/yaml']) expect((await api.app.inject(path)).body).toBe(body);
 });

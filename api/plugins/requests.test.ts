@@ -28,7 +28,7 @@ test('every error has the envelope, and its request_id is the x-request-id heade
       code: 'bad_request',
       message: '`name` must be a string of 1 to 100 characters',
       request_id: answer.headers['x-request-id'],
-      doc_url: `${api.deps.config.baseUrl}/docs/errors#bad_request`,
+      doc_url: `${api.deps.config.baseUrl}/docs/errors/bad_request`,
       details: [{ path: 'name', message: 'must be a string of 1 to 100 characters' }],
     },
   });

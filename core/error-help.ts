@@ -1,9 +1,9 @@
-import type { ErrorCode } from '../../core/errors.ts';
+import type { ErrorCode } from './errors.ts';
 
 /** When an error is sent, and what its caller does about it. Markdown. */
 export type ErrorHelp = { when: string; remedy: string };
 
-/** Help on every error code: a section of the API reference each, to which `doc_url` of an error leads. */
+/** Help on every error code: a page of the documentation each, to which `doc_url` of an error leads. */
 export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   bad_request: {
     when: 'invalid parameters',
